@@ -67,6 +67,7 @@ const ARCHITECTURE: Architecture = {
   },
   // The store's rows and verbs, for folders that are handed a store and open none.
   types: {
+    audit: ['store'],
     auxiliary: ['store'],
     gateway: ['store'],
   },

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import type { SessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
-import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { rewriteTables } from '../../packages/core/src/store/postgres/rewrite-tables.ts'
 import { purge } from '../../packages/server/src/runtime/store-layers/purge.ts'
@@ -18,14 +18,15 @@ const WORDS = 'quartzite-and-marmalade'
 
 /** Says the words as often as it takes to fill pages of tables and of the search index. */
 async function sayAndPurge(store: Store, beforePurge: () => unknown): Promise<SessionId> {
-  const desk = await Desk.open(store)
-  for (let turn = 0; turn < 20; turn++) await desk.exchange(`${turn} ${WORDS}`, `${WORDS} ${turn}`)
-  await store.search({ sessionId: desk.id, text: 'marmalade', limit: 1, neighbours: 0 })
+  const fixture = await StoreFixture.open(store)
+  for (let turn = 0; turn < 20; turn++)
+    await fixture.exchange(`${turn} ${WORDS}`, `${WORDS} ${turn}`)
+  await store.search({ sessionId: fixture.id, text: 'marmalade', limit: 1, neighbours: 0 })
   await beforePurge()
   const parts = { store, countTokens: (_: unknown, text: string) => text.length }
   const request = { entries: 'all', reason: 'test' } as const
-  expect((await purge(parts, desk.id, request)).kind).toBe('purged')
-  return desk.id
+  expect((await purge(parts, fixture.id, request)).kind).toBe('purged')
+  return fixture.id
 }
 
 function filesWith(words: string, pattern: string): readonly string[] {

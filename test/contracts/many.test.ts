@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { MailNumber } from '../../packages/core/src/base/ids.ts'
 import { DELIVERY_MAX } from '../../packages/core/src/store/bounds.ts'
-import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import type { StoreBench } from '../../packages/core/src/store/contract-suite/store-contract.ts'
 import { memoryBench } from './benches/memory.ts'
 import { sqliteBench } from './benches/sqlite.ts'
@@ -21,41 +21,41 @@ describe.each(ENGINES)('%s', (_name, makeBench) => {
   it('10,000 messages during one compaction are all behind it, in order, and it commits [I10, fault 34]', async () => {
     await using bench = await makeBench()
     const { store } = bench
-    const desk = await Desk.open(store, { limits: LIMITS })
-    await desk.exchange('before', 'it')
-    const operation = await desk.claim(1)
+    const fixture = await StoreFixture.open(store, { limits: LIMITS })
+    await fixture.exchange('before', 'it')
+    const operation = await fixture.claim(1)
     const mail: MailNumber[] = []
     for (let from = 0; from < MANY; from += 500) {
       const texts = Array.from({ length: 500 }, (_, index) => `message ${from + index}`)
-      mail.push(...(await Promise.all(texts.map((text) => desk.admit(text, { tokens: 1 })))))
-      if (from === MANY / 2) await desk.deliver(...mail.slice(0, DELIVERY_MAX))
+      mail.push(...(await Promise.all(texts.map((text) => fixture.admit(text, { tokens: 1 })))))
+      if (from === MANY / 2) await fixture.deliver(...mail.slice(0, DELIVERY_MAX))
     }
-    const compaction = await desk.commit(operation)
+    const compaction = await fixture.commit(operation)
     for (let from = DELIVERY_MAX; from < MANY; from += DELIVERY_MAX) {
-      await desk.deliver(...mail.slice(from, from + DELIVERY_MAX))
+      await fixture.deliver(...mail.slice(from, from + DELIVERY_MAX))
     }
-    const { entries, covers } = (await store.readContext({ sessionId: desk.id })) ?? {}
+    const { entries, covers } = (await store.readContext({ sessionId: fixture.id })) ?? {}
     const said = entries?.flatMap(({ kind, number, body }) =>
       kind === 'input' && number > (covers ?? 0) ? [body] : [],
     )
     expect(said).toEqual(Array.from({ length: MANY }, (_, index) => `"message ${index}"`))
-    expect((await desk.row()).effective).toBe(compaction)
+    expect((await fixture.row()).effective).toBe(compaction)
     expect(await store.verify({})).toEqual([])
   }, 60_000)
 
   it('a thousand stops at once end one turn and no compaction [I11, fault 36]', async () => {
     await using bench = await makeBench()
     const { store } = bench
-    const desk = await Desk.open(store, { limits: LIMITS })
-    await desk.exchange('before', 'it')
-    await desk.hear('a long task')
-    const operation = await desk.claim(1)
-    await Promise.all(Array.from({ length: 1_000 }, () => desk.stop()))
-    await desk.commit(operation)
-    const { turn } = await desk.row()
+    const fixture = await StoreFixture.open(store, { limits: LIMITS })
+    await fixture.exchange('before', 'it')
+    await fixture.hear('a long task')
+    const operation = await fixture.claim(1)
+    await Promise.all(Array.from({ length: 1_000 }, () => fixture.stop()))
+    await fixture.commit(operation)
+    const { turn } = await fixture.row()
     const ends = { how: 'stopped', replies: [] } as const
-    await store.commitReply({ ...desk.fenced(), turn, ends })
-    const row = await desk.row()
+    await store.commitReply({ ...fixture.fenced(), turn, ends })
+    const row = await fixture.row()
     // What was asked before the stop is still to be answered, by the next turn.
     expect([row.pending.control, row.turn, row.turnState]).toEqual([0, turn + 1, 'running'])
     expect((await store.findOperation(operation))?.state).toBe('committed')

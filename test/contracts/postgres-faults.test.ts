@@ -7,10 +7,10 @@ import { sessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import {
   create,
-  Desk,
   LIMITS,
   newOperation,
   register,
+  StoreFixture,
   said,
 } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
@@ -127,7 +127,7 @@ describe('a server in trouble', () => {
     const { store, schema } = bench
     const runner = await register(store)
     for (const id of ['a', 'b', 'c']) {
-      await Desk.acquire(store, await create(store, { id: sessionId(id) }), runner)
+      await StoreFixture.acquire(store, await create(store, { id: sessionId(id) }), runner)
     }
     const lock = (client: pg.Client, id: string) =>
       client.query(`select from ${schema}.session where id = '${id}' for update`)

@@ -3,10 +3,10 @@ import { entryNumber, mailNumber, sessionId } from '../../packages/core/src/base
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import {
   create,
-  Desk,
   newOperation,
   register,
   replyTo,
+  StoreFixture,
   said,
 } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { Connections } from '../../packages/core/src/store/postgres/connections.ts'
@@ -55,11 +55,11 @@ function open(): { readonly promise: Promise<void>; readonly release: () => void
   return { promise, release: resolve }
 }
 
-/** A desk on a far store whose commit is held up on the way, between its reading and its writing. */
+/** A fixture on a far store whose commit is held up on the way, between its reading and its writing. */
 async function heldDesk(bench: PostgresBench, url: string, statementMs = 10_000) {
   const { wire, url: farUrl } = await Wire.to(url)
   const far = await openPostgres(farUrl, { schema: bench.schema, statementMs, connections: 1 })
-  const desk = await Desk.open(bench.store)
+  const fixture = await StoreFixture.open(bench.store)
   const gate = open()
   let held = false
   wire.holds = (sent) => {
@@ -67,21 +67,21 @@ async function heldDesk(bench: PostgresBench, url: string, statementMs = 10_000)
     held = true
     return gate.promise
   }
-  const writing = far.setTasks({ ...desk.fenced(), body: ['late'], tokens: 1 })
+  const writing = far.setTasks({ ...fixture.fenced(), body: ['late'], tokens: 1 })
   const outcome = writing.catch((error: { code: string }) => ({ kind: error.code }))
   await until(() => held)
   const end = async () => {
     await far.close()
     await wire[Symbol.asyncDispose]()
   }
-  return { desk, far, gate, outcome, end }
+  return { fixture, far, gate, outcome, end }
 }
 
-async function takeOver(store: Store, desk: Desk) {
-  const { runner } = desk.lease
+async function takeOver(store: Store, fixture: StoreFixture) {
+  const { runner } = fixture.lease
   const beat = (await store.listRunners()).find(({ id }) => id === runner)?.beat ?? 0
   await store.dismissRunner({ runner, beat })
-  return Desk.acquire(store, desk.id, await register(store))
+  return StoreFixture.acquire(store, fixture.id, await register(store))
 }
 
 it('waits for its commits to be durable, also where the server is told not to', async (context) => {
@@ -101,7 +101,7 @@ describe('a store of an earlier schema', () => {
   it('has each session and each note in a scope of its own', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
-    const [one, two] = [await Desk.open(bench.store), await Desk.open(bench.store)]
+    const [one, two] = [await StoreFixture.open(bench.store), await StoreFixture.open(bench.store)]
     const origin = { sessionId: one.id, number: entryNumber(1) }
     const note = { agent: 'ada', id: 'drink', text: 'tea' }
     await bench.store.putNote({ ...note, scope: one.id, origin })
@@ -129,7 +129,7 @@ describe('a store of an earlier schema', () => {
 describe('verify', () => {
   it('finds a title that was changed by hand [I19]', async (context) => {
     await using bench = await postgresBench(urlOf(context))
-    const { id } = await Desk.open(bench.store)
+    const { id } = await StoreFixture.open(bench.store)
     await bench.store.setTitle({ sessionId: id, title: 'Orchids' })
     expect(await bench.store.verify({})).toEqual([])
     await bench.sql(`update session set title = 'Roses'`)
@@ -142,9 +142,9 @@ describe('locks', () => {
   it('no take-over slips between the look at the fence and the write [I7, I8]', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
-    const { desk, gate, outcome, end } = await heldDesk(bench, url)
+    const { fixture, gate, outcome, end } = await heldDesk(bench, url)
     let taken = false
-    const next = takeOver(bench.store, desk).then((made) => {
+    const next = takeOver(bench.store, fixture).then((made) => {
       taken = true
       return made
     })
@@ -159,8 +159,8 @@ describe('locks', () => {
   it('a holder that stops in the middle of a commit is ended by the server, and its session is free [I8]', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
-    const { desk, gate, outcome, end } = await heldDesk(bench, url, 1_500)
-    const next = await takeOver(bench.store, desk)
+    const { fixture, gate, outcome, end } = await heldDesk(bench, url, 1_500)
+    const next = await takeOver(bench.store, fixture)
     expect(next.tail.number).toBe(0)
     gate.release()
     expect((await outcome).kind).toBe('outcome-unknown')
@@ -172,7 +172,7 @@ describe('locks', () => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     const { gate, outcome, end } = await heldDesk(bench, url)
-    const other = await Desk.open(bench.store)
+    const other = await StoreFixture.open(bench.store)
     await other.exchange('still', 'here')
     expect((await bench.store.readAudit({ after: 0, limit: 100 })).length).toBeGreaterThan(4)
     gate.release()
@@ -199,16 +199,16 @@ describe('locks', () => {
   it('a blob is not dropped while a message begins to use it', async (context) => {
     await using bench = await postgresBench(urlOf(context))
     const other = await bench.sibling()
-    const desk = await Desk.open(bench.store)
+    const fixture = await StoreFixture.open(bench.store)
     for (let round = 0; round < 20; round++) {
       const bytes = new Uint8Array([round])
-      const staged = await bench.store.stageBlob({ sessionId: desk.id, mediaType: 'a/b', bytes })
+      const staged = await bench.store.stageBlob({ sessionId: fixture.id, mediaType: 'a/b', bytes })
       const hash = 'hash' in staged ? staged.hash : ''
       const [admitted, dropped] = await Promise.all([
-        desk.tryAdmit(said(`${round}`), { blobs: [hash], source: `s${round}` }),
+        fixture.tryAdmit(said(`${round}`), { blobs: [hash], source: `s${round}` }),
         other.dropStaged({ before: Number.MAX_SAFE_INTEGER }),
       ])
-      const kept = await bench.store.findBlob({ sessionId: desk.id, hash })
+      const kept = await bench.store.findBlob({ sessionId: fixture.id, hash })
       const expected = admitted.kind === 'admitted' ? [1, 0] : [undefined, 1]
       expect([kept?.uses, dropped.count]).toEqual(expected)
     }
@@ -233,30 +233,30 @@ describe('round trips', () => {
       },
     })
     const route = { agent: 'ada', channel: 'c', address: 'a' }
-    const desk = await Desk.open(counted, { route })
+    const fixture = await StoreFixture.open(counted, { route })
     const mail = { source: 's', key: 'k', lane: 'user', body: said('hi'), tokens: 1 } as const
     await counted.admit({ to: { route }, ...mail })
-    await desk.deliver(mailNumber(1))
-    await desk.reply('calls', { calls: ['c'] })
-    await desk.results('c')
-    await desk.reply('done', { ends: 'answered', replies: [replyTo('a')] })
-    await desk.compact(1)
-    await desk.claim(3)
-    const failing = (await desk.row()).operation ?? newOperation()
-    const { fence, runner } = desk.lease
+    await fixture.deliver(mailNumber(1))
+    await fixture.reply('calls', { calls: ['c'] })
+    await fixture.results('c')
+    await fixture.reply('done', { ends: 'answered', replies: [replyTo('a')] })
+    await fixture.compact(1)
+    await fixture.claim(3)
+    const failing = (await fixture.row()).operation ?? newOperation()
+    const { fence, runner } = fixture.lease
     await counted.failCompaction({ operation: failing, fence, state: 'failed', reason: 'x' })
-    await desk.pin('p', 'x', 1)
+    await fixture.pin('p', 'x', 1)
     await counted.renew({ runner })
     await counted.claimReply({ edge: 'telegram', claimant: runner, at: 0 })
     const sent = { kind: 'sent', receipt: '' } as const
     await counted.settleReply({
-      sessionId: desk.id,
+      sessionId: fixture.id,
       number: 1,
       attempt: 1,
       claimant: runner,
       result: sent,
     })
-    await counted.release({ lease: desk.lease, reason: 'idle' })
+    await counted.release({ lease: fixture.lease, reason: 'idle' })
     await store.close()
     const { findSession: _read, ...verbs } = trips
     console.log(`round trips: ${JSON.stringify(trips)}`)
@@ -283,16 +283,16 @@ describe('search behind the appends', () => {
 
   it('finds the same with the index as without it', async (context) => {
     await using bench = await postgresBench(urlOf(context))
-    const desk = await Desk.open(bench.store)
-    await desk.hear('red', 'red green', 'blue', 'red', 'データベースの設計', "it's")
+    const fixture = await StoreFixture.open(bench.store)
+    await fixture.hear('red', 'red green', 'blue', 'red', 'データベースの設計', "it's")
     const ask = async () =>
       Promise.all(
         ['red green', 'BLUE', '設計', "it's", 'nothing', "'; drop table entry; --"].map((text) =>
-          numbers(bench, desk.id, text),
+          numbers(bench, fixture.id, text),
         ),
       )
     const fresh = await ask()
-    await indexed(bench, desk.id)
+    await indexed(bench, fixture.id)
     expect((await bench.sql('select from entry_words')).length).toBe(6)
     expect(await ask()).toEqual(fresh)
     expect(fresh[0]).toEqual([2, 4, 1])
@@ -300,29 +300,29 @@ describe('search behind the appends', () => {
 
   it('takes a text of any size, also one whose words are as many as its characters', async (context) => {
     await using bench = await postgresBench(urlOf(context))
-    const desk = await Desk.open(bench.store)
+    const fixture = await StoreFixture.open(bench.store)
     const han = Array.from({ length: 200_000 }, (_, index) =>
       String.fromCodePoint(0x4e00 + ((index * 7919) % 20_000)),
     )
-    await desk.deliver(await desk.admit(said(han.join('')), { tokens: 1 }))
-    await desk.deliver(await desk.admit(said('after it'), { tokens: 1 }))
-    await indexed(bench, desk.id)
-    expect(await numbers(bench, desk.id, 'after')).toEqual([2])
-    expect(await numbers(bench, desk.id, `${han[0]}${han[1]}`)).toEqual([1])
+    await fixture.deliver(await fixture.admit(said(han.join('')), { tokens: 1 }))
+    await fixture.deliver(await fixture.admit(said('after it'), { tokens: 1 }))
+    await indexed(bench, fixture.id)
+    expect(await numbers(bench, fixture.id, 'after')).toEqual([2])
+    expect(await numbers(bench, fixture.id, `${han[0]}${han[1]}`)).toEqual([1])
   })
 
   it('erased words leave the index, also while it is being made', async (context) => {
     await using bench = await postgresBench(urlOf(context))
-    const desk = await Desk.open(bench.store)
+    const fixture = await StoreFixture.open(bench.store)
     for (let round = 0; round < 5; round++) {
-      const [entry] = await desk.hear(`secret${round}`)
-      await desk.reply('noted', { ends: 'answered' })
+      const [entry] = await fixture.hear(`secret${round}`)
+      await fixture.reply('noted', { ends: 'answered' })
       await new Promise((resolve) => setTimeout(resolve, 30 * round))
-      if (entry !== undefined) await desk.erase([entry])
+      if (entry !== undefined) await fixture.erase([entry])
     }
-    await indexed(bench, desk.id)
+    await indexed(bench, fixture.id)
     expect(await bench.sql("select from entry_words where words::text like '%secret%'")).toEqual([])
-    expect(await numbers(bench, desk.id, 'secret0 secret4')).toEqual([])
+    expect(await numbers(bench, fixture.id, 'secret0 secret4')).toEqual([])
   })
 })
 
@@ -348,19 +348,19 @@ describe('a row that is harmed', () => {
     async ([harm, column], context) => {
       await using bench = await postgresBench(urlOf(context))
       const { store } = bench
-      const [desk, other] = [await Desk.open(store), await Desk.open(store)]
-      await desk.admit(said('before'))
-      await bench.sql(`update session set ${harm} where id = '${desk.id}'`)
-      await expect(desk.tryAdmit(said('hi'))).rejects.toMatchObject({
+      const [fixture, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
+      await fixture.admit(said('before'))
+      await bench.sql(`update session set ${harm} where id = '${fixture.id}'`)
+      await expect(fixture.tryAdmit(said('hi'))).rejects.toMatchObject({
         code: 'damaged-row',
-        message: expect.stringMatching(new RegExp(`session ${desk.id} .* column ${column} `)),
+        message: expect.stringMatching(new RegExp(`session ${fixture.id} .* column ${column} `)),
       })
       expect((await other.tryAdmit(said('ho'))).kind).toBe('admitted')
       expect((await store.verify({}))[0]).toMatchObject({
-        sessionId: desk.id,
+        sessionId: fixture.id,
         problem: expect.stringContaining(`its column ${column} `),
       })
-      for (const { runner } of [desk.lease, other.lease]) {
+      for (const { runner } of [fixture.lease, other.lease]) {
         expect(await store.retireRunner({ runner })).toEqual({ kind: 'done' })
       }
       const ready = await store.readReady({ agents: ['ada'], at: 0, limit: 9 })
@@ -373,8 +373,8 @@ describe('a row that is harmed', () => {
   it('tails far behind what is there are found; verify reads what is there, and no more [I19]', async (context) => {
     await using bench = await postgresBench(urlOf(context))
     const { store } = bench
-    const desk = await Desk.open(store)
-    await desk.exchange('hi', 'hello')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('hi', 'hello')
     const { commits } = await store.readStore()
     await bench.sql('update session set tail = 2147483647')
     await bench.sql('delete from audit where cursor = $1', [commits])
@@ -385,8 +385,8 @@ describe('a row that is harmed', () => {
   })
   it('a session row that was taken away: what is left of it is found, also where the audit is silent', async (context) => {
     await using bench = await postgresBench(urlOf(context))
-    const desk = await Desk.open(bench.store)
-    await desk.exchange('hi', 'hello')
+    const fixture = await StoreFixture.open(bench.store)
+    await fixture.exchange('hi', 'hello')
     await bench.sql('delete from session')
     const strays = 'rows of a session that is not there: entry, intake, mail'
     const problems = async () => (await bench.store.verify({})).map(({ problem }) => problem)
@@ -402,7 +402,7 @@ describe('a row that is harmed', () => {
     const [was] = await bench.sql(`select pg_get_functiondef(${name}) as text`)
     const idle = 'create or replace function chain_audit(most integer) returns boolean'
     await bench.sql(`${idle} language sql as 'select false'`)
-    await (await Desk.open(bench.store)).admit(said('not linked'))
+    await (await StoreFixture.open(bench.store)).admit(said('not linked'))
     const only = await readPostgres(url, { schema: bench.schema })
     expect(await only.verify({})).toEqual([])
     await only.close()

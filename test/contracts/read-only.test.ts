@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import type { Reads } from '../../packages/core/src/store/contract.ts'
-import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
@@ -44,14 +44,14 @@ describe('an anchor beside a store on PostgreSQL', () => {
     const anchorPath = join(folder, 'anchor')
     const open = () => openPostgres(url, { schema: bench.schema, anchorPath })
     const first = await open()
-    const desk = await Desk.open(first)
-    await desk.admit('kept')
+    const fixture = await StoreFixture.open(first)
+    await fixture.admit('kept')
     const { commits } = await first.readStore()
-    await desk.admit('lost')
+    await fixture.admit('lost')
     await first.close()
     const again = await open()
-    await desk.store.close()
-    expect((await again.setTitle({ sessionId: desk.id, title: 'x' })).kind).toBe('done')
+    await fixture.store.close()
+    expect((await again.setTitle({ sessionId: fixture.id, title: 'x' })).kind).toBe('done')
     await again.close()
 
     await bench.sql('delete from audit where cursor > $1', [commits])
@@ -60,8 +60,8 @@ describe('an anchor beside a store on PostgreSQL', () => {
       [commits],
     )
     const restored = await open()
-    expect((await restored.findSession(desk.id))?.id).toBe(desk.id)
-    await expect(restored.setTitle({ sessionId: desk.id, title: 'y' })).rejects.toMatchObject({
+    expect((await restored.findSession(fixture.id))?.id).toBe(fixture.id)
+    await expect(restored.setTitle({ sessionId: fixture.id, title: 'y' })).rejects.toMatchObject({
       code: 'store-damaged',
       message: expect.stringContaining('anchor'),
     })
@@ -74,8 +74,8 @@ describe('a store on PostgreSQL opened for looking', () => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     const { store, schema, sql } = bench
-    const desk = await Desk.open(store)
-    await desk.exchange('hello', 'hi')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('hello', 'hi')
     await store.readStore()
     // It would link the rows by itself after a while.
     await store.close()
@@ -88,7 +88,7 @@ describe('a store on PostgreSQL opened for looking', () => {
     const seen = {
       store: await only.readStore(),
       audit: await wholeAudit(only, 2),
-      session: await only.findSession(desk.id),
+      session: await only.findSession(fixture.id),
       findings: await only.verify({}),
     }
     const unlinked = async () => (await sql('select from audit where cursor is null')).length
@@ -98,7 +98,7 @@ describe('a store on PostgreSQL opened for looking', () => {
     expect(seen).toEqual({
       store: await again.readStore(),
       audit: await wholeAudit(again, 100),
-      session: await again.findSession(desk.id),
+      session: await again.findSession(fixture.id),
       findings: [],
     })
     expect('admit' in only).toBe(false)
@@ -108,10 +108,10 @@ describe('a store on PostgreSQL opened for looking', () => {
   it('pages of the audit belong to one moment, whoever links rows meanwhile', async (context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
-    const desk = await Desk.open(bench.store)
+    const fixture = await StoreFixture.open(bench.store)
     const only = await readPostgres(url, { schema: bench.schema })
     const first = await only.readAudit({ after: 0, limit: 1 })
-    await desk.admit('meanwhile')
+    await fixture.admit('meanwhile')
     await bench.store.readStore()
     const rest = await only.readAudit({ after: first.at(-1)?.cursor ?? 0, limit: 100 })
     expect(rest.some(({ kind }) => kind === 'message admitted')).toBe(false)

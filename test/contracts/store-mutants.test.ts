@@ -3,7 +3,7 @@ import type { CommitVerb, OutcomeOf, RequestOf } from '../../packages/core/src/s
 import { STORE_CONTRACT } from '../../packages/core/src/store/contract-suite/store-contract.ts'
 import type { SessionRow } from '../../packages/core/src/store/rows.ts'
 import { RULES, type Rules } from '../../packages/core/src/store/rules/rules.ts'
-import type { Change, Rows, Rule, Ruling } from '../../packages/core/src/store/rules/ruling.ts'
+import type { Rows, Rule, Ruling, StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import { memoryBench } from './benches/memory.ts'
 
 /** Each decision of the protocol, taken back: the contract must notice. */
@@ -62,12 +62,15 @@ type Alter = (row: SessionRow) => Partial<SessionRow>
 
 function changing<Outcome>(
   ruling: Ruling<Outcome>,
-  alter: (change: Change) => Change,
+  alter: (change: StoreChange) => StoreChange,
 ): Ruling<Outcome> {
   return ruling.change === undefined ? ruling : { ...ruling, change: alter(ruling.change) }
 }
 
-function writing<Verb extends CommitVerb>(verb: Verb, alter: (change: Change) => Change): Mutation {
+function writing<Verb extends CommitVerb>(
+  verb: Verb,
+  alter: (change: StoreChange) => StoreChange,
+): Mutation {
   return replace(
     verb,
     (rule) =>

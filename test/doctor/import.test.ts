@@ -10,9 +10,9 @@ import { textOf } from '../../packages/core/src/message/text.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import {
   create,
-  Desk,
   LIMITS,
   register,
+  StoreFixture,
 } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import type { RunnerRow } from '../../packages/core/src/store/rows.ts'
@@ -153,10 +153,10 @@ describe('importing a Hermes home', () => {
     model.append('root', { role: 'user', content: 'more', at: 1_500 })
     const later = join(folder, 'later.db')
     writeStore(model, SHAPE, later)
-    const desk = await Desk.acquire(store, sessionId('root'), await register(store))
+    const fixture = await StoreFixture.acquire(store, sessionId('root'), await register(store))
     const held = await bring(later, store)
     expect(held.profiles[0]?.conversations[0]).toMatchObject({ outcome: 'held' })
-    await store.release({ lease: desk.lease, reason: 'idle' })
+    await store.release({ lease: fixture.lease, reason: 'idle' })
     expect(sumOf(await bring(later, store))).toMatchObject({ brought: 1, before: 1, left: 0 })
 
     const stranger = new HermesModel()
@@ -170,7 +170,7 @@ describe('importing a Hermes home', () => {
     const store = openMemoryStore()
     await bring(homeOf(model), store)
     const killed = await register(store)
-    await Desk.acquire(store, sessionId('root'), killed)
+    await StoreFixture.acquire(store, sessionId('root'), killed)
     model.append('root', { role: 'user', content: 'more', at: 1_500 })
     const request = {
       ...{ path: homeOf(model), agent: null, limits: LIMITS, withMemories: false, host: HOST },
@@ -187,9 +187,9 @@ describe('importing a Hermes home', () => {
     const model = plain({ content: 'a' }, { content: 'b' })
     const store = openMemoryStore()
     await bring(homeOf(model), store)
-    const desk = await Desk.acquire(store, sessionId('root'), await register(store))
-    await desk.exchange('asked here', 'answered here')
-    await store.release({ lease: desk.lease, reason: 'idle' })
+    const fixture = await StoreFixture.acquire(store, sessionId('root'), await register(store))
+    await fixture.exchange('asked here', 'answered here')
+    await store.release({ lease: fixture.lease, reason: 'idle' })
     model.append('root', { role: 'user', content: 'asked there', at: 1_500 })
     const report = await bring(homeOf(model), store)
     expect(sumOf(report)).toMatchObject({ in: 3, brought: 1, before: 2, left: 0 })
@@ -203,9 +203,9 @@ describe('importing a Hermes home', () => {
     const path = homeOf(plain({ content: 'a secret' }, { content: 'b' }))
     const store = openMemoryStore()
     await bring(path, store)
-    const desk = await Desk.acquire(store, sessionId('root'), await register(store))
-    await desk.erase([entryNumber(2)])
-    await store.release({ lease: desk.lease, reason: 'idle' })
+    const fixture = await StoreFixture.acquire(store, sessionId('root'), await register(store))
+    await fixture.erase([entryNumber(2)])
+    await store.release({ lease: fixture.lease, reason: 'idle' })
     expect(sumOf(await bring(path, store))).toMatchObject({ brought: 0, before: 2 })
     expect(JSON.stringify(await entriesOf(store))).not.toContain('a secret')
   })

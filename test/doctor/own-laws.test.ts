@@ -14,7 +14,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
-import { Desk, newOperation, replyTo } from '../../packages/core/src/store/contract-suite/bench.ts'
+import {
+  newOperation,
+  replyTo,
+  StoreFixture,
+} from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { readSqliteStore } from '../../packages/core/src/store/sqlite/read.ts'
 import { diagnoseOwn, type OwnExamination } from '../../packages/server/src/doctor/diagnose.ts'
@@ -70,9 +74,9 @@ const LAWS: readonly Law[] = [
   {
     ...{ kind: 'orphaned-claim', severity: 'warning', isMended: true },
     async plant(path) {
-      await inSession(path, async (desk) => {
-        await desk.exchange('one', 'two')
-        await desk.claim(1)
+      await inSession(path, async (fixture) => {
+        await fixture.exchange('one', 'two')
+        await fixture.claim(1)
       })
       return undefined
     },
@@ -80,8 +84,8 @@ const LAWS: readonly Law[] = [
   {
     ...{ kind: 'turn-left', severity: 'warning', isMended: false },
     async plant(path) {
-      await inSession(path, async (desk) => {
-        await desk.hear('and now?')
+      await inSession(path, async (fixture) => {
+        await fixture.hear('and now?')
       })
       return undefined
     },
@@ -89,10 +93,10 @@ const LAWS: readonly Law[] = [
   {
     ...{ kind: 'erasure-left', severity: 'warning', isMended: true },
     async plant(path) {
-      await inSession(path, async (desk, store) => {
-        await desk.exchange('forget me', 'soon')
+      await inSession(path, async (fixture, store) => {
+        await fixture.exchange('forget me', 'soon')
         const operation = newOperation()
-        await store.deleteSession({ sessionId: desk.id, operation, reason: 'asked' })
+        await store.deleteSession({ sessionId: fixture.id, operation, reason: 'asked' })
       })
       return undefined
     },
@@ -100,8 +104,8 @@ const LAWS: readonly Law[] = [
   {
     ...{ kind: 'unsettled-mail', severity: 'fault', isMended: false },
     async plant(path) {
-      await inSession(path, async (desk) => {
-        await desk.hear('and now?')
+      await inSession(path, async (fixture) => {
+        await fixture.hear('and now?')
       })
       return byHand(path, `update session set turn_state = 'idle'`)
     },
@@ -109,8 +113,8 @@ const LAWS: readonly Law[] = [
   {
     ...{ kind: 'outbox-stuck', severity: 'warning', isMended: false },
     async plant(path) {
-      await inSession(path, async (desk) => {
-        await desk.exchange('send it', 'sent', [replyTo('7')])
+      await inSession(path, async (fixture) => {
+        await fixture.exchange('send it', 'sent', [replyTo('7')])
       })
       return undefined
     },
@@ -118,9 +122,9 @@ const LAWS: readonly Law[] = [
   {
     ...{ kind: 'outbox-dead', severity: 'fault', isMended: false },
     async plant(path) {
-      await inSession(path, async (desk, store) => {
-        await desk.exchange('send it', 'sent', [replyTo('8')])
-        const claimant = desk.lease.runner
+      await inSession(path, async (fixture, store) => {
+        await fixture.exchange('send it', 'sent', [replyTo('8')])
+        const claimant = fixture.lease.runner
         const claimed = await store.claimReply({ edge: 'telegram', claimant, at: Date.now() })
         if (claimed.kind !== 'claimed') throw new Error('nothing to send')
         const { sessionId, number, attempt } = claimed.reply
@@ -257,8 +261,8 @@ describe('a damaged store of ours', () => {
 
   it('says which session is damaged, and judges the others', async () => {
     const path = await soundStore('one-of-two')
-    await inSession(path, async (desk) => {
-      await desk.hear('and now?')
+    await inSession(path, async (fixture) => {
+      await fixture.hear('and now?')
     })
     byHand(path, `update entry set meta = '{' where id = (select min(id) from entry)`)
     const findings = await examine(path, {})
@@ -310,8 +314,8 @@ async function soundStore(name: string): Promise<string> {
 }
 
 async function makeSound(path: string): Promise<string> {
-  await inSession(path, async (desk) => {
-    await desk.exchange('where is the orchid', 'in the greenhouse')
+  await inSession(path, async (fixture) => {
+    await fixture.exchange('where is the orchid', 'in the greenhouse')
   })
   // Whether the index had caught up when the store was closed is not said.
   const store = await openSqliteStore({ path })
@@ -323,12 +327,12 @@ async function makeSound(path: string): Promise<string> {
 /** One session under a lease; whoever held it says farewell. */
 async function inSession(
   path: string,
-  act: (desk: Desk, store: Opened) => Promise<void>,
+  act: (fixture: StoreFixture, store: Opened) => Promise<void>,
 ): Promise<void> {
   const store = await openSqliteStore({ path })
-  const desk = await Desk.open(store)
-  await act(desk, store)
-  await store.retireRunner({ runner: desk.lease.runner })
+  const fixture = await StoreFixture.open(store)
+  await act(fixture, store)
+  await store.retireRunner({ runner: fixture.lease.runner })
   await store.close()
 }
 

@@ -7,9 +7,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { runnerId } from '../../packages/core/src/base/ids.ts'
 import {
   create,
-  Desk,
   newOperation,
   replyTo,
+  StoreFixture,
 } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
@@ -40,20 +40,20 @@ const HOUR = 3_600_000
 describe('examining a store of ours', () => {
   it('finds nothing in a store in which people talk, compact and pause', async () => {
     const reads = openMemoryStore()
-    const desk = await Desk.open(reads)
-    await desk.exchange('one', 'two', [replyTo('7')])
-    await desk.compact(1)
-    await desk.hear('and now')
+    const fixture = await StoreFixture.open(reads)
+    await fixture.exchange('one', 'two', [replyTo('7')])
+    await fixture.compact(1)
+    await fixture.hear('and now')
     await create(reads)
     expect(await examine({ reads })).toEqual([])
   })
 
   it('finds what a process that died left behind, and --fix frees it', async () => {
     const store = openMemoryStore()
-    const desk = await Desk.open(store)
-    await desk.exchange('one', 'two')
-    await desk.claim(1)
-    await desk.hear('three')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('one', 'two')
+    await fixture.claim(1)
+    await fixture.hear('three')
     const isGone = () => true
     const later = Date.now() + HOUR
     const findings = await examine({ reads: store, isGone, now: later })
@@ -70,9 +70,9 @@ describe('examining a store of ours', () => {
 
   it('does not dismiss a runner that turns out to be alive', async () => {
     const store = openMemoryStore()
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     const findings = await examine({ reads: store, isGone: () => true })
-    await store.renew({ runner: desk.lease.runner })
+    await store.renew({ runner: fixture.lease.runner })
     const open = async () => Object.assign(Object.create(store), { close: async () => {} })
     expect(await fixFindings(findings, handsFor(open))).toEqual([
       expect.stringContaining('is alive'),
@@ -91,9 +91,9 @@ describe('examining a store of ours', () => {
 
   it('finds answers that wait or were given up', async () => {
     const store = openMemoryStore()
-    const desk = await Desk.open(store)
-    await desk.exchange('one', 'two', [replyTo('7'), replyTo('8')])
-    const claimant = desk.lease.runner
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('one', 'two', [replyTo('7'), replyTo('8')])
+    const claimant = fixture.lease.runner
     const claimed = await store.claimReply({ edge: 'telegram', claimant, at: Date.now() })
     if (claimed.kind !== 'claimed') throw new Error('nothing to send')
     const { sessionId, number, attempt } = claimed.reply
@@ -108,8 +108,8 @@ describe('examining a store of ours', () => {
 
   it('finds agents that nobody has configured, and clocks that disagree', async () => {
     const store = openMemoryStore()
-    const desk = await Desk.open(store)
-    await desk.admit('waits')
+    const fixture = await StoreFixture.open(store)
+    await fixture.admit('waits')
     const id = runnerId('tomorrow')
     const startedAt = Date.now() + 24 * HOUR
     await store.registerRunner({ id, boot: 'b', process: 2, startedAt, leaseMs: 1 })
@@ -124,9 +124,9 @@ describe('examining the file of a store', () => {
   async function fileWith(name: string): Promise<string> {
     const path = join(folder, name)
     const store = await openSqliteStore({ path })
-    const desk = await Desk.open(store)
-    await desk.exchange('where is the orchid', 'in the greenhouse')
-    await store.retireRunner({ runner: desk.lease.runner })
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('where is the orchid', 'in the greenhouse')
+    await store.retireRunner({ runner: fixture.lease.runner })
     await store.close()
     return path
   }
@@ -175,7 +175,7 @@ describe('examining the file of a store', () => {
     const path = await fileWith('lost.db')
     copyFileSync(path, `${path}.old`)
     const store = await openSqliteStore({ path })
-    await (await Desk.open(store)).admit('was acknowledged')
+    await (await StoreFixture.open(store)).admit('was acknowledged')
     await store.close()
     copyFileSync(`${path}.old`, path)
     byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
@@ -192,11 +192,11 @@ describe('examining the file of a store', () => {
     expect(lost?.advice).toContain('--accept-loss')
     expect(drift?.kind === 'index-drift' && drift.advice).not.toContain('whole')
     const refused = await openSqliteStore({ path })
-    await expect(Desk.open(refused)).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(StoreFixture.open(refused)).rejects.toMatchObject({ code: 'store-damaged' })
     await refused.close()
     acceptLoss(path, folder)
     const again = await openSqliteStore({ path })
-    await (await Desk.open(again)).admit('goes on')
+    await (await StoreFixture.open(again)).admit('goes on')
     await again.close()
     expect((await diagnose()).map(({ kind }) => kind)).not.toContain('lost-commits')
   })

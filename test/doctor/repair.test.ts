@@ -18,7 +18,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { KnownError } from '../../packages/core/src/base/errors.ts'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
-import { Desk, LIMITS } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { LIMITS, StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { diagnoseHermes } from '../../packages/server/src/migration/hermes/diagnose/diagnose.ts'
 import { isFault } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
@@ -308,12 +308,12 @@ describe('exporting to Hermes', () => {
 
   it('never replaces a file, and knows what is not there', async () => {
     const store = openMemoryStore()
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     const to = join(folder, 'mine.db')
     writeFileSync(to, 'mine')
     const unshelve = async <Value>(message: Value) => message
     const request = { reads: store, to, unshelve }
-    await expect(exportHermes({ ...request, sessionId: desk.lease.sessionId })).rejects.toThrow(
+    await expect(exportHermes({ ...request, sessionId: fixture.lease.sessionId })).rejects.toThrow(
       'exists already',
     )
     await expect(exportHermes({ ...request, sessionId: sessionId('nobody') })).rejects.toThrow(

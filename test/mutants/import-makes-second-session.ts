@@ -1,5 +1,5 @@
 import { sessionId } from '../../packages/core/src/base/ids.ts'
-import { birthLine } from '../../packages/core/src/store/rules/create-session.ts'
+import { creationLine } from '../../packages/core/src/store/rules/create-session.ts'
 import { type Mutant, plantRule } from './mutant.ts'
 
 export const importMakesSecondSession: Mutant = {
@@ -14,6 +14,6 @@ export const importMakesSecondSession: Mutant = {
       const sessions = [{ before: null, after }]
       const { operation } = request
       const outcome = { kind: 'imported', sessionId: id, entries: 0 } as const
-      return { outcome, change: { sessions, audit: [birthLine(after, operation)] } }
+      return { outcome, change: { sessions, audit: [creationLine(after, operation)] } }
     }),
 }

@@ -8,10 +8,15 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { mailNumber, sessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
-import { create, Desk, LIMITS, said } from '../../packages/core/src/store/contract-suite/bench.ts'
-import { SCHEMA as POSTGRES_SCHEMA } from '../../packages/core/src/store/postgres/schema.ts'
+import {
+  create,
+  LIMITS,
+  StoreFixture,
+  said,
+} from '../../packages/core/src/store/contract-suite/bench.ts'
+import { POSTGRES_SCHEMA } from '../../packages/core/src/store/postgres/schema.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
-import { SCHEMA } from '../../packages/core/src/store/sqlite/schema.ts'
+import { SQLITE_SCHEMA } from '../../packages/core/src/store/sqlite/schema.ts'
 import { connectAdmin, newSchema, startPostgres, type TestServer } from '../support/postgres.ts'
 import { openPlace, type Place } from './place.ts'
 
@@ -164,7 +169,7 @@ async function migrateThroughDeaths(
   for (const [point, schema] of [
     ['half', from],
     ['whole', from],
-    ['after', place.kind === 'sqlite' ? SCHEMA : POSTGRES_SCHEMA],
+    ['after', place.kind === 'sqlite' ? SQLITE_SCHEMA : POSTGRES_SCHEMA],
   ] as const) {
     const env = { DIE_AT: point, NODE_OPTIONS: `--import=${pathToFileURL(DIE_MIGRATING).href}` }
     const child = start(MIGRATOR, [JSON.stringify(place)], env)
@@ -180,18 +185,18 @@ function sqliteSchema(path: string): number {
   return Number(found)
 }
 
-async function fill(store: Store): Promise<Desk> {
-  const desk = await Desk.open(store)
-  await desk.exchange('before', 'the change')
-  await desk.admit(said('waiting'))
-  return desk
+async function fill(store: Store): Promise<StoreFixture> {
+  const fixture = await StoreFixture.open(store)
+  await fixture.exchange('before', 'the change')
+  await fixture.admit(said('waiting'))
+  return fixture
 }
 
-async function checkFilled(store: Store, desk: Desk): Promise<void> {
+async function checkFilled(store: Store, fixture: StoreFixture): Promise<void> {
   expect(await store.verify({})).toEqual([])
-  const row = await store.findSession(desk.id)
+  const row = await store.findSession(fixture.id)
   expect([row?.tail, row?.mail, row?.title]).toEqual([3, 2, null])
-  expect(await store.setTitle({ sessionId: desk.id, title: 'x' })).toEqual({ kind: 'done' })
+  expect(await store.setTitle({ sessionId: fixture.id, title: 'x' })).toEqual({ kind: 'done' })
   expect(await store.listNotes({ agent: 'ada', limit: 1 })).toEqual([])
 }
 
@@ -207,13 +212,13 @@ describe('kill -9 during a migration', () => {
   it('leaves a SQLite file in its old shape or in the new one, with everything in it [I9, fault 17]', async () => {
     const path = await newStore()
     const place: Place = { kind: 'sqlite', path }
-    const desk = await using(place, fill)
+    const fixture = await using(place, fill)
     const old = new DatabaseSync(path, { timeout: 2_000 })
     old.exec(SQLITE_AS_IT_WAS)
     old.close()
     await migrateThroughDeaths(place, async () => sqliteSchema(path))
-    await using(place, (store) => checkFilled(store, desk))
-    expect(sqliteSchema(path)).toBe(SCHEMA)
+    await using(place, (store) => checkFilled(store, fixture))
+    expect(sqliteSchema(path)).toBe(SQLITE_SCHEMA)
   }, 60_000)
 
   it('of a new store leaves one that is empty, or whole [I9, fault 17]', async (context) => {
@@ -242,14 +247,14 @@ describe('kill -9 during a migration', () => {
     const { url } = server
     const schema = newSchema()
     const place: Place = { kind: 'postgres', url, schema }
-    const desk = await using(place, fill)
+    const fixture = await using(place, fill)
     const admin = await connectAdmin(url)
     await admin.query(`set search_path to ${schema}`)
     await admin.query(POSTGRES_AS_IT_WAS)
     const schemaOf = async () =>
       Number((await admin.query('select schema from store')).rows[0].schema)
     await migrateThroughDeaths(place, schemaOf)
-    await using(place, (store) => checkFilled(store, desk))
+    await using(place, (store) => checkFilled(store, fixture))
     await admin.end()
   }, 60_000)
 })

@@ -1,6 +1,6 @@
 import type { CommitVerb } from '../../packages/core/src/store/contract.ts'
 import { RULES } from '../../packages/core/src/store/rules/rules.ts'
-import type { Change, Rule } from '../../packages/core/src/store/rules/ruling.ts'
+import type { Rule, StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import { pass, readFailpoint } from './failpoints.ts'
 
 /**
@@ -28,7 +28,7 @@ if (failpoint?.name.endsWith('.inside')) {
 }
 
 /** Ends the process when its rows are written and its audit row and commit are not. */
-function deadlyChange(change: Change, name: string): Change {
+function deadlyChange(change: StoreChange, name: string): StoreChange {
   return Object.defineProperty({ ...change }, 'attempts', {
     get: () => {
       pass(name)

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
-import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { mintToken } from '../../packages/server/src/gateway/http/access/access.ts'
 import { serveHttp, TokenNeededError } from '../../packages/server/src/gateway/http/serve.ts'
@@ -152,11 +152,11 @@ describe('a token', () => {
 
   it('limited to a session reads its snapshots, and none of others', async () => {
     const store = openMemoryStore()
-    const [mine, other] = [await Desk.open(store), await Desk.open(store)]
+    const [mine, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
     const made: string[] = []
-    for (const desk of [mine, other]) {
-      await desk.exchange('hello', 'hi')
-      made.push(`${desk.id}.snapshot.${await desk.compact(1)}`)
+    for (const fixture of [mine, other]) {
+      await fixture.exchange('hello', 'hi')
+      made.push(`${fixture.id}.snapshot.${await fixture.compact(1)}`)
     }
     const token = tokenFor('read', `session:${mine.id}`)
     const place = await open({ store, tokens: tokensOf(token), runs: false })

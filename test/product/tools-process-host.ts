@@ -1,12 +1,12 @@
 import { systemClock } from '../../packages/core/src/base/clock.ts'
-import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { Processes } from '../../packages/server/src/tools/process/processes.ts'
 
 /** A runtime that starts a program with a child of its own and one that leaves its group, tells their ids, and waits to be killed. */
 const [path = ''] = process.argv.slice(2)
 const store = await openSqliteStore({ path })
-const { id: sessionId } = await Desk.open(store)
+const { id: sessionId } = await StoreFixture.open(store)
 const processes = new Processes({ store, clock: systemClock, countTokens: () => 1 })
 const script = `
   const { spawn } = require('node:child_process')

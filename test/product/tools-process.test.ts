@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import type { JsonObject } from '../../packages/core/src/base/json.ts'
-import { Desk } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
@@ -30,7 +30,7 @@ async function stage(limits: Partial<ProcessLimits> = {}, intervalMs = 200) {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-process-'))
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }))
   const store = openMemoryStore()
-  const desk = await Desk.open(store)
+  const fixture = await StoreFixture.open(store)
   const crashes: unknown[] = []
   const processes = new Processes({
     store,
@@ -45,7 +45,7 @@ async function stage(limits: Partial<ProcessLimits> = {}, intervalMs = 200) {
   const tool = processTool({ processes, programs: [NODE, 'no-such-program'], folder, env })
   let count = 0
   const run = async (input: JsonObject) => {
-    const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry: 1, key: `k${++count}` }
+    const call = { sessionId: fixture.id, agent: 'ada', turn: 1, entry: 1, key: `k${++count}` }
     const { outcome, output } = await tool.run({ ...call, input }, new AbortController().signal)
     return `${outcome}: ${String(output)}`
   }
@@ -56,10 +56,10 @@ async function stage(limits: Partial<ProcessLimits> = {}, intervalMs = 200) {
     return answer.replace('ok: Started as ', '').replace('.', '')
   }
   const notices = async () => {
-    const mail = await store.listMail({ sessionId: desk.id, lane: 'notification', limit: 100 })
+    const mail = await store.listMail({ sessionId: fixture.id, lane: 'notification', limit: 100 })
     return mail.map(({ body }) => JSON.parse(body ?? '{}').message.parts[0].text as string)
   }
-  return { desk, processes, run, start, notices, folder, crashes }
+  return { fixture, processes, run, start, notices, folder, crashes }
 }
 
 async function until(isDone: () => boolean | Promise<boolean>, what: string): Promise<void> {

@@ -2,7 +2,7 @@ import type { AdoptSession } from '../../packages/core/src/store/commits.ts'
 import type { Lease } from '../../packages/core/src/store/contract.ts'
 import { checkEntry } from '../../packages/core/src/store/integrity/chain.ts'
 import type { Entry, MailRow, SessionRow } from '../../packages/core/src/store/rows.ts'
-import type { Change } from '../../packages/core/src/store/rules/ruling.ts'
+import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import type { Observed } from './laws.ts'
 import { expectedTokens, foldShadow, handoffOf, Shadow, wordsOfEntry } from './shadow.ts'
 import type { World } from './world.ts'
@@ -19,7 +19,7 @@ export class EntryLaws {
     this.#shadows = shadows
   }
 
-  observe(observed: Observed, change: Change): void {
+  observe(observed: Observed, change: StoreChange): void {
     const { verb, request } = observed
     if (verb === 'adoptSession') {
       this.#adopted(observed, change)
@@ -87,7 +87,7 @@ export class EntryLaws {
     this.#world.violate(law, message)
   }
 
-  #born({ verb }: Observed, change: Change, row: SessionRow): void {
+  #born({ verb }: Observed, change: StoreChange, row: SessionRow): void {
     if (this.#shadows.has(row.id)) this.#bad('I5', `session id ${row.id} was used again`)
     const isBirth = verb === 'createSession' || verb === 'startAfresh' || verb === 'adoptSession'
     const line = (change.audit ?? []).find(
@@ -98,7 +98,7 @@ export class EntryLaws {
   }
 
   /** One file makes one session, the one it tells of, as it was (I30). */
-  #adopted(observed: Observed, change: Change): void {
+  #adopted(observed: Observed, change: StoreChange): void {
     const { session, entries } = observed.request as AdoptSession
     for (const { after } of change.sessions ?? []) {
       if (after.id !== session.id) this.#bad('I30', `${session.id} was imported as ${after.id}`)
@@ -159,7 +159,7 @@ export class EntryLaws {
     if (verb === 'release') Object.assign(shadow, { holder: null, runner: null })
   }
 
-  #mailWritten(sessionId: string, row: MailRow, change: Change): void {
+  #mailWritten(sessionId: string, row: MailRow, change: StoreChange): void {
     const shadow = this.#shadows.get(sessionId)
     if (shadow === undefined) return
     const known = shadow.mail[row.number - 1]
@@ -189,7 +189,7 @@ export class EntryLaws {
     }
   }
 
-  #appended(shadow: Shadow, entry: Entry, observed: Observed, change: Change): void {
+  #appended(shadow: Shadow, entry: Entry, observed: Observed, change: StoreChange): void {
     const { number, kind, fence } = entry
     if (shadow.isDeleted) this.#bad('I7', `entry ${number} in a deleted session`)
     if (number !== shadow.tail + 1) this.#bad('I19', `entry ${number} behind ${shadow.tail}`)
@@ -206,7 +206,7 @@ export class EntryLaws {
     shadow.tailHash = entry.hash
   }
 
-  #appendedKind(shadow: Shadow, entry: Entry, { verb }: Observed, change: Change): void {
+  #appendedKind(shadow: Shadow, entry: Entry, { verb }: Observed, change: StoreChange): void {
     switch (entry.kind) {
       case 'input':
         this.#delivered(shadow, entry)
@@ -335,7 +335,12 @@ export class EntryLaws {
     if (tokens > limits.hardTokens - limits.inputTokens) this.#bad('I33', `${tokens} by a revert`)
   }
 
-  #turnEnded(shadow: Shadow, entry: Entry & { kind: 'turn' }, verb: string, change: Change): void {
+  #turnEnded(
+    shadow: Shadow,
+    entry: Entry & { kind: 'turn' },
+    verb: string,
+    change: StoreChange,
+  ): void {
     const { turn, ended } = entry.meta
     if (!shadow.isRunning || turn !== shadow.turn) this.#bad('I11', `turn ${turn} ended twice`)
     if (shadow.openCalls.size > 0) this.#bad('I15', `turn ${turn} ended with open calls`)

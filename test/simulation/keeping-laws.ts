@@ -1,6 +1,6 @@
 import type { SessionId } from '../../packages/core/src/base/ids.ts'
 import type { Entry } from '../../packages/core/src/store/rows.ts'
-import type { Change } from '../../packages/core/src/store/rules/ruling.ts'
+import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import type { Observed } from './laws.ts'
 import { handoffOf, isMessage, type Shadow, wordsIn, wordsOfEntry } from './shadow.ts'
 import type { World } from './world.ts'
@@ -17,7 +17,7 @@ export class KeepingLaws {
     this.#shadows = shadows
   }
 
-  observe({ verb, request }: Observed, change: Change): void {
+  observe({ verb, request }: Observed, change: StoreChange): void {
     for (const { sessionId, mail } of change.mail ?? []) {
       for (const hash of mail.blobs) this.#use(sessionId, hash).add(`${mail.number}`)
     }
@@ -36,7 +36,7 @@ export class KeepingLaws {
   }
 
   /** What was erased is nowhere any more: not in mail, replies or a handoff that tells of it. */
-  #erased(verb: string, { sessionId, entries }: NonNullable<Change['erase']>): void {
+  #erased(verb: string, { sessionId, entries }: NonNullable<StoreChange['erase']>): void {
     const shadow = this.#shadows.get(sessionId)
     if (shadow === undefined) return
     this.#world.count(`erased by ${verb}`)

@@ -10,7 +10,7 @@ import type {
   Tail,
 } from '../../packages/core/src/store/contract.ts'
 import type { AuditRow, OperationRow, ReplyRow } from '../../packages/core/src/store/rows.ts'
-import type { Change } from '../../packages/core/src/store/rules/ruling.ts'
+import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import { EntryLaws } from './entry-laws.ts'
 import { KeepingLaws } from './keeping-laws.ts'
 import { compareRows } from './row-laws.ts'
@@ -24,7 +24,7 @@ export interface Observed<Verb extends CommitVerb = CommitVerb> {
   readonly verb: Verb
   readonly request: RequestOf<Verb>
   readonly outcome: OutcomeOf<Verb>
-  readonly change: Change | null
+  readonly change: StoreChange | null
 }
 
 /**
@@ -92,7 +92,7 @@ export class Laws {
   }
 
   /** A runner is dismissed when its beat stood still for its whole lease, or it is dead (I25). */
-  #observeRunners({ verb }: Observed, change: Change): void {
+  #observeRunners({ verb }: Observed, change: StoreChange): void {
     const { timeline, composition } = this.#world
     for (const { id, after } of change.runners ?? []) {
       if (after !== null) this.#beats.set(id, { at: timeline.now, process: after.process })
@@ -109,7 +109,7 @@ export class Laws {
   }
 
   /** One in flight per session (I6), each begun and ended once, with its audit row (I20). */
-  #observeOperations(change: Change): void {
+  #observeOperations(change: StoreChange): void {
     const world = this.#world
     for (const row of change.operations ?? []) {
       const shadow = this.shadows.get(row.sessionId)
@@ -198,7 +198,7 @@ export class Laws {
   }
 
   /** A clock that jumped puts replies off by hours; they are sent all the same, and soon (I25). */
-  #observeOutbox(change: Change): void {
+  #observeOutbox(change: StoreChange): void {
     const { timeline } = this.#world
     for (const { sessionId, number, state, dueAt } of change.replies ?? []) {
       const id = `${sessionId} ${number}`

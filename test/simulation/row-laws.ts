@@ -1,4 +1,4 @@
-import type { Change } from '../../packages/core/src/store/rules/ruling.ts'
+import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import { foldShadow, type Shadow } from './shadow.ts'
 import type { World } from './world.ts'
 
@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 export function compareRows(
   world: World,
   shadows: ReadonlyMap<string, Shadow>,
-  change: Change,
+  change: StoreChange,
 ): void {
   for (const { after } of change.sessions ?? []) {
     const shadow = shadows.get(after.id)

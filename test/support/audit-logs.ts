@@ -2,16 +2,20 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AuditReport, auditLogs } from '../../packages/core/src/audit/audit.ts'
-import type { LawName } from '../../packages/core/src/audit/laws/laws.ts'
-import { firstHash, type NewAuditLine, writeLine } from '../../packages/core/src/audit/log/line.ts'
-import type { Witness } from '../../packages/core/src/audit/store-evidence.ts'
+import type { AuditLawName } from '../../packages/core/src/audit/laws/laws.ts'
+import {
+  firstLineHash,
+  type NewAuditLine,
+  writeLine,
+} from '../../packages/core/src/audit/log/line.ts'
+import type { StoreEvidence } from '../../packages/core/src/audit/store-evidence.ts'
 
 /** A log as a process with a clock of its own would have written it. */
 export function logText(
   lines: readonly NewAuditLine[],
   { log = 'log-one', clock = (line: number) => 1_800_000_000_000 + line } = {},
 ): string {
-  let hash = firstHash(log)
+  let hash = firstLineHash(log)
   return lines
     .map((facts, index) => {
       const line = index + 1
@@ -34,12 +38,12 @@ export function logFiles(texts: readonly string[]): readonly string[] {
 
 export function auditTexts(
   texts: readonly string[],
-  witness: Witness | null = null,
+  witness: StoreEvidence | null = null,
 ): Promise<AuditReport> {
   return auditLogs({ paths: logFiles(texts), witness })
 }
 
-export function brokenLaws(report: AuditReport): readonly LawName[] {
+export function brokenLaws(report: AuditReport): readonly AuditLawName[] {
   return report.laws.filter((law) => !law.holds).map(({ law }) => law)
 }
 

@@ -1,7 +1,7 @@
 import { Prover } from '../../packages/core/src/audit/laws/prover.ts'
 import type { NewAuditLine } from '../../packages/core/src/audit/log/line.ts'
 import type { AuditWriter } from '../../packages/core/src/audit/log/log.ts'
-import { WitnessCheck } from '../../packages/core/src/audit/store-evidence.ts'
+import { EvidenceCheck } from '../../packages/core/src/audit/store-evidence.ts'
 import { memoryReads } from '../../packages/core/src/store/memory/reads.ts'
 import type { MemoryTables } from '../../packages/core/src/store/memory/tables.ts'
 import type { Rows } from '../../packages/core/src/store/rules/ruling.ts'
@@ -40,7 +40,7 @@ export async function auditSeed(seed: number, composition: Composition): Promise
   }
   // The rules are handed the tables themselves, which is more than their type tells.
   const reads = memoryReads(tables as unknown as MemoryTables)
-  const check = new WitnessCheck(
+  const check = new EvidenceCheck(
     {
       listSessions: async (query) => reads.listSessions(query),
       readAudit: async (query) => reads.readAudit(query),

@@ -59,7 +59,7 @@ export function openFaltering(path: string, failure: Failure): Faltering {
           writer = new Writer(options)
           continue
         }
-        while (writer.keepHouse());
+        while (writer.maintain());
         if ('error' in result) throw result.error
         for (const listener of listeners) queueMicrotask(listener)
         return result.outcome as never

@@ -1,5 +1,9 @@
 import { sessionId } from '../../../packages/core/src/base/ids.ts'
-import { Desk, LIMITS, said } from '../../../packages/core/src/store/contract-suite/bench.ts'
+import {
+  LIMITS,
+  StoreFixture,
+  said,
+} from '../../../packages/core/src/store/contract-suite/bench.ts'
 import { openSqliteStore } from '../../../packages/core/src/store/sqlite/open.ts'
 
 /**
@@ -13,20 +17,20 @@ const names = Array.from({ length: Number(sessions) }, (_, index) => sessionId(`
 await Promise.all(names.map(talk))
 
 async function talk(id: (typeof names)[number]): Promise<void> {
-  const desk = await Desk.open(store, { id, limits })
+  const fixture = await StoreFixture.open(store, { id, limits })
   for (let round = 0; ; round++) {
     const text = (what: string) => `${id} ${what} ${round} ${'word '.repeat(40 + (round % 7) * 30)}`
     const heard = [text('asks'), text('adds')]
     const mail = []
     for (const each of heard) {
-      mail.push(await desk.admit({ message: said(each) }))
+      mail.push(await fixture.admit({ message: said(each) }))
       tell(id, each)
     }
-    await desk.deliver(...mail)
+    await fixture.deliver(...mail)
     const answer = text('hears')
-    await desk.reply(answer, { ends: 'answered' })
+    await fixture.reply(answer, { ends: 'answered' })
     tell(id, answer)
-    await desk.admit({ message: said(text('waits')) }, { lane: 'notification' })
+    await fixture.admit({ message: said(text('waits')) }, { lane: 'notification' })
     tell(id, text('waits'))
   }
 }

@@ -10,13 +10,13 @@ import {
   logText,
 } from '../../../../test/support/audit-logs.ts'
 import { auditLogs } from './audit.ts'
-import type { LawName } from './laws/laws.ts'
+import type { AuditLawName } from './laws/laws.ts'
 import { type NewAuditLine, parseLine } from './log/line.ts'
 
 const whole = logText(lifeOf('agent-7'))
 const linesOf = (text: string) => text.trimEnd().split('\n')
 
-async function brokenBy(...texts: readonly string[]): Promise<readonly LawName[]> {
+async function brokenBy(...texts: readonly string[]): Promise<readonly AuditLawName[]> {
   return brokenLaws(await auditTexts(texts))
 }
 
@@ -148,7 +148,7 @@ describe('auditLogs', () => {
     expect(shown).toMatch(/^[\x20-\x7e]+$/)
   })
 
-  const cases: readonly (readonly [string, LawName, readonly NewAuditLine[]])[] = [
+  const cases: readonly (readonly [string, AuditLawName, readonly NewAuditLine[]])[] = [
     ['a session without a birth', 'births', lifeOf('a').slice(1)],
     ['a session that is born twice', 'births', [...lifeOf('a').slice(0, 1), ...lifeOf('a')]],
     ['a session that was forked', 'births', lifeOf('a', { 1: { reason: 'forked' } })],

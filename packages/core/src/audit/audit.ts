@@ -1,15 +1,15 @@
 import {
-  type LawName,
+  type AuditLawName,
+  type AuditVerdict,
   LOG_LAWS,
   type Offence,
   STORE_LAWS,
-  type Verdict,
   verdictsOf,
 } from './laws/laws.ts'
 import { type Figures, Prover } from './laws/prover.ts'
 import { inAscii } from './log/line.ts'
-import { AuditLogError, type LogSummary, readLog } from './log/read-log.ts'
-import { type Witness, WitnessCheck } from './store-evidence.ts'
+import { AuditLogError, type LogSummary, readAuditLog } from './log/read-log.ts'
+import { EvidenceCheck, type StoreEvidence } from './store-evidence.ts'
 
 /**
  * Reads logs, proves the laws and shows the lines that break them. Logs are read twice only when
@@ -18,7 +18,7 @@ import { type Witness, WitnessCheck } from './store-evidence.ts'
 export interface AuditRequest {
   readonly paths: readonly string[]
   /** Null: from the logs alone. */
-  readonly witness: Witness | null
+  readonly witness: StoreEvidence | null
   readonly onProgress?: (progress: AuditProgress) => void
 }
 
@@ -40,7 +40,7 @@ export interface Broken {
   readonly lines: readonly QuotedLine[]
 }
 
-export interface JudgedLaw extends Omit<Verdict, 'offences'> {
+export interface JudgedLaw extends Omit<AuditVerdict, 'offences'> {
   readonly offences: readonly Broken[]
 }
 
@@ -60,7 +60,7 @@ export async function auditLogs({
   const logs: (LogSummary & { path: string })[] = []
   const known = new Map<string, string>()
   for (const [file, path] of paths.entries()) {
-    const summary = await readLog(path, {
+    const summary = await readAuditLog(path, {
       line(line, number) {
         const other = known.get(line.log)
         if (number === 1 && other !== undefined) {
@@ -85,11 +85,11 @@ export async function auditLogs({
     throw new AuditLogError({ path: first.path, problem: 'there is no audit line in it.' })
   }
 
-  const check = witness === null ? null : new WitnessCheck(witness, prover)
+  const check = witness === null ? null : new EvidenceCheck(witness, prover)
   await check?.run((rows) => onProgress?.({ stage: 'store', rows }))
   prover.judge(check)
 
-  const laws: readonly LawName[] = witness === null ? LOG_LAWS : [...LOG_LAWS, ...STORE_LAWS]
+  const laws: readonly AuditLawName[] = witness === null ? LOG_LAWS : [...LOG_LAWS, ...STORE_LAWS]
   const verdicts = verdictsOf(prover.findings, laws)
   const holds = verdicts.every((verdict) => verdict.holds)
   if (!holds) onProgress?.({ stage: 'lines' })
@@ -107,7 +107,7 @@ export async function auditLogs({
 
 async function quotesFor(
   paths: readonly string[],
-  verdicts: readonly Verdict[],
+  verdicts: readonly AuditVerdict[],
 ): Promise<(offence: Offence) => readonly QuotedLine[]> {
   const offences = verdicts.flatMap((verdict) => verdict.offences)
   const wanted = new Map<string, string | null>()
@@ -118,7 +118,7 @@ async function quotesFor(
   }
   for (const [file, path] of paths.entries()) {
     if (path === '-') continue
-    await readLog(path, {
+    await readAuditLog(path, {
       line(line, number, text) {
         const name = nameOf({ file, line: number })
         if (wanted.has(name)) wanted.set(name, text)

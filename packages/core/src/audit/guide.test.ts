@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { LAWS } from './laws/laws.ts'
+import { AUDIT_LAWS } from './laws/laws.ts'
 import { AUDIT_FIELDS, AUDIT_KINDS, AUDIT_VERSION, FIELDS_OF_EVERY_LINE } from './log/line.ts'
 
 const guide = readFileSync(
@@ -45,7 +45,7 @@ describe('the guide to the session-stability contract', () => {
 
   it('lists the laws [S26]', () => {
     expect(rowsOf('Law')).toEqual(
-      Object.entries(LAWS).map(([name, { title, contract }]) => [
+      Object.entries(AUDIT_LAWS).map(([name, { title, contract }]) => [
         `\`${name}\``,
         title,
         contract.join(', '),

@@ -11,24 +11,24 @@ import { COMPOSITION } from '../../../../test/simulation/composition.ts'
 import { World } from '../../../../test/simulation/world.ts'
 import { auditedStore } from '../../../../test/support/audited.ts'
 import { auditSeed } from '../../../../test/support/simulated-audit.ts'
-import { Desk, register } from '../store/contract-suite/bench.ts'
+import { register, StoreFixture } from '../store/contract-suite/bench.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
-import { LAWS, type LawName } from './laws/laws.ts'
+import { AUDIT_LAWS, type AuditLawName } from './laws/laws.ts'
 import type { Prover } from './laws/prover.ts'
 import type { NewAuditLine } from './log/line.ts'
 
 const SEEDS = 60
 const brokenIn = ({ findings }: Prover) =>
-  (Object.keys(LAWS) as LawName[]).filter((law) => findings.count(law) > 0)
+  (Object.keys(AUDIT_LAWS) as AuditLawName[]).filter((law) => findings.count(law) > 0)
 
-/** A desk over a store that writes lines; `look` is what an actor does between its commits. */
+/** A fixture over a store that writes lines; `look` is what an actor does between its commits. */
 async function openDesk() {
   const lines: NewAuditLine[] = []
   const store = auditedStore(openMemoryStore(), { write: (line) => lines.push(line) })
-  const desk = await Desk.open(store)
+  const fixture = await StoreFixture.open(store)
   const look = async () => {
-    await store.findSession(desk.id)
-    const { id: sessionId } = desk
+    await store.findSession(fixture.id)
+    const { id: sessionId } = fixture
     for (const lane of ['user', 'notification'] as const) {
       await store.listMail({ sessionId, lane, state: 'pending', limit: 100 })
     }
@@ -39,26 +39,26 @@ async function openDesk() {
         (fact) => fact !== null && fact !== undefined,
       ),
     )
-  return { desk, store, lines, look, told }
+  return { fixture, store, lines, look, told }
 }
 
 describe('SessionTrail', () => {
   it('tells what a session does, in order, with ids from one value [S20, D1]', async () => {
-    const { desk, lines, look, told } = await openDesk()
+    const { fixture, lines, look, told } = await openDesk()
     await look()
-    await desk.admit('one')
-    await desk.admit('two', { lane: 'notification' })
+    await fixture.admit('one')
+    await fixture.admit('two', { lane: 'notification' })
     await look()
-    await desk.deliver(1 as never, 2 as never)
+    await fixture.deliver(1 as never, 2 as never)
     await look()
-    await desk.reply('said', { ends: 'answered' })
+    await fixture.reply('said', { ends: 'answered' })
     await look()
-    const operation = await desk.claim(2)
+    const operation = await fixture.claim(2)
     await look()
-    await desk.admit('meanwhile')
-    const entry = await desk.commit(operation)
+    await fixture.admit('meanwhile')
+    const entry = await fixture.commit(operation)
     await look()
-    await desk.revert(entry)
+    await fixture.revert(entry)
     await look()
     expect(told()).toEqual([
       ['session created', 0, 'created'],
@@ -75,21 +75,21 @@ describe('SessionTrail', () => {
       ['compaction reverted', 6],
     ])
     const [started, committed] = lines.filter(({ kind }) => /^compaction [sc]/.test(kind))
-    const identity = { operationId: operation, sessionId: desk.id, fence: 1, base: 0 }
+    const identity = { operationId: operation, sessionId: fixture.id, fence: 1, base: 0 }
     expect(started).toMatchObject(identity)
     expect(committed).toMatchObject(identity)
   })
 
   it('tells the end of a predecessor before anything of its own', async () => {
-    const { desk, store, look, lines } = await openDesk()
+    const { fixture, store, look, lines } = await openDesk()
     await look()
-    await desk.exchange('one', 'said')
+    await fixture.exchange('one', 'said')
     await look()
-    const operation = await desk.claim(1)
+    const operation = await fixture.claim(1)
     await look()
     const { beat, id } = (await store.listRunners())[0] ?? expect.fail('no runner')
     await store.dismissRunner({ runner: id, beat })
-    await Desk.acquire(store, desk.id, await register(store))
+    await StoreFixture.acquire(store, fixture.id, await register(store))
     await look()
     expect(lines.slice(-3)).toMatchObject([
       { kind: 'lease lost', fence: 1, reason: 'lost' },
@@ -126,7 +126,7 @@ describe('SessionTrail', () => {
     const silence = vi.spyOn(World.prototype, 'violate').mockImplementation(() => {})
     try {
       const planted = mutant.plant(COMPOSITION)
-      const seen = new Set<LawName>()
+      const seen = new Set<AuditLawName>()
       for (let seed = 1; seed <= 40 && !seen.has(law); seed++) {
         for (const found of brokenIn(await auditSeed(seed, planted))) seen.add(found)
       }

@@ -41,7 +41,7 @@ export interface OperationFacts {
 }
 
 /** Unanswered mail in a context, by number, oldest first: as it was sent, and shortened. */
-export interface ShownMail {
+export interface VisibleMail {
   readonly whole: readonly number[]
   readonly clipped: readonly number[]
 }
@@ -96,7 +96,7 @@ export class SessionTrail {
   }
 
   /** Before a step begins with this context; told when it differs from the one told last. */
-  shows(turn: number, entry: number, mail: ShownMail): void {
+  shows(turn: number, entry: number, mail: VisibleMail): void {
     const { base = 0 } = this.#before?.session ?? {}
     const [whole, clipped] = [rangesOf(mail.whole), rangesOf(mail.clipped)]
     const shown = JSON.stringify([turn, base, whole, clipped])

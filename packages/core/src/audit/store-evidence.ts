@@ -1,47 +1,16 @@
 import type { SessionId } from '../base/ids.ts'
-import type { JsonObject } from '../base/json.ts'
-import type { LawName, Mark } from './laws/laws.ts'
+import type { Reads } from '../store/contract.ts'
+import type { AuditRow, SessionRow } from '../store/rows.ts'
+import type { AuditLawName, Mark } from './laws/laws.ts'
 import type { Prover, SessionRecord, Vouching } from './laws/prover.ts'
 import { RangeSet } from './laws/ranges.ts'
 import type { MailRange } from './log/line.ts'
 
 /**
- * The store as a witness: its own audit rows, committed together with what they tell, against the
- * lines of the logs. Rows are read a page at a time. The parts of the store's reads that are needed
- * are named here; a store fits.
+ * Compares the store's own audit rows, committed together with what they report, with the lines of
+ * the logs. Rows are read a page at a time.
  */
-export interface Witness {
-  listSessions(query: {
-    readonly after?: SessionId
-    readonly limit: number
-  }): Promise<readonly WitnessSession[]>
-  readAudit(query: {
-    readonly after: number
-    readonly limit: number
-  }): Promise<readonly WitnessRow[]>
-  verify(query: { readonly sessionId?: SessionId }): Promise<readonly WitnessFinding[]>
-}
-
-export interface WitnessSession {
-  readonly id: SessionId
-  readonly fence: number
-  readonly tail: number
-  readonly mail: number
-}
-
-export interface WitnessRow {
-  readonly cursor: number
-  readonly sessionId: string
-  readonly kind: string
-  readonly operation: string | null
-  readonly facts: JsonObject
-}
-
-export interface WitnessFinding {
-  readonly sessionId: string | null
-  readonly entry: number | null
-  readonly problem: string
-}
+export type StoreEvidence = Pick<Reads, 'listSessions' | 'readAudit' | 'verify'>
 
 const PAGE = 500
 
@@ -65,14 +34,14 @@ interface Phases {
   ended: boolean
 }
 
-export class WitnessCheck implements Vouching {
-  readonly #witness: Witness
+export class EvidenceCheck implements Vouching {
+  readonly #store: StoreEvidence
   readonly #prover: Prover
   readonly #accounts = new Map<string, Account>()
   readonly #phases = new Map<string, Phases>()
 
-  constructor(witness: Witness, prover: Prover) {
-    this.#witness = witness
+  constructor(store: StoreEvidence, prover: Prover) {
+    this.#store = store
     this.#prover = prover
   }
 
@@ -87,7 +56,7 @@ export class WitnessCheck implements Vouching {
   async run(onProgress: (rows: number) => void): Promise<void> {
     let after = 0
     for (;;) {
-      const page = await this.#witness.readAudit({ after, limit: PAGE })
+      const page = await this.#store.readAudit({ after, limit: PAGE })
       for (const row of page) this.#hear(row)
       after = page.at(-1)?.cursor ?? after
       onProgress(after)
@@ -100,14 +69,14 @@ export class WitnessCheck implements Vouching {
       const account = this.#accounts.get(sessionId)
       if (account !== undefined) this.#compareMessages(sessionId, session, account)
     }
-    for (const { sessionId, entry, problem } of await this.#witness.verify({})) {
+    for (const { sessionId, entry, problem } of await this.#store.verify({})) {
       const at = entry === null ? '' : ` (entry ${entry})`
       this.#broken('store-transcript', sessionId, `${problem}${at}`)
     }
   }
 
   #broken(
-    law: LawName,
+    law: AuditLawName,
     sessionId: string | null,
     problem: string,
     ...marks: readonly Mark[]
@@ -115,7 +84,7 @@ export class WitnessCheck implements Vouching {
     this.#prover.findings.broken({ law, problem, sessionId, marks })
   }
 
-  #hear(row: WitnessRow): void {
+  #hear(row: AuditRow): void {
     const account = this.#accounts.get(row.sessionId) ?? new Account()
     this.#accounts.set(row.sessionId, account)
     const { facts } = row
@@ -159,7 +128,7 @@ export class WitnessCheck implements Vouching {
     }
   }
 
-  #hearCompaction({ kind, sessionId, operation: id, facts }: WitnessRow, account: Account): void {
+  #hearCompaction({ kind, sessionId, operation: id, facts }: AuditRow, account: Account): void {
     if (id === null) return
     const state = kind.slice('compaction '.length)
     const operation = this.#prover.operations.get(id)
@@ -230,7 +199,7 @@ export class WitnessCheck implements Vouching {
     const found = new Set<string>()
     for (let after: SessionId | null = null; ; ) {
       const query = { limit: PAGE, ...(after === null ? {} : { after }) }
-      const page: readonly WitnessSession[] = await this.#witness.listSessions(query)
+      const page: readonly SessionRow[] = await this.#store.listSessions(query)
       for (const row of page) {
         found.add(row.id)
         if (!this.isBorn(row.id)) {
@@ -250,7 +219,7 @@ export class WitnessCheck implements Vouching {
   }
 
   /** A store that is behind its logs was restored or cut; what it lacks was acknowledged. */
-  #compareSession({ id, fence, tail }: WitnessSession, session: SessionRecord): void {
+  #compareSession({ id, fence, tail }: SessionRow, session: SessionRecord): void {
     const newest = session.inOrder().at(-1)
     if (newest === undefined) return
     if (newest.fence > fence) {

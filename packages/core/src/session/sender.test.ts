@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Timeline } from '../../../../test/simulation/timeline.ts'
-import { Desk, replyTo } from '../store/contract-suite/bench.ts'
+import { replyTo, StoreFixture } from '../store/contract-suite/bench.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { type Edge, Sender } from './sender.ts'
 
@@ -8,8 +8,8 @@ import { type Edge, Sender } from './sender.ts'
 async function open(send: Edge['send']) {
   const timeline = new Timeline()
   const store = openMemoryStore()
-  const desk = await Desk.open(store)
-  await desk.exchange('Hello?', 'Yes.', [replyTo('room')])
+  const fixture = await StoreFixture.open(store)
+  await fixture.exchange('Hello?', 'Yes.', [replyTo('room')])
   const broken = { claims: 0 }
   const sender = new Sender({
     store: {
@@ -29,7 +29,7 @@ async function open(send: Edge['send']) {
     retryMs: 100,
     attemptsMax: 3,
   })
-  const run = () => sender.run(desk.lease.runner, () => true)
+  const run = () => sender.run(fixture.lease.runner, () => true)
   const states = async () => (await store.listReplies({ limit: 9 })).map(({ state }) => state)
   const pass = (ms: number) => timeline.run(timeline.now + ms, () => false)
   return { sender, run, broken, states, pass }

@@ -14,4 +14,4 @@ export const TOKENS_MAX = 500
 export const TITLE_MAX = 200
 export const LIST_MAX = 1_000
 export const REWRITES_MAX = 3
-export const ATTEMPTS_MAX = 3
+export const TURN_ATTEMPTS_MAX = 3

@@ -179,10 +179,10 @@ export type DeliverOutcome =
 export interface CommitReply extends Fenced {
   readonly turn: number
   /** Absent when a turn is stopped before the model said anything. */
-  readonly step?: Step
+  readonly step?: NewStep
   readonly ends?: { readonly how: TurnEnd; readonly replies: readonly NewReply[] }
 }
-export interface Step {
+export interface NewStep {
   readonly upto: EntryNumber
   readonly renderer: string
   readonly calls: readonly string[]
@@ -328,7 +328,7 @@ export type EraseSomeOutcome =
   | { readonly kind: 'erased'; readonly left: boolean; readonly upTo: ErasedUpTo }
   | { readonly kind: 'not-deleted' }
 
-export type ImportOutcome =
+export type ImportSessionOutcome =
   | { readonly kind: 'imported'; readonly sessionId: SessionId; readonly entries: number }
   | { readonly kind: 'exists'; readonly sessionId: SessionId }
   | { readonly kind: 'refused'; readonly line: number; readonly problem: string }

@@ -21,7 +21,7 @@ import type {
   EraseOutcome,
   EraseSome,
   EraseSomeOutcome,
-  ImportOutcome,
+  ImportSessionOutcome,
   Pin,
   PinOutcome,
   PointOutcome,
@@ -74,7 +74,6 @@ import type {
 } from './operational-rows.ts'
 import type {
   ContextEntries,
-  Finding,
   ListMail,
   ListReplies,
   ListSessions,
@@ -84,6 +83,7 @@ import type {
   ReadEntries,
   Search,
   SearchHit,
+  StoreFinding,
 } from './queries.ts'
 import type {
   AttemptRow,
@@ -114,7 +114,7 @@ export interface Store extends Commits, Reads {
   backup(to: string): Promise<void>
   /** One session as JSON lines: enough to carry it into another store under the same id. */
   exportSession(id: SessionId): AsyncIterable<string>
-  importSession(lines: Iterable<string> | AsyncIterable<string>): Promise<ImportOutcome>
+  importSession(lines: Iterable<string> | AsyncIterable<string>): Promise<ImportSessionOutcome>
   /** Calls back when something may have changed, here or in another process; a hint, not a truth. */
   watch(listener: () => void): () => void
   /** Finishes what was accepted, then lets go of everything. May be called twice. */
@@ -185,7 +185,7 @@ export interface Commits {
   eraseEntries(request: EraseEntries): Promise<EraseOutcome>
   deleteSession(request: DeleteSession): Promise<Done | Gone>
   /** Birth by import: everything at once, after its chain was checked. See `importSession`. */
-  adoptSession(request: AdoptSession): Promise<ImportOutcome>
+  adoptSession(request: AdoptSession): Promise<ImportSessionOutcome>
   /** Continues an imported session at rest with more of its history; nothing is delivered or run. */
   adoptEntries(request: AdoptEntries): Promise<AdoptEntriesOutcome>
 
@@ -227,7 +227,7 @@ export interface Reads {
   findBlob(query: { sessionId: SessionId; hash: string }): Promise<BlobRow | undefined>
   search(query: Search): Promise<readonly SearchHit[]>
   /** Checks chains, gaps and derived values; an empty list means that all is in order. */
-  verify(query: { sessionId?: SessionId }): Promise<readonly Finding[]>
+  verify(query: { sessionId?: SessionId }): Promise<readonly StoreFinding[]>
 }
 
 export type CommitVerb = keyof Commits

@@ -25,7 +25,7 @@ export type FoldedKind = (typeof FOLDED_KINDS)[number]
 export const FOLDED_NAMES = ['effective', 'covers', 'by', 'base', 'settings', 'tasks'] as const
 
 /** What an entry says about the handoff it brings: a compaction, or an erasure that replaced one. */
-export function handoffOf(head: EntryHead): CompactionMeta | undefined {
+export function compactionMetaOf(head: EntryHead): CompactionMeta | undefined {
   if (head.kind === 'compaction') return head.meta
   return head.kind === 'erasure' ? (head.meta.replaces ?? undefined) : undefined
 }
@@ -54,7 +54,7 @@ export function fold(heads: readonly EntryHead[]): Fold {
   let settings = entryNumber(0)
   let tasks = entryNumber(0)
   for (const head of heads) {
-    const handoff = handoffOf(head)
+    const handoff = compactionMetaOf(head)
     if (handoff !== undefined) {
       handoffs.set(head.number, handoff)
       effective = head.number

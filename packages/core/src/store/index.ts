@@ -36,6 +36,6 @@ export type {
 } from './operational-rows.ts'
 export type { AuditRow, Entry, Limits, MailRow, OperationRow, Route, SessionRow } from './rows.ts'
 export { RULES, type Rules } from './rules/rules.ts'
-export type { Change, Rows, Ruling } from './rules/ruling.ts'
+export type { Rows, Ruling, StoreChange as Change } from './rules/ruling.ts'
 export { openSqliteStore, type SqliteOptions } from './sqlite/open.ts'
 export { readSqliteStore } from './sqlite/read.ts'

@@ -6,7 +6,7 @@ export const PINS_MAX = 64
  * Whether a pin fits, asked by the rule that sets it and by whoever wants to know beforehand. The
  * settings (system text, descriptions of tools) share the room with the pins beside them.
  */
-export function roomForPin(
+export function pinBudget(
   { pins, settingsTokens, limits }: PinnedParts,
   added: { readonly name: string; readonly tokens: number },
 ): { readonly fits: boolean; readonly tokensAfter: number; readonly limit: number } {

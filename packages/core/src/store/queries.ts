@@ -67,7 +67,7 @@ export interface SearchHit {
   readonly before: readonly Entry[]
   readonly after: readonly Entry[]
 }
-export interface Finding {
+export interface StoreFinding {
   readonly sessionId: SessionId | null
   readonly entry: EntryNumber | null
   readonly problem: string

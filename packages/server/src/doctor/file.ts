@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { SEARCHED_KINDS } from '#core/store/search/words'
-import { translate } from '#core/store/sqlite/connection'
+import { translateSqliteError } from '#core/store/sqlite/connection'
 import {
   hasWalIndex,
   isOldSqlite,
@@ -111,7 +111,7 @@ export function examineIndex(path: string, isWhole: boolean): readonly OwnFindin
     database.exec('begin')
     return judgeIndex(database, path, isWhole)
   } catch (error) {
-    return [unreadable(translate(error, path))]
+    return [unreadable(translateSqliteError(error, path))]
   } finally {
     database?.close()
   }

@@ -9,7 +9,7 @@ import { readPostgres } from '#core/store/postgres/read'
 import { type Rewritten, rewriteTables } from '#core/store/postgres/rewrite-tables'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { readSqliteStore } from '#core/store/sqlite/read'
-import { anchorOf, realPlace, recordOf } from '#core/store/sqlite/store-file'
+import { anchorOf, recordOf, resolveFile } from '#core/store/sqlite/store-file'
 import { Credentials, type Environment } from '../model/routes/credential.ts'
 import type { Config } from './config/schema/schema.ts'
 
@@ -77,7 +77,7 @@ export async function openForReading(
 /** Goes on with the store as it is: what only the files beside it remember is given up. */
 export function acceptLoss(url: string, folder: string): void {
   if (isServer(url)) forgetLoss(serverAnchor(folder))
-  else forgetLoss(anchorOf(realPlace(url)), recordOf(realPlace(url)))
+  else forgetLoss(anchorOf(resolveFile(url)), recordOf(resolveFile(url)))
 }
 
 function serverAnchor(folder: string): string {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findTasks } from '#core/compaction/plan/tasks'
 import type { Message } from '#core/message/message'
-import { Desk, expectKind } from '#core/store/contract-suite/bench'
+import { expectKind, StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { ToolHost } from '../../../../test/support/tool-host.ts'
 import { pinTool } from './pin.ts'
@@ -81,24 +81,24 @@ describe('a pin', () => {
         }),
         async (settingsTokens, pins) => {
           const store = openMemoryStore()
-          const desk = await Desk.open(store)
-          const settings = { ...desk.fenced(), body: {}, tokens: settingsTokens }
-          desk.tail = expectKind(await store.changeSettings(settings), 'appended').tail
+          const fixture = await StoreFixture.open(store)
+          const settings = { ...fixture.fenced(), body: {}, tokens: settingsTokens }
+          fixture.tail = expectKind(await store.changeSettings(settings), 'appended').tail
           const tool = pinTool({
             store,
             countTokens: (_, text) => /\nx+\n/.exec(text)?.[0].trim().length ?? 0,
             reserved: [],
           })
           for (const [at, [name, tokens]] of pins.entries()) {
-            const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry: 1, key: `k${at}` }
+            const call = { sessionId: fixture.id, agent: 'ada', turn: 1, entry: 1, key: `k${at}` }
             const input = { name, text: 'x'.repeat(tokens) }
             const said = await tool.run({ ...call, input }, new AbortController().signal)
-            const done = await desk.pin(name, input.text, tokens)
+            const done = await fixture.pin(name, input.text, tokens)
             expect([said.outcome, done.kind]).toEqual(
               done.kind === 'appended' ? ['ok', 'appended'] : ['error', 'no-room'],
             )
-            for (const mail of await store.listMail({ sessionId: desk.id, limit: 9 })) {
-              await store.settleControl({ lease: desk.lease, mail: [mail.number] })
+            for (const mail of await store.listMail({ sessionId: fixture.id, limit: 9 })) {
+              await store.settleControl({ lease: fixture.lease, mail: [mail.number] })
             }
           }
         },

@@ -3,7 +3,7 @@ import { isObject, type JsonValue } from '#core/base/json'
 import { pinnedText } from '#core/message/pinned'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Commits, Reads } from '#core/store/contract'
-import { PINS_MAX, roomForPin } from '#core/store/pins'
+import { PINS_MAX, pinBudget } from '#core/store/pins'
 import type { MailItem } from '#core/store/queries'
 import type { SessionRow } from '#core/store/rows'
 import { defineTool, refuse } from './define-tool.ts'
@@ -57,7 +57,7 @@ export function pinTool(
         const { limits, settings } = session
         const [entry] = await store.readEntries({ sessionId, from: settings, to: settings })
         const settingsTokens = entry?.tokens ?? 0
-        const fit = roomForPin({ pins, settingsTokens, limits }, { name, tokens })
+        const fit = pinBudget({ pins, settingsTokens, limits }, { name, tokens })
         const { tokensAfter, limit } = fit
         if (!fit.fits) {
           pins.set(name, tokens)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '#core/base/json'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { ToolHost } from '../../../../test/support/tool-host.ts'
 import { RECALL_CHARACTERS_MAX, recallTool } from './recall.ts'
@@ -51,10 +51,16 @@ describe('recall', () => {
 
   it('says where to go on when more entries were asked for than are opened at once', async () => {
     const store = openMemoryStore()
-    const desk = await Desk.open(store)
-    for (let n = 0; n < 75; n++) await desk.exchange('a', 'b')
+    const fixture = await StoreFixture.open(store)
+    for (let n = 0; n < 75; n++) await fixture.exchange('a', 'b')
     const tool = recallTool({ store })
-    const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry: desk.tail.number, key: 'k' }
+    const call = {
+      sessionId: fixture.id,
+      agent: 'ada',
+      turn: 1,
+      entry: fixture.tail.number,
+      key: 'k',
+    }
     const seen: number[] = []
     for (let from = 1, calls = 0; from > 0 && calls < 9; calls++) {
       const input = { from, to: 5_000 }
@@ -63,7 +69,7 @@ describe('recall', () => {
       seen.push(...Array.from(numbers, ([, number]) => Number(number)))
       from = Number(/\[Go on with from: (\d+)\.\]$/.exec(String(output))?.[1] ?? 0)
     }
-    expect(seen).toEqual(Array.from({ length: desk.tail.number }, (_, index) => index + 1))
+    expect(seen).toEqual(Array.from({ length: fixture.tail.number }, (_, index) => index + 1))
     expect(seen.length).toBeGreaterThan(200)
   })
 

@@ -1,7 +1,8 @@
-import type { Findings } from './laws.ts'
+import type { InputLane } from '../../store/rows.ts'
+import type { AuditFindings } from './laws.ts'
 import type { SessionRecord } from './prover.ts'
 import { RangeSet } from './ranges.ts'
-import type { InputLane, Span } from './span.ts'
+import type { Span } from './span.ts'
 
 const INPUT_LANES = ['user', 'notification'] as const
 
@@ -12,7 +13,7 @@ const INPUT_LANES = ['user', 'notification'] as const
 export function judgeDelivery(
   sessionId: string,
   session: SessionRecord,
-  findings: Findings,
+  findings: AuditFindings,
 ): number {
   const spans = session.inOrder()
   const law = 'delivery'
@@ -70,7 +71,7 @@ function judgeOrder(
   sessionId: string,
   spans: readonly Span[],
   lane: InputLane,
-  findings: Findings,
+  findings: AuditFindings,
 ): void {
   let newest = 0
   for (const { delivered } of spans) {

@@ -2,7 +2,7 @@
  * The laws that an audit proves, by name, and the findings against them. The titles and advice are
  * for people; the names and the numbers of the contract are for scripts and tests.
  */
-export const LAWS = {
+export const AUDIT_LAWS = {
   whole: {
     title: 'Every log is whole',
     contract: ['I19', 'I20'],
@@ -86,9 +86,13 @@ export const LAWS = {
   },
 } as const
 
-export type LawName = keyof typeof LAWS
-export const LOG_LAWS = Object.keys(LAWS).filter((name) => !name.startsWith('store-')) as LawName[]
-export const STORE_LAWS = Object.keys(LAWS).filter((name) => name.startsWith('store-')) as LawName[]
+export type AuditLawName = keyof typeof AUDIT_LAWS
+export const LOG_LAWS = Object.keys(AUDIT_LAWS).filter(
+  (name) => !name.startsWith('store-'),
+) as AuditLawName[]
+export const STORE_LAWS = Object.keys(AUDIT_LAWS).filter((name) =>
+  name.startsWith('store-'),
+) as AuditLawName[]
 
 /** Where a line stands: which of the given logs, and which line of it. */
 export interface Mark {
@@ -97,7 +101,7 @@ export interface Mark {
 }
 
 export interface Offence {
-  readonly law: LawName
+  readonly law: AuditLawName
   readonly problem: string
   readonly sessionId: string | null
   readonly marks: readonly Mark[]
@@ -109,10 +113,10 @@ export interface Offence {
 export const OFFENCES_KEPT_MAX = 20
 
 /** What was found, bounded: a log with a million faults is no reason to run out of memory. */
-export class Findings {
-  readonly #offences = new Map<LawName, { count: number; kept: Offence[] }>()
+export class AuditFindings {
+  readonly #offences = new Map<AuditLawName, { count: number; kept: Offence[] }>()
   /** What only the store can settle: a process that died between a commit and its line. */
-  readonly unproven = new Map<LawName, { count: number; first: string }>()
+  readonly unproven = new Map<AuditLawName, { count: number; first: string }>()
 
   broken(offence: Offence): void {
     const found = this.#offences.get(offence.law) ?? { count: 0, kept: [] }
@@ -121,30 +125,33 @@ export class Findings {
     if (found.kept.length < OFFENCES_KEPT_MAX) found.kept.push(offence)
   }
 
-  open(law: LawName, what: string): void {
+  open(law: AuditLawName, what: string): void {
     const found = this.unproven.get(law)
     if (found === undefined) this.unproven.set(law, { count: 1, first: what })
     else found.count += 1
   }
 
-  count(law: LawName): number {
+  count(law: AuditLawName): number {
     return this.#offences.get(law)?.count ?? 0
   }
 
-  kept(law: LawName): readonly Offence[] {
+  kept(law: AuditLawName): readonly Offence[] {
     return this.#offences.get(law)?.kept ?? []
   }
 }
 
-export interface Verdict {
-  readonly law: LawName
+export interface AuditVerdict {
+  readonly law: AuditLawName
   readonly holds: boolean
   readonly offences: readonly Offence[]
   readonly offencesCount: number
   readonly unproven: { readonly count: number; readonly first: string } | null
 }
 
-export function verdictsOf(findings: Findings, laws: readonly LawName[]): readonly Verdict[] {
+export function verdictsOf(
+  findings: AuditFindings,
+  laws: readonly AuditLawName[],
+): readonly AuditVerdict[] {
   return laws.map((law) => ({
     law,
     holds: findings.count(law) === 0,

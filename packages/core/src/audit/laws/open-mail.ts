@@ -1,5 +1,5 @@
 import type { AuditLine, MailRange } from '../log/line.ts'
-import type { Break, Told } from './span.ts'
+import type { Break, ReadLine } from './span.ts'
 
 /**
  * Mail that one holder delivered and whose turn has not ended: every context that it logs must hold each
@@ -11,7 +11,7 @@ export class OpenMail {
   /** The newest entry that a context held. */
   #upto = 0
 
-  deliver({ line }: Told): void {
+  deliver({ line }: ReadLine): void {
     const { mailbox, entry } = line
     if (mailbox === undefined || entry === undefined) return
     this.#runs.push({ ...mailbox, firstEntry: entry - (mailbox.to - mailbox.from) })

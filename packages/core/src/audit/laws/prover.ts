@@ -1,8 +1,9 @@
+import type { InputLane } from '../../store/rows.ts'
 import type { AuditLine, MailRange } from '../log/line.ts'
 import { judgeDelivery } from './delivery.ts'
-import { Findings, type LawName, type Mark } from './laws.ts'
+import { AuditFindings, type AuditLawName, type Mark } from './laws.ts'
 import { RangeSet } from './ranges.ts'
-import { type InputLane, Span, sizeOf, type Told, type TurnMark } from './span.ts'
+import { type ReadLine, Span, sizeOf, type TurnMark } from './span.ts'
 
 /**
  * Proves the laws from lines. Logs are read one after another in any order, and lines of one log in
@@ -10,7 +11,7 @@ import { type InputLane, Span, sizeOf, type Told, type TurnMark } from './span.t
  * a line is never looked at: spans of holders follow each other by their fence, and their entry
  * numbers must agree.
  */
-export interface Operation {
+export interface AuditedOperation {
   readonly sessionId: string
   readonly fence: number
   readonly base: number
@@ -65,9 +66,9 @@ export interface Figures {
 }
 
 export class Prover {
-  readonly findings = new Findings()
+  readonly findings = new AuditFindings()
   readonly sessions = new Map<string, SessionRecord>()
-  readonly operations = new Map<string, Operation>()
+  readonly operations = new Map<string, AuditedOperation>()
   readonly figures: Figures = {
     lines: 0,
     sessions: 0,
@@ -77,7 +78,7 @@ export class Prover {
     waiting: 0,
   }
 
-  read(told: Told): void {
+  read(told: ReadLine): void {
     const { line, mark } = told
     this.figures.lines += 1
     let session = this.sessions.get(line.sessionId)
@@ -128,11 +129,11 @@ export class Prover {
     this.figures.compactions = this.operations.size
   }
 
-  #broken(law: LawName, sessionId: string, problem: string, ...marks: readonly Mark[]): void {
+  #broken(law: AuditLawName, sessionId: string, problem: string, ...marks: readonly Mark[]): void {
     this.findings.broken({ law, problem, sessionId, marks })
   }
 
-  #bear(session: SessionRecord, { line, mark }: Told): void {
+  #bear(session: SessionRecord, { line, mark }: ReadLine): void {
     if (!BIRTHS.includes(line.reason ?? '')) {
       this.#broken('births', line.sessionId, 'it was born in a way that does not exist', mark)
     }
@@ -149,7 +150,7 @@ export class Prover {
     this.figures.messages += sizeOf(mailbox)
   }
 
-  #acquire(session: SessionRecord, told: Told): void {
+  #acquire(session: SessionRecord, told: ReadLine): void {
     const { line, mark } = told
     const fence = line.fence ?? 0
     const other = session.spans.get(fence)
@@ -173,7 +174,7 @@ export class Prover {
   }
 
   /** Lines that only the holder of the session may write. */
-  #readHeld(session: SessionRecord, told: Told): void {
+  #readHeld(session: SessionRecord, told: ReadLine): void {
     const { line, mark } = told
     const fence = line.fence ?? 0
     const span = session.spans.get(fence)
@@ -200,7 +201,7 @@ export class Prover {
   }
 
   /** Every line about one operation, in whatever log and under whatever session it stands. */
-  #follow({ line, mark }: Told): void {
+  #follow({ line, mark }: ReadLine): void {
     const id = line.operationId ?? ''
     const { sessionId, fence = 0, base = 0 } = line
     let operation = this.operations.get(id)
@@ -231,7 +232,7 @@ export class Prover {
     }
   }
 
-  #judgeOperation(id: string, operation: Operation, findings: Findings): void {
+  #judgeOperation(id: string, operation: AuditedOperation, findings: AuditFindings): void {
     const { sessionId, fence, started, ended, end } = operation
     if (started !== null && ended !== null) return
     const broken = (problem: string, mark: Mark) =>
@@ -261,8 +262,8 @@ const ENDINGS: readonly string[] = [
 ]
 
 /** How the holders of one session followed each other. */
-function judgeSpans(sessionId: string, session: SessionRecord, findings: Findings): void {
-  const broken = (law: LawName, problem: string, ...marks: readonly Mark[]) =>
+function judgeSpans(sessionId: string, session: SessionRecord, findings: AuditFindings): void {
+  const broken = (law: AuditLawName, problem: string, ...marks: readonly Mark[]) =>
     findings.broken({ law, problem, sessionId, marks })
   let before: Span | null = null
   let turn: TurnMark | null = null

@@ -1,5 +1,6 @@
+import type { InputLane } from '../../store/rows.ts'
 import type { AuditLine, MailRange } from '../log/line.ts'
-import type { Findings, LawName, Mark } from './laws.ts'
+import type { AuditFindings, AuditLawName, Mark } from './laws.ts'
 import { OpenMail } from './open-mail.ts'
 
 /**
@@ -7,7 +8,7 @@ import { OpenMail } from './open-mail.ts'
  * is judged while it is read and only a summary is kept. How one span follows another is judged when
  * all logs were read, by fence and entry and never by a clock.
  */
-export interface Told {
+export interface ReadLine {
   readonly line: AuditLine
   readonly mark: Mark
 }
@@ -22,8 +23,7 @@ export interface LeftWaiting extends MailRange {
   readonly marks: readonly Mark[]
 }
 
-const LANES = ['user', 'notification'] as const
-export type InputLane = (typeof LANES)[number]
+const LANES = ['user', 'notification'] as const satisfies readonly InputLane[]
 
 interface Owed {
   readonly mailbox: MailRange
@@ -63,7 +63,7 @@ export class Span {
   #turnEndedAt: number | null = null
   #open: OpenMail | null = null
 
-  constructor({ line, mark }: Told) {
+  constructor({ line, mark }: ReadLine) {
     this.log = line.log
     this.firstFence = line.fence ?? 0
     this.fence = this.firstFence
@@ -90,8 +90,8 @@ export class Span {
    * The same process acquires the session again, which it had given back in order. Nobody was in
    * between, so both are one summary: a session that is let go after every turn costs no memory.
    */
-  reopen({ line, mark }: Told, findings: Findings): void {
-    const broken = (law: LawName, problem: string) =>
+  reopen({ line, mark }: ReadLine, findings: AuditFindings): void {
+    const broken = (law: AuditLawName, problem: string) =>
       findings.broken({ law, problem, sessionId: line.sessionId, marks: [this.last, mark] })
     const { entry = 0, base = 0 } = line
     if (entry < this.lastEntry) broken('entries', `entry ${entry} comes after ${this.lastEntry}`)
@@ -104,9 +104,9 @@ export class Span {
     this.base = Math.max(this.base, base)
   }
 
-  read(told: Told, findings: Findings): void {
+  read(told: ReadLine, findings: AuditFindings): void {
     const { line, mark } = told
-    const broken = (law: LawName, problem: string, ...others: readonly Mark[]) =>
+    const broken = (law: AuditLawName, problem: string, ...others: readonly Mark[]) =>
       findings.broken({ law, problem, sessionId: line.sessionId, marks: [...others, mark] })
     if (this.end !== null) {
       broken('fences', `fence ${this.fence} was given up, and then used again`, this.last)
@@ -148,7 +148,7 @@ export class Span {
     }
   }
 
-  #checkEntry({ line }: Told, broken: Break): void {
+  #checkEntry({ line }: ReadLine, broken: Break): void {
     const { entry, kind } = line
     if (entry === undefined) return
     const count = kind === 'message delivered' && line.mailbox ? sizeOf(line.mailbox) : 1
@@ -163,7 +163,7 @@ export class Span {
     this.lastEntry = Math.max(this.lastEntry, entry)
   }
 
-  #deliver({ line, mark }: Told, broken: Break): void {
+  #deliver({ line, mark }: ReadLine, broken: Break): void {
     const { mailbox, reason } = line
     const lane = LANES.find((name) => name === reason)
     if (mailbox === undefined || lane === undefined) {
@@ -182,7 +182,7 @@ export class Span {
     if (lane === 'user') this.#tookUserMail = true
   }
 
-  #startTurn({ line, mark }: Told, broken: Break): void {
+  #startTurn({ line, mark }: ReadLine, broken: Break): void {
     const id = line.operationId ?? ''
     if (this.turn !== null) {
       broken('endings', `${this.turn.id} never ended, and ${id} started`, this.turn.mark)
@@ -194,7 +194,7 @@ export class Span {
     for (const owed of this.#owed ?? []) owed.turn ??= id
   }
 
-  #endTurn({ line, mark }: Told, broken: Break): void {
+  #endTurn({ line, mark }: ReadLine, broken: Break): void {
     const id = line.operationId ?? ''
     if (this.turn === null && this.firstStarted === null && this.inherited === null) {
       this.inherited = { id, mark }
@@ -210,7 +210,7 @@ export class Span {
   }
 
   /** The next turn takes what waited: people's mail first, as far as its bound allows. */
-  #settleOwed({ line, mark }: Told, turn: string): void {
+  #settleOwed({ line, mark }: ReadLine, turn: string): void {
     if (this.#owed === null) return
     for (const owed of this.#owed) {
       const taken = this.delivered.user?.to ?? 0
@@ -223,7 +223,7 @@ export class Span {
     this.#owed = this.#owed.filter((owed) => owed.turn !== turn)
   }
 
-  #startCompaction({ line, mark }: Told, broken: Break): void {
+  #startCompaction({ line, mark }: ReadLine, broken: Break): void {
     const id = line.operationId ?? ''
     if (this.running !== null) {
       broken('overlap', `${id} started while ${this.running.id} ran`, this.running.mark)
@@ -236,7 +236,7 @@ export class Span {
     this.compactedFrom = Math.min(this.compactedFrom, line.entry ?? 0)
   }
 
-  #endCompaction({ line, mark }: Told): void {
+  #endCompaction({ line, mark }: ReadLine): void {
     const entry = line.entry ?? 0
     if (this.running?.id === line.operationId) this.running = null
     if (line.kind === 'compaction committed') this.base = entry
@@ -247,7 +247,7 @@ export class Span {
   }
 }
 
-export type Break = (law: LawName, problem: string, ...others: readonly Mark[]) => void
+export type Break = (law: AuditLawName, problem: string, ...others: readonly Mark[]) => void
 
 /** Kinds whose entry is their own: no other line may claim it. */
 const APPENDING: readonly string[] = [

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import {
   AUDIT_KINDS,
-  type AuditKind,
   type AuditLine,
-  firstHash,
+  type AuditLineKind,
+  firstLineHash,
   LINE_LENGTH_MAX,
   parseLine,
   writeLine,
@@ -48,7 +48,7 @@ describe('writeLine', () => {
     fc.assert(
       fc.property(nasty, nasty, nasty, nasty, (sessionId, operationId, trigger, reason) => {
         const line = { ...started, sessionId, operationId, trigger, reason }
-        const { text } = writeLine(line, firstHash('log-one'))
+        const { text } = writeLine(line, firstLineHash('log-one'))
         expect(text).toMatch(/^[\x20-\x7e]*$/)
         expect(text.length).toBeLessThanOrEqual(LINE_LENGTH_MAX)
         const parsed = parseLine(text)
@@ -70,7 +70,7 @@ describe('writeLine', () => {
   })
 
   it('writes the fields in the order of the table, the hash last', () => {
-    const { text } = writeLine(started, firstHash('log-one'))
+    const { text } = writeLine(started, firstLineHash('log-one'))
     expect(text).toMatchInlineSnapshot(
       `"{"v":1,"log":"log-one","line":1,"time":"2027-01-15T08:00:00.000Z","kind":"compaction started","sessionId":"agent-7","operationId":"op-1","entry":12,"mailbox":{"from":3,"to":9},"base":4,"fence":2,"trigger":"background","tokensBefore":150000,"reason":"over the soft limit","hash":"4ec2c1eb4b70009c5fc2b7a3a3de9695"}"`,
     )
@@ -83,7 +83,7 @@ describe('writeLine', () => {
 })
 
 describe('parseLine', () => {
-  const { text } = writeLine(started, firstHash('log-one'))
+  const { text } = writeLine(started, firstLineHash('log-one'))
 
   it('gives back what was written', () => {
     expect(parseLine(text)).toMatchObject({ kind: 'line', line: started })
@@ -91,10 +91,10 @@ describe('parseLine', () => {
 
   it('sees a changed character, and a line that does not follow', () => {
     const changed = parseLine(text.replace('agent-7', 'agent-8'))
-    expect(changed.kind === 'line' && changed.follows(firstHash('log-one'))).toBe(false)
+    expect(changed.kind === 'line' && changed.follows(firstLineHash('log-one'))).toBe(false)
     const other = parseLine(text)
-    expect(other.kind === 'line' && other.follows(firstHash('log-two'))).toBe(false)
-    expect(other.kind === 'line' && other.follows(firstHash('log-one'))).toBe(true)
+    expect(other.kind === 'line' && other.follows(firstLineHash('log-two'))).toBe(false)
+    expect(other.kind === 'line' && other.follows(firstLineHash('log-one'))).toBe(true)
   })
 
   it.each([
@@ -117,7 +117,7 @@ describe('parseLine', () => {
   it('refuses a line without a field that its kind needs', () => {
     for (const [kind, { needs }] of Object.entries(AUDIT_KINDS)) {
       for (const missing of needs) {
-        const line = { ...started, kind: kind as AuditKind, [missing]: undefined }
+        const line = { ...started, kind: kind as AuditLineKind, [missing]: undefined }
         expect(parseLine(writeLine(line, '').text)).toEqual({
           kind: 'broken',
           problem: `is "${kind}" without ${missing}`,

@@ -102,7 +102,7 @@ export const AUDIT_KINDS = {
   },
 } as const satisfies Record<string, { means: string; needs: readonly FieldName[] }>
 
-export type AuditKind = keyof typeof AUDIT_KINDS
+export type AuditLineKind = keyof typeof AUDIT_KINDS
 
 /** The first six and the last one: every line has them, and the log supplies all but two. */
 export const FIELDS_OF_EVERY_LINE = [
@@ -134,21 +134,22 @@ export interface AuditFacts {
   readonly reason?: string | undefined
 }
 
-type Needed<Kind extends AuditKind> = (typeof AUDIT_KINDS)[Kind]['needs'][number] & keyof AuditFacts
+type Needed<Kind extends AuditLineKind> = (typeof AUDIT_KINDS)[Kind]['needs'][number] &
+  keyof AuditFacts
 
 /** What a caller tells. The compiler asks for what the kind needs. */
 export type NewAuditLine = {
-  [Kind in AuditKind]: AuditFacts & {
+  [Kind in AuditLineKind]: AuditFacts & {
     readonly kind: Kind
     readonly sessionId: string
   } & { readonly [Field in Needed<Kind>]: NonNullable<AuditFacts[Field]> }
-}[AuditKind]
+}[AuditLineKind]
 
 export interface AuditLine extends AuditFacts {
   readonly log: string
   readonly line: number
   readonly time: string
-  readonly kind: AuditKind
+  readonly kind: AuditLineKind
   readonly sessionId: string
 }
 
@@ -161,7 +162,7 @@ const HASH_LENGTH = 32
 const TAIL_LENGTH = `,"hash":"${'0'.repeat(HASH_LENGTH)}"}`.length
 
 /** What stands before the first line of a log. */
-export function firstHash(log: string): string {
+export function firstLineHash(log: string): string {
   return digest(`throughline audit ${AUDIT_VERSION} ${log}`)
 }
 
@@ -311,7 +312,7 @@ function findFault(value: JsonObject): string | undefined {
   if (mailbox !== undefined && !isMailRange(mailbox)) return 'has no range as mailbox'
   if (!isRangeList(whole)) return 'has no ranges as whole'
   if (!isRangeList(clipped)) return 'has no ranges as clipped'
-  const { needs } = AUDIT_KINDS[kind as AuditKind]
+  const { needs } = AUDIT_KINDS[kind as AuditLineKind]
   const missing = [...FIELDS_OF_EVERY_LINE, ...needs].find((name) => value[name] === undefined)
   return missing === undefined ? undefined : `is "${kind}" without ${missing}`
 }

@@ -1,9 +1,9 @@
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { KnownError } from '../../base/errors.ts'
-import { Findings, LAWS, type LawName, LOG_LAWS } from '../laws/laws.ts'
+import { AUDIT_LAWS, AuditFindings, type AuditLawName, LOG_LAWS } from '../laws/laws.ts'
 import { type Figures, Prover } from '../laws/prover.ts'
-import { Chain } from './read-log.ts'
+import { LineChain } from './read-log.ts'
 
 /**
  * The laws of `throughline audit`, proven while the processes run. Each look reads what was written
@@ -14,7 +14,7 @@ import { Chain } from './read-log.ts'
  * looks in a row agree.
  */
 export interface LiveVerdict {
-  readonly law: LawName
+  readonly law: AuditLawName
   readonly title: string
   readonly contract: readonly string[]
   readonly holds: boolean
@@ -40,7 +40,7 @@ const FRESH_MS = 2_000
 const ASKED_MAX = 1_000
 
 interface Followed {
-  readonly chain: Chain
+  readonly chain: LineChain
   offset: number
   isRefused: boolean
 }
@@ -73,7 +73,7 @@ export class LiveAudit {
   async #lookNow(): Promise<LiveReport> {
     const isBehind = await this.#readOn()
     await this.#askForBirths()
-    const late = new Findings()
+    const late = new AuditFindings()
     const store = { isBorn: (id: string) => this.#born.has(id), withdrawnFrom: () => [] }
     this.#prover.judge(store, late)
     const { findings } = this.#prover
@@ -85,7 +85,7 @@ export class LiveAudit {
         return !isBehind && this.#suspected.has(name)
       })
       const offences = [...findings.kept(law), ...agreed]
-      const { title, contract, advice } = LAWS[law]
+      const { title, contract, advice } = AUDIT_LAWS[law]
       const holds = offences.length === 0
       return {
         ...{ law, title, contract, holds, advice: holds ? null : advice },
@@ -142,7 +142,7 @@ export class LiveAudit {
   }
 
   #follow(path: string, file: number): Followed {
-    const chain = new Chain(path, {
+    const chain = new LineChain(path, {
       line: (line, number) => this.#prover.read({ line, mark: { file, line: number } }),
       damage: (problem, number) => this.#damaged(problem, file, number),
     })

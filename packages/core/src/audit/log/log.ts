@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
-import { firstHash, type NewAuditLine, writeLine } from './line.ts'
+import { firstLineHash, type NewAuditLine, writeLine } from './line.ts'
 
 /**
  * The audit log of one process: a file of its own, private, made by this process or not at all. A
@@ -42,7 +42,7 @@ export class AuditLog implements AuditWriter {
     this.path = join(folder, `audit-${this.id}.jsonl`)
     this.#clock = clock
     this.#onFailure = onFailure
-    this.#hash = firstHash(this.id)
+    this.#hash = firstLineHash(this.id)
     this.#file = openSync(this.path, 'ax', 0o600)
   }
 

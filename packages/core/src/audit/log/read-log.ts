@@ -2,7 +2,7 @@ import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { constants, createGunzip, gunzipSync } from 'node:zlib'
 import { KnownError } from '../../base/errors.ts'
-import { type AuditLine, firstHash, LINE_LENGTH_MAX, parseLine } from './line.ts'
+import { type AuditLine, firstLineHash, LINE_LENGTH_MAX, parseLine } from './line.ts'
 
 /** This is no audit log, or none that can be read; the logs that are, are not judged without it. */
 export class AuditLogError extends KnownError {
@@ -17,7 +17,7 @@ export class AuditLogError extends KnownError {
   }
 }
 
-export interface LogReader {
+export interface AuditLogReader {
   /** Every line that can be understood, also one that does not follow the one before. */
   line(line: AuditLine, number: number, text: string): void
   /** What is wrong with the log itself. */
@@ -35,8 +35,8 @@ export interface LogSummary {
 }
 
 /** Reads one log as a stream: however long it is, one piece of it is in memory. `-`: standard input. */
-export async function readLog(path: string, reader: LogReader): Promise<LogSummary> {
-  const chain = new Chain(path, reader)
+export async function readAuditLog(path: string, reader: AuditLogReader): Promise<LogSummary> {
+  const chain = new LineChain(path, reader)
   try {
     const { pieces, bytesRead } = await openPieces(path)
     for await (const piece of pieces) {
@@ -51,9 +51,9 @@ export async function readLog(path: string, reader: LogReader): Promise<LogSumma
 }
 
 /** Lines are cut at the byte that ends them, and then held against the chain. */
-export class Chain {
+export class LineChain {
   readonly #path: string
-  readonly #reader: LogReader
+  readonly #reader: AuditLogReader
   #rest = ''
   /** Lines in the file, the expected number of the next one, and the hash it must follow. */
   #count = 0
@@ -61,7 +61,7 @@ export class Chain {
   #hash = ''
   #log: string | null = null
 
-  constructor(path: string, reader: LogReader) {
+  constructor(path: string, reader: AuditLogReader) {
     this.#path = path
     this.#reader = reader
   }
@@ -102,7 +102,7 @@ export class Chain {
     const { line, hash } = parsed
     if (this.#log === null) {
       this.#log = line.log
-      this.#hash = firstHash(line.log)
+      this.#hash = firstLineHash(line.log)
     }
     const problem = this.#findBreak(line, parsed.follows)
     if (problem !== null) this.#reader.damage(problem, this.#count, text)

@@ -12,7 +12,7 @@ import type {
 } from '../../message/message.ts'
 import { pinnedMessage } from '../../message/pinned.ts'
 import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
-import { handoffOf } from '../../store/fold.ts'
+import { compactionMetaOf } from '../../store/fold.ts'
 import { parseBody } from '../../store/integrity/damaged-row.ts'
 import type { ContextEntries } from '../../store/queries.ts'
 import type { Entry, InputLane, Limits } from '../../store/rows.ts'
@@ -82,7 +82,7 @@ export function buildContext(source: ContextEntries, limits: Limits, upto: Entry
   const pieces: ContextPiece[] = []
   const settings: { body: JsonObject; tokens: number }[] = []
   const inEffect = entries.find(({ number }) => number === effective)
-  const carries = new Set((inEffect && handoffOf(inEffect)?.carries) ?? [])
+  const carries = new Set((inEffect && compactionMetaOf(inEffect)?.carries) ?? [])
   let systemText: ContextPiece | undefined
   let handoff: ContextPiece | null = null
   let reverted = NO_ENTRY

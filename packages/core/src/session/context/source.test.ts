@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { EntryNumber } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { Reads } from '../../store/contract.ts'
-import { Desk, said } from '../../store/contract-suite/bench.ts'
+import { StoreFixture, said } from '../../store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../store/memory/open.ts'
 import { buildContext } from './build.ts'
 import { readSource } from './source.ts'
@@ -15,21 +15,21 @@ const ROOMY = {
 /** A session with two compactions under it and some entries behind the cut. */
 async function longSession() {
   const store = openMemoryStore()
-  const desk = await Desk.open(store, { limits: ROOMY })
+  const fixture = await StoreFixture.open(store, { limits: ROOMY })
   const exchange = async (text: string) => {
     const body = { message: said(text) } as JsonValue
-    await desk.deliver(await desk.admit(body))
-    await desk.reply(`${text}?`, { calls: ['c'] })
-    await desk.results('c')
-    await desk.reply(`${text}!`, { ends: 'answered' })
+    await fixture.deliver(await fixture.admit(body))
+    await fixture.reply(`${text}?`, { calls: ['c'] })
+    await fixture.results('c')
+    await fixture.reply(`${text}!`, { ends: 'answered' })
   }
   for (const text of ['one', 'two', 'three']) await exchange(text)
-  await desk.compact(desk.tail.number - 5)
+  await fixture.compact(fixture.tail.number - 5)
   for (const text of ['four', 'five', 'six']) await exchange(text)
-  const covers = (desk.tail.number - 5) as EntryNumber
-  const operation = await store.findOperation(await desk.claim(covers))
-  const session = await desk.row()
-  const source = await store.readContext({ sessionId: desk.id })
+  const covers = (fixture.tail.number - 5) as EntryNumber
+  const operation = await store.findOperation(await fixture.claim(covers))
+  const session = await fixture.row()
+  const source = await store.readContext({ sessionId: fixture.id })
   if (operation === undefined || source === null) throw new Error('the session is there')
   return { store, session, operation, context: buildContext(source, ROOMY, session.tail) }
 }

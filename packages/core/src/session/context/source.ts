@@ -2,7 +2,7 @@ import { type EntryNumber, entryNumber, type SessionId } from '../../base/ids.ts
 import type { Message } from '../../message/message.ts'
 import { LIST_MAX } from '../../store/bounds.ts'
 import type { Reads } from '../../store/contract.ts'
-import { handoffOf, pathTo } from '../../store/fold.ts'
+import { compactionMetaOf, pathTo } from '../../store/fold.ts'
 import type { ContextEntries } from '../../store/queries.ts'
 import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../../store/rows.ts'
 import { isCarried } from './budget.ts'
@@ -72,7 +72,7 @@ async function readHandoff(
 ): Promise<StoredHandoff | null> {
   if (number === 0) return null
   const entry = await readOne(store, sessionId, entryNumber(number))
-  const meta = entry && handoffOf(entry)
+  const meta = entry && compactionMetaOf(entry)
   if (entry === undefined || meta === undefined) return null
   // One that was erased tells nothing: what it stood on is the next.
   return entry.body === null ? await readHandoff(store, sessionId, meta.previous) : { entry, meta }

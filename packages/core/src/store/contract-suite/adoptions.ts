@@ -4,14 +4,14 @@ import { entryNumber, type SessionId, sessionId } from '../../base/ids.ts'
 import type { AdoptedEntry } from '../adoption.ts'
 import type { Store } from '../contract.ts'
 import { newSession } from '../rules/create-session.ts'
-import { create, Desk, expectKind, LIMITS, newOperation, register, said } from './bench.ts'
+import { create, expectKind, LIMITS, newOperation, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
-/** An empty session that was imported, and a desk that holds it. */
-async function imported(store: Store): Promise<Desk> {
+/** An empty session that was imported, and a fixture that holds it. */
+async function imported(store: Store): Promise<StoreFixture> {
   const id = sessionId(`s-${randomUUID()}`)
   await adopt(store, id)
-  return Desk.acquire(store, id, await register(store))
+  return StoreFixture.acquire(store, id, await register(store))
 }
 
 async function adopt(store: Store, id: SessionId): Promise<void> {
@@ -30,9 +30,9 @@ const entry = (row: number, more: Partial<AdoptedEntry> = {}): AdoptedEntry =>
     ...more,
   }) as AdoptedEntry
 
-async function take(desk: Desk, entries: readonly AdoptedEntry[]) {
-  const outcome = await desk.store.adoptEntries({ ...desk.fenced(), entries })
-  if (outcome.kind === 'appended') desk.tail = outcome.tail
+async function take(fixture: StoreFixture, entries: readonly AdoptedEntry[]) {
+  const outcome = await fixture.store.adoptEntries({ ...fixture.fenced(), entries })
+  if (outcome.kind === 'appended') fixture.tail = outcome.tail
   return outcome
 }
 
@@ -42,14 +42,14 @@ export const adoptions: readonly StoreCase[] = [
   {
     name: 'adopted history keeps its order, its times and its rows, and its chain checks [I1]',
     run: async ({ store }) => {
-      const desk = await imported(store)
+      const fixture = await imported(store)
       expectKind(
-        await take(desk, [entry(7), entry(9, { kind: 'assistant', calls: ['c'] })]),
+        await take(fixture, [entry(7), entry(9, { kind: 'assistant', calls: ['c'] })]),
         'appended',
       )
       const result = { kind: 'result', call: 'c', outcome: 'ok' } as const
-      expectKind(await take(desk, [entry(8, result), entry(12, { kind: 'aside' })]), 'appended')
-      const page = { sessionId: desk.id, from: entryNumber(1), to: entryNumber(9) }
+      expectKind(await take(fixture, [entry(8, result), entry(12, { kind: 'aside' })]), 'appended')
+      const page = { sessionId: fixture.id, from: entryNumber(1), to: entryNumber(9) }
       const entries = await store.readEntries(page)
       assert.deepEqual(
         entries.map(({ kind, at, meta }) => [kind, at, 'row' in meta ? meta.row : null]),
@@ -60,34 +60,34 @@ export const adoptions: readonly StoreCase[] = [
           ['turn', 12_000, 12],
         ],
       )
-      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+      assert.deepEqual(await store.verify({ sessionId: fixture.id }), [])
     },
   },
   {
     name: 'an adopted handoff stands for what it covers, and the rest stays word for word [I9]',
     run: async ({ store }) => {
-      const desk = await imported(store)
+      const fixture = await imported(store)
       const handoff = { kind: 'compaction', covers: entryNumber(2) } as const
-      await take(desk, [entry(1), entry(2), entry(3), entry(4, handoff), entry(5)])
-      const context = await store.readContext({ sessionId: desk.id })
+      await take(fixture, [entry(1), entry(2), entry(3), entry(4, handoff), entry(5)])
+      const context = await store.readContext({ sessionId: fixture.id })
       assert.deepEqual([context?.effective, context?.covers], [4, 2])
       assert.deepEqual(
         context?.entries.map(({ number }) => number),
         [3, 4, 5],
       )
-      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+      assert.deepEqual(await store.verify({ sessionId: fixture.id }), [])
     },
   },
   {
     name: 'adopted input begins no turn and leaves the session at rest [I3]',
     run: async ({ store }) => {
-      const desk = await imported(store)
-      await take(desk, [entry(1), entry(2, { kind: 'assistant', calls: ['open'] }), entry(3)])
-      const { seen, tail, turnState, openCalls, turn } = await desk.row()
+      const fixture = await imported(store)
+      await take(fixture, [entry(1), entry(2, { kind: 'assistant', calls: ['open'] }), entry(3)])
+      const { seen, tail, turnState, openCalls, turn } = await fixture.row()
       assert.deepEqual([seen, tail, turnState, openCalls, turn], [3, 3, 'idle', [], 2])
-      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'done')
+      expectKind(await store.release({ lease: fixture.lease, reason: 'idle' }), 'done')
       assert.deepEqual(await store.readReady({ agents: ['ada'], at: 10, limit: 5 }), [])
-      const again = await Desk.acquire(store, desk.id, await register(store))
+      const again = await StoreFixture.acquire(store, fixture.id, await register(store))
       await again.exchange('and now?', 'now we go on')
       assert.deepEqual((await again.row()).settled.user, 1)
     },
@@ -95,65 +95,65 @@ export const adoptions: readonly StoreCase[] = [
   {
     name: 'only the holder at the newest entry adopts [I7, I8]',
     run: async ({ store }) => {
-      const desk = await imported(store)
-      const old = desk.fenced()
-      await take(desk, [entry(1)])
+      const fixture = await imported(store)
+      const old = fixture.fenced()
+      await take(fixture, [entry(1)])
       const late = await store.adoptEntries({ ...old, entries: [entry(1)] })
       assert.deepEqual(late, { kind: 'superseded', by: 'tail' })
-      await Desk.acquire(store, desk.id, desk.lease.runner)
-      const lost = await store.adoptEntries({ ...desk.fenced(), entries: [entry(2)] })
+      await StoreFixture.acquire(store, fixture.id, fixture.lease.runner)
+      const lost = await store.adoptEntries({ ...fixture.fenced(), entries: [entry(2)] })
       assert.deepEqual(lost, { kind: 'superseded', by: 'fence' })
-      assert.equal((await desk.row()).tail, 1)
+      assert.equal((await fixture.row()).tail, 1)
     },
   },
   {
     name: 'a session that was born here, or is in a turn, takes no history',
     run: async ({ store }) => {
       const id = await create(store)
-      const own = await Desk.acquire(store, id, await register(store))
+      const own = await StoreFixture.acquire(store, id, await register(store))
       expectKind(await take(own, [entry(1)]), 'not-imported')
-      const desk = await imported(store)
-      await desk.hear('long work')
-      expectKind(await take(desk, [entry(1)]), 'in-use')
-      assert.equal((await desk.row()).tail, 1)
+      const fixture = await imported(store)
+      await fixture.hear('long work')
+      expectKind(await take(fixture, [entry(1)]), 'in-use')
+      assert.equal((await fixture.row()).tail, 1)
     },
   },
   {
     name: 'a rewind takes what was said behind it out of the context and keeps it in the transcript [I1, I9]',
     run: async ({ store }) => {
-      const desk = await imported(store)
+      const fixture = await imported(store)
       const back = (to: number, effective = 0) =>
         ({ kind: 'rewind', to: entryNumber(to), effective: entryNumber(effective) }) as const
       const numbers = async (upto?: number) => {
         const at = upto === undefined ? {} : { upto: entryNumber(upto) }
-        const context = await store.readContext({ sessionId: desk.id, ...at })
+        const context = await store.readContext({ sessionId: fixture.id, ...at })
         const spoken = context?.entries.filter(({ kind }) => kind === 'input') ?? []
         return spoken.map(({ number }) => number as number)
       }
-      await take(desk, [entry(1), entry(2), entry(3)])
-      await take(desk, [entry(4, back(1)), entry(5), entry(6)])
+      await take(fixture, [entry(1), entry(2), entry(3)])
+      await take(fixture, [entry(4, back(1)), entry(5), entry(6)])
       assert.deepEqual(await numbers(), [1, 5, 6])
       // The past stays as it was, and a later rewind returns to what an earlier one left.
       assert.deepEqual(await numbers(3), [1, 2, 3])
-      await take(desk, [entry(7, back(3)), entry(8)])
+      await take(fixture, [entry(7, back(3)), entry(8)])
       assert.deepEqual(await numbers(), [1, 2, 3, 8])
-      await take(desk, [entry(9, back(0)), entry(10)])
+      await take(fixture, [entry(9, back(0)), entry(10)])
       assert.deepEqual(await numbers(), [10])
-      const found = await store.search({ ...ALL, sessionId: desk.id, text: 'row 6' })
+      const found = await store.search({ ...ALL, sessionId: fixture.id, text: 'row 6' })
       assert.ok(found.some(({ entry: hit }) => hit.number === 6))
-      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+      assert.deepEqual(await store.verify({ sessionId: fixture.id }), [])
     },
   },
   {
     name: 'a rewind keeps a compaction that covers only what lies before it, and no other [I9]',
     run: async ({ store }) => {
-      const desk = await imported(store)
+      const fixture = await imported(store)
       const handoff = { kind: 'compaction', covers: entryNumber(2) } as const
-      await take(desk, [entry(1), entry(2), entry(3), entry(4), entry(5, handoff), entry(6)])
+      await take(fixture, [entry(1), entry(2), entry(3), entry(4), entry(5, handoff), entry(6)])
       const to = entryNumber(3)
       const effective = entryNumber(5)
-      await take(desk, [entry(7, { kind: 'rewind', to, effective }), entry(8)])
-      const context = await store.readContext({ sessionId: desk.id })
+      await take(fixture, [entry(7, { kind: 'rewind', to, effective }), entry(8)])
+      const context = await store.readContext({ sessionId: fixture.id })
       assert.deepEqual([context?.effective, context?.covers], [5, 2])
       const rows = context?.entries.filter(({ kind }) => kind !== 'revert')
       assert.deepEqual(
@@ -161,10 +161,10 @@ export const adoptions: readonly StoreCase[] = [
         [3, 5, 8],
       )
       const early = { kind: 'rewind', to: entryNumber(1), effective } as const
-      await assert.rejects(take(desk, [entry(9, early)]), /not a compaction of entries up to 1/)
-      await take(desk, [entry(9, { ...early, effective: entryNumber(0) })])
-      assert.deepEqual([(await desk.row()).effective, (await desk.row()).covers], [0, 0])
-      assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+      await assert.rejects(take(fixture, [entry(9, early)]), /not a compaction of entries up to 1/)
+      await take(fixture, [entry(9, { ...early, effective: entryNumber(0) })])
+      assert.deepEqual([(await fixture.row()).effective, (await fixture.row()).covers], [0, 0])
+      assert.deepEqual(await store.verify({ sessionId: fixture.id }), [])
     },
   },
 ]

@@ -69,7 +69,7 @@ export async function create(
 }
 
 /** Stands in for a session's actor: holds the lease, knows the tail, speaks in short verbs. */
-export class Desk {
+export class StoreFixture {
   readonly store: Store
   readonly id: SessionId
   lease: Lease
@@ -82,19 +82,19 @@ export class Desk {
     this.tail = { number: session.tail, hash: session.tailHash }
   }
 
-  static async open(store: Store, fields: Partial<CreateSession> = {}): Promise<Desk> {
+  static async open(store: Store, fields: Partial<CreateSession> = {}): Promise<StoreFixture> {
     const id = await create(store, fields)
-    return Desk.acquire(store, id, await register(store))
+    return StoreFixture.acquire(store, id, await register(store))
   }
 
-  static async acquire(store: Store, id: SessionId, runner: RunnerId): Promise<Desk> {
+  static async acquire(store: Store, id: SessionId, runner: RunnerId): Promise<StoreFixture> {
     const fence = (await store.findSession(id))?.fence ?? 0
     const holder = randomUUID()
     const got = expectKind(
       await store.acquire({ sessionId: id, runner, holder, fence }),
       'acquired',
     )
-    return new Desk(store, got.lease, got.session)
+    return new StoreFixture(store, got.lease, got.session)
   }
 
   async row(): Promise<SessionRow> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { create, Desk, expectKind, LIMITS, newOperation, register, said } from './bench.ts'
+import { create, expectKind, LIMITS, newOperation, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 const wide = { ...LIMITS, laneMailMax: 10_000, sourceMailMax: 10_000 }
@@ -10,9 +10,9 @@ export const concurrency: readonly StoreCase[] = [
     name: 'what one handle commits, another reads at once [I1]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
-      const desk = await Desk.open(store)
-      await desk.admit(said('hi'))
-      assert.equal((await other.findSession(desk.id))?.mail, 1)
+      const fixture = await StoreFixture.open(store)
+      await fixture.admit(said('hi'))
+      assert.equal((await other.findSession(fixture.id))?.mail, 1)
     },
   },
   {
@@ -47,11 +47,11 @@ export const concurrency: readonly StoreCase[] = [
     name: 'one sender keeps its order when it waits for each acknowledgment [I2]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
-      const desk = await Desk.open(store, { limits: wide })
+      const fixture = await StoreFixture.open(store, { limits: wide })
       const noise = Promise.all(
         Array.from({ length: 20 }, () =>
           other.admit({
-            to: { sessionId: desk.id },
+            to: { sessionId: fixture.id },
             source: 'noise',
             key: randomUUID(),
             lane: 'user',
@@ -61,7 +61,7 @@ export const concurrency: readonly StoreCase[] = [
         ),
       )
       const mine: number[] = []
-      for (let index = 0; index < 20; index++) mine.push(await desk.admit(said(`${index}`)))
+      for (let index = 0; index < 20; index++) mine.push(await fixture.admit(said(`${index}`)))
       await noise
       assert.deepEqual(
         mine,
@@ -108,9 +108,9 @@ export const concurrency: readonly StoreCase[] = [
   {
     name: 'of many claims in the same moment one is made, the others join it [I6, fault 27]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('a', 'b')
-      const outcomes = await Promise.all(Array.from({ length: 10 }, () => desk.tryClaim(1)))
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('a', 'b')
+      const outcomes = await Promise.all(Array.from({ length: 10 }, () => fixture.tryClaim(1)))
       const kinds = outcomes.map(({ kind }) => kind)
       assert.equal(kinds.filter((kind) => kind === 'claimed').length, 1)
       assert.equal(kinds.filter((kind) => kind === 'joined').length, 9)
@@ -120,14 +120,14 @@ export const concurrency: readonly StoreCase[] = [
     name: 'of many appends at one tail one is committed [I8]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
-          (index % 2 ? store : other).setTasks({ ...desk.fenced(), body: [index], tokens: 1 }),
+          (index % 2 ? store : other).setTasks({ ...fixture.fenced(), body: [index], tokens: 1 }),
         ),
       )
       assert.equal(outcomes.filter(({ kind }) => kind === 'appended').length, 1)
-      assert.equal((await desk.row()).tail, 1)
+      assert.equal((await fixture.row()).tail, 1)
       assert.deepEqual(await store.verify({}), [])
     },
   },
@@ -159,9 +159,9 @@ export const concurrency: readonly StoreCase[] = [
     name: 'of many senders at once each reply is claimed by one [I31]',
     run: async ({ store, sibling }) => {
       const other = await sibling()
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       for (const address of ['a', 'b', 'c']) {
-        await desk.exchange('q', 'a', [{ edge: 'telegram', address, key: address, body: 'x' }])
+        await fixture.exchange('q', 'a', [{ edge: 'telegram', address, key: address, body: 'x' }])
       }
       const claimant = await register(store)
       const outcomes = await Promise.all(
@@ -180,14 +180,14 @@ export const concurrency: readonly StoreCase[] = [
     run: async ({ store, sibling }) => {
       const other = await sibling()
       const work = async (index: number) => {
-        const desk = await Desk.open(index % 2 ? store : other)
-        for (let round = 0; round < 3; round++) await desk.exchange(`s${index}`, `s${index}`)
-        await desk.compact((await desk.row()).seen)
-        return desk
+        const fixture = await StoreFixture.open(index % 2 ? store : other)
+        for (let round = 0; round < 3; round++) await fixture.exchange(`s${index}`, `s${index}`)
+        await fixture.compact((await fixture.row()).seen)
+        return fixture
       }
-      const desks = await Promise.all(Array.from({ length: 13 }, (_, index) => work(index)))
-      for (const [index, desk] of desks.entries()) {
-        const query = { sessionId: desk.id, text: `s${index}`, limit: 50, neighbours: 0 }
+      const fixtures = await Promise.all(Array.from({ length: 13 }, (_, index) => work(index)))
+      for (const [index, fixture] of fixtures.entries()) {
+        const query = { sessionId: fixture.id, text: `s${index}`, limit: 50, neighbours: 0 }
         assert.equal((await store.search(query)).length, 6)
       }
       assert.deepEqual(await store.verify({}), [])
@@ -196,18 +196,18 @@ export const concurrency: readonly StoreCase[] = [
   {
     name: 'a refused verb does not spoil its neighbours in one moment [I9]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const outcomes = await Promise.allSettled([
-        desk.tryAdmit(said('1'), { key: '1' }),
-        desk.tryAdmit(said('2'), { key: '1' }),
-        desk.tryAdmit(said('3'), { tokens: -1 }),
-        desk.tryAdmit(said('4'), { key: '4' }),
+        fixture.tryAdmit(said('1'), { key: '1' }),
+        fixture.tryAdmit(said('2'), { key: '1' }),
+        fixture.tryAdmit(said('3'), { tokens: -1 }),
+        fixture.tryAdmit(said('4'), { key: '4' }),
       ])
       const kinds = outcomes.map((outcome) =>
         outcome.status === 'fulfilled' ? outcome.value.kind : 'error',
       )
       assert.deepEqual(kinds, ['admitted', 'conflict', 'error', 'admitted'])
-      assert.equal((await desk.row()).mail, 2)
+      assert.equal((await fixture.row()).mail, 2)
     },
   },
 ]

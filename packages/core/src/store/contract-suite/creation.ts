@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { sessionId } from '../../base/ids.ts'
 import type { Store } from '../contract.ts'
-import { create, Desk, expectKind, LIMITS, newOperation, said } from './bench.ts'
+import { create, expectKind, LIMITS, newOperation, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 const route = { agent: 'ada', channel: 'telegram', address: '42' }
@@ -20,7 +20,7 @@ async function afresh(store: Store, fields: { key?: string; version?: number; id
   })
 }
 
-export const births: readonly StoreCase[] = [
+export const creation: readonly StoreCase[] = [
   {
     name: 'a created session is open, empty and at fence 0 [I5]',
     run: async ({ store }) => {
@@ -57,7 +57,7 @@ export const births: readonly StoreCase[] = [
     run: async ({ store }) => {
       const plain = { agent: 'ada', limits: LIMITS, policy: 'steer', operation: newOperation() }
       const born = (fields: object) => store.createSession({ ...plain, ...fields } as never)
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const host = { boot: 'b', process: 1, startedAt: 0, leaseMs: 1 }
       for (const request of [
         ...['../x', 'a.b', '', 'x\n', 5].map((id) => () => born({ id })),
@@ -66,14 +66,14 @@ export const births: readonly StoreCase[] = [
         ),
         () => store.registerRunner({ ...host, id: '../x' } as never),
         () => store.dismissRunner({ runner: '../x', beat: 1 } as never),
-        () => desk.tryAdmit('hi', { lane: 'bogus' } as never),
-        () => desk.tryAdmit('hi', { tokens: 2 ** 60 }),
+        () => fixture.tryAdmit('hi', { lane: 'bogus' } as never),
+        () => fixture.tryAdmit('hi', { tokens: 2 ** 60 }),
       ]) {
         await assert.rejects(request, { code: 'invalid-request' })
       }
       assert.deepEqual(
         (await store.listSessions({ limit: 9 })).map(({ id }) => id),
-        [desk.id],
+        [fixture.id],
       )
       assert.deepEqual(await store.verify({}), [])
     },
@@ -176,10 +176,10 @@ export const births: readonly StoreCase[] = [
   {
     name: 'a start afresh stops the running turn of the session it leaves [I11]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store, { route })
-      await desk.hear('long work')
+      const fixture = await StoreFixture.open(store, { route })
+      await fixture.hear('long work')
       expectKind(await afresh(store, { version: 1 }), 'started')
-      const [stop] = await store.listMail({ sessionId: desk.id, lane: 'control', limit: 5 })
+      const [stop] = await store.listMail({ sessionId: fixture.id, lane: 'control', limit: 5 })
       assert.deepEqual([stop?.control, stop?.turnAt, stop?.state], ['stop', 1, 'pending'])
     },
   },

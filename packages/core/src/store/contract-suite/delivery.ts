@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { entryNumber } from '../../base/ids.ts'
-import { Desk, expectKind, LIMITS, said } from './bench.ts'
+import { expectKind, LIMITS, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 export const delivery: readonly StoreCase[] = [
   {
     name: 'each item becomes one entry, in the order of its lane [I2, I3]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      assert.deepEqual(await desk.hear('a', 'b', 'c'), [1, 2, 3])
-      const range = { sessionId: desk.id, from: entryNumber(1), to: entryNumber(3) }
+      const fixture = await StoreFixture.open(store)
+      assert.deepEqual(await fixture.hear('a', 'b', 'c'), [1, 2, 3])
+      const range = { sessionId: fixture.id, from: entryNumber(1), to: entryNumber(3) }
       const entries = await store.readEntries(range)
       assert.deepEqual(
         entries.map((entry) => entry.kind === 'input' && entry.meta.mail),
@@ -20,64 +20,67 @@ export const delivery: readonly StoreCase[] = [
   {
     name: 'an older item of the same lane is not overtaken [I2]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const first = await desk.admit(said('1'))
-      const second = await desk.admit(said('2'))
-      const outcome = await store.deliver({ ...desk.fenced(), mail: [second] })
+      const fixture = await StoreFixture.open(store)
+      const first = await fixture.admit(said('1'))
+      const second = await fixture.admit(said('2'))
+      const outcome = await store.deliver({ ...fixture.fenced(), mail: [second] })
       assert.equal(expectKind(outcome, 'out-of-order').first, first)
-      assert.equal((await desk.row()).tail, 0)
+      assert.equal((await fixture.row()).tail, 0)
     },
   },
   {
     name: 'a user message may overtake a notification',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const note = await desk.admit(said('n'), { lane: 'notification' })
-      const message = await desk.admit(said('u'))
-      assert.deepEqual(await desk.deliver(message, note), [1, 2])
+      const fixture = await StoreFixture.open(store)
+      const note = await fixture.admit(said('n'), { lane: 'notification' })
+      const message = await fixture.admit(said('u'))
+      assert.deepEqual(await fixture.deliver(message, note), [1, 2])
     },
   },
   {
     name: 'nothing is delivered twice [I3]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const mail = await desk.admit(said('1'))
-      await desk.deliver(mail)
-      expectKind(await store.deliver({ ...desk.fenced(), mail: [mail] }), 'not-pending')
-      const other = await desk.admit(said('2'))
-      expectKind(await store.deliver({ ...desk.fenced(), mail: [other, other] }), 'not-pending')
-      assert.equal((await desk.row()).tail, 1)
+      const fixture = await StoreFixture.open(store)
+      const mail = await fixture.admit(said('1'))
+      await fixture.deliver(mail)
+      expectKind(await store.deliver({ ...fixture.fenced(), mail: [mail] }), 'not-pending')
+      const other = await fixture.admit(said('2'))
+      expectKind(await store.deliver({ ...fixture.fenced(), mail: [other, other] }), 'not-pending')
+      assert.equal((await fixture.row()).tail, 1)
     },
   },
   {
     name: 'nothing is delivered between a call and its result [I15]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('work')
-      await desk.reply('calling', { calls: ['c1'] })
-      const mail = await desk.admit(said('wait'))
-      expectKind(await store.deliver({ ...desk.fenced(), mail: [mail] }), 'calls-open')
-      await desk.results('c1')
-      await desk.deliver(mail)
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('work')
+      await fixture.reply('calling', { calls: ['c1'] })
+      const mail = await fixture.admit(said('wait'))
+      expectKind(await store.deliver({ ...fixture.fenced(), mail: [mail] }), 'calls-open')
+      await fixture.results('c1')
+      await fixture.deliver(mail)
     },
   },
   {
     name: 'a delivery begins a turn, a second one joins it',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('a')
-      assert.deepEqual([(await desk.row()).turn, (await desk.row()).turnState], [1, 'running'])
-      await desk.hear('b')
-      assert.equal((await desk.row()).turn, 1)
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('a')
+      assert.deepEqual(
+        [(await fixture.row()).turn, (await fixture.row()).turnState],
+        [1, 'running'],
+      )
+      await fixture.hear('b')
+      assert.equal((await fixture.row()).turn, 1)
     },
   },
   {
     name: 'unseen input never exceeds its bound over several deliveries [I33]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.deliver(await desk.admit(said('a'), { tokens: 200 }))
-      const more = await desk.admit(said('b'), { tokens: 101 })
-      const outcome = await store.deliver({ ...desk.fenced(), mail: [more] })
+      const fixture = await StoreFixture.open(store)
+      await fixture.deliver(await fixture.admit(said('a'), { tokens: 200 }))
+      const more = await fixture.admit(said('b'), { tokens: 101 })
+      const outcome = await store.deliver({ ...fixture.fenced(), mail: [more] })
       const refused = expectKind(outcome, 'no-room')
       assert.deepEqual([refused.openTokens, refused.inputTokens], [200, LIMITS.inputTokens])
     },
@@ -85,37 +88,37 @@ export const delivery: readonly StoreCase[] = [
   {
     name: 'unseen input may fill its bound exactly [I33]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.deliver(await desk.admit(said('a'), { tokens: 200 }))
-      await desk.deliver(await desk.admit(said('b'), { tokens: 100 }))
+      const fixture = await StoreFixture.open(store)
+      await fixture.deliver(await fixture.admit(said('a'), { tokens: 200 }))
+      await fixture.deliver(await fixture.admit(said('b'), { tokens: 100 }))
     },
   },
   {
     name: 'a single item above the bound is delivered alone, never stuck [I23, I33]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const huge = await desk.admit(said('huge'), { tokens: 5_000 })
-      const next = await desk.admit(said('next'), { tokens: 1 })
-      expectKind(await store.deliver({ ...desk.fenced(), mail: [huge, next] }), 'no-room')
-      await desk.deliver(huge)
+      const fixture = await StoreFixture.open(store)
+      const huge = await fixture.admit(said('huge'), { tokens: 5_000 })
+      const next = await fixture.admit(said('next'), { tokens: 1 })
+      expectKind(await store.deliver({ ...fixture.fenced(), mail: [huge, next] }), 'no-room')
+      await fixture.deliver(huge)
     },
   },
   {
     name: 'a delivery that is refused half-way leaves nothing behind [I9]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const good = await desk.admit(said('1'), { tokens: 200 })
-      const bad = await desk.admit(said('2'), { tokens: 200 })
-      const before = await desk.row()
-      expectKind(await store.deliver({ ...desk.fenced(), mail: [good, bad] }), 'no-room')
-      assert.deepEqual(await desk.row(), before)
+      const fixture = await StoreFixture.open(store)
+      const good = await fixture.admit(said('1'), { tokens: 200 })
+      const bad = await fixture.admit(said('2'), { tokens: 200 })
+      const before = await fixture.row()
+      expectKind(await store.deliver({ ...fixture.fenced(), mail: [good, bad] }), 'no-room')
+      assert.deepEqual(await fixture.row(), before)
     },
   },
   {
     name: 'what one sender sends out of order is kept in the order of its arrival, once each [I2, fault 32]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const send = (part: number) => desk.tryAdmit(`part ${part}`, { key: `part-${part}` })
+      const fixture = await StoreFixture.open(store)
+      const send = (part: number) => fixture.tryAdmit(`part ${part}`, { key: `part-${part}` })
       const arrivals = [3, 1, 4, 1, 5, 2, 3, 2]
       const numbers: number[] = []
       for (const part of arrivals) {
@@ -124,9 +127,9 @@ export const delivery: readonly StoreCase[] = [
         numbers.push(outcome.mail)
       }
       assert.deepEqual(numbers, [1, 2, 3, 2, 4, 5, 1, 5])
-      const entries = await desk.deliver(...([1, 2, 3, 4, 5] as never[]))
+      const entries = await fixture.deliver(...([1, 2, 3, 4, 5] as never[]))
       const kept = await store.readEntries({
-        sessionId: desk.id,
+        sessionId: fixture.id,
         from: entries[0] as never,
         to: entries.at(-1) as never,
       })

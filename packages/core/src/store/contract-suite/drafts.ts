@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { sessionId } from '../../base/ids.ts'
-import { create, Desk, expectKind, newOperation } from './bench.ts'
+import { create, expectKind, newOperation, StoreFixture } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 /** What an edge has shown of replies before they are settled. */
@@ -26,17 +26,17 @@ export const drafts: readonly StoreCase[] = [
   {
     name: 'a reply that is settled leaves no draft behind; one that is put off does',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const place = { edge: 'chat', address: '7', key: 'r-1' }
-      await desk.exchange('hello', 'hi', [{ ...place, body: { text: 'hi' } }])
-      const draft = { sessionId: desk.id, key: 'r-1' }
+      await fixture.exchange('hello', 'hi', [{ ...place, body: { text: 'hi' } }])
+      const draft = { sessionId: fixture.id, key: 'r-1' }
       await store.putDraft({ ...draft, ids: ['17'] })
-      const claimant = desk.lease.runner
+      const claimant = fixture.lease.runner
       const claim = async () =>
         expectKind(await store.claimReply({ edge: 'chat', claimant, at: 2 ** 40 * 4 }), 'claimed')
           .reply
       const first = await claim()
-      const settle = { sessionId: desk.id, number: first.number, claimant }
+      const settle = { sessionId: fixture.id, number: first.number, claimant }
       const failed = { kind: 'failed', retryAt: 10, attemptsMax: 9 } as const
       await store.settleReply({ ...settle, attempt: first.attempt, result: failed })
       assert.deepEqual((await store.findDraft(draft))?.ids, ['17'])

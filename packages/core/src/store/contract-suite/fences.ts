@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { entryNumber, type MailNumber } from '../../base/ids.ts'
 import type { Fenced } from '../commits.ts'
 import type { Lease } from '../contract.ts'
-import { Desk, newOperation, register, said } from './bench.ts'
+import { newOperation, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 /** A session in which every verb below would succeed, and the verbs, under a given fence. */
 interface Scene {
-  readonly desk: Desk
+  readonly fixture: StoreFixture
   readonly mail: MailNumber
 }
 
@@ -16,28 +16,29 @@ type Attempt = (scene: Scene, fenced: Fenced) => Promise<{ readonly kind: string
 const content = { body: 'x', tokens: 1 }
 
 const APPENDS: Readonly<Record<string, Attempt>> = {
-  deliver: ({ desk, mail }, fenced) => desk.store.deliver({ ...fenced, mail: [mail] }),
-  commitReply: ({ desk }, fenced) => {
+  deliver: ({ fixture, mail }, fenced) => fixture.store.deliver({ ...fenced, mail: [mail] }),
+  commitReply: ({ fixture }, fenced) => {
     const step = { upto: entryNumber(1), renderer: 'r', calls: [], ...content }
-    return desk.store.commitReply({ ...fenced, turn: 2, step })
+    return fixture.store.commitReply({ ...fenced, turn: 2, step })
   },
-  commitResults: ({ desk }, fenced) => desk.store.commitResults({ ...fenced, results: [] }),
-  recover: ({ desk }, fenced) =>
-    desk.store.recover({ ...fenced, repeatable: [], attemptsMax: 3, failureReplies: [] }),
-  commitCompaction: async ({ desk }, fenced) => {
-    const row = await desk.row()
+  commitResults: ({ fixture }, fenced) => fixture.store.commitResults({ ...fenced, results: [] }),
+  recover: ({ fixture }, fenced) =>
+    fixture.store.recover({ ...fenced, repeatable: [], attemptsMax: 3, failureReplies: [] }),
+  commitCompaction: async ({ fixture }, fenced) => {
+    const row = await fixture.row()
     const operation = row.operation ?? newOperation()
-    return desk.store.commitCompaction({ ...fenced, operation, ...content, result: {} })
+    return fixture.store.commitCompaction({ ...fenced, operation, ...content, result: {} })
   },
-  revert: async ({ desk }, fenced) => {
-    const { effective } = await desk.row()
-    return desk.store.revert({ ...fenced, target: effective, tokensAfter: 1 })
+  revert: async ({ fixture }, fenced) => {
+    const { effective } = await fixture.row()
+    return fixture.store.revert({ ...fenced, target: effective, tokensAfter: 1 })
   },
-  pin: ({ desk }, fenced) => desk.store.pin({ ...fenced, name: 'p', change: 'set', ...content }),
-  setTasks: ({ desk }, fenced) => desk.store.setTasks({ ...fenced, ...content }),
-  changeSettings: ({ desk }, fenced) => desk.store.changeSettings({ ...fenced, ...content }),
-  eraseEntries: ({ desk }, fenced) =>
-    desk.store.eraseEntries({
+  pin: ({ fixture }, fenced) =>
+    fixture.store.pin({ ...fenced, name: 'p', change: 'set', ...content }),
+  setTasks: ({ fixture }, fenced) => fixture.store.setTasks({ ...fenced, ...content }),
+  changeSettings: ({ fixture }, fenced) => fixture.store.changeSettings({ ...fenced, ...content }),
+  eraseEntries: ({ fixture }, fenced) =>
+    fixture.store.eraseEntries({
       ...fenced,
       entries: [entryNumber(1)],
       reason: 'r',
@@ -46,13 +47,13 @@ const APPENDS: Readonly<Record<string, Attempt>> = {
 }
 
 const LEASED: Readonly<
-  Record<string, (desk: Desk, lease: Lease) => Promise<{ readonly kind: string }>>
+  Record<string, (fixture: StoreFixture, lease: Lease) => Promise<{ readonly kind: string }>>
 > = {
-  release: (desk, lease) => desk.store.release({ lease, reason: 'shutdown' }),
-  setWake: (desk, lease) => desk.store.setWake({ lease, wakeAt: 7 }),
-  settleControl: (desk, lease) => desk.store.settleControl({ lease, mail: [] }),
-  claimCompaction: (desk, lease) =>
-    desk.store.claimCompaction({
+  release: (fixture, lease) => fixture.store.release({ lease, reason: 'shutdown' }),
+  setWake: (fixture, lease) => fixture.store.setWake({ lease, wakeAt: 7 }),
+  settleControl: (fixture, lease) => fixture.store.settleControl({ lease, mail: [] }),
+  claimCompaction: (fixture, lease) =>
+    fixture.store.claimCompaction({
       lease,
       operation: newOperation(),
       by: 'model',
@@ -63,14 +64,14 @@ const LEASED: Readonly<
 }
 
 async function scene(bench: Parameters<StoreCase['run']>[0]): Promise<Scene> {
-  const desk = await Desk.open(bench.store)
-  await desk.exchange('one', 'first')
-  await desk.hear('two')
-  await desk.reply('calling', { calls: ['c'] })
-  await desk.results('c')
-  await desk.compact(1)
-  await desk.claim(4)
-  return { desk, mail: await desk.admit(said('three')) }
+  const fixture = await StoreFixture.open(bench.store)
+  await fixture.exchange('one', 'first')
+  await fixture.hear('two')
+  await fixture.reply('calling', { calls: ['c'] })
+  await fixture.results('c')
+  await fixture.compact(1)
+  await fixture.claim(4)
+  return { fixture, mail: await fixture.admit(said('three')) }
 }
 
 /** Ways in which a caller's picture is old, and how the store says so. */
@@ -82,24 +83,24 @@ const OLD_PICTURES = [
 ] as const
 
 async function age(
-  { desk }: Scene,
+  { fixture }: Scene,
   bench: Parameters<StoreCase['run']>[0],
   what: string,
 ): Promise<Lease> {
-  const { lease } = desk
+  const { lease } = fixture
   switch (what) {
     case OLD_PICTURES[0].what:
       await bench.dismiss(lease.runner)
-      await Desk.acquire(bench.store, desk.id, await register(bench.store))
+      await StoreFixture.acquire(bench.store, fixture.id, await register(bench.store))
       return lease
     case OLD_PICTURES[1].what:
-      await Desk.acquire(bench.store, desk.id, lease.runner)
+      await StoreFixture.acquire(bench.store, fixture.id, lease.runner)
       return lease
     case OLD_PICTURES[2].what:
       return { ...lease, holder: 'restored-from-a-backup' }
     default:
       await bench.store.deleteSession({
-        sessionId: desk.id,
+        sessionId: fixture.id,
         operation: newOperation(),
         reason: 'asked for',
       })
@@ -115,11 +116,11 @@ export const fences: readonly StoreCase[] = [
         run: async (bench) => {
           const set = await scene(bench)
           const lease = await age(set, bench, what)
-          const before = await set.desk.row()
-          const { tail } = set.desk
+          const before = await set.fixture.row()
+          const { tail } = set.fixture
           const outcome = await attempt(set, { lease, tail, operation: newOperation() })
           assert.deepEqual(outcome, { kind: 'superseded', by })
-          assert.deepEqual(await set.desk.row(), before)
+          assert.deepEqual(await set.fixture.row(), before)
         },
       }),
     ),
@@ -128,15 +129,15 @@ export const fences: readonly StoreCase[] = [
         name: `${verb} changes nothing when the ${part} of the tail is not the known one [I8]`,
         run: async (bench) => {
           const set = await scene(bench)
-          const before = await set.desk.row()
-          const { lease, tail } = set.desk
+          const before = await set.fixture.row()
+          const { lease, tail } = set.fixture
           const old =
             part === 'number'
               ? { ...tail, number: entryNumber(tail.number - 1) }
               : { ...tail, hash: '0'.repeat(64) }
           const outcome = await attempt(set, { lease, tail: old, operation: newOperation() })
           assert.deepEqual(outcome, { kind: 'superseded', by: 'tail' })
-          assert.deepEqual(await set.desk.row(), before)
+          assert.deepEqual(await set.fixture.row(), before)
         },
       }),
     ),
@@ -148,9 +149,9 @@ export const fences: readonly StoreCase[] = [
         run: async (bench) => {
           const set = await scene(bench)
           const lease = await age(set, bench, what)
-          const before = await set.desk.row()
-          assert.deepEqual(await attempt(set.desk, lease), { kind: 'superseded', by })
-          assert.deepEqual(await set.desk.row(), before)
+          const before = await set.fixture.row()
+          assert.deepEqual(await attempt(set.fixture, lease), { kind: 'superseded', by })
+          assert.deepEqual(await set.fixture.row(), before)
         },
       }),
     ),

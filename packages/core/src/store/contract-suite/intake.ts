@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { sessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { MAIL_BYTES_MAX } from '../bounds.ts'
-import { create, Desk, expectKind, LIMITS, newOperation, said } from './bench.ts'
+import { create, expectKind, LIMITS, newOperation, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 const route = { agent: 'ada', channel: 'telegram', address: '42' }
@@ -11,63 +11,63 @@ export const intake: readonly StoreCase[] = [
   {
     name: 'mail numbers count from 1 without gaps [I2]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const numbers: number[] = []
-      for (let index = 0; index < 5; index++) numbers.push(await desk.admit(said(`m${index}`)))
+      for (let index = 0; index < 5; index++) numbers.push(await fixture.admit(said(`m${index}`)))
       assert.deepEqual(numbers, [1, 2, 3, 4, 5])
     },
   },
   {
     name: 'the same key and body gives the same number, once [I4, fault 30]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const mail = await desk.admit(said('hi'), { key: 'k' })
-      const again = expectKind(await desk.tryAdmit(said('hi'), { key: 'k' }), 'duplicate')
+      const fixture = await StoreFixture.open(store)
+      const mail = await fixture.admit(said('hi'), { key: 'k' })
+      const again = expectKind(await fixture.tryAdmit(said('hi'), { key: 'k' }), 'duplicate')
       assert.equal(again.mail, mail)
-      assert.equal((await store.listMail({ sessionId: desk.id, limit: 10 })).length, 1)
+      assert.equal((await store.listMail({ sessionId: fixture.id, limit: 10 })).length, 1)
     },
   },
   {
     name: 'the same key with another body is refused [I4, fault 31]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.admit(said('hi'), { key: 'k' })
-      expectKind(await desk.tryAdmit(said('ho'), { key: 'k' }), 'conflict')
-      assert.equal((await desk.row()).mail, 1)
+      const fixture = await StoreFixture.open(store)
+      await fixture.admit(said('hi'), { key: 'k' })
+      expectKind(await fixture.tryAdmit(said('ho'), { key: 'k' }), 'conflict')
+      assert.equal((await fixture.row()).mail, 1)
     },
   },
   {
     name: 'the same key in another lane is refused [I4]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.admit(said('hi'), { key: 'k' })
-      expectKind(await desk.tryAdmit(said('hi'), { key: 'k', lane: 'notification' }), 'conflict')
+      const fixture = await StoreFixture.open(store)
+      await fixture.admit(said('hi'), { key: 'k' })
+      expectKind(await fixture.tryAdmit(said('hi'), { key: 'k', lane: 'notification' }), 'conflict')
     },
   },
   {
     name: 'key order inside a body makes no other body [I4]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.admit({ a: 1, b: 2 }, { key: 'k' })
-      expectKind(await desk.tryAdmit({ b: 2, a: 1 }, { key: 'k' }), 'duplicate')
+      const fixture = await StoreFixture.open(store)
+      await fixture.admit({ a: 1, b: 2 }, { key: 'k' })
+      expectKind(await fixture.tryAdmit({ b: 2, a: 1 }, { key: 'k' }), 'duplicate')
     },
   },
   {
     name: 'keys belong to their source [I4]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.admit(said('hi'), { source: 'one', key: 'k' })
-      await desk.admit(said('ho'), { source: 'two', key: 'k' })
-      assert.equal((await desk.row()).mail, 2)
+      const fixture = await StoreFixture.open(store)
+      await fixture.admit(said('hi'), { source: 'one', key: 'k' })
+      await fixture.admit(said('ho'), { source: 'two', key: 'k' })
+      assert.equal((await fixture.row()).mail, 2)
     },
   },
   {
     name: 'source and key cannot be shifted against each other [I4]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.admit(said('x'), { source: 'a', key: 'b"c' })
-      await desk.admit(said('x'), { source: 'a"b', key: 'c' })
-      assert.equal((await desk.row()).mail, 2)
+      const fixture = await StoreFixture.open(store)
+      await fixture.admit(said('x'), { source: 'a', key: 'b"c' })
+      await fixture.admit(said('x'), { source: 'a"b', key: 'c' })
+      assert.equal((await fixture.row()).mail, 2)
     },
   },
   {
@@ -104,52 +104,52 @@ export const intake: readonly StoreCase[] = [
   {
     name: 'a full lane refuses before acknowledging, other lanes go on [I24]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store, { limits: { ...LIMITS, laneMailMax: 2 } })
-      await desk.admit(said('1'))
-      await desk.admit(said('2'))
-      const outcome = expectKind(await desk.tryAdmit(said('3')), 'full')
+      const fixture = await StoreFixture.open(store, { limits: { ...LIMITS, laneMailMax: 2 } })
+      await fixture.admit(said('1'))
+      await fixture.admit(said('2'))
+      const outcome = expectKind(await fixture.tryAdmit(said('3')), 'full')
       assert.deepEqual([outcome.which, outcome.limit], ['lane', 2])
-      await desk.admit(said('n'), { lane: 'notification' })
-      assert.equal((await desk.row()).mail, 3)
+      await fixture.admit(said('n'), { lane: 'notification' })
+      assert.equal((await fixture.row()).mail, 3)
     },
   },
   {
     name: 'one source cannot fill the mailbox for others [I24]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store, { limits: { ...LIMITS, sourceMailMax: 2 } })
-      await desk.admit(said('1'), { source: 'loud' })
-      await desk.admit(said('2'), { source: 'loud' })
-      const outcome = expectKind(await desk.tryAdmit(said('3'), { source: 'loud' }), 'full')
+      const fixture = await StoreFixture.open(store, { limits: { ...LIMITS, sourceMailMax: 2 } })
+      await fixture.admit(said('1'), { source: 'loud' })
+      await fixture.admit(said('2'), { source: 'loud' })
+      const outcome = expectKind(await fixture.tryAdmit(said('3'), { source: 'loud' }), 'full')
       assert.equal(outcome.which, 'source')
-      await desk.admit(said('4'), { source: 'quiet' })
+      await fixture.admit(said('4'), { source: 'quiet' })
     },
   },
   {
     name: 'delivery makes room for the lane and for the source [I24]',
     run: async ({ store }) => {
       const limits = { ...LIMITS, laneMailMax: 1, sourceMailMax: 1 }
-      const desk = await Desk.open(store, { limits })
-      await desk.hear('1')
-      await desk.admit(said('2'))
+      const fixture = await StoreFixture.open(store, { limits })
+      await fixture.hear('1')
+      await fixture.admit(said('2'))
     },
   },
   {
     name: 'a refused key may be used when there is room again [I24]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store, { limits: { ...LIMITS, laneMailMax: 1 } })
-      const first = await desk.admit(said('1'))
-      expectKind(await desk.tryAdmit(said('2'), { key: 'k' }), 'full')
-      await desk.deliver(first)
-      await desk.admit(said('2'), { key: 'k' })
+      const fixture = await StoreFixture.open(store, { limits: { ...LIMITS, laneMailMax: 1 } })
+      const first = await fixture.admit(said('1'))
+      expectKind(await fixture.tryAdmit(said('2'), { key: 'k' }), 'full')
+      await fixture.deliver(first)
+      await fixture.admit(said('2'), { key: 'k' })
     },
   },
   {
     name: 'a body above the limit is refused with its size [I24, fault 35]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const outcome = expectKind(await desk.tryAdmit('x'.repeat(MAIL_BYTES_MAX)), 'too-large')
+      const fixture = await StoreFixture.open(store)
+      const outcome = expectKind(await fixture.tryAdmit('x'.repeat(MAIL_BYTES_MAX)), 'too-large')
       assert.ok(outcome.bytes > outcome.limit)
-      assert.equal((await desk.row()).mail, 0)
+      assert.equal((await fixture.row()).mail, 0)
     },
   },
   ...(
@@ -164,44 +164,44 @@ export const intake: readonly StoreCase[] = [
     ([what, given, kept]): StoreCase => ({
       name: `a body keeps ${what} [fault 35]`,
       run: async ({ store }) => {
-        const desk = await Desk.open(store)
-        const [entry] = await desk.deliver(await desk.admit({ text: given }))
+        const fixture = await StoreFixture.open(store)
+        const [entry] = await fixture.deliver(await fixture.admit({ text: given }))
         const [row] = await store.readEntries({
-          sessionId: desk.id,
-          from: entry ?? desk.tail.number,
-          to: desk.tail.number,
+          sessionId: fixture.id,
+          from: entry ?? fixture.tail.number,
+          to: fixture.tail.number,
         })
         assert.deepEqual(JSON.parse(row?.body ?? ''), { text: kept })
-        assert.deepEqual(await store.verify({ sessionId: desk.id }), [])
+        assert.deepEqual(await store.verify({ sessionId: fixture.id }), [])
       },
     }),
   ),
   {
     name: 'a body nested 5,000 levels deep is refused with a reason, and the store goes on [I24, fault 35]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       let deep: JsonValue = 1
       for (let level = 0; level < 5_000; level++) deep = [deep]
-      await assert.rejects(desk.tryAdmit(deep), { code: 'invalid-body' })
-      assert.equal(await desk.admit(said('fine')), 1)
+      await assert.rejects(fixture.tryAdmit(deep), { code: 'invalid-body' })
+      assert.equal(await fixture.admit(said('fine')), 1)
     },
   },
   {
     name: 'tokens that are no count are refused at the door, not at delivery [I24]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       for (const tokens of [-1, 0.5, Number.NaN]) {
-        await assert.rejects(desk.tryAdmit(said('x'), { tokens }), { code: 'invalid-request' })
+        await assert.rejects(fixture.tryAdmit(said('x'), { tokens }), { code: 'invalid-request' })
       }
     },
   },
   {
     name: 'waiting mail can be listed with its lane, source and state',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.admit(said('a'), { source: 'ana' })
-      await desk.admit(said('b'), { lane: 'notification', source: 'cron' })
-      const list = await store.listMail({ sessionId: desk.id, state: 'pending', limit: 10 })
+      const fixture = await StoreFixture.open(store)
+      await fixture.admit(said('a'), { source: 'ana' })
+      await fixture.admit(said('b'), { lane: 'notification', source: 'cron' })
+      const list = await store.listMail({ sessionId: fixture.id, state: 'pending', limit: 10 })
       const shown = list.map(({ number, lane, source, state }) => [number, lane, source, state])
       assert.deepEqual(shown, [
         [1, 'user', 'ana', 'pending'],
@@ -212,58 +212,59 @@ export const intake: readonly StoreCase[] = [
   {
     name: 'mail goes from pending over delivered to settled, by the turn that answers it [I3]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const state = async () => (await store.listMail({ sessionId: desk.id, limit: 1 }))[0]?.state
-      const mail = await desk.admit(said('hi'))
+      const fixture = await StoreFixture.open(store)
+      const state = async () =>
+        (await store.listMail({ sessionId: fixture.id, limit: 1 }))[0]?.state
+      const mail = await fixture.admit(said('hi'))
       assert.equal(await state(), 'pending')
-      await desk.deliver(mail)
+      await fixture.deliver(mail)
       assert.equal(await state(), 'delivered')
-      await desk.reply('hello', { ends: 'answered' })
+      await fixture.reply('hello', { ends: 'answered' })
       assert.equal(await state(), 'settled')
     },
   },
   {
     name: 'a stop without a running turn is recorded and done [I11]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.stop()
-      const [stop] = await store.listMail({ sessionId: desk.id, limit: 1 })
+      const fixture = await StoreFixture.open(store)
+      await fixture.stop()
+      const [stop] = await store.listMail({ sessionId: fixture.id, limit: 1 })
       assert.deepEqual([stop?.state, stop?.turnAt], ['settled', null])
-      assert.equal((await desk.row()).pending.control, 0)
+      assert.equal((await fixture.row()).pending.control, 0)
     },
   },
   {
     name: 'a stop is stamped with the turn it was meant for and settled by its end [I11]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('work')
-      await desk.stop()
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('work')
+      await fixture.stop()
       const find = async () =>
-        (await store.listMail({ sessionId: desk.id, lane: 'control', limit: 1 }))[0]
+        (await store.listMail({ sessionId: fixture.id, lane: 'control', limit: 1 }))[0]
       assert.deepEqual([(await find())?.turnAt, (await find())?.state], [1, 'pending'])
-      await desk.reply('stopped', { ends: 'stopped' })
+      await fixture.reply('stopped', { ends: 'stopped' })
       assert.equal((await find())?.state, 'settled')
     },
   },
   {
     name: 'control mail stays until it is settled, and is settled once [I11]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const mail = await desk.admit({}, { lane: 'control', control: 'compact', tokens: 0 })
-      await desk.exchange('hi', 'hello')
-      assert.equal((await desk.row()).pending.control, 1)
-      expectKind(await store.settleControl({ lease: desk.lease, mail: [mail, mail] }), 'done')
-      assert.equal((await desk.row()).pending.control, 0)
-      expectKind(await store.settleControl({ lease: desk.lease, mail: [mail] }), 'done')
-      assert.equal((await desk.row()).pending.control, 0)
+      const fixture = await StoreFixture.open(store)
+      const mail = await fixture.admit({}, { lane: 'control', control: 'compact', tokens: 0 })
+      await fixture.exchange('hi', 'hello')
+      assert.equal((await fixture.row()).pending.control, 1)
+      expectKind(await store.settleControl({ lease: fixture.lease, mail: [mail, mail] }), 'done')
+      assert.equal((await fixture.row()).pending.control, 0)
+      expectKind(await store.settleControl({ lease: fixture.lease, mail: [mail] }), 'done')
+      assert.equal((await fixture.row()).pending.control, 0)
     },
   },
   {
     name: 'control mail is never delivered as input',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const mail = await desk.admit({}, { lane: 'control', control: 'compact', tokens: 0 })
-      expectKind(await store.deliver({ ...desk.fenced(), mail: [mail] }), 'not-pending')
+      const fixture = await StoreFixture.open(store)
+      const mail = await fixture.admit({}, { lane: 'control', control: 'compact', tokens: 0 })
+      expectKind(await store.deliver({ ...fixture.fenced(), mail: [mail] }), 'not-pending')
     },
   },
   {
@@ -278,59 +279,63 @@ export const intake: readonly StoreCase[] = [
         body: null,
       } as const
       assert.equal(expectKind(await store.admit({ ...mail, key: '1' }), 'admitted').runner, null)
-      const desk = await Desk.open(store)
-      const outcome = expectKind(await desk.tryAdmit(said('hi')), 'admitted')
-      assert.equal(outcome.runner, desk.lease.runner)
+      const fixture = await StoreFixture.open(store)
+      const outcome = expectKind(await fixture.tryAdmit(said('hi')), 'admitted')
+      assert.equal(outcome.runner, fixture.lease.runner)
     },
   },
   {
     name: 'a staged blob is used by its message and kept once by content',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const blob = { sessionId: desk.id, mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) }
+      const fixture = await StoreFixture.open(store)
+      const blob = {
+        sessionId: fixture.id,
+        mediaType: 'image/png',
+        bytes: new Uint8Array([1, 2, 3]),
+      }
       const { hash } = expectKind(await store.stageBlob(blob), 'staged')
       assert.equal(expectKind(await store.stageBlob(blob), 'staged').hash, hash)
-      await desk.admit(said('look'), { blobs: [hash] })
-      await desk.admit(said('again'), { blobs: [hash] })
-      const found = await store.findBlob({ sessionId: desk.id, hash })
+      await fixture.admit(said('look'), { blobs: [hash] })
+      await fixture.admit(said('again'), { blobs: [hash] })
+      const found = await store.findBlob({ sessionId: fixture.id, hash })
       assert.deepEqual([found?.uses, [...(found?.bytes ?? [])]], [2, [1, 2, 3]])
     },
   },
   {
     name: 'a message whose blob is gone is refused [I24]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const blob = { sessionId: desk.id, mediaType: 'image/png', bytes: new Uint8Array([1]) }
+      const fixture = await StoreFixture.open(store)
+      const blob = { sessionId: fixture.id, mediaType: 'image/png', bytes: new Uint8Array([1]) }
       const { hash } = expectKind(await store.stageBlob(blob), 'staged')
       const dropped = await store.dropStaged({ before: Number.MAX_SAFE_INTEGER })
       assert.equal(dropped.count, 1)
-      expectKind(await desk.tryAdmit(said('look'), { blobs: [hash] }), 'blob-missing')
-      assert.equal((await desk.row()).mail, 0)
+      expectKind(await fixture.tryAdmit(said('look'), { blobs: [hash] }), 'blob-missing')
+      assert.equal((await fixture.row()).mail, 0)
     },
   },
   {
     name: 'used blobs survive the sweep of staged ones; blobs belong to their session [I21]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const other = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
+      const other = await StoreFixture.open(store)
       const bytes = new Uint8Array([7])
       const { hash } = expectKind(
-        await store.stageBlob({ sessionId: desk.id, mediaType: 'a/b', bytes }),
+        await store.stageBlob({ sessionId: fixture.id, mediaType: 'a/b', bytes }),
         'staged',
       )
-      await desk.admit(said('x'), { blobs: [hash] })
+      await fixture.admit(said('x'), { blobs: [hash] })
       await store.dropStaged({ before: Number.MAX_SAFE_INTEGER })
-      assert.ok(await store.findBlob({ sessionId: desk.id, hash }))
+      assert.ok(await store.findBlob({ sessionId: fixture.id, hash }))
       expectKind(await other.tryAdmit(said('x'), { blobs: [hash] }), 'blob-missing')
     },
   },
   {
     name: 'attempts are kept once by id, with what they cost [I27]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const attempt = {
         id: newOperation(),
-        sessionId: desk.id,
+        sessionId: fixture.id,
         task: 'compaction',
         modelRoute: 'main',
         outcome: 'timeout',
@@ -340,7 +345,7 @@ export const intake: readonly StoreCase[] = [
       }
       expectKind(await store.recordAttempt(attempt), 'done')
       expectKind(await store.recordAttempt(attempt), 'duplicate')
-      const found = await store.readAttempts({ sessionId: desk.id, since: 50, limit: 10 })
+      const found = await store.readAttempts({ sessionId: fixture.id, since: 50, limit: 10 })
       assert.deepEqual(found, [{ ...attempt, cachedTokens: 0, cost: null, host: '' }])
       assert.deepEqual(await store.readAttempts({ modelRoute: 'main', since: 51, limit: 10 }), [])
     },

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { entryNumber, mailNumber } from '../../base/ids.ts'
-import type { Finding } from '../queries.ts'
-import { Desk, expectKind, newOperation, replyTo, said } from './bench.ts'
+import type { StoreFinding } from '../queries.ts'
+import { expectKind, newOperation, replyTo, StoreFixture, said } from './bench.ts'
 import type { StoreBench, StoreCase } from './case.ts'
 
-export async function talked({ store }: StoreBench): Promise<Desk> {
-  const desk = await Desk.open(store)
-  for (let round = 0; round < 4; round++) await desk.exchange(`q${round}`, `a${round}`)
-  return desk
+export async function talked({ store }: StoreBench): Promise<StoreFixture> {
+  const fixture = await StoreFixture.open(store)
+  for (let round = 0; round < 4; round++) await fixture.exchange(`q${round}`, `a${round}`)
+  return fixture
 }
 
 const five = entryNumber(5)
 
-function about(desk: Desk, problem: string): Finding {
-  return { sessionId: desk.id, entry: null, problem }
+function about(fixture: StoreFixture, problem: string): StoreFinding {
+  return { sessionId: fixture.id, entry: null, problem }
 }
 
-function byProblem(one: Finding, other: Finding): number {
+function byProblem(one: StoreFinding, other: StoreFinding): number {
   return one.problem < other.problem ? -1 : 1
 }
 
@@ -24,30 +24,30 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'a store in order has no findings [I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.compact(4)
-      await desk.pin('a', 'x', 1)
+      const fixture = await talked(bench)
+      await fixture.compact(4)
+      await fixture.pin('a', 'x', 1)
       assert.deepEqual(await bench.store.verify({}), [])
     },
   },
   {
     name: 'every entry carries the hash of the one before [I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      const range = { sessionId: desk.id, from: entryNumber(1), to: desk.tail.number }
+      const fixture = await talked(bench)
+      const range = { sessionId: fixture.id, from: entryNumber(1), to: fixture.tail.number }
       const entries = await bench.store.readEntries(range)
       for (const [index, entry] of entries.slice(1).entries()) {
         assert.equal(entry.prevHash, entries[index]?.hash)
       }
-      assert.equal(entries.at(-1)?.hash, (await desk.row()).tailHash)
+      assert.equal(entries.at(-1)?.hash, (await fixture.row()).tailHash)
     },
   },
   {
     name: 'equal texts have different hashes: salts are drawn anew [I19]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('same', 'same')
-      const range = { sessionId: desk.id, from: entryNumber(1), to: entryNumber(2) }
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('same', 'same')
+      const range = { sessionId: fixture.id, from: entryNumber(1), to: entryNumber(2) }
       const [one, two] = await store.readEntries(range)
       assert.notEqual(one?.bodyHash, two?.bodyHash)
     },
@@ -55,9 +55,9 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'a changed body is found and placed [I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await bench.harm.changeBody(desk.id, five)
-      const findings = await bench.store.verify({ sessionId: desk.id })
+      const fixture = await talked(bench)
+      await bench.harm.changeBody(fixture.id, five)
+      const findings = await bench.store.verify({ sessionId: fixture.id })
       assert.deepEqual(
         findings.map(({ entry }) => entry),
         [5],
@@ -67,9 +67,9 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'a changed head is found and placed [I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await bench.harm.changeHead(desk.id, five)
-      const findings = await bench.store.verify({ sessionId: desk.id })
+      const fixture = await talked(bench)
+      await bench.harm.changeHead(fixture.id, five)
+      const findings = await bench.store.verify({ sessionId: fixture.id })
       assert.deepEqual(
         findings.map(({ entry }) => entry),
         [5],
@@ -79,9 +79,9 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'a missing entry is found and placed [I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await bench.harm.remove(desk.id, five)
-      const findings = await bench.store.verify({ sessionId: desk.id })
+      const fixture = await talked(bench)
+      await bench.harm.remove(fixture.id, five)
+      const findings = await bench.store.verify({ sessionId: fixture.id })
       assert.deepEqual(
         findings.map(({ entry }) => entry),
         [5],
@@ -92,21 +92,21 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'a missing last entry is found by the tail of the session [I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await bench.harm.remove(desk.id, desk.tail.number)
-      const findings = await bench.store.verify({ sessionId: desk.id })
+      const fixture = await talked(bench)
+      await bench.harm.remove(fixture.id, fixture.tail.number)
+      const findings = await bench.store.verify({ sessionId: fixture.id })
       assert.deepEqual(
         findings.map(({ entry }) => entry),
-        [desk.tail.number],
+        [fixture.tail.number],
       )
     },
   },
   {
     name: 'swapped entries are found where they were swapped [I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await bench.harm.swap(desk.id, five, entryNumber(6))
-      const findings = await bench.store.verify({ sessionId: desk.id })
+      const fixture = await talked(bench)
+      await bench.harm.swap(fixture.id, five, entryNumber(6))
+      const findings = await bench.store.verify({ sessionId: fixture.id })
       assert.equal(findings[0]?.entry, 5)
       assert.ok(findings.some(({ entry }) => entry === 6))
     },
@@ -114,10 +114,10 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'a session row that differs from its entries is found [I9, I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.compact(4)
-      await bench.harm.changeSessionRow(desk.id)
-      const findings = await bench.store.verify({ sessionId: desk.id })
+      const fixture = await talked(bench)
+      await fixture.compact(4)
+      await bench.harm.changeSessionRow(fixture.id)
+      const findings = await bench.store.verify({ sessionId: fixture.id })
       assert.match(findings[0]?.problem ?? '', /covers/)
     },
   },
@@ -133,42 +133,42 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'an audit that was cut at its end is found by what its session knows [I19, I20]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.admit(said('the last that was told'))
+      const fixture = await talked(bench)
+      await fixture.admit(said('the last that was told'))
       await bench.harm.cutAudit()
       // Files beside a store may remember the commit as well.
       const found = (await bench.store.verify({})).filter(({ sessionId }) => sessionId !== null)
-      assert.deepEqual(found, [about(desk, 'session row says mail 5, the audit tells of 4')])
+      assert.deepEqual(found, [about(fixture, 'session row says mail 5, the audit tells of 4')])
     },
   },
   {
     name: 'a session row that was taken away is found by the audit [I5, I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
+      const fixture = await talked(bench)
       const other = await talked(bench)
-      await bench.harm.removeSession(desk.id)
+      await bench.harm.removeSession(fixture.id)
       const problem = 'session row is missing, and the audit tells of it'
       const found = await bench.store.verify({})
-      assert.deepEqual(found[0], about(desk, problem))
+      assert.deepEqual(found[0], about(fixture, problem))
       assert.deepEqual(
         found.filter(({ sessionId }) => sessionId === other.id),
         [],
       )
-      assert.deepEqual((await bench.store.verify({ sessionId: desk.id }))[0], found[0])
+      assert.deepEqual((await bench.store.verify({ sessionId: fixture.id }))[0], found[0])
       assert.deepEqual(await bench.store.verify({ sessionId: other.id }), [])
     },
   },
   {
     name: 'changed mail is found and placed, delivered or not [I1, I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.admit(said('pay 100'))
-      const last = await desk.admit({}, { lane: 'control', control: 'compact', tokens: 0 })
-      for (const number of [2, 5, last]) await bench.harm.changeMail(desk.id, mailNumber(number))
+      const fixture = await talked(bench)
+      await fixture.admit(said('pay 100'))
+      const last = await fixture.admit({}, { lane: 'control', control: 'compact', tokens: 0 })
+      for (const number of [2, 5, last]) await bench.harm.changeMail(fixture.id, mailNumber(number))
       assert.deepEqual(
-        await bench.store.verify({ sessionId: desk.id }),
+        await bench.store.verify({ sessionId: fixture.id }),
         [2, 5, 6].map((number) =>
-          about(desk, `mail ${number} has a body that does not match its hash`),
+          about(fixture, `mail ${number} has a body that does not match its hash`),
         ),
       )
     },
@@ -176,13 +176,13 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'missing mail is found and placed, in the middle and at the end [I2, I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.admit(said('waits'))
+      const fixture = await talked(bench)
+      await fixture.admit(said('waits'))
       // From behind: the numbers in front of it stay.
-      for (const number of [5, 3, 2]) await bench.harm.removeMail(desk.id, mailNumber(number))
-      assert.deepEqual(await bench.store.verify({ sessionId: desk.id }), [
-        about(desk, 'mail 2 to 3 is missing'),
-        about(desk, 'mail 5 is missing'),
+      for (const number of [5, 3, 2]) await bench.harm.removeMail(fixture.id, mailNumber(number))
+      assert.deepEqual(await bench.store.verify({ sessionId: fixture.id }), [
+        about(fixture, 'mail 2 to 3 is missing'),
+        about(fixture, 'mail 5 is missing'),
       ])
     },
   },
@@ -190,28 +190,33 @@ export const integrity: readonly StoreCase[] = [
     name: 'a blob whose bytes changed, or that is missing, is found with whoever uses it [I19]',
     run: async (bench) => {
       const { store, harm } = bench
-      const desk = await talked(bench)
+      const fixture = await talked(bench)
       const blobs: string[] = []
       for (const byte of [1, 2, 3, 4]) {
-        const file = { sessionId: desk.id, mediaType: 'a/b', bytes: new Uint8Array([byte]) }
+        const file = { sessionId: fixture.id, mediaType: 'a/b', bytes: new Uint8Array([byte]) }
         blobs.push(expectKind(await store.stageBlob(file), 'staged').hash)
       }
       const [seen = '', shown = '', waiting = '', staged = ''] = blobs
-      const [entry = five] = await desk.deliver(await desk.admit(said('look'), { blobs: [seen] }))
-      await desk.reply('see', { ends: 'answered', blobs: [shown] })
-      await desk.admit(said('later'), { blobs: [waiting, seen] })
+      const [entry = five] = await fixture.deliver(
+        await fixture.admit(said('look'), { blobs: [seen] }),
+      )
+      await fixture.reply('see', { ends: 'answered', blobs: [shown] })
+      await fixture.admit(said('later'), { blobs: [waiting, seen] })
       assert.deepEqual(await store.verify({}), [])
-      await harm.changeBlob(desk.id, seen)
-      await harm.changeBlob(desk.id, staged)
-      await harm.removeBlob(desk.id, shown)
-      await harm.removeBlob(desk.id, waiting)
-      const found = await store.verify({ sessionId: desk.id })
+      await harm.changeBlob(fixture.id, seen)
+      await harm.changeBlob(fixture.id, staged)
+      await harm.removeBlob(fixture.id, shown)
+      await harm.removeBlob(fixture.id, waiting)
+      const found = await store.verify({ sessionId: fixture.id })
       const broken = (hash: string) => `blob ${hash} has bytes that do not match its hash`
       const expected = [
-        { ...about(desk, `${broken(seen)} (entry ${entry} uses it)`), entry },
-        about(desk, broken(staged)),
-        { ...about(desk, `entry 14 uses blob ${shown}, which is missing`), entry: entryNumber(14) },
-        about(desk, `mail 6 uses blob ${waiting}, which is missing`),
+        { ...about(fixture, `${broken(seen)} (entry ${entry} uses it)`), entry },
+        about(fixture, broken(staged)),
+        {
+          ...about(fixture, `entry 14 uses blob ${shown}, which is missing`),
+          entry: entryNumber(14),
+        },
+        about(fixture, `mail 6 uses blob ${waiting}, which is missing`),
       ]
       assert.deepEqual(found.toSorted(byProblem), expected.toSorted(byProblem))
     },
@@ -220,14 +225,14 @@ export const integrity: readonly StoreCase[] = [
     name: 'a session that is being erased, or is gone, is in order [I19]',
     run: async (bench) => {
       const { store } = bench
-      const desk = await talked(bench)
-      const file = { sessionId: desk.id, mediaType: 'a/b', bytes: new Uint8Array([1]) }
+      const fixture = await talked(bench)
+      const file = { sessionId: fixture.id, mediaType: 'a/b', bytes: new Uint8Array([1]) }
       const { hash } = expectKind(await store.stageBlob(file), 'staged')
-      await desk.deliver(await desk.admit(said('look'), { blobs: [hash] }))
-      const end = { sessionId: desk.id, reason: 'asked for', operation: newOperation() }
+      await fixture.deliver(await fixture.admit(said('look'), { blobs: [hash] }))
+      const end = { sessionId: fixture.id, reason: 'asked for', operation: newOperation() }
       await store.deleteSession(end)
       for (let left = true; left; ) {
-        const piece = await store.eraseSome({ sessionId: desk.id, limit: 2 })
+        const piece = await store.eraseSome({ sessionId: fixture.id, limit: 2 })
         left = expectKind(piece, 'erased').left
         assert.deepEqual(await store.verify({}), [])
       }
@@ -236,9 +241,9 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'damage to one session is not blamed on another [I21]',
     run: async (bench) => {
-      const desk = await talked(bench)
+      const fixture = await talked(bench)
       const other = await talked(bench)
-      await bench.harm.changeBody(desk.id, five)
+      await bench.harm.changeBody(fixture.id, five)
       assert.deepEqual(await bench.store.verify({ sessionId: other.id }), [])
       assert.equal((await bench.store.verify({})).length, 1)
     },
@@ -246,8 +251,8 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'the audit is one gap-free sequence, read from any cursor [I20]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('a', 'b')
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('a', 'b')
       const all = await store.readAudit({ after: 0, limit: 1_000 })
       assert.deepEqual(
         all.map(({ cursor }) => cursor),
@@ -262,9 +267,11 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'audit rows hold no words of a message [I17]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('canary question', 'canary answer', [{ ...replyTo('a'), body: 'canary' }])
-      await desk.compact(1)
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('canary question', 'canary answer', [
+        { ...replyTo('a'), body: 'canary' },
+      ])
+      await fixture.compact(1)
       const lines = await store.readAudit({ after: 0, limit: 1_000 })
       assert.ok(!JSON.stringify(lines).includes('canary'))
     },
@@ -272,15 +279,15 @@ export const integrity: readonly StoreCase[] = [
   {
     name: 'mail and entry numbers are gap-free after refusals of every kind [I2]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.admit(said('1'), { key: 'k' })
-      await desk.tryAdmit(said('2'), { key: 'k' })
-      await desk.tryAdmit(said('3'), { blobs: ['none'] })
-      await desk.tryAdmit('x'.repeat(5_000_000))
-      const mail = await desk.admit(said('4'))
+      const fixture = await StoreFixture.open(store)
+      await fixture.admit(said('1'), { key: 'k' })
+      await fixture.tryAdmit(said('2'), { key: 'k' })
+      await fixture.tryAdmit(said('3'), { blobs: ['none'] })
+      await fixture.tryAdmit('x'.repeat(5_000_000))
+      const mail = await fixture.admit(said('4'))
       assert.equal(mail, 2)
-      await store.deliver({ ...desk.fenced(), mail: [mail] })
-      assert.deepEqual(await desk.deliver(mailOne(), mail), [1, 2])
+      await store.deliver({ ...fixture.fenced(), mail: [mail] })
+      assert.deepEqual(await fixture.deliver(mailOne(), mail), [1, 2])
     },
   },
   {
@@ -297,7 +304,7 @@ export const integrity: readonly StoreCase[] = [
     name: 'a watcher hears of a commit, and no longer after it let go',
     run: async ({ store }) => {
       let heard = 0
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const told = new Promise<void>((resolve) => {
         const stop = store.watch(() => {
           heard += 1
@@ -305,14 +312,14 @@ export const integrity: readonly StoreCase[] = [
           resolve()
         })
       })
-      await desk.admit(said('hi'))
+      await fixture.admit(said('hi'))
       await told
-      await desk.admit(said('ho'))
+      await fixture.admit(said('ho'))
       assert.equal(heard, 1)
     },
   },
 ]
 
 function mailOne() {
-  return 1 as Parameters<Desk['deliver']>[0]
+  return 1 as Parameters<StoreFixture['deliver']>[0]
 }

@@ -1,46 +1,51 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { runnerId, sessionId } from '../../base/ids.ts'
-import { create, Desk, expectKind, register, said } from './bench.ts'
+import { create, expectKind, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 export const leases: readonly StoreCase[] = [
   {
     name: 'the fence rises with every acquisition, also by the same runner [I7]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const again = await Desk.acquire(store, desk.id, desk.lease.runner)
-      assert.deepEqual([desk.lease.fence, again.lease.fence], [1, 2])
-      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'superseded')
+      const fixture = await StoreFixture.open(store)
+      const again = await StoreFixture.acquire(store, fixture.id, fixture.lease.runner)
+      assert.deepEqual([fixture.lease.fence, again.lease.fence], [1, 2])
+      expectKind(await store.release({ lease: fixture.lease, reason: 'idle' }), 'superseded')
     },
   },
   {
     name: 'a session in live hands is not acquired, and its holder is named [I8]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const runner = await register(store)
-      const request = { sessionId: desk.id, runner, holder: randomUUID(), fence: desk.lease.fence }
+      const request = {
+        sessionId: fixture.id,
+        runner,
+        holder: randomUUID(),
+        fence: fixture.lease.fence,
+      }
       const outcome = expectKind(await store.acquire(request), 'held')
-      const [row] = (await store.listRunners()).filter(({ id }) => id === desk.lease.runner)
-      assert.deepEqual([outcome.by, outcome.beat], [desk.lease.runner, row?.beat])
+      const [row] = (await store.listRunners()).filter(({ id }) => id === fixture.lease.runner)
+      assert.deepEqual([outcome.by, outcome.beat], [fixture.lease.runner, row?.beat])
     },
   },
   {
     name: 'an old picture of the fence acquires nothing [I8, fault 22]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await store.release({ lease: desk.lease, reason: 'idle' })
+      const fixture = await StoreFixture.open(store)
+      await store.release({ lease: fixture.lease, reason: 'idle' })
       const runner = await register(store)
-      const request = { sessionId: desk.id, runner, holder: randomUUID(), fence: 0 }
+      const request = { sessionId: fixture.id, runner, holder: randomUUID(), fence: 0 }
       assert.equal(expectKind(await store.acquire(request), 'fence-changed').fence, 1)
     },
   },
   {
     name: 'a released session is free for the next',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'done')
-      const next = await Desk.acquire(store, desk.id, await register(store))
+      const fixture = await StoreFixture.open(store)
+      expectKind(await store.release({ lease: fixture.lease, reason: 'idle' }), 'done')
+      const next = await StoreFixture.acquire(store, fixture.id, await register(store))
       assert.equal(next.lease.fence, 2)
     },
   },
@@ -99,25 +104,25 @@ export const leases: readonly StoreCase[] = [
   {
     name: 'a runner whose beat moved is not dismissed [I25]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const [seen] = await store.listRunners()
-      await store.renew({ runner: desk.lease.runner })
+      await store.renew({ runner: fixture.lease.runner })
       const outcome = await store.dismissRunner({
-        runner: desk.lease.runner,
+        runner: fixture.lease.runner,
         beat: seen?.beat ?? 0,
       })
       expectKind(outcome, 'alive')
-      await desk.hear('still here')
+      await fixture.hear('still here')
     },
   },
   {
     name: 'a dismissed runner has lost everything: renewal fails and its sessions are free [I7, fault 23]',
     run: async ({ store, dismiss }) => {
-      const desk = await Desk.open(store)
-      await dismiss(desk.lease.runner)
-      expectKind(await store.renew({ runner: desk.lease.runner }), 'lost')
-      const next = await Desk.acquire(store, desk.id, await register(store))
-      assert.equal(next.lease.fence, desk.lease.fence + 1)
+      const fixture = await StoreFixture.open(store)
+      await dismiss(fixture.lease.runner)
+      expectKind(await store.renew({ runner: fixture.lease.runner }), 'lost')
+      const next = await StoreFixture.acquire(store, fixture.id, await register(store))
+      assert.equal(next.lease.fence, fixture.lease.fence + 1)
     },
   },
   {
@@ -132,10 +137,10 @@ export const leases: readonly StoreCase[] = [
   {
     name: 'a zombie finds every write refused after the take-over [I7, I8, fault 20]',
     run: async ({ store, dismiss }) => {
-      const zombie = await Desk.open(store)
+      const zombie = await StoreFixture.open(store)
       const mail = await zombie.admit(said('hi'))
       await dismiss(zombie.lease.runner)
-      const next = await Desk.acquire(store, zombie.id, await register(store))
+      const next = await StoreFixture.acquire(store, zombie.id, await register(store))
       const late = await store.deliver({ ...zombie.fenced(), mail: [mail] })
       assert.deepEqual(late, { kind: 'superseded', by: 'fence' })
       assert.deepEqual(await next.deliver(mail), [1])
@@ -144,28 +149,28 @@ export const leases: readonly StoreCase[] = [
   {
     name: 'a session at work is not released as idle, but is at shutdown',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('work')
-      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'in-use')
-      expectKind(await store.release({ lease: desk.lease, reason: 'shutdown' }), 'done')
-      assert.equal((await desk.row()).turnState, 'running')
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('work')
+      expectKind(await store.release({ lease: fixture.lease, reason: 'idle' }), 'in-use')
+      expectKind(await store.release({ lease: fixture.lease, reason: 'shutdown' }), 'done')
+      assert.equal((await fixture.row()).turnState, 'running')
     },
   },
   {
     name: 'a session whose compaction runs is not released as idle',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('a', 'b')
-      await desk.claim(1)
-      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'in-use')
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('a', 'b')
+      await fixture.claim(1)
+      expectKind(await store.release({ lease: fixture.lease, reason: 'idle' }), 'in-use')
     },
   },
   {
     name: 'a retiring runner lets go of all its sessions',
     run: async ({ store }) => {
       const runner = await register(store)
-      const one = await Desk.acquire(store, await create(store), runner)
-      const two = await Desk.acquire(store, await create(store), runner)
+      const one = await StoreFixture.acquire(store, await create(store), runner)
+      const two = await StoreFixture.acquire(store, await create(store), runner)
       expectKind(await store.retireRunner({ runner }), 'done')
       assert.equal((await one.row()).runner, null)
       expectKind(await store.setWake({ lease: two.lease, wakeAt: 1 }), 'superseded')
@@ -175,13 +180,13 @@ export const leases: readonly StoreCase[] = [
   {
     name: 'acquisition abandons the operation of the holder before, with its audit line [I6, I20]',
     run: async ({ store, dismiss }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('a', 'b')
-      const operation = await desk.claim(1)
-      await dismiss(desk.lease.runner)
-      const next = await Desk.acquire(store, desk.id, await register(store))
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('a', 'b')
+      const operation = await fixture.claim(1)
+      await dismiss(fixture.lease.runner)
+      const next = await StoreFixture.acquire(store, fixture.id, await register(store))
       assert.equal((await store.findOperation(operation))?.state, 'abandoned')
-      const lines = await store.readAudit({ after: 0, sessionId: desk.id, limit: 100 })
+      const lines = await store.readAudit({ after: 0, sessionId: fixture.id, limit: 100 })
       const phases = lines.filter((line) => line.operation === operation).map((line) => line.phase)
       assert.deepEqual(phases, ['started', 'abandoned'])
       await next.claim(1)
@@ -190,10 +195,10 @@ export const leases: readonly StoreCase[] = [
   {
     name: 'lease lines of the audit tell every fence once, rising [I20]',
     run: async ({ store, dismiss }) => {
-      const desk = await Desk.open(store)
-      await dismiss(desk.lease.runner)
-      await Desk.acquire(store, desk.id, await register(store))
-      const lines = await store.readAudit({ after: 0, sessionId: desk.id, limit: 100 })
+      const fixture = await StoreFixture.open(store)
+      await dismiss(fixture.lease.runner)
+      await StoreFixture.acquire(store, fixture.id, await register(store))
+      const lines = await store.readAudit({ after: 0, sessionId: fixture.id, limit: 100 })
       const fences = lines
         .filter((line) => line.kind === 'lease acquired')
         .map((line) => line.facts['fence'])
@@ -210,67 +215,67 @@ export const leases: readonly StoreCase[] = [
       const mail = { to: { sessionId: id }, source: 'a', key: 'k', lane: 'user' } as const
       await store.admit({ ...mail, tokens: 1, body: null })
       assert.deepEqual(await ready(), [id])
-      await Desk.acquire(store, id, await register(store))
+      await StoreFixture.acquire(store, id, await register(store))
       assert.deepEqual(await ready(), [])
     },
   },
   {
     name: 'a session whose holder was dismissed in mid-turn is ready [I23]',
     run: async ({ store, dismiss }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('work')
-      await dismiss(desk.lease.runner)
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('work')
+      await dismiss(fixture.lease.runner)
       const ready = await store.readReady({ agents: ['ada'], at: 0, limit: 10 })
       assert.deepEqual(
         ready.map((row) => row.id),
-        [desk.id],
+        [fixture.id],
       )
     },
   },
   {
     name: 'a session with an abandoned claim in the air is ready [I23]',
     run: async ({ store, dismiss }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('a', 'b')
-      await desk.claim(1)
-      await dismiss(desk.lease.runner)
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('a', 'b')
+      await fixture.claim(1)
+      await dismiss(fixture.lease.runner)
       const ready = await store.readReady({ agents: ['ada'], at: 0, limit: 10 })
       assert.deepEqual(
         ready.map((row) => row.id),
-        [desk.id],
+        [fixture.id],
       )
     },
   },
   {
     name: 'a digest with tries left keeps its session ready; used tries do not [I23, I27]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('a', 'b')
-      await desk.compact(1, 'digest')
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('a', 'b')
+      await fixture.compact(1, 'digest')
       const ready = async () => {
-        expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'done')
+        expectKind(await store.release({ lease: fixture.lease, reason: 'idle' }), 'done')
         const rows = await store.readReady({ agents: ['ada'], at: 0, limit: 10 })
-        const again = await Desk.acquire(store, desk.id, desk.lease.runner)
-        desk.lease = again.lease
+        const again = await StoreFixture.acquire(store, fixture.id, fixture.lease.runner)
+        fixture.lease = again.lease
         return rows.length
       }
       assert.equal(await ready(), 1)
       for (let tries = 0; tries < 3; tries++) {
-        const operation = await desk.claim(1, 'rewrite')
-        const { fence } = desk.lease
+        const operation = await fixture.claim(1, 'rewrite')
+        const { fence } = fixture.lease
         const failed = { operation, fence, state: 'failed', reason: 'model-down' } as const
         expectKind(await store.failCompaction(failed), 'done')
       }
-      expectKind(await desk.tryClaim(1, 'rewrite'), 'tries-used')
+      expectKind(await fixture.tryClaim(1, 'rewrite'), 'tries-used')
       assert.equal(await ready(), 0)
     },
   },
   {
     name: 'an alarm makes a session ready when it is due, and not before',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      expectKind(await store.setWake({ lease: desk.lease, wakeAt: 1_000 }), 'done')
-      expectKind(await store.release({ lease: desk.lease, reason: 'idle' }), 'done')
+      const fixture = await StoreFixture.open(store)
+      expectKind(await store.setWake({ lease: fixture.lease, wakeAt: 1_000 }), 'done')
+      expectKind(await store.release({ lease: fixture.lease, reason: 'idle' }), 'done')
       const ready = async (at: number) =>
         (await store.readReady({ agents: ['ada'], at, limit: 10 })).length
       assert.deepEqual([await ready(999), await ready(1_000)], [0, 1])
@@ -292,9 +297,9 @@ export const leases: readonly StoreCase[] = [
       const id = await create(store)
       const mail = { to: { sessionId: id }, source: 'a', key: 'k', lane: 'user' } as const
       await store.admit({ ...mail, tokens: 1, body: said('wait for me') })
-      const desk = await Desk.acquire(store, id, await register(store))
+      const fixture = await StoreFixture.acquire(store, id, await register(store))
       assert.equal((await store.listMail({ sessionId: id, state: 'pending', limit: 5 })).length, 1)
-      assert.equal(desk.lease.fence, 1)
+      assert.equal(fixture.lease.fence, 1)
     },
   },
 ]

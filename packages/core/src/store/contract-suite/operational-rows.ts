@@ -4,7 +4,7 @@ import { type EntryNumber, entryNumber, sessionId } from '../../base/ids.ts'
 import { NOTE_BYTES_MAX, NOTES_MAX, TITLE_MAX } from '../bounds.ts'
 import type { RecordAttempt } from '../commits.ts'
 import type { TokenRow } from '../operational-rows.ts'
-import { create, Desk, expectKind, newOperation } from './bench.ts'
+import { create, expectKind, newOperation, StoreFixture } from './bench.ts'
 import type { StoreCase } from './case.ts'
 import { schedules } from './schedules.ts'
 
@@ -13,9 +13,9 @@ const notes: readonly StoreCase[] = [
   {
     name: 'notes belong to an agent, are replaced by id and listed by it',
     run: async ({ store, sibling }) => {
-      const desk = await Desk.open(store)
-      const origin = { sessionId: desk.id, number: entryNumber(3) }
-      const own = { agent: 'ada', scope: desk.id }
+      const fixture = await StoreFixture.open(store)
+      const origin = { sessionId: fixture.id, number: entryNumber(3) }
+      const own = { agent: 'ada', scope: fixture.id }
       await store.putNote({ ...own, id: 'b', text: 'likes tea', origin: null })
       await store.putNote({ ...own, id: 'a', text: 'old', origin })
       const again = { ...own, id: 'a', text: 'new \0 \ud800', origin }
@@ -43,10 +43,10 @@ const notes: readonly StoreCase[] = [
   {
     name: 'a note of one scope is not listed, replaced or removed in another',
     run: async ({ store, sibling }) => {
-      const [one, two] = [await Desk.open(store), await Desk.open(store)]
-      const note = (desk: Desk, text: string) => {
-        const origin = { sessionId: desk.id, number: entryNumber(1) }
-        return { agent: 'ada', scope: desk.id, id: 'drink', text, origin }
+      const [one, two] = [await StoreFixture.open(store), await StoreFixture.open(store)]
+      const note = (fixture: StoreFixture, text: string) => {
+        const origin = { sessionId: fixture.id, number: entryNumber(1) }
+        return { agent: 'ada', scope: fixture.id, id: 'drink', text, origin }
       }
       expectKind(await store.putNote(note(one, 'tea')), 'noted')
       expectKind(await store.putNote(note(two, 'rum')), 'noted')
@@ -70,7 +70,7 @@ const notes: readonly StoreCase[] = [
     name: 'a session that takes over a route is in the scope of the one before',
     run: async ({ store, sibling }) => {
       const route = { agent: 'ada', channel: 'telegram', address: '7' }
-      const { limits, policy } = await (await Desk.open(store)).row()
+      const { limits, policy } = await (await StoreFixture.open(store)).row()
       const terms = { limits, policy }
       const first = { id: sessionId('first'), agent: 'ada', route, ...terms }
       await store.createSession({ ...first, operation: newOperation() })
@@ -110,14 +110,14 @@ const notes: readonly StoreCase[] = [
   {
     name: 'a note goes with the entry it was made from [I19]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const [entry = entryNumber(0)] = await desk.hear('my address is …')
-      await desk.reply('thanks', { ends: 'answered' })
-      const from = (number: EntryNumber) => ({ sessionId: desk.id, number })
-      const own = { agent: 'ada', scope: desk.id }
+      const fixture = await StoreFixture.open(store)
+      const [entry = entryNumber(0)] = await fixture.hear('my address is …')
+      await fixture.reply('thanks', { ends: 'answered' })
+      const from = (number: EntryNumber) => ({ sessionId: fixture.id, number })
+      const own = { agent: 'ada', scope: fixture.id }
       await store.putNote({ ...own, id: 'gone', text: 'address', origin: from(entry) })
-      await store.putNote({ ...own, id: 'stays', text: 'x', origin: from(desk.tail.number) })
-      expectKind(await desk.erase([entry]), 'erased')
+      await store.putNote({ ...own, id: 'stays', text: 'x', origin: from(fixture.tail.number) })
+      expectKind(await fixture.erase([entry]), 'erased')
       const left = await store.listNotes({ agent: 'ada', limit: 10 })
       assert.deepEqual(
         left.map(({ id }) => id),
@@ -170,18 +170,22 @@ const titles: readonly StoreCase[] = [
   {
     name: 'a title changes without a lease and nothing else does',
     run: async ({ store, sibling }) => {
-      const desk = await Desk.open(store)
-      const before = await desk.row()
+      const fixture = await StoreFixture.open(store)
+      const before = await fixture.row()
       const other = await sibling()
       const title = 'Ünïcode 🌱 \0'
-      expectKind(await other.setTitle({ sessionId: desk.id, title }), 'done')
-      const { titleSalt, ...after } = await desk.row()
+      expectKind(await other.setTitle({ sessionId: fixture.id, title }), 'done')
+      const { titleSalt, ...after } = await fixture.row()
       assert.deepEqual({ ...after, titleSalt: null }, { ...before, title })
       assert.equal(titleSalt?.length, 32)
-      await desk.exchange('hello', 'hi')
-      assert.equal((await desk.row()).title, title)
-      expectKind(await other.setTitle({ sessionId: desk.id, title: null }), 'done')
-      assert.deepEqual(await desk.row(), { ...(await desk.row()), title: null, titleSalt: null })
+      await fixture.exchange('hello', 'hi')
+      assert.equal((await fixture.row()).title, title)
+      expectKind(await other.setTitle({ sessionId: fixture.id, title: null }), 'done')
+      assert.deepEqual(await fixture.row(), {
+        ...(await fixture.row()),
+        title: null,
+        titleSalt: null,
+      })
       assert.deepEqual(await store.verify({}), [])
     },
   },
@@ -252,7 +256,7 @@ const attempts: readonly StoreCase[] = [
   },
 ]
 
-export const standing: readonly StoreCase[] = [
+export const operationalRows: readonly StoreCase[] = [
   ...schedules,
   ...notes,
   ...tokens,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { RunnerId } from '../../base/ids.ts'
 import type { ClaimReply } from '../commits.ts'
 import type { Store } from '../contract.ts'
-import { Desk, expectKind, register, replyTo } from './bench.ts'
+import { expectKind, register, replyTo, StoreFixture } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 async function claim(store: Store, claimant: RunnerId, fields: Partial<ClaimReply> = {}) {
@@ -14,17 +14,17 @@ const sent = { kind: 'sent', receipt: 'r' } as const
 const failed = (retryAt: number, attemptsMax = 5) =>
   ({ kind: 'failed', retryAt, attemptsMax }) as const
 
-async function answered(store: Store, ...addresses: string[]): Promise<Desk> {
-  const desk = await Desk.open(store)
-  for (const address of addresses) await desk.exchange('q', 'a', [replyTo(address)])
-  return desk
+async function answered(store: Store, ...addresses: string[]): Promise<StoreFixture> {
+  const fixture = await StoreFixture.open(store)
+  for (const address of addresses) await fixture.exchange('q', 'a', [replyTo(address)])
+  return fixture
 }
 
 export const outbox: readonly StoreCase[] = [
   {
     name: 'a reply is claimed, sent and settled once [I31]',
     run: async ({ store }) => {
-      const desk = await answered(store, 'ana')
+      const fixture = await answered(store, 'ana')
       const claimant = await register(store)
       const reply = await claim(store, claimant)
       assert.deepEqual([reply.number, reply.attempt, reply.address], [1, 1, 'ana'])
@@ -33,7 +33,7 @@ export const outbox: readonly StoreCase[] = [
       assert.equal(expectKind(await store.settleReply(request), 'settled').state, 'sent')
       expectKind(await store.settleReply(request), 'refused')
       expectKind(await store.claimReply({ edge: 'telegram', claimant, at: 0 }), 'none')
-      const [row] = await store.listReplies({ sessionId: desk.id, limit: 5 })
+      const [row] = await store.listReplies({ sessionId: fixture.id, limit: 5 })
       assert.deepEqual([row?.state, row?.receipt], ['sent', 'r'])
     },
   },
@@ -107,12 +107,12 @@ export const outbox: readonly StoreCase[] = [
   {
     name: 'after its last attempt a reply is dead, shown, and no longer blocks [I31]',
     run: async ({ store }) => {
-      const desk = await answered(store, 'ana', 'ana')
+      const fixture = await answered(store, 'ana', 'ana')
       const claimant = await register(store)
       const { sessionId, number, attempt } = await claim(store, claimant)
       const request = { sessionId, number, attempt, claimant, result: failed(0, 1) }
       assert.equal(expectKind(await store.settleReply(request), 'settled').state, 'dead')
-      const dead = await store.listReplies({ sessionId: desk.id, state: 'dead', limit: 5 })
+      const dead = await store.listReplies({ sessionId: fixture.id, state: 'dead', limit: 5 })
       assert.deepEqual(
         dead.map((row) => row.number),
         [1],

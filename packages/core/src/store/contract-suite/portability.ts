@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { entryNumber, sessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
-import { Desk, expectKind, LIMITS, newOperation, register, said } from './bench.ts'
+import { expectKind, LIMITS, newOperation, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 import { talked } from './integrity.ts'
 
@@ -50,60 +50,64 @@ export const portability: readonly StoreCase[] = [
   {
     name: 'an exported session is imported whole: same id, same chain, same waiting mail [I3, I5]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      const blob = { sessionId: desk.id, mediaType: 'a/b', bytes: new Uint8Array([1, 2]) }
+      const fixture = await talked(bench)
+      const blob = { sessionId: fixture.id, mediaType: 'a/b', bytes: new Uint8Array([1, 2]) }
       const { hash } = expectKind(await bench.store.stageBlob(blob), 'staged')
-      await desk.deliver(await desk.admit(said('look'), { blobs: [hash] }))
-      await desk.compact(4)
-      await desk.admit(said('waiting'), { key: 'waiting' })
-      const lines = await linesOf(bench.store.exportSession(desk.id))
+      await fixture.deliver(await fixture.admit(said('look'), { blobs: [hash] }))
+      await fixture.compact(4)
+      await fixture.admit(said('waiting'), { key: 'waiting' })
+      const lines = await linesOf(bench.store.exportSession(fixture.id))
       const target = await bench.fresh()
       const outcome = expectKind(await target.importSession(lines), 'imported')
-      assert.deepEqual([outcome.sessionId, outcome.entries], [desk.id, desk.tail.number])
-      const range = { sessionId: desk.id, from: entryNumber(1), to: desk.tail.number }
+      assert.deepEqual([outcome.sessionId, outcome.entries], [fixture.id, fixture.tail.number])
+      const range = { sessionId: fixture.id, from: entryNumber(1), to: fixture.tail.number }
       assert.deepEqual(await target.readEntries(range), await bench.store.readEntries(range))
       assert.deepEqual(await target.verify({}), [])
-      const query = { sessionId: desk.id, state: 'pending', limit: 5 } as const
+      const query = { sessionId: fixture.id, state: 'pending', limit: 5 } as const
       assert.deepEqual(await target.listMail(query), await bench.store.listMail(query))
-      assert.equal((await target.findBlob({ sessionId: desk.id, hash }))?.uses, 1)
-      const row = await target.findSession(desk.id)
+      assert.equal((await target.findBlob({ sessionId: fixture.id, hash }))?.uses, 1)
+      const row = await target.findSession(fixture.id)
       assert.deepEqual([row?.birth, row?.runner, row?.covers], ['imported', null, 4])
     },
   },
   {
     name: 'replies that wait come along, however many [I13]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.hear('tell everybody')
+      const fixture = await talked(bench)
+      await fixture.hear('tell everybody')
       const replies = Array.from({ length: 600 }, (_, index) => {
         return { edge: 'chat', address: `room ${index}`, key: `k${index}`, body: said('yes') }
       })
-      await desk.reply('yes', { ends: 'answered', replies })
-      const lines = await linesOf(bench.store.exportSession(desk.id))
+      await fixture.reply('yes', { ends: 'answered', replies })
+      const lines = await linesOf(bench.store.exportSession(fixture.id))
       const target = await bench.fresh()
       expectKind(await target.importSession(lines), 'imported')
-      const all = await target.listReplies({ sessionId: desk.id, state: 'waiting', limit: 1_000 })
+      const all = await target.listReplies({
+        sessionId: fixture.id,
+        state: 'waiting',
+        limit: 1_000,
+      })
       assert.equal(all.length, 600)
     },
   },
   {
     name: 'what is said while a session is exported stays out of the file, and the file is whole [I5]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      const waiting = await desk.admit(said('never mind'))
-      const tail = desk.tail.number
-      const source = bench.store.exportSession(desk.id)[Symbol.asyncIterator]()
+      const fixture = await talked(bench)
+      const waiting = await fixture.admit(said('never mind'))
+      const tail = fixture.tail.number
+      const source = bench.store.exportSession(fixture.id)[Symbol.asyncIterator]()
       const lines = [String((await source.next()).value)]
-      await bench.store.withdraw({ sessionId: desk.id, mail: waiting })
-      await desk.hear('late')
+      await bench.store.withdraw({ sessionId: fixture.id, mail: waiting })
+      await fixture.hear('late')
       const reply = { edge: 'chat', address: 'room', key: 'late', body: said('yes') }
-      await desk.reply('yes', { ends: 'answered', replies: [reply] })
+      await fixture.reply('yes', { ends: 'answered', replies: [reply] })
       for (let next = await source.next(); !next.done; next = await source.next()) {
         lines.push(next.value)
       }
       const target = await bench.fresh()
       expectKind(await target.importSession(lines), 'imported')
-      const row = await target.findSession(desk.id)
+      const row = await target.findSession(fixture.id)
       assert.deepEqual([row?.tail, row?.pending.user], [tail, 0])
       assert.deepEqual(await target.verify({}), [])
     },
@@ -111,12 +115,12 @@ export const portability: readonly StoreCase[] = [
   {
     name: 'what is erased while a session is exported makes no file with holes: whoever exports is told [I9, I19]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.compact(4)
-      const erase = () => desk.erase([entryNumber(1)], 'without the first')
-      const end = { sessionId: desk.id, reason: 'asked for', operation: newOperation() }
+      const fixture = await talked(bench)
+      await fixture.compact(4)
+      const erase = () => fixture.erase([entryNumber(1)], 'without the first')
+      const end = { sessionId: fixture.id, reason: 'asked for', operation: newOperation() }
       for (const meanwhile of [erase, () => bench.store.deleteSession(end)]) {
-        const source = bench.store.exportSession(desk.id)[Symbol.asyncIterator]()
+        const source = bench.store.exportSession(fixture.id)[Symbol.asyncIterator]()
         await source.next()
         await meanwhile()
         const rest = async () => {
@@ -129,13 +133,13 @@ export const portability: readonly StoreCase[] = [
   {
     name: 'an imported session knows the keys it has taken in [I4]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.admit(said('waiting'), { key: 'waiting' })
-      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const fixture = await talked(bench)
+      await fixture.admit(said('waiting'), { key: 'waiting' })
+      const lines = await linesOf(bench.store.exportSession(fixture.id))
       const target = await bench.fresh()
       await target.importSession(lines)
       const mail = {
-        to: { sessionId: desk.id },
+        to: { sessionId: fixture.id },
         source: 'chat',
         key: 'waiting',
         lane: 'user',
@@ -147,14 +151,16 @@ export const portability: readonly StoreCase[] = [
   {
     name: 'an imported session counts what each sender has waiting, and nothing else [I4]',
     run: async (bench) => {
-      const desk = await Desk.open(bench.store, { limits: { ...LIMITS, sourceMailMax: 2 } })
-      await desk.exchange('answered', 'yes')
-      const mail = await desk.admit(said('waits'))
-      await desk.admit(said('waits too'))
-      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const fixture = await StoreFixture.open(bench.store, {
+        limits: { ...LIMITS, sourceMailMax: 2 },
+      })
+      await fixture.exchange('answered', 'yes')
+      const mail = await fixture.admit(said('waits'))
+      await fixture.admit(said('waits too'))
+      const lines = await linesOf(bench.store.exportSession(fixture.id))
       const target = await bench.fresh()
       expectKind(await target.importSession(lines), 'imported')
-      const there = await Desk.acquire(target, desk.id, await register(target))
+      const there = await StoreFixture.acquire(target, fixture.id, await register(target))
       const outcome = expectKind(await there.tryAdmit(said('one too many')), 'full')
       assert.deepEqual([outcome.which, outcome.limit], ['source', 2])
       await there.admit(said('of another'), { source: 'mail' })
@@ -167,18 +173,18 @@ export const portability: readonly StoreCase[] = [
     name: 'what was carried out or withdrawn before an export is not taken in again [I4]',
     run: async (bench) => {
       const { store } = bench
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const pinned = { name: 'rule', text: 'be kind' }
       const asked = { lane: 'control', control: 'pin', key: 'asked' } as const
-      const done = await desk.admit(pinned, asked)
-      expectKind(await store.settleControl({ lease: desk.lease, mail: [done] }), 'done')
-      const idle = await desk.admit({}, { lane: 'control', control: 'stop', key: 'idle' })
-      const taken = await desk.admit(said('never mind'), { key: 'taken' })
-      expectKind(await store.withdraw({ sessionId: desk.id, mail: taken }), 'withdrawn')
-      const lines = await linesOf(store.exportSession(desk.id))
+      const done = await fixture.admit(pinned, asked)
+      expectKind(await store.settleControl({ lease: fixture.lease, mail: [done] }), 'done')
+      const idle = await fixture.admit({}, { lane: 'control', control: 'stop', key: 'idle' })
+      const taken = await fixture.admit(said('never mind'), { key: 'taken' })
+      expectKind(await store.withdraw({ sessionId: fixture.id, mail: taken }), 'withdrawn')
+      const lines = await linesOf(store.exportSession(fixture.id))
       const target = await bench.fresh()
       expectKind(await target.importSession(lines), 'imported')
-      const there = await Desk.acquire(target, desk.id, await register(target))
+      const there = await StoreFixture.acquire(target, fixture.id, await register(target))
       const repeated = [
         await there.tryAdmit(pinned, asked),
         await there.tryAdmit({}, { lane: 'control', control: 'stop', key: 'idle' }),
@@ -192,12 +198,12 @@ export const portability: readonly StoreCase[] = [
   {
     name: 'an imported session is found by search and goes on',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.exchange('heliotrope', 'noted')
-      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const fixture = await talked(bench)
+      await fixture.exchange('heliotrope', 'noted')
+      const lines = await linesOf(bench.store.exportSession(fixture.id))
       const target = await bench.fresh()
       await target.importSession(lines)
-      const query = { sessionId: desk.id, text: 'heliotrope', limit: 5, neighbours: 0 }
+      const query = { sessionId: fixture.id, text: 'heliotrope', limit: 5, neighbours: 0 }
       assert.equal((await target.search(query)).length, 1)
     },
   },
@@ -216,9 +222,9 @@ export const portability: readonly StoreCase[] = [
   {
     name: 'a file with one letter changed in mail that waits is refused [I26]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.admit(said('pay 100'))
-      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const fixture = await talked(bench)
+      await fixture.admit(said('pay 100'))
+      const lines = await linesOf(bench.store.exportSession(fixture.id))
       const target = await bench.fresh()
       const changedMail = changed('pay 100', 'pay 900')(lines)
       const outcome = expectKind(await target.importSession(changedMail), 'refused')
@@ -229,21 +235,21 @@ export const portability: readonly StoreCase[] = [
   {
     name: 'an exported line is one line for whoever ends lines elsewhere too [I3]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      await desk.hear('one\u2028two\u2029three\rfour')
-      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const fixture = await talked(bench)
+      await fixture.hear('one\u2028two\u2029three\rfour')
+      const lines = await linesOf(bench.store.exportSession(fixture.id))
       const target = await bench.fresh()
       const cut = lines.join('').split(/\r\n|[\n\r\u2028\u2029]/)
       expectKind(await target.importSession(cut), 'imported')
-      const range = { sessionId: desk.id, from: desk.tail.number, to: desk.tail.number }
+      const range = { sessionId: fixture.id, from: fixture.tail.number, to: fixture.tail.number }
       assert.deepEqual(await target.readEntries(range), await bench.store.readEntries(range))
     },
   },
   {
     name: 'a session that exists is not imported over [I5]',
     run: async (bench) => {
-      const desk = await talked(bench)
-      const lines = await linesOf(bench.store.exportSession(desk.id))
+      const fixture = await talked(bench)
+      const lines = await linesOf(bench.store.exportSession(fixture.id))
       expectKind(await bench.store.importSession(lines), 'exists')
     },
   },
@@ -279,10 +285,10 @@ export const portability: readonly StoreCase[] = [
     ([what, spoil, problem]): StoreCase => ({
       name: `a file that is ${what} is refused whole [I26]`,
       run: async (bench) => {
-        const desk = await talked(bench)
-        await desk.admit(said('first'), { key: 'first' })
-        await desk.admit(said('waiting'))
-        const lines = unsummed(await linesOf(bench.store.exportSession(desk.id)))
+        const fixture = await talked(bench)
+        await fixture.admit(said('first'), { key: 'first' })
+        await fixture.admit(said('waiting'))
+        const lines = unsummed(await linesOf(bench.store.exportSession(fixture.id)))
         const target = await bench.fresh()
         const outcome = expectKind(await target.importSession(spoil(lines)), 'refused')
         assert.match(outcome.problem, problem)

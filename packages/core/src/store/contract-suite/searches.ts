@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { sessionId } from '../../base/ids.ts'
 import type { Store } from '../contract.ts'
-import { Desk, said } from './bench.ts'
+import { StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
-async function find(store: Store, desk: Desk, text: string, limit = 10): Promise<number[]> {
-  const hits = await store.search({ sessionId: desk.id, text, limit, neighbours: 0 })
+async function find(
+  store: Store,
+  fixture: StoreFixture,
+  text: string,
+  limit = 10,
+): Promise<number[]> {
+  const hits = await store.search({ sessionId: fixture.id, text, limit, neighbours: 0 })
   return hits.map(({ entry }) => entry.number)
 }
 
@@ -32,57 +37,57 @@ export const searches: readonly StoreCase[] = [
   {
     name: 'search finds what was heard, said and returned by tools',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('please water the orchid')
-      await desk.reply('I ask the gardener', { calls: ['sprinkler'] })
-      await desk.results('sprinkler')
-      assert.deepEqual(await find(store, desk, 'orchid'), [1])
-      assert.deepEqual(await find(store, desk, 'gardener'), [2])
-      assert.deepEqual(await find(store, desk, 'sprinkler'), [3])
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('please water the orchid')
+      await fixture.reply('I ask the gardener', { calls: ['sprinkler'] })
+      await fixture.results('sprinkler')
+      assert.deepEqual(await find(store, fixture, 'orchid'), [1])
+      assert.deepEqual(await find(store, fixture, 'gardener'), [2])
+      assert.deepEqual(await find(store, fixture, 'sprinkler'), [3])
     },
   },
   {
     name: 'search finds word forms, without regard to case and accents',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('The deployments were FAILING', 'ein Café in Zürich')
-      assert.deepEqual(await find(store, desk, 'deployment'), [1])
-      assert.deepEqual(await find(store, desk, 'fail'), [1])
-      assert.deepEqual(await find(store, desk, 'cafe zurich'), [2])
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('The deployments were FAILING', 'ein Café in Zürich')
+      assert.deepEqual(await find(store, fixture, 'deployment'), [1])
+      assert.deepEqual(await find(store, fixture, 'fail'), [1])
+      assert.deepEqual(await find(store, fixture, 'cafe zurich'), [2])
     },
   },
   {
     name: 'search finds parts of text without blanks',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('データベースの設計', 'another')
-      assert.deepEqual(await find(store, desk, '設計'), [1])
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('データベースの設計', 'another')
+      assert.deepEqual(await find(store, fixture, '設計'), [1])
     },
   },
   {
     name: 'search finds what was compacted away; handoffs are not found [I10]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('the password is swordfish', 'noted')
-      await desk.compact(1)
-      assert.deepEqual(await find(store, desk, 'swordfish'), [1])
-      assert.deepEqual(await find(store, desk, 'what happened'), [])
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('the password is swordfish', 'noted')
+      await fixture.compact(1)
+      assert.deepEqual(await find(store, fixture, 'swordfish'), [1])
+      assert.deepEqual(await find(store, fixture, 'what happened'), [])
     },
   },
   {
     name: 'entries with more of the words come first, newer before older',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('red', 'red green', 'blue', 'red')
-      assert.deepEqual(await find(store, desk, 'red green'), [2, 4, 1])
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('red', 'red green', 'blue', 'red')
+      assert.deepEqual(await find(store, fixture, 'red green'), [2, 4, 1])
     },
   },
   {
     name: 'hits come with their neighbours',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('a one', 'b two', 'needle', 'c three', 'd four')
-      const query = { sessionId: desk.id, text: 'needle', limit: 5, neighbours: 1 }
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('a one', 'b two', 'needle', 'c three', 'd four')
+      const query = { sessionId: fixture.id, text: 'needle', limit: 5, neighbours: 1 }
       const [hit] = await store.search(query)
       assert.deepEqual(
         [hit?.before, [hit?.entry], hit?.after].map((list) => list?.map((entry) => entry?.number)),
@@ -95,9 +100,9 @@ export const searches: readonly StoreCase[] = [
   {
     name: 'search stays inside its session [I21]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const other = await Desk.open(store)
-      await desk.hear('canary')
+      const fixture = await StoreFixture.open(store)
+      const other = await StoreFixture.open(store)
+      await fixture.hear('canary')
       await other.hear('nothing here')
       assert.deepEqual(await find(store, other, 'canary'), [])
       const nobody = { sessionId: sessionId('nobody'), text: 'canary', limit: 5, neighbours: 0 }
@@ -107,30 +112,30 @@ export const searches: readonly StoreCase[] = [
   {
     name: 'search gives at most as many hits as asked for',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('same', 'same', 'same')
-      assert.equal((await find(store, desk, 'same', 2)).length, 2)
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('same', 'same', 'same')
+      assert.equal((await find(store, fixture, 'same', 2)).length, 2)
     },
   },
   {
     name: 'an entry is found right after its commit, before any indexing',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       for (let index = 0; index < 40; index++) {
-        await desk.deliver(await desk.admit(said(`marker${index}`), { tokens: 1 }))
-        assert.deepEqual(await find(store, desk, `marker${index}`), [index + 1])
+        await fixture.deliver(await fixture.admit(said(`marker${index}`), { tokens: 1 }))
+        assert.deepEqual(await find(store, fixture, `marker${index}`), [index + 1])
       }
     },
   },
   {
     name: 'no text of a user is bad syntax',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('a quiet text')
-      for (const text of ODD_TEXTS) await find(store, desk, text)
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('a quiet text')
+      for (const text of ODD_TEXTS) await find(store, fixture, text)
       for (let round = 0; round < 200; round++) {
         const codes = Array.from({ length: 8 }, (_, index) => 32 + ((round * 37 + index * 61) % 95))
-        await find(store, desk, String.fromCharCode(...codes))
+        await find(store, fixture, String.fromCharCode(...codes))
       }
     },
   },

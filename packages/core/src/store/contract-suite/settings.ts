@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { EntryNumber } from '../../base/ids.ts'
-import { Desk, expectKind, LIMITS } from './bench.ts'
+import { expectKind, LIMITS, StoreFixture } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 export const settings: readonly StoreCase[] = [
@@ -8,10 +8,10 @@ export const settings: readonly StoreCase[] = [
     name: 'tells how many bytes it takes on a disk, if it is on one',
     run: async ({ store }) => {
       const before = await store.readSize()
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       // Servers compress: what repeats itself would take next to nothing.
       const odd = (_: unknown, n: number) => ((n * 2_654_435_761) % 2 ** 32).toString(36)
-      await desk.pin('large', Array.from({ length: 20_000 }, odd).join(' '), 1)
+      await fixture.pin('large', Array.from({ length: 20_000 }, odd).join(' '), 1)
       const after = await store.readSize()
       if (before === null) assert.equal(after, null)
       else assert.ok(after !== null && after > before + 50_000, `${before} bytes, then ${after}`)
@@ -20,109 +20,109 @@ export const settings: readonly StoreCase[] = [
   {
     name: 'pins over their bound are refused when set [I33]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      expectKind(await desk.pin('a', 'x', 60), 'appended')
-      const refused = expectKind(await desk.pin('b', 'y', 41), 'no-room')
+      const fixture = await StoreFixture.open(store)
+      expectKind(await fixture.pin('a', 'x', 60), 'appended')
+      const refused = expectKind(await fixture.pin('b', 'y', 41), 'no-room')
       assert.deepEqual([refused.tokensAfter, refused.limit], [101, 100])
-      expectKind(await desk.pin('b', 'y', 40), 'appended')
+      expectKind(await fixture.pin('b', 'y', 40), 'appended')
     },
   },
   {
     name: 'a pin set again replaces the one before, also in the count [I33]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.pin('a', 'x', 90)
-      expectKind(await desk.pin('a', 'y', 100), 'appended')
-      assert.deepEqual((await desk.row()).pins, { a: { entry: 2, tokens: 100 } })
+      const fixture = await StoreFixture.open(store)
+      await fixture.pin('a', 'x', 90)
+      expectKind(await fixture.pin('a', 'y', 100), 'appended')
+      assert.deepEqual((await fixture.row()).pins, { a: { entry: 2, tokens: 100 } })
     },
   },
   {
     name: 'a pin that was removed leaves the context and its room',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.pin('a', 'x', 90)
+      const fixture = await StoreFixture.open(store)
+      await fixture.pin('a', 'x', 90)
       const request = {
-        ...desk.fenced(),
+        ...fixture.fenced(),
         name: 'a',
         change: 'removed',
         body: null,
         tokens: 0,
       } as const
-      desk.tail = expectKind(await store.pin(request), 'appended').tail
-      expectKind(await store.pin({ ...request, ...desk.fenced() }), 'unknown-pin')
-      expectKind(await desk.pin('b', 'y', 100), 'appended')
+      fixture.tail = expectKind(await store.pin(request), 'appended').tail
+      expectKind(await store.pin({ ...request, ...fixture.fenced() }), 'unknown-pin')
+      expectKind(await fixture.pin('b', 'y', 100), 'appended')
     },
   },
   {
     name: 'a pin named like a property of every object is a pin like any other',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      expectKind(await desk.pin('__proto__', 'x', 10), 'appended')
-      expectKind(await desk.pin('constructor', 'x', 10), 'appended')
-      assert.equal(Object.keys((await desk.row()).pins).length, 2)
+      const fixture = await StoreFixture.open(store)
+      expectKind(await fixture.pin('__proto__', 'x', 10), 'appended')
+      expectKind(await fixture.pin('constructor', 'x', 10), 'appended')
+      assert.equal(Object.keys((await fixture.row()).pins).length, 2)
       assert.deepEqual(await store.verify({}), [])
     },
   },
   {
     name: 'a pin is named like an id',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await assert.rejects(desk.pin('a b', 'x', 1), { code: 'invalid-request' })
+      const fixture = await StoreFixture.open(store)
+      await assert.rejects(fixture.pin('a b', 'x', 1), { code: 'invalid-request' })
     },
   },
   {
     name: 'settings whose parts do not fit are refused [I33]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const limits = { ...LIMITS, hardTokens: 999 }
-      const request = { ...desk.fenced(), body: {}, tokens: 0, limits }
+      const request = { ...fixture.fenced(), body: {}, tokens: 0, limits }
       expectKind(await store.changeSettings(request), 'limits-refused')
-      assert.equal((await desk.row()).tail, 0)
+      assert.equal((await fixture.row()).tail, 0)
     },
   },
   {
     name: 'settings below the pins already set are refused [I33]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.pin('a', 'x', 90)
+      const fixture = await StoreFixture.open(store)
+      await fixture.pin('a', 'x', 90)
       const limits = { ...LIMITS, pinTokens: 50 }
-      const request = { ...desk.fenced(), body: {}, tokens: 0, limits }
+      const request = { ...fixture.fenced(), body: {}, tokens: 0, limits }
       expectKind(await store.changeSettings(request), 'limits-refused')
     },
   },
   {
     name: 'the settings count beside the pins [I33]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const change = async (tokens: number) =>
-        await store.changeSettings({ ...desk.fenced(), body: { system: 'be kind' }, tokens })
-      desk.tail = expectKind(await change(60), 'appended').tail
-      expectKind(await desk.pin('a', 'x', 41), 'no-room')
-      expectKind(await desk.pin('a', 'x', 40), 'appended')
+        await store.changeSettings({ ...fixture.fenced(), body: { system: 'be kind' }, tokens })
+      fixture.tail = expectKind(await change(60), 'appended').tail
+      expectKind(await fixture.pin('a', 'x', 41), 'no-room')
+      expectKind(await fixture.pin('a', 'x', 40), 'appended')
       expectKind(await change(61), 'limits-refused')
     },
   },
   {
     name: 'a past context has the limits of its time [I9]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('one', 'first')
-      const born = (await desk.row()).tail
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('one', 'first')
+      const born = (await fixture.row()).tail
       const change = async (inputTokens: number) => {
         const limits = { ...LIMITS, inputTokens }
         const outcome = await store.changeSettings({
-          ...desk.fenced(),
+          ...fixture.fenced(),
           body: {},
           tokens: 0,
           limits,
         })
-        desk.tail = expectKind(outcome, 'appended').tail
+        fixture.tail = expectKind(outcome, 'appended').tail
       }
       await change(30)
-      const second = (await desk.row()).tail
+      const second = (await fixture.row()).tail
       await change(20)
       const inputAt = async (upto?: EntryNumber) => {
-        const query = { sessionId: desk.id, ...(upto !== undefined && { upto }) }
+        const query = { sessionId: fixture.id, ...(upto !== undefined && { upto }) }
         return (await store.readContext(query))?.limits.inputTokens
       }
       assert.deepEqual(
@@ -134,31 +134,31 @@ export const settings: readonly StoreCase[] = [
   {
     name: 'new settings are an entry and hold at once',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
+      const fixture = await StoreFixture.open(store)
       const limits = { ...LIMITS, inputTokens: 30 }
       const change = { body: { model: 'm' }, tokens: 0, limits, policy: 'queue' } as const
-      const outcome = await store.changeSettings({ ...desk.fenced(), ...change })
-      desk.tail = expectKind(outcome, 'appended').tail
-      const row = await desk.row()
+      const outcome = await store.changeSettings({ ...fixture.fenced(), ...change })
+      fixture.tail = expectKind(outcome, 'appended').tail
+      const row = await fixture.row()
       assert.deepEqual([row.limits, row.policy, row.settings], [limits, 'queue', 1])
-      await desk.hear('10', '10', '10')
-      const more = await desk.admit('more')
-      expectKind(await store.deliver({ ...desk.fenced(), mail: [more] }), 'no-room')
+      await fixture.hear('10', '10', '10')
+      const more = await fixture.admit('more')
+      expectKind(await store.deliver({ ...fixture.fenced(), mail: [more] }), 'no-room')
     },
   },
   {
     name: 'a change settles the control that asked for it',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const mail = await desk.admit({}, { lane: 'control', control: 'tasks', tokens: 0 })
+      const fixture = await StoreFixture.open(store)
+      const mail = await fixture.admit({}, { lane: 'control', control: 'tasks', tokens: 0 })
       const outcome = await store.setTasks({
-        ...desk.fenced(),
+        ...fixture.fenced(),
         body: [],
         tokens: 0,
         settles: [mail],
       })
       expectKind(outcome, 'appended')
-      assert.equal((await desk.row()).pending.control, 0)
+      assert.equal((await fixture.row()).pending.control, 0)
     },
   },
 ]

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { entryNumber } from '../../base/ids.ts'
-import { Desk, expectKind, replyTo, said } from './bench.ts'
+import { expectKind, replyTo, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 export const steps: readonly StoreCase[] = [
   {
     name: 'a reply that ends the turn settles its mail and sends its replies [I3, I31]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('hi', 'hello', [replyTo('ana')])
-      const row = await desk.row()
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('hi', 'hello', [replyTo('ana')])
+      const row = await fixture.row()
       assert.deepEqual([row.turnState, row.settled.user, row.seen, row.tail], ['idle', 1, 1, 3])
-      const [reply] = await store.listReplies({ sessionId: desk.id, limit: 5 })
+      const [reply] = await store.listReplies({ sessionId: fixture.id, limit: 5 })
       assert.deepEqual([reply?.number, reply?.entry, reply?.state], [1, 2, 'waiting'])
     },
   },
   {
     name: 'the step record says what the context was built from',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('hi')
-      const { entry } = await desk.reply('hello', { calls: ['c1', 'c2'] })
-      const [row] = await store.readEntries({ sessionId: desk.id, from: entry, to: entry })
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('hi')
+      const { entry } = await fixture.reply('hello', { calls: ['c1', 'c2'] })
+      const [row] = await store.readEntries({ sessionId: fixture.id, from: entry, to: entry })
       assert.deepEqual(row?.meta, {
         turn: 1,
         upto: 1,
@@ -34,20 +34,20 @@ export const steps: readonly StoreCase[] = [
   {
     name: 'a reply with calls opens them before any tool starts [I32]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('work')
-      await desk.reply('calling', { calls: ['c1', 'c2'] })
-      assert.deepEqual((await desk.row()).openCalls, ['c1', 'c2'])
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('work')
+      await fixture.reply('calling', { calls: ['c1', 'c2'] })
+      assert.deepEqual((await fixture.row()).openCalls, ['c1', 'c2'])
     },
   },
   {
     name: 'no reply is committed while calls are open [I15]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('work')
-      await desk.reply('calling', { calls: ['c1'] })
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('work')
+      await fixture.reply('calling', { calls: ['c1'] })
       const step = { upto: entryNumber(1), renderer: 'r', calls: [], body: 'x', tokens: 1 }
-      const outcome = await store.commitReply({ ...desk.fenced(), turn: 1, step })
+      const outcome = await store.commitReply({ ...fixture.fenced(), turn: 1, step })
       expectKind(outcome, 'calls-open')
     },
   },
@@ -62,31 +62,31 @@ export const steps: readonly StoreCase[] = [
     ([what, calls]): StoreCase => ({
       name: `results are refused when ${what} [I15, I32]`,
       run: async ({ store }) => {
-        const desk = await Desk.open(store)
-        await desk.hear('work')
-        await desk.reply('calling', { calls: ['c1', 'c2'] })
+        const fixture = await StoreFixture.open(store)
+        await fixture.hear('work')
+        await fixture.reply('calling', { calls: ['c1', 'c2'] })
         const plain = { outcome: 'ok', body: 'x', tokens: 1 } as const
         const results = calls.map((call) => ({ call, ...plain }))
-        const outcome = await store.commitResults({ ...desk.fenced(), results })
+        const outcome = await store.commitResults({ ...fixture.fenced(), results })
         assert.deepEqual(expectKind(outcome, 'other-calls').openCalls, ['c1', 'c2'])
-        assert.equal((await desk.row()).tail, 2)
+        assert.equal((await fixture.row()).tail, 2)
       },
     }),
   ),
   {
     name: 'results close the calls and keep their order and outcome',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('work')
-      await desk.reply('calling', { calls: ['c1', 'c2'] })
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('work')
+      await fixture.reply('calling', { calls: ['c1', 'c2'] })
       const results = [
         { call: 'c2', outcome: 'error', body: 'no', tokens: 1 },
         { call: 'c1', outcome: 'ok', body: 'yes', tokens: 1 },
       ] as const
-      const outcome = await store.commitResults({ ...desk.fenced(), results })
-      desk.tail = expectKind(outcome, 'committed').tail
-      assert.deepEqual((await desk.row()).openCalls, [])
-      const range = { sessionId: desk.id, from: entryNumber(3), to: entryNumber(4) }
+      const outcome = await store.commitResults({ ...fixture.fenced(), results })
+      fixture.tail = expectKind(outcome, 'committed').tail
+      assert.deepEqual((await fixture.row()).openCalls, [])
+      const range = { sessionId: fixture.id, from: entryNumber(3), to: entryNumber(4) }
       const metas = (await store.readEntries(range)).map(({ meta }) => meta)
       assert.deepEqual(metas, [
         { call: 'c2', outcome: 'error', blobs: [] },
@@ -97,89 +97,91 @@ export const steps: readonly StoreCase[] = [
   {
     name: 'results without open calls are refused',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('work')
-      expectKind(await store.commitResults({ ...desk.fenced(), results: [] }), 'other-calls')
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('work')
+      expectKind(await store.commitResults({ ...fixture.fenced(), results: [] }), 'other-calls')
     },
   },
   {
     name: 'a reply for a turn that is over is refused [I11]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.exchange('a', 'b')
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('a', 'b')
       const step = { upto: entryNumber(1), renderer: 'r', calls: [], body: 'x', tokens: 1 }
-      const outcome = await store.commitReply({ ...desk.fenced(), turn: 1, step })
+      const outcome = await store.commitReply({ ...fixture.fenced(), turn: 1, step })
       expectKind(outcome, 'turn-over')
     },
   },
   {
     name: 'a step cannot have seen entries to come',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('a')
-      await assert.rejects(desk.reply('x', { upto: entryNumber(2) }), { code: 'invalid-request' })
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('a')
+      await assert.rejects(fixture.reply('x', { upto: entryNumber(2) }), {
+        code: 'invalid-request',
+      })
     },
   },
   {
     name: 'a reply with calls cannot end its turn [I32]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('a')
-      const attempt = desk.reply('x', { calls: ['c'], ends: 'answered' })
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('a')
+      const attempt = fixture.reply('x', { calls: ['c'], ends: 'answered' })
       await assert.rejects(attempt, { code: 'invalid-request' })
     },
   },
   {
     name: 'seen never goes back',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('a', 'b')
-      await desk.reply('x', { calls: ['c'] })
-      await desk.results('c')
-      await desk.reply('y', { upto: entryNumber(1), ends: 'answered' })
-      assert.equal((await desk.row()).seen, 2)
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('a', 'b')
+      await fixture.reply('x', { calls: ['c'] })
+      await fixture.results('c')
+      await fixture.reply('y', { upto: entryNumber(1), ends: 'answered' })
+      assert.equal((await fixture.row()).seen, 2)
     },
   },
   {
     name: 'input that came too late for the last step begins the next turn at once [I3, I23]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('a')
-      const upto = desk.tail.number
-      await desk.hear('late')
-      const outcome = await desk.reply('answer to a', { upto, ends: 'answered' })
-      const row = await desk.row()
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('a')
+      const upto = fixture.tail.number
+      await fixture.hear('late')
+      const outcome = await fixture.reply('answer to a', { upto, ends: 'answered' })
+      const row = await fixture.row()
       assert.equal(outcome.nextTurn, 2)
       assert.deepEqual([row.turn, row.turnState, row.settled.user], [2, 'running', 1])
-      await desk.reply('answer to late', { ends: 'answered' })
-      assert.equal((await desk.row()).settled.user, 2)
+      await fixture.reply('answer to late', { ends: 'answered' })
+      assert.equal((await fixture.row()).settled.user, 2)
     },
   },
   {
     name: 'a stop ends the turn it was meant for and no later one [I11]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('a')
-      await desk.stop()
-      await desk.reply('cut', { ends: 'stopped' })
-      await desk.hear('b')
-      assert.equal((await desk.row()).turn, 2)
-      assert.equal((await desk.row()).pending.control, 0)
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('a')
+      await fixture.stop()
+      await fixture.reply('cut', { ends: 'stopped' })
+      await fixture.hear('b')
+      assert.equal((await fixture.row()).turn, 2)
+      assert.equal((await fixture.row()).pending.control, 0)
     },
   },
   {
     name: 'a turn may be stopped before the model said anything [I11]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('a')
-      await desk.reply('calling', { calls: ['c'] })
-      await desk.results('c')
-      await desk.stop()
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('a')
+      await fixture.reply('calling', { calls: ['c'] })
+      await fixture.results('c')
+      await fixture.stop()
       const ends = { how: 'stopped', replies: [] } as const
-      const outcome = await store.commitReply({ ...desk.fenced(), turn: 1, ends })
+      const outcome = await store.commitReply({ ...fixture.fenced(), turn: 1, ends })
       assert.equal(expectKind(outcome, 'committed').nextTurn, null)
       assert.deepEqual(
-        [(await desk.row()).turnState, (await desk.row()).pending.control],
+        [(await fixture.row()).turnState, (await fixture.row()).pending.control],
         ['idle', 0],
       )
     },
@@ -187,39 +189,39 @@ export const steps: readonly StoreCase[] = [
   {
     name: 'a reply without a step must end its turn',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('a')
-      const attempt = store.commitReply({ ...desk.fenced(), turn: 1 })
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('a')
+      const attempt = store.commitReply({ ...fixture.fenced(), turn: 1 })
       await assert.rejects(attempt, { code: 'invalid-request' })
     },
   },
   {
     name: 'an answer that uses a blob counts it, and is refused when it is gone',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      await desk.hear('draw')
-      const blob = { sessionId: desk.id, mediaType: 'image/png', bytes: new Uint8Array([9]) }
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('draw')
+      const blob = { sessionId: fixture.id, mediaType: 'image/png', bytes: new Uint8Array([9]) }
       const { hash } = expectKind(await store.stageBlob(blob), 'staged')
-      await desk.reply('here', { blobs: [hash], calls: ['c'] })
-      assert.equal((await store.findBlob({ sessionId: desk.id, hash }))?.uses, 1)
+      await fixture.reply('here', { blobs: [hash], calls: ['c'] })
+      assert.equal((await store.findBlob({ sessionId: fixture.id, hash }))?.uses, 1)
       const results = [{ call: 'c', outcome: 'ok', body: 1, tokens: 1, blobs: ['none'] }] as const
-      const outcome = await store.commitResults({ ...desk.fenced(), results })
+      const outcome = await store.commitResults({ ...fixture.fenced(), results })
       expectKind(outcome, 'blob-missing')
     },
   },
   {
     name: 'after an unknown outcome the operation is found at tail + 1 [I4, fault 33]',
     run: async ({ store }) => {
-      const desk = await Desk.open(store)
-      const mail = await desk.admit(said('hi'))
-      const request = { ...desk.fenced(), mail: [mail] }
+      const fixture = await StoreFixture.open(store)
+      const mail = await fixture.admit(said('hi'))
+      const request = { ...fixture.fenced(), mail: [mail] }
       await store.deliver(request)
       const blind = await store.deliver(request)
       assert.deepEqual(blind, { kind: 'superseded', by: 'tail' })
-      const next = entryNumber(desk.tail.number + 1)
-      const [entry] = await store.readEntries({ sessionId: desk.id, from: next, to: next })
+      const next = entryNumber(fixture.tail.number + 1)
+      const [entry] = await store.readEntries({ sessionId: fixture.id, from: next, to: next })
       assert.equal(entry?.operation, request.operation)
-      assert.equal((await desk.row()).tail, 1)
+      assert.equal((await fixture.row()).tail, 1)
     },
   },
 ]

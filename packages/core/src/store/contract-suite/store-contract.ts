@@ -3,7 +3,7 @@ import type { StoreBench, StoreCase } from './case.ts'
 import { compactions } from './compactions.ts'
 import { concurrency } from './concurrency.ts'
 import { contexts } from './contexts.ts'
-import { births } from './creation.ts'
+import { creation } from './creation.ts'
 import { delivery } from './delivery.ts'
 import { drafts } from './drafts.ts'
 import { erasures } from './erasures.ts'
@@ -11,7 +11,7 @@ import { fences } from './fences.ts'
 import { intake } from './intake.ts'
 import { integrity } from './integrity.ts'
 import { leases } from './leases.ts'
-import { standing } from './operational-rows.ts'
+import { operationalRows } from './operational-rows.ts'
 import { outbox } from './outbox.ts'
 import { portability } from './portability.ts'
 import { recovery } from './recovery.ts'
@@ -26,7 +26,7 @@ import { withdrawals } from './withdrawals.ts'
  * run it, and what it throws is the broken law. All engines run all of them.
  */
 export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
-  births,
+  births: creation,
   adoptions,
   intake,
   withdrawals,
@@ -39,7 +39,7 @@ export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   contexts,
   settings,
   outbox,
-  standing,
+  standing: operationalRows,
   drafts,
   fences,
   searches,

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import type { Reads } from '../contract.ts'
 import { DamagedRowError, StoreDamagedError } from '../errors.ts'
-import type { Finding } from '../queries.ts'
+import type { StoreFinding } from '../queries.ts'
 import { replaceFile } from './anchor-drafts.ts'
 import { ACCEPT, checkRecord, type RecordedCommit, readRecord } from './commit-record.ts'
 
@@ -110,7 +110,7 @@ export function withAnchor<Store extends Reads>(
 ): Store {
   const { verify } = store
   return Object.assign(store, {
-    verify: async (query: Parameters<Reads['verify']>[0]): Promise<readonly Finding[]> => {
+    verify: async (query: Parameters<Reads['verify']>[0]): Promise<readonly StoreFinding[]> => {
       // First: the store only grows, so that it has what they remember before it is looked at.
       const anchorProblem = await findLoss(store, path, readAnchor, checkAnchor)
       const problem =

@@ -37,7 +37,7 @@ export function hashTitle({ title, titleSalt }: Titled): string | null {
 
 export type EntryDamage = 'body' | 'head' | 'order'
 
-export const DAMAGE: Readonly<Record<EntryDamage, string>> = {
+export const ENTRY_DAMAGE: Readonly<Record<EntryDamage, string>> = {
   body: 'has a body that does not match its hash',
   head: 'does not match its own hash',
   order: 'does not follow its predecessor',

@@ -5,7 +5,7 @@ import type { Readers } from '../facade.ts'
 import { FOLDED_KINDS } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { mailState } from '../mail-state.ts'
-import type { Finding } from '../queries.ts'
+import type { StoreFinding } from '../queries.ts'
 import type { AttemptRow, SessionRow } from '../rows.ts'
 import { hasWork } from '../rules/create-session.ts'
 import { around, rankEntries } from '../search/rank.ts'
@@ -148,7 +148,7 @@ export function memoryReads(tables: MemoryTables): Readers {
   }
 }
 
-function verifyTables(tables: MemoryTables, only: SessionId | undefined): readonly Finding[] {
+function verifyTables(tables: MemoryTables, only: SessionId | undefined): readonly StoreFinding[] {
   const sessions = [...tables.sessions.values()].filter(({ id }) => (only ?? id) === id)
   const audit = new AuditCheck(tables.id)
   for (const row of tables.audit) audit.add(row.cursor, row)
@@ -158,7 +158,7 @@ function verifyTables(tables: MemoryTables, only: SessionId | undefined): readon
   ]
 }
 
-function verifySession(tables: MemoryTables, session: SessionRow): readonly Finding[] {
+function verifySession(tables: MemoryTables, session: SessionRow): readonly StoreFinding[] {
   const { id } = session
   const check = new SessionCheck(session)
   for (const entry of tables.entries.get(id) ?? []) check.addEntry(entry)

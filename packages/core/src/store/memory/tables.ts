@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
 import type { ErasedUpTo } from '../commits.ts'
-import { handoffOf } from '../fold.ts'
+import { compactionMetaOf } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { hashAudit } from '../integrity/chain.ts'
 import {
@@ -27,7 +27,7 @@ import type {
   RunnerRow,
   SessionRow,
 } from '../rows.ts'
-import type { Change, Erase, Remains, Rows } from '../rules/ruling.ts'
+import type { Erase, Remains, Rows, StoreChange } from '../rules/ruling.ts'
 
 /** All rows of a memory store: maps by key, and one way to change them. */
 export class MemoryTables implements Rows {
@@ -101,7 +101,9 @@ export class MemoryTables implements Rows {
     return behind.filter(({ kind }) => kind === 'input')
   }
   handoffs(sessionId: SessionId): readonly EntryHead[] {
-    return (this.entries.get(sessionId) ?? []).filter((entry) => handoffOf(entry) !== undefined)
+    return (this.entries.get(sessionId) ?? []).filter(
+      (entry) => compactionMetaOf(entry) !== undefined,
+    )
   }
   operation(id: OperationId): OperationRow | undefined {
     return this.operations.get(id)
@@ -193,7 +195,7 @@ export class MemoryTables implements Rows {
     }
   }
 
-  apply(change: Change, at: number): void {
+  apply(change: StoreChange, at: number): void {
     for (const { after } of change.sessions ?? []) this.sessions.set(after.id, after)
     for (const { id, after } of change.runners ?? []) {
       if (after === null) this.runners.delete(id)

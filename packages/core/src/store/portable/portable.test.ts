@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { Desk, LIMITS } from '../contract-suite/bench.ts'
+import { LIMITS, StoreFixture } from '../contract-suite/bench.ts'
 import { firstHash, hashBody, hashEntry } from '../integrity/chain.ts'
 import { openMemoryStore } from '../memory/open.ts'
 
 /** A file whose first entry was given another body, and all hashes anew: no chain tells. */
 async function forgedFile(body: string): Promise<string[]> {
   const store = openMemoryStore()
-  const desk = await Desk.open(store)
-  await desk.exchange('hello', 'hi')
+  const fixture = await StoreFixture.open(store)
+  await fixture.exchange('hello', 'hi')
   const lines = []
-  for await (const line of store.exportSession(desk.id)) lines.push(JSON.parse(line))
+  for await (const line of store.exportSession(fixture.id)) lines.push(JSON.parse(line))
   const [{ session }] = lines
   let prevHash = firstHash(session.id)
   for (const { entry } of lines.filter((line) => 'entry' in line)) {
@@ -28,12 +28,12 @@ async function forgedFile(body: string): Promise<string[]> {
 /** The lines of an exported session with three exchanges, changed, and without their sum. */
 async function changedFile(change: (lines: Line[]) => void): Promise<string[]> {
   const store = openMemoryStore()
-  const desk = await Desk.open(store)
-  for (const text of ['one', 'two', 'three']) await desk.exchange(text, 'hi')
+  const fixture = await StoreFixture.open(store)
+  for (const text of ['one', 'two', 'three']) await fixture.exchange(text, 'hi')
   const limits = { ...LIMITS, hardTokens: 2_000 }
-  await store.changeSettings({ ...desk.fenced(), body: {}, tokens: 1, limits })
+  await store.changeSettings({ ...fixture.fenced(), body: {}, tokens: 1, limits })
   const lines: Line[] = []
-  for await (const line of store.exportSession(desk.id)) lines.push(JSON.parse(line))
+  for await (const line of store.exportSession(fixture.id)) lines.push(JSON.parse(line))
   delete lines.at(-1)?.['end']?.['sha256']
   change(lines)
   return lines.map((line) => JSON.stringify(line))

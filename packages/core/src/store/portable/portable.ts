@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { entryNumber, mailNumber, operationId, type SessionId } from '../../base/ids.ts'
 import { isObject, type JsonObject } from '../../base/json.ts'
-import type { AdoptSession, ImportOutcome } from '../commits.ts'
+import type { AdoptSession, ImportSessionOutcome } from '../commits.ts'
 import type { Commits, Reads } from '../contract.ts'
 import { StoreBusyError, UnknownSessionError } from '../errors.ts'
 import type { MailItem } from '../queries.ts'
@@ -119,7 +119,7 @@ function storedMail({ state, ...row }: MailItem): MailRow {
 export async function importSession(
   store: Pick<Commits, 'adoptSession'>,
   lines: Iterable<string> | AsyncIterable<string>,
-): Promise<ImportOutcome> {
+): Promise<ImportSessionOutcome> {
   const read = new Import()
   for await (const text of lines) {
     for (const line of text.split('\n')) {

@@ -2,8 +2,8 @@ import { StoreDamagedError } from '../errors.ts'
 import { type Anchor, checkAnchor, readAnchor, writeAnchor } from '../integrity/anchor.ts'
 import { sweepAnchorDrafts } from '../integrity/anchor-drafts.ts'
 import type { SessionRow } from '../rows.ts'
-import type { Change } from '../rules/ruling.ts'
-import type { Connections, Loan } from './connections.ts'
+import type { StoreChange } from '../rules/ruling.ts'
+import type { Connections, LoanedClient } from './connections.ts'
 import { CHAIN } from './maintenance.ts'
 import { AUDIT_COLUMNS, decodeAudit } from './tables.ts'
 
@@ -52,7 +52,7 @@ export class PostgresAnchor {
   }
 
   /** Rejects when nothing may be written over this connection. */
-  async prove(loan: Loan): Promise<void> {
+  async prove(loan: LoanedClient): Promise<void> {
     if (this.#damage === undefined && !this.#proven.has(loan.connection)) {
       const problem = await this.#findLoss(loan)
       if (problem === null) this.#proven.add(loan.connection)
@@ -62,11 +62,11 @@ export class PostgresAnchor {
   }
 
   /** The newest stands for all: see above. */
-  acknowledge(change: Change | undefined): void {
+  acknowledge(change: StoreChange | undefined): void {
     this.#acknowledged = change?.sessions?.at(-1)?.after ?? this.#acknowledged
   }
 
-  async #findLoss(loan: Loan): Promise<string | null> {
+  async #findLoss(loan: LoanedClient): Promise<string | null> {
     const [anchor, newest] = [this.#anchor, this.#acknowledged]
     const [[store] = [], [row] = [], [session] = []] = await loan.send([
       PLACE,

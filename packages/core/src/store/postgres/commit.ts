@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { CommitVerb, OutcomeOf, RequestOf } from '../contract.ts'
 import { OutcomeUnknownError, StoreDamagedError } from '../errors.ts'
 import { RULES } from '../rules/rules.ts'
-import type { Change, Rule, Ruling, Stamp } from '../rules/ruling.ts'
-import type { Connections, Loan } from './connections.ts'
-import { ServerFailure, translate } from './failure.ts'
+import type { Rule, Ruling, Stamp, StoreChange } from '../rules/ruling.ts'
+import type { Connections, LoanedClient } from './connections.ts'
+import { ServerFailure, translateServerError } from './failure.ts'
 import { prefetch, strengthsOf } from './prefetch.ts'
-import { SCHEMA } from './schema.ts'
+import { POSTGRES_SCHEMA } from './schema.ts'
 import { Snapshot } from './snapshot.ts'
 import { writeChange } from './write.ts'
 
@@ -22,16 +22,16 @@ const CLOCK = {
   values: [],
 }
 
-export interface Committed<Verb extends CommitVerb> {
+export interface CommitResult<Verb extends CommitVerb> {
   readonly outcome: OutcomeOf<Verb>
-  readonly change: Change | undefined
+  readonly change: StoreChange | undefined
 }
 
-export interface Terms {
-  readonly place: string
+export interface CommitTerms {
+  readonly location: string
   readonly busyMs: number
   /** Rejects when nothing may be written over this connection. */
-  readonly prove: (loan: Loan) => Promise<void>
+  readonly prove: (loan: LoanedClient) => Promise<void>
 }
 
 /**
@@ -46,17 +46,17 @@ export interface Terms {
 export async function commitVerb<Verb extends CommitVerb>(
   connections: Connections,
   { verb, request }: { readonly verb: Verb; readonly request: RequestOf<Verb> },
-  { place, busyMs, prove }: Terms,
-): Promise<Committed<Verb>> {
+  { location: place, busyMs, prove }: CommitTerms,
+): Promise<CommitResult<Verb>> {
   const started = performance.now()
   for (let tries = 0; ; tries++) {
     try {
-      return await tryOnce(connections, { verb, request }, { place, prove })
+      return await tryOnce(connections, { verb, request }, { location: place, prove })
     } catch (error) {
       const waitedMs = performance.now() - started
       const kind = error instanceof ServerFailure ? error.kind : 'refused'
       const again = kind === 'conflict' ? tries < CONFLICTS_MAX : kind === 'connection'
-      if (!again || waitedMs > busyMs) throw translate(error, place, waitedMs)
+      if (!again || waitedMs > busyMs) throw translateServerError(error, place, waitedMs)
       await sleep(kind === 'conflict' ? conflictDelayMs(waitedMs, tries) : AWAY_DELAY_MS)
     }
   }
@@ -65,8 +65,8 @@ export async function commitVerb<Verb extends CommitVerb>(
 async function tryOnce<Verb extends CommitVerb>(
   connections: Connections,
   { verb, request }: { readonly verb: Verb; readonly request: RequestOf<Verb> },
-  { place, prove }: Omit<Terms, 'busyMs'>,
-): Promise<Committed<Verb>> {
+  { location: place, prove }: Omit<CommitTerms, 'busyMs'>,
+): Promise<CommitResult<Verb>> {
   const loan = await connections.loan()
   let ended = false
   try {
@@ -84,7 +84,7 @@ async function tryOnce<Verb extends CommitVerb>(
 }
 
 async function decide<Verb extends CommitVerb>(
-  loan: Loan,
+  loan: LoanedClient,
   verb: Verb,
   request: RequestOf<Verb>,
   place: string,
@@ -93,8 +93,8 @@ async function decide<Verb extends CommitVerb>(
   loan.begin(BEGIN)
   const [clock] = await snapshot.load(loan, prefetch(verb, request), [CLOCK])
   const { at, schema } = (clock?.[0] ?? {}) as { at: number; schema: number }
-  if (schema !== SCHEMA) {
-    const problem = `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`
+  if (schema !== POSTGRES_SCHEMA) {
+    const problem = `a newer program has changed its schema to ${schema} while this one (${POSTGRES_SCHEMA}) was running. Restart with the newer one.`
     throw new StoreDamagedError({ path: place, problem })
   }
   const stamp: Stamp = { at, seed: randomBytes(16).toString('hex') }
@@ -120,7 +120,12 @@ function run<Value>(work: () => Value): { readonly value: Value } | { readonly e
   }
 }
 
-async function write(loan: Loan, verb: CommitVerb, change: Change, at: number): Promise<void> {
+async function write(
+  loan: LoanedClient,
+  verb: CommitVerb,
+  change: StoreChange,
+  at: number,
+): Promise<void> {
   try {
     await loan.send([...writeChange(change, at), { text: 'commit' }])
   } catch (error) {

@@ -3,7 +3,7 @@ import { StoreBusyError, StoreRefusedError } from '../errors.ts'
 import { ServerFailure } from './failure.ts'
 import type { Columns } from './tables.ts'
 
-export interface ConnectionOptions {
+export interface PostgresConnectionOptions {
   readonly url: string
   readonly schema: string
   readonly connections: number
@@ -34,9 +34,9 @@ const INT8 = 20
  */
 export class Connections {
   readonly #pool: pg.Pool
-  readonly #options: ConnectionOptions
+  readonly #options: PostgresConnectionOptions
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: PostgresConnectionOptions) {
     this.#options = options
     this.#pool = new pg.Pool({
       ...settings(options),
@@ -48,10 +48,10 @@ export class Connections {
     this.#pool.on('error', () => {})
   }
 
-  async loan(): Promise<Loan> {
+  async loan(): Promise<LoanedClient> {
     const started = performance.now()
     try {
-      return new Loan(await this.#pool.connect())
+      return new LoanedClient(await this.#pool.connect())
     } catch (error) {
       // The driver's words for a pool that has no connection to give; it has no code for it.
       const exhausted = error instanceof Error && error.message.includes('timeout exceeded')
@@ -78,7 +78,7 @@ export class Connections {
 }
 
 /** The use of one connection; it goes back unless something about it is in doubt. */
-export class Loan {
+export class LoanedClient {
   readonly #client: pg.PoolClient
   #beginning: readonly Query[] = []
   #broken = false
@@ -146,7 +146,7 @@ export class Loan {
 /** Several statements that see one moment. */
 export async function inSnapshot<Value>(
   connections: Connections,
-  work: (loan: Loan) => Promise<Value>,
+  work: (loan: LoanedClient) => Promise<Value>,
 ): Promise<Value> {
   const loan = await connections.loan()
   try {
@@ -159,7 +159,7 @@ export async function inSnapshot<Value>(
 }
 
 /** A connection beside the pool, for listening. */
-export function newClient(options: ConnectionOptions): pg.Client {
+export function newClient(options: PostgresConnectionOptions): pg.Client {
   const client = new pg.Client({
     ...settings(options),
     connectionTimeoutMillis: options.busyMs,
@@ -175,7 +175,7 @@ function settings({
   statementMs,
   busyMs,
   readOnly = false,
-}: ConnectionOptions): pg.ClientConfig {
+}: PostgresConnectionOptions): pg.ClientConfig {
   // What stands in the URL wins over what is given beside it, so its options are taken along.
   const connection = parseUrl(url)
   const given = connection.searchParams.get('options') ?? ''
@@ -218,7 +218,10 @@ function nameOf(text: string): string {
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/
 
 /** The place without user and password, for people. */
-export function placeOf({ url, schema }: Pick<ConnectionOptions, 'url' | 'schema'>): string {
+export function locationOf({
+  url,
+  schema,
+}: Pick<PostgresConnectionOptions, 'url' | 'schema'>): string {
   const { host, pathname } = parseUrl(url)
   const place = `postgres://${host}${pathname} (schema ${schema})`
   if (SCHEMA_NAME.test(schema)) return place

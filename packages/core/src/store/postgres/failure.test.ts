@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ServerFailure, translate } from './failure.ts'
+import { ServerFailure, translateServerError } from './failure.ts'
 
 function failure(code: string | undefined): ServerFailure {
   return new ServerFailure(Object.assign(new Error('words'), code === undefined ? {} : { code }))
@@ -43,7 +43,7 @@ describe('translate', () => {
     ['ECONNREFUSED', 'store-busy'],
     ['40P01', 'store-busy'],
   ])('%s is told as %s', (code, told) => {
-    expect(translate(failure(code), 'place', 1)).toMatchObject({ code: told })
+    expect(translateServerError(failure(code), 'place', 1)).toMatchObject({ code: told })
   })
 
   it.each([
@@ -54,21 +54,21 @@ describe('translate', () => {
     ['DEPTH_ZERO_SELF_SIGNED_CERT', /sslrootcert/],
     ['ERR_TLS_CERT_ALTNAME_INVALID', /sslrootcert/],
   ])('%s is refused, with what to change', (code, remedy) => {
-    const told = translate(failure(code), 'place', 1)
+    const told = translateServerError(failure(code), 'place', 1)
     expect(told).toMatchObject({ code: 'store-refused', retryable: false })
     expect(String(told)).toMatch(remedy)
   })
 
   it('tells a host that is not known from one that does not answer; both may come back', () => {
-    const told = translate(failure('ENOTFOUND'), 'place', 1)
+    const told = translateServerError(failure('ENOTFOUND'), 'place', 1)
     expect(told).toMatchObject({ code: 'store-busy', retryable: true })
     expect(String(told)).toContain('the host of place is not known')
   })
 
   it('leaves a mistake of ours what it is', () => {
     const mistake = new TypeError('ours')
-    expect(translate(mistake, 'place', 1)).toBe(mistake)
+    expect(translateServerError(mistake, 'place', 1)).toBe(mistake)
     const syntax = failure('42601')
-    expect(translate(syntax, 'place', 1)).toBe(syntax)
+    expect(translateServerError(syntax, 'place', 1)).toBe(syntax)
   })
 })

@@ -48,7 +48,7 @@ function messageOf(error: unknown): string {
 }
 
 /** In the words of the store; what is a mistake of ours stays what it is. */
-export function translate(error: unknown, place: string, waitedMs: number): unknown {
+export function translateServerError(error: unknown, place: string, waitedMs: number): unknown {
   if (!(error instanceof ServerFailure)) return error
   const problem = error.message
   const remedy = remedyFor(error)

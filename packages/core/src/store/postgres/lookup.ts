@@ -17,10 +17,11 @@ export interface Lookup {
 export type Args = readonly (string | number)[]
 
 /** For `values`: the same argument of all that were asked for. */
-export const text = (asked: readonly Args[], index: number) =>
+export const textArgs = (asked: readonly Args[], index: number) =>
   asked.map((args) => toText(String(args[index])))
-export const number = (asked: readonly Args[], index: number) => asked.map((args) => args[index])
-export const bytes = (asked: readonly Args[], index: number) =>
+export const numberArgs = (asked: readonly Args[], index: number) =>
+  asked.map((args) => args[index])
+export const hashArgs = (asked: readonly Args[], index: number) =>
   asked.map((args) => toBytes(String(args[index])))
 
 /** For `keyOf`. */

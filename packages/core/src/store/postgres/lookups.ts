@@ -1,32 +1,36 @@
 import { DELIVERY_MAX } from '../bounds.ts'
-import { handoffOf } from '../fold.ts'
+import { compactionMetaOf } from '../fold.ts'
 import { PROPOSED } from '../operational-rows.ts'
 import {
   type Args,
-  bytes,
   column,
   count,
+  hashArgs,
   type Lookup,
   many,
   noteKey,
-  number,
+  numberArgs,
   one,
   sessionAnd,
-  text,
+  textArgs,
 } from './lookup.ts'
 import { REMAINS } from './remains.ts'
 import {
   type Columns,
+  decodeReadable,
   fromText,
   POSTGRES,
   POSTGRES_HEAD_COLUMNS,
   prefixed,
-  readableSessions,
   toText,
 } from './tables.ts'
 
 const ASKED_ROUTES = 'unnest($1::text[], $2::text[], $3::text[]) as asked (agent, channel, address)'
-const routeValues = (asked: readonly Args[]) => [text(asked, 0), text(asked, 1), text(asked, 2)]
+const routeValues = (asked: readonly Args[]) => [
+  textArgs(asked, 0),
+  textArgs(asked, 1),
+  textArgs(asked, 2),
+]
 const routeKey = (row: Columns) =>
   ['agent', 'channel', 'address'].map((name) => fromText(row[name] as string))
 const LOCK_SESSION = 'for no key update'
@@ -56,7 +60,7 @@ function session(where: string, values: Lookup['values'], rest: Partial<Lookup> 
 function runner(lock: string): Lookup {
   return {
     text: `select ${POSTGRES.runner.columns} from runner where id = any($1) order by id ${lock}`,
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('id'),
     decode: one(POSTGRES.runner.decode),
   }
@@ -75,7 +79,7 @@ function entries(columns: string, where: string): string {
 export const LOOKUPS = {
   route: route('for share'),
   routeToChange: route('for update'),
-  session: session('id = any($1)', (asked) => [text(asked, 0)]),
+  session: session('id = any($1)', (asked) => [textArgs(asked, 0)]),
   sessionOfRoute: session(
     `id in (select session from route join ${ASKED_ROUTES} using (agent, channel, address))`,
     routeValues,
@@ -83,17 +87,17 @@ export const LOOKUPS = {
   ),
   sessionOfOperation: session(
     'id in (select session from operation where id = any($1))',
-    (asked) => [text(asked, 0)],
+    (asked) => [textArgs(asked, 0)],
     { serves: 'session' },
   ),
   sessionOfSchedule: session(
     'id in (select session from schedule where id = any($1))',
-    (asked) => [text(asked, 0)],
+    (asked) => [textArgs(asked, 0)],
     { serves: 'session' },
   ),
-  heldBy: session('runner = any($1)', (asked) => [text(asked, 0)], {
+  heldBy: session('runner = any($1)', (asked) => [textArgs(asked, 0)], {
     keyOf: column('runner'),
-    decode: readableSessions,
+    decode: decodeReadable,
   }),
   // A runner's existence is what others rely on; only its own verbs change the row.
   runner: runner('for key share'),
@@ -102,7 +106,7 @@ export const LOOKUPS = {
   holderOf: {
     text: `select ${POSTGRES.runner.columns} from runner
       where id in (select runner from session where id = any($1)) for key share`,
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('id'),
     decode: one(POSTGRES.runner.decode),
     serves: 'runner',
@@ -111,7 +115,7 @@ export const LOOKUPS = {
     text: `select session, encode(hash, 'hex') as hash, uses from blob
       join unnest($1::text[], $2::bytea[]) as asked (session, hash) using (session, hash)
       order by session, hash for update of blob`,
-    values: (asked) => [text(asked, 0), bytes(asked, 1)],
+    values: (asked) => [textArgs(asked, 0), hashArgs(asked, 1)],
     keyOf: (row) => [row['session'] as string, row['hash'] as string],
     decode: one((row) => row['uses']),
   },
@@ -126,7 +130,7 @@ export const LOOKUPS = {
     text: `select ${prefixed(POSTGRES.reply.columns, 'reply')} from reply
       join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)
       for update of reply`,
-    values: (asked) => [text(asked, 0), number(asked, 1)],
+    values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
     keyOf: sessionAnd('number'),
     decode: one(POSTGRES.reply.decode),
   },
@@ -148,14 +152,14 @@ export const LOOKUPS = {
   },
   schedule: {
     text: `select ${POSTGRES.schedule.columns} from schedule where id = any($1) order by id for update`,
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('id'),
     decode: one(POSTGRES.schedule.decode),
   },
   waitingSchedules: {
     text: `select session, count(*) as count from schedule
       where session = any($1) and state = 'waiting' group by session`,
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('session'),
     decode: count,
   },
@@ -164,7 +168,7 @@ export const LOOKUPS = {
       join unnest($1::text[], $2::text[], $3::text[]) as asked (agent, scope, id)
         using (agent, scope, id)
       order by agent, scope, id for update of note`,
-    values: (asked) => [text(asked, 0), text(asked, 1), text(asked, 2)],
+    values: (asked) => [textArgs(asked, 0), textArgs(asked, 1), textArgs(asked, 2)],
     keyOf: (row) => ['agent', 'scope', 'id'].map((name) => fromText(row[name] as string)),
     decode: one(POSTGRES.note.decode),
   },
@@ -173,7 +177,7 @@ export const LOOKUPS = {
     text: `select agent, scope, count(*) as count from note
       join unnest($1::text[], $2::text[]) as asked (agent, scope) using (agent, scope)
       group by agent, scope`,
-    values: (asked) => [text(asked, 0), text(asked, 1)],
+    values: (asked) => [textArgs(asked, 0), textArgs(asked, 1)],
     keyOf: (row) => ['agent', 'scope'].map((name) => fromText(row[name] as string)),
     decode: count,
   },
@@ -182,19 +186,19 @@ export const LOOKUPS = {
       join unnest($1::text[], $2::bigint[]) as asked (session, entry)
         on origin_session = asked.session and origin_entry >= asked.entry
         and (origin_entry = asked.entry or starts_with(id, '${PROPOSED}')) order by agent, scope, id`,
-    values: (asked) => [text(asked, 0), number(asked, 1)],
+    values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
     keyOf: sessionAnd('entry'),
     decode: many(noteKey),
   },
   token: {
     text: `select ${POSTGRES.token.columns} from token where id = any($1) for update`,
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('id'),
     decode: one(POSTGRES.token.decode),
   },
   tokenOf: {
     text: `select ${POSTGRES.token.columns} from token where hash = any($1::bytea[])`,
-    values: (asked) => [bytes(asked, 0)],
+    values: (asked) => [hashArgs(asked, 0)],
     keyOf: (row) => [(row['hash'] as Buffer).toString('hex')],
     decode: one(POSTGRES.token.decode),
   },
@@ -206,14 +210,14 @@ export const LOOKUPS = {
   },
   intake: {
     text: `select ${POSTGRES.intake.columns} from intake where key_hash = any($1::bytea[])`,
-    values: (asked) => [bytes(asked, 0)],
+    values: (asked) => [hashArgs(asked, 0)],
     keyOf: (row) => [(row['key_hash'] as Buffer).toString('hex')],
     decode: one(POSTGRES.intake.decode),
   },
   mail: {
     text: `select ${prefixed(POSTGRES.mail.columns, 'mail')} from mail
       join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)`,
-    values: (asked) => [text(asked, 0), number(asked, 1)],
+    values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
     keyOf: sessionAnd('number'),
     decode: one(POSTGRES.mail.decode),
   },
@@ -228,7 +232,7 @@ export const LOOKUPS = {
         order by number limit ${DELIVERY_MAX + 1}
       ) as waiting
       where session.id = any($1) order by waiting.number`,
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('session'),
     decode: many(({ lane, number: waiting }) => ({ lane, number: waiting })),
   },
@@ -236,14 +240,14 @@ export const LOOKUPS = {
     text: `select ${POSTGRES.mail.columns} from mail
       where session = any($1) and lane = 'control' and state = 'admitted' and control = 'stop'
       order by session, number`,
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('session'),
     decode: many(POSTGRES.mail.decode),
   },
   sourcePending: {
     text: `select session, source, pending from sender
       join unnest($1::text[], $2::text[]) as asked (session, source) using (session, source)`,
-    values: (asked) => [text(asked, 0), text(asked, 1)],
+    values: (asked) => [textArgs(asked, 0), textArgs(asked, 1)],
     keyOf: (row) => [row['session'] as string, fromText(row['source'] as string)],
     decode: ([row]) => row?.['pending'] ?? 0,
   },
@@ -253,7 +257,7 @@ export const LOOKUPS = {
         as asked (agent, channel, address, source)
       join route using (agent, channel, address)
       left join sender on sender.session = route.session and sender.source = asked.source`,
-    values: (asked) => [...routeValues(asked), text(asked, 3)],
+    values: (asked) => [...routeValues(asked), textArgs(asked, 3)],
     keyOf: (row) => [row['session'] as string, fromText(row['source'] as string)],
     decode: ([row]) => row?.['pending'] ?? 0,
     serves: 'sourcePending',
@@ -264,7 +268,7 @@ export const LOOKUPS = {
         using (session, number)
       left join sender on sender.session = mail.session and sender.source = mail.source
       where mail.source is not null`,
-    values: (asked) => [text(asked, 0), number(asked, 1)],
+    values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
     keyOf: (row) => [row['session'] as string, fromText(row['source'] as string)],
     decode: ([row]) => row?.['pending'] ?? 0,
     serves: 'sourcePending',
@@ -272,7 +276,7 @@ export const LOOKUPS = {
   entry: {
     text: `select ${prefixed(POSTGRES.entry.columns, 'entry')} from entry
       join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)`,
-    values: (asked) => [text(asked, 0), number(asked, 1)],
+    values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
     keyOf: sessionAnd('number'),
     decode: one(POSTGRES.entry.decode),
   },
@@ -282,7 +286,7 @@ export const LOOKUPS = {
       POSTGRES_HEAD_COLUMNS,
       `kind = 'input' and number > (select seen from session where session.id = entry.session)`,
     ),
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('session'),
     decode: many(POSTGRES.entry.decode),
   },
@@ -291,27 +295,27 @@ export const LOOKUPS = {
       join unnest($1::text[], $2::bigint[]) as asked (session, number)
         on asked.session = entry.session and entry.number > asked.number
       where kind = 'input' order by entry.number`,
-    values: (asked) => [text(asked, 0), number(asked, 1)],
+    values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
     keyOf: sessionAnd('after'),
     decode: many(POSTGRES.entry.decode),
   },
   handoffs: {
     text: entries(POSTGRES_HEAD_COLUMNS, `kind not in ('input', 'assistant', 'result', 'turn')`),
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('session'),
     decode: (rows) =>
-      rows.map(POSTGRES.entry.decode).filter((entry) => handoffOf(entry) !== undefined),
+      rows.map(POSTGRES.entry.decode).filter((entry) => compactionMetaOf(entry) !== undefined),
   },
   operation: {
     text: `select ${POSTGRES.operation.columns} from operation where id = any($1)`,
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('id'),
     decode: one(POSTGRES.operation.decode),
   },
   runningOf: {
     text: `select ${POSTGRES.operation.columns} from operation
       where id in (select operation from session where id = any($1))`,
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('id'),
     decode: one(POSTGRES.operation.decode),
     serves: 'operation',
@@ -320,13 +324,13 @@ export const LOOKUPS = {
     text: `select ${prefixed(POSTGRES.reply.columns, 'reply')} from reply
       join unnest($1::text[], $2::bigint[]) as asked (session, entry) using (session, entry)
       order by number`,
-    values: (asked) => [text(asked, 0), number(asked, 1)],
+    values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
     keyOf: sessionAnd('entry'),
     decode: many(POSTGRES.reply.decode),
   },
   attempt: {
     text: `select ${POSTGRES.attempt.columns} from attempt where id = any($1)`,
-    values: (asked) => [text(asked, 0)],
+    values: (asked) => [textArgs(asked, 0)],
     keyOf: column('id'),
     decode: one(POSTGRES.attempt.decode),
   },

@@ -1,5 +1,5 @@
 import type { SessionId } from '../../base/ids.ts'
-import type { Change } from '../rules/ruling.ts'
+import type { StoreChange } from '../rules/ruling.ts'
 import type { Connections } from './connections.ts'
 import { indexSome, unindexedSessions } from './search.ts'
 
@@ -11,7 +11,7 @@ const DELAY_MS = 100
  * What follows behind the commits: the audit's chain and the search index. Nobody waits for it, and
  * what is left undone here is done by whoever reads next, so that nothing depends on it but speed.
  */
-export class House {
+export class Maintenance {
   readonly #connections: Connections
   readonly #onChained: () => Promise<void> | undefined
   readonly #unindexed = new Set<SessionId>()
@@ -26,7 +26,7 @@ export class House {
     this.#work = this.#findUnindexed()
   }
 
-  add(change: Change): void {
+  add(change: StoreChange): void {
     for (const { sessionId } of change.entries ?? []) this.#unindexed.add(sessionId)
     if ((change.audit ?? []).length > 0) this.#unchained = true
     this.#keepSoon()

@@ -3,16 +3,21 @@ import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contr
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
 import { withAnchor } from '../integrity/anchor.ts'
-import type { Change } from '../rules/ruling.ts'
+import type { StoreChange } from '../rules/ruling.ts'
 import { PostgresAnchor } from './anchor.ts'
-import { type Committed, commitVerb, type Terms } from './commit.ts'
+import { type CommitResult, type CommitTerms, commitVerb } from './commit.ts'
 import { queueOf, Turns } from './commit-queue.ts'
-import { type ConnectionOptions, Connections, type Loan, placeOf } from './connections.ts'
-import { translate } from './failure.ts'
-import { House } from './maintenance.ts'
+import {
+  Connections,
+  type LoanedClient,
+  locationOf,
+  type PostgresConnectionOptions,
+} from './connections.ts'
+import { translateServerError } from './failure.ts'
+import { Maintenance } from './maintenance.ts'
 import { postgresReads } from './reads.ts'
-import { migrate, STORE_SCHEMA } from './schema.ts'
-import { Watch } from './watch.ts'
+import { migratePostgres, STORE_SCHEMA } from './schema.ts'
+import { ChangeWatch } from './watch.ts'
 
 export interface PostgresOptions {
   /** Everything of a store lives in one schema, which is made when it is not there. */
@@ -46,7 +51,7 @@ const DEFAULTS = {
  */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
   const settings = { ...DEFAULTS, ...options, url }
-  const place = placeOf(settings)
+  const place = locationOf(settings)
   const connections = new Connections(settings)
   const startedAt = performance.now()
   const { anchorPath } = settings
@@ -54,28 +59,28 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   try {
     const loan = await connections.loan()
     try {
-      await migrate(loan, { place, schema: settings.schema })
+      await migratePostgres(loan, { place, schema: settings.schema })
     } finally {
       loan.end()
     }
     if (anchorPath !== undefined) anchor = await PostgresAnchor.open(connections, anchorPath, place)
   } catch (error) {
     await connections.close()
-    throw translate(error, place, performance.now() - startedAt)
+    throw translateServerError(error, place, performance.now() - startedAt)
   }
   const store = storeOver(new PostgresEngine(connections, settings, place, anchor))
   return anchorPath === undefined ? store : withAnchor(store, anchorPath)
 }
 
 class PostgresEngine implements Engine {
-  readonly #settings: ConnectionOptions & { readonly pollMs: number }
+  readonly #settings: PostgresConnectionOptions & { readonly pollMs: number }
   readonly #place: string
   readonly #anchor: PostgresAnchor | undefined
-  readonly #terms: Terms
+  readonly #terms: CommitTerms
   readonly #connections: Connections
   readonly #reads
-  readonly #watch: Watch
-  readonly #house: House
+  readonly #watch: ChangeWatch
+  readonly #house: Maintenance
   readonly #turns = new Turns()
   readonly #listeners = new Set<() => void>()
   readonly #running = new Set<Promise<unknown>>()
@@ -83,19 +88,19 @@ class PostgresEngine implements Engine {
 
   constructor(
     connections: Connections,
-    settings: ConnectionOptions & { readonly pollMs: number },
+    settings: PostgresConnectionOptions & { readonly pollMs: number },
     place: string,
     anchor: PostgresAnchor | undefined,
   ) {
     this.#anchor = anchor
     this.#settings = settings
     this.#place = place
-    const prove = async (loan: Loan) => anchor?.prove(loan)
-    this.#terms = { place, busyMs: settings.busyMs, prove }
+    const prove = async (loan: LoanedClient) => anchor?.prove(loan)
+    this.#terms = { location: place, busyMs: settings.busyMs, prove }
     this.#connections = connections
     this.#reads = postgresReads(connections)
-    this.#watch = new Watch(connections, settings, () => this.#tell())
-    this.#house = new House(connections, () => anchor?.keep())
+    this.#watch = new ChangeWatch(connections, settings, () => this.#tell())
+    this.#house = new Maintenance(connections, () => anchor?.keep())
   }
 
   async commit<Verb extends CommitVerb>(
@@ -121,7 +126,7 @@ class PostgresEngine implements Engine {
     try {
       return await this.#follow(read(query))
     } catch (error) {
-      throw translate(error, this.#place, performance.now() - started)
+      throw translateServerError(error, this.#place, performance.now() - started)
     }
   }
 
@@ -160,7 +165,7 @@ class PostgresEngine implements Engine {
   #spread<Verb extends CommitVerb>(
     verb: Verb,
     request: RequestOf<Verb>,
-    { outcome, change = {} }: Committed<Verb>,
+    { outcome, change = {} }: CommitResult<Verb>,
   ): void {
     if (verb === 'registerRunner' && outcome.kind === 'done') {
       this.#watch.add((request as RequestOf<'registerRunner'>).id)
@@ -179,7 +184,7 @@ class PostgresEngine implements Engine {
   }
 }
 
-function holdersOf(change: Change): ReadonlySet<RunnerId | ''> {
+function holdersOf(change: StoreChange): ReadonlySet<RunnerId | ''> {
   const holders = (change.sessions ?? []).map(({ after }) => after.runner ?? '')
   const freed = (change.runners ?? []).some(({ after }) => after === null)
   return new Set(freed ? [...holders, ''] : holders)

@@ -3,35 +3,37 @@ import type { Fenced } from '../commits.ts'
 import type { CommitVerb, RequestOf } from '../contract.ts'
 import type { Route } from '../rows.ts'
 import { hashKey } from '../rules/admit.ts'
-import type { Asked, Strengths } from './snapshot.ts'
+import type { LookupRequest, Strengths } from './snapshot.ts'
 
 /**
  * What each verb is known to look at, so that the first round trip brings it. Only a matter of speed:
  * what is not listed here is fetched when the rule asks for it.
  */
-type Prefetch = { readonly [Verb in CommitVerb]: (request: RequestOf<Verb>) => readonly Asked[] }
+type Prefetch = {
+  readonly [Verb in CommitVerb]: (request: RequestOf<Verb>) => readonly LookupRequest[]
+}
 
-const mailOf = (id: SessionId, numbers: readonly MailNumber[] = []): Asked[] =>
+const mailOf = (id: SessionId, numbers: readonly MailNumber[] = []): LookupRequest[] =>
   numbers.flatMap((number) => [
     ['mail', id, number] as const,
     ['sourcePendingOfMail', id, number] as const,
   ])
-const blobsOf = (id: SessionId, hashes: readonly string[] = []): Asked[] =>
+const blobsOf = (id: SessionId, hashes: readonly string[] = []): LookupRequest[] =>
   hashes.map((hash) => ['blobUses', id, hash])
 const at = (
   name: 'route' | 'sessionOfRoute',
   route: Route,
   strength: Strengths['route'],
-): Asked => [name === 'route' ? strength : name, route.agent, route.channel, route.address]
+): LookupRequest => [name === 'route' ? strength : name, route.agent, route.channel, route.address]
 
 interface Appends extends Fenced {
   readonly settles?: readonly MailNumber[]
 }
-const appends = ({ lease, settles }: Appends): Asked[] => [
+const appends = ({ lease, settles }: Appends): LookupRequest[] => [
   ['session', lease.sessionId],
   ...mailOf(lease.sessionId, settles),
 ]
-const held = ({ lease }: Pick<Fenced, 'lease'>): Asked[] => [['session', lease.sessionId]]
+const held = ({ lease }: Pick<Fenced, 'lease'>): LookupRequest[] => [['session', lease.sessionId]]
 
 const PREFETCH: Prefetch = {
   createSession: ({ id, route }) => [
@@ -49,10 +51,10 @@ const PREFETCH: Prefetch = {
     ['session', sessionId],
   ],
   admit: ({ to, source, key, blobs }) => {
-    const intake: Asked = ['intake', hashKey(source, key)]
+    const intake: LookupRequest = ['intake', hashKey(source, key)]
     if ('sessionId' in to) {
       const { sessionId } = to
-      const sender: Asked = ['sourcePending', sessionId, source.toWellFormed()]
+      const sender: LookupRequest = ['sourcePending', sessionId, source.toWellFormed()]
       return [intake, ['session', sessionId], sender, ...blobsOf(sessionId, blobs)]
     }
     const { agent, channel, address } = to.route
@@ -146,10 +148,10 @@ const PREFETCH: Prefetch = {
   setTitle: ({ sessionId }) => [['session', sessionId]],
   eraseEntries: ({ lease, entries, schedules = [] }) => [
     ...held({ lease }),
-    ...entries.map((number): Asked => ['entry', lease.sessionId, number]),
-    ...entries.map((number): Asked => ['repliesOf', lease.sessionId, number]),
-    ...entries.map((number): Asked => ['notesFrom', lease.sessionId, number]),
-    ...schedules.map((id): Asked => ['schedule', id]),
+    ...entries.map((number): LookupRequest => ['entry', lease.sessionId, number]),
+    ...entries.map((number): LookupRequest => ['repliesOf', lease.sessionId, number]),
+    ...entries.map((number): LookupRequest => ['notesFrom', lease.sessionId, number]),
+    ...schedules.map((id): LookupRequest => ['schedule', id]),
     ['handoffs', lease.sessionId],
     ['runningOf', lease.sessionId],
   ],
@@ -174,7 +176,7 @@ const PREFETCH: Prefetch = {
 export function prefetch<Verb extends CommitVerb>(
   verb: Verb,
   request: RequestOf<Verb>,
-): readonly Asked[] {
+): readonly LookupRequest[] {
   return PREFETCH[verb](request)
 }
 

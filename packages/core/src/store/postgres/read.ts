@@ -1,11 +1,11 @@
 import type { ReadStore, ReadVerb } from '../contract.ts'
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type QueryOf, readStoreOver } from '../facade.ts'
-import { Connections, placeOf } from './connections.ts'
-import { translate } from './failure.ts'
+import { Connections, locationOf } from './connections.ts'
+import { translateServerError } from './failure.ts'
 import type { PostgresOptions } from './open.ts'
 import { postgresReads } from './reads.ts'
-import { readSchema, SCHEMA, STORE_SCHEMA } from './schema.ts'
+import { POSTGRES_SCHEMA, readPostgresSchema, STORE_SCHEMA } from './schema.ts'
 import { unchainedReads } from './unchained.ts'
 
 const DEFAULTS = { schema: STORE_SCHEMA, connections: 2, busyMs: 5_000, statementMs: 30_000 }
@@ -19,14 +19,14 @@ export async function readPostgres(
   options: Omit<PostgresOptions, 'pollMs'> = {},
 ): Promise<ReadStore> {
   const settings = { ...DEFAULTS, ...options, url, readOnly: true }
-  const place = placeOf(settings)
+  const place = locationOf(settings)
   const connections = new Connections(settings)
   const asking = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
     const startedAt = performance.now()
     try {
       return await ask()
     } catch (error) {
-      throw translate(error, place, performance.now() - startedAt)
+      throw translateServerError(error, place, performance.now() - startedAt)
     }
   }
   try {
@@ -53,12 +53,12 @@ export async function readPostgres(
 async function checkSchema(connections: Connections, place: string, schema: string) {
   const loan = await connections.loan()
   try {
-    const found = await readSchema(loan, { place, schema })
-    if (found === SCHEMA) return
+    const found = await readPostgresSchema(loan, { place, schema })
+    if (found === POSTGRES_SCHEMA) return
     const problem =
       found === 0
         ? 'it holds no store: there is no such schema, or it is empty.'
-        : `it has schema ${found} and this program reads ${SCHEMA}. Open it once with a program that may write, or read it with the one that made it.`
+        : `it has schema ${found} and this program reads ${POSTGRES_SCHEMA}. Open it once with a program that may write, or read it with the one that made it.`
     throw new StoreRefusedError({ path: place, problem })
   } finally {
     loan.end()

@@ -13,21 +13,21 @@ import {
   checkedSingles,
   checkMemory,
 } from '../verify/answers.ts'
-import { type Connections, inSnapshot, type Loan, type Query } from './connections.ts'
+import { type Connections, inSnapshot, type LoanedClient, type Query } from './connections.ts'
 import { CHAIN } from './maintenance.ts'
-import { SCHEMA } from './schema.ts'
+import { POSTGRES_SCHEMA } from './schema.ts'
 import { searchSession } from './search.ts'
 import {
   AUDIT_COLUMNS,
   type Columns,
   decodeAudit,
+  decodeReadable,
   POSTGRES,
   POSTGRES_HEAD_COLUMNS,
-  readableSessions,
   toBytes,
   toText,
 } from './tables.ts'
-import { readMemories, verifyStore } from './verify.ts'
+import { readMemories, verifyPostgres } from './verify.ts'
 
 const most = (limit: number) => Math.min(limit, LIST_MAX)
 const optional = (text: string | undefined) => (text === undefined ? null : toText(text))
@@ -62,7 +62,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       const text = 'select id, commits, hash from store where one = 1'
       const [row = {}] = await readChained(connections, { text, values: [] })
       const { id, commits, hash } = row as { id: string; commits: number; hash: string }
-      return { id, schema: SCHEMA, commits, hash }
+      return { id, schema: POSTGRES_SCHEMA, commits, hash }
     },
     readSize: async () => {
       const text = `select coalesce(sum(pg_total_relation_size(oid)), 0) as bytes from pg_class
@@ -84,7 +84,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         const wanted = most(limit) - found.length
         const values = [behind, optional(agent), state ?? null, wanted]
         const rows = await connections.query({ text, values })
-        found.push(...readableSessions(rows))
+        found.push(...decodeReadable(rows))
         behind = String(rows.at(-1)?.['id'])
         // A list that is short tells that it is the last.
         if (rows.length < wanted || found.length === most(limit)) return found
@@ -102,7 +102,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
          order by n limit $3`,
         values: [agents.map(toText), at, most(limit)],
       })
-      return readableSessions(rows)
+      return decodeReadable(rows)
     },
     listRunners: () =>
       all(`select ${POSTGRES.runner.columns} from runner order by id`, [], POSTGRES.runner.decode),
@@ -205,7 +205,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
     search: (query) => inSnapshot(connections, (loan) => searchSession(loan, query)),
     verify: async (query) => {
       await readChained(connections, { text: 'select 1', values: [] })
-      return verifyStore(connections, query)
+      return verifyPostgres(connections, query)
     },
   }
 }
@@ -224,7 +224,7 @@ async function readChained(connections: Connections, query: Query): Promise<read
 }
 
 async function readEntries(
-  loan: Loan,
+  loan: LoanedClient,
   { sessionId, from, to, kind }: ReadEntries,
 ): Promise<readonly Entry[]> {
   const id = toText(sessionId)
@@ -250,7 +250,7 @@ async function readEntries(
 
 /** What the fold asks for depends on the heads, so it is asked twice: first to learn what it needs. */
 async function readContext(
-  loan: Loan,
+  loan: LoanedClient,
   { sessionId, upto }: Parameters<Reads['readContext']>[0],
 ): Promise<ContextEntries | null> {
   const [[row] = [], folded = []] = await loan.send([
@@ -301,7 +301,7 @@ async function readContext(
 }
 
 async function listMail(
-  loan: Loan,
+  loan: LoanedClient,
   query: ListMail,
 ): Promise<Awaited<ReturnType<Reads['listMail']>>> {
   const { sessionId, lane, state, after = 0, limit } = query

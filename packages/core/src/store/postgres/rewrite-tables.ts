@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { StoreBusyError, StoreRefusedError } from '../errors.ts'
-import { newClient, placeOf } from './connections.ts'
-import { ServerFailure, translate } from './failure.ts'
+import { locationOf, newClient } from './connections.ts'
+import { ServerFailure, translateServerError } from './failure.ts'
 import { STORE_SCHEMA } from './schema.ts'
 
 type Notice = {
@@ -38,7 +38,7 @@ export async function rewriteTables(
   { schema = STORE_SCHEMA, busyMs = BUSY_MS, onTable }: RewriteOptions = {},
 ): Promise<Rewritten> {
   const options = { url, schema, connections: 1, busyMs, statementMs: STATEMENT_MS }
-  const place = placeOf(options)
+  const place = locationOf(options)
   const startedAt = performance.now()
   const client = newClient(options)
   try {
@@ -62,7 +62,7 @@ export async function rewriteTables(
     const isKnown = error instanceof StoreRefusedError || error instanceof StoreBusyError
     throw isKnown
       ? error
-      : translate(new ServerFailure(error), place, performance.now() - startedAt)
+      : translateServerError(new ServerFailure(error), place, performance.now() - startedAt)
   } finally {
     await client.end().catch(() => {})
   }

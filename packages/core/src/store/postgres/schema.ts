@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { StoreRefusedError } from '../errors.ts'
 import { sha256 } from '../integrity/canonical.ts'
-import type { Loan } from './connections.ts'
+import type { LoanedClient } from './connections.ts'
 import { MIGRATIONS } from './migrations.ts'
 
-export const SCHEMA = MIGRATIONS.length
+export const POSTGRES_SCHEMA = MIGRATIONS.length
 /** The schema of the database that holds a store, unless another one is named. */
 export const STORE_SCHEMA = 'throughline'
 /** Current snapshots as text (13) and everything else used here; older ones get no fixes any more. */
@@ -14,7 +14,7 @@ const SERVER_VERSION_MIN = 140_000
  * Brings the schema up to date, or says why it must not be touched. One process at a time: the others
  * wait at the advisory lock and then find nothing left to do.
  */
-export async function migrate(loan: Loan, { place, schema }: Place): Promise<void> {
+export async function migratePostgres(loan: LoanedClient, { place, schema }: Place): Promise<void> {
   await checkServer(loan, place)
   try {
     await loan.send([
@@ -24,8 +24,8 @@ export async function migrate(loan: Loan, { place, schema }: Place): Promise<voi
         values: [`throughline ${schema}`],
       },
     ])
-    const found = await readSchema(loan, { place, schema })
-    if (found === SCHEMA) return
+    const found = await readPostgresSchema(loan, { place, schema })
+    if (found === POSTGRES_SCHEMA) return
     if (found === 0) await loan.send([{ text: `create schema if not exists ${schema}` }])
     await loan.send(MIGRATIONS.slice(found).map((text) => ({ text })))
     const id = randomUUID()
@@ -33,7 +33,7 @@ export async function migrate(loan: Loan, { place, schema }: Place): Promise<voi
       {
         text: `insert into store (one, id, schema, commits, hash) values (1, $1, $2, 0, $3)
           on conflict (one) do update set schema = excluded.schema`,
-        values: [id, SCHEMA, sha256(id)],
+        values: [id, POSTGRES_SCHEMA, sha256(id)],
       },
       { text: 'commit' },
     ])
@@ -48,7 +48,7 @@ interface Place {
 }
 
 /** A reader endpoint shows other histories than the writer; a standby can only be read. */
-async function checkServer(loan: Loan, place: string): Promise<void> {
+async function checkServer(loan: LoanedClient, place: string): Promise<void> {
   const [[row] = []] = await loan.send([
     {
       text: `select pg_is_in_recovery() as standby,
@@ -74,7 +74,10 @@ async function checkServer(loan: Loan, place: string): Promise<void> {
 }
 
 /** The schema's number; 0 when there is nothing yet. */
-export async function readSchema(loan: Loan, { place, schema }: Place): Promise<number> {
+export async function readPostgresSchema(
+  loan: LoanedClient,
+  { place, schema }: Place,
+): Promise<number> {
   const [tables = []] = await loan.send([
     {
       text: `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -92,10 +95,10 @@ export async function readSchema(loan: Loan, { place, schema }: Place): Promise<
   }
   const [[row] = []] = await loan.send([{ text: 'select schema from store where one = 1' }])
   const found = Number(row?.['schema'])
-  if (found > SCHEMA) {
+  if (found > POSTGRES_SCHEMA) {
     throw new StoreRefusedError({
       path: place,
-      problem: `it has schema ${found} and this program knows ${SCHEMA}. Use the newer program that made it.`,
+      problem: `it has schema ${found} and this program knows ${POSTGRES_SCHEMA}. Use the newer program that made it.`,
     })
   }
   return found

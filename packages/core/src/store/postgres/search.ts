@@ -5,7 +5,7 @@ import type { Entry } from '../rows.ts'
 import { around, CANDIDATES_MAX, rankEntries } from '../search/rank.ts'
 import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
 import { checkedSingles } from '../verify/answers.ts'
-import type { Connections, Loan } from './connections.ts'
+import type { Connections, LoanedClient } from './connections.ts'
 import { type Columns, fromText, POSTGRES } from './tables.ts'
 
 /**
@@ -24,7 +24,7 @@ const ENTRIES = `select ${POSTGRES.entry.columns} from entry`
 
 /** Runs in one snapshot, which the caller has opened. */
 export async function searchSession(
-  loan: Loan,
+  loan: LoanedClient,
   { sessionId, text, limit, neighbours }: Search,
 ): Promise<readonly SearchHit[]> {
   const question = questionWords(text)

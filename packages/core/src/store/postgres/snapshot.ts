@@ -16,13 +16,13 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Remains, Rows } from '../rules/ruling.ts'
-import type { Loan, Query } from './connections.ts'
+import type { LoanedClient, Query } from './connections.ts'
 import type { Args, Lookup } from './lookup.ts'
 import { LOOKUP_NAMES, LOOKUPS, type LookupName } from './lookups.ts'
 import type { Columns } from './tables.ts'
 
 /** One row, or one list of rows, that a rule asks for. */
-export type Asked = readonly [name: LookupName, ...args: Args]
+export type LookupRequest = readonly [name: LookupName, ...args: Args]
 
 /** Verbs that change a runner or a route lock it for that from the beginning. */
 export interface Strengths {
@@ -39,14 +39,14 @@ export class Snapshot implements Rows {
   readonly #strengths: Strengths
   readonly #values = new Map<string, unknown>()
   readonly #locked = new Set<string>()
-  #missed = new Map<string, Asked>()
+  #missed = new Map<string, LookupRequest>()
 
   constructor(strengths: Strengths) {
     this.#strengths = strengths
   }
 
   /** The look-ups that the last run missed; they are forgotten here and expected to be loaded. */
-  takeMissed(): readonly Asked[] {
+  takeMissed(): readonly LookupRequest[] {
     const missed = [...this.#missed.values()]
     this.#missed = new Map()
     return missed
@@ -54,8 +54,8 @@ export class Snapshot implements Rows {
 
   /** Loads in one round trip, behind the statements in `first`. */
   async load(
-    loan: Loan,
-    asked: readonly Asked[],
+    loan: LoanedClient,
+    asked: readonly LookupRequest[],
     first: readonly Query[] = [],
   ): Promise<readonly (readonly Columns[])[]> {
     const groups = LOOKUP_NAMES.flatMap((name) => {

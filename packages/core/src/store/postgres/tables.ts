@@ -131,7 +131,7 @@ export const POSTGRES_HEAD_COLUMNS = POSTGRES.entry.columns.replace(
 )
 
 /** One that is harmed is left out: it must not hide the others. `verify` names it. */
-export function readableSessions(rows: readonly Columns[]): readonly SessionRow[] {
+export function decodeReadable(rows: readonly Columns[]): readonly SessionRow[] {
   return rows.flatMap((row) => unlessDamaged(() => POSTGRES.session.decode(row)) ?? [])
 }
 

@@ -3,9 +3,9 @@ import type { Reads } from '../contract.ts'
 import { hashAudit } from '../integrity/chain.ts'
 import type { AuditRow } from '../rows.ts'
 import { type Connections, inSnapshot } from './connections.ts'
-import { SCHEMA } from './schema.ts'
+import { POSTGRES_SCHEMA } from './schema.ts'
 import { AUDIT_COLUMNS, type Columns, decodeAudit, toText } from './tables.ts'
-import { verifyStore } from './verify.ts'
+import { verifyPostgres } from './verify.ts'
 
 /** The audit as of one moment: the chain up to a number, and what nobody has linked to it yet. */
 interface Horizon {
@@ -30,7 +30,7 @@ export function unchainedReads(
       const last = unchained.at(-1)
       return {
         id,
-        schema: SCHEMA,
+        schema: POSTGRES_SCHEMA,
         commits: commits + unchained.length,
         hash: last?.hash ?? hash,
       }
@@ -52,7 +52,7 @@ export function unchainedReads(
       return [...chained.map(decodeAudit), ...rest].slice(0, most)
     },
     // What is not linked yet has no hash that could be wrong.
-    verify: (query) => verifyStore(connections, query),
+    verify: (query) => verifyPostgres(connections, query),
   }
 }
 

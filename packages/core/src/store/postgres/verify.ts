@@ -1,10 +1,10 @@
 import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
 import { orUnreadable } from '../integrity/damaged-row.ts'
-import type { Finding } from '../queries.ts'
+import type { StoreFinding } from '../queries.ts'
 import type { MailRow, SessionRow } from '../rows.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
-import { type Connections, inSnapshot, type Loan } from './connections.ts'
+import { type Connections, inSnapshot, type LoanedClient } from './connections.ts'
 import {
   AUDIT_COLUMNS,
   type Columns,
@@ -18,15 +18,15 @@ import {
 const PAGE = 500
 
 /** A snapshot per session, so that a long check does not keep the server from tidying up. */
-export async function verifyStore(
+export async function verifyPostgres(
   connections: Connections,
   { sessionId }: { readonly sessionId?: SessionId },
-): Promise<readonly Finding[]> {
+): Promise<readonly StoreFinding[]> {
   const ids = await connections.query({
     text: 'select id from session where id = coalesce($1, id) order by n',
     values: [sessionId === undefined ? null : toText(sessionId)],
   })
-  const findings: Finding[] = []
+  const findings: StoreFinding[] = []
   for (const row of ids) {
     const id = row['id'] as SessionId
     findings.push(...(await inSnapshot(connections, (loan) => verifySession(loan, id))))
@@ -39,7 +39,7 @@ export async function verifyStore(
   ]
 }
 
-async function verifySession(loan: Loan, id: SessionId): Promise<readonly Finding[]> {
+async function verifySession(loan: LoanedClient, id: SessionId): Promise<readonly StoreFinding[]> {
   const [[row] = []] = await loan.send([
     { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
   ])
@@ -81,7 +81,7 @@ async function verifySession(loan: Loan, id: SessionId): Promise<readonly Findin
 
 /** By keys, and not by counting up to the tail: a tail that was harmed may say any number. */
 async function* pages(
-  loan: Loan,
+  loan: LoanedClient,
   select: string,
   id: SessionId,
 ): AsyncIterable<readonly Columns[]> {
@@ -96,7 +96,7 @@ async function* pages(
 
 /** What is remembered of the key of each item, in their order. */
 export async function readMemories(
-  loan: Loan,
+  loan: LoanedClient,
   id: SessionId,
   mails: readonly (MailRow | null)[],
 ): Promise<readonly (KeyMemory | undefined)[]> {
@@ -126,7 +126,10 @@ function memoryOf(
 }
 
 /** In one snapshot with the sessions' counters: each commit writes both. */
-async function verifyAudit(loan: Loan, only: SessionId | undefined): Promise<readonly Finding[]> {
+async function verifyAudit(
+  loan: LoanedClient,
+  only: SessionId | undefined,
+): Promise<readonly StoreFinding[]> {
   const [[store = {}] = []] = await loan.send([
     { text: 'select id, commits, hash from store where one = 1', values: [] },
   ])
@@ -171,7 +174,7 @@ const OF_SESSIONS = ['entry', 'mail', 'blob', 'operation', 'route', 'intake']
 async function findStrays(
   connections: Connections,
   only: SessionId | undefined,
-): Promise<readonly Finding[]> {
+): Promise<readonly StoreFinding[]> {
   const rows = await connections.query({
     text: `select session, string_agg(what, ', ' order by what) as what from (${OF_SESSIONS.map(
       (table) => `select distinct session, '${table}' as what from ${table}`,
@@ -190,7 +193,7 @@ async function findStrays(
 async function findKeysWithoutMail(
   connections: Connections,
   only: SessionId | undefined,
-): Promise<readonly Finding[]> {
+): Promise<readonly StoreFinding[]> {
   const rows = await connections.query({
     text: `select id, mail, max(number) as number from intake join session on id = session
       where id = coalesce($1, id) group by id, mail having max(number) > mail order by id`,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { RunnerId } from '../../base/ids.ts'
-import { type ConnectionOptions, type Connections, newClient } from './connections.ts'
+import { type Connections, newClient, type PostgresConnectionOptions } from './connections.ts'
 
 /** Names of runners in one message, below the server's 8,000 bytes; beyond that everybody is woken. */
 const NAMES_MAX = 100
@@ -12,9 +12,9 @@ const GATHER_MS = 5
  * second became 2,300). It is only a hint and may be lost with its connection; the poll is the truth:
  * the server's snapshot changes with every commit, whoever made it.
  */
-export class Watch {
+export class ChangeWatch {
   readonly #connections: Connections
-  readonly #options: ConnectionOptions & { readonly pollMs: number }
+  readonly #options: PostgresConnectionOptions & { readonly pollMs: number }
   readonly #tell: () => void
   readonly #ours = new Set<RunnerId>()
   readonly #others = new Set<RunnerId | ''>()
@@ -28,7 +28,7 @@ export class Watch {
 
   constructor(
     connections: Connections,
-    options: ConnectionOptions & { readonly pollMs: number },
+    options: PostgresConnectionOptions & { readonly pollMs: number },
     tell: () => void,
   ) {
     this.#connections = connections

@@ -1,5 +1,5 @@
 import type { SessionRow } from '../rows.ts'
-import type { Change, Erase, Replaced } from '../rules/ruling.ts'
+import type { Erase, Replaced, StoreChange } from '../rules/ruling.ts'
 import type { Query } from './connections.ts'
 import {
   type Columns,
@@ -16,7 +16,7 @@ import {
  * row comes first and its statement holds what the rule relied on. Many rows of a table are one
  * statement with one parameter; where a row may be there already, only what can change is set.
  */
-export function writeChange(change: Change, at: number): readonly Query[] {
+export function writeChange(change: StoreChange, at: number): readonly Query[] {
   const { sessions = [], runners = [], senders = [], blobUses = [], drafts = [] } = change
   const born = sessions.filter(({ before }) => before === null).map(({ after }) => after)
   return [
@@ -166,7 +166,7 @@ const REMOVE_BLOB = `delete from blob using json_populate_recordset(null::blob, 
 const REMOVE_SENDER = `delete from sender using json_populate_recordset(null::sender, $1) as old
   where sender.session = old.session and sender.source = old.source`
 
-type BlobUses = NonNullable<Change['blobUses']>[number]
+type BlobUses = NonNullable<StoreChange['blobUses']>[number]
 function encodeUses({ sessionId, hash, uses }: BlobUses): Columns {
   return { session: sessionId, hash: toBytes(hash), uses }
 }

@@ -8,7 +8,7 @@ import { mailState } from '../mail-state.ts'
 import { isCount } from '../measure.ts'
 import type { Lane, MailRow, SessionRow } from '../rows.ts'
 import { Draft } from './change-builder.ts'
-import { fenced, type Rows, type Rule } from './ruling.ts'
+import { fencedSession, type Rows, type Rule } from './ruling.ts'
 
 /** A source names itself freely, so the pair is written as JSON: no two pairs share one text. */
 export function hashKey(source: string, key: string): string {
@@ -147,7 +147,7 @@ export const withdraw: Rule<'withdraw'> = (rows, request, stamp) => {
 }
 
 export const settleControl: Rule<'settleControl'> = (rows, { lease, mail, refused }, stamp) => {
-  const session = fenced(rows, lease)
+  const session = fencedSession(rows, lease)
   if ('kind' in session) return { outcome: session }
   const draft = new Draft(rows, session, NO_OPERATION, stamp)
   draft.settleControls(mail)

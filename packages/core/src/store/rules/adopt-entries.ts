@@ -2,7 +2,7 @@ import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import type { AdoptedEntry } from '../adoption.ts'
 import { ADOPT_MAX } from '../bounds.ts'
 import { InvalidRequestError } from '../errors.ts'
-import { handoffOf } from '../fold.ts'
+import { compactionMetaOf } from '../fold.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
 import { isMoment } from '../measure.ts'
 import type { Entry } from '../rows.ts'
@@ -56,7 +56,7 @@ function rewind(
   const { tail, effective: target } = draft.session
   if (to > tail) throw new InvalidRequestError({ problem: 'A rewind cannot lead past the tail.' })
   const entry = effective === 0 ? undefined : find(effective)
-  const handoff = entry && handoffOf(entry)
+  const handoff = entry && compactionMetaOf(entry)
   if (effective !== 0 && (handoff === undefined || handoff.covers > to)) {
     throw new InvalidRequestError({
       problem: `Entry ${effective} is not a compaction of entries up to ${to}.`,

@@ -6,7 +6,7 @@ import type { IntakeRow, SessionRow } from '../rows.ts'
 import { judgeInput } from '../verify/session.ts'
 import { checkTranscript } from '../verify/transcript.ts'
 import { hashKey, intakeHash, UNTOLD } from './admit.ts'
-import { birthLine } from './create-session.ts'
+import { creationLine } from './create-session.ts'
 import type { Rule, SenderRow } from './ruling.ts'
 import { checkLimits, titled } from './settings.ts'
 
@@ -50,7 +50,7 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
       senders: sendersOf(request),
       replies: replies.map((reply) => ({ ...reply, sessionId, claimant: null })),
       blobs: blobs.map((blob) => ({ ...blob, sessionId, at: stamp.at })),
-      audit: [birthLine(session, operation)],
+      audit: [creationLine(session, operation)],
     },
   }
 }

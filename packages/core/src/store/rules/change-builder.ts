@@ -16,7 +16,7 @@ import type {
   ReplyRow,
   SessionRow,
 } from '../rows.ts'
-import type { AuditDraft, Change, Erase, Rows, Stamp } from './ruling.ts'
+import type { AuditDraft, Erase, Rows, Stamp, StoreChange } from './ruling.ts'
 
 type NewHead = EntryHead extends infer Head
   ? Head extends EntryHead
@@ -213,7 +213,7 @@ export class Draft {
     this.#audit.push({ sessionId: this.#session.id, kind, operation, phase, facts })
   }
 
-  change(): Change {
+  change(): StoreChange {
     const sessionId = this.#session.id
     return {
       sessions: [{ before: this.#before, after: this.#session }],

@@ -1,10 +1,10 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import { REWRITES_MAX } from '../bounds.ts'
-import { handoffOf } from '../fold.ts'
+import { compactionMetaOf } from '../fold.ts'
 import type { CompactionMeta, OperationRow, SessionRow } from '../rows.ts'
 import { Draft } from './change-builder.ts'
 import { cannotCarry, carriesAnswered } from './open-inputs.ts'
-import { fenced, fencedAtTail, type Rows, type Rule, tailOf } from './ruling.ts'
+import { fencedAtTail, fencedSession, type Rows, type Rule, tailOf } from './ruling.ts'
 
 /**
  * One compaction in flight per session (I6): the session row names it. A second claim joins it,
@@ -12,7 +12,7 @@ import { fenced, fencedAtTail, type Rows, type Rule, tailOf } from './ruling.ts'
  * model has seen verbatim (decision 3).
  */
 export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) => {
-  const session = fenced(rows, request.lease)
+  const session = fencedSession(rows, request.lease)
   if ('kind' in session) return { outcome: session }
   const running = session.operation === null ? undefined : rows.operation(session.operation)
   const givesWay = running?.by === 'rewrite' && request.by !== 'rewrite'
@@ -68,7 +68,7 @@ function belowEffective(rows: Rows, session: SessionRow): EntryNumber {
 
 function effectiveMeta(rows: Rows, session: SessionRow): CompactionMeta | undefined {
   const entry = rows.entry(session.id, session.effective)
-  return entry && handoffOf(entry)
+  return entry && compactionMetaOf(entry)
 }
 
 /** Fenced by the base: what changed the context's foundation meanwhile makes the text void. */
@@ -140,11 +140,11 @@ export const revert: Rule<'revert'> = (rows, request, stamp) => {
 
   const draft = new Draft(rows, session, request.operation, stamp)
   let below = rows.entry(session.id, entryNumber(meta.previous))
-  let belowMeta = below && handoffOf(below)
+  let belowMeta = below && compactionMetaOf(below)
   // One that was erased has nothing to show again.
   while (belowMeta !== undefined && below?.body === null) {
     below = rows.entry(session.id, entryNumber(belowMeta.previous))
-    belowMeta = below && handoffOf(below)
+    belowMeta = below && compactionMetaOf(below)
   }
   const previous = entryNumber(belowMeta === undefined ? 0 : (below?.number ?? 0))
   const number = draft.appendJson(

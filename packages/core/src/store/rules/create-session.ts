@@ -6,7 +6,7 @@ import { firstHash, hashTitle } from '../integrity/chain.ts'
 import { checkName } from '../measure.ts'
 import type { MailRow, RouteRow, SessionRow } from '../rows.ts'
 import { hashKey } from './admit.ts'
-import type { AuditDraft, Change, Rule, Stamp } from './ruling.ts'
+import type { AuditDraft, Rule, Stamp, StoreChange } from './ruling.ts'
 import { checkLimits } from './settings.ts'
 
 /** Sessions are born here, by create and start afresh, and by import; nowhere else (I30). */
@@ -27,7 +27,7 @@ export const createSession: Rule<'createSession'> = (rows, request, stamp) => {
     change: {
       sessions: [{ before: null, after: session }],
       routes: route === undefined ? [] : [{ ...route, sessionId: session.id, version: 1 }],
-      audit: [birthLine(session, request.operation)],
+      audit: [creationLine(session, request.operation)],
     },
   }
 }
@@ -58,11 +58,11 @@ export const startAfresh: Rule<'startAfresh'> = (rows, request, stamp) => {
   // The people of the route stay the same, and so does what was noted with them.
   const born = { ...request, agent: route.agent, ...(old && { scope: old.scope }) }
   const session = newSession(born, 'afresh', stamp)
-  const birth: Change = {
+  const birth: StoreChange = {
     sessions: [{ before: null, after: session }],
     routes: [{ ...route, sessionId: id, version: version + 1 }],
     intake: [{ keyHash, bodyHash, sessionId: id, number: mailNumber(0) }],
-    audit: [birthLine(session, request.operation)],
+    audit: [creationLine(session, request.operation)],
   }
   return {
     outcome: { kind: 'started', sessionId: id, left: old?.id ?? null },
@@ -70,7 +70,7 @@ export const startAfresh: Rule<'startAfresh'> = (rows, request, stamp) => {
   }
 }
 
-function withStop(birth: Change, old: SessionRow, stamp: Stamp): Change {
+function withStop(birth: StoreChange, old: SessionRow, stamp: Stamp): StoreChange {
   if (old.turnState !== 'running') return birth
   const number = mailNumber(old.mail + 1)
   const mail: MailRow = {
@@ -126,7 +126,10 @@ export const pointRoute: Rule<'pointRoute'> = (rows, { route, sessionId, version
   }
 }
 
-export function birthLine(session: SessionRow, operation: CreateSession['operation']): AuditDraft {
+export function creationLine(
+  session: SessionRow,
+  operation: CreateSession['operation'],
+): AuditDraft {
   return {
     sessionId: session.id,
     kind: 'session created',

@@ -2,7 +2,7 @@ import { type EntryNumber, entryNumber, type MailNumber, mailNumber } from '../.
 import { ERASE_MAX } from '../bounds.ts'
 import type { ErasedUpTo } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
-import { handoffOf } from '../fold.ts'
+import { compactionMetaOf } from '../fold.ts'
 import type { CompactionMeta, EntryHead, ReplyRow } from '../rows.ts'
 import { Draft } from './change-builder.ts'
 import { fencedAtTail, type Remains, type Rule, tailOf } from './ruling.ts'
@@ -31,7 +31,7 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   const repeated = [...named.values()].filter(({ kind }) => kind !== 'pin')
   const first = Math.min(...repeated.map(({ number }) => number))
   const handoffs = rows.handoffs(session.id)
-  const tainted = handoffs.filter((head) => (handoffOf(head)?.covers ?? 0) >= first)
+  const tainted = handoffs.filter((head) => (compactionMetaOf(head)?.covers ?? 0) >= first)
   for (const head of tainted) named.set(head.number, head)
 
   const replaced = named.has(session.effective)
@@ -42,7 +42,7 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   const entries = [...named.keys()].sort((a, b) => a - b)
   const previous = below(session.effective, named)
   const effective = handoffs.find((head) => head.number === session.effective)
-  const carries = (effective && handoffOf(effective)?.carries) ?? []
+  const carries = (effective && compactionMetaOf(effective)?.carries) ?? []
   const { covers, by } = session
   const replaces: CompactionMeta | null =
     replaced && by !== null
@@ -92,7 +92,7 @@ function below(effective: EntryNumber, gone: ReadonlyMap<EntryNumber, EntryHead>
   let number = effective
   while (number !== 0 && gone.has(number)) {
     const head = gone.get(number)
-    number = entryNumber((head && handoffOf(head)?.previous) ?? 0)
+    number = entryNumber((head && compactionMetaOf(head)?.previous) ?? 0)
   }
   return number
 }

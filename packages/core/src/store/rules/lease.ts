@@ -1,7 +1,7 @@
 import type { OperationId } from '../../base/ids.ts'
 import { checkName } from '../measure.ts'
 import { Draft } from './change-builder.ts'
-import { fenced, type Rule } from './ruling.ts'
+import { fencedSession, type Rule } from './ruling.ts'
 
 const NO_OPERATION = '' as OperationId
 
@@ -100,7 +100,7 @@ export const acquire: Rule<'acquire'> = (rows, request, stamp) => {
 }
 
 export const release: Rule<'release'> = (rows, { lease, reason }, stamp) => {
-  const session = fenced(rows, lease)
+  const session = fencedSession(rows, lease)
   if ('kind' in session) return { outcome: session }
   const busy = session.turnState === 'running' || session.operation !== null
   if (reason === 'idle' && busy) return { outcome: { kind: 'in-use' } }
@@ -113,7 +113,7 @@ export const release: Rule<'release'> = (rows, { lease, reason }, stamp) => {
 }
 
 export const setWake: Rule<'setWake'> = (rows, { lease, wakeAt }) => {
-  const session = fenced(rows, lease)
+  const session = fencedSession(rows, lease)
   if ('kind' in session) return { outcome: session }
   return {
     outcome: { kind: 'done' },

@@ -1,6 +1,6 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import { WAITING_NOTE_TOKENS } from '../bounds.ts'
-import { handoffOf } from '../fold.ts'
+import { compactionMetaOf } from '../fold.ts'
 import type { EntryHead, SessionRow } from '../rows.ts'
 import type { Rows } from './ruling.ts'
 
@@ -23,7 +23,7 @@ function shownInputs(rows: Rows, session: SessionRow): readonly InputHead[] {
 
 function carriedEntries(rows: Rows, session: SessionRow): readonly number[] {
   const entry = session.effective === 0 ? undefined : rows.entry(session.id, session.effective)
-  return (entry && handoffOf(entry)?.carries) ?? []
+  return (entry && compactionMetaOf(entry)?.carries) ?? []
 }
 
 export function openInputs(rows: Rows, session: SessionRow): readonly InputHead[] {

@@ -32,7 +32,7 @@ export const RULES: Rules = {
   acquire: lease.acquire,
   release: lease.release,
   setWake: lease.setWake,
-  deliver: transcript.deliver,
+  deliver: transcript.deliverMail,
   commitReply: transcript.commitReply,
   commitResults: transcript.commitResults,
   recover: transcript.recover,

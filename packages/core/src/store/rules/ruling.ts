@@ -35,7 +35,7 @@ export type Rule<Verb extends CommitVerb> = (
 export interface Ruling<Outcome> {
   readonly outcome: Outcome
   /** Absent when nothing is to be written: refused, or already done. */
-  readonly change?: Change
+  readonly change?: StoreChange
 }
 
 /** What a rule may not make up by itself. */
@@ -95,7 +95,7 @@ export interface Remains {
 }
 
 /** Rows as they will be. Engines replace by key, except where a list says otherwise. */
-export interface Change {
+export interface StoreChange {
   /** `before` is what the rule relied on; an engine with optimistic writes compares it. */
   readonly sessions?: readonly { readonly before: SessionRow | null; readonly after: SessionRow }[]
   readonly runners?: readonly { readonly id: RunnerId; readonly after: RunnerRow | null }[]
@@ -160,7 +160,7 @@ export interface AuditDraft {
 }
 
 /** F: the session when the lease holds, else why it does not. */
-export function fenced(rows: Rows, lease: Lease): SessionRow | Superseded {
+export function fencedSession(rows: Rows, lease: Lease): SessionRow | Superseded {
   const session = rows.session(lease.sessionId)
   if (session === undefined || session.state !== 'open') return { kind: 'superseded', by: 'gone' }
   const holds =
@@ -175,7 +175,7 @@ export function fencedAtTail(
   rows: Rows,
   { lease, tail }: { readonly lease: Lease; readonly tail: Tail },
 ): SessionRow | Superseded {
-  const session = fenced(rows, lease)
+  const session = fencedSession(rows, lease)
   if ('kind' in session) return session
   const known = session.tail === tail.number && session.tailHash === tail.hash
   return known ? session : { kind: 'superseded', by: 'tail' }

@@ -4,7 +4,7 @@ import type { LimitsRefused } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { hashTitle, saltFor, type Titled } from '../integrity/chain.ts'
 import { isCount } from '../measure.ts'
-import { roomForPin } from '../pins.ts'
+import { pinBudget } from '../pins.ts'
 import type { Limits, PinRecord } from '../rows.ts'
 import { NO_OPERATION } from './admit.ts'
 import { Draft } from './change-builder.ts'
@@ -50,7 +50,7 @@ export const pin: Rule<'pin'> = (rows, request, stamp) => {
     const pins = Object.entries(others).map(([each, { tokens }]) => [each, tokens] as const)
     const settingsTokens = rows.entry(session.id, session.settings)?.tokens ?? 0
     const room = { pins, settingsTokens, limits: session.limits }
-    const { fits, tokensAfter, limit } = roomForPin(room, { name, tokens: request.tokens })
+    const { fits, tokensAfter, limit } = pinBudget(room, { name, tokens: request.tokens })
     if (!fits) return { outcome: { kind: 'no-room', tokensAfter, limit } }
   }
 

@@ -12,7 +12,7 @@ import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
  * never more than the input bound together with what is not answered yet (decision 4, I34). The last
  * entry records how many messages were left behind, for the model to know that more is to come.
  */
-export const deliver: Rule<'deliver'> = (rows, request, stamp) => {
+export const deliverMail: Rule<'deliver'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
   if ('kind' in session) return { outcome: session }
   if (request.mail.length === 0 || request.mail.length > DELIVERY_MAX) {

@@ -3,8 +3,8 @@ import { sha256 } from '../integrity/canonical.ts'
 import { hashAudit } from '../integrity/chain.ts'
 import { damagedEntry, damagedMail } from '../integrity/damaged-row.ts'
 import type { SessionRow } from '../rows.ts'
-import type { Change, Erase } from '../rules/ruling.ts'
-import { type Connection, isTaken, type Value } from './connection.ts'
+import type { Erase, StoreChange } from '../rules/ruling.ts'
+import { isTaken, type SqliteConnection, type Value } from './connection.ts'
 import { writeOperationalRows } from './operational-rows.ts'
 import { unindex } from './search.ts'
 import type { SessionNumbers } from './sessions.ts'
@@ -28,9 +28,9 @@ const PUT_ROUTE = `${SQLITE.route.insert} on conflict (agent, channel, address) 
 
 /** Writes one change. The session row comes first and its statement holds what the rule relied on. */
 export function applyChange(
-  db: Connection,
+  db: SqliteConnection,
   numbers: SessionNumbers,
-  change: Change,
+  change: StoreChange,
   at: number,
 ): void {
   for (const { before, after } of change.sessions ?? []) writeSession(db, numbers, before, after)
@@ -62,7 +62,7 @@ export function applyChange(
 }
 
 function writeSession(
-  db: Connection,
+  db: SqliteConnection,
   numbers: SessionNumbers,
   before: SessionRow | null,
   after: SessionRow,
@@ -85,7 +85,7 @@ const BEHIND_THE_LAST = 'already exists after the last one that its session know
 
 /** A new row never overwrites an existing one; if there is one, the counters are out of date. */
 function insertNew(
-  db: Connection,
+  db: SqliteConnection,
   sql: string,
   values: readonly Value[],
   taken: () => DamagedRowError,
@@ -97,7 +97,7 @@ function insertNew(
   }
 }
 
-function writeMail(db: Connection, numbers: SessionNumbers, change: Change): void {
+function writeMail(db: SqliteConnection, numbers: SessionNumbers, change: StoreChange): void {
   for (const { sessionId, mail } of change.mail ?? []) {
     const values = SQLITE.mail.encode({ sessionId, ...mail }, numbers)
     const session = change.sessions?.find(({ after }) => after.id === sessionId)
@@ -123,7 +123,7 @@ function writeMail(db: Connection, numbers: SessionNumbers, change: Change): voi
   }
 }
 
-function writeRoutes(db: Connection, numbers: SessionNumbers, change: Change): void {
+function writeRoutes(db: SqliteConnection, numbers: SessionNumbers, change: StoreChange): void {
   for (const row of change.routes ?? []) db.run(PUT_ROUTE, ...SQLITE.route.encode(row, numbers))
   for (const { agent, channel, address } of change.routesRemoved ?? []) {
     const sql = 'delete from route where agent = ? and channel = ? and address = ?'
@@ -131,7 +131,7 @@ function writeRoutes(db: Connection, numbers: SessionNumbers, change: Change): v
   }
 }
 
-function writeBlobs(db: Connection, numbers: SessionNumbers, change: Change): void {
+function writeBlobs(db: SqliteConnection, numbers: SessionNumbers, change: StoreChange): void {
   for (const row of change.blobs ?? []) {
     db.run(SQLITE.blob.insert, ...SQLITE.blob.encode(row, numbers))
   }
@@ -142,7 +142,7 @@ function writeBlobs(db: Connection, numbers: SessionNumbers, change: Change): vo
   }
 }
 
-function erase(db: Connection, n: number, { entries, mail, replies }: Erase): void {
+function erase(db: SqliteConnection, n: number, { entries, mail, replies }: Erase): void {
   for (const number of entries) {
     const id = packed(n, number)
     unindex(db, n, number)
@@ -157,7 +157,12 @@ function erase(db: Connection, n: number, { entries, mail, replies }: Erase): vo
   }
 }
 
-function writeAudit(db: Connection, numbers: SessionNumbers, change: Change, at: number): void {
+function writeAudit(
+  db: SqliteConnection,
+  numbers: SessionNumbers,
+  change: StoreChange,
+  at: number,
+): void {
   if (change.audit === undefined || change.audit.length === 0) return
   let { cursor, hash } = newestAudit(db)
   for (const draft of change.audit) {
@@ -172,12 +177,15 @@ function writeAudit(db: Connection, numbers: SessionNumbers, change: Change, at:
  * Where the chain of the audit stands; before the first row it starts from the store's id. What the
  * newest row tells is not read: every commit needs its hash, and would fail with it.
  */
-export function newestAudit(db: Connection): { readonly cursor: number; readonly hash: string } {
+export function newestAudit(db: SqliteConnection): {
+  readonly cursor: number
+  readonly hash: string
+} {
   const row = db.get('select cursor, hash from audit order by cursor desc limit 1')
   if (row === undefined) return { cursor: 0, hash: sha256(readStoreId(db)) }
   return { cursor: row['cursor'] as number, hash: hashText(row['hash']) }
 }
 
-export function readStoreId(db: Connection): string {
+export function readStoreId(db: SqliteConnection): string {
   return (db.get('select id from store where one = 1')?.['id'] ?? '') as string
 }

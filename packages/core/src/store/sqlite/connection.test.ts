@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { Connection, configure } from './connection.ts'
+import { configure, SqliteConnection } from './connection.ts'
 import { pragma } from './schema.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-connection-'))
@@ -10,7 +10,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a writing connection', () => {
   it('syncs each commit, keeps references whole, and overwrites what it deletes', () => {
-    const connection = new Connection(join(folder, 'store.db'), { readOnly: false, busyMs: 0 })
+    const connection = new SqliteConnection(join(folder, 'store.db'), {
+      readOnly: false,
+      busyMs: 0,
+    })
     configure(connection, { readOnly: false })
     const read = (name: string) => pragma(connection.database, name)
     expect(read('journal_mode')).toBe('wal')

@@ -12,9 +12,9 @@ import {
 import { pragma } from './schema.ts'
 
 export type Value = string | number | bigint | null | Uint8Array
-export type Record_ = Record<string, Value>
+export type SqliteColumns = Record<string, Value>
 
-export interface ConnectionOptions {
+export interface SqliteConnectionOptions {
   readonly readOnly: boolean
   readonly busyMs: number
   /** How SQLite treats the files beside the database when it must not touch them. */
@@ -31,13 +31,13 @@ export type Manner = '?immutable=1' | '?readonly_shm=1'
  * One connection with its statements. Whole numbers are bound as BigInt: node:sqlite binds numbers
  * as REAL, and a virtual table then silently ignores a range of row ids.
  */
-export class Connection {
+export class SqliteConnection {
   readonly database: DatabaseSync
   readonly path: string
-  readonly #options: ConnectionOptions
+  readonly #options: SqliteConnectionOptions
   readonly #statements = new Map<string, StatementSync>()
 
-  constructor(path: string, options: ConnectionOptions) {
+  constructor(path: string, options: SqliteConnectionOptions) {
     this.path = path
     this.#options = options
     const { readOnly, busyMs, manner = '' } = options
@@ -48,16 +48,16 @@ export class Connection {
   }
 
   /** Another one of the same kind. */
-  again(): Connection {
-    return new Connection(this.path, this.#options)
+  again(): SqliteConnection {
+    return new SqliteConnection(this.path, this.#options)
   }
 
-  get(sql: string, ...values: readonly Value[]): Record_ | undefined {
-    return this.#prepare(sql).get(...bound(values)) as Record_ | undefined
+  get(sql: string, ...values: readonly Value[]): SqliteColumns | undefined {
+    return this.#prepare(sql).get(...bound(values)) as SqliteColumns | undefined
   }
 
-  all(sql: string, ...values: readonly Value[]): Record_[] {
-    return this.#prepare(sql).all(...bound(values)) as Record_[]
+  all(sql: string, ...values: readonly Value[]): SqliteColumns[] {
+    return this.#prepare(sql).all(...bound(values)) as SqliteColumns[]
   }
 
   /** Gives the number of rows changed. */
@@ -101,7 +101,7 @@ export const DURABLE = { synchronous: 2, foreign_keys: 1, secure_delete: 1 } as 
 
 /** What every writing connection is told; read-only ones need the last three. */
 export function configure(
-  connection: Connection,
+  connection: SqliteConnection,
   { readOnly }: { readonly readOnly: boolean },
 ): void {
   if (!readOnly) {
@@ -181,7 +181,7 @@ function isWritable(path: string): boolean {
 }
 
 /** SQLite's errors in our words; anything else is passed through as it is. */
-export function translate(error: unknown, path: string): unknown {
+export function translateSqliteError(error: unknown, path: string): unknown {
   const code = sqliteCode(error)
   const text = error instanceof Error ? error.message : String(error)
   if (error instanceof Error && 'code' in error && error.code === 'EMFILE') {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
-import { Desk, said } from '../contract-suite/bench.ts'
+import { StoreFixture, said } from '../contract-suite/bench.ts'
 import { readSqliteStore } from './read.ts'
 
 const { opened, newPath, open } = sqlitePlace()
@@ -43,43 +43,43 @@ describe('damage', () => {
   it('a WAL removed under a running process ends acknowledgments before the next one [I26, fault 67]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    await desk.admit(said('before'))
+    const fixture = await StoreFixture.open(store)
+    await fixture.admit(said('before'))
     rmSync(`${path}-wal`)
-    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
-    await expect(desk.tryAdmit(said('again'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(fixture.tryAdmit(said('again'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
   it('a WAL replaced by another one is noticed as well [I26, fault 67]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     copyFileSync(`${path}-wal`, `${path}-copy`)
     renameSync(`${path}-copy`, `${path}-wal`)
-    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
   it('a WAL that was cut, whole or in part, is noticed before the next acknowledgment [I26, fault 70]', async () => {
     for (const part of [0, 0.5]) {
       const path = newPath()
-      const desk = await Desk.open(await open(path))
-      for (let index = 0; index < 5; index++) await desk.admit(said(`before ${index}`))
+      const fixture = await StoreFixture.open(await open(path))
+      for (let index = 0; index < 5; index++) await fixture.admit(said(`before ${index}`))
       truncateSync(`${path}-wal`, Math.floor(statSync(`${path}-wal`).size * part))
-      const late = desk.tryAdmit(said('after'))
+      const late = fixture.tryAdmit(said('after'))
       await expect(late, `${part}`).rejects.toMatchObject({ code: expect.stringMatching(STOPPED) })
     }
   })
 
   it('a WAL whose header a power cut left empty holds up nobody, and is watched from then on', async () => {
     const path = newPath()
-    const desk = await Desk.open(await open(path))
-    await desk.admit(said('before'))
+    const fixture = await StoreFixture.open(await open(path))
+    await fixture.admit(said('before'))
     await opened.pop()?.close()
     writeFileSync(`${path}-wal`, Buffer.alloc(8_192))
     const store = await open(path)
     // Nothing to write: it stays as it is.
     expect(await store.removeToken({ id: 'nobody' })).toEqual({ kind: 'unknown' })
-    const again = await Desk.open(store)
+    const again = await StoreFixture.open(store)
     await again.admit(said('after'))
     truncateSync(`${path}-wal`, 0)
     const late = again.tryAdmit(said('late'))
@@ -88,10 +88,10 @@ describe('damage', () => {
 
   it('a WAL that SQLite itself cuts behind a commit that was taken back is in order', async () => {
     const path = newPath()
-    const desk = await Desk.open(await open(path))
+    const fixture = await StoreFixture.open(await open(path))
     // Only a connection that has begun a WAL anew before takes over the salt of another.
     byHand(path, 'pragma wal_checkpoint(passive)')
-    await desk.admit(said('before'))
+    await fixture.admit(said('before'))
     const insert = 'insert into large values (randomblob(1000000));'.repeat(20)
     byHand(
       path,
@@ -102,23 +102,23 @@ describe('damage', () => {
        begin immediate; ${insert} rollback`,
     )
     const size = statSync(`${path}-wal`).size
-    await desk.admit(said('first'))
+    await fixture.admit(said('first'))
     expect(statSync(`${path}-wal`).size).toBeLessThan(size)
-    await desk.admit(said('second'))
+    await fixture.admit(said('second'))
   })
 
   it('a WAL index removed under a running process: what others then write is not written over [I26, fault 67]', async () => {
     const path = newPath()
-    const desk = await Desk.open(await open(path))
-    await desk.admit(said('before'))
+    const fixture = await StoreFixture.open(await open(path))
+    await fixture.admit(said('before'))
     rmSync(`${path}-shm`)
     // Another process, because within one SQLite shares the index between connections.
     const end = await byAnotherProcess(path, "update session set title = 'theirs'")
-    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
     await opened.pop()?.close()
     await end()
     const again = await open(path)
-    expect((await again.findSession(desk.id))?.title).toBe('theirs')
+    expect((await again.findSession(fixture.id))?.title).toBe('theirs')
     // What another program did to it is all that is wrong.
     const problem = expect.stringContaining('another title')
     expect(await again.verify({})).toEqual([expect.objectContaining({ problem })])
@@ -129,13 +129,13 @@ describe('damage', () => {
     await (await open(path)).close()
     const link = `${path}.link`
     symlinkSync(path, link)
-    const desk = await Desk.open(await open(link))
-    await desk.admit(said('before'))
+    const fixture = await StoreFixture.open(await open(link))
+    await fixture.admit(said('before'))
     const looking = await readSqliteStore(link)
-    expect((await looking.findSession(desk.id))?.mail).toBe(1)
+    expect((await looking.findSession(fixture.id))?.mail).toBe(1)
     await looking.close()
     rmSync(`${path}-wal`)
-    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
   it('a link that leads nowhere is refused', async () => {
@@ -147,45 +147,45 @@ describe('damage', () => {
   it('a second name of the file is refused while it is there, under either name [I1, I26]', async () => {
     const path = newPath()
     const other = `${path}.other`
-    const desk = await Desk.open(await open(path))
+    const fixture = await StoreFixture.open(await open(path))
     linkSync(path, other)
     const refused = { code: 'store-refused', message: expect.stringContaining('2 names') }
     await expect(open(other)).rejects.toMatchObject(refused)
-    await desk.admit(said('who had it open before goes on'))
+    await fixture.admit(said('who had it open before goes on'))
     await opened.pop()?.close()
     await expect(open(path)).rejects.toMatchObject(refused)
     rmSync(other)
-    expect((await (await open(path)).findSession(desk.id))?.mail).toBe(1)
+    expect((await (await open(path)).findSession(fixture.id))?.mail).toBe(1)
   })
 
   it('a database file replaced under a running process is noticed [I26, fault 72]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     renameSync(path, `${path}-moved`)
-    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
   it('a newer program that changes the schema stops the older one [I26, fault 29]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     byHand(path, 'pragma user_version = 99')
-    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
   it('a store behind its anchor answers reads and refuses commits [I19, I26, fault 24]', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     await store.backup(`${path}-old`)
-    await desk.admit(said('lost'))
+    await fixture.admit(said('lost'))
     await store.close()
     for (const side of ['-wal', '-shm']) rmSync(`${path}${side}`, { force: true })
     renameSync(`${path}-old`, path)
     const restored = await open(path)
-    expect((await restored.findSession(desk.id))?.mail).toBe(0)
-    await expect(Desk.open(restored)).rejects.toMatchObject({
+    expect((await restored.findSession(fixture.id))?.mail).toBe(0)
+    await expect(StoreFixture.open(restored)).rejects.toMatchObject({
       code: 'store-damaged',
       message: expect.stringContaining('anchor remembers'),
     })
@@ -194,18 +194,19 @@ describe('damage', () => {
   it('a store that is empty although its anchor remembers commits is damaged [I26]', async () => {
     const path = newPath()
     const store = await open(path)
-    await Desk.open(store)
+    await StoreFixture.open(store)
     await store.close()
     rmSync(path)
     const emptied = await open(path)
-    await expect(Desk.open(emptied)).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(StoreFixture.open(emptied)).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
   it('a truncated database is noticed by verify or refused [I26, fault 70]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    for (let round = 0; round < 60; round++) await desk.exchange('x'.repeat(500), 'y'.repeat(500))
+    const fixture = await StoreFixture.open(store)
+    for (let round = 0; round < 60; round++)
+      await fixture.exchange('x'.repeat(500), 'y'.repeat(500))
     await store.close()
     truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096)
     const attempt = async () => (await open(path)).verify({})
@@ -216,8 +217,8 @@ describe('damage', () => {
   it('one bit flipped in an entry is found and placed [I19, fault 69]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    await desk.exchange('a very particular marker', 'ok')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('a very particular marker', 'ok')
     await store.close()
     const bytes = readFileSync(path)
     const text = '{"parts":[{"text":"a very particular marker"'
@@ -244,7 +245,7 @@ describe('damage', () => {
     for (const [harm, problem] of Object.entries(found)) {
       const path = newPath()
       const store = await open(path)
-      await (await Desk.open(store)).exchange('hi', 'hello')
+      await (await StoreFixture.open(store)).exchange('hi', 'hello')
       await store.close()
       byHand(path, `drop trigger entry_changes_by_erasure_only; ${harm}`)
       const findings = await (await open(path)).verify({})
@@ -254,8 +255,8 @@ describe('damage', () => {
 
   it('entries cannot be changed or deleted through SQL [I19]', async () => {
     const path = newPath()
-    const desk = await Desk.open(await open(path))
-    await desk.hear('hi')
+    const fixture = await StoreFixture.open(await open(path))
+    await fixture.hear('hi')
     expect(() => byHand(path, `update entry set body = '"x"'`)).toThrow(/never changed/)
     expect(() => byHand(path, 'update entry set at = 1, body = null, salt = null')).toThrow(
       /never changed/,

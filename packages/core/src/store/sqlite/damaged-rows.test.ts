@@ -3,8 +3,8 @@ import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { describe, expect, it, vi } from 'vitest'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { entryNumber } from '../../base/ids.ts'
-import { Desk, newOperation, said } from '../contract-suite/bench.ts'
-import type { Finding } from '../queries.ts'
+import { newOperation, StoreFixture, said } from '../contract-suite/bench.ts'
+import type { StoreFinding } from '../queries.ts'
 import { readSqliteStore } from './read.ts'
 import { Reader } from './worker/reader.ts'
 import { Writer } from './worker/writer.ts'
@@ -32,11 +32,11 @@ describe('a row that is harmed', () => {
     async (harm, column) => {
       const path = newPath()
       const store = await open(path)
-      const [desk, other] = [await Desk.open(store), await Desk.open(store)]
-      await desk.admit(said('before'))
-      byHand(path, `update session set ${harm} where id = '${desk.id}'`)
+      const [fixture, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
+      await fixture.admit(said('before'))
+      byHand(path, `update session set ${harm} where id = '${fixture.id}'`)
       const [refused, admitted] = await Promise.allSettled([
-        desk.tryAdmit(said('hi')),
+        fixture.tryAdmit(said('hi')),
         other.tryAdmit(said('ho')),
       ])
       expect(refused).toMatchObject({
@@ -44,14 +44,14 @@ describe('a row that is harmed', () => {
         reason: {
           code: 'damaged-row',
           retryable: false,
-          message: expect.stringMatching(new RegExp(`session ${desk.id} .* column ${column} `)),
+          message: expect.stringMatching(new RegExp(`session ${fixture.id} .* column ${column} `)),
         },
       })
       expect(admitted).toMatchObject({ status: 'fulfilled', value: { kind: 'admitted' } })
-      await expect(store.findSession(desk.id)).rejects.toMatchObject({ code: 'damaged-row' })
+      await expect(store.findSession(fixture.id)).rejects.toMatchObject({ code: 'damaged-row' })
       const named = (await store.verify({})).map(({ sessionId, problem }) => [sessionId, problem])
-      expect(named[0]).toEqual([desk.id, expect.stringContaining(`its column ${column} `)])
-      for (const { runner } of [desk.lease, other.lease]) {
+      expect(named[0]).toEqual([fixture.id, expect.stringContaining(`its column ${column} `)])
+      for (const { runner } of [fixture.lease, other.lease]) {
         expect(await store.retireRunner({ runner })).toEqual({ kind: 'done' })
       }
       const query = { agents: ['ada'], at: 0, limit: 9 }
@@ -62,9 +62,9 @@ describe('a row that is harmed', () => {
   it('of a session does not shorten a list: whoever reads on behind it reaches all others', async () => {
     const path = newPath()
     const store = await open(path)
-    const desks = []
-    for (let count = 0; count < 6; count++) desks.push(await Desk.open(store))
-    const ids = desks.map(({ id }) => id).sort()
+    const fixtures = []
+    for (let count = 0; count < 6; count++) fixtures.push(await StoreFixture.open(store))
+    const ids = fixtures.map(({ id }) => id).sort()
     byHand(path, `update session set pins = '(' where id in ('${ids[1]}', '${ids[2]}')`)
     const first = await store.listSessions({ limit: 3 })
     expect(first.map(({ id }) => id)).toEqual([ids[0], ids[3], ids[4]])
@@ -75,7 +75,7 @@ describe('a row that is harmed', () => {
 
   it('is left out of a list, and no row that another failure keeps from being read', async () => {
     const path = newPath()
-    await Desk.open(await open(path))
+    await StoreFixture.open(await open(path))
     const reader = new Reader(path)
     const failing = vi.spyOn(StatementSync.prototype, 'get').mockImplementation(() => {
       throw Object.assign(new Error('disk I/O error'), { errcode: 10 })
@@ -92,8 +92,8 @@ describe('a row that is harmed', () => {
     const path = newPath()
     const before = await open(path)
     const route = { agent: 'ada', channel: 'web', address: 'room' }
-    const desk = await Desk.open(before, { route })
-    await desk.exchange('hi', 'hello')
+    const fixture = await StoreFixture.open(before, { route })
+    await fixture.exchange('hi', 'hello')
     await before.close()
     byHand(path, 'delete from session')
     const store = await open(path)
@@ -108,13 +108,13 @@ describe('a row that is harmed', () => {
   it('of a session with a tail far behind its entries: verify reads what is there, and no more', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    const other = await Desk.open(store)
-    for (const each of [desk, other]) await each.exchange('hi', 'hello')
-    byHand(path, `update session set tail = 2147483647 where id = '${desk.id}'`)
+    const fixture = await StoreFixture.open(store)
+    const other = await StoreFixture.open(store)
+    for (const each of [fixture, other]) await each.exchange('hi', 'hello')
+    byHand(path, `update session set tail = 2147483647 where id = '${fixture.id}'`)
     const reader = new Reader(path)
     const asked = vi.spyOn(StatementSync.prototype, 'all')
-    const found = reader.read('verify', {}) as readonly Finding[]
+    const found = reader.read('verify', {}) as readonly StoreFinding[]
     expect(asked.mock.calls.length).toBeLessThan(100)
     asked.mockRestore()
     reader.close()
@@ -126,8 +126,8 @@ describe('a row that is harmed', () => {
   it('of mail is found and placed, and the others are checked [I19]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    for (const text of ['one', 'two', 'three']) await desk.admit(said(text))
+    const fixture = await StoreFixture.open(store)
+    for (const text of ['one', 'two', 'three']) await fixture.admit(said(text))
     byHand(
       path,
       `update mail set blobs = '(' where id & 3 = 2; update mail set body = '1' where id & 3 = 3`,
@@ -141,22 +141,24 @@ describe('a row that is harmed', () => {
   it('of an entry keeps no word of the others out of the index, and holds up no purge', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    await desk.exchange('heliotrope', 'noted')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('heliotrope', 'noted')
     await store.close()
     byHand(path, `${UNGUARDED}; delete from indexed`)
     byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
     byHand(path, `update entry set meta = '(' where id & 3 = 1`)
     const writer = new Writer({ path, anchorPath: `${path}.anchor`, busyMs: 1_000, anchorMs: 0 })
-    while (writer.keepHouse());
+    while (writer.maintain());
     writer.close()
     const database = new DatabaseSync(path)
-    expect(database.prepare('select upto from indexed').get()).toEqual({ upto: desk.tail.number })
+    expect(database.prepare('select upto from indexed').get()).toEqual({
+      upto: fixture.tail.number,
+    })
     database.close()
     const again = await open(path)
-    const deletion = { sessionId: desk.id, reason: 'asked for', operation: newOperation() }
+    const deletion = { sessionId: fixture.id, reason: 'asked for', operation: newOperation() }
     await again.deleteSession(deletion)
-    const piece = { sessionId: desk.id, limit: 100 }
+    const piece = { sessionId: fixture.id, limit: 100 }
     expect(await again.eraseSome(piece)).toMatchObject({ left: true })
     expect(await again.eraseSome(piece)).toMatchObject({ left: false })
   })
@@ -166,8 +168,8 @@ describe('a page that is none any more', () => {
   it('ends the check of whatever stands on it, by name, and no other [I19, fault 69]', async () => {
     const path = newPath()
     const store = await open(path)
-    const [desk, other] = [await Desk.open(store), await Desk.open(store)]
-    for (const each of [desk, other]) {
+    const [fixture, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
+    for (const each of [fixture, other]) {
       for (let round = 0; round < 8; round++) {
         await each.exchange('x'.repeat(900), 'y'.repeat(900))
       }
@@ -181,11 +183,11 @@ describe('a page that is none any more', () => {
     const bytes = readFileSync(path)
     writeFileSync(path, bytes.fill(0xff, (page - 1) * 4096, page * 4096))
     const harmed = await open(path)
-    const range = { sessionId: desk.id, from: entryNumber(1), to: desk.tail.number }
+    const range = { sessionId: fixture.id, from: entryNumber(1), to: fixture.tail.number }
     await expect(harmed.readEntries(range)).rejects.toMatchObject({ code: 'store-damaged' })
     const found = await harmed.verify({})
     expect(found[0]).toEqual({
-      sessionId: desk.id,
+      sessionId: fixture.id,
       entry: null,
       problem: expect.stringMatching(/^its rows cannot be read to the end: .*malformed/),
     })
@@ -197,8 +199,8 @@ describe('a page that is none any more', () => {
 describe('a session that cannot be indexed', () => {
   it('is left alone until it grows: nobody takes the lock again and again for it', async () => {
     const path = newPath()
-    const desk = await Desk.open(await open(path))
-    await desk.exchange('hi', 'hello')
+    const fixture = await StoreFixture.open(await open(path))
+    await fixture.exchange('hi', 'hello')
     const writer = new Writer({ path, anchorPath: `${path}.anchor`, busyMs: 1_000, anchorMs: 0 })
     byHand(
       path,
@@ -206,12 +208,12 @@ describe('a session that cannot be indexed', () => {
       begin select raise(abort, 'no room'); end`,
     )
     // Grows, so that there is something to index.
-    const { lease, tail } = desk
+    const { lease, tail } = fixture
     const request = { lease, tail, operation: newOperation(), body: [], tokens: 1 }
-    for (let rounds = 0; writer.keepHouse(); rounds++) expect(rounds).toBeLessThan(10)
+    for (let rounds = 0; writer.maintain(); rounds++) expect(rounds).toBeLessThan(10)
     const [result] = writer.commit([{ verb: 'setTasks', request }])
     expect(result).toMatchObject({ outcome: { kind: 'appended' } })
-    for (let rounds = 0; writer.keepHouse(); rounds++) expect(rounds).toBeLessThan(10)
+    for (let rounds = 0; writer.maintain(); rounds++) expect(rounds).toBeLessThan(10)
     writer.close()
   })
 })
@@ -220,8 +222,8 @@ describe('verify and the anchor', () => {
   it('acknowledged commits that only the anchor remembers are told, also to whoever only looks [I19, I26]', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
-    const desk = await Desk.open(store)
-    await desk.exchange('hi', 'hello')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('hi', 'hello')
     byHand(path, 'delete from audit where cursor = (select max(cursor) from audit)')
     const only = await readSqliteStore(path)
     for (const each of [store, only]) {
@@ -236,8 +238,8 @@ describe('verify and the anchor', () => {
   it('an audit row that is harmed where the anchor points is placed, and all else goes on', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
-    const desk = await Desk.open(store)
-    await desk.exchange('hi', 'hello')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('hi', 'hello')
     const { commits } = await store.readStore()
     byHand(path, `update audit set facts = '(' where cursor = ${commits}`)
     byHand(path, `${UNGUARDED}; update entry set body = '1' where id & 3 = 1`)
@@ -246,6 +248,6 @@ describe('verify and the anchor', () => {
       `audit row ${commits} cannot be read`,
       expect.stringMatching(/anchor cannot be compared with the audit/),
     ])
-    expect(await desk.tryAdmit(said('on'))).toMatchObject({ kind: 'admitted' })
+    expect(await fixture.tryAdmit(said('on'))).toMatchObject({ kind: 'admitted' })
   })
 })

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import type { Connection } from './connection.ts'
+import type { SqliteConnection } from './connection.ts'
 
 /**
  * Up to this size all of the file is checked before anything is written to it: every page, and every
@@ -10,7 +10,7 @@ const WHOLE_BYTES_MAX = 64 * 1024 * 1024
 const SMALL_TABLES = ['store', 'runner', 'session', 'route', 'sender', 'schedule', 'token'] as const
 
 /** What is wrong with the file itself; the search index is made from the rest, and no part of it. */
-export function findFileHarm(db: Connection): string | null {
+export function findFileHarm(db: SqliteConnection): string | null {
   const isSmall = statSync(db.path).size <= WHOLE_BYTES_MAX
   const checks = isSmall ? ['5'] : SMALL_TABLES.map((name) => `'${name}'`)
   const told = checks

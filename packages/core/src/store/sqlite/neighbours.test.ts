@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { leastOf } from '../../../../../test/support/timing.ts'
-import { Desk, LIMITS, said } from '../contract-suite/bench.ts'
+import { LIMITS, StoreFixture, said } from '../contract-suite/bench.ts'
 
 /** What others do to a store's files: hold them, open and close them, copy some of them. */
 const { newPath, open } = sqlitePlace()
@@ -29,19 +29,19 @@ describe('neighbours', () => {
   it('a reader that never ends lets the WAL grow, keeps nobody waiting, and leaves it small again [fault 66]', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
-    const desk = await Desk.open(store, { limits: { ...LIMITS, sourceMailMax: 1_000 } })
+    const fixture = await StoreFixture.open(store, { limits: { ...LIMITS, sourceMailMax: 1_000 } })
     const reader = new DatabaseSync(path, { readOnly: true })
     const rows = reader.prepare('select id from session union all select id from runner').iterate()
     rows.next()
     const body = 'x'.repeat(3_000_000)
-    for (let index = 0; index < 13; index++) await desk.admit(body)
+    for (let index = 0; index < 13; index++) await fixture.admit(body)
     const wal = () => statSync(`${path}-wal`).size
     expect(wal()).toBeGreaterThan(32 * 1024 * 1024)
     rows.return?.()
     reader.close()
     const end = performance.now() + 10_000
     while (wal() > 17 * 1024 * 1024 && performance.now() < end) {
-      await desk.admit('small')
+      await fixture.admit('small')
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     expect(wal()).toBeLessThanOrEqual(17 * 1024 * 1024)
@@ -50,8 +50,8 @@ describe('neighbours', () => {
   it('its files read once more inside its owner, then a sibling that closes: nothing more is acknowledged [I26, fault 68]', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
-    const desk = await Desk.open(store)
-    await desk.admit(said('before'))
+    const fixture = await StoreFixture.open(store)
+    await fixture.admit(said('before'))
     // Reading both drops the locks that this process holds on them, and with them those of SQLite.
     readFileSync(path)
     readFileSync(`${path}-shm`)
@@ -61,15 +61,15 @@ describe('neighbours', () => {
       database.exec("update store set id = id")
       database.close()`
     execFileSync(process.execPath, ['-e', sibling, path])
-    await expect(desk.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
-    await expect(desk.tryAdmit(said('again'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
+    await expect(fixture.tryAdmit(said('again'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
   it('a copy without its WAL, put back as if it were a backup, is noticed by its anchor [I26, fault 74]', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
-    const desk = await Desk.open(store)
-    await desk.exchange('hello', 'hi')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('hello', 'hi')
     const copy = newPath()
     // By a process of its own, which has no locks to lose.
     for (const end of ['', '.anchor', '.commits'])
@@ -77,6 +77,6 @@ describe('neighbours', () => {
     const opening = open(copy)
     const restored = await opening.catch((error: { code: string }) => error)
     if ('code' in restored) expect(restored.code).toMatch(/^store-(damaged|refused)$/)
-    else await expect(Desk.open(restored)).rejects.toMatchObject({ code: 'store-damaged' })
+    else await expect(StoreFixture.open(restored)).rejects.toMatchObject({ code: 'store-damaged' })
   })
 })

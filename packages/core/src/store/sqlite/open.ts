@@ -5,7 +5,7 @@ import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.t
 import { withAnchor } from '../integrity/anchor.ts'
 import { sweepAnchorDrafts } from '../integrity/anchor-drafts.ts'
 import { DEPTH_MAX } from '../integrity/canonical.ts'
-import { anchorOf, preparePlace, realPlace, recordOf } from './store-file.ts'
+import { anchorOf, prepareFile, recordOf, resolveFile } from './store-file.ts'
 import { newStoreNumber, type StoreThread, storeThread } from './worker/threads.ts'
 import { removeWakeFile, WakeFile } from './worker/wake.ts'
 import type { WriterOptions } from './worker/writer.ts'
@@ -32,8 +32,8 @@ const WAITING_MAX = 10_000
  * is one that must not be written to. A damaged store opens: it answers reads and refuses commits.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const path = realPlace(options.path)
-  preparePlace(path)
+  const path = resolveFile(options.path)
+  prepareFile(path)
   const anchorPath = options.anchorPath ?? anchorOf(path)
   for (const file of [anchorPath, recordOf(path)]) sweepAnchorDrafts(file)
   const engine = new SqliteEngine({

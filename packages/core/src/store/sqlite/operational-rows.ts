@@ -8,8 +8,8 @@ import type {
   SumAttempts,
   TokenRow,
 } from '../operational-rows.ts'
-import type { Change } from '../rules/ruling.ts'
-import type { Connection, Value } from './connection.ts'
+import type { StoreChange } from '../rules/ruling.ts'
+import type { SqliteConnection, Value } from './connection.ts'
 import type { SessionNumbers } from './sessions.ts'
 import { hashBytes, SQLITE } from './tables.ts'
 
@@ -19,19 +19,19 @@ const PUT_SCHEDULE = schedule.insert.replace('insert', 'insert or replace')
 const PUT_NOTE = note.insert.replace('insert', 'insert or replace')
 const PUT_DRAFT = draft.insert.replace('insert', 'insert or replace')
 
-export function findSchedule(db: Connection, id: string): ScheduleRow | undefined {
+export function findScheduleRow(db: SqliteConnection, id: string): ScheduleRow | undefined {
   const row = db.get('select * from schedule where id = ?', id)
   return row && schedule.decode(row)
 }
 
-export function findNote(db: Connection, { agent, scope, id }: NoteKey): NoteRow | undefined {
+export function findNote(db: SqliteConnection, { agent, scope, id }: NoteKey): NoteRow | undefined {
   const sql = 'select * from note where agent = ? and scope = ? and id = ?'
   const row = db.get(sql, agent, scope, id)
   return row && note.decode(row)
 }
 
 export function findToken(
-  db: Connection,
+  db: SqliteConnection,
   column: 'id' | 'hash',
   value: Value,
 ): TokenRow | undefined {
@@ -40,9 +40,9 @@ export function findToken(
 }
 
 export function writeOperationalRows(
-  db: Connection,
+  db: SqliteConnection,
   numbers: SessionNumbers,
-  change: Change,
+  change: StoreChange,
 ): void {
   for (const { after } of change.schedules ?? []) {
     db.run(PUT_SCHEDULE, ...schedule.encode(after, numbers))
@@ -71,7 +71,7 @@ type OperationalVerb =
   | 'findToken'
   | 'findDraft'
 
-export function operationalReads(db: Connection): Pick<Readers, OperationalVerb> {
+export function operationalReads(db: SqliteConnection): Pick<Readers, OperationalVerb> {
   return {
     sumAttempts: (query) => {
       const { names, values } = attemptConditions(query)

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ReadStore, Store } from '../contract.ts'
-import { Desk } from '../contract-suite/bench.ts'
+import { StoreFixture } from '../contract-suite/bench.ts'
 import { openSqliteStore } from './open.ts'
 import { readSqliteStore } from './read.ts'
 
@@ -54,8 +54,8 @@ function copyOfLive(path: string): string {
   return to
 }
 
-async function lookEverywhere(store: ReadStore, desk: Desk): Promise<number> {
-  const { id } = desk
+async function lookEverywhere(store: ReadStore, fixture: StoreFixture): Promise<number> {
+  const { id } = fixture
   expect(await store.verify({})).toEqual([])
   const entries = await store.readEntries({ sessionId: id, from: 1 as never, to: 999 as never })
   let lines = 0
@@ -72,12 +72,12 @@ describe('a store opened for looking', () => {
   it('reads a store at rest and leaves every byte and every name as it was', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    await desk.exchange('hello', 'hi')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('hello', 'hi')
     await store.close()
     const before = traces(path)
     const only = await look(path)
-    expect(await lookEverywhere(only, desk)).toBe(3)
+    expect(await lookEverywhere(only, fixture)).toBe(3)
     expect('admit' in only).toBe(false)
     await only.close()
     expect(traces(path)).toEqual(before)
@@ -85,13 +85,13 @@ describe('a store opened for looking', () => {
 
   it('reads what a killed process left in its WAL, and leaves it there', async () => {
     const path = newPath()
-    const desk = await Desk.open(await open(path))
-    await desk.exchange('hello', 'hi')
+    const fixture = await StoreFixture.open(await open(path))
+    await fixture.exchange('hello', 'hi')
     const copy = copyOfLive(path)
     const before = traces(copy)
     expect(before.length).toBe(3)
     const only = await look(copy)
-    expect(await lookEverywhere(only, desk)).toBe(3)
+    expect(await lookEverywhere(only, fixture)).toBe(3)
     await only.close()
     expect(traces(copy)).toEqual(before)
   })
@@ -99,36 +99,36 @@ describe('a store opened for looking', () => {
   it('sees what others commit, while they come, write and go', async () => {
     const path = newPath()
     const first = await open(path)
-    const desk = await Desk.open(first)
-    await desk.exchange('hello', 'hi')
+    const fixture = await StoreFixture.open(first)
+    await fixture.exchange('hello', 'hi')
     await first.close()
     const only = await look(path)
-    expect(await lookEverywhere(only, desk)).toBe(3)
+    expect(await lookEverywhere(only, fixture)).toBe(3)
 
     const second = await open(path)
-    const title = async () => (await only.findSession(desk.id))?.title
+    const title = async () => (await only.findSession(fixture.id))?.title
     for (const text of ['a', 'b', 'c']) {
-      await second.setTitle({ sessionId: desk.id, title: text })
+      await second.setTitle({ sessionId: fixture.id, title: text })
       expect(await title()).toBe(text)
     }
     await second.close()
     expect(await title()).toBe('c')
     const third = await open(path)
-    await third.setTitle({ sessionId: desk.id, title: 'd' })
+    await third.setTitle({ sessionId: fixture.id, title: 'd' })
     await third.close()
     expect(await title()).toBe('d')
   })
 
   it('keeps nobody from writing, and nobody keeps it from reading', async () => {
     const path = newPath()
-    const desk = await Desk.open(await open(path))
+    const fixture = await StoreFixture.open(await open(path))
     const only = await look(path)
-    const writing = Array.from({ length: 15 }, (_, index) => desk.admit(`message ${index}`))
+    const writing = Array.from({ length: 15 }, (_, index) => fixture.admit(`message ${index}`))
     const reading = Array.from({ length: 15 }, () =>
-      only.listMail({ sessionId: desk.id, limit: 99 }),
+      only.listMail({ sessionId: fixture.id, limit: 99 }),
     )
     await Promise.all([...writing, ...reading])
-    expect((await only.listMail({ sessionId: desk.id, limit: 99 })).length).toBe(15)
+    expect((await only.listMail({ sessionId: fixture.id, limit: 99 })).length).toBe(15)
   })
 
   it('refuses what is not there, not ours or of another schema, and makes nothing', async () => {
@@ -153,7 +153,7 @@ describe('a store opened for looking', () => {
 
   it('refuses a WAL without its index, because making one would be writing', async () => {
     const path = newPath()
-    await Desk.open(await open(path))
+    await StoreFixture.open(await open(path))
     const copy = copyOfLive(path)
     rmSync(`${copy}-shm`)
     await expect(readSqliteStore(copy)).rejects.toThrow('no index')

@@ -3,7 +3,7 @@ import type { ReadStore, ReadVerb } from '../contract.ts'
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type QueryOf, readStoreOver } from '../facade.ts'
 import { withAnchor } from '../integrity/anchor.ts'
-import { anchorOf, realPlace, recordOf } from './store-file.ts'
+import { anchorOf, recordOf, resolveFile } from './store-file.ts'
 import { newStoreNumber, storeThread } from './worker/threads.ts'
 
 /**
@@ -11,11 +11,11 @@ import { newStoreNumber, storeThread } from './worker/threads.ts'
  * may be used while others write. Rejects what is not there, not ours, or of another schema.
  */
 export async function readSqliteStore(file: string): Promise<ReadStore> {
-  const path = realPlace(file)
+  const path = resolveFile(file)
   if (!existsSync(path)) throw new StoreRefusedError({ path, problem: 'there is no such file.' })
   const store = newStoreNumber()
   const thread = storeThread('reader')
-  await thread.call(store, 'open', { kind: 'open-onlooker', path })
+  await thread.call(store, 'open', { kind: 'open-traceless-reader', path })
   let closing: Promise<void> | undefined
   const only = readStoreOver({
     async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {

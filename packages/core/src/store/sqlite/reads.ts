@@ -14,16 +14,16 @@ import {
 } from '../verify/answers.ts'
 import { keyHashOf } from '../verify/session.ts'
 import { newestAudit, readStoreId } from './apply.ts'
-import type { Connection, Value } from './connection.ts'
+import type { SqliteConnection, Value } from './connection.ts'
 import { operationalReads } from './operational-rows.ts'
-import { SCHEMA } from './schema.ts'
+import { SQLITE_SCHEMA } from './schema.ts'
 import { searchSession } from './search.ts'
 import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
 import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf } from './tables.ts'
-import { memoryOf, verifyStore } from './verify.ts'
+import { memoryOf, verifySqlite } from './verify.ts'
 
 /** All reads, each inside one short read transaction that the caller opens. */
-export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
+export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Readers {
   const range = (n: number, from: number, to: number): Entry[] =>
     db
       .all(
@@ -36,7 +36,7 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
   return {
     readStore: () => {
       const { cursor, hash } = newestAudit(db)
-      return { id: readStoreId(db), schema: SCHEMA, commits: cursor, hash }
+      return { id: readStoreId(db), schema: SQLITE_SCHEMA, commits: cursor, hash }
     },
     // With what is not yet folded into the file.
     readSize: () =>
@@ -230,6 +230,6 @@ export function sqliteReads(db: Connection, numbers: SessionNumbers): Readers {
         checkedSingles(query.sessionId, range(n, from, to)),
       )
     },
-    verify: (query) => verifyStore(db, numbers, query),
+    verify: (query) => verifySqlite(db, numbers, query),
   }
 }

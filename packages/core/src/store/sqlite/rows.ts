@@ -1,6 +1,6 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
 import type { ErasedUpTo } from '../commits.ts'
-import { handoffOf } from '../fold.ts'
+import { compactionMetaOf } from '../fold.ts'
 import {
   type NoteKey,
   type NoteRow,
@@ -23,17 +23,17 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Remains, Rows } from '../rules/ruling.ts'
-import type { Connection, Value } from './connection.ts'
-import { findNote, findSchedule, findToken } from './operational-rows.ts'
+import type { SqliteConnection, Value } from './connection.ts'
+import { findNote, findScheduleRow, findToken } from './operational-rows.ts'
 import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
 import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf, unpacked } from './tables.ts'
 
 /** The rules' view of the tables, inside a write transaction. */
 export class SqliteRows implements Rows {
-  readonly #db: Connection
+  readonly #db: SqliteConnection
   readonly #numbers: SessionNumbers
 
-  constructor(db: Connection, numbers: SessionNumbers) {
+  constructor(db: SqliteConnection, numbers: SessionNumbers) {
     this.#db = db
     this.#numbers = numbers
   }
@@ -134,7 +134,7 @@ export class SqliteRows implements Rows {
         packed(n + 1, 0),
       )
       .map(SQLITE.entry.decode)
-      .filter((entry) => handoffOf(entry) !== undefined)
+      .filter((entry) => compactionMetaOf(entry) !== undefined)
   }
 
   operation(id: OperationId): OperationRow | undefined {
@@ -199,7 +199,7 @@ export class SqliteRows implements Rows {
   }
 
   schedule(id: string): ScheduleRow | undefined {
-    return findSchedule(this.#db, id)
+    return findScheduleRow(this.#db, id)
   }
 
   waitingSchedules(sessionId: SessionId): number {

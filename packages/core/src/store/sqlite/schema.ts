@@ -321,7 +321,7 @@ update operation set requested_by = cast(substr(reason, 19) as integer)
 const MIGRATIONS: readonly string[] = [
   ...[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH],
 ]
-export const SCHEMA = MIGRATIONS.length
+export const SQLITE_SCHEMA = MIGRATIONS.length
 /** "THLN": tells our files from anybody else's. */
 export const APPLICATION_ID = 0x54484c4e
 
@@ -330,11 +330,11 @@ export const APPLICATION_ID = 0x54484c4e
  * up to date is only looked at: among thirteen busy writers a process that wants to open waited more
  * than five seconds for a lock that it had no use for.
  */
-export function migrate(database: DatabaseSync, path: string): void {
-  if (readSchema(database, path) === SCHEMA) return
+export function migrateSqlite(database: DatabaseSync, path: string): void {
+  if (readSqliteSchema(database, path) === SQLITE_SCHEMA) return
   database.exec('begin immediate')
   try {
-    const found = readSchema(database, path)
+    const found = readSqliteSchema(database, path)
     for (const [index, statements] of MIGRATIONS.entries()) {
       if (index >= found) database.exec(statements)
     }
@@ -342,7 +342,7 @@ export function migrate(database: DatabaseSync, path: string): void {
       database.prepare('insert into store (one, id) values (1, ?)').run(randomUUID())
       database.exec(`pragma application_id = ${APPLICATION_ID}`)
     }
-    if (found < SCHEMA) database.exec(`pragma user_version = ${SCHEMA}`)
+    if (found < SQLITE_SCHEMA) database.exec(`pragma user_version = ${SQLITE_SCHEMA}`)
     database.exec('commit')
   } catch (error) {
     if (database.isTransaction) database.exec('rollback')
@@ -351,7 +351,7 @@ export function migrate(database: DatabaseSync, path: string): void {
 }
 
 /** The file's schema number; 0 for an empty file. */
-export function readSchema(database: DatabaseSync, path: string): number {
+export function readSqliteSchema(database: DatabaseSync, path: string): number {
   const version = Number(pragma(database, 'user_version'))
   const application = Number(pragma(database, 'application_id'))
   const { tables } = database.prepare('select count(*) as tables from sqlite_schema').get() as {
@@ -364,10 +364,10 @@ export function readSchema(database: DatabaseSync, path: string): number {
       problem: 'it is a database of another program. Name a file that is not there yet.',
     })
   }
-  if (version > SCHEMA) {
+  if (version > SQLITE_SCHEMA) {
     throw new StoreRefusedError({
       path,
-      problem: `it has schema ${version} and this program knows ${SCHEMA}. Use the newer program that made it.`,
+      problem: `it has schema ${version} and this program knows ${SQLITE_SCHEMA}. Use the newer program that made it.`,
     })
   }
   return version

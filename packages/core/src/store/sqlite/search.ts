@@ -4,7 +4,7 @@ import type { Search, SearchHit } from '../queries.ts'
 import type { Entry, SessionRow } from '../rows.ts'
 import { around, CANDIDATES_MAX, rankEntries } from '../search/rank.ts'
 import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
-import type { Connection, Record_ } from './connection.ts'
+import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { packed, unpacked } from './tables.ts'
 
 /**
@@ -20,7 +20,7 @@ function prefixed(n: number, word: string): string {
 }
 
 export function searchSession(
-  db: Connection,
+  db: SqliteConnection,
   n: number,
   session: SessionRow,
   { text, limit, neighbours }: Search,
@@ -55,12 +55,12 @@ export function searchSession(
   })
 }
 
-function indexedUpTo(db: Connection, n: number): number {
+function indexedUpTo(db: SqliteConnection, n: number): number {
   return (db.get('select upto from indexed where session = ?', n)?.['upto'] ?? 0) as number
 }
 
 /** Sessions with entries that are not indexed yet; asked once when a store is opened. */
-export function unindexedSessions(db: Connection): number[] {
+export function unindexedSessions(db: SqliteConnection): number[] {
   return db
     .all(
       `select n from session left join indexed on indexed.session = session.n
@@ -73,7 +73,7 @@ export function unindexedSessions(db: Connection): number[] {
  * Indexes one batch of a session, inside a transaction that the caller holds; true when more is
  * left. The cursor moves in the same transaction, because the index takes a row twice silently.
  */
-export function indexSome(db: Connection, n: number): boolean {
+export function indexSome(db: SqliteConnection, n: number): boolean {
   const upto = indexedUpTo(db, n)
   const rows = db.all(
     `select ${WORDS} from entry where id between ? and ? order by id`,
@@ -99,7 +99,7 @@ export function indexSome(db: Connection, n: number): boolean {
 /** No more than this is asked for: what else of an entry is harmed keeps no words in, and none out. */
 const WORDS = 'id, kind, body'
 
-function indexedWords(n: number, row: Record_): string | null {
+function indexedWords(n: number, row: SqliteColumns): string | null {
   const entry = row as unknown as Pick<Entry, 'kind' | 'body'>
   if (!isSearched(entry) || entry.body === null) return null
   return wordsOf(textOf(entry))
@@ -112,7 +112,7 @@ function indexedWords(n: number, row: Record_): string | null {
  * only by being told them; in return they leave the file at once, and not when segments happen to be
  * merged.
  */
-export function unindex(db: Connection, n: number, number: number): void {
+export function unindex(db: SqliteConnection, n: number, number: number): void {
   const row = db.get(`select ${WORDS} from entry where id = ?`, packed(n, number))
   const words = row && number <= indexedUpTo(db, n) ? indexedWords(n, row) : null
   if (words === null) return

@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { entryNumber } from '../../base/ids.ts'
-import { Desk, said } from '../contract-suite/bench.ts'
+import { StoreFixture, said } from '../contract-suite/bench.ts'
 import { forgetLoss, readAnchor } from '../integrity/anchor.ts'
 import { readSqliteStore } from './read.ts'
 
@@ -23,17 +23,17 @@ const DAMAGED = { code: 'damaged-row', retryable: false }
 async function harmed(harm: string) {
   const path = newPath()
   const store = await open(path)
-  const [desk, other] = [await Desk.open(store), await Desk.open(store)]
-  for (const each of [desk, other]) {
+  const [fixture, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
+  for (const each of [fixture, other]) {
     await each.exchange('hi', 'hello')
     await store.setTitle({ sessionId: each.id, title: 'Greetings' })
     await each.admit(said('waits'), { key: `key of ${each.id}` })
   }
   byHand(path, `${UNGUARDED}; ${harm}`)
-  return { store, desk, other }
+  return { store, fixture, other }
 }
 
-const whole = ({ id: sessionId }: Desk) =>
+const whole = ({ id: sessionId }: StoreFixture) =>
   ({ sessionId, from: entryNumber(1), to: entryNumber(99) }) as const
 
 describe('what is damaged is never served as if it were whole', () => {
@@ -45,9 +45,9 @@ describe('what is damaged is never served as if it were whole', () => {
     `delete from entry where id >> 31 = 1`,
     `update session set tail = 2 where n = 1`,
   ])('%s: transcript and context are refused, those of others are read [I26]', async (harm) => {
-    const { store, desk, other } = await harmed(harm)
-    await expect(store.readEntries(whole(desk))).rejects.toMatchObject(DAMAGED)
-    await expect(store.readContext({ sessionId: desk.id })).rejects.toMatchObject(DAMAGED)
+    const { store, fixture, other } = await harmed(harm)
+    await expect(store.readEntries(whole(fixture))).rejects.toMatchObject(DAMAGED)
+    await expect(store.readContext({ sessionId: fixture.id })).rejects.toMatchObject(DAMAGED)
     expect(await store.readEntries(whole(other))).toHaveLength(3)
     expect((await store.readContext({ sessionId: other.id }))?.entries).toHaveLength(3)
   })
@@ -57,26 +57,27 @@ describe('what is damaged is never served as if it were whole', () => {
     `delete from mail where id >> 31 = 1 and id & 3 = 2`,
     `delete from intake where session = 1`,
   ])('%s: the mailbox is refused, that of others is read [I26]', async (harm) => {
-    const { store, desk, other } = await harmed(harm)
-    const waiting = ({ id: sessionId }: Desk) =>
+    const { store, fixture, other } = await harmed(harm)
+    const waiting = ({ id: sessionId }: StoreFixture) =>
       store.listMail({ sessionId, lane: 'user', state: 'pending', limit: 9 })
-    await expect(waiting(desk)).rejects.toMatchObject(DAMAGED)
-    await expect(store.listMail({ sessionId: desk.id, limit: 9 })).rejects.toMatchObject(DAMAGED)
+    await expect(waiting(fixture)).rejects.toMatchObject(DAMAGED)
+    await expect(store.listMail({ sessionId: fixture.id, limit: 9 })).rejects.toMatchObject(DAMAGED)
     expect(await waiting(other)).toHaveLength(1)
   })
 
   it('a repetition of mail that is not there is refused, and not answered as known [I4]', async () => {
-    const { store, desk, other } = await harmed('delete from mail where id >> 31 = 1')
-    const repeat = (each: Desk) => each.tryAdmit(said('waits'), { key: `key of ${each.id}` })
-    await expect(repeat(desk)).rejects.toMatchObject(DAMAGED)
+    const { store, fixture, other } = await harmed('delete from mail where id >> 31 = 1')
+    const repeat = (each: StoreFixture) =>
+      each.tryAdmit(said('waits'), { key: `key of ${each.id}` })
+    await expect(repeat(fixture)).rejects.toMatchObject(DAMAGED)
     expect(await repeat(other)).toMatchObject({ kind: 'duplicate' })
     expect(await store.findSession(other.id)).toBeDefined()
   })
 
   it('mail is not written over by a session whose row is older than its mailbox [I2]', async () => {
-    const { desk, other } = await harmed('update session set mail = 1 where n = 1')
+    const { fixture, other } = await harmed('update session set mail = 1 where n = 1')
     const [refused, taken] = await Promise.allSettled([
-      desk.tryAdmit(said('next')),
+      fixture.tryAdmit(said('next')),
       other.tryAdmit(said('next')),
     ])
     expect(refused).toMatchObject({ status: 'rejected', reason: DAMAGED })
@@ -99,8 +100,8 @@ describe('verify', () => {
     ['update session set title = null, title_salt = null where n = 1', 'has another title'],
     ['update session set mail = 1 where n = 1', 'a key names mail 2, but the session knows only 1'],
   ])('%s: is found, by what the store says elsewhere [I19]', async (harm, problem) => {
-    const { store, desk } = await harmed(harm)
-    const found = (await store.verify({})).filter(({ sessionId }) => sessionId === desk.id)
+    const { store, fixture } = await harmed(harm)
+    const found = (await store.verify({})).filter(({ sessionId }) => sessionId === fixture.id)
     expect(found.map((finding) => finding.problem).join()).toContain(problem)
   })
 })
@@ -109,9 +110,9 @@ describe('a malformed file', () => {
   it('takes nothing, from the start; what can be read of it is read [I26]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    await desk.exchange('hi', 'hello')
-    await desk.admit(said('waits'))
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('hi', 'hello')
+    await fixture.admit(said('waits'))
     await store.close()
     // As in a copy that was taken while somebody wrote: one page is of another moment.
     const page = rootOf(path, 'mail_lane') - 1
@@ -119,11 +120,11 @@ describe('a malformed file', () => {
     bytes.set([0x0a, 0, 0, 0, 0, 0x10, 0, 0], page * 4_096)
     writeFileSync(path, bytes)
     const again = await open(path)
-    await expect(Desk.open(again)).rejects.toMatchObject({
+    await expect(StoreFixture.open(again)).rejects.toMatchObject({
       code: 'store-damaged',
       message: expect.stringContaining('malformed'),
     })
-    expect(await again.readEntries(whole(desk))).toHaveLength(3)
+    expect(await again.readEntries(whole(fixture))).toHaveLength(3)
   })
 })
 
@@ -131,13 +132,13 @@ describe('a malformed file', () => {
 async function killed() {
   const path = newPath()
   const store = await open(path, { anchorMs: 3_600_000 })
-  const desk = await Desk.open(store)
-  for (let index = 0; index < 20; index++) await desk.admit(said(`message ${index}`))
+  const fixture = await StoreFixture.open(store)
+  for (let index = 0; index < 20; index++) await fixture.admit(said(`message ${index}`))
   const copy = newPath()
   for (const end of ['', '-wal', '.anchor', '.commits']) {
     if (existsSync(`${path}${end}`)) copyFileSync(`${path}${end}`, `${copy}${end}`)
   }
-  return { copy, id: desk.id }
+  return { copy, id: fixture.id }
 }
 
 const WAL_HARMS: { readonly [harm: string]: (wal: string) => void } = {
@@ -159,7 +160,10 @@ describe('a WAL that was harmed behind a killed process', () => {
       harm(`${copy}-wal`)
       const store = await open(copy)
       const lost = expect.stringMatching(/acknowledged ones are lost.*doctor --accept-loss/)
-      await expect(Desk.open(store)).rejects.toMatchObject({ code: 'store-damaged', message: lost })
+      await expect(StoreFixture.open(store)).rejects.toMatchObject({
+        code: 'store-damaged',
+        message: lost,
+      })
       const told = expect.objectContaining({ sessionId: null, problem: lost })
       expect(await store.verify({})).toContainEqual(told)
       await store.close()
@@ -183,14 +187,14 @@ describe('a WAL that was harmed behind a killed process', () => {
       // Each time: opening must not make the missing file.
       for (let time = 0; time < 2; time++) {
         const store = await open(copy)
-        await expect(Desk.open(store)).rejects.toMatchObject({ code: 'store-damaged' })
+        await expect(StoreFixture.open(store)).rejects.toMatchObject({ code: 'store-damaged' })
         const problem = expect.stringMatching(/record of commits .*--accept-loss/)
         expect(await store.verify({})).toContainEqual(expect.objectContaining({ problem }))
         await store.close()
       }
       forgetLoss(`${copy}.anchor`, `${copy}.commits`)
       const store = await open(copy)
-      await (await Desk.open(store)).admit(said('after'))
+      await (await StoreFixture.open(store)).admit(said('after'))
       expect(await store.verify({})).toEqual([])
     },
   )
@@ -202,7 +206,7 @@ describe('a WAL that was harmed behind a killed process', () => {
     rmSync(`${copy}.commits`)
     const store = await open(copy)
     expect((await store.findSession(id))?.mail).toBe(20)
-    await (await Desk.open(store)).admit(said('after'))
+    await (await StoreFixture.open(store)).admit(said('after'))
     expect(readAnchor(`${copy}.anchor`)).toHaveProperty('recorded')
   })
 
@@ -214,7 +218,7 @@ describe('a WAL that was harmed behind a killed process', () => {
       for (const end of ['', '.anchor', '.commits']) {
         if (!lost.includes(end)) copyFileSync(`${path}${end}`, `${copy}${end}`)
       }
-      await (await Desk.open(await open(copy))).admit(said('first'))
+      await (await StoreFixture.open(await open(copy))).admit(said('first'))
     }
   })
 
@@ -223,6 +227,6 @@ describe('a WAL that was harmed behind a killed process', () => {
     const store = await open(copy)
     expect((await store.findSession(id))?.mail).toBe(20)
     expect(await store.verify({})).toEqual([])
-    await (await Desk.open(store)).admit(said('after'))
+    await (await StoreFixture.open(store)).admit(said('after'))
   })
 })

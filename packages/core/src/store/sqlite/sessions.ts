@@ -2,7 +2,7 @@ import type { SessionId } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
 import { orUnreadable, unlessDamaged } from '../integrity/damaged-row.ts'
 import type { SessionRow } from '../rows.ts'
-import type { Connection, Record_ } from './connection.ts'
+import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { SQLITE } from './tables.ts'
 
 /**
@@ -10,11 +10,11 @@ import { SQLITE } from './tables.ts'
  * pairs made in a transaction that may still fail are not remembered.
  */
 export class SessionNumbers {
-  readonly #connection: Connection
+  readonly #connection: SqliteConnection
   readonly #numbers = new Map<SessionId, number>()
   readonly #ids = new Map<number, SessionId>()
 
-  constructor(connection: Connection) {
+  constructor(connection: SqliteConnection) {
     this.#connection = connection
   }
 
@@ -57,18 +57,21 @@ export class SessionNumbers {
 
 const REMEMBERED_MAX = 20_000
 
-export function findSession(db: Connection, id: SessionId): SessionRow | undefined {
+export function findSession(db: SqliteConnection, id: SessionId): SessionRow | undefined {
   const row = getSession(db, id)
   return row && SQLITE.session.decode(row)
 }
 
 /** One that is harmed is left out: it must not hide the others. `verify` names it. */
-export function readableSessions(db: Connection, ids: readonly Record_[]): readonly SessionRow[] {
+export function readableSessions(
+  db: SqliteConnection,
+  ids: readonly SqliteColumns[],
+): readonly SessionRow[] {
   return ids.flatMap((row) => unlessDamaged(() => findSession(db, row['id'] as SessionId)) ?? [])
 }
 
 /** SQLite keeps larger numbers than it can hand over here; which one it was, it does not say. */
-function getSession(db: Connection, id: SessionId): Record_ | undefined {
+function getSession(db: SqliteConnection, id: SessionId): SqliteColumns | undefined {
   const get = (columns: string) => db.get(`select ${columns} from session where id = ?`, id)
   try {
     return get('*')

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { entryNumber } from '../../base/ids.ts'
 import type { Store } from '../contract.ts'
-import { Desk, expectKind, newOperation, said } from '../contract-suite/bench.ts'
+import { expectKind, newOperation, StoreFixture, said } from '../contract-suite/bench.ts'
 
 const { newPath, open } = sqlitePlace()
 
@@ -27,7 +27,7 @@ describe('opening', () => {
   it('makes all its files private', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
-    await Desk.open(store)
+    await StoreFixture.open(store)
     for (const name of [path, `${path}-wal`, `${path}-shm`, `${path}.anchor`]) {
       expect([name, statSync(name).mode & 0o777]).toEqual([name, 0o600])
     }
@@ -61,11 +61,11 @@ describe('opening', () => {
   it('opens what it closed, with everything in it [I1]', async () => {
     const path = newPath()
     const first = await open(path)
-    const desk = await Desk.open(first)
-    await desk.exchange('hi', 'hello')
+    const fixture = await StoreFixture.open(first)
+    await fixture.exchange('hi', 'hello')
     await first.close()
     const second = await open(path)
-    expect((await second.findSession(desk.id))?.tail).toBe(3)
+    expect((await second.findSession(fixture.id))?.tail).toBe(3)
     expect(await second.verify({})).toEqual([])
   })
 
@@ -92,7 +92,7 @@ describe('opening', () => {
   it('gives rows of an earlier schema their scope and the mail that asked for them', async () => {
     const path = newPath()
     const first = await open(path)
-    const [one, two] = [await Desk.open(first), await Desk.open(first)]
+    const [one, two] = [await StoreFixture.open(first), await StoreFixture.open(first)]
     const note = { agent: 'ada', id: 'drink', text: 'tea' }
     const origin = { sessionId: one.id, number: entryNumber(1) }
     await first.putNote({ ...note, scope: one.id, origin })
@@ -124,25 +124,25 @@ describe('the write lock', () => {
   it('held too long by others, gives a typed refusal before acknowledging; then all goes on [I24, fault 65]', async () => {
     const path = newPath()
     const store = await open(path, { busyMs: 60 })
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     const other = new DatabaseSync(path)
     other.exec('begin immediate')
-    await expect(desk.tryAdmit(said('now'))).rejects.toMatchObject({
+    await expect(fixture.tryAdmit(said('now'))).rejects.toMatchObject({
       code: 'store-busy',
       retryable: true,
     })
     other.exec('rollback')
     other.close()
-    expect(await desk.admit(said('now'))).toBe(1)
+    expect(await fixture.admit(said('now'))).toBe(1)
   })
 
   it('is waited for as long as it takes within the limit', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     const other = new DatabaseSync(path)
     other.exec('begin immediate')
-    const waiting = desk.admit(said('now'))
+    const waiting = fixture.admit(said('now'))
     setTimeout(() => other.exec('rollback'), 80)
     expect(await waiting).toBe(1)
     other.close()
@@ -150,10 +150,10 @@ describe('the write lock', () => {
 
   it('is not needed for reading', async () => {
     const path = newPath()
-    const desk = await Desk.open(await open(path))
+    const fixture = await StoreFixture.open(await open(path))
     const other = new DatabaseSync(path)
     other.exec('begin immediate')
-    expect((await desk.row()).id).toBe(desk.id)
+    expect((await fixture.row()).id).toBe(fixture.id)
     other.close()
   })
 })
@@ -162,11 +162,11 @@ describe('search index', () => {
   it('follows behind the appends and finds the same as before', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     for (let index = 0; index < 50; index++) {
-      await desk.deliver(await desk.admit(said(`word${index} common`), { tokens: 1 }))
+      await fixture.deliver(await fixture.admit(said(`word${index} common`), { tokens: 1 }))
     }
-    const query = { sessionId: desk.id, text: 'word7 common', limit: 50, neighbours: 0 }
+    const query = { sessionId: fixture.id, text: 'word7 common', limit: 50, neighbours: 0 }
     const before = (await store.search(query)).map(({ entry }) => entry.number)
     await until(() => count(path, 'select upto as n from indexed') === 50)
     const after = (await store.search(query)).map(({ entry }) => entry.number)
@@ -178,22 +178,22 @@ describe('search index', () => {
   it('is caught up by the next process when one ends before indexing', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    await desk.hear('left behind')
+    const fixture = await StoreFixture.open(store)
+    await fixture.hear('left behind')
     await store.close()
     byHand(path, 'delete from indexed')
     byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
     const next = await open(path)
-    await Desk.open(next)
+    await StoreFixture.open(next)
     await until(() => count(path, 'select count(*) as n from indexed') === 1)
-    const query = { sessionId: desk.id, text: 'behind', limit: 5, neighbours: 0 }
+    const query = { sessionId: fixture.id, text: 'behind', limit: 5, neighbours: 0 }
     expect((await next.search(query)).length).toBe(1)
   })
 
   it('one session that cannot be indexed keeps no other out [I21]', async () => {
     const path = newPath()
     const store = await open(path)
-    const [bad, good] = [await Desk.open(store), await Desk.open(store)]
+    const [bad, good] = [await StoreFixture.open(store), await StoreFixture.open(store)]
     await bad.exchange('orchid', 'noted')
     await good.exchange('orchid', 'noted')
     await until(() => count(path, 'select count(*) as n from indexed') === 2)
@@ -216,12 +216,12 @@ describe('search index', () => {
   it('keeps the words of one session from those of another [I21]', async () => {
     const path = newPath()
     const store = await open(path)
-    const one = await Desk.open(store)
-    const other = await Desk.open(store)
+    const one = await StoreFixture.open(store)
+    const other = await StoreFixture.open(store)
     await one.hear('nothing of note', 'a canary')
     await other.hear('shared words', 'nothing')
     await until(() => count(path, 'select sum(upto) as n from indexed') === 4)
-    const find = async ({ id }: Desk, text: string) =>
+    const find = async ({ id }: StoreFixture, text: string) =>
       (await store.search({ sessionId: id, text, limit: 5, neighbours: 0 })).length
     expect([await find(other, 'canary'), await find(one, 'canary')]).toEqual([0, 1])
     // One row per entry, and every word of it a word of its session.
@@ -233,24 +233,24 @@ describe('search index', () => {
   it('is not reported as damaged by a connection that has searched before [I26]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    await desk.hear('words')
+    const fixture = await StoreFixture.open(store)
+    await fixture.hear('words')
     await until(() => count(path, 'select upto as n from indexed') === 1)
-    await store.search({ sessionId: desk.id, text: 'words', limit: 5, neighbours: 0 })
+    await store.search({ sessionId: fixture.id, text: 'words', limit: 5, neighbours: 0 })
     // The only word of its segment goes, and the segment with it.
-    await desk.erase([entryNumber(1)])
+    await fixture.erase([entryNumber(1)])
     expect(await store.verify({})).toEqual([])
   })
 
   it('erased words are in no file of the store afterwards [I19]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    await desk.exchange('zanzibarqux stays secret', 'noted')
-    await desk.exchange('a harmless secret', 'noted')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('zanzibarqux stays secret', 'noted')
+    await fixture.exchange('a harmless secret', 'noted')
     await until(() => count(path, 'select upto as n from indexed') === 6)
-    await desk.erase([entryNumber(1)])
-    const query = { sessionId: desk.id, text: 'secret', limit: 5, neighbours: 0 }
+    await fixture.erase([entryNumber(1)])
+    const query = { sessionId: fixture.id, text: 'secret', limit: 5, neighbours: 0 }
     expect((await store.search(query)).map(({ entry }) => entry.number)).toEqual([4])
     expect(() =>
       byHand(path, "insert into entry_words (entry_words) values ('integrity-check')"),
@@ -266,10 +266,10 @@ describe('search index', () => {
   it('a deleted session leaves nobody’s name behind who had mail waiting [I19]', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    await desk.admit(said('hi'), { source: 'zanzibarqux' })
-    await store.deleteSession({ sessionId: desk.id, operation: newOperation(), reason: 'asked' })
-    while (expectKind(await store.eraseSome({ sessionId: desk.id, limit: 9 }), 'erased').left);
+    const fixture = await StoreFixture.open(store)
+    await fixture.admit(said('hi'), { source: 'zanzibarqux' })
+    await store.deleteSession({ sessionId: fixture.id, operation: newOperation(), reason: 'asked' })
+    while (expectKind(await store.eraseSome({ sessionId: fixture.id, limit: 9 }), 'erased').left);
     await store.close()
     expect(readFileSync(path).includes('zanzibarqux')).toBe(false)
   })
@@ -279,16 +279,16 @@ describe('backup', () => {
   it('copies while others write, privately, and the copy is a store in order', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    await desk.exchange('hi', 'hello')
+    const fixture = await StoreFixture.open(store)
+    await fixture.exchange('hi', 'hello')
     const writing = Promise.all(
-      Array.from({ length: 18 }, (_, index) => desk.tryAdmit(said(`m${index}`))),
+      Array.from({ length: 18 }, (_, index) => fixture.tryAdmit(said(`m${index}`))),
     )
     await store.backup(`${path}-copy`)
     await writing
     expect(statSync(`${path}-copy`).mode & 0o777).toBe(0o600)
     const copy = await open(`${path}-copy`)
-    expect((await copy.findSession(desk.id))?.tail).toBe(3)
+    expect((await copy.findSession(fixture.id))?.tail).toBe(3)
     expect(await copy.verify({})).toEqual([])
   })
 
@@ -317,10 +317,10 @@ describe('waking', () => {
   it('mail for a session wakes the handle whose runner holds it, without any poll', async () => {
     const path = newPath()
     const holder = await open(path, { pollMs: 3_600_000 })
-    const desk = await Desk.open(holder)
+    const fixture = await StoreFixture.open(holder)
     const sender = await open(path, { pollMs: 3_600_000 })
     const woken = new Promise<void>((resolve) => holder.watch(resolve))
-    const mail = { to: { sessionId: desk.id }, source: 'a', key: 'k', lane: 'user' } as const
+    const mail = { to: { sessionId: fixture.id }, source: 'a', key: 'k', lane: 'user' } as const
     await sender.admit({ ...mail, tokens: 1, body: said('wake up') })
     await woken
   })
@@ -336,10 +336,10 @@ describe('waking', () => {
   it('a runner leaves no file behind', async () => {
     const path = newPath()
     const store = await open(path)
-    const desk = await Desk.open(store)
-    expect(existsSync(join(`${path}.wake`, desk.lease.runner))).toBe(true)
+    const fixture = await StoreFixture.open(store)
+    expect(existsSync(join(`${path}.wake`, fixture.lease.runner))).toBe(true)
     await store.close()
-    expect(existsSync(join(`${path}.wake`, desk.lease.runner))).toBe(false)
+    expect(existsSync(join(`${path}.wake`, fixture.lease.runner))).toBe(false)
   })
 })
 
@@ -385,23 +385,23 @@ describe('a compaction', () => {
 
 /** Longer than any handoff in its place may be. */
 async function longTranscript(store: Store) {
-  const desk = await Desk.open(store)
+  const fixture = await StoreFixture.open(store)
   const text = 'The river is wide and slow here. '.repeat(500)
-  for (let turn = 0; turn < 20; turn++) await desk.exchange(`${turn} ${text}`, `${turn} ${text}`)
-  const { lease, tail } = desk
+  for (let turn = 0; turn < 20; turn++) await fixture.exchange(`${turn} ${text}`, `${turn} ${text}`)
+  const { lease, tail } = fixture
   return { lease, tail, bytes: 40 * text.length }
 }
 
 describe('operations', () => {
   it('the newest is the one that began last, however far the clock was set back [I25, fault 75]', async () => {
     const path = newPath()
-    const desk = await Desk.open(await open(path))
-    await desk.exchange('one', 'a')
-    await desk.compact(1)
-    await desk.exchange('two', 'b')
-    const last = await desk.claim(5)
+    const fixture = await StoreFixture.open(await open(path))
+    await fixture.exchange('one', 'a')
+    await fixture.compact(1)
+    await fixture.exchange('two', 'b')
+    const last = await fixture.claim(5)
     byHand(path, `update operation set started_at = 0 where id = '${last}'`)
-    const [newest] = await desk.store.listOperations({ sessionId: desk.id, limit: 1 })
+    const [newest] = await fixture.store.listOperations({ sessionId: fixture.id, limit: 1 })
     expect([newest?.id, newest?.state]).toEqual([last, 'running'])
   })
 })

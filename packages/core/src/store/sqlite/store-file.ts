@@ -55,7 +55,7 @@ export function isOldSqlite(version: string): boolean {
  * Where the file is. SQLite follows a link and puts the WAL beside what it leads to, so everybody
  * who looks for the WAL must follow it as well.
  */
-export function realPlace(file: string): string {
+export function resolveFile(file: string): string {
   const path = resolve(file)
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path
   if (existsSync(path)) return realpathSync(path)
@@ -73,7 +73,7 @@ export function recordOf(path: string): string {
 }
 
 /** Makes sure that the file is there, private, and on a drive of this machine. */
-export function preparePlace(path: string): void {
+export function prepareFile(path: string): void {
   const folder = dirname(path)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })

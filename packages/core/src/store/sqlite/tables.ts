@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json.ts'
 import { DamagedRowError } from '../errors.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
 import { parseColumn } from '../integrity/damaged-row.ts'
-import { blankOf, type Field, type Kind, type Table } from '../tables/table.ts'
+import { blankOf, type Kind, type Table, type TableField } from '../tables/table.ts'
 import {
   ATTEMPT,
   AUDIT,
@@ -22,7 +22,7 @@ import {
   SESSION,
   TOKEN,
 } from '../tables/tables.ts'
-import type { Record_ as Columns, Value } from './connection.ts'
+import type { SqliteColumns as Columns, Value } from './connection.ts'
 
 const NUMBER_BITS = 31n
 
@@ -160,7 +160,7 @@ function isSame(one: Value, other: Value): boolean {
 }
 
 const NO_SESSION = '' as SessionId
-const needsSession = ({ kind, isWriteOnly }: Field) => kind === 'session' && !isWriteOnly
+const needsSession = ({ kind, isWriteOnly }: TableField) => kind === 'session' && !isWriteOnly
 
 function sqliteTable<Row, Written>(table: Table<Row, Written>): SqliteTable<Row, Written> {
   if (table.fields.some(needsSession)) throw new Error(`${table.name} names its session`)

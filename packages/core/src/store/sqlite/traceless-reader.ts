@@ -2,8 +2,8 @@ import type { ReadVerb } from '../contract.ts'
 import { StoreBusyError, StoreRefusedError } from '../errors.ts'
 import type { QueryOf } from '../facade.ts'
 import type { Manner } from './connection.ts'
-import { translate } from './connection.ts'
-import { SCHEMA } from './schema.ts'
+import { translateSqliteError } from './connection.ts'
+import { SQLITE_SCHEMA } from './schema.ts'
 import { fileState, hasWalIndex, walSize } from './store-file.ts'
 import { Reader } from './worker/reader.ts'
 
@@ -16,7 +16,7 @@ const TRIES_MAX = 20
  * what was read counts only if the file is still the same afterwards. Once there is a WAL, its index
  * is read as whoever writes it has left it; from then on locks keep both sides apart.
  */
-export class Onlooker {
+export class TracelessReader {
   readonly #path: string
   #reader: Reader
   #state = ''
@@ -25,12 +25,12 @@ export class Onlooker {
     this.#path = path
     this.#reader = this.#open()
     const { schema } = this.#reader
-    if (schema === SCHEMA) return
+    if (schema === SQLITE_SCHEMA) return
     this.#reader.close()
     const problem =
       schema === 0
         ? 'it holds no store: it is empty.'
-        : `it has schema ${schema} and this program reads ${SCHEMA}. Open it once with a program that may write, or read it with the one that made it.`
+        : `it has schema ${schema} and this program reads ${SQLITE_SCHEMA}. Open it once with a program that may write, or read it with the one that made it.`
     throw new StoreRefusedError({ path, problem })
   }
 
@@ -39,7 +39,7 @@ export class Onlooker {
     try {
       return new Reader(this.#path, this.#manner())
     } catch (error) {
-      throw translate(error, this.#path)
+      throw translateSqliteError(error, this.#path)
     }
   }
 

@@ -1,41 +1,43 @@
 import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { orUnreadable } from '../integrity/damaged-row.ts'
-import type { Finding } from '../queries.ts'
+import type { StoreFinding } from '../queries.ts'
 import type { SessionRow } from '../rows.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import { readStoreId } from './apply.ts'
-import type { Connection, Record_ } from './connection.ts'
+import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { findSession, type SessionNumbers } from './sessions.ts'
 import { hashBytes, hashText, packed, SQLITE, unpacked } from './tables.ts'
 
 const PAGE = 500
 
 /** Everything that the file says, held against everything else that it says. */
-export function verifyStore(
-  db: Connection,
+export function verifySqlite(
+  db: SqliteConnection,
   numbers: SessionNumbers,
   { sessionId }: { readonly sessionId?: SessionId },
-): readonly Finding[] {
+): readonly StoreFinding[] {
   const ids = db
     .all('select id from session where id = coalesce(?, id) order by n', sessionId ?? null)
     .map((row) => row['id'] as SessionId)
   return [
-    ...ids.flatMap((id) => told('its rows', id, () => verifySession(db, numbers.get(id), id))),
-    ...told('the audit', null, () => verifyAudit(db, sessionId)),
-    ...told('all rows', null, () => (sessionId === undefined ? findStrays(db) : [])),
-    ...told('the keys', null, () => findKeysWithoutMail(db, sessionId)),
-    ...told('the file', null, () => verifyFile(db)),
+    ...ids.flatMap((id) =>
+      findingsOf('its rows', id, () => verifySession(db, numbers.get(id), id)),
+    ),
+    ...findingsOf('the audit', null, () => verifyAudit(db, sessionId)),
+    ...findingsOf('all rows', null, () => (sessionId === undefined ? findStrays(db) : [])),
+    ...findingsOf('the keys', null, () => findKeysWithoutMail(db, sessionId)),
+    ...findingsOf('the file', null, () => verifyFile(db)),
   ]
 }
 
 /** A page that is none any more ends a part of the check, and not what else can be looked at. */
-function told(
+function findingsOf(
   what: string,
   sessionId: SessionId | null,
-  check: () => readonly Finding[],
-): readonly Finding[] {
+  check: () => readonly StoreFinding[],
+): readonly StoreFinding[] {
   try {
     return check()
   } catch (error) {
@@ -44,7 +46,7 @@ function told(
   }
 }
 
-function verifySession(db: Connection, n: number, id: SessionId): readonly Finding[] {
+function verifySession(db: SqliteConnection, n: number, id: SessionId): readonly StoreFinding[] {
   let session: SessionRow | undefined
   try {
     session = findSession(db, id)
@@ -74,10 +76,10 @@ function verifySession(db: Connection, n: number, id: SessionId): readonly Findi
  * is none any more is null, and the others of its page are read one by one.
  */
 function* eachOf<Row extends { readonly number: number }>(
-  db: Connection,
+  db: SqliteConnection,
   table: 'entry' | 'mail',
   n: number,
-  decode: (row: Record_) => Row,
+  decode: (row: SqliteColumns) => Row,
 ): Iterable<readonly [number: number, row: Row | null]> {
   const behind = `from ${table} where id > ? and id < ? order by id limit ${PAGE}`
   for (let last = packed(n, 0); ; ) {
@@ -92,10 +94,10 @@ function* eachOf<Row extends { readonly number: number }>(
 }
 
 function readOneByOne<Row>(
-  db: Connection,
+  db: SqliteConnection,
   table: 'entry' | 'mail',
-  ids: readonly Record_[],
-  decode: (row: Record_) => Row,
+  ids: readonly SqliteColumns[],
+  decode: (row: SqliteColumns) => Row,
 ): readonly (readonly [number: number, row: Row | null])[] {
   return ids.map(({ id = 0 }) => {
     const one = () => decode(db.get(`select * from ${table} where id = ?`, id) ?? {})
@@ -104,7 +106,7 @@ function readOneByOne<Row>(
 }
 
 export function memoryOf(
-  db: Connection,
+  db: SqliteConnection,
   n: number,
   number: number,
   keyHash: string | null,
@@ -116,7 +118,7 @@ export function memoryOf(
   return row && { bodyHash: row['body_hash'] as string, isOwn: row['own'] === 1 }
 }
 
-function verifyAudit(db: Connection, only: SessionId | undefined): readonly Finding[] {
+function verifyAudit(db: SqliteConnection, only: SessionId | undefined): readonly StoreFinding[] {
   const check = new AuditCheck(readStoreId(db))
   for (let last = 0; ; ) {
     const sql = 'select cursor from audit where cursor > ? order by cursor limit ?'
@@ -134,7 +136,7 @@ function verifyAudit(db: Connection, only: SessionId | undefined): readonly Find
 }
 
 /** As floating numbers: one that is far too large must not hide the others. */
-function* eachCounted(db: Connection): Iterable<Counted> {
+function* eachCounted(db: SqliteConnection): Iterable<Counted> {
   for (let last = 0; ; ) {
     const page = db.all(
       `select n, id, agent, birth, title, title_salt as titleSalt, cast(tail as real) as tail, cast(mail as real) as mail,
@@ -159,7 +161,7 @@ const OF_SESSIONS = {
 }
 
 /** Rows whose session has none. The row alone tells its id; what is left tells its number. */
-function findStrays(db: Connection): readonly Finding[] {
+function findStrays(db: SqliteConnection): readonly StoreFinding[] {
   const strays = new Map<number, string[]>()
   for (const [table, key] of Object.entries(OF_SESSIONS)) {
     const sql = `select distinct ${key} as n from ${table} where ${key} not in (select n from session)`
@@ -174,7 +176,10 @@ function findStrays(db: Connection): readonly Finding[] {
 }
 
 /** A key of mail that is not there: sent again, it would be answered as taken. */
-function findKeysWithoutMail(db: Connection, only: SessionId | undefined): readonly Finding[] {
+function findKeysWithoutMail(
+  db: SqliteConnection,
+  only: SessionId | undefined,
+): readonly StoreFinding[] {
   const sql = `select session.id, mail, max(number) as number from intake
     join session on session.n = intake.session where session.id = coalesce(?, session.id)
     group by session.n having max(number) > mail order by session.n`
@@ -188,7 +193,7 @@ function findKeysWithoutMail(db: Connection, only: SessionId | undefined): reado
  * On a connection of its own: one that has searched remembers the shape of the word index, and after
  * somebody else's commit its check reports a corruption that is not there (SQLite 3.53.4).
  */
-function verifyFile(present: Connection): readonly Finding[] {
+function verifyFile(present: SqliteConnection): readonly StoreFinding[] {
   const db = present.again()
   try {
     return db

@@ -4,13 +4,13 @@
  */
 export interface Table<Row, Written = Row> {
   readonly name: string
-  readonly fields: readonly Field[]
+  readonly fields: readonly TableField[]
   /** From a row to one value per field, and back. */
   flatten(row: Written): Values
   restore(values: Values): Row
 }
 
-export interface Field {
+export interface TableField {
   readonly name: string
   readonly column: string
   readonly kind: Kind
@@ -77,7 +77,7 @@ export function table<Row extends object, Written extends Row = Row>(
  * A row without values, to be copied and filled. V8 keeps a copy of a parsed object as fast as a
  * literal; an object that grows field by field becomes a slow dictionary after a dozen.
  */
-export function blankOf(fields: readonly Field[]): Values {
+export function blankOf(fields: readonly TableField[]): Values {
   const read = fields.filter(({ isWriteOnly }) => !isWriteOnly)
   return JSON.parse(JSON.stringify(Object.fromEntries(read.map(({ name }) => [name, null]))))
 }

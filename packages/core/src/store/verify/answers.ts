@@ -4,7 +4,7 @@ import { onPath } from '../context.ts'
 import { DamagedRowError } from '../errors.ts'
 import { FOLDED_NAMES, fold } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
-import { checkEntry, DAMAGE, firstHash, hashEntry } from '../integrity/chain.ts'
+import { checkEntry, ENTRY_DAMAGE, firstHash, hashEntry } from '../integrity/chain.ts'
 import { damagedColumn, damagedEntry, damagedMail, orUnreadable } from '../integrity/damaged-row.ts'
 import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
 import type { BlobRow, Entry, MailRow, SessionRow } from '../rows.ts'
@@ -56,7 +56,7 @@ export function checkedContext(
   const { id } = session
   for (const head of heads) {
     if (orUnreadable(() => hashEntry(head.prevHash, head, head.bodyHash)) === head.hash) continue
-    throw damagedEntry(id, head.number, DAMAGE.head)
+    throw damagedEntry(id, head.number, ENTRY_DAMAGE.head)
   }
   const state = fold(heads.filter(({ number }) => number <= upto))
   if (upto === session.tail) {
@@ -141,5 +141,5 @@ export function checkMemory(
 
 function checkOne(sessionId: SessionId, prevHash: string, entry: Entry): void {
   const damage = orUnreadable(() => checkEntry(prevHash, entry) ?? '') ?? 'head'
-  if (damage !== '') throw damagedEntry(sessionId, entry.number, DAMAGE[damage])
+  if (damage !== '') throw damagedEntry(sessionId, entry.number, ENTRY_DAMAGE[damage])
 }

@@ -1,7 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { hashAudit, hashTitle } from '../integrity/chain.ts'
-import type { Finding } from '../queries.ts'
+import type { StoreFinding } from '../queries.ts'
 import type { AuditRow, SessionRow } from '../rows.ts'
 
 /** The columns of a session's row that the audit tells of as well. */
@@ -38,7 +38,7 @@ const UNTOLD: Told = {
  * was taken away, or put back as it once was, knows of less.
  */
 export class AuditCheck {
-  readonly #findings: Finding[] = []
+  readonly #findings: StoreFinding[] = []
   readonly #told = new Map<SessionId, Told>()
   #cursor = 0
   /** Null behind a row that cannot be read: nobody knows which hash the next one follows. */
@@ -115,7 +115,7 @@ export class AuditCheck {
   }
 
   /** Against all sessions that are there; `only`: what is found about this one. */
-  end(sessions: Iterable<Counted>, only?: SessionId): readonly Finding[] {
+  end(sessions: Iterable<Counted>, only?: SessionId): readonly StoreFinding[] {
     for (const session of sessions) {
       const told = this.#told.get(session.id)
       this.#told.delete(session.id)

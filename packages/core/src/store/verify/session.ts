@@ -2,7 +2,7 @@ import { type EntryNumber, type MailNumber, mailNumber } from '../../base/ids.ts
 import { DamagedRowError } from '../errors.ts'
 import { hashBody } from '../integrity/chain.ts'
 import { mailState } from '../mail-state.ts'
-import type { Finding } from '../queries.ts'
+import type { StoreFinding } from '../queries.ts'
 import { type Entry, LANES, type MailRow, type SessionRow } from '../rows.ts'
 import { hashKey, intakeHash } from '../rules/admit.ts'
 import { TranscriptCheck } from './transcript.ts'
@@ -56,7 +56,7 @@ export function judgeInput(
 export class SessionCheck {
   readonly #session: SessionRow
   readonly #transcript: TranscriptCheck
-  readonly #findings: Finding[] = []
+  readonly #findings: StoreFinding[] = []
   /** Blobs by their hash, each with the first that uses it. */
   readonly #used = new Map<string, { readonly entry: EntryNumber | null; readonly by: string }>()
   readonly #kept = new Set<string>()
@@ -127,7 +127,7 @@ export class SessionCheck {
     for (const hash of hashes) if (!this.#used.has(hash)) this.#used.set(hash, { entry, by })
   }
 
-  end(): readonly Finding[] {
+  end(): readonly StoreFinding[] {
     const transcript = this.#transcript.end()
     // One that is gone may have been carried here without its mailbox; one that is being erased has
     // left blobs behind before the texts that name them.
@@ -169,7 +169,7 @@ export class SessionCheck {
 }
 
 /** A row that is none, told with what is wrong about it where that is known. */
-export function unreadableSession(sessionId: SessionRow['id'], error: unknown): Finding {
+export function unreadableSession(sessionId: SessionRow['id'], error: unknown): StoreFinding {
   const { column, problem } = error instanceof DamagedRowError ? error.facts : {}
   const why = column === undefined ? '' : `: its column ${column} ${problem}`
   return { sessionId, entry: null, problem: `session row cannot be read${why}` }

@@ -2,8 +2,8 @@ import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { FOLDED_KINDS, FOLDED_NAMES, fold } from '../fold.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
-import { checkEntry, DAMAGE, firstHash } from '../integrity/chain.ts'
-import type { Finding } from '../queries.ts'
+import { checkEntry, ENTRY_DAMAGE, firstHash } from '../integrity/chain.ts'
+import type { StoreFinding } from '../queries.ts'
 import type { Entry, EntryHead, SessionRow } from '../rows.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { Entry, EntryHead, SessionRow } from '../rows.ts'
  */
 export class TranscriptCheck {
   readonly #session: SessionRow
-  readonly #findings: Finding[] = []
+  readonly #findings: StoreFinding[] = []
   readonly #folded: EntryHead[] = []
   #number = 0
   /** Null behind an entry that cannot be read: nobody knows what follows it. */
@@ -28,7 +28,7 @@ export class TranscriptCheck {
     const isNext = this.#findGap(entry.number)
     const prevHash = isNext && this.#hash !== null ? this.#hash : entry.prevHash
     const damage = checkEntry(prevHash, entry)
-    if (damage !== undefined) this.#find(entry.number, DAMAGE[damage])
+    if (damage !== undefined) this.#find(entry.number, ENTRY_DAMAGE[damage])
     if ((FOLDED_KINDS as readonly string[]).includes(entry.kind)) this.#folded.push(entry)
     this.#number = entry.number
     this.#hash = entry.hash
@@ -58,7 +58,7 @@ export class TranscriptCheck {
     return false
   }
 
-  end(): readonly Finding[] {
+  end(): readonly StoreFinding[] {
     const { tail, tailHash } = this.#session
     if (this.#number < tail) {
       this.#find(entryNumber(this.#number + 1), `to ${tail} are missing at the end`)
@@ -100,7 +100,7 @@ export class TranscriptCheck {
 export function checkTranscript(
   session: SessionRow,
   entries: readonly Entry[],
-): readonly Finding[] {
+): readonly StoreFinding[] {
   const misplaced = entries.findIndex(({ number }, index) => number !== index + 1)
   if (misplaced >= 0 && entries.some(({ number }) => number === misplaced + 1)) {
     const problem = `entry ${misplaced + 1} is not in its place: entry ${entries[misplaced]?.number} is there`

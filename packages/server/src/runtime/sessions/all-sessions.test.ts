@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { listSummaries } from './all-sessions.ts'
 
@@ -12,13 +12,13 @@ it.each(['meta', 'body'])(
   async (column) => {
     const path = newPath()
     const store = await open(path)
-    const desks = [await Desk.open(store), await Desk.open(store)]
-    for (const desk of desks) await desk.exchange('hi', 'hello')
+    const fixtures = [await StoreFixture.open(store), await StoreFixture.open(store)]
+    for (const fixture of fixtures) await fixture.exchange('hi', 'hello')
     byHand(path, `${UNGUARDED}; update entry set ${column} = '(' where id >> 31 = 1`)
     const listed = await listSummaries(store, { limit: 9 }, () => undefined)
     const known = listed.map(({ id, entries, contextTokens }) => [id, entries, contextTokens > 0])
     expect(new Set(known)).toEqual(
-      new Set(desks.map(({ id, tail }, index) => [id, tail.number, index > 0])),
+      new Set(fixtures.map(({ id, tail }, index) => [id, tail.number, index > 0])),
     )
   },
 )

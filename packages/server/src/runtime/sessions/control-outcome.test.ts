@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type SessionId, sessionId } from '#core/base/ids'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
 import type { LocalRuntime } from '../open-runtime.ts'
 import { controlOutcome } from './control-outcome.ts'
@@ -26,15 +26,15 @@ const once = () => ({ source: 'test', key: crypto.randomUUID() })
 
 it('a control item that was carried out is looked for as far back as it was admitted', async () => {
   const { store } = await open({ runs: false })
-  const desk = await Desk.open(store)
+  const fixture = await StoreFixture.open(store)
   // Older than what one look takes, several times over.
   for (let at = 0; at < 3 * LIST_MAX; at++) {
-    await store.setTitle({ sessionId: desk.id, title: `${at}` })
+    await store.setTitle({ sessionId: fixture.id, title: `${at}` })
   }
   const control = { lane: 'control', control: 'pin', tokens: 0 } as const
-  const mail = await desk.admit({}, control)
+  const mail = await fixture.admit({}, control)
   const pinned = { name: 'rule', change: 'set', body: 'x', tokens: 1, settles: [mail] } as const
-  expect(await store.pin({ ...desk.fenced(), ...pinned })).toMatchObject({ kind: 'appended' })
+  expect(await store.pin({ ...fixture.fenced(), ...pinned })).toMatchObject({ kind: 'appended' })
   const looks: number[] = []
   const counting: Store = {
     ...store,
@@ -48,7 +48,11 @@ it('a control item that was carried out is looked for as far back as it was admi
       yield { type: 'caught-up', cursor: 0, store: '' } as const
     },
   }
-  const end = await controlOutcome({ store: counting, hub }, { sessionId: desk.id, mail }, soon())
+  const end = await controlOutcome(
+    { store: counting, hub },
+    { sessionId: fixture.id, mail },
+    soon(),
+  )
   expect(end).toEqual({ kind: 'done' })
   expect(looks).toHaveLength(1)
 })

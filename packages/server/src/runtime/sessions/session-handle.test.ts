@@ -2,28 +2,28 @@ import { expect, it } from 'vitest'
 import { operationId } from '#core/base/ids'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
 
 it('tells what a compaction took, however many calls of turns came after it', async () => {
   const { runtime, store } = await open({ runs: false })
-  const desk = await Desk.open(store)
-  await desk.exchange('a', 'b')
-  const operation = await desk.claim(1)
+  const fixture = await StoreFixture.open(store)
+  await fixture.exchange('a', 'b')
+  const operation = await fixture.claim(1)
   const call = async (id: string, task: string, at: number) => {
     await store.recordAttempt({
-      ...{ id: operationId(id), sessionId: desk.id, task, modelRoute: 'r', outcome: 'answered' },
+      ...{ id: operationId(id), sessionId: fixture.id, task, modelRoute: 'r', outcome: 'answered' },
       ...{ inputTokens: 7, outputTokens: 1, cachedTokens: 0, cost: null, host: 'h', at },
     })
   }
   const { startedAt = 0 } = (await store.findOperation(operation)) ?? {}
   await call('own', 'compaction', startedAt)
-  await desk.commit(operation)
+  await fixture.commit(operation)
   for (let count = 0; count < LIST_MAX; count++) {
     await call(`turn-${count}`, 'turn', startedAt + 10_000 + count)
   }
-  const [compaction] = (await runtime.session(desk.id).compactions({ limit: 1 })) ?? []
+  const [compaction] = (await runtime.session(fixture.id).compactions({ limit: 1 })) ?? []
   expect(compaction?.spend).toMatchObject({ inputTokens: 7 })
 })
 
@@ -35,7 +35,7 @@ it('lets those go who wait for the answer to a message that is withdrawn', async
     listMail: async (query) => await memory.listMail(query).finally(seen.resolve),
   }
   const { runtime } = await open({ runs: false, store })
-  const session = runtime.session((await Desk.open(store)).id)
+  const session = runtime.session((await StoreFixture.open(store)).id)
   const mail = mailOf(await session.admit(say('never mind', 'k')))
   const signal = soon()
   const reply = session.reply(mail, signal)

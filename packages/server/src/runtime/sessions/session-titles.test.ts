@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber } from '#core/base/ids'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { NOTHING_SPENT } from '../../auxiliary/attempts.ts'
 import { SILENT } from '../logger.ts'
@@ -8,9 +8,9 @@ import { nameSession } from './session-titles.ts'
 
 async function open() {
   const store = openMemoryStore()
-  const desk = await Desk.open(store)
-  await desk.exchange('My word is QUARTZ.', 'I see.')
-  const asked = { sessionId: desk.id, turn: 1, upto: desk.tail.number, messages: [] }
+  const fixture = await StoreFixture.open(store)
+  await fixture.exchange('My word is QUARTZ.', 'I see.')
+  const asked = { sessionId: fixture.id, turn: 1, upto: fixture.tail.number, messages: [] }
   const name = async (meanwhile: () => Promise<unknown>) => {
     const writer = {
       writeTitle: async () => {
@@ -20,25 +20,25 @@ async function open() {
     }
     const { signal } = new AbortController()
     await nameSession({ store, logger: SILENT }, writer, asked, signal)
-    return (await desk.row()).title
+    return (await fixture.row()).title
   }
-  return { desk, name }
+  return { fixture, name }
 }
 
 describe('a title', () => {
   it('is kept, also when the conversation goes on while it is being written', async () => {
-    const { desk, name } = await open()
-    expect(await name(() => desk.exchange('And now?', 'Well.'))).toBe('QUARTZ')
+    const { fixture, name } = await open()
+    expect(await name(() => fixture.exchange('And now?', 'Well.'))).toBe('QUARTZ')
   })
 
   it('does not bring back what was erased while it was being written', async () => {
-    const { desk, name } = await open()
-    expect(await name(() => desk.erase([entryNumber(1)]))).toBeNull()
+    const { fixture, name } = await open()
+    expect(await name(() => fixture.erase([entryNumber(1)]))).toBeNull()
   })
 
   it('does not bring back what was erased before its writing began', async () => {
-    const { desk, name } = await open()
-    await desk.erase([entryNumber(1)])
+    const { fixture, name } = await open()
+    await fixture.erase([entryNumber(1)])
     expect(await name(async () => {})).toBeNull()
   })
 })

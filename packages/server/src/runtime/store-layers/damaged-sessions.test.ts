@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type SessionId, sessionId } from '#core/base/ids'
 import type { Store } from '#core/store/contract'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import {
   mailOf,
   open as openRuntime,
@@ -29,9 +29,9 @@ async function kept() {
   const path = newPath()
   const store = await open(path)
   for (const id of [harmed, sound]) {
-    const desk = await Desk.open(store, { id, agent: 'main', limits })
-    await desk.exchange('hi', 'hello')
-    await store.retireRunner({ runner: desk.lease.runner })
+    const fixture = await StoreFixture.open(store, { id, agent: 'main', limits })
+    await fixture.exchange('hi', 'hello')
+    await store.retireRunner({ runner: fixture.lease.runner })
   }
   await store.close()
   return { path, harm: () => byHand(path, HARM) }

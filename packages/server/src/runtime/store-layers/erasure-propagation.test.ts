@@ -9,7 +9,7 @@ import type { JsonObject } from '#core/base/json'
 import type { AssistantPart } from '#core/message/message'
 import { callKey } from '#core/session/step'
 import type { Store } from '#core/store/contract'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
@@ -55,9 +55,9 @@ async function talking(inner: Store) {
       }),
     },
   })
-  const tools: NonNullable<typeof agent.tools> = (desk) => [
-    memoryTool({ ...desk, tokensMax: 500, isShared: true }),
-    tasksTool(desk),
+  const tools: NonNullable<typeof agent.tools> = (fixture) => [
+    memoryTool({ ...fixture, tokensMax: 500, isShared: true }),
+    tasksTool(fixture),
   ]
   runtime.reconfigure([{ ...agent, tools, sharesNotes: true }])
   for (const id of [one, two]) await runtime.createSession({ agent: 'main', id })
@@ -153,14 +153,14 @@ describe.each(ENGINES)('what was noted from an entry, %s,', (engine, openStore) 
 })
 
 describe('forgetting notes', () => {
-  const note = (id: string, text: string, from: Desk) => ({
+  const note = (id: string, text: string, from: StoreFixture) => ({
     ...{ agent: 'ada', scope: from.id as string, id, text },
     origin: { sessionId: from.id, number: entryNumber(2) },
   })
 
   it('takes back what waits to be shown, and asks for each erasure once', async () => {
     const store = openMemoryStore()
-    const [source, other] = [await Desk.open(store), await Desk.open(store)]
+    const [source, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
     await source.exchange('My word is …', '"memory"')
     const text = memoryBlock([note('word', WORD, source)]) ?? ''
     await other.pin('memory', text, 5)
@@ -190,11 +190,11 @@ describe('forgetting notes', () => {
         },
       }
       const store = propagateErasure({ store: counting, countTokens })
-      const [source, other] = [await Desk.open(store), await Desk.open(store)]
+      const [source, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
       await source.exchange('My word is …', '"memory"')
       await other.pin('memory', memoryBlock([note('word', WORD, source)]) ?? '', 5)
-      for (const desk of [source, other]) {
-        for (let times = 0; times < exchanges; times++) await desk.exchange('and', 'so on')
+      for (const fixture of [source, other]) {
+        for (let times = 0; times < exchanges; times++) await fixture.exchange('and', 'so on')
       }
       await source.erase([entryNumber(2)])
       expect((await inner.findSession(other.id))?.pending.control).toBe(2)
@@ -205,7 +205,7 @@ describe('forgetting notes', () => {
 
   it('touches nobody whose notes come from elsewhere', async () => {
     const store = openMemoryStore()
-    const [source, other] = [await Desk.open(store), await Desk.open(store)]
+    const [source, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
     await source.exchange('My word is …', '"memory"')
     await store.putNote(note('drink', 'Likes tea.', other))
     await other.pin('memory', memoryBlock([note('drink', 'Likes tea.', other)]) ?? '', 5)
@@ -220,19 +220,21 @@ describe('the record of a program', () => {
   it('goes with the call that started it: the end is reported to nobody', async () => {
     const inner = openMemoryStore()
     const store = propagateErasure({ store: inner, countTokens })
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     const records = new ProgramRecords({ store, clock: systemClock, countTokens })
-    await desk.hear('Count the stones.')
-    const started = await desk.reply('"process"', { calls: ['c1'] })
-    const key = callKey(desk.id, started.entry, 'c1')
-    const program = { id: programId({ key }), sessionId: desk.id, title: `count ${WORD}` }
+    await fixture.hear('Count the stones.')
+    const started = await fixture.reply('"process"', { calls: ['c1'] })
+    const key = callKey(fixture.id, started.entry, 'c1')
+    const program = { id: programId({ key }), sessionId: fixture.id, title: `count ${WORD}` }
     expect(await records.open(program)).toBeNull()
-    await desk.results('c1')
-    await desk.reply('Started.', { ends: 'answered' })
-    await desk.erase([started.entry])
-    const left = await inner.listSchedules({ sessionId: desk.id, limit: 9 })
+    await fixture.results('c1')
+    await fixture.reply('Started.', { ends: 'answered' })
+    await fixture.erase([started.entry])
+    const left = await inner.listSchedules({ sessionId: fixture.id, limit: 9 })
     expect(left).toEqual([])
     await records.report(program, `It counted ${WORD}.`)
-    expect(await inner.listMail({ sessionId: desk.id, lane: 'notification', limit: 9 })).toEqual([])
+    expect(await inner.listMail({ sessionId: fixture.id, lane: 'notification', limit: 9 })).toEqual(
+      [],
+    )
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mailNumber } from '#core/base/ids'
-import { Desk, said } from '#core/store/contract-suite/bench'
+import { StoreFixture, said } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { listSummaries } from '../sessions/all-sessions.ts'
 import { purge } from './purge.ts'
@@ -10,8 +10,8 @@ const countTokens = () => 1
 describe('a purge', () => {
   it('takes a long session in pieces, each of bounded size and none looked through twice', async () => {
     const store = openMemoryStore()
-    const desk = await Desk.open(store)
-    for (let n = 0; n < 400; n++) await desk.exchange(`question ${n}`, `answer ${n}`)
+    const fixture = await StoreFixture.open(store)
+    for (let n = 0; n < 400; n++) await fixture.exchange(`question ${n}`, `answer ${n}`)
     const pieces: { readonly limit: number; readonly after: number }[] = []
     const counting = {
       ...store,
@@ -20,25 +20,25 @@ describe('a purge', () => {
         return store.eraseSome(request)
       },
     }
-    const purged = await purge({ store: counting, countTokens }, desk.id, {
+    const purged = await purge({ store: counting, countTokens }, fixture.id, {
       entries: 'all',
       reason: 'asked',
     })
-    expect(purged).toEqual({ kind: 'purged', entries: desk.tail.number })
+    expect(purged).toEqual({ kind: 'purged', entries: fixture.tail.number })
     expect(pieces.length).toBeGreaterThan(2)
     expect(new Set(pieces.map(({ limit }) => limit))).toEqual(new Set([500]))
     const begun = pieces.map(({ after }) => after)
     expect(begun).toEqual(begun.toSorted((a, b) => a - b))
     expect(begun.slice(1).filter((after) => after === 0)).toEqual([])
-    expect((await store.findSession(desk.id))?.state).toBe('gone')
-    const from = { sessionId: desk.id, from: 1, to: desk.tail.number } as never
+    expect((await store.findSession(fixture.id))?.state).toBe('gone')
+    const from = { sessionId: fixture.id, from: 1, to: fixture.tail.number } as never
     expect((await store.readEntries(from)).some(({ body }) => body !== null)).toBe(false)
   })
 
   it('goes on where one before it was cut off', async () => {
     const store = openMemoryStore()
-    const desk = await Desk.open(store)
-    for (let n = 0; n < 300; n++) await desk.exchange(`question ${n}`, `answer ${n}`)
+    const fixture = await StoreFixture.open(store)
+    for (let n = 0; n < 300; n++) await fixture.exchange(`question ${n}`, `answer ${n}`)
     let pieces = 0
     const dying = {
       ...store,
@@ -48,30 +48,32 @@ describe('a purge', () => {
       },
     }
     const request = { entries: 'all', reason: 'asked' } as const
-    await expect(purge({ store: dying, countTokens }, desk.id, request)).rejects.toThrow(
+    await expect(purge({ store: dying, countTokens }, fixture.id, request)).rejects.toThrow(
       'the process ended',
     )
-    expect((await store.findSession(desk.id))?.state).toBe('erasing')
-    expect(await purge({ store, countTokens }, desk.id, request)).toMatchObject({ kind: 'purged' })
-    expect((await store.findSession(desk.id))?.state).toBe('gone')
+    expect((await store.findSession(fixture.id))?.state).toBe('erasing')
+    expect(await purge({ store, countTokens }, fixture.id, request)).toMatchObject({
+      kind: 'purged',
+    })
+    expect((await store.findSession(fixture.id))?.state).toBe('gone')
     const [listed] = await listSummaries(store, { limit: 1 }, () => undefined)
     expect(listed).toMatchObject({ state: 'gone', contextTokens: 0, compaction: null })
   })
 
   it('of entries is asked for in pieces, and an asker whom the mailbox refuses is told', async () => {
     const store = openMemoryStore()
-    const desk = await Desk.open(store)
+    const fixture = await StoreFixture.open(store)
     const entries = Array.from({ length: 2_500 }, (_, at) => at + 1)
-    const asked = await purge({ store, countTokens }, desk.id, { entries, reason: 'asked' })
+    const asked = await purge({ store, countTokens }, fixture.id, { entries, reason: 'asked' })
     expect(asked).toMatchObject({ kind: 'asked', entries: 2_500, mail: [1, 2, 3] })
-    const mail = await store.listMail({ sessionId: desk.id, after: mailNumber(0), limit: 9 })
+    const mail = await store.listMail({ sessionId: fixture.id, after: mailNumber(0), limit: 9 })
     const sizes = mail.map(({ body }) => JSON.parse(body ?? '{}').entries.length)
     expect(sizes).toEqual([1_000, 1_000, 500])
     for (;;) {
       const fields = { lane: 'control', control: 'erase', source: 'purge', tokens: 0 } as const
-      if ((await desk.tryAdmit(said('x'), fields)).kind === 'full') break
+      if ((await fixture.tryAdmit(said('x'), fields)).kind === 'full') break
     }
-    const refused = purge({ store, countTokens }, desk.id, { entries: [1], reason: 'asked' })
+    const refused = purge({ store, countTokens }, fixture.id, { entries: [1], reason: 'asked' })
     await expect(refused).rejects.toMatchObject({ code: 'purge-not-asked', retryable: true })
   })
 })

@@ -8,7 +8,7 @@ import { entryNumber, sessionId } from '#core/base/ids'
 import { callKey } from '#core/session/step'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { scheduleTool } from '../../tools/schedule/schedule.ts'
@@ -27,21 +27,21 @@ const ENGINES: readonly [string, () => Promise<Store>][] = [
 /** A conversation in which a word was said and two reminders were asked for, one of them with it. */
 async function reminded(inner: Store) {
   const store = propagateErasure({ store: inner, countTokens })
-  const desk = await Desk.open(store)
+  const fixture = await StoreFixture.open(store)
   const tool = scheduleTool({ store, countTokens, clock: systemClock, timezone: 'UTC' })
-  await desk.hear(`My word is ${WORD}.`)
+  await fixture.hear(`My word is ${WORD}.`)
   const plan = async (text: string, call: string) => {
-    const { entry } = await desk.reply(`"schedule" ${text}`, { calls: [call] })
-    const key = callKey(desk.id, entry, call)
+    const { entry } = await fixture.reply(`"schedule" ${text}`, { calls: [call] })
+    const key = callKey(fixture.id, entry, call)
     const input = { action: 'add', text, every_seconds: 3_600 }
-    const asking = { sessionId: desk.id, agent: 'ada', turn: 1, entry, key, input }
+    const asking = { sessionId: fixture.id, agent: 'ada', turn: 1, entry, key, input }
     await tool.run(asking, new AbortController().signal)
-    await desk.results(call)
+    await fixture.results(call)
     return entry
   }
   const entry = await plan(`Say ${WORD} aloud.`, 'c1')
   await plan('Water the plants.', 'c2')
-  const schedules = await inner.listSchedules({ sessionId: desk.id, limit: 9 })
+  const schedules = await inner.listSchedules({ sessionId: fixture.id, limit: 9 })
   const tainted = schedules.find(({ body }) => body.includes(WORD))
   if (tainted === undefined) throw new Error('nothing was planned')
   let { dueAt } = tainted
@@ -51,10 +51,10 @@ async function reminded(inner: Store) {
     if (fired.kind !== 'fired') throw new Error(fired.kind)
     return fired.mail
   }
-  return { desk, fire, spoken: [entryNumber(1), entry] }
+  return { fixture, fire, spoken: [entryNumber(1), entry] }
 }
 
-const tellingOf = async (store: Store, { id }: Desk) => {
+const tellingOf = async (store: Store, { id }: StoreFixture) => {
   const range = { sessionId: id, from: entryNumber(1), to: entryNumber(99) }
   const mail = await store.listMail({ sessionId: id, limit: LIST_MAX })
   const said = [await store.readEntries(range), mail, await store.listSchedules({ limit: 9 })]
@@ -64,18 +64,20 @@ const tellingOf = async (store: Store, { id }: Desk) => {
 describe.each(ENGINES)('what an entry asked to be told later, %s,', (engine, openStore) => {
   it('goes with it, waiting or sent; other reminders stay', async () => {
     const store = await openStore()
-    const { desk, fire, spoken } = await reminded(store)
+    const { fixture, fire, spoken } = await reminded(store)
     // One has come and stands in the transcript, one is in the mailbox.
-    const [come] = await desk.deliver(await fire())
+    const [come] = await fixture.deliver(await fire())
     await fire()
-    expect(await desk.erase(spoken)).toMatchObject({ kind: 'erased' })
-    const asked = (await tellingOf(store, desk)).mail.filter(({ control }) => control === 'erase')
+    expect(await fixture.erase(spoken)).toMatchObject({ kind: 'erased' })
+    const asked = (await tellingOf(store, fixture)).mail.filter(
+      ({ control }) => control === 'erase',
+    )
     expect(asked.map(({ body }) => JSON.parse(body ?? ''))).toEqual([
       { entries: [come], reason: 'a reminder of what was erased' },
     ])
-    expect(await desk.erase([come ?? entryNumber(1)])).toMatchObject({ kind: 'erased' })
-    expect((await tellingOf(store, desk)).isTold).toBe(false)
-    const left = await store.listSchedules({ sessionId: desk.id, limit: 9 })
+    expect(await fixture.erase([come ?? entryNumber(1)])).toMatchObject({ kind: 'erased' })
+    expect((await tellingOf(store, fixture)).isTold).toBe(false)
+    const left = await store.listSchedules({ sessionId: fixture.id, limit: 9 })
     expect(left.map(({ state, body }) => [state, body.includes('plants')])).toEqual([
       ['waiting', true],
     ])
@@ -86,11 +88,11 @@ describe.each(ENGINES)('what an entry asked to be told later, %s,', (engine, ope
 
   it('goes with it however often it has come', async () => {
     const store = await openStore()
-    const { desk, fire, spoken } = await reminded(store)
+    const { fixture, fire, spoken } = await reminded(store)
     const come: (number | undefined)[] = []
-    for (let times = 0; times < 120; times++) come.push(...(await desk.deliver(await fire())))
-    await desk.erase(spoken)
-    const { mail } = await tellingOf(store, desk)
+    for (let times = 0; times < 120; times++) come.push(...(await fixture.deliver(await fire())))
+    await fixture.erase(spoken)
+    const { mail } = await tellingOf(store, fixture)
     const asked = mail.filter(({ control }) => control === 'erase')
     const entries = asked.flatMap(({ body }): number[] => JSON.parse(body ?? '').entries)
     expect(entries.sort((a, b) => a - b)).toEqual(come)
@@ -101,23 +103,28 @@ describe.each(ENGINES)('what an entry asked to be told later, %s,', (engine, ope
 describe('forgetting reminders', () => {
   it('asks for what has come once, however often the erasure is tried', async () => {
     const store = openMemoryStore()
-    const { desk, fire, spoken } = await reminded(store)
-    await desk.deliver(await fire())
-    const torn = { ...desk.fenced(), entries: spoken, reason: 'x', tail: { number: 1, hash: '' } }
-    for (let times = 0; times < 3; times++) await desk.store.eraseEntries(torn as never)
-    const { mail } = await tellingOf(store, desk)
+    const { fixture, fire, spoken } = await reminded(store)
+    await fixture.deliver(await fire())
+    const torn = {
+      ...fixture.fenced(),
+      entries: spoken,
+      reason: 'x',
+      tail: { number: 1, hash: '' },
+    }
+    for (let times = 0; times < 3; times++) await fixture.store.eraseEntries(torn as never)
+    const { mail } = await tellingOf(store, fixture)
     expect(mail.filter(({ control }) => control === 'erase')).toHaveLength(1)
   })
 
   it('touches no schedule of another conversation, and none that another call made', async () => {
     const store = openMemoryStore()
-    const { desk } = await reminded(store)
+    const { fixture } = await reminded(store)
     const other = await reminded(store)
-    await other.desk.erase([entryNumber(1)])
+    await other.fixture.erase([entryNumber(1)])
     const states = async (id: string) =>
       (await store.listSchedules({ sessionId: sessionId(id), limit: 9 })).map((row) => row.state)
-    expect(await states(desk.id)).toEqual(['waiting', 'waiting'])
-    expect(await states(other.desk.id)).toEqual(['waiting', 'waiting'])
+    expect(await states(fixture.id)).toEqual(['waiting', 'waiting'])
+    expect(await states(other.fixture.id)).toEqual(['waiting', 'waiting'])
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber, type SessionId, sessionId } from '#core/base/ids'
 import type { Store } from '#core/store/contract'
-import { Desk, newOperation } from '#core/store/contract-suite/bench'
+import { newOperation, StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { FakeClock } from '../../../../../test/model/fake-clock.ts'
 import { open, until } from '../../../../../test/support/runtime-place.ts'
@@ -15,11 +15,11 @@ const countTokens = () => 1
 
 /** As a process leaves it that was killed when it had removed a piece. */
 async function leaveHalfway(store: Store, name: string): Promise<SessionId> {
-  const desk = await Desk.open(store, { id: sessionId(name) })
-  for (let n = 0; n < 6; n++) await desk.exchange(`question ${n}`, `answer ${n}`)
-  await store.deleteSession({ sessionId: desk.id, operation: newOperation(), reason: 'asked' })
-  await store.eraseSome({ sessionId: desk.id, limit: 2 })
-  return desk.id
+  const fixture = await StoreFixture.open(store, { id: sessionId(name) })
+  for (let n = 0; n < 6; n++) await fixture.exchange(`question ${n}`, `answer ${n}`)
+  await store.deleteSession({ sessionId: fixture.id, operation: newOperation(), reason: 'asked' })
+  await store.eraseSome({ sessionId: fixture.id, limit: 2 })
+  return fixture.id
 }
 
 async function stateOf(store: Store, id: SessionId): Promise<string | undefined> {
@@ -58,7 +58,7 @@ describe('a removal that was left halfway', () => {
 
   it('takes with it what was noted from it, also if it died before any of that', async () => {
     const [store, clock] = [openMemoryStore(), new FakeClock()]
-    const [gone, other] = [await Desk.open(store), await Desk.open(store)]
+    const [gone, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
     const origin = { sessionId: gone.id, number: entryNumber(1) }
     const noted = memoryBlock([{ agent: 'ada', id: 'n1', text: 'QUARTZ', origin }])
     await other.pin(MEMORY_PIN, noted ?? '', 10)

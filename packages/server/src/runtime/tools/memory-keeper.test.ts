@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import type { AdmitOutcome } from '#core/store/commits'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { MemoryKeeper } from './memory-keeper.ts'
 
 it('why notes are not shown is told once for each state of them and reason', async () => {
   const store = openMemoryStore()
-  const desk = await Desk.open(store)
+  const fixture = await StoreFixture.open(store)
   const told: string[] = []
   const time = { ms: 0 }
   let isFull = true
@@ -24,14 +24,14 @@ it('why notes are not shown is told once for each state of them and reason', asy
   })
   const refresh = async () => {
     time.ms += 60_000
-    await keeper.refresh(desk.id)
+    await keeper.refresh(fixture.id)
   }
   const note = (text: string) =>
-    store.putNote({ agent: 'ada', scope: desk.id, id: 'n', text, origin: null })
+    store.putNote({ agent: 'ada', scope: fixture.id, id: 'n', text, origin: null })
   const turnDown = async () => {
-    const [mail] = await store.listMail({ sessionId: desk.id, state: 'pending', limit: 1 })
+    const [mail] = await store.listMail({ sessionId: fixture.id, state: 'pending', limit: 1 })
     if (mail === undefined) throw new Error('nothing waits')
-    const { lease } = desk
+    const { lease } = fixture
     await store.settleControl({ lease, mail: [mail.number], refused: { why: 'no-room' } })
   }
   await note('tea')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { entryNumber } from '#core/base/ids'
 import { SESSION_SETTINGS } from '#core/session/settings'
 import type { Store } from '#core/store/contract'
-import { Desk, LIMITS } from '#core/store/contract-suite/bench'
+import { LIMITS, StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { NOTHING_SPENT } from '../../auxiliary/attempts.ts'
 import type { Written } from '../../auxiliary/small-tasks.ts'
@@ -26,8 +26,8 @@ async function open(answers: (Written<readonly string[]> | Error)[]) {
       return await inner.putNote(note)
     },
   }
-  const desk = await Desk.open(store)
-  for (const text of ['I like tea.', 'And rain.']) await desk.exchange(text, 'I see.')
+  const fixture = await StoreFixture.open(store)
+  for (const text of ['I like tea.', 'And rain.']) await fixture.exchange(text, 'I see.')
   const proposals = new NoteProposals({ store, logger: SILENT, countTokens: () => 1 })
   const writer = {
     writeNotes: async () => {
@@ -39,9 +39,9 @@ async function open(answers: (Written<readonly string[]> | Error)[]) {
     },
   }
   const propose = async (covers: number, { isCommitted = true } = {}) => {
-    const operation = await store.findOperation(await desk.claim(covers))
+    const operation = await store.findOperation(await fixture.claim(covers))
     if (operation === undefined) throw new Error('not claimed')
-    if (isCommitted) await desk.commit(operation.id)
+    if (isCommitted) await fixture.commit(operation.id)
     const request = {
       ...{ agent: 'ada', operation, focus: null, messages: [], cut: 0, limits: LIMITS },
       open: [],
@@ -53,7 +53,7 @@ async function open(answers: (Written<readonly string[]> | Error)[]) {
     }
   }
   const notes = async () => await store.listNotes({ agent: 'ada', limit: 10 })
-  return { desk, propose, notes, answers, meanwhile }
+  return { fixture, propose, notes, answers, meanwhile }
 }
 
 describe('notes proposed from a range', () => {
@@ -70,34 +70,34 @@ describe('notes proposed from a range', () => {
   })
 
   it('go with any entry of the range that is erased', async () => {
-    const { desk, propose, notes } = await open([WRITTEN])
+    const { fixture, propose, notes } = await open([WRITTEN])
     await (await propose(4)).again()
     expect(await notes()).toHaveLength(1)
-    expect(await desk.erase([entryNumber(1)], 'clean')).toMatchObject({ kind: 'erased' })
+    expect(await fixture.erase([entryNumber(1)], 'clean')).toMatchObject({ kind: 'erased' })
     expect(await notes()).toEqual([])
   })
 
   it('are not kept when an entry is erased while they are being written', async () => {
-    const { desk, propose, notes, meanwhile } = await open([WRITTEN])
+    const { fixture, propose, notes, meanwhile } = await open([WRITTEN])
     const { again } = await propose(4)
-    meanwhile.happens = () => desk.erase([entryNumber(1)], 'clean')
+    meanwhile.happens = () => fixture.erase([entryNumber(1)], 'clean')
     await again()
     expect(await notes()).toEqual([])
   })
 
   it('are not kept when an entry was erased before they were asked for', async () => {
-    const { desk, propose, notes } = await open([WRITTEN])
+    const { fixture, propose, notes } = await open([WRITTEN])
     const { again } = await propose(4, { isCommitted: false })
-    await desk.erase([entryNumber(1)])
+    await fixture.erase([entryNumber(1)])
     await again()
     expect(await notes()).toEqual([])
   })
 
   it('are taken back when an entry is erased in the moment that they are kept', async () => {
-    const { desk, propose, notes, meanwhile } = await open([WRITTEN])
+    const { fixture, propose, notes, meanwhile } = await open([WRITTEN])
     const { again } = await propose(4)
     meanwhile.isNoted = async () => {
-      await desk.erase([entryNumber(1)], 'clean')
+      await fixture.erase([entryNumber(1)], 'clean')
     }
     await again()
     expect(await notes()).toEqual([])

@@ -15,7 +15,7 @@ import { entryNumber } from '#core/base/ids'
 import type { JsonObject, JsonValue } from '#core/base/json'
 import { collectFiles } from '#core/compaction/plan/files'
 import { callKey } from '#core/session/step'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { handoffOf } from '../../../../../test/support/builders.ts'
 import { filesTool, READ_BYTES_MAX } from './files.ts'
@@ -36,11 +36,11 @@ async function place() {
   writeFileSync(join(root, 'a.txt'), 'one\ntwo\nthree\n')
   writeFileSync(join(folder, 'secret.txt'), 'the secret')
   const store = openMemoryStore()
-  const desk = await Desk.open(store)
+  const fixture = await StoreFixture.open(store)
   const make = () => filesTool({ roots: [root], store })
   let tool = make()
   const read = async (path: string, more: JsonObject = {}, entry = 5) => {
-    const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry, key: 'k' }
+    const call = { sessionId: fixture.id, agent: 'ada', turn: 1, entry, key: 'k' }
     const input: JsonValue = { path, ...more }
     const { outcome, output } = await tool.run({ ...call, input }, new AbortController().signal)
     return `${outcome}: ${String(output)}`
@@ -48,12 +48,12 @@ async function place() {
   const restart = () => {
     tool = make()
   }
-  return { folder, root, read, desk, store, restart }
+  return { folder, root, read, fixture, store, restart }
 }
 
 /** A reply that reads all of these side by side, as it comes to stand in the transcript. */
 async function step(
-  { desk, store, tool }: Reader,
+  { fixture, store, tool }: Reader,
   wanted: readonly (string | JsonObject)[],
   { isStopped = false } = {},
 ) {
@@ -61,30 +61,30 @@ async function step(
     id: `c${index}`,
     input: typeof each === 'string' ? { path: each } : each,
   }))
-  await desk.hear('read')
-  await desk.reply('', { calls: calls.map(({ id }) => id) })
-  const entry = desk.tail.number
+  await fixture.hear('read')
+  await fixture.reply('', { calls: calls.map(({ id }) => id) })
+  const entry = fixture.tail.number
   const results = await Promise.all(
     calls.map(async ({ id: call, input }) => {
-      const key = callKey(desk.id, entry, call)
-      const place = { sessionId: desk.id, agent: 'ada', turn: 1, entry, key }
+      const key = callKey(fixture.id, entry, call)
+      const place = { sessionId: fixture.id, agent: 'ada', turn: 1, entry, key }
       const { outcome, output } = await tool.run({ ...place, input }, new AbortController().signal)
       return isStopped
         ? ({ call, outcome: 'interrupted', body: 'Stopped.', tokens: 5 } as const)
         : { call, outcome, body: String(output), tokens: 5 }
     }),
   )
-  const committed = await store.commitResults({ ...desk.fenced(), results })
+  const committed = await store.commitResults({ ...fixture.fenced(), results })
   if (committed.kind !== 'committed') throw new Error(committed.kind)
-  desk.tail = committed.tail
+  fixture.tail = committed.tail
   return results.map(({ body }) => body)
 }
 
 type Reader = Awaited<ReturnType<typeof reader>>
 
 async function reader() {
-  const { desk, root, store } = await place()
-  return { desk, root, store, tool: filesTool({ roots: [root], store }) }
+  const { fixture, root, store } = await place()
+  return { fixture, root, store, tool: filesTool({ roots: [root], store }) }
 }
 
 describe('files', () => {
@@ -161,7 +161,7 @@ describe('files', () => {
 
   it('that is unchanged is named by the entry that shows it, and sent again when none does', async () => {
     const ada = await reader()
-    const { desk, root, store } = ada
+    const { fixture, root, store } = ada
     writeFileSync(join(root, 'b.txt'), 'of b')
     await step(ada, ['b.txt'], { isStopped: true })
     // The results of others stand between a call and its own.
@@ -169,14 +169,14 @@ describe('files', () => {
     const [answer = ''] = await step(ada, ['b.txt'])
     const [, number = '0'] = /recall shows it \(from: (\d+)\)/.exec(answer) ?? []
     const from = entryNumber(Number(number))
-    const [shown] = await store.readEntries({ sessionId: desk.id, from, to: from })
+    const [shown] = await store.readEntries({ sessionId: fixture.id, from, to: from })
     expect([shown?.kind, shown?.body]).toEqual(['result', '"of b"'])
-    await desk.erase([from])
+    await fixture.erase([from])
     expect(await step(ada, ['b.txt'])).toEqual(['of b'])
   })
 
   it('is known again after a compaction and a restart, by the hash in the handoff', async () => {
-    const { root, read, desk, store, restart } = await place()
+    const { root, read, fixture, store, restart } = await place()
     const answer = (await read('a.txt')).slice('ok: '.length)
     const call = { type: 'tool-call', id: 'c', name: 'files', input: { path: 'a.txt' } } as const
     const output = [{ type: 'text', text: answer } as const]
@@ -190,10 +190,10 @@ describe('files', () => {
       tokensMax: 500,
       countTokens: (text) => text.length,
     })
-    await desk.exchange('read it', 'done')
-    const operation = await desk.claim(1)
+    await fixture.exchange('read it', 'done')
+    const operation = await fixture.claim(1)
     const body = handoffOf({ files }) as unknown as JsonValue
-    const { lease, tail } = desk
+    const { lease, tail } = fixture
     const content = { body, tokens: 20, result: { tokensAfter: 20 } }
     await store.commitCompaction({ lease, tail, operation, ...content })
     restart()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '#core/base/json'
 import { isLeading } from '#core/message/pinned'
 import type { Admit } from '#core/store/commits'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { ToolHost } from '../../../../../test/support/tool-host.ts'
 import { recallTool } from '../recall.ts'
@@ -109,8 +109,8 @@ describe('a note', () => {
     'that was erased while it was being read out is taken back when it %s',
     async (when) => {
       const inner = openMemoryStore()
-      const desk = await Desk.open(inner)
-      const word = { agent: 'ada', scope: desk.id, id: 'word' }
+      const fixture = await StoreFixture.open(inner)
+      const word = { agent: 'ada', scope: fixture.id, id: 'word' }
       await inner.putNote({ ...word, text: 'QUARTZ', origin: null })
       const store = {
         ...inner,
@@ -119,15 +119,15 @@ describe('a note', () => {
           const outcome = await inner.admit(request)
           if (when === 'is shown already' && request.control === 'pin' && 'mail' in outcome) {
             const { text } = request.body as { text: string }
-            await desk.pin('memory', text, 5)
-            await inner.settleControl({ lease: desk.lease, mail: [outcome.mail] })
+            await fixture.pin('memory', text, 5)
+            await inner.settleControl({ lease: fixture.lease, mail: [outcome.mail] })
           }
           return outcome
         },
       }
-      const target = { sessionId: desk.id, agent: 'ada', key: 'k' }
+      const target = { sessionId: fixture.id, agent: 'ada', key: 'k' }
       await refreshMemory({ store, countTokens: () => 1 }, target)
-      const waiting = await inner.listMail({ sessionId: desk.id, limit: 9 })
+      const waiting = await inner.listMail({ sessionId: fixture.id, limit: 9 })
       expect(waiting.map(({ body }) => body).join()).not.toContain('QUARTZ')
       const erases = waiting.filter(({ control }) => control === 'erase')
       const wanted =
@@ -138,8 +138,8 @@ describe('a note', () => {
 
   it('is read out a bounded number of times where notes go as fast, and none that went stays', async () => {
     const inner = openMemoryStore()
-    const desk = await Desk.open(inner)
-    const own = { agent: 'ada', scope: desk.id }
+    const fixture = await StoreFixture.open(inner)
+    const own = { agent: 'ada', scope: fixture.id }
     const put = (id: string) => inner.putNote({ ...own, id, text: `of ${id}`, origin: null })
     await put('n0')
     let admitted = 0
@@ -154,10 +154,10 @@ describe('a note', () => {
         return outcome
       },
     }
-    const target = { sessionId: desk.id, agent: 'ada', key: 'k' }
+    const target = { sessionId: fixture.id, agent: 'ada', key: 'k' }
     await refreshMemory({ store, countTokens: () => 1 }, target)
     expect(admitted).toBe(4)
-    const waiting = await inner.listMail({ sessionId: desk.id, state: 'pending', limit: 99 })
+    const waiting = await inner.listMail({ sessionId: fixture.id, state: 'pending', limit: 99 })
     expect(waiting).toEqual([])
   })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
-import { Desk, newOperation } from '#core/store/contract-suite/bench'
+import { newOperation, StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { processTool } from './process.ts'
 import { PROCESS_LIMITS, Processes, type ProcessLimits } from './processes.ts'
@@ -27,7 +27,7 @@ async function stage(limits: Partial<ProcessLimits> = {}, troubles: readonly Tro
   const folder = mkdtempSync(join(tmpdir(), 'throughline-processes-'))
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }))
   const store = openMemoryStore()
-  const desk = await Desk.open(store)
+  const fixture = await StoreFixture.open(store)
   const left = [...troubles]
   /** Of matching lines by `admit`, of ends by `fireSchedule`. */
   const troubled =
@@ -53,7 +53,7 @@ async function stage(limits: Partial<ProcessLimits> = {}, troubles: readonly Tro
   cleanups.push(() => processes.close())
   let count = 0
   const start = async (script: string, watch: readonly string[] = []) => {
-    const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry: 1, key: `k${++count}` }
+    const call = { sessionId: fixture.id, agent: 'ada', turn: 1, entry: 1, key: `k${++count}` }
     const wanted = {
       args: ['-e', script],
       folder,
@@ -65,7 +65,7 @@ async function stage(limits: Partial<ProcessLimits> = {}, troubles: readonly Tro
     return await processes.start(call, { program: process.execPath, ...wanted })
   }
   const notices = async () => {
-    const mail = await store.listMail({ sessionId: desk.id, lane: 'notification', limit: 100 })
+    const mail = await store.listMail({ sessionId: fixture.id, lane: 'notification', limit: 100 })
     return mail.map(({ body }) => JSON.parse(body ?? '{}').message.parts[0].text as string)
   }
   /** The tool in another process of the same host, after this one. */
@@ -75,13 +75,13 @@ async function stage(limits: Partial<ProcessLimits> = {}, troubles: readonly Tro
     const terms = { programs: [process.execPath], folder, env: {} }
     const tool = processTool({ processes: next, ...terms })
     const list = async () => {
-      const call = { sessionId: desk.id, agent: 'ada', turn: 1, entry: 1, key: 'list' }
+      const call = { sessionId: fixture.id, agent: 'ada', turn: 1, entry: 1, key: 'list' }
       const signal = new AbortController().signal
       return (await tool.run({ ...call, input: { action: 'list' } }, signal)).output
     }
     return { next, list }
   }
-  return { processes, start, notices, left, restart, desk }
+  return { processes, start, notices, left, restart, fixture }
 }
 
 async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
@@ -147,13 +147,13 @@ describe('programs', () => {
   })
 
   it('of a session that was purged are ended', async () => {
-    const { start, processes, desk } = await stage()
+    const { start, processes, fixture } = await stage()
     const started = await start('setInterval(() => {}, 1000)')
     if (started.kind === 'refused') throw new Error(started.problem)
     await processes.look()
     expect(started.job.child.end).toBe(null)
-    await desk.store.deleteSession({
-      sessionId: desk.id,
+    await fixture.store.deleteSession({
+      sessionId: fixture.id,
       operation: newOperation(),
       reason: 'test',
     })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runnerId } from '#core/base/ids'
-import { Desk } from '#core/store/contract-suite/bench'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { FakeClock } from '../../../../../test/model/fake-clock.ts'
 import { ProgramRecords, programId } from './records.ts'
@@ -10,12 +10,12 @@ const ELSEWHERE = { boot: 'another host', process: 7 }
 /** A record that a process of another host wrote, and how this one sees it. */
 async function recordedElsewhere() {
   const store = openMemoryStore()
-  const desk = await Desk.open(store)
+  const fixture = await StoreFixture.open(store)
   const clock = new FakeClock()
   const records = new ProgramRecords({ store, clock, countTokens: () => 1 })
-  const program = { id: programId({ key: 'k' }), sessionId: desk.id, title: 'sleep' }
+  const program = { id: programId({ key: 'k' }), sessionId: fixture.id, title: 'sleep' }
   await records.open(program)
-  const [row] = await store.listSchedules({ sessionId: desk.id, limit: 1 })
+  const [row] = await store.listSchedules({ sessionId: fixture.id, limit: 1 })
   if (row === undefined) throw new Error('no record')
   const repeat = JSON.stringify({ ...ELSEWHERE, instance: 'theirs' })
   const { id, sessionId, dueAt, tokens, body } = row
@@ -28,22 +28,22 @@ async function recordedElsewhere() {
     repeat,
     from: dueAt,
   })
-  return { store, desk, clock, records }
+  return { store, fixture, clock, records }
 }
 
 describe('the record of a program on another host', () => {
   it('is reported after a minute in which none of its runners was seen, and not before', async () => {
-    const { desk, clock, records } = await recordedElsewhere()
+    const { fixture, clock, records } = await recordedElsewhere()
     expect(await records.reportLost()).toEqual([])
     await clock.pass(59_999)
     expect(await records.reportLost()).toEqual([])
     await clock.pass(1)
-    expect(await records.reportLost()).toEqual([desk.id])
+    expect(await records.reportLost()).toEqual([fixture.id])
     expect(await records.reportLost()).toEqual([])
   })
 
   it('waits a whole minute again once its host was seen', async () => {
-    const { store, desk, clock, records } = await recordedElsewhere()
+    const { store, fixture, clock, records } = await recordedElsewhere()
     await records.reportLost()
     await clock.pass(59_999)
     const id = runnerId('elsewhere')
@@ -54,6 +54,6 @@ describe('the record of a program on another host', () => {
     await store.dismissRunner({ runner: id, beat })
     expect(await records.reportLost()).toEqual([])
     await clock.pass(60_000)
-    expect(await records.reportLost()).toEqual([desk.id])
+    expect(await records.reportLost()).toEqual([fixture.id])
   })
 })

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../base/json.ts'
 import type { AssistantMessage } from '../../../message/message.ts'
-import { ATTEMPTS_MAX } from '../../../store/bounds.ts'
+import { TURN_ATTEMPTS_MAX } from '../../../store/bounds.ts'
 import type { NewReply } from '../../../store/commits.ts'
 import type { SessionView } from '../../context/session-view.ts'
 import { failureMessage, failureTokens } from '../../failure-message.ts'
@@ -25,7 +25,7 @@ export function recoverFirst(state: State, view: SessionView): RuleOutcome {
       ...fencedBy(state, view),
       operation,
       repeatable,
-      attemptsMax: ATTEMPTS_MAX,
+      attemptsMax: TURN_ATTEMPTS_MAX,
       failureReplies: repliesOf(view, text),
     },
   }))

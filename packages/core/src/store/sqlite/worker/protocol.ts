@@ -4,10 +4,10 @@ import { StoreError } from '../../errors.ts'
 import type { WriterOptions } from './writer.ts'
 
 /** What goes between the caller's thread and the store's threads. */
-export type Order =
+export type WorkerOrder =
   | { readonly kind: 'open-writer'; readonly options: WriterOptions }
   | { readonly kind: 'open-reader'; readonly path: string; readonly pollMs: number }
-  | { readonly kind: 'open-onlooker'; readonly path: string }
+  | { readonly kind: 'open-traceless-reader'; readonly path: string }
   | {
       readonly kind: 'commit'
       readonly verb: CommitVerb
@@ -19,17 +19,19 @@ export type Order =
   | { readonly kind: 'close' }
 
 /** `store` names one opened file within a thread, `call` one order. */
-export interface Letter {
+export interface WorkerRequest {
   readonly store: number
   readonly call: number
-  readonly order: Order
+  readonly order: WorkerOrder
 }
 
-export type Answer =
+export type WorkerAnswer =
   | { readonly call: number; readonly value: unknown }
   | { readonly call: number; readonly error: PlainError }
 
-export type News = { readonly answers: readonly Answer[] } | { readonly changed: number }
+export type WorkerNews =
+  | { readonly answers: readonly WorkerAnswer[] }
+  | { readonly changed: number }
 
 export interface PlainError {
   readonly name: string

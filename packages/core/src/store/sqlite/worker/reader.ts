@@ -1,9 +1,9 @@
 import type { ReadVerb } from '../../contract.ts'
 import { DamagedRowError } from '../../errors.ts'
 import type { QueryOf, Readers } from '../../facade.ts'
-import { Connection, configure, type Manner, translate } from '../connection.ts'
+import { configure, type Manner, SqliteConnection, translateSqliteError } from '../connection.ts'
 import { sqliteReads } from '../reads.ts'
-import { pragma, readSchema } from '../schema.ts'
+import { pragma, readSqliteSchema } from '../schema.ts'
 import { SessionNumbers } from '../sessions.ts'
 import { makeCopy } from '../store-file.ts'
 
@@ -19,13 +19,13 @@ function isTooLarge(error: unknown): boolean {
 
 /** A read-only connection beside the writer's: a broad search must not keep a commit waiting. */
 export class Reader {
-  readonly #db: Connection
+  readonly #db: SqliteConnection
   readonly #reads: Readers
   #version: number | string
 
   constructor(path: string, manner?: Manner) {
     const options = { readOnly: true, busyMs: 2_000, ...(manner !== undefined && { manner }) }
-    this.#db = new Connection(path, options)
+    this.#db = new SqliteConnection(path, options)
     configure(this.#db, { readOnly: true })
     this.#reads = sqliteReads(this.#db, new SessionNumbers(this.#db))
     this.#version = this.#dataVersion()
@@ -37,7 +37,7 @@ export class Reader {
       this.#db.exec('begin')
       return this.#reads[verb](query)
     } catch (error) {
-      throw isTooLarge(error) ? TOO_LARGE : translate(error, this.#db.path)
+      throw isTooLarge(error) ? TOO_LARGE : translateSqliteError(error, this.#db.path)
     } finally {
       // Not a commit: behind a page that is none any more that fails as well, in raw words.
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
@@ -48,13 +48,13 @@ export class Reader {
     try {
       makeCopy(to, (part) => this.#db.run('vacuum into ?', part))
     } catch (error) {
-      throw translate(error, to)
+      throw translateSqliteError(error, to)
     }
   }
 
   /** The file's schema; 0 for an empty one. */
   get schema(): number {
-    return readSchema(this.#db.database, this.#db.path)
+    return readSqliteSchema(this.#db.database, this.#db.path)
   }
 
   /**

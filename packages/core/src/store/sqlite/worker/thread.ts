@@ -1,6 +1,6 @@
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads'
-import { Onlooker } from '../traceless-reader.ts'
-import { type Answer, type Letter, type News, plainError } from './protocol.ts'
+import { TracelessReader } from '../traceless-reader.ts'
+import { plainError, type WorkerAnswer, type WorkerNews, type WorkerRequest } from './protocol.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
@@ -23,33 +23,33 @@ interface Opened {
 }
 let keepsHouse = false
 
-port.on('message', (first: Letter) => {
+port.on('message', (first: WorkerRequest) => {
   const letters = [first]
   for (
     let next = receiveMessageOnPort(port);
     next !== undefined;
     next = receiveMessageOnPort(port)
   ) {
-    letters.push(next.message as Letter)
+    letters.push(next.message as WorkerRequest)
     if (letters.length >= BATCH_MAX * 4) break
   }
   while (letters.length > 0) tell({ answers: answerSome(letters) })
   keepHouse()
 })
 
-function tell(news: News): void {
+function tell(news: WorkerNews): void {
   port?.postMessage(news)
 }
 
 /** Takes one letter, or as many commits to one file as make a batch, off the front. */
-function answerSome(letters: Letter[]): readonly Answer[] {
+function answerSome(letters: WorkerRequest[]): readonly WorkerAnswer[] {
   const [first] = letters
   if (first === undefined) return []
   if (first.order.kind !== 'commit') {
     letters.shift()
     return [answer(first)]
   }
-  const batch: Letter[] = []
+  const batch: WorkerRequest[] = []
   let size = 0
   for (const letter of letters) {
     if (letter.order.kind !== 'commit' || letter.store !== first.store) break
@@ -61,7 +61,7 @@ function answerSome(letters: Letter[]): readonly Answer[] {
   return commitBatch(first.store, batch)
 }
 
-function commitBatch(store: number, batch: readonly Letter[]): readonly Answer[] {
+function commitBatch(store: number, batch: readonly WorkerRequest[]): readonly WorkerAnswer[] {
   const items = batch.flatMap(({ order }) =>
     order.kind === 'commit' ? [{ verb: order.verb, request: order.request as never }] : [],
   )
@@ -75,7 +75,7 @@ function commitBatch(store: number, batch: readonly Letter[]): readonly Answer[]
   })
 }
 
-function answer({ store, call, order }: Letter): Answer {
+function answer({ store, call, order }: WorkerRequest): WorkerAnswer {
   try {
     return { call, value: carryOut(store, order) }
   } catch (error) {
@@ -83,7 +83,7 @@ function answer({ store, call, order }: Letter): Answer {
   }
 }
 
-function carryOut(store: number, order: Letter['order']): unknown {
+function carryOut(store: number, order: WorkerRequest['order']): unknown {
   switch (order.kind) {
     case 'open-writer':
       writers.set(store, new Writer(order.options))
@@ -96,8 +96,8 @@ function carryOut(store: number, order: Letter['order']): unknown {
       readers.set(store, { reader, poll })
       return null
     }
-    case 'open-onlooker':
-      readers.set(store, { reader: new Onlooker(order.path) })
+    case 'open-traceless-reader':
+      readers.set(store, { reader: new TracelessReader(order.path) })
       return null
     case 'read':
       return readerOf(store).read(order.verb, order.query as never)
@@ -141,7 +141,7 @@ function keepHouse(): void {
   setTimeout(() => {
     keepsHouse = false
     let more = false
-    for (const writer of writers.values()) more = writer.keepHouse() || more
+    for (const writer of writers.values()) more = writer.maintain() || more
     if (more) keepHouse()
   }, HOUSE_MS)
 }

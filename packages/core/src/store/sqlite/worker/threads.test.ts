@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Desk, said } from '../../contract-suite/bench.ts'
+import { StoreFixture, said } from '../../contract-suite/bench.ts'
 import { openSqliteStore } from '../open.ts'
 import { storeThread } from './threads.ts'
 
-async function openDesk(): Promise<Desk> {
+async function openDesk(): Promise<StoreFixture> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-threads-'))
   const store = await openSqliteStore({ path: join(folder, 'store.db') })
   onTestFinished(async () => {
     await store.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  return Desk.open(store)
+  return StoreFixture.open(store)
 }
 
 /** An order for a store that the thread has never heard of is a mistake that it does not survive. */
@@ -24,23 +24,23 @@ function kill(role: 'writer' | 'reader'): Promise<unknown> {
 
 describe('a thread of the store that dies', () => {
   it('leaves the outcome of its commits unknown, and the next one is taken by a new thread', async () => {
-    const desk = await openDesk()
+    const fixture = await openDesk()
     const key = { key: 'k' }
     const dying = kill('writer')
-    const [killed, doubtful] = await Promise.allSettled([dying, desk.tryAdmit(said('one'), key)])
+    const [killed, doubtful] = await Promise.allSettled([dying, fixture.tryAdmit(said('one'), key)])
     expect(killed).toMatchObject({ reason: { code: 'outcome-unknown' } })
     expect(doubtful.status === 'fulfilled' || doubtful.reason.code === 'outcome-unknown').toBe(true)
-    expect((await desk.tryAdmit(said('one'), key)).kind).toMatch(/admitted|duplicate/)
-    await desk.admit(said('two'))
-    expect((await desk.row()).mail).toBe(2)
+    expect((await fixture.tryAdmit(said('one'), key)).kind).toMatch(/admitted|duplicate/)
+    await fixture.admit(said('two'))
+    expect((await fixture.row()).mail).toBe(2)
   })
 
   it('fails the reads it owes, and the next one is answered', async () => {
-    const desk = await openDesk()
+    const fixture = await openDesk()
     const dying = kill('reader')
-    const [, owed] = await Promise.allSettled([dying, desk.row()])
+    const [, owed] = await Promise.allSettled([dying, fixture.row()])
     if (owed.status === 'rejected') expect(owed.reason).toMatchObject({ code: 'store-busy' })
-    expect((await desk.row()).id).toBe(desk.id)
+    expect((await fixture.row()).id).toBe(fixture.id)
   })
 })
 
@@ -66,17 +66,19 @@ function mostInOneTurn(answered: readonly (readonly [unknown, number])[]): numbe
 
 describe('a thread of the store', () => {
   it('has the answers of a batch handed on in order, a few in each turn of the event loop', async () => {
-    const desk = await openDesk()
-    const answered = await inTurns(() => Array.from({ length: 16 }, () => desk.admit(said('one'))))
+    const fixture = await openDesk()
+    const answered = await inTurns(() =>
+      Array.from({ length: 16 }, () => fixture.admit(said('one'))),
+    )
     expect(answered.map(([mail]) => mail)).toEqual(Array.from({ length: 16 }, (_, n) => n + 1))
     expect(mostInOneTurn(answered)).toBeLessThanOrEqual(4)
   })
 
   it('has no more of them handed on at once that were answered one by one while we were busy', async () => {
-    const desk = await openDesk()
+    const fixture = await openDesk()
     const held = new Int32Array(new SharedArrayBuffer(4))
     setImmediate(() => void Atomics.wait(held, 0, 0, 200))
-    const answered = await inTurns(() => Array.from({ length: 16 }, () => desk.row()))
+    const answered = await inTurns(() => Array.from({ length: 16 }, () => fixture.row()))
     expect(mostInOneTurn(answered)).toBeLessThanOrEqual(4)
   })
 })

@@ -1,10 +1,16 @@
 import { Worker } from 'node:worker_threads'
 import { OutcomeUnknownError, StoreBusyError } from '../../errors.ts'
-import { type Answer, type Letter, type News, type Order, reviveError } from './protocol.ts'
+import {
+  reviveError,
+  type WorkerAnswer,
+  type WorkerNews,
+  type WorkerOrder,
+  type WorkerRequest,
+} from './protocol.ts'
 
 interface Waiting {
   readonly what: string
-  readonly order: Order
+  readonly order: WorkerOrder
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -27,7 +33,7 @@ export class StoreThread {
   readonly #waiting = new Map<number, Waiting>()
   readonly #listeners = new Map<number, () => void>()
   /** Answers that are still to be handed on. */
-  readonly #heard: Answer[] = []
+  readonly #heard: WorkerAnswer[] = []
   /** This turn of the event loop has had its share. */
   #isSated = false
   #calls = 0
@@ -39,7 +45,7 @@ export class StoreThread {
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     })
-    this.#worker.on('message', (news: News) => this.#hear(news))
+    this.#worker.on('message', (news: WorkerNews) => this.#hear(news))
     this.#worker.on('error', (error: Error) => this.#end(error.message))
     this.#worker.on('exit', () => this.#end('its thread has ended'))
     this.#worker.unref()
@@ -53,14 +59,14 @@ export class StoreThread {
     return this.#ended !== undefined
   }
 
-  call(store: number, what: string, order: Order): Promise<unknown> {
+  call(store: number, what: string, order: WorkerOrder): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) {
         reject(unanswered(what, order, this.#ended))
         return
       }
       this.#calls += 1
-      const letter: Letter = { store, call: this.#calls, order }
+      const letter: WorkerRequest = { store, call: this.#calls, order }
       this.#worker.postMessage(letter)
       this.#waiting.set(this.#calls, { what, order, resolve, reject })
       this.#worker.ref()
@@ -75,7 +81,7 @@ export class StoreThread {
     this.#listeners.delete(store)
   }
 
-  #hear(news: News): void {
+  #hear(news: WorkerNews): void {
     if ('changed' in news) {
       this.#listeners.get(news.changed)?.()
       return
@@ -94,7 +100,7 @@ export class StoreThread {
     })
   }
 
-  #settle(answer: Answer): void {
+  #settle(answer: WorkerAnswer): void {
     const waiting = this.#waiting.get(answer.call)
     this.#waiting.delete(answer.call)
     if ('error' in answer) waiting?.reject(reviveError(answer.error))
@@ -112,7 +118,7 @@ export class StoreThread {
 }
 
 /** Only of a commit can it be unknown whether it was made; everything else just did not happen. */
-function unanswered(verb: string, order: Order, problem: string): Error {
+function unanswered(verb: string, order: WorkerOrder, problem: string): Error {
   if (order.kind === 'commit') return new OutcomeUnknownError({ verb, problem })
   return new StoreBusyError({ waitedMs: 0, problem: `its thread does not run: ${problem}` })
 }

@@ -13,14 +13,14 @@ import {
 import { checkAnchor, readAnchor, recordCheck, writeAnchor } from '../../integrity/anchor.ts'
 import { CommitRecord, readRecord } from '../../integrity/commit-record.ts'
 import { RULES } from '../../rules/rules.ts'
-import type { Change, Ruling } from '../../rules/ruling.ts'
+import type { Ruling, StoreChange } from '../../rules/ruling.ts'
 import { isSearched } from '../../search/words.ts'
 import { applyChange, newestAudit, readStoreId } from '../apply.ts'
-import { Connection, configure, isBusy, translate } from '../connection.ts'
+import { configure, isBusy, SqliteConnection, translateSqliteError } from '../connection.ts'
 import { findFileHarm } from '../file-check.ts'
 import { OpenFiles } from '../open-files.ts'
 import { SqliteRows } from '../rows.ts'
-import { migrate, SCHEMA } from '../schema.ts'
+import { migrateSqlite, SQLITE_SCHEMA } from '../schema.ts'
 import { indexSome, unindexedSessions } from '../search.ts'
 import { SessionNumbers } from '../sessions.ts'
 import { isOldSqlite, recordOf, SQLITE_VERSION_MIN, walSize } from '../store-file.ts'
@@ -63,7 +63,7 @@ export function wakeFolder(path: string): string {
  */
 export class Writer {
   readonly #options: WriterOptions
-  readonly #db: Connection
+  readonly #db: SqliteConnection
   readonly #numbers: SessionNumbers
   readonly #rows: SqliteRows
   readonly #contention = new Contention()
@@ -78,20 +78,20 @@ export class Writer {
   #anchoredAt = Number.NEGATIVE_INFINITY
   #checkedWalAt = Number.NEGATIVE_INFINITY
   /** The WAL still tells what was erased. */
-  #tellsErased = false
+  #holdsErased = false
 
   constructor(options: WriterOptions) {
     this.#options = options
     const { path } = options
     try {
-      this.#db = new Connection(path, { readOnly: false, busyMs: 5_000 })
+      this.#db = new SqliteConnection(path, { readOnly: false, busyMs: 5_000 })
     } catch (error) {
-      throw translate(error, path)
+      throw translateSqliteError(error, path)
     }
     try {
       this.#checkLibrary()
       configure(this.#db, { readOnly: false })
-      migrate(this.#db.database, path)
+      migrateSqlite(this.#db.database, path)
       this.#numbers = new SessionNumbers(this.#db)
       this.#rows = new SqliteRows(this.#db, this.#numbers)
       this.#unindexed = new Set(unindexedSessions(this.#db))
@@ -103,7 +103,7 @@ export class Writer {
       this.#files = new OpenFiles(path)
     } catch (error) {
       this.#db.close()
-      throw translate(error, path)
+      throw translateSqliteError(error, path)
     }
   }
 
@@ -156,7 +156,7 @@ export class Writer {
       const problem = findFileHarm(this.#db)
       return problem === null ? undefined : new StoreDamagedError({ path, problem })
     } catch (error) {
-      const known = translate(error, path)
+      const known = translateSqliteError(error, path)
       if (known instanceof StoreDamagedError) return known
       throw error
     }
@@ -174,7 +174,7 @@ export class Writer {
       if (items.length > 1 && isOfOne) {
         return items.flatMap((item) => this.commit([item]))
       }
-      const known = translate(error, this.#options.path)
+      const known = translateSqliteError(error, this.#options.path)
       if (known instanceof StoreDamagedError) this.#damage = known
       return items.map(() => ({ error: known }))
     }
@@ -182,7 +182,7 @@ export class Writer {
 
   #transact(items: readonly WriteItem[]): readonly WriteResult[] {
     this.#begin()
-    const changes: Change[] = []
+    const changes: StoreChange[] = []
     const results = items.map(({ verb, request }): WriteResult => {
       const stamp = { at: Date.now(), seed: randomBytes(16).toString('hex') }
       let ruling: Ruling<unknown>
@@ -202,8 +202,8 @@ export class Writer {
     const touched = this.#touched(changes)
     const newest = changes.some(({ audit = [] }) => audit.length > 0) ? newestAudit(this.#db) : null
     this.#db.exec('commit')
-    if (!this.#tellsErased && changes.some(({ erase }) => erase !== undefined)) {
-      this.#tellsErased = true
+    if (!this.#holdsErased && changes.some(({ erase }) => erase !== undefined)) {
+      this.#holdsErased = true
       // At once, but only once: whoever reads for long would make every piece of a purge wait.
       this.#checkedWalAt = Number.NEGATIVE_INFINITY
     }
@@ -236,9 +236,9 @@ export class Writer {
     // Before anything is written: what is left of a harmed WAL may be somebody else's commits.
     this.#check(this.#files.findHarmBefore())
     const schema = this.#db.get('pragma user_version')?.['user_version']
-    if (schema !== SCHEMA) {
+    if (schema !== SQLITE_SCHEMA) {
       this.#check(
-        `a newer program has changed its schema to ${schema} while this one (${SCHEMA}) was running. Restart with the newer one.`,
+        `a newer program has changed its schema to ${schema} while this one (${SQLITE_SCHEMA}) was running. Restart with the newer one.`,
       )
     }
     this.#boundRecord()
@@ -269,7 +269,7 @@ export class Writer {
   }
 
   /** Which sessions are concerned; looked up inside the transaction, where nothing can be busy. */
-  #touched(changes: readonly Change[]): Touched {
+  #touched(changes: readonly StoreChange[]): Touched {
     const sessions = changes.flatMap((change) => change.sessions ?? [])
     const numbers = new Map(sessions.map(({ after: { id } }) => [id, this.#numbers.get(id)]))
     const entries = changes.flatMap((change) => change.entries ?? [])
@@ -301,14 +301,14 @@ export class Writer {
    * What may wait: one batch of indexing, the anchor, a WAL that has grown. Does a little of it and
    * says whether something is left.
    */
-  keepHouse(): boolean {
+  maintain(): boolean {
     if (this.#damage !== undefined) return false
     const [n] = this.#unindexed
     if (n !== undefined) this.#index(n)
     const now = performance.now()
     if (this.#unanchored && now - this.#anchoredAt >= this.#options.anchorMs) this.anchor()
     if (now - this.#checkedWalAt >= WAL_CHECK_MS) this.#boundWal(now)
-    return this.#unindexed.size > 0 || this.#unanchored || this.#tellsErased
+    return this.#unindexed.size > 0 || this.#unanchored || this.#holdsErased
   }
 
   /** Behind the append path, and only if the lock is free: nobody waits for an index. */
@@ -336,11 +336,11 @@ export class Writer {
    */
   #boundWal(now: number): void {
     this.#checkedWalAt = now
-    if (!this.#tellsErased && walSize(this.#options.path) < WAL_SIZE_MAX) return
+    if (!this.#holdsErased && walSize(this.#options.path) < WAL_SIZE_MAX) return
     try {
       this.#db.exec('pragma busy_timeout = 200')
       const isBusy = this.#db.get('pragma wal_checkpoint(truncate)')?.['busy'] !== 0
-      this.#tellsErased &&= isBusy
+      this.#holdsErased &&= isBusy
     } catch {
       // Somebody reads or writes just now; the next look will do.
     } finally {
@@ -359,7 +359,7 @@ export class Writer {
   close(): void {
     this.anchor()
     // Others may keep the WAL alive behind us.
-    if (this.#tellsErased && this.#damage === undefined) this.#boundWal(performance.now())
+    if (this.#holdsErased && this.#damage === undefined) this.#boundWal(performance.now())
     // First: Windows keeps a file that somebody has open, and SQLite is about to remove the WAL.
     this.#files.close()
     this.#record?.close()

@@ -14,7 +14,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { auditLogs } from '#core/audit/audit'
 import { AuditLog } from '#core/audit/log/log'
 import type { Store } from '#core/store/contract'
-import { Desk, newOperation } from '#core/store/contract-suite/bench'
+import { newOperation, StoreFixture } from '#core/store/contract-suite/bench'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { lifeOf, logFiles, logText } from '../../../../../../test/support/audit-logs.ts'
 import { auditedStore } from '../../../../../../test/support/audited.ts'
@@ -102,18 +102,18 @@ describe('throughline audit', () => {
 })
 
 /** A turn for each word, with a picture before and after each commit. */
-async function talk(store: Store, desk: Desk, words: readonly string[]) {
+async function talk(store: Store, fixture: StoreFixture, words: readonly string[]) {
   const look = async () => {
-    await store.findSession(desk.id)
-    await store.listMail({ sessionId: desk.id, lane: 'user', state: 'pending', limit: 50 })
+    await store.findSession(fixture.id)
+    await store.listMail({ sessionId: fixture.id, lane: 'user', state: 'pending', limit: 50 })
   }
   for (const word of words) {
     await look()
-    const mail = await desk.admit(word)
+    const mail = await fixture.admit(word)
     await look()
-    await desk.deliver(mail)
+    await fixture.deliver(mail)
     await look()
-    await desk.reply(`said ${word}`, { ends: 'answered' })
+    await fixture.reply(`said ${word}`, { ends: 'answered' })
   }
   await look()
   return look
@@ -128,11 +128,11 @@ describe('throughline audit --store', () => {
     log = new AuditLog({ folder, clock })
     const inner = await openSqliteStore({ path })
     const store = auditedStore(inner, log)
-    const desk = await Desk.open(store, { id: 'agent-7' as never })
-    const look = await talk(store, desk, ['one', 'two', 'three'])
-    const operation = await desk.claim(5)
+    const fixture = await StoreFixture.open(store, { id: 'agent-7' as never })
+    const look = await talk(store, fixture, ['one', 'two', 'three'])
+    const operation = await fixture.claim(5)
     await look()
-    await desk.commit(operation)
+    await fixture.commit(operation)
     await look()
     await store.close()
   })
@@ -193,11 +193,11 @@ describe('throughline audit --store', () => {
     const inner = await openSqliteStore({ path: join(folder, 'purged.db') })
     const kept = new AuditLog({ folder, clock })
     const store = auditedStore(inner, kept)
-    const desk = await Desk.open(store, { id: 'agent-8' as never })
-    const look = await talk(store, desk, ['one'])
-    await desk.claim(1)
+    const fixture = await StoreFixture.open(store, { id: 'agent-8' as never })
+    const look = await talk(store, fixture, ['one'])
+    await fixture.claim(1)
     await look()
-    await store.deleteSession({ sessionId: desk.id, operation: newOperation(), reason: 'asked' })
+    await store.deleteSession({ sessionId: fixture.id, operation: newOperation(), reason: 'asked' })
     const { laws } = await auditLogs({ paths: [kept.path], witness: store })
     expect(laws.filter(({ holds, unproven }) => !holds || unproven !== null)).toEqual([])
     await store.close()

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { type AuditProgress, type AuditReport, auditLogs } from '#core/audit/audit'
-import { LAWS } from '#core/audit/laws/laws'
+import { AUDIT_LAWS } from '#core/audit/laws/laws'
 import { firstSessionIn } from '#core/audit/log/read-log'
 import type { SessionId } from '#core/base/ids'
 import { UsageError } from '../../../host/errors.ts'
@@ -147,7 +147,7 @@ function forPeople(report: AuditReport): string {
 
 function plain({ holds, laws, figures, logs }: AuditReport) {
   const described = laws.map((law) => {
-    const { title, contract, advice } = LAWS[law.law]
+    const { title, contract, advice } = AUDIT_LAWS[law.law]
     return { ...law, title, contract, ...(law.holds ? {} : { advice }) }
   })
   return { holds, laws: described, figures, logs }

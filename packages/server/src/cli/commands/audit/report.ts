@@ -1,5 +1,5 @@
 import type { AuditReport, JudgedLaw } from '#core/audit/audit'
-import { LAWS } from '#core/audit/laws/laws'
+import { AUDIT_LAWS } from '#core/audit/laws/laws'
 import type { Paint } from '../../terminal/colours.ts'
 import { counted, grouped } from '../../terminal/format.ts'
 
@@ -36,7 +36,7 @@ function figuresOf({ figures, logs }: AuditReport): string {
 }
 
 function rowOf(law: JudgedLaw, paint: Paint): readonly string[] {
-  const { title, contract, advice } = LAWS[law.law]
+  const { title, contract, advice } = AUDIT_LAWS[law.law]
   const numbers = paint('dim', `(${contract.join(', ')})`)
   if (law.holds) {
     const open = law.unproven === null ? [] : [`    ${paint('yellow', unprovenText(law))}`]

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
-import type { ImportOutcome } from '#core/store/commits'
+import type { ImportSessionOutcome } from '#core/store/commits'
 import type { Store } from '#core/store/contract'
 import { FailedError, UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
@@ -53,7 +53,7 @@ export function importCommand(): Command {
   })
 }
 
-async function readLines(file: string, store: Store): Promise<ImportOutcome> {
+async function readLines(file: string, store: Store): Promise<ImportSessionOutcome> {
   const input = file === '-' ? process.stdin : createReadStream(file, 'utf8')
   const failed = new Promise<never>((_resolve, reject) => {
     input.on('error', (error: Error) =>
@@ -66,7 +66,7 @@ async function readLines(file: string, store: Store): Promise<ImportOutcome> {
 
 async function reportOutcome(
   file: string,
-  outcome: ImportOutcome,
+  outcome: ImportSessionOutcome,
   { json }: ImportFlags,
 ): Promise<number> {
   switch (outcome.kind) {

@@ -1,4 +1,4 @@
-import { LAWS as AUDIT_LAWS } from '#core/audit/laws/laws'
+import { AUDIT_LAWS } from '#core/audit/laws/laws'
 import { OVERLOAD_MS } from '../../../proof/rehearsal/laws/laws.ts'
 import type { RehearsalFigures, RehearsalReport } from '../../../proof/rehearsal/report.ts'
 import type { Paint } from '../../terminal/colours.ts'
