@@ -42,9 +42,14 @@ function readSession(file: string, id: string): Session {
     if (!isObject(entry) || entry['isSidechain'] === true || !isObject(entry['message'])) continue
     if (entry['type'] !== 'user' && entry['type'] !== 'assistant') continue
     if (entry['isCompactSummary'] === true) summaries.push(messages.length)
-    messages.push(readMessage(entry['type'], entry['message'], entry['isMeta'] === true))
+    messages.push(readMessage(entry['type'], entry['message'], isWrittenByProgram(entry)))
   }
   return { id, half: halfOf(id), messages, summaries }
+}
+
+/** As the codec of these files reads them. */
+function isWrittenByProgram(entry: JsonObject): boolean {
+  return entry['isMeta'] === true || entry['isCompactSummary'] === true
 }
 
 function halfOf(id: string): 'tune' | 'test' {

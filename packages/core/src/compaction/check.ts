@@ -173,6 +173,8 @@ function checkSecrets({ after, plan }: CheckRequest): LawViolation[] {
   // One by one: a flag and the next word of the ledger are no secret because they stand together.
   const texts = {
     summary: [handoff.summary],
+    rules: (handoff.rules ?? []).map((rule) => rule.text),
+    host: (handoff.host ?? []).map((block) => block.text),
     ledger: handoff.ledger.map((entry) => entry.text),
     files: handoff.files.map((file) => file.path),
     tasks: handoff.tasks.map((task) => task.text),

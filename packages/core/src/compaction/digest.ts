@@ -6,6 +6,7 @@ import type { CountTokens } from './counters.ts'
 import { gatherDeeds } from './ledger/deeds.ts'
 import { bounded } from './ledger/gather.ts'
 import { eachValue } from './ledger/values.ts'
+import { ownWords } from './own-words/pieces.ts'
 import { isAsk } from './plan/preserve.ts'
 import { redact } from './redact/redact.ts'
 import { SECTIONS } from './summary/prompt.ts'
@@ -122,7 +123,7 @@ function gatherLines({ head, firstNumber }: DigestRequest): Lines {
     const text = redact(bounded(plainText(message.parts), READ_CHARACTERS_MAX))
     if (text.trim() === '') continue
     if (isAsk(message)) {
-      asks.push(clip(`#${number} ${fold(text)}`, ASK_CHARACTERS_MAX))
+      asks.push(clip(`#${number} ${fold(ownWords(text) || text)}`, ASK_CHARACTERS_MAX))
     } else if (message.role === 'assistant') {
       const next = head[index + 1]
       const ends = next === undefined || next.role === 'user'

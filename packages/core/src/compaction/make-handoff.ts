@@ -1,17 +1,20 @@
 import type { FileRecord, Handoff, LedgerEntry, Task } from '../message/handoff.ts'
 import type { Message } from '../message/message.ts'
+import { writeRules } from '../message/rules-text.ts'
 import { textOf } from '../message/text.ts'
 import { clipTail, openOf } from './assemble.ts'
 import type { CountTokens } from './counters.ts'
 import { buildLedger } from './ledger/build.ts'
+import { keepHostBlocks } from './own-words/keep-host-blocks.ts'
 import { handoffTokensOf } from './plan/budget.ts'
 import { SECTION_TOKENS_MAX } from './plan/defaults.ts'
 import { collectFiles } from './plan/files.ts'
 import type { CompactPlan } from './plan/plan.ts'
-import { type Preserved, preserveUserMessages } from './plan/preserve.ts'
+import { type Preserved, preserveUserMessages, TITLE_TOKENS } from './plan/preserve.ts'
 import { findTasks } from './plan/tasks.ts'
 import { redact } from './redact/redact.ts'
 import type { Stopwatch } from './report/stopwatch.ts'
+import { keepRules } from './rules/keep-rules.ts'
 import type { FittedSummary, SummaryWork } from './summary/write-summary.ts'
 
 export interface HandoffWork extends SummaryWork {
@@ -53,6 +56,14 @@ export async function makeHandoff(
     left -= taken
     return taken
   }
+  // Rules never give way to an overlong summary.
+  const kept = { ...shared, ...(earlier !== undefined && { earlier }) }
+  const share = (part: number, tokensMax: number) =>
+    Math.min(left, tokensMax, Math.floor(handoffTokensOf(allotment) * part))
+  const rules = keepRules({ ...kept, tokensMax: share(RULES_SHARE, RULES_TOKENS_MAX) })
+  left -= countTokens(writeRules(rules))
+  const host = keepHostBlocks({ ...kept, tokensMax: share(HOST_SHARE, HOST_TOKENS_MAX) })
+  left -= host.reduce((sum, { text }) => sum + countTokens(text) + TITLE_TOKENS, 0)
   const tasksTokens = take(allotment.tasks)
   const ledgerTokens = take(allotment.ledger)
   const filesTokens = take(allotment.files)
@@ -65,6 +76,12 @@ export async function makeHandoff(
     ...(earlier !== undefined && { earlier }),
     ...counters,
   })
+  const used = preserved.messages.reduce(
+    (sum, { message }) => sum + counters.countMessage(message) + TITLE_TOKENS,
+    0,
+  )
+  const isLedgerAsked = work.budget.settings.ledgerTokens !== undefined
+  const spare = isLedgerAsked ? 0 : Math.min(LEDGER_SPARE_MAX, left + openTokens - used)
   const files = collectFiles({
     ...shared,
     earlier: earlier?.files ?? [],
@@ -81,7 +98,7 @@ export async function makeHandoff(
     ...shared,
     previous: [...(earlier?.ledger ?? []), ...(earlier?.files ?? []).map(asEntry)],
     ...(earlier !== undefined && { earlierSummary: earlier.summary }),
-    tokensMax: ledgerTokens,
+    tokensMax: ledgerTokens + Math.max(0, spare),
     visible: [
       reply.text,
       ...preserved.messages.map((each) => textOf(each.message)),
@@ -103,11 +120,21 @@ export async function makeHandoff(
       files,
       ledger,
       summary: reply.text,
+      ...(rules.length > 0 && { rules }),
+      ...(host.length > 0 && { host }),
     },
     preserved,
     reply,
   }
 }
+
+/** Of the handoff: a person's standing instructions are short, and worth more than anything else. */
+const RULES_SHARE = 0.15
+const RULES_TOKENS_MAX = 1_500
+const HOST_SHARE = 0.03
+const HOST_TOKENS_MAX = 300
+/** What no section needs goes to the ledger, up to this much. */
+const LEDGER_SPARE_MAX = 2_000
 
 async function pause({ breathe, signal }: HandoffWork): Promise<void> {
   if (breathe === undefined) return
@@ -130,7 +157,13 @@ function maskSecrets(handoff: Handoff): Handoff {
     files: handoff.files.map((file) => ({ ...file, path: redact(file.path) })),
     ledger: handoff.ledger.map((entry) => ({ ...entry, text: redact(entry.text) })),
     summary: redact(handoff.summary),
+    ...(handoff.rules && { rules: handoff.rules.map(maskText) }),
+    ...(handoff.host && { host: handoff.host.map(maskText) }),
   }
+}
+
+function maskText<Item extends { readonly text: string }>(item: Item): Item {
+  return { ...item, text: redact(item.text) }
 }
 
 /** A file that leaves the list of files is still a path that the agent has written. */

@@ -32,6 +32,11 @@ const full: Handoff = handoffOf({
     { kind: 'path', text: '/a/b c.ts', count: 1, number: 0 },
   ],
   summary: '## Progress and decisions\n- done\n\n## What remains\n- more',
+  rules: [
+    { text: 'Never push to main.', number: 1, at: '2026-11-16T10:00:00Z', supersededBy: 40 },
+    { text: 'Anna: You may push now: with care.', number: 40 },
+  ],
+  host: [{ name: 'system-reminder', text: '<system-reminder>\na\n</system-reminder>', number: 40 }],
 })
 
 describe('the envelope of a handoff', () => {

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
-import type { FileRecord, Handoff, PreservedMessage, Task } from './handoff.ts'
+import type { FileRecord, Handoff, HostBlock, PreservedMessage, Rule, Task } from './handoff.ts'
 import { readLedger, writeLedger } from './ledger-text.ts'
 import type { Message, UserMessage, UserPart } from './message.ts'
 import { isLeading } from './pinned.ts'
+import { readRules, writeRules } from './rules-text.ts'
 
 /**
  * A handoff as text, for the world outside our message model.
@@ -38,6 +39,8 @@ function buildEnvelope(handoff: Handoff): UserMessage {
   const addText = (title: string, text: string) => {
     if (text !== '') sections.push({ title, parts: [{ type: 'text', text }] })
   }
+  addText('rules', writeRules(handoff.rules ?? []))
+  for (const { name, number, text } of handoff.host ?? []) addText(`host ${name} #${number}`, text)
   addText('tasks', handoff.tasks.map(writeTask).join('\n'))
   addText('files', handoff.files.map(writeFile).join('\n'))
   addText('ledger', writeLedger(handoff.ledger))
@@ -148,6 +151,8 @@ function readEnvelope(message: UserMessage): Message[] | undefined {
     kept: Number(kept),
     compactions: Number(compactions),
     preserved: sections.flatMap(readPreserved),
+    ...withRules(readRules(textOf('rules'))),
+    ...withHost(sections.flatMap(readHost)),
     tasks: textOf('tasks').split('\n').flatMap(readTask),
     files: textOf('files').split('\n').flatMap(readFile),
     ledger: readLedger(textOf('ledger')),
@@ -186,6 +191,22 @@ function checkOf(sections: readonly Section[]): string {
     ...section.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])),
   ])
   return hash('sha256', lines.join('\n').toWellFormed(), 'hex').slice(0, 12)
+}
+
+function withRules(rules: readonly Rule[]): Pick<Handoff, 'rules'> {
+  return rules.length === 0 ? {} : { rules }
+}
+
+function withHost(host: readonly HostBlock[]): Pick<Handoff, 'host'> {
+  return host.length === 0 ? {} : { host }
+}
+
+const HOST_TITLE = /^host ([\w -]{1,60}) #(\d{1,9})$/
+
+function readHost({ title, parts: [part] }: Section): HostBlock[] {
+  const found = HOST_TITLE.exec(title)
+  if (found === null || part?.type !== 'text') return []
+  return [{ name: found[1] ?? '', number: Number(found[2]), text: part.text }]
 }
 
 const MESSAGE_TITLE = /^message (\d{1,9}) (answered|open)( truncated)?$/

@@ -20,6 +20,28 @@ export interface Handoff {
   readonly files: readonly FileRecord[]
   readonly ledger: readonly LedgerEntry[]
   readonly summary: string
+  /** Standing instructions of the user, oldest first; absent in handoffs of earlier versions. */
+  readonly rules?: readonly Rule[]
+  /** The newest block of each kind that the host put into the user's messages. */
+  readonly host?: readonly HostBlock[]
+}
+
+/** Something the user ruled once and for all, word for word. */
+export interface Rule {
+  readonly text: string
+  /** The message that said it. */
+  readonly number: number
+  /** When, ISO 8601, where it is known. */
+  readonly at?: string
+  /** The message that ruled otherwise. */
+  readonly supersededBy?: number
+}
+
+export interface HostBlock {
+  /** Its tag or label, such as `system-reminder`. */
+  readonly name: string
+  readonly text: string
+  readonly number: number
 }
 
 export interface PreservedMessage {

@@ -1,6 +1,7 @@
 import { splitsCharacter } from '../../base/line.ts'
 import type { Message, ResultPart, ToolResultPart, UserPart } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
+import { shortenBulk } from '../own-words/pieces.ts'
 
 /**
  * Clearing: large bodies make room by keeping their two ends and saying where the whole is. Cheaper
@@ -75,7 +76,10 @@ export function clearMessage(
   return message
 }
 
-/** Text is clipped in the middle; images stay, since they cannot be shortened. */
+/**
+ * What programs put in goes first, then pasted bulk; the person's own words are clipped in the middle
+ * only if they alone are too long. Images stay, since they cannot be shortened.
+ */
 export function clipUserParts(
   parts: readonly UserPart[],
   options: { tokensMax: number; countTokens: CountTokens; number: number },
@@ -83,10 +87,16 @@ export function clipUserParts(
   let left = options.tokensMax
   return parts.map((part) => {
     if (part.type !== 'text') return part
-    const text = clipText(part.text, {
-      tokensMax: Math.max(0, left),
+    const note = (characters: number) =>
+      `[… ${characters} characters of message ${options.number} left out …]`
+    const tokensMax = Math.max(0, left)
+    const tokens = options.countTokens(part.text)
+    const charactersMax = Math.floor((part.text.length * tokensMax) / Math.max(1, tokens))
+    const isLong = tokens > tokensMax
+    const text = clipText(isLong ? shortenBulk(part.text, charactersMax, note) : part.text, {
+      tokensMax,
       countTokens: options.countTokens,
-      note: (characters) => `[… ${characters} characters of message ${options.number} left out …]`,
+      note,
     })
     left -= options.countTokens(text)
     return text === part.text ? part : { type: 'text', text }

@@ -61,14 +61,42 @@ describe('preserved user messages', () => {
       user(`START ${'x'.repeat(900)} END`),
       assistant('ok'),
     ]
-    const kept = preserve(messages, { userTokens: 300 })
+    const kept = preserve(messages, { userTokens: 100 })
     expect(kept.messages).toHaveLength(1)
     const [only] = kept.messages
     expect(only?.truncated).toBe(true)
     const text = only === undefined ? '' : textOf(only.message)
     expect(text).toMatch(/^START x+\n\[… \d+ characters of message 3 left out …\]\nx+ END$/)
-    expect(text.length).toBeLessThanOrEqual(300)
+    expect(text.length).toBeLessThanOrEqual(100)
     expect(kept.dropped).toBe(1)
+  })
+
+  it('cut a long paste before they drop older requests', () => {
+    const messages = [
+      user('The code word is heliotrope.'),
+      assistant('ok'),
+      user(`Why does this fail?\n${'{"a":1,"b":[2,3]},'.repeat(80)}`),
+      assistant('ok'),
+    ]
+    const kept = preserve(messages, { userTokens: 400 })
+    expect(kept.dropped).toBe(0)
+    const [first, second] = kept.messages.map(({ message }) => textOf(message))
+    expect(first).toBe('The code word is heliotrope.')
+    expect(second).toMatch(/^Why does this fail\?\n\{/)
+  })
+
+  it('leave out what the host put into a message', () => {
+    const reminder = `<system-reminder>\n${'Tools: a, b, c. '.repeat(200)}\n</system-reminder>`
+    const messages = [
+      user(`${reminder}\nThe code word is heliotrope.`),
+      assistant('ok'),
+      user(reminder),
+      assistant('ok'),
+    ]
+    const kept = preserve(messages, { userTokens: 300 })
+    expect(kept.messages.map(({ message }) => textOf(message))).toEqual([
+      'The code word is heliotrope.',
+    ])
   })
 
   it('are answered when the turn that took them ended with a reply [S27]', () => {

@@ -1,13 +1,17 @@
 import type { Handoff, PreservedMessage } from '../../message/handoff.ts'
-import type { Message, TextPart, UserMessage } from '../../message/message.ts'
+import type { Message, TextPart, UserMessage, UserPart } from '../../message/message.ts'
 import type { Counters, CountTokens } from '../counters.ts'
+import { findHostBlocks } from '../own-words/host-blocks.ts'
+import { withoutHostBlocks } from '../own-words/pieces.ts'
 import { clipUserParts } from './clear.ts'
 import type { CompactPlan } from './plan.ts'
 
 /**
- * The user's own words, kept beside the summary. Newest first within the budget; the one that
- * crosses it is cut in the middle; each says whether it was answered, so that no finished request is
- * done again and the open one is not forgotten.
+ * The user's own words, kept beside the summary. What a host put into a message is left out of it.
+ * Newest first within the budget; the one that crosses it is cut. A long message gives way before
+ * that, its pasted bulk first, so that one paste does not displace ten short requests. Each says
+ * whether it was answered, so that no finished request is done again and the open one is not
+ * forgotten.
  */
 export interface Preserved {
   /** Oldest first. */
@@ -24,25 +28,44 @@ const TRUNCATED_TOKENS_MIN = 40
 /** The line that says which message it was. */
 export const TITLE_TOKENS = 12
 
+interface PreserveRequest extends Counters {
+  readonly messages: readonly Message[]
+  readonly plan: CompactPlan
+  readonly earlier?: Handoff
+}
+
 /** Those of the head and those that the earlier handoff had kept. */
-export function preserveUserMessages(
-  request: Counters & {
-    readonly messages: readonly Message[]
-    readonly plan: CompactPlan
-    readonly earlier?: Handoff
-  },
-): Preserved {
-  const { messages, plan, earlier, countMessage } = request
+export function preserveUserMessages(request: PreserveRequest): Preserved {
+  const whole = preserveWithin(request, request.plan.allotment.user)
+  if (whole.dropped === 0) return whole
+  const shares = SHARES.map((share) =>
+    preserveWithin(request, Math.max(SHARE_TOKENS_MIN, request.plan.allotment.user * share)),
+  )
+  return shares.reduce((best, next) => (next.dropped < best.dropped ? next : best), whole)
+}
+
+/** Of the budget, for one message, where others would be dropped for it. */
+const SHARES = [0.5, 0.25]
+/** A message that fits into this is never cut for another. */
+const SHARE_TOKENS_MIN = 150
+
+function preserveWithin(request: PreserveRequest, messageTokensMax: number): Preserved {
+  const { messages, plan, earlier, countTokens, countMessage } = request
   const kept: PreservedMessage[] = []
   let left = plan.allotment.user
   let dropped = 0
-  for (const candidate of candidates(messages, plan, earlier)) {
+  for (const each of candidates(messages, plan, earlier)) {
     // Nothing more fits: what is older is not counted for nothing.
     if (left < TITLE_TOKENS && kept.length > 0) {
       dropped++
       continue
     }
-    const fitting = [candidate, withoutAttachments(candidate)].find(
+    const isNewestOpen = kept.length === 0 && each.state === 'open'
+    const whole = withoutHost(each)
+    const bare = withoutAttachments(whole)
+    const isShort = isNewestOpen || countMessage(bare.message) <= messageTokensMax
+    const short = isShort ? bare : truncate(bare, messageTokensMax, countTokens)
+    const fitting = [isShort ? whole : short, short].find(
       ({ message }) => countMessage(message) + TITLE_TOKENS <= left,
     )
     if (fitting !== undefined) {
@@ -50,14 +73,27 @@ export function preserveUserMessages(
       left -= countMessage(fitting.message) + TITLE_TOKENS
       continue
     }
-    const isNewestOpen = kept.length === 0 && candidate.state === 'open'
     const room = (isNewestOpen ? Math.max(left, OPEN_TOKENS_MIN) : left) - TITLE_TOKENS
     // One message crosses the budget; nothing older than it is kept, so that no gap is hidden.
     left = 0
     if (room < TRUNCATED_TOKENS_MIN) dropped++
-    else kept.push(truncate(withoutAttachments(candidate), room, request.countTokens))
+    else kept.push(truncate(bare, room, countTokens))
   }
   return { messages: kept.reverse(), dropped }
+}
+
+function withoutHost(candidate: PreservedMessage): PreservedMessage {
+  const { parts } = candidate.message
+  const isHosted = parts.some(
+    (part) => part.type === 'text' && findHostBlocks(part.text).length > 0,
+  )
+  if (!isHosted) return candidate
+  const own = parts.flatMap((part): UserPart[] => {
+    if (part.type !== 'text') return [part]
+    const text = withoutHostBlocks(part.text)
+    return text === '' ? [] : [{ type: 'text', text }]
+  })
+  return { ...candidate, message: { ...candidate.message, parts: own } }
 }
 
 function* candidates(
@@ -96,7 +132,7 @@ export function isAsk(message: Message): message is UserMessage {
   return (
     message.role === 'user' &&
     message.synthetic !== true &&
-    message.parts.some((part) => part.type !== 'text' || part.text.trim() !== '')
+    message.parts.some((part) => part.type !== 'text' || withoutHostBlocks(part.text).trim() !== '')
   )
 }
 

@@ -63,9 +63,10 @@ function breakDown(
       add(message.role === 'system' ? 'system' : kindOf(index), total)
       continue
     }
-    const { preserved, tasks, files, ledger, summary } = message.handoff
+    const { preserved, rules = [], tasks, files, ledger, summary } = message.handoff
+    const own = [...preserved.map((each) => textOf(each.message)), ...rules.map(({ text }) => text)]
     const counts = new Map<ContextKind, number>([
-      ['preserved', countTokens(preserved.map((each) => textOf(each.message)).join('\n'))],
+      ['preserved', countTokens(own.join('\n'))],
       ['tasks', countTokens(tasks.map((task) => task.text).join('\n'))],
       ['files', countTokens(files.map((file) => file.path).join('\n'))],
       ['ledger', countTokens(writeLedger(ledger))],

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { costOfTenfold } from '../../../../../test/support/timing.ts'
+import { ownWords, piecesOf, shortenBulk, withoutHostBlocks } from './pieces.ts'
+
+const log = Array.from({ length: 30 }, (_, at) => `2026-11-02 10:00:${10 + at} INFO id=${at}`).join(
+  '\n',
+)
+
+describe('the pieces of a user’s message', () => {
+  it.each([
+    ['Claude Code', '<system-reminder>\nYou have 3 tasks.\n</system-reminder>\n'],
+    [
+      'Claude Code, twice',
+      '<system-reminder>a</system-reminder><system-reminder>b</system-reminder>',
+    ],
+    [
+      'Claude Code, a command',
+      '<command-name>/init</command-name>\n<command-message>init</command-message>\n',
+    ],
+    ['Claude Code, interrupted', '[Request interrupted by user for tool use]\n\n'],
+    ['Codex', '<environment_context>\n<cwd>/srv</cwd>\n</environment_context>\n'],
+    [
+      'Codex, AGENTS.md',
+      '# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\nNever push.\n</INSTRUCTIONS>\n',
+    ],
+    ['Codex, permissions', '<permissions instructions>read-only</permissions instructions>\n'],
+    [
+      'opencode',
+      'Called the Read tool with the following input: {"filePath":"a.ts"}\n<file>\n1| x\n</file>\n\n',
+    ],
+    ['pi', '<skill name="pdf" location="/s/pdf">Read PDFs.</skill>\n'],
+    ['Hermes', '<memory-context>\nThe user likes tea.\n</memory-context>\n'],
+    [
+      'Hermes, task list',
+      '[Your active task list was preserved across context compression]\n- [ ] a\n\n',
+    ],
+    ['Cline', '<environment_details>\nVSCode\n</environment_details>\n'],
+  ])('take the block of %s out', (_, block) => {
+    expect(ownWords(`${block}Please look at the map.`)).toBe('Please look at the map.')
+    expect(ownWords(`Please look at the map.\n\n${block}`)).toBe('Please look at the map.')
+  })
+
+  it.each([
+    'What does <system-reminder> mean?',
+    'Use `</file>` to close it.',
+    '<task>Build the pier.</task>',
+    '<user_query>Where is it?</user_query>',
+    'A list:\n- one\n- two\n- three',
+    'Run `npm test -- --grep "a|b"` please.',
+    '東京の港の地図を見て、水深を書いてください。'.repeat(30),
+  ])('are all the person’s own: %s', (text) => {
+    expect(ownWords(text)).toBe(text)
+  })
+
+  it.each([
+    ['a log', log],
+    ['encoded bytes', 'QmFzZTY0IGlzIG5vIHNlbnRlbmNl'.repeat(40)],
+    ['minified code', 'function a(b,c){return b.d[c]&&e(b,{f:1})};'.repeat(20)],
+    ['numbers', Array.from({ length: 60 }, (_, at) => `${at}, ${at * 3.14}, ${at * 7}`).join('\n')],
+    ['a fence', `\`\`\`\n${'some words of a file that is long enough\n'.repeat(20)}\`\`\``],
+  ])('tell %s from sentences', (_, bulk) => {
+    expect(ownWords(`Why does this fail?\n${bulk}\nIt worked on Monday.`)).toBe(
+      'Why does this fail?\nIt worked on Monday.',
+    )
+  })
+
+  it('are the whole text again when they are joined', () => {
+    const text = `a <env>b</env> c\n${log}\nd`
+    expect(
+      piecesOf(text)
+        .map((piece) => piece.text)
+        .join(''),
+    ).toBe(text)
+    expect(withoutHostBlocks(text)).toContain('INFO')
+  })
+
+  it('shorten bulk, and leave sentences alone', () => {
+    const text = `Why?\n${log}\nIt worked on Monday.`
+    const short = shortenBulk(text, 200, (count) => `[${count} left out]`)
+    expect(short).toMatch(/^Why\?\n2026[\s\S]*left out\][\s\S]*\nIt worked on Monday\.$/)
+    expect(short.length).toBeLessThanOrEqual(200)
+  })
+
+  it('are found in linear time', () => {
+    const prepare = (length: number) => () =>
+      piecesOf('<file>\n[System note: x\n{"a":1}\n<system-reminder>'.repeat(length))
+    expect(costOfTenfold(prepare, { size: 500 })).toBeLessThan(15)
+  })
+})

@@ -1,0 +1,141 @@
+/**
+ * Standing instructions in English. A sentence is one of three things: an order without a subject
+ * ("keep it short"), a norm with one ("all prices must include VAT"), or neither. An order stands
+ * only if it is general: a task for now ("rename the variable") has none of the words that make it so.
+ */
+export function isEnglishRule(sentence: string): boolean {
+  const text = sentence.toLowerCase().replaceAll('’', "'")
+  if (PHRASES.some((phrase) => phrase.test(text))) return false
+  if (ASKED.test(text) && !ASKED_ALWAYS.test(text)) return false
+  if (SET_RULES.some((rule) => rule.test(text))) return true
+  const [lead, order] = withoutLead(text)
+  const condition = CONDITION.exec(order)?.[0] ?? ''
+  // What follows a condition is the rule: "if you are unsure, stop and ask".
+  const main = order.slice(condition.length)
+  if (GENERAL_CONDITION.test(condition) && ORDER.test(main)) return true
+  return isOrder(main, lead) || (lead && UNIVERSAL.test(main)) || isNorm(main)
+}
+
+const GENERAL_CONDITION = /^(?:if|when|whenever|before|after|unless|once|in case) you\b/
+/** A request for now, also where the question mark is missing. */
+const ASKED = /^(?:\S+ ){0,2}?(?:can|could|would|will) you\b/
+const ASKED_ALWAYS = /\b(?:from now on|always|never|in (?:the )?future)\b/
+
+const CONDITION = /^(?:if|when|whenever|before|after|unless|once|in case|for) [^,]{2,120}, /
+
+const POLITE =
+  /^(?:please|and|but|also|so|ok|okay|btw|well|yes|no wait|one (?:more )?thing|important|rules?|note|notes|reminder|attention|fyi|p\.?s\.?|oh|hey|just|again|really|seriously|kindly)\b[,:.!-]*\s*/
+const LEADS =
+  /^(?:it(?:'s| is) (?:very |really )?(?:important|essential|crucial) (?:that you |that we |to )|i(?:'d| would)? (?:like|want|need|expect|ask|prefer) (?:you |us )(?:to )?|you (?:must|should|shall|have to|need to|are to|will|may|can|'re to) |you(?:'re| are) (?:not allowed|to) (?:to )?|we (?:must|should|shall|have to|need to) |make (?:very |absolutely )?sure (?:that )?(?:you |we |to )?|be sure (?:that you |to )|see to it that (?:you )?|try (?:to )?|remember(?: to| that you (?:must|should))?:? |keep in mind(?: that)?:? |ensure (?:that )?(?:you )?|let's |in (?:the )?future,? |from now on,? |going forward,? |until further notice,? |as a (?:general )?rule,? |at all times,? |for the rest of [^,]{1,40}, )/
+
+/** Without politeness and lead-ins; whether one of them made it an order. */
+function withoutLead(text: string): [isDirected: boolean, rest: string] {
+  let rest = text
+  let isDirected = false
+  for (let turn = 0; turn < 6; turn++) {
+    const polite = POLITE.exec(rest)
+    const lead = polite === null ? LEADS.exec(rest) : null
+    const found = polite ?? lead
+    if (found === null || found[0] === '') break
+    isDirected ||= lead !== null
+    rest = rest.slice(found[0].length)
+  }
+  return [isDirected, rest]
+}
+
+const MANNER =
+  'use|keep|write|answer|reply|respond|format|name|put|prefer|choose|stick|stay|treat|address|call|speak|talk|document|sign|quote|cite|mark|log|store|include|follow|respect|limit|wait|ask|check|confirm|consult|get|let|do|make|take|leave|send|share|book|buy|pay|spend|order|schedule|commit|push|merge|deploy|release|publish|work|mention|show|tell|test|run|start|finish|round|convert|translate|back|encrypt|verify|double|avoid|refrain|update|add|touch|change|edit|delete|remove|rename|read|open|close|contact|email|mail|phone|notify|warn|inform|report|copy|move|install|upgrade|import|export|print|return|throw|handle|assume|guess|invent|wake|give|go|be|have|turn|stop'
+const ORDER = new RegExp(
+  `^(?:not |never |always |only |(?:do not|don't|dont)(?: ever| you (?:dare|ever))? )*(?:to )?(?:${MANNER})\\b`,
+)
+/** Words that make an order stand beyond this moment. */
+const GENERAL =
+  /\b(?:always|never|ever|only|every|each|everything|all|any|anything|nothing|no|not|none|nobody|without|until|unless|instead|rather than|over|throughout|everywhere|from now on|whenever|at most|no more than|max|maximum|under|below|within|short|brief|briefly|confidential|secret|untouched|alone|as (?:it|they) (?:is|are)|frozen|away|official|to the|formally|me (?:before|first)|before (?:you|it|any|i|we|the|merging|deploying|sending|publishing|committing)|first|please stick)\b/
+/** Orders of the moment; "all" and "before" make no rule of them. */
+const TASK =
+  /^(?:fix|add|show|list|find|run|update|check|remove|delete|rename|open|close|print|translate|convert|make|tell|give|get|copy|move|read|test|import|export|return|start|finish|change|edit|install|upgrade|send|go|have|take|merge|commit|push|do|write|put|include|book|buy|order|share|report)\b/
+const STRONG =
+  /\b(?:always|never|ever|only|every time|each time|from now on|whenever|without (?:asking|my|our|prior|approval|review|consent|permission)|unless|until i|until we|instead of|rather than|throughout|everywhere|at most|no more than|maximum|max|under|at all times|in all|for all|for every|for each|in every|me (?:before|first)|before it goes|before i|not on|not in|not to|approval|as (?:it|they) (?:is|are)|all|everything|no changes)\b/
+
+function isOrder(text: string, isDirected: boolean): boolean {
+  if (/^(?:never|always)[, ]/.test(text)) return !PARTICIPLE.test(text)
+  if (/^(?:do not|don't|dont|avoid|refrain from|stop \w+ing|no more|not to|not) /.test(text))
+    return true
+  if (/^only (?:ever )?[a-z]+ /.test(text)) return ORDER.test(text)
+  if (!ORDER.test(text)) return false
+  if (isDirected && /\b(?:always|never|only|all|every|each|no|not)\b/.test(text)) return true
+  return TASK.test(text) ? STRONG.test(text) && !NOW.test(text) : GENERAL.test(text)
+}
+
+const PARTICIPLE =
+  /^(?:never|always),? (?:mind|been|had|seen|heard|thought|tried|worked|got|was|were|did|went|understood|knew|liked|wanted|wondered|noticed|happened|said|\w+ed) /
+/** Of the moment: "all of these", "in line 12", "this file". */
+const NOW =
+  /\b(?:of these|of those|in line \d|this (?:file|test|line|function|page|bug|error|one)|the (?:failing|last|first|second|third|current|attached|following)|above|below:|now|yesterday|today)\b/
+
+const UNIVERSAL = /^(?:any|each|every|all|no|nothing|nobody|no one|none|only) /
+const DEONTIC =
+  /\b(?:must|has to|have to|needs? to|is to|are to|may only|may not|must not|mustn't|should always|should never|should only|should not|shouldn't|can only|cannot|can't|can not|is not to|are not to|is never to|needs? (?:my|approval|to be)|requires? (?:my|approval)|goes? (?:live|out|in|to|through)|is (?:off[- ]limits|forbidden|prohibited|not allowed|frozen|read-only|confidential)|are (?:off[- ]limits|forbidden|prohibited|not allowed|frozen|read-only|confidential)|is allowed to|are allowed to|allowed)\b/
+/** With a subject that means everything, one of these is enough. */
+const BOUND =
+  /\b(?:may|without|before|until|unless|needs|stays?|remains?|gets?|ever|please|in the|on the|to the)\b/
+/** A guess or a fact in the form of a norm. */
+const EPISTEMIC =
+  /\b(?:(?:must|should|can|could|may|might|can't|cannot|shouldn't) (?:not )?(?:have (?:been|\w+ed|got|gone|had|said|done)|be (?:a |an |the |on |because|why|\w+ing\b|joking|wrong|broken|related|missing|something|somewhere|nice|fun|great|fine|hard|easy|possible|right|enough|there|here|in (?:the|a) |at )|matter|mean|see|hear|find|remember|believe|imagine|tell|recall|understand|think|say|know)|(?:it|there|that|this|he|she|they) (?:must|should|shouldn't|may|can't|cannot|can|could|might)(?: not)? |have to (?:leave|go|say|admit|be|run|catch|stop)|(?:has|have|had|was|were) (?:answered|failed|replied|worked|been))\b/
+const WISH = /\b(?:i|we)(?:'d|'ll| would| will)?(?: really| also| just)? (?:need|have) to\b/g
+const FIRST_PERSON_RULE =
+  /^(?:i|we) (?:(?:never|always|only|don't|do not) (?:want|use|fly|eat|drink|accept|pay|travel|work|commit|push|deploy|merge|write|release|touch|edit|delete|rebase|squash|sign|ship|store|log|share|send|book|buy|name|publish|hire|allow|tolerate)|insist|require (?:that|all|every)|(?:strongly |really |always )?prefer (?!the (?:first|second|third|last|other|new|old|previous|one|blue|red|version)|this|that|your)|want (?:all|every|each|no|only)|can(?:'t|not) (?:use|spend|pay|share|ship|change|touch|break|exceed|miss|accept|afford|have any))\b/
+
+function isNorm(sentence: string): boolean {
+  // "I need to cancel" is a wish.
+  const text = sentence.replaceAll(WISH, ' ')
+  if (FIRST_PERSON_RULE.test(text))
+    return !/\b(?:yesterday|last|ago|used to|back then)\b/.test(text)
+  if (/^(?:i|he|she|it|they|who|that|this|there) /.test(text)) return false
+  if (/^no [\w-]+(?:[ ,]+(?:no|or|and|please|ever|allowed|[\w-]+)){0,5}[.!]*$/.test(text))
+    return true
+  if (EPISTEMIC.test(text)) return false
+  if (UNIVERSAL.test(text)) return DEONTIC.test(text) || BOUND.test(text)
+  return DEONTIC.test(text)
+}
+
+/** Rules by their own words, wherever they stand in the sentence. */
+const SET_RULES: readonly RegExp[] = [
+  /\b(?:from (?:now|here|today|tomorrow|monday) on|going forward|henceforth|until further notice|under no (?:circumstances?|condition)|on no account|off[- ]limits|hands off|stay away from|keep away from|is a no-go|without (?:asking|checking with|telling) (?:me|us))\b/,
+  /\b(?:each|every) time you\b|\bwhenever you\b|\bfor the (?:rest|remainder) of (?:this|the)\b|\bfor (?:all|every) (?:future|further|following)\b/,
+  /\b(?:ask|check with|consult|tell|warn|notify|confirm with|run it by|wait for) (?:me|us|my)\b.{0,30}\b(?:before|first|prior|approval|go-ahead|ok)\b/,
+  /^(?:rules?|policy|constraint|requirement)(?: \d{1,2})?: /,
+  /\b(?:budget|limit|cap|ceiling|maximum|max|deadline|due date|cut-?off|spending limit)\b.{0,40}?(?:\bis\b|\bare\b|:|=|\bof\b).{0,40}?(?:\d|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december|tomorrow|tonight|noon|midnight)/,
+  /\b(?:you|we) have (?:until|till) \b/,
+  /\b(?:must|has to|have to|needs? to|should) (?:be |have )?(?:\w+ ){0,4}?(?:by|before|until|no later than) (?:\d|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec|tomorrow|tonight|noon|midnight|the end|end of|next|eod)/,
+  /(?:^(?:\S+ ){0,2}?|\b(?:keep|stay|use|spend|limit|must|should|may|want|need|be|please|pay|book|buy)\b.{0,40}?)\b(?:at most|no more than|not more than|max\.?|maximum of|less than|fewer than|under|below|within|over|at least|no later than|not later than|up to)\b.{0,12}?(?:[$€£¥]? ?\d[\d.,]*|\b(?:one|two|three|four|five|six|ten|twelve|twenty)\b)/,
+  /\b(?:two|three|four|five|six|ten|\d+) [\w ]{2,30} (?:max|maximum|at most|tops)\b/,
+  /\b(?:leave|keep) .{2,60} (?:alone|untouched|unchanged|as-is|to yourself|confidential|secret|private|backwards? compatible)\b/,
+  /\b(?:remember|keep in mind|bear in mind)(?: that)?:? (?:i|we|my|the|our|she|he|they|nobody|no)\b.{0,60}?\b(?:allergic|vegetarian|vegan|hates?|dislikes?|likes?|loves?|prefers?|must|may|can't|cannot|never|always|only|not|no)\b/,
+  /\b(?:,|so|and|but) (?:please )?(?:never|do not|don't) [a-z]+/,
+  /\b(?:is|are) (?:never |not )to be [a-z]+/,
+  /^(?:please,? )?(?:call|address) me\b/,
+  /^(?:please,? )?(?:answer|reply|respond|write|speak|talk)(?: to me)? (?:only |always |everything )?in (?:the |my )?(?:english|german|french|spanish|italian|portuguese|dutch|russian|polish|japanese|chinese|plain|short|full|complete|bullet|first person|second person|third person)\b/,
+  /^let me (?:review|see|approve|check|confirm|read)\b.{2,60}\bbefore\b/,
+  /, always\.?$/,
+  /\bas a (?:general )?rule\b|^in (?:the )?future\b|\bat all times\b|\bstick (?:to|with)\b|\byou(?:'re| are) not (?:allowed|permitted|supposed) to\b/,
+  /\bit (?:must|has to|needs to) (?:work|run|fit|pass|stay|remain|compile|support|handle|be (?:under|below|in|finished|done|ready))\b/,
+  /^use .{2,40} (?:spelling|style|format|indentation|notation|units)\b/,
+]
+
+/** Set phrases, facts and reports of others. */
+const PHRASES: readonly RegExp[] = [
+  /^(?:\S+ ){0,2}?(?:never ?mind|(?:don't|dont|do not) (?:worry|mind|bother|sweat|panic|get me wrong|know|think|see|understand|remember|care|have|need|like|believe|recall|feel|you think)|no (?:problem|worries|idea|rush|hurry|thanks|thank you|wonder|doubt|luck|matter)|why (?:don't|not)|as always|not sure|not yet|not really|not that|not the)\b/,
+  /^(?:i|he|she|they|it|that|this|who|my [\w ]+|the [\w ]+|users?|people|customers) (?:\w+ )?(?:never|always) (?!want|use\b|commit|push|deploy|merge|write|release|touch|edit|delete|rebase|squash|sign|test|ship|store|log|share|send|book|pay|buy|eat|fly|name)\w+/,
+  /\b(?:ha(?:s|ve|d)|was|were|am|'ve) (?:never|always)\b|\b(?:is|are) always (?:the|a|so|too|like)\b/,
+  /\b(?:docs?|documentation|readme|manual|article|spec|errors?|logs?|linter|compiler|message|warning|page|blog|book|tutorial|output|stack ?overflow|wikipedia|model|teacher|movie|song|paper|site|website)\b.{0,30}?\b(?:says?|said|states?|claims?|tells?|told|warns?|reads?|shows?|complains?|mentions?|mentioned|reports?|recommends?|suggests?)\b|\baccording to\b/,
+  /^(?:if|what if|suppose|imagine|assuming|in case|when i|when we|when it|because|since|although|even though)\b[^,]*$/,
+  /^(?:i|we) (?:don't|do not|dont|didn't|couldn't|wouldn't|haven't|should have|shouldn't have|must have|used to|am not|was)\b(?! want| use| accept| allow| share| store)(?!.*,\s*(?:so |and |but )*(?:never|always|do not|don't|please))/,
+  /^(?:i|you) (?:can't|cannot|can) (?:see|find|remember|believe|imagine|know|recall|tell|understand|think|ignore)\b/,
+  /\b(?:used to|back then|yesterday|last (?:week|month|year|time)|years ago|in the old days)\b/,
+  /\b(?:takes|took|has been|had|costs|fails|failed|runs|ran|lasted|lasts|leaves|was|were)\b.{0,30}\b(?:at most|at least|no more than|less than|fewer than|under|below|within|before|in \d{4})\b/,
+  /\b(?:doctor|teacher|boss|manager|friend|mother|father|brother|sister|colleague|he|she|they|someone) (?:said|told|says|thinks|thought|claims)\b|^(?:he|she|they) /,
+  /^there (?:is|are|was|were|has|have)\b/,
+  /^(?:that's|this is|it's|it is) (?!important|essential|crucial|forbidden|off|not allowed)/,
+  /^(?:only|all|any|every|no|nobody|none|each)\b.{0,40}\b(?:failed|answered|passed|worked|was|were|did|went|came|arrived|left|broke)\b/,
+]

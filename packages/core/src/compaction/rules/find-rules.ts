@@ -1,0 +1,73 @@
+import { fold } from '../../base/line.ts'
+import type { Message } from '../../message/message.ts'
+import { plainText } from '../../message/text.ts'
+import { bounded } from '../ledger/gather.ts'
+import { ownWords } from '../own-words/pieces.ts'
+import { redact } from '../redact/redact.ts'
+import { isEnglishRule } from './english.ts'
+import { LIFTS, NO_RULES, RULES } from './phrases.ts'
+
+/**
+ * Standing instructions in a person's own words: what to do always or never, what to ask before,
+ * budgets, deadlines, preferences. Found by how people say such things, without a model, and kept
+ * word for word. Only what a person wrote counts: not a tool's result, not what a program put into
+ * the message, not pasted text, not a quotation.
+ */
+export interface Found {
+  readonly text: string
+  /** Takes back what was ruled before. */
+  readonly lifts: boolean
+}
+
+const SENTENCE_CHARACTERS_MAX = 400
+/** A longer message is a document; what the person rules stands before or behind it. */
+const MESSAGE_CHARACTERS_MAX = 3_000
+const WORDS_MIN = 2
+
+export function findRules(message: Message): readonly Found[] {
+  if (message.role !== 'user' || message.synthetic === true) return []
+  const own = bounded(ownWords(plainText(message.parts)), MESSAGE_CHARACTERS_MAX)
+  const [speaker, said] = splitSpeaker(own)
+  return sentencesOf(said).flatMap((sentence) => {
+    const lifts = LIFTS.some((lift) => lift.test(sentence))
+    if (!lifts && !isRule(sentence)) return []
+    return [{ text: redact(`${speaker}${sentence}`), lifts }]
+  })
+}
+
+/** In a group each message begins with the name of its sender. */
+function splitSpeaker(text: string): [speaker: string, said: string] {
+  const found = SPEAKER.exec(text)
+  if (found === null || LABEL.test(found[0])) return ['', text]
+  return [`${found[1]}: `, text.slice(found[0].length)]
+}
+
+const SPEAKER = /^((?:@?\p{Lu}[\p{L}\p{N}_.-]{0,30})(?: \p{Lu}[\p{L}\p{N}_.-]{0,30}){0,2}): /u
+const LABEL =
+  /^(?:rules?|note|notes|important|please|ps|fyi|todo|reminder|warning|attention|hint|remember|also|update|edit|caution|constraint|regel|wichtig|hinweis|bitte|achtung|règle|important|attention|regla|nota|importante|regra|atenção|regola|let op): /i
+
+/** Split at ends of sentences and lines; quotations are taken out where they are looked at. */
+function sentencesOf(text: string): readonly string[] {
+  return text
+    .split(/(?<=[^\d\s][.!?…])\s+|(?<=[。！？])|\n+|;\s+/u)
+    .map((part) => fold(part.replace(/^[\s>*•–-]+|^\d{1,2}[.)]\s+/u, '')))
+    .filter((part) => part.length <= SENTENCE_CHARACTERS_MAX && wordsOf(part) >= WORDS_MIN)
+}
+
+function wordsOf(text: string): number {
+  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) + (DENSE.test(text) ? WORDS_MIN : 0)
+}
+
+const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{3}/u
+const QUOTED =
+  /"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|`[^`\n]{1,200}`/gu
+const ASKED_FOR =
+  /^(?:can|could|would|will) you (?:please )?.*\b(?:from now on|always|never|in (?:the )?future)\b/i
+
+function isRule(sentence: string): boolean {
+  if (/^\s*[>|]/.test(sentence)) return false
+  const bare = sentence.replace(QUOTED, ' … ')
+  if (/[?？]\s*$/.test(bare)) return ASKED_FOR.test(bare)
+  if (NO_RULES.some((pattern) => pattern.test(bare))) return false
+  return isEnglishRule(bare) || RULES.some((pattern) => pattern.test(bare))
+}

@@ -1,0 +1,108 @@
+import type { Handoff, Rule } from '../../message/handoff.ts'
+import type { Message } from '../../message/message.ts'
+import { writeRules } from '../../message/rules-text.ts'
+import type { CountTokens } from '../counters.ts'
+import { type Found, findRules } from './find-rules.ts'
+
+/**
+ * The rules that hold after this compaction: those of the earlier handoff and those said since. A
+ * later one supersedes an earlier one about the same thing; both are shown, so that the change is
+ * seen. What no longer fits is dropped oldest first, superseded ones before all others.
+ */
+export interface KeepRulesRequest {
+  readonly head: readonly Message[]
+  readonly firstNumber: number
+  readonly earlier?: Handoff
+  readonly tokensMax: number
+  readonly countTokens: CountTokens
+}
+
+export function keepRules(request: KeepRulesRequest): readonly Rule[] {
+  const { head, firstNumber, earlier, tokensMax, countTokens } = request
+  let rules: readonly Rule[] = earlier?.rules ?? []
+  for (const [index, message] of head.entries()) {
+    for (const found of findRules(message)) {
+      rules = add(rules, found, {
+        number: firstNumber + index,
+        ...(message.at !== undefined && { at: message.at }),
+      })
+    }
+  }
+  return fit(rules, tokensMax, countTokens)
+}
+
+function add(
+  rules: readonly Rule[],
+  { text, lifts }: Found,
+  place: Pick<Rule, 'number' | 'at'>,
+): readonly Rule[] {
+  const isSame = (rule: Rule) => wordsOf(rule.text).join(' ') === wordsOf(text).join(' ')
+  const others = rules.filter((rule) => !isSame(rule))
+  const isReplaced = (rule: Rule) =>
+    rule.supersededBy === undefined &&
+    rule.number <= place.number &&
+    supersedes(text, rule.text, lifts)
+  // What takes nothing back that is known rules nothing.
+  if (lifts && !others.some(isReplaced)) return rules
+  const marked = others.map((rule) =>
+    isReplaced(rule) ? { ...rule, supersededBy: place.number } : rule,
+  )
+  return [...marked, { text, ...place }]
+}
+
+const OVERLAP_MIN = 0.6
+
+/** Whether both are about the same thing, and say something else about it. */
+function supersedes(later: string, earlier: string, lifts: boolean): boolean {
+  if (TOPICS.some((topic) => topic.test(later) && topic.test(earlier))) return true
+  const [a, b] = [new Set(topicOf(later)), new Set(topicOf(earlier))]
+  const shared = [...a].filter((word) => b.has(word)).length
+  if (shared === 0 || shared < Math.min(a.size, b.size) * OVERLAP_MIN) return false
+  return lifts || NEGATIVE.test(later) !== NEGATIVE.test(earlier) || differInValue(later, earlier)
+}
+
+/** Of these there is one at a time. */
+const TOPICS = [
+  /\b(?:answer|reply|respond|write|speak|talk|antworte|schreib|réponds|responde|responda|rispondi)\b.*\b(?:english|german|french|spanish|italian|portuguese|dutch|russian|polish|japanese|chinese|deutsch|englisch|französisch|français|anglais|español|inglés|português|inglês|italiano|inglese)\b/i,
+  /\b(?:call|address) me\b/i,
+  /\bbudget\b.*\d/i,
+  /\bdeadline\b/i,
+]
+
+const NEGATIVE =
+  /\b(?:never|not|no|don['’]?t|mustn['’]t|avoid|without|forbidden|off[- ]limits|nicht|nie|niemals|keine?[nr]?|jamais|pas|nunca|no|não|non|mai|niet|nooit|geen)\b|не |нельзя|不|ない|마/iu
+
+function differInValue(later: string, earlier: string): boolean {
+  const values = (text: string) => (text.match(/\d[\d.,:]*/g) ?? []).join(' ')
+  return values(later) !== '' && values(earlier) !== '' && values(later) !== values(earlier)
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+}
+
+/** What it is about: the words without those that rule, and without numbers. */
+function topicOf(text: string): readonly string[] {
+  return wordsOf(text)
+    .filter((word) => !/^\d/.test(word) && !RULING.has(word))
+    .map((word) => word.slice(0, STEM_CHARACTERS))
+}
+
+const STEM_CHARACTERS = 6
+const RULING = new Set(
+  'a an the to of in on at by for with and or but is are be it this that these those i me my we us our you your please never always not no do don t dont may must should shall can could will now again any all every each only from until before after without from ok okay allowed again rule longer anymore use bitte nicht nie immer der die das den dem ein eine und du ich kein keine jetzt wieder le la les un une de des ne pas jamais et el los las nunca no y o os as não e il lo gli non mai het een niet nooit'.split(
+    ' ',
+  ),
+)
+
+function fit(rules: readonly Rule[], tokensMax: number, countTokens: CountTokens): readonly Rule[] {
+  let kept = rules
+  while (kept.length > 0 && countTokens(writeRules(kept)) > tokensMax) {
+    const at = Math.max(
+      0,
+      kept.findIndex((rule) => rule.supersededBy !== undefined),
+    )
+    kept = kept.toSpliced(at, 1)
+  }
+  return kept
+}
