@@ -7,7 +7,7 @@
 import { DIALECTS } from '../../packages/core/src/message/dialect.ts'
 import { checkWire } from '../../packages/core/src/message/dialects/check.ts'
 import { render } from '../../packages/core/src/message/dialects/render.ts'
-import { openaiChat } from '../../packages/core/src/message/formats/openai-chat/openai-chat.ts'
+import { openaiChatFormat } from '../../packages/core/src/message/formats/openai-chat/openai-chat.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { repairPairs } from '../../packages/core/src/message/pairing.ts'
 import { CORPUS_ABSENT, corpusConversations, corpusDir } from '../../test/support/corpus.ts'
@@ -47,7 +47,7 @@ for (const { name, conversation } of corpusConversations()) {
 
 /** Sliced and sent as it is, without any of our rendering. */
 function isBroken(messages: readonly Message[]): boolean {
-  const wire = openaiChat.format({ format: 'openai-chat', messages, notes: [] })
+  const wire = openaiChatFormat.format({ format: 'openai-chat', messages, notes: [] })
   return checkWire('openai-chat', { messages: wire }).some(({ rule }) => rule.includes('result'))
 }
 

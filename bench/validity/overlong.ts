@@ -4,7 +4,7 @@
  * that fails on it, and one that obeys it. Every conversation must be accepted from all of them.
  */
 
-import { clip, fold } from '../../packages/core/src/base/line.ts'
+import { clip, oneLine } from '../../packages/core/src/base/line.ts'
 import { compact } from '../../packages/core/src/compaction/compact.ts'
 import { SECTIONS } from '../../packages/core/src/compaction/summary/prompt.ts'
 import type { SummaryWriter } from '../../packages/core/src/compaction/summary/summarize.ts'
@@ -28,7 +28,7 @@ type Writer = 'ignores' | 'fails' | 'obeys'
 /** The conversation's own words under the usual headings, in as many tokens as wanted. */
 function writeLong(messages: readonly Message[], tokens: number): string {
   const points = messages.map(
-    (message, index) => `- #${index + 1} ${clip(fold(textOf(message)), 300)}`,
+    (message, index) => `- #${index + 1} ${clip(oneLine(textOf(message)), 300)}`,
   )
   const sections = SECTIONS.map((title): string[] => [`## ${title}`])
   let left = tokens

@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { entryNumber } from '../../packages/core/src/base/ids.ts'
 import { isObject, type JsonObject } from '../../packages/core/src/base/json.ts'
-import { claudeCode } from '../../packages/core/src/message/formats/claude-code/claude-code.ts'
-import { codex } from '../../packages/core/src/message/formats/codex/codex.ts'
-import { pi } from '../../packages/core/src/message/formats/pi/pi.ts'
+import { claudeCodeFormat } from '../../packages/core/src/message/formats/claude-code/claude-code.ts'
+import { codexFormat } from '../../packages/core/src/message/formats/codex/codex.ts'
+import { piFormat } from '../../packages/core/src/message/formats/pi/pi.ts'
 import type { Message, Part } from '../../packages/core/src/message/message.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
@@ -225,9 +225,9 @@ function partsOf(messages: readonly Message[]): readonly string[] {
 
 describe('importing real logs', () => {
   const corpus = [
-    ['claude-code', 'claude-code', claudeCode],
-    ['pi', 'pi-mono', pi],
-    ['codex', 'codex', codex],
+    ['claude-code', 'claude-code', claudeCodeFormat],
+    ['pi', 'pi-mono', piFormat],
+    ['codex', 'codex', codexFormat],
   ] as const
 
   it.for(corpus)(

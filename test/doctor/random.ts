@@ -1,16 +1,11 @@
+import { seededRandom } from '../support/seeded-random.ts'
+
 /** A small generator of chance that a seed decides. */
 export class Chance {
-  #state: number
+  readonly next: () => number
 
   constructor(seed: number) {
-    this.#state = seed >>> 0
-  }
-
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+    this.next = seededRandom(seed)
   }
 
   /** Both included. */

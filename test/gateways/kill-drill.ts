@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 import { until } from './contract.ts'
 import { type Conversation, isSettled, judge, type KillVerdict } from './kill-verdict.ts'
 
@@ -59,7 +60,7 @@ export async function drillKills(
   terms: KillTerms,
 ): Promise<KillVerdict> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-kills-'))
-  const random = mulberry(terms.seed)
+  const random = seededRandom(terms.seed)
   const model = await standIn({ speed: SPEED }).start()
   const said = new Map<string, string[]>(platform.addresses.map((address) => [address, []]))
   /** How much was shown when each process was dead. */
@@ -173,16 +174,5 @@ async function withStore<Result>(
     return await use(store)
   } finally {
     await store.close()
-  }
-}
-
-/** A small generator of chance that a seed repeats. */
-function mulberry(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

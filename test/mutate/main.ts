@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { seededRandom } from '../support/seeded-random.ts'
 import { applyMutation, lineOf, mutationsOf } from './mutations.ts'
 import { TestGraph } from './nearest.ts'
 
@@ -79,7 +80,7 @@ function readRecord(): Judged[] {
 
 /** Files by chance, larger ones more often; then one of the mutations of the file. */
 function draw(seed: number, count: number): Drawn[] {
-  const random = generator(seed)
+  const random = seededRandom(seed)
   const files = globSync('packages/{core,server}/src/**/*.ts', { cwd: root })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => file.startsWith(values.only) && !/\.test\.ts$|\/index\.ts$/.test(file))
@@ -185,15 +186,4 @@ function report(): void {
   }
   const share = ((100 * survivors.length) / Math.max(1, judged.length)).toFixed(1)
   process.stdout.write(`${survivors.length} of ${judged.length} survived (${share} %)\n`)
-}
-
-/** A small generator of chance that a seed repeats. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -37,13 +37,26 @@ const CASES: readonly {
 const MESSAGES = 45
 
 // A planted bug needs its moment (a compaction under way, a reply in the air), which a run may miss.
-describe.concurrent('the outside checker', { timeout: 240_000, retry: 3 }, () => {
-  it.for(CASES)('catches $mutant', async (planted, { onTestFinished }) => {
-    const { mutant, failpoint, finding, stepMs = PACES.stepMs } = planted
-    const isStopped = failpoint?.endsWith('stop') ?? false
-    const sessions = isStopped ? ['main-0'] : ['main-0', 'main-1', 'main-2']
-    const host = await Host.make(sessions)
-    onTestFinished(() => host.remove())
+const RUNS_MAX = 4
+
+describe.concurrent('the outside checker', { timeout: 900_000 }, () => {
+  it.for(CASES)('catches $mutant', async (planted) => {
+    const findings: string[] = []
+    for (let run = 0; run < RUNS_MAX && !findings.some((text) => planted.finding.test(text)); run++)
+      findings.push(...(await findingsWith(planted)))
+    expect(
+      findings.find((text) => planted.finding.test(text)),
+      findings.join('\n'),
+    ).toBeDefined()
+  })
+})
+
+async function findingsWith(planted: (typeof CASES)[number]): Promise<readonly string[]> {
+  const { mutant, failpoint, stepMs = PACES.stepMs } = planted
+  const isStopped = failpoint?.endsWith('stop') ?? false
+  const sessions = isStopped ? ['main-0'] : ['main-0', 'main-1', 'main-2']
+  const host = await Host.make(sessions)
+  try {
     const start = (name: string, fault: string | undefined, pace: Paces) =>
       host.start(
         {
@@ -72,10 +85,8 @@ describe.concurrent('the outside checker', { timeout: 240_000, retry: 3 }, () =>
     const isSent = () => readAcks(host.folder, name).length >= MESSAGES || !last.isAlive
     await until('all is sent', isSent)
     host.askForQuiet()
-    const findings = findingsOf(await judge(host, 15_000))
-    expect(
-      findings.find((text) => finding.test(text)),
-      findings.join('\n'),
-    ).toBeDefined()
-  })
-})
+    return findingsOf(await judge(host, 15_000))
+  } finally {
+    await host.remove()
+  }
+}

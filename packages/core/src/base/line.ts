@@ -1,5 +1,5 @@
 /** One line: every run of blanks and line breaks becomes a blank. */
-export function fold(text: string): string {
+export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim()
 }
 

@@ -12,7 +12,7 @@ import type { SummaryReply } from './summary/summarize.ts'
  * are counted again, the result is rendered for every provider and held against that provider's
  * rules, what must not change is compared. A violation names its law (docs/glossary.md, "laws").
  */
-export interface Verdict {
+export interface CompactionVerdict {
   readonly ok: boolean
   readonly violations: readonly LawViolation[]
 }
@@ -38,7 +38,7 @@ export interface CheckRequest extends Counters {
 }
 
 /** Every law that the result breaks. Never throws. */
-export function check(request: CheckRequest): Verdict {
+export function check(request: CheckRequest): CompactionVerdict {
   const violations = [
     ...checkSummary(request),
     ...checkShrink(request),

@@ -7,7 +7,7 @@ import { textOf } from '../message/text.ts'
 import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import { familyOf, type ModelFamily } from '../tokens/family.ts'
-import { coveredUpTo, type Verdict } from './check.ts'
+import { type CompactionVerdict, coveredUpTo } from './check.ts'
 import type { CountTokens } from './counters.ts'
 import { type CheckedRun, runPipeline } from './pipeline.ts'
 import { resolveBudget } from './plan/budget.ts'
@@ -76,7 +76,9 @@ export async function compact(
   const { plan } = run
 
   const unchanged = (
-    result: Pick<CompactResult, 'outcome' | 'reason' | 'explanation'> & { verdict?: Verdict },
+    result: Pick<CompactResult, 'outcome' | 'reason' | 'explanation'> & {
+      verdict?: CompactionVerdict
+    },
   ): CompactResult => ({
     ...result,
     messages,

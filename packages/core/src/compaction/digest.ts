@@ -1,10 +1,10 @@
-import { clip, fold } from '../base/line.ts'
+import { clip, oneLine } from '../base/line.ts'
 import type { Handoff } from '../message/handoff.ts'
 import type { Message } from '../message/message.ts'
 import { plainText } from '../message/text.ts'
 import type { CountTokens } from './counters.ts'
-import { gatherDeeds } from './ledger/deeds.ts'
 import { bounded } from './ledger/gather.ts'
+import { gatherToolActions } from './ledger/tool-actions.ts'
 import { eachValue } from './ledger/values.ts'
 import { ownWords } from './own-words/pieces.ts'
 import { isAsk } from './plan/preserve.ts'
@@ -68,10 +68,10 @@ function write(fresh: Lines, carried: Lines, charactersMax: number): string {
   for (const section of SECTIONS.toReversed()) {
     const heading = `## ${section}`
     const share = section === SECTIONS[0] ? spare : charactersMax * SHARES[section]
-    const room = share - heading.length - 2
-    const left = Math.max(room * CARRIED_SHARE, room - sizeOf(fresh[section]))
+    const space = share - heading.length - 2
+    const left = Math.max(space * CARRIED_SHARE, space - sizeOf(fresh[section]))
     const older = newest(carried[section], left)
-    const lines = [...older, ...newest(fresh[section], room - sizeOf(older))]
+    const lines = [...older, ...newest(fresh[section], space - sizeOf(older))]
     if (lines.length === 0) continue
     const block = [heading, ...lines.map((line) => `- ${line}`)].join('\n')
     spare -= block.length + 1
@@ -86,16 +86,16 @@ function writeOneLine(fresh: Lines, carried: Lines, charactersMax: number): stri
   const newestLines = SECTIONS.map((section) => fresh[section].at(-1) ?? carried[section].at(-1))
   const line = newestLines.find((found) => found !== undefined) ?? 'Nothing was said in words.'
   const heading = `## ${SECTIONS[0]}`
-  const room = Math.max(1, charactersMax - heading.length - MARKUP_CHARACTERS)
-  return `${heading}\n- ${clip(line, room)}`
+  const space = Math.max(1, charactersMax - heading.length - MARKUP_CHARACTERS)
+  return `${heading}\n- ${clip(line, space)}`
 }
 
 /** The last lines that fit, in order. */
 function newest(lines: readonly string[], charactersMax: number): string[] {
-  let room = charactersMax
+  let space = charactersMax
   const from = lines.findLastIndex((line) => {
-    room -= line.length + MARKUP_CHARACTERS
-    return room < 0
+    space -= line.length + MARKUP_CHARACTERS
+    return space < 0
   })
   return lines.slice(from + 1)
 }
@@ -123,15 +123,15 @@ function gatherLines({ head, firstNumber }: DigestRequest): Lines {
     const text = redact(bounded(plainText(message.parts), READ_CHARACTERS_MAX))
     if (text.trim() === '') continue
     if (isAsk(message)) {
-      asks.push(clip(`#${number} ${fold(ownWords(text) || text)}`, ASK_CHARACTERS_MAX))
+      asks.push(clip(`#${number} ${oneLine(ownWords(text) || text)}`, ASK_CHARACTERS_MAX))
     } else if (message.role === 'assistant') {
       const next = head[index + 1]
       const ends = next === undefined || next.role === 'user'
       if (ends || text.length >= REMARK_CHARACTERS_MIN) {
-        const line = `#${number} ${shorten(fold(text), ends ? REPLY_CHARACTERS_MAX : REMARK_CHARACTERS_MIN)}`
+        const line = `#${number} ${shorten(oneLine(text), ends ? REPLY_CHARACTERS_MAX : REMARK_CHARACTERS_MIN)}`
         progress.push({ number, line })
       }
-      state = clip(`#${number} ${fold(text)}`, ASK_CHARACTERS_MAX)
+      state = clip(`#${number} ${oneLine(text)}`, ASK_CHARACTERS_MAX)
     } else continue
     eachValue(text, (value) => {
       values.delete(value)
@@ -140,7 +140,7 @@ function gatherLines({ head, firstNumber }: DigestRequest): Lines {
   }
   const actions = new Map<string, { number: number; line: string }>()
   const results: string[] = []
-  for (const { kind, text, number, said } of gatherDeeds(head, firstNumber)) {
+  for (const { kind, text, number, said } of gatherToolActions(head, firstNumber)) {
     // The same action again, such as another edit of one file, is told once, where it was last.
     if (kind === 'action') actions.set(text.replace(/^#\d+ /, ''), { number, line: text })
     else results.push(`#${number} ${text}${said === undefined ? '' : ` → ${said}`}`)
@@ -189,7 +189,7 @@ function readSections(summary: string): Lines {
   }
   let section: Section = SECTIONS[0]
   for (const raw of summary.split('\n')) {
-    const line = clip(fold(raw.replace(/^\s*[-*] /, '')), REPLY_CHARACTERS_MAX + 20)
+    const line = clip(oneLine(raw.replace(/^\s*[-*] /, '')), REPLY_CHARACTERS_MAX + 20)
     if (line.startsWith('#') && /^#{1,4} /.test(line)) {
       const title = line.replace(/^#+ /, '')
       section = SECTIONS.find((name) => name === title) ?? SECTIONS[0]

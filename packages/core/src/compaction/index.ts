@@ -1,6 +1,12 @@
 /** `@throughline/core/compaction`: one function for most, and the parts for those who want them. */
 export { assemble } from './assemble.ts'
-export { type CheckRequest, check, type Law, type LawViolation, type Verdict } from './check.ts'
+export {
+  type CheckRequest,
+  type CompactionVerdict as Verdict,
+  check,
+  type Law,
+  type LawViolation,
+} from './check.ts'
 export { type CompactOptions, compact } from './compact.ts'
 export type { Counters, CountTokens } from './counters.ts'
 export { type DigestRequest, writeDigest } from './digest.ts'

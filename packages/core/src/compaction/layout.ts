@@ -17,10 +17,10 @@ export interface Layout {
 }
 
 /** First messages are protected as long as they leave half of the target to everything else. */
-export function findRoomyLayout(measured: Measured, budget: Budget): Layout {
+export function findFittingLayout(measured: Measured, budget: Budget): Layout {
   const layout = findLayout(measured.messages, budget.settings.protectFirst)
-  const isRoomy = tokensBetween(measured, 0, layout.fixedTo) <= budget.targetTokens / 2
-  return isRoomy || layout.handoffAt !== undefined ? layout : findLayout(measured.messages, 0)
+  const fits = tokensBetween(measured, 0, layout.fixedTo) <= budget.targetTokens / 2
+  return fits || layout.handoffAt !== undefined ? layout : findLayout(measured.messages, 0)
 }
 
 export function findLayout(messages: readonly Message[], protectFirst: number): Layout {

@@ -1,17 +1,17 @@
 import type { Message, SystemMessage } from '../message/message.ts'
 import { measure } from '../tokens/measure.ts'
 import { assemble, systemMessagesOf, withoutBodies } from './assemble.ts'
-import { check, type Verdict } from './check.ts'
+import { type CompactionVerdict, check } from './check.ts'
 import { earlierHandoff, type HandoffWork, type MadeHandoff, makeHandoff } from './make-handoff.ts'
 import { handoffTokensOf } from './plan/budget.ts'
 import {
   type CannotFitPlan,
+  type ClaimedRange,
   type CompactPlan,
   type KeepPlan,
   type PlanRequest,
   plan,
   planRange,
-  type Range,
   type Trigger,
 } from './plan/plan.ts'
 import { ENVELOPE_TOKENS, writeSummary } from './summary/write-summary.ts'
@@ -39,7 +39,7 @@ export interface CheckedRun {
   /** Absent where clipping the tail was enough. */
   readonly made?: MadeHandoff
   readonly after: readonly Message[]
-  readonly verdict: Verdict
+  readonly verdict: CompactionVerdict
 }
 
 /** Never rejects. Expects well paired messages (`repairPairs`). */
@@ -66,7 +66,7 @@ export async function runPipeline(
 
 /** For a range that the caller has chosen. Never rejects. */
 export async function runPipelineOn(
-  range: Range,
+  range: ClaimedRange,
   request: PipelineRequest,
 ): Promise<FailedRun | (CheckedRun & { readonly made: MadeHandoff })> {
   return await carryOut(planRange(request.messages, range, request), request)

@@ -12,7 +12,7 @@ export { checkWire } from './dialects/check.ts'
 export type { Violation } from './dialects/findings.ts'
 export { normalise } from './dialects/normalise.ts'
 export { render, type Wire } from './dialects/render.ts'
-export { explainRule, RULES_BY_DIALECT, type Rule } from './dialects/rules.ts'
+export { type DialectRule as Rule, explainRule, RULES_BY_DIALECT } from './dialects/rules.ts'
 export { findHandoff, writeEnvelope } from './envelope.ts'
 export { CODECS, codecOf } from './formats/all.ts'
 export {

@@ -6,10 +6,10 @@ export class InputError extends KnownError {
   readonly code = 'bad-input'
   readonly retryable = false
   /** Counted from 1, where a place in the text is to blame. */
-  readonly place: { readonly line: number; readonly column: number } | undefined
+  readonly position: { readonly line: number; readonly column: number } | undefined
 
-  constructor(message: string, place?: InputError['place']) {
+  constructor(message: string, position?: InputError['position']) {
     super(message)
-    this.place = place
+    this.position = position
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DEPTH_MAX, findDepthFault, scanDocument } from './json-text.ts'
+import { findDepthFault, JSON_DEPTH_MAX, scanDocument } from './json-text.ts'
 
 function parses(text: string): boolean {
   try {
@@ -42,8 +42,10 @@ describe('scanDocument', () => {
 describe('findDepthFault', () => {
   it('allows the maximum and names the first bracket beyond it', () => {
     const nested = (depth: number) => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`
-    expect(findDepthFault(nested(DEPTH_MAX))).toBeUndefined()
-    expect(findDepthFault(nested(DEPTH_MAX + 2))?.at).toBe((DEPTH_MAX / 2) * '[{"a":'.length)
+    expect(findDepthFault(nested(JSON_DEPTH_MAX))).toBeUndefined()
+    expect(findDepthFault(nested(JSON_DEPTH_MAX + 2))?.at).toBe(
+      (JSON_DEPTH_MAX / 2) * '[{"a":'.length,
+    )
   })
 
   it('reads no brackets inside strings', () => {

@@ -3,7 +3,7 @@
  * `JSON.parse` decides what is right; this only finds the place, because its messages do not
  * always name one.
  */
-export const DEPTH_MAX = 1_000
+export const JSON_DEPTH_MAX = 1_000
 
 export interface JsonFault {
   /** Index into the text. */
@@ -16,7 +16,7 @@ export interface JsonFault {
  * whatever walks them afterwards, `JSON.stringify` included.
  */
 export function findDepthFault(text: string): JsonFault | undefined {
-  if (text.length <= DEPTH_MAX) return undefined
+  if (text.length <= JSON_DEPTH_MAX) return undefined
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -25,8 +25,8 @@ export function findDepthFault(text: string): JsonFault | undefined {
       if (at === -1) return undefined // never closed: for the parser to say
     } else if (code === BRACKET || code === BRACE) {
       depth++
-      if (depth > DEPTH_MAX) {
-        return { at, problem: `the nesting is deeper than ${DEPTH_MAX} levels` }
+      if (depth > JSON_DEPTH_MAX) {
+        return { at, problem: `the nesting is deeper than ${JSON_DEPTH_MAX} levels` }
       }
     } else if (code === BRACKET_END || code === BRACE_END) depth--
   }

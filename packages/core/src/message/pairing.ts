@@ -53,7 +53,7 @@ export function repairPairs(messages: readonly Message[]): {
   const repairs = [...pairs.flatMap(repairsOfCall), ...results.flatMap(repairsOfResult)]
   if (repairs.length === 0) return { messages, repairs }
 
-  const placed = placeResults(pairs)
+  const moved = positionResults(pairs)
   const repaired: Message[] = []
   let notes: Message[] = []
   let nextPair = 0
@@ -74,7 +74,7 @@ export function repairPairs(messages: readonly Message[]): {
       }
     } else repaired.push(message)
 
-    const late = placed.get(at)
+    const late = moved.get(at)
     if (late !== undefined) repaired.push({ role: 'tool', parts: late })
     // Notes wait for the end of the tool messages: between two results they would part the second
     // from its call.
@@ -182,17 +182,17 @@ function pairUp(messages: readonly Message[]): {
 }
 
 /** Results to put in, by the message they go behind: late ones, and stand-ins for missing ones. */
-function placeResults(pairs: readonly Pair[]): Map<number, ToolResultPart[]> {
-  const placed = new Map<number, ToolResultPart[]>()
+function positionResults(pairs: readonly Pair[]): Map<number, ToolResultPart[]> {
+  const moved = new Map<number, ToolResultPart[]>()
   for (const { call, at, step, id, answer } of pairs) {
     if (answer?.fate === 'in-place') continue
     // Where the step has results they stay together; otherwise directly behind the call.
     const behind = step.answered ? step.end - 1 : at
-    const results = placed.get(behind) ?? []
+    const results = moved.get(behind) ?? []
     results.push(answer === undefined ? missingResult(call, id) : withCallId(answer.part, id))
-    placed.set(behind, results)
+    moved.set(behind, results)
   }
-  return placed
+  return moved
 }
 
 function repairsOfCall({ call, at, id, answer }: Pair): Repair[] {

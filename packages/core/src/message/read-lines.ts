@@ -103,9 +103,9 @@ function faultAt(text: string, { at, problem }: JsonFault, firstLine: number): I
     line++
     start = next + 1
   }
-  const place = { line, column: at - start + 1 }
+  const position = { line, column: at - start + 1 }
   return new InputError(
-    `The input is not valid JSON: line ${line}, column ${place.column}: ${problem}.`,
-    place,
+    `The input is not valid JSON: line ${line}, column ${position.column}: ${problem}.`,
+    position,
   )
 }

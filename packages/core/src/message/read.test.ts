@@ -59,7 +59,7 @@ describe('readConversation refuses', () => {
     ['a torn line that is not the last', `${hi}\n{"role":"us\n${hi}`, 2, 12],
   ])('%s, with its line and column', (_, text, line, column) => {
     const error = refusal(text)
-    expect(error.place).toEqual({ line, column })
+    expect(error.position).toEqual({ line, column })
     expect(error.message).toContain(`line ${line}, column ${column}`)
   })
 
@@ -72,7 +72,7 @@ describe('readConversation refuses', () => {
 
   it('what is not of the format that was named', () => {
     expect(refusal('[{"role":"user"}]', 'codex').message).toContain('codex: ')
-    expect(refusal(`${hi}\n${hi}`, 'openai-chat').place).toEqual({ line: 2, column: 1 })
+    expect(refusal(`${hi}\n${hi}`, 'openai-chat').position).toEqual({ line: 2, column: 1 })
   })
 
   it('more bytes than the limit [fault 35]', () => {

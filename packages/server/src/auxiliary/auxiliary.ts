@@ -4,7 +4,7 @@ import { capabilitiesOf } from '../model/routes/windows.ts'
 import { NOTHING_SPENT } from './attempts.ts'
 import { describeImage, type Written, writeNotes, writeTitle } from './small-tasks.ts'
 import { type LadderParts, SummaryLadder } from './summary-ladder.ts'
-import type { Covered } from './summary-rungs.ts'
+import type { SummaryRange } from './summary-rungs.ts'
 import type { TaskOptions } from './tasks.ts'
 
 /**
@@ -19,7 +19,7 @@ export class Auxiliary {
   }
 
   /** Writes the summaries of one handoff. */
-  summaryLadder(covered: Covered): SummaryLadder {
+  summaryLadder(covered: SummaryRange): SummaryLadder {
     return new SummaryLadder(this.#parts, covered)
   }
 

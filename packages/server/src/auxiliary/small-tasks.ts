@@ -1,4 +1,4 @@
-import { clip, fold } from '#core/base/line'
+import { clip, oneLine } from '#core/base/line'
 import { redact } from '#core/compaction/redact/redact'
 import { quoteMessage } from '#core/compaction/summary/prompt'
 import type { ImagePart, Message } from '#core/message/message'
@@ -133,7 +133,7 @@ function quote(messages: readonly Message[]): string {
 
 /** One line without anything that moves a cursor, hides or turns text round. */
 function plain(line: string): string {
-  return fold(line.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' '))
+  return oneLine(line.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' '))
 }
 
 /** By hand: a pattern for both ends takes hours over a line of nothing but quotation marks. */

@@ -16,10 +16,10 @@ import { capabilitiesOf } from '../model/routes/windows.ts'
 import { addSpend, NOTHING_SPENT, type Spend } from './attempts.ts'
 import { isOfTheRoute } from './breaker.ts'
 import {
-  type Covered,
   mayGoAsItIs,
   type Rung,
   rungsOf,
+  type SummaryRange,
   type SummarySettings,
 } from './summary-rungs.ts'
 import { type AuxiliaryTasks, COOLING_DOWN, type TaskRequest } from './tasks.ts'
@@ -44,12 +44,12 @@ function promptHash({ system, ask }: SummaryRequest): string {
 
 export class SummaryLadder {
   readonly #parts: LadderParts
-  readonly #covered: Covered
+  readonly #covered: SummaryRange
   #isClean: boolean | undefined
   #hasPieces = false
   #spend = NOTHING_SPENT
 
-  constructor(parts: LadderParts, covered: Covered) {
+  constructor(parts: LadderParts, covered: SummaryRange) {
     this.#parts = parts
     this.#covered = covered
   }

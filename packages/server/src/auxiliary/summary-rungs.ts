@@ -33,7 +33,7 @@ export interface SummarySettings {
 }
 
 /** What is summarised; the range to cover ends before `cut`. */
-export interface Covered {
+export interface SummaryRange {
   readonly sessionId: SessionId
   readonly messages: readonly Message[]
   readonly cut: number
@@ -41,7 +41,7 @@ export interface Covered {
 
 export function rungsOf(
   { routes, summaries = {} }: { readonly routes: Routes; readonly summaries?: SummarySettings },
-  covered: Covered,
+  covered: SummaryRange,
   { request, mayGoAsItIs: isOpen }: { readonly request: SummaryRequest; mayGoAsItIs: boolean },
 ): readonly Rung[] {
   const auxiliary = routes.forTask('compaction')
@@ -76,7 +76,7 @@ export function rungsOf(
  * Whether the range can be sent without being quoted: it holds no secret of a known shape, which
  * would go out unmasked, and no image, whose bytes lie beside the transcript.
  */
-export function mayGoAsItIs({ messages, cut }: Covered): boolean {
+export function mayGoAsItIs({ messages, cut }: SummaryRange): boolean {
   const range = messages.slice(0, cut)
   return !range.some(holdsImage) && isFreeOfSecrets(range)
 }
@@ -85,7 +85,7 @@ type Conversation = ReturnType<NonNullable<SummarySettings['conversationOf']>>
 
 /** The conversation as its own calls send it, and one message behind it that asks. */
 function prefixedRequest(
-  { messages, cut }: Covered,
+  { messages, cut }: SummaryRange,
   { ask, tokensMax }: SummaryRequest,
   conversation: Conversation,
 ): TaskRequest {
@@ -98,7 +98,7 @@ function prefixedRequest(
 }
 
 function providerRequest(
-  { messages, cut }: Covered,
+  { messages, cut }: SummaryRange,
   { ask, tokensMax }: SummaryRequest,
   conversation: Conversation,
 ): TaskRequest {

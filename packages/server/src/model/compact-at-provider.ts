@@ -1,6 +1,6 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
-import { openaiResponses } from '#core/message/formats/openai-responses/openai-responses'
+import { openaiResponsesFormat } from '#core/message/formats/openai-responses/openai-responses'
 import type { Message } from '#core/message/message'
 import { Exchange } from './calls/exchange.ts'
 import type { CallOptions, CallUsage } from './model.ts'
@@ -88,7 +88,7 @@ function readCompaction(text: string): Omit<ProviderCompaction, 'outcome'> | und
   // Without the item itself it is only what was left out of it.
   if (!items.some((item) => isObject(item) && item['type'] === 'compaction')) return undefined
   const usage = isObject(answer['usage']) ? usageOf(answer['usage']) : undefined
-  const { messages } = openaiResponses.parse(items)
+  const { messages } = openaiResponsesFormat.parse(items)
   return { messages, ...(usage !== undefined && { usage }) }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { entryNumber } from '#core/base/ids'
-import { clip, fold, splitsCharacter } from '#core/base/line'
+import { clip, oneLine, splitsCharacter } from '#core/base/line'
 import type { Reads } from '#core/store/contract'
 import type { SearchHit } from '#core/store/queries'
 import type { Entry } from '#core/store/rows'
@@ -93,7 +93,7 @@ function visible(hits: readonly SearchHit[], query: string): string {
 }
 
 function line(entry: Entry, charactersMax: number): string {
-  return `  ${entryLabel(entry)}: ${clip(fold(entryText(entry)), charactersMax)}`
+  return `  ${entryLabel(entry)}: ${clip(oneLine(entryText(entry)), charactersMax)}`
 }
 
 const WORD = /[\p{L}\p{N}]+/gu
@@ -114,7 +114,7 @@ function around(text: string, words: ReadonlySet<string>): string {
   }
   const from = Math.max(0, at - Math.floor(MATCH_CHARACTERS / 3))
   const begin = splitsCharacter(text, from) ? from + 1 : from
-  const snippet = clip(fold(text.slice(begin, begin + 2 * MATCH_CHARACTERS)), MATCH_CHARACTERS)
+  const snippet = clip(oneLine(text.slice(begin, begin + 2 * MATCH_CHARACTERS)), MATCH_CHARACTERS)
   return begin === 0 ? snippet : `…${snippet}`
 }
 

@@ -2,10 +2,10 @@ import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from '../../message/h
 import { writeLedger } from '../../message/ledger-text.ts'
 import type { Message } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
-import { Covered } from './covered.ts'
-import { gatherDeeds } from './deeds.ts'
-import { gatherWords, type Reading, readHead } from './gather.ts'
+import { gatherWords, type HeadText, readHead } from './gather.ts'
+import { KnownWords } from './known-words.ts'
 import { formOf, worthOf } from './rank.ts'
+import { gatherToolActions } from './tool-actions.ts'
 import { eachValue } from './values.ts'
 
 /**
@@ -44,7 +44,7 @@ export function buildLedger(request: LedgerRequest): readonly LedgerEntry[] {
     lines: gatherLines(request, readings),
     words: rankWords(request, readings),
   }
-  const visible = new Covered()
+  const visible = new KnownWords()
   for (const text of request.visible ?? []) visible.add(text)
 
   let charactersMax = tokensMax * CHARACTERS_PER_TOKEN_GUESS
@@ -76,7 +76,7 @@ function isLineKind(kind: LedgerKind): boolean {
   return Object.hasOwn(LINE_SHARES, kind)
 }
 
-function gatherLines(request: LedgerRequest, readings: readonly Reading[]) {
+function gatherLines(request: LedgerRequest, readings: readonly HeadText[]) {
   const found = new Map<string, LedgerEntry>()
   const add = (entry: LedgerEntry) => {
     // The same deed done again stands once, with its latest number.
@@ -86,7 +86,7 @@ function gatherLines(request: LedgerRequest, readings: readonly Reading[]) {
     found.set(key, earlier === undefined ? entry : { ...entry, count: earlier.count + entry.count })
   }
   for (const entry of request.previous) if (isLineKind(entry.kind)) add(entry)
-  for (const { kind, text, number } of gatherDeeds(request.head, request.firstNumber)) {
+  for (const { kind, text, number } of gatherToolActions(request.head, request.firstNumber)) {
     add({ kind, text, number, count: 1 })
   }
   for (const { text, source, number } of readings) {
@@ -96,7 +96,7 @@ function gatherLines(request: LedgerRequest, readings: readonly Reading[]) {
   return Map.groupBy(found.values(), (entry) => entry.kind)
 }
 
-function rankWords(request: LedgerRequest, readings: readonly Reading[]): LedgerEntry[] {
+function rankWords(request: LedgerRequest, readings: readonly HeadText[]): LedgerEntry[] {
   const sightings = gatherWords(readings)
   for (const { kind, text, count, number } of request.previous) {
     if (isLineKind(kind)) continue
@@ -122,15 +122,15 @@ function rankWords(request: LedgerRequest, readings: readonly Reading[]): Ledger
     .map(({ entry }) => entry)
 }
 
-function choose(candidates: Candidates, visible: Covered, charactersMax: number): LedgerEntry[] {
-  const covered = new Covered()
+function choose(candidates: Candidates, visible: KnownWords, charactersMax: number): LedgerEntry[] {
+  const covered = new KnownWords()
   const chosen: LedgerEntry[] = []
   const opened = new Set<LedgerKind>()
-  let room = charactersMax
+  let space = charactersMax
   const costOf = ({ kind, text }: LedgerEntry) =>
     text.length + (isLineKind(kind) ? 2 : 1) + (opened.has(kind) ? 0 : kind.length + 2)
   const take = (entry: LedgerEntry) => {
-    room -= costOf(entry)
+    space -= costOf(entry)
     opened.add(entry.kind)
     chosen.push(entry)
     covered.add(entry.text)
@@ -145,11 +145,11 @@ function choose(candidates: Candidates, visible: Covered, charactersMax: number)
     }
   }
   for (const entry of candidates.words) {
-    if (room < ROOM_MIN) break
+    if (space < ROOM_MIN) break
     if (visible.has(entry.text) || covered.has(entry.text)) continue
-    if (costOf(entry) <= room) take(entry)
+    if (costOf(entry) <= space) take(entry)
   }
-  for (const entry of waiting) if (costOf(entry) <= room) take(entry)
+  for (const entry of waiting) if (costOf(entry) <= space) take(entry)
   return chosen.sort(
     (a, b) =>
       LEDGER_KINDS.indexOf(a.kind) - LEDGER_KINDS.indexOf(b.kind) ||

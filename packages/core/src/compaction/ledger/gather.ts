@@ -8,14 +8,14 @@ import { eachWord } from './words.ts'
  * write again; a body is the text of a file that travels in such an argument; what an earlier
  * handoff kept was worth keeping once.
  */
-export type Source = 'argument' | 'kept' | 'body' | 'said' | 'asked' | 'result'
+export type WordSource = 'argument' | 'kept' | 'body' | 'said' | 'asked' | 'result'
 
 export interface Sighting {
   readonly word: string
   /** How often the assistant wrote it into an argument. */
   arguments: number
   /** The best source it was seen in. */
-  source: Source
+  source: WordSource
   /** Number of the message where it was last seen. */
   number: number
 }
@@ -24,14 +24,14 @@ export interface Sighting {
 const PROMISE = { argument: 5, kept: 4, body: 3, said: 2, asked: 1, result: 0 } as const
 
 /** One text of the head: bounded, secrets masked. */
-export interface Reading {
+export interface HeadText {
   readonly text: string
-  readonly source: Source
+  readonly source: WordSource
   readonly number: number
 }
 
-export function readHead(head: readonly Message[], firstNumber: number): Reading[] {
-  const readings: Reading[] = []
+export function readHead(head: readonly Message[], firstNumber: number): HeadText[] {
+  const readings: HeadText[] = []
   for (const [index, message] of head.entries()) {
     eachText(message, (text, source, part) => {
       const isWhole = part !== undefined && text.length <= TEXT_CHARACTERS_MAX
@@ -42,7 +42,7 @@ export function readHead(head: readonly Message[], firstNumber: number): Reading
   return readings
 }
 
-export function gatherWords(readings: readonly Reading[]): Map<string, Sighting> {
+export function gatherWords(readings: readonly HeadText[]): Map<string, Sighting> {
   const sightings = new Map<string, Sighting>()
   for (const { text, source, number } of readings) {
     eachWord(text, (found) => {
@@ -84,7 +84,7 @@ const ARGUMENT_CHARACTERS_MAX = 600
 /** With its part where the text is one, not an argument inside it. */
 export function eachText(
   message: Message,
-  visit: (text: string, source: Source, part?: TextPart) => void,
+  visit: (text: string, source: WordSource, part?: TextPart) => void,
 ): void {
   if (message.role === 'handoff') {
     visit(message.handoff.summary, 'kept')

@@ -1,4 +1,4 @@
-import { fold } from '../../base/line.ts'
+import { oneLine } from '../../base/line.ts'
 
 /**
  * Numbers with their names: `timeout: 30s`, `retries = 4`, `#1204`. Found from the number backwards,
@@ -13,6 +13,6 @@ export function eachValue(text: string, visit: (value: string) => void): void {
     const name = /[A-Za-z][\w.-]*\s?$/.exec(before)?.[0] ?? ''
     // `main.ts:87` is a place in a file.
     if (name.length < 3 || (match[0].startsWith(':') && name.includes('.'))) continue
-    visit(fold(`${name}${match[0]}`).replace(/[.,]$/, ''))
+    visit(oneLine(`${name}${match[0]}`).replace(/[.,]$/, ''))
   }
 }

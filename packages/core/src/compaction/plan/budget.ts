@@ -48,10 +48,10 @@ export function resolveBudget(
   }
 }
 
-export type Section = keyof typeof SECTION_TOKENS_MAX
+export type ContextSection = keyof typeof SECTION_TOKENS_MAX
 
 /** How much each section of the compacted context may take. */
-export type Allotment = Readonly<Record<Section, number>>
+export type Allotment = Readonly<Record<ContextSection, number>>
 
 /** What a handoff may take: every section but the tail. */
 export function handoffTokensOf({ keep: _, ...sections }: Allotment): number {
@@ -61,26 +61,26 @@ export function handoffTokensOf({ keep: _, ...sections }: Allotment): number {
 /** A handoff without a summary is refused, so that something is always left for it. */
 const SUMMARY_SHARE_MIN = 0.15
 
-const SECTIONS = Object.keys(SECTION_TOKENS_MAX) as Section[]
+const SECTIONS = Object.keys(SECTION_TOKENS_MAX) as ContextSection[]
 
 /**
- * Shares `room` out over the sections. What the caller asked for by name comes first; the others
+ * Shares `tokens` out over the sections. What the caller asked for by name comes first; the others
  * take their share, none more than its cap, and what the capped ones leave goes round again.
  */
 export function allot(
-  room: number,
+  tokens: number,
   { settings, keepTokens }: Budget,
   summaryTokens = settings.summaryTokens,
 ): Allotment {
-  const asked: Partial<Record<Section, number>> = {
+  const asked: Partial<Record<ContextSection, number>> = {
     ...(settings.keepTokens !== undefined && { keep: settings.keepTokens }),
     ...(settings.userTokens !== undefined && { user: settings.userTokens }),
     ...(settings.ledgerTokens !== undefined && { ledger: settings.ledgerTokens }),
     ...(summaryTokens !== undefined && { summary: summaryTokens }),
   }
   const result = { keep: 0, user: 0, ledger: 0, summary: 0, files: 0, tasks: 0 }
-  const summaryMin = asked.summary === undefined ? Math.floor(room * SUMMARY_SHARE_MIN) : 0
-  let left = Math.max(0, room - summaryMin)
+  const summaryMin = asked.summary === undefined ? Math.floor(tokens * SUMMARY_SHARE_MIN) : 0
+  let left = Math.max(0, tokens - summaryMin)
   // The order is the order of worth per token when even what was asked for does not fit.
   for (const section of ['summary', 'ledger', 'user', 'keep'] as const) {
     const tokens = asked[section]
@@ -92,14 +92,14 @@ export function allot(
   let sharing = SECTIONS.filter((section) => asked[section] === undefined)
   while (sharing.length > 0 && left > 0) {
     const weight = sharing.reduce((sum, section) => sum + SECTION_SHARES[section], 0)
-    const capOf = (section: Section) =>
+    const capOf = (section: ContextSection) =>
       section === 'keep' ? keepTokens : SECTION_TOKENS_MAX[section]
     const capped = sharing.filter(
       (section) => capOf(section) <= (left * SECTION_SHARES[section]) / weight,
     )
-    const settled = capped.length > 0 ? capped : sharing
+    const resolved = capped.length > 0 ? capped : sharing
     const before = left
-    for (const section of settled) {
+    for (const section of resolved) {
       const share = Math.floor((before * SECTION_SHARES[section]) / weight)
       result[section] = Math.min(capOf(section), share)
       left -= result[section]

@@ -16,8 +16,8 @@ export function clipText(
   const { tokensMax, countTokens, note } = options
   const tokens = countTokens(text)
   if (tokens <= tokensMax) return text
-  const roomForText = tokensMax - countTokens(note(text.length))
-  let characters = Math.max(0, Math.floor((text.length * roomForText) / tokens))
+  const textTokens = tokensMax - countTokens(note(text.length))
+  let characters = Math.max(0, Math.floor((text.length * textTokens) / tokens))
   for (;;) {
     const headTo = Math.ceil((characters * 2) / 3)
     const tailFrom = text.length - Math.floor(characters / 3)

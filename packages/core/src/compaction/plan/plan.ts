@@ -1,7 +1,7 @@
 import type { Message } from '../../message/message.ts'
 import { alignBack, alignForward } from '../../message/pairing.ts'
 import { type Measured, tokensBetween } from '../../tokens/measure.ts'
-import { findLayout, findRoomyLayout, type Layout } from '../layout.ts'
+import { findFittingLayout, findLayout, type Layout } from '../layout.ts'
 import { type Allotment, allot, type Budget } from './budget.ts'
 import { isFinalReply } from './preserve.ts'
 
@@ -51,7 +51,7 @@ export interface CannotFitPlan {
   readonly tokensBefore: number
   /** What stands in the way, and how much room there would have been for it. */
   readonly tokens: number
-  readonly room: number
+  readonly available: number
 }
 
 /** Less than this is not worth a handoff: its envelope alone takes a third of it. */
@@ -87,19 +87,19 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
   if (when === 'needed' && tokensBefore < budget.softTokens) {
     return { kind: 'keep', reason: 'fits', tokensBefore }
   }
-  const layout = findRoomyLayout(measured, budget)
+  const layout = findFittingLayout(measured, budget)
   if (layout.headFrom >= end) return { kind: 'keep', reason: 'nothing-to-cut', tokensBefore }
 
   const space = measureSpace(measured, layout, request)
-  const { fixedTokens, roomMax, tailMax } = space
-  if (roomMax < HANDOFF_TOKENS_MIN) {
+  const { fixedTokens, spaceMax, tailMax } = space
+  if (spaceMax < HANDOFF_TOKENS_MIN) {
     const reason = 'fixed-part-too-large'
-    const room = Math.max(0, budget.targetTokens - HANDOFF_TOKENS_MIN)
-    return { kind: 'cannot-fit', reason, tokensBefore, tokens: fixedTokens, room }
+    const available = Math.max(0, budget.targetTokens - HANDOFF_TOKENS_MIN)
+    return { kind: 'cannot-fit', reason, tokensBefore, tokens: fixedTokens, available }
   }
-  if (summaryTokens !== undefined && summaryTokens > roomMax) {
+  if (summaryTokens !== undefined && summaryTokens > spaceMax) {
     const reason = 'summary-too-large'
-    return { kind: 'cannot-fit', reason, tokensBefore, tokens: summaryTokens, room: roomMax }
+    return { kind: 'cannot-fit', reason, tokensBefore, tokens: summaryTokens, available: spaceMax }
   }
   const incoming = trigger === 'preflight' && messages[end - 1]?.role === 'user' ? end - 1 : end
   const newestFrom = Math.max(layout.headFrom, newestStep(messages, incoming, budget))
@@ -107,7 +107,7 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
   if (tail === 'too-large') {
     const reason = 'newest-message-too-large'
     const tokens = tokensBetween(measured, newestFrom, end)
-    return { kind: 'cannot-fit', reason, tokensBefore, tokens, room: tailMax }
+    return { kind: 'cannot-fit', reason, tokensBefore, tokens, available: tailMax }
   }
   const { cut, clipTokens } = tail
   if (cut === layout.headFrom && clipTokens === undefined) {
@@ -118,8 +118,8 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
   const headTokens = tokensBetween(measured, layout.headFrom, cut)
   // A newest step that fills a scaled target leaves the handoff half of what it stands for.
   const besideTail = Math.min(
-    roomMax - tailTokens,
-    Math.max(space.room - tailTokens, Math.floor(headTokens / 2), space.handoffMin),
+    spaceMax - tailTokens,
+    Math.max(space.spaceTokens - tailTokens, Math.floor(headTokens / 2), space.handoffMin),
   )
   return {
     kind: 'compact',
@@ -141,7 +141,7 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
 }
 
 /** A range that is chosen already, as a session claims it before its handoff is written. */
-export interface Range {
+export interface ClaimedRange {
   /** The range ends before this message. */
   readonly cut: number
   /** Its messages that are unanswered. */
@@ -151,7 +151,7 @@ export interface Range {
 
 export function planRange(
   messages: readonly Message[],
-  { cut, open, handoffTokens }: Range,
+  { cut, open, handoffTokens }: ClaimedRange,
   { budget, trigger }: Pick<PlanRequest, 'budget' | 'trigger'>,
 ): CompactPlan {
   return {
@@ -172,9 +172,9 @@ export function planRange(
 interface Space {
   readonly fixedTokens: number
   /** What the target leaves beside the fixed part. */
-  readonly roomMax: number
+  readonly spaceMax: number
   /** What of it is to be used: less where a person asks to compact what would fit. */
-  readonly room: number
+  readonly spaceTokens: number
   readonly handoffMin: number
   /** The tail is cut to this where the newest step allows it, and clipped to `tailMax` at worst. */
   readonly keepMax: number
@@ -184,16 +184,16 @@ interface Space {
 function measureSpace(measured: Measured, layout: Layout, request: PlanRequest): Space {
   const { budget, overheadTokens = 0, carriedTokens = 0, summaryTokens } = request
   const fixedTokens = tokensBetween(measured, 0, layout.fixedTo) + overheadTokens + carriedTokens
-  const roomMax = budget.targetTokens - fixedTokens
+  const spaceMax = budget.targetTokens - fixedTokens
   const scaled = scaleToConversation(measured, layout, request)
-  const room = Math.min(roomMax, Math.max(scaled.roomTokens, summaryTokens ?? 0))
+  const spaceTokens = Math.min(spaceMax, Math.max(scaled.spaceTokens, summaryTokens ?? 0))
   const handoffMin = summaryTokens ?? HANDOFF_TOKENS_MIN
-  const keepMax = Math.min(allot(room, budget, summaryTokens).keep, scaled.keepTokens)
+  const keepMax = Math.min(allot(spaceTokens, budget, summaryTokens).keep, scaled.keepTokens)
   const tailMax = Math.min(
-    roomMax - handoffMin,
-    Math.max(keepMax, Math.floor(roomMax * TAIL_SHARE_MAX)),
+    spaceMax - handoffMin,
+    Math.max(keepMax, Math.floor(spaceMax * TAIL_SHARE_MAX)),
   )
-  return { fixedTokens, roomMax, room, handoffMin, keepMax, tailMax }
+  return { fixedTokens, spaceMax, spaceTokens, handoffMin, keepMax, tailMax }
 }
 
 /** Where the tail begins and to what its large parts are clipped: protection yields before the newest step does. */
@@ -238,15 +238,15 @@ function scaleToConversation(
   measured: Measured,
   layout: Layout,
   { budget, when }: PlanRequest,
-): { roomTokens: number; keepTokens: number } {
+): { spaceTokens: number; keepTokens: number } {
   const { keepTokens, settings } = budget
   const behind = measured.messages.length - layout.headFrom
   const earlier = layout.handoffAt === undefined ? undefined : measured.messages[layout.handoffAt]
   const hasNews = earlier?.role !== 'handoff' || behind > earlier.handoff.kept
-  if (when === 'needed' || !hasNews) return { roomTokens: Number.POSITIVE_INFINITY, keepTokens }
+  if (when === 'needed' || !hasNews) return { spaceTokens: Number.POSITIVE_INFINITY, keepTokens }
   const bodyTokens = tokensBetween(measured, layout.fixedTo, measured.messages.length)
   return {
-    roomTokens:
+    spaceTokens:
       settings.targetTokens === undefined ? Math.floor(bodyTokens / 2) : Number.POSITIVE_INFINITY,
     keepTokens:
       settings.keepTokens === undefined
@@ -327,7 +327,7 @@ function isClippable(message: Message, index: number, incoming: number, end: num
 }
 
 /** The sections of the handoff share what the tail leaves. */
-function allotBeside(room: number, budget: Budget, summaryTokens: number | undefined): Allotment {
+function allotBeside(tokens: number, budget: Budget, summaryTokens: number | undefined): Allotment {
   const settings = { ...budget.settings, keepTokens: 0 }
-  return allot(room, { ...budget, settings }, summaryTokens)
+  return allot(tokens, { ...budget, settings }, summaryTokens)
 }

@@ -73,11 +73,11 @@ function preserveWithin(request: PreserveRequest, messageTokensMax: number): Pre
       left -= countMessage(fitting.message) + TITLE_TOKENS
       continue
     }
-    const room = (isNewestOpen ? Math.max(left, OPEN_TOKENS_MIN) : left) - TITLE_TOKENS
+    const space = (isNewestOpen ? Math.max(left, OPEN_TOKENS_MIN) : left) - TITLE_TOKENS
     // One message crosses the budget; nothing older than it is kept, so that no gap is hidden.
     left = 0
-    if (room < TRUNCATED_TOKENS_MIN) dropped++
-    else kept.push(truncate(bare, room, countTokens))
+    if (space < TRUNCATED_TOKENS_MIN) dropped++
+    else kept.push(truncate(bare, space, countTokens))
   }
   return { messages: kept.reverse(), dropped }
 }

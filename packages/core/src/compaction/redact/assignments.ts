@@ -133,9 +133,9 @@ function isFieldBySpace(text: string, begin: number, name: string, opened: strin
 
 function formOfBare(
   text: string,
-  place: { begin: number; end: number; name: string; isTight: boolean },
+  assignment: { begin: number; end: number; name: string; isTight: boolean },
 ): Assignment['form'] {
-  const { begin, end, name, isTight } = place
+  const { begin, end, name, isTight } = assignment
   if (name.startsWith('--')) return 'flag'
   if (isTight && /^[A-Z][A-Z0-9_]+$/.test(name)) return 'environment'
   const after = text.charAt(end)

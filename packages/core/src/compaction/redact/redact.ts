@@ -1,7 +1,7 @@
 import type { TextPart } from '../../message/message.ts'
 import { findAssignments } from './assignments.ts'
 import { withoutInvisible } from './invisible.ts'
-import { findPlaces } from './places.ts'
+import { findByPosition } from './positions.ts'
 import { findInProse } from './prose.ts'
 import { MARK, type Secret } from './secret.ts'
 import { findShapes } from './shapes.ts'
@@ -59,7 +59,7 @@ const OTHER_SPACES = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g
 
 function find(text: string): readonly Secret[] {
   const plain = text.replaceAll(OTHER_SPACES, ' ')
-  return [findShapes, findAssignments, findPlaces, findInProse]
+  return [findShapes, findAssignments, findByPosition, findInProse]
     .flatMap((each) => each(plain))
     .filter((secret) => !isInMark(text, secret.from))
 }

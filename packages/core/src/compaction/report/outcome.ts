@@ -1,5 +1,5 @@
 import type { Message } from '../../message/message.ts'
-import type { Law, Verdict } from '../check.ts'
+import type { CompactionVerdict, Law } from '../check.ts'
 import type { Budget } from '../plan/budget.ts'
 import type { CompactPlan, Plan } from '../plan/plan.ts'
 import type { CompactStats } from './stats.ts'
@@ -13,7 +13,7 @@ export interface CompactResult {
   readonly explanation: string
   readonly messages: readonly Message[]
   readonly plan: Plan
-  readonly verdict?: Verdict
+  readonly verdict?: CompactionVerdict
   readonly stats: CompactStats
   readonly warnings: readonly string[]
 }
@@ -38,7 +38,7 @@ export function explain(
     return { outcome: 'kept', reason, explanation: KEEP_REASONS[planned.reason] }
   const what = IN_THE_WAY[planned.reason]
   const explanation =
-    `${what} ${planned.tokens} tokens, there is room for ${planned.room} ` +
+    `${what} ${planned.tokens} tokens, there is room for ${planned.available} ` +
     `in a target of ${budget.targetTokens} (${tokensBefore} tokens in all).`
   return { outcome: 'cannot-fit', reason, explanation }
 }

@@ -1,4 +1,4 @@
-import { fold } from '../../base/line.ts'
+import { oneLine } from '../../base/line.ts'
 import type { Message } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
 import { bounded } from '../ledger/gather.ts'
@@ -50,7 +50,7 @@ const LABEL =
 function sentencesOf(text: string): readonly string[] {
   return text
     .split(/(?<=[^\d\s][.!?…])\s+|(?<=[。！？])|\n+|;\s+/u)
-    .map((part) => fold(part.replace(/^[\s>*•–-]+|^\d{1,2}[.)]\s+/u, '')))
+    .map((part) => oneLine(part.replace(/^[\s>*•–-]+|^\d{1,2}[.)]\s+/u, '')))
     .filter((part) => part.length <= SENTENCE_CHARACTERS_MAX && wordsOf(part) >= WORDS_MIN)
 }
 

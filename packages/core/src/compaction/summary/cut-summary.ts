@@ -17,29 +17,29 @@ export interface CutOptions {
 export function cutSummary(text: string, { tokensMax, countTokens, covers }: CutOptions): string {
   const note = `[Cut: this summary was too long. The full text is in messages 1 to ${covers} of the transcript; search it with recall.]`
   const sections = sectionsOf(text).map((section) => ({ section, tokens: countTokens(section) }))
-  let room = tokensMax - countTokens(note) - 1
-  for (let attempt = 0; attempt < ATTEMPTS_MAX && room > 0; attempt++) {
-    const level = levelFor(sections, room)
+  let space = tokensMax - countTokens(note) - 1
+  for (let attempt = 0; attempt < ATTEMPTS_MAX && space > 0; attempt++) {
+    const level = levelFor(sections, space)
     const cut = sections.map(({ section, tokens }) =>
       tokens <= level ? section : cutSection(section, level, countTokens),
     )
     const whole = [...cut, note].join('\n')
     if (countTokens(whole) <= tokensMax) return whole
-    room = Math.floor(room * 0.95)
+    space = Math.floor(space * 0.95)
   }
   return clipText(text, { tokensMax, countTokens, note: () => note })
 }
 
-/** How large a section may be so that all of them together take `room`. */
-function levelFor(sections: readonly { readonly tokens: number }[], room: number): number {
-  let left = room
+/** How large a section may be so that all of them together take `space`. */
+function levelFor(sections: readonly { readonly tokens: number }[], space: number): number {
+  let left = space
   const sizes = sections.map(({ tokens }) => tokens).sort((a, b) => a - b)
   for (const [index, size] of sizes.entries()) {
     const level = Math.floor(left / (sizes.length - index))
     if (size > level) return level
     left -= size
   }
-  return room
+  return space
 }
 
 function cutSection(section: string, tokensMax: number, countTokens: CountTokens): string {

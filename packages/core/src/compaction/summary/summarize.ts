@@ -60,7 +60,7 @@ export interface SummaryReply {
 const PIECES_AT_ONCE = 4
 
 /** A window too small for its own instructions is given this much all the same: let it answer. */
-const ROOM_TOKENS_MIN = 1_000
+const SPACE_TOKENS_MIN = 1_000
 
 export interface SummarizeRequest extends PromptOptions {
   readonly head: readonly Message[]
@@ -92,8 +92,8 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
   // As part of a longer range: what is said of that takes room as well.
   const empty = handoffPrompt('', { ...options, piece: { number: 1_000, of: 1_000 } })
   const overhead = countTokens(empty.system) + countTokens(empty.prompt) + request.tokensMax
-  const room = new Room(windowTokens - overhead, overhead)
-  const pieces = splitIntoPieces(texts, { tokensMax: room.tokens, countTokens })
+  const space = new WriterSpace(windowTokens - overhead, overhead)
+  const pieces = splitIntoPieces(texts, { tokensMax: space.tokens, countTokens })
 
   let done = 0
   let known = pieces.length
@@ -105,7 +105,7 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
     return { ...reply, text: redact(cleanSummary(reply.text)) }
   }
   if (pieces.length <= 1) {
-    const reply = await room.offer(() => write(handoffPrompt(pieces[0] ?? '', options)))
+    const reply = await space.offer(() => write(handoffPrompt(pieces[0] ?? '', options)))
     if (reply !== undefined) return reply
   }
 
@@ -113,17 +113,17 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
   // A quarter of the room each, so that every merge joins at least three and the number falls.
   const limited = () => ({
     ...pieceOptions,
-    tokensMax: Math.min(request.tokensMax, Math.floor(room.tokens / 4)),
+    tokensMax: Math.min(request.tokensMax, Math.floor(space.tokens / 4)),
   })
   const writePiece = async (
     text: string,
     piece: { number: number; of: number },
   ): Promise<readonly SummaryReply[]> => {
-    if (countTokens(text) <= room.tokens) {
-      const reply = await room.offer(() => write(handoffPrompt(text, { ...limited(), piece })))
+    if (countTokens(text) <= space.tokens) {
+      const reply = await space.offer(() => write(handoffPrompt(text, { ...limited(), piece })))
       if (reply !== undefined) return [reply]
     }
-    const halves = splitIntoPieces([text], { tokensMax: room.tokens, countTokens })
+    const halves = splitIntoPieces([text], { tokensMax: space.tokens, countTokens })
     known += halves.length - 1
     const replies: SummaryReply[] = []
     for (const half of halves) replies.push(...(await writePiece(half, piece)))
@@ -140,7 +140,7 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
     if (incomplete !== undefined) return incomplete
     const groups = groupWithin(
       replies.map((reply) => reply.text),
-      room.tokens,
+      space.tokens,
       countTokens,
     )
     const [only = []] = groups
@@ -148,7 +148,7 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
       groups.length === 1
         ? write(mergePrompt(only, options))
         : mapInOrder(groups, (group) => write(mergePrompt(group, limited())))
-    const merged = await room.offer<SummaryReply | SummaryReply[]>(merge)
+    const merged = await space.offer<SummaryReply | SummaryReply[]>(merge)
     // Too long even joined in small groups: each is made shorter before they are joined again.
     if (merged === undefined) replies = await writePieces(replies.map((reply) => reply.text))
     else if (Array.isArray(merged)) replies = merged
@@ -157,12 +157,12 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
 }
 
 /** What the writer can read at once, as far as is known. It only ever falls. */
-class Room {
+class WriterSpace {
   readonly #overhead: number
   #tokens: number
 
   constructor(tokens: number, overhead: number) {
-    this.#tokens = Math.max(ROOM_TOKENS_MIN, tokens)
+    this.#tokens = Math.max(SPACE_TOKENS_MIN, tokens)
     this.#overhead = overhead
   }
 
@@ -180,9 +180,9 @@ class Room {
     try {
       return await run()
     } catch (error) {
-      if (!(error instanceof WriterOverflowError) || offered <= ROOM_TOKENS_MIN) throw error
-      const told = (error.limitTokens ?? Number.POSITIVE_INFINITY) - this.#overhead
-      const less = Math.max(ROOM_TOKENS_MIN, Math.floor(told < offered ? told : offered / 2))
+      if (!(error instanceof WriterOverflowError) || offered <= SPACE_TOKENS_MIN) throw error
+      const limit = (error.limitTokens ?? Number.POSITIVE_INFINITY) - this.#overhead
+      const less = Math.max(SPACE_TOKENS_MIN, Math.floor(limit < offered ? limit : offered / 2))
       this.#tokens = Math.min(this.#tokens, less)
       return undefined
     }

@@ -1,5 +1,5 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { Findings, isBlank, kindOf, type Located, word } from './findings.ts'
+import { isBlank, jsonKindOf, type Located, WireFindings, word } from './findings.ts'
 import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
 
 /** Blocks we know and that the other role holds; blocks we do not know pass. */
@@ -8,8 +8,8 @@ const NOT_FOR: ReadonlyMap<string, readonly string[]> = new Map([
   ['assistant', ['tool_result', 'image', 'document']],
 ])
 
-export function checkAnthropic(wire: JsonObject): Findings {
-  const findings = new Findings()
+export function checkAnthropic(wire: JsonObject): WireFindings {
+  const findings = new WireFindings()
   checkSystem(findings, wire['system'])
   const messages = findings.objects(wire['messages'], 'messages')
   const first = messages[0]
@@ -22,7 +22,7 @@ export function checkAnthropic(wire: JsonObject): Findings {
   for (const [index, { item, at }] of messages.entries()) {
     const role = word(item['role'])
     // Only newer models take one, so nothing of ours is rendered so.
-    if (role === 'system') findings.add('system-place', at, 'a system message among the others')
+    if (role === 'system') findings.add('system-position', at, 'a system message among the others')
     else if (!NOT_FOR.has(role)) findings.add('shape', at, `unknown role ${role}`)
     const before = messages[index - 1]
     if (before?.item['role'] === role)
@@ -48,7 +48,7 @@ export function checkAnthropic(wire: JsonObject): Findings {
   return findings
 }
 
-function checkSystem(findings: Findings, system: JsonValue | undefined): void {
+function checkSystem(findings: WireFindings, system: JsonValue | undefined): void {
   if (system === undefined || system === '') return
   const texts =
     typeof system === 'string'
@@ -56,14 +56,14 @@ function checkSystem(findings: Findings, system: JsonValue | undefined): void {
       : findings.objects(system, 'system')
   for (const { item, at } of texts) {
     if (typeof item['text'] !== 'string')
-      findings.add('shape', at, `expected text, found ${kindOf(item['text'])}`)
+      findings.add('shape', at, `expected text, found ${jsonKindOf(item['text'])}`)
     else if (isBlank(item['text'])) findings.add('blank-text', at, 'nothing but white space')
   }
 }
 
 /** String content as one block; every text is looked at here. */
 function readBlocks(
-  findings: Findings,
+  findings: WireFindings,
   content: JsonValue | undefined,
   role: string,
   at: string,
@@ -74,44 +74,44 @@ function readBlocks(
       : findings.objects(content, at)
   if (blocks.length === 0 || content === '')
     findings.add('empty-content', at, 'the message says nothing')
-  for (const { item, at: place } of blocks) {
+  for (const { item, at: path } of blocks) {
     const type = item['type']
     if (typeof type !== 'string')
-      findings.add('shape', place, `expected the type of a block, found ${kindOf(type)}`)
+      findings.add('shape', path, `expected the type of a block, found ${jsonKindOf(type)}`)
     else if (NOT_FOR.get(role)?.includes(type)) {
-      findings.add('content-part', place, `a ${role} message cannot hold ${type}`)
+      findings.add('content-part', path, `a ${role} message cannot hold ${type}`)
     }
     if (type !== 'text') continue
     const text = item['text']
     if (typeof text !== 'string')
-      findings.add('shape', place, `expected text, found ${kindOf(text)}`)
-    else if (isBlank(text)) findings.add('blank-text', place, 'nothing but white space')
+      findings.add('shape', path, `expected text, found ${jsonKindOf(text)}`)
+    else if (isBlank(text)) findings.add('blank-text', path, 'nothing but white space')
   }
   return blocks
 }
 
 /** The calls that stay open when the results of this message are taken. */
 function checkResults(
-  findings: Findings,
+  findings: WireFindings,
   blocks: readonly Located[],
   open: ReadonlySet<string>,
   at: string,
 ): Set<string> {
   const stillOpen = new Set(open)
   let othersBegan = false
-  for (const { item, at: place } of blocks) {
+  for (const { item, at: path } of blocks) {
     if (item['type'] !== 'tool_result') {
       othersBegan = true
       continue
     }
     const id = word(item['tool_use_id'])
     if (othersBegan)
-      findings.add('results-first', place, `the result for ${id} stands behind other blocks`)
-    if (!open.has(id)) findings.add('orphan-result', place, `${at} does not follow a call ${id}`)
+      findings.add('results-first', path, `the result for ${id} stands behind other blocks`)
+    if (!open.has(id)) findings.add('orphan-result', path, `${at} does not follow a call ${id}`)
     else if (!stillOpen.delete(id))
-      findings.add('duplicate-result', place, `${id} is answered twice`)
+      findings.add('duplicate-result', path, `${id} is answered twice`)
     if (item['is_error'] === true && !isErrorText(item['content'])) {
-      findings.add('error-result', place, 'a failed call has text only, and some')
+      findings.add('error-result', path, 'a failed call has text only, and some')
     }
   }
   return stillOpen
@@ -127,7 +127,7 @@ function isErrorText(content: JsonValue | undefined): boolean {
 }
 
 function checkCalls(
-  findings: Findings,
+  findings: WireFindings,
   blocks: readonly Located[],
   callIds: Set<string>,
 ): Set<string> {
@@ -146,14 +146,14 @@ function checkCalls(
       )
     }
     if (!isObject(input))
-      findings.add('call-input', `${at}.input`, `expected an object, found ${kindOf(input)}`)
+      findings.add('call-input', `${at}.input`, `expected an object, found ${jsonKindOf(input)}`)
     callIds.add(word(id))
     open.add(word(id))
   }
   return open
 }
 
-function checkThinking(findings: Findings, blocks: readonly Located[]): void {
+function checkThinking(findings: WireFindings, blocks: readonly Located[]): void {
   for (const { item, at } of blocks) {
     if (item['type'] === 'thinking' && !isText(item['signature'])) {
       findings.add('thinking-unsigned', at, 'no signature')

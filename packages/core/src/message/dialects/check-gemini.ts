@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../base/json.ts'
-import { Findings, isBlank, kindOf, type Located, word } from './findings.ts'
+import { isBlank, jsonKindOf, type Located, WireFindings, word } from './findings.ts'
 import { fits, TOOL_NAME_RULES } from './rules.ts'
 
 /**
@@ -9,8 +9,8 @@ import { fits, TOOL_NAME_RULES } from './rules.ts'
  */
 type Turn = 'user' | 'model' | 'response'
 
-export function checkGemini(wire: JsonObject): Findings {
-  const findings = new Findings()
+export function checkGemini(wire: JsonObject): WireFindings {
+  const findings = new WireFindings()
   const { systemInstruction } = wire as { systemInstruction?: JsonObject }
   if (systemInstruction !== undefined) {
     checkParts(
@@ -51,17 +51,17 @@ export function checkGemini(wire: JsonObject): Findings {
 }
 
 function pairNames(
-  findings: Findings,
+  findings: WireFindings,
   calls: readonly string[],
   responses: readonly string[],
-  place: { readonly callsAt: string; readonly at: string },
+  paths: { readonly callsAt: string; readonly at: string },
 ): void {
   for (let index = 0; index < Math.max(calls.length, responses.length); index++) {
     const [call, response] = [calls[index], responses[index]]
     if (response === undefined)
-      findings.add('unanswered-call', place.callsAt, `no response to ${call}`)
+      findings.add('unanswered-call', paths.callsAt, `no response to ${call}`)
     else if (call !== response)
-      findings.add('orphan-result', place.at, `no call of ${response} at its place`)
+      findings.add('orphan-result', paths.at, `no call of ${response} at its position`)
   }
 }
 
@@ -75,30 +75,35 @@ function namesIn(
   })
 }
 
-function checkParts(findings: Findings, parts: readonly Located[], role: string, at: string): void {
+function checkParts(
+  findings: WireFindings,
+  parts: readonly Located[],
+  role: string,
+  at: string,
+): void {
   if (parts.length === 0) findings.add('empty-content', at, 'the turn has no parts')
-  for (const { item, at: place } of parts) {
+  for (const { item, at: path } of parts) {
     const { text, functionCall, functionResponse } = item as JsonObject & { [key: string]: never }
-    if (Object.keys(item).length === 0) findings.add('shape', place, 'the part is empty')
+    if (Object.keys(item).length === 0) findings.add('shape', path, 'the part is empty')
     if (text !== undefined) {
       if (typeof text !== 'string')
-        findings.add('shape', place, `expected text, found ${kindOf(text)}`)
-      else if (isBlank(text)) findings.add('blank-text', place, 'nothing but white space')
+        findings.add('shape', path, `expected text, found ${jsonKindOf(text)}`)
+      else if (isBlank(text)) findings.add('blank-text', path, 'nothing but white space')
     }
     if (functionCall !== undefined) {
-      if (role !== 'model') findings.add('content-part', place, 'only the model calls')
-      checkFunction(findings, functionCall, 'args', `${place}.functionCall`)
+      if (role !== 'model') findings.add('content-part', path, 'only the model calls')
+      checkFunction(findings, functionCall, 'args', `${path}.functionCall`)
     }
     if (functionResponse !== undefined) {
-      if (role !== 'user') findings.add('content-part', place, 'only the user’s side answers calls')
-      checkFunction(findings, functionResponse, 'response', `${place}.functionResponse`)
+      if (role !== 'user') findings.add('content-part', path, 'only the user’s side answers calls')
+      checkFunction(findings, functionResponse, 'response', `${path}.functionResponse`)
     }
   }
 }
 
-function checkFunction(findings: Findings, value: unknown, field: string, at: string): void {
+function checkFunction(findings: WireFindings, value: unknown, field: string, at: string): void {
   if (!isObject(value)) {
-    findings.add('shape', at, `expected an object, found ${kindOf(value)}`)
+    findings.add('shape', at, `expected an object, found ${jsonKindOf(value)}`)
     return
   }
   const name = value['name']
@@ -113,7 +118,7 @@ function checkFunction(findings: Findings, value: unknown, field: string, at: st
     findings.add(
       'call-input',
       `${at}.${field}`,
-      `expected an object, found ${kindOf(value[field])}`,
+      `expected an object, found ${jsonKindOf(value[field])}`,
     )
   }
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { Findings, isBlank, kindOf, word } from './findings.ts'
+import { isBlank, jsonKindOf, WireFindings, word } from './findings.ts'
 import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
 
 const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
@@ -10,8 +10,8 @@ const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
   ['tool', ['text']],
 ])
 
-export function checkOpenaiChat(wire: JsonObject): Findings {
-  const findings = new Findings()
+export function checkOpenaiChat(wire: JsonObject): WireFindings {
+  const findings = new WireFindings()
   const messages = findings.objects(wire['messages'], 'messages')
   const callIds = new Set<string>()
   /** The ids of the reply just before that wait for a result, and those that have one. */
@@ -66,7 +66,7 @@ function isInstruction(item: JsonObject): boolean {
 
 /** Whether the content says something; a tool's output may be empty. */
 function checkContent(
-  findings: Findings,
+  findings: WireFindings,
   content: JsonValue | undefined,
   role: string,
   at: string,
@@ -74,7 +74,7 @@ function checkContent(
   if (typeof content === 'string') return !isBlank(content)
   if (content === null || content === undefined) {
     if (role !== 'assistant')
-      findings.add('shape', at, `expected text or parts, found ${kindOf(content)}`)
+      findings.add('shape', at, `expected text or parts, found ${jsonKindOf(content)}`)
     return false
   }
   const parts = findings.objects(content, at)
@@ -82,13 +82,13 @@ function checkContent(
     findings.add('empty-content', at, 'the list of parts is empty')
   }
   let saysSomething = false
-  for (const { item, at: place } of parts) {
+  for (const { item, at: path } of parts) {
     const type = word(item['type'])
     if (!PART_TYPES_BY_ROLE.get(role)?.includes(type)) {
-      findings.add('content-part', place, `a ${role} message cannot hold ${type}`)
+      findings.add('content-part', path, `a ${role} message cannot hold ${type}`)
     }
     if (type === 'text' && typeof item['text'] !== 'string') {
-      findings.add('shape', `${place}.text`, `expected text, found ${kindOf(item['text'])}`)
+      findings.add('shape', `${path}.text`, `expected text, found ${jsonKindOf(item['text'])}`)
     }
     if (type !== 'text' || !isBlank(word(item['text']))) saysSomething = true
   }
@@ -96,24 +96,24 @@ function checkContent(
 }
 
 /** The ids of the calls. */
-function checkCalls(findings: Findings, message: JsonObject, at: string): readonly string[] {
+function checkCalls(findings: WireFindings, message: JsonObject, at: string): readonly string[] {
   if (message['tool_calls'] === undefined || message['tool_calls'] === null) return []
   const calls = findings.objects(message['tool_calls'], `${at}.tool_calls`)
   if (calls.length === 0) findings.add('shape', `${at}.tool_calls`, 'the list of calls is empty')
-  return calls.map(({ item, at: place }) => {
+  return calls.map(({ item, at: path }) => {
     const isCustom = item['type'] === 'custom'
     const call = item[isCustom ? 'custom' : 'function']
     const name = isObject(call) ? call['name'] : undefined
     const input = isObject(call) ? call[isCustom ? 'input' : 'arguments'] : undefined
     const id = item['id']
     if (typeof id !== 'string' || !fits(id, CALL_ID_RULES['openai-chat'])) {
-      findings.add('call-id', `${place}.id`, `not an id the provider takes: ${JSON.stringify(id)}`)
+      findings.add('call-id', `${path}.id`, `not an id the provider takes: ${JSON.stringify(id)}`)
     }
     if (typeof name !== 'string' || !fits(name, TOOL_NAME_RULES['openai-chat'])) {
-      findings.add('tool-name', place, `not a name the provider takes: ${JSON.stringify(name)}`)
+      findings.add('tool-name', path, `not a name the provider takes: ${JSON.stringify(name)}`)
     }
     if (typeof input !== 'string') {
-      findings.add('call-input', place, `expected the arguments as text, found ${kindOf(input)}`)
+      findings.add('call-input', path, `expected the arguments as text, found ${jsonKindOf(input)}`)
     }
     return word(id)
   })

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts'
-import { Findings, isBlank, kindOf, word } from './findings.ts'
+import { isBlank, jsonKindOf, WireFindings, word } from './findings.ts'
 import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
 
 const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
@@ -15,8 +15,8 @@ const INPUT_FIELDS: ReadonlyMap<string, string> = new Map([
   ['custom_tool_call', 'input'],
 ])
 
-export function checkOpenaiResponses(wire: JsonObject): Findings {
-  const findings = new Findings()
+export function checkOpenaiResponses(wire: JsonObject): WireFindings {
+  const findings = new WireFindings()
   // One string is short for one user message.
   const { input } = wire
   const text = typeof input === 'string' ? [{ role: 'user', content: input }] : input
@@ -33,7 +33,7 @@ export function checkOpenaiResponses(wire: JsonObject): Findings {
     }
     if (kind === 'message') checkMessage(findings, item, at)
     else if (kind === 'unknown') {
-      findings.add('shape', at, `expected the type of an item, found ${kindOf(item['type'])}`)
+      findings.add('shape', at, `expected the type of an item, found ${jsonKindOf(item['type'])}`)
     } else if (kind === 'call') {
       checkCall(findings, item, at)
       const callId = word(item['call_id'])
@@ -95,7 +95,7 @@ function isFromModel(item: JsonObject): boolean {
   return kind === 'message' ? item['role'] === 'assistant' : kind !== 'result'
 }
 
-function checkMessage(findings: Findings, item: JsonObject, at: string): void {
+function checkMessage(findings: WireFindings, item: JsonObject, at: string): void {
   const role = word(item['role'])
   const content = item['content']
   const types = PART_TYPES_BY_ROLE.get(role)
@@ -108,20 +108,20 @@ function checkMessage(findings: Findings, item: JsonObject, at: string): void {
     return
   }
   let saysSomething = false
-  for (const { item: part, at: place } of findings.objects(content, `${at}.content`)) {
+  for (const { item: part, at: path } of findings.objects(content, `${at}.content`)) {
     const type = word(part['type'])
     if (!types.includes(type))
-      findings.add('content-part', place, `a ${role} message cannot hold ${type}`)
+      findings.add('content-part', path, `a ${role} message cannot hold ${type}`)
     const isText = type.endsWith('_text')
     if (isText && typeof part['text'] !== 'string') {
-      findings.add('shape', `${place}.text`, `expected text, found ${kindOf(part['text'])}`)
+      findings.add('shape', `${path}.text`, `expected text, found ${jsonKindOf(part['text'])}`)
     }
     if (!isText || !isBlank(word(part['text']))) saysSomething = true
   }
   if (!saysSomething) findings.add('empty-content', at, `the ${role} message says nothing`)
 }
 
-function checkCall(findings: Findings, item: JsonObject, at: string): void {
+function checkCall(findings: WireFindings, item: JsonObject, at: string): void {
   const callId = item['call_id']
   if (typeof callId !== 'string' || !fits(callId, CALL_ID_RULES['openai-responses'])) {
     findings.add(
@@ -141,6 +141,6 @@ function checkCall(findings: Findings, item: JsonObject, at: string): void {
     )
   }
   if (typeof item[field] !== 'string') {
-    findings.add('call-input', `${at}.${field}`, `expected text, found ${kindOf(item[field])}`)
+    findings.add('call-input', `${at}.${field}`, `expected text, found ${jsonKindOf(item[field])}`)
   }
 }

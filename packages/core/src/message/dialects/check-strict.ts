@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../base/json.ts'
-import { Findings, isBlank, kindOf, word } from './findings.ts'
+import { isBlank, jsonKindOf, WireFindings, word } from './findings.ts'
 
 /** What the strictest chat templates of local servers take: text, and user and assistant in turn. */
-export function checkStrict(wire: JsonObject): Findings {
-  const findings = new Findings()
+export function checkStrict(wire: JsonObject): WireFindings {
+  const findings = new WireFindings()
   const messages = findings.objects(wire['messages'], 'messages')
   let before: string | undefined
   for (const [index, { item, at }] of messages.entries()) {
@@ -13,11 +13,12 @@ export function checkStrict(wire: JsonObject): Findings {
     }
     if (item['tool_calls'] !== undefined) findings.add('shape', at, 'templates know no tool calls')
     if (typeof content !== 'string') {
-      findings.add('shape', `${at}.content`, `expected text, found ${kindOf(content)}`)
+      findings.add('shape', `${at}.content`, `expected text, found ${jsonKindOf(content)}`)
     } else if (isBlank(content)) findings.add('blank-text', at, 'nothing but white space')
 
     if (role === 'system') {
-      if (index > 0) findings.add('system-place', at, 'a system message behind the first message')
+      if (index > 0)
+        findings.add('system-position', at, 'a system message behind the first message')
       continue
     }
     if (before === undefined && role !== 'user') findings.add('first-role', at, 'not from the user')

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { DIALECTS, type Dialect } from '../dialect.ts'
 import { checkWire } from './check.ts'
 import { render } from './render.ts'
-import { explainRule, RULES_BY_DIALECT, type Rule } from './rules.ts'
+import { type DialectRule, explainRule, RULES_BY_DIALECT } from './rules.ts'
 
 const user = (content: JsonValue): JsonObject => ({ role: 'user', content })
 const reply = (content: JsonValue, more: JsonObject = {}): JsonObject => ({
@@ -68,7 +68,7 @@ const functionResponse = (name: string, response: JsonValue = {}): JsonObject =>
 const gemini = (...contents: JsonValue[]): JsonObject => ({ contents })
 
 /** For every rule of every dialect a request that breaks it. */
-const BROKEN: { readonly [dialect in Dialect]: { readonly [rule in Rule]?: JsonValue } } = {
+const BROKEN: { readonly [dialect in Dialect]: { readonly [rule in DialectRule]?: JsonValue } } = {
   'openai-chat': {
     shape: chat({ role: 'function', name: 'x', content: 'x' }, user('go')),
     'no-messages': chat({ role: 'system', content: 'be kind' }),
@@ -109,7 +109,7 @@ const BROKEN: { readonly [dialect in Dialect]: { readonly [rule in Rule]?: JsonV
   },
   anthropic: {
     shape: chat(user('go'), { role: 'developer', content: 'x' }, user('go')),
-    'system-place': chat(user('go'), { role: 'system', content: 'x' }, user('go')),
+    'system-position': chat(user('go'), { role: 'system', content: 'x' }, user('go')),
     'no-messages': chat(),
     'request-last': chat(user('go'), reply('done')),
     'lone-surrogate': { system: 'a\ud800', messages: [user('go')] },
@@ -174,7 +174,7 @@ const BROKEN: { readonly [dialect in Dialect]: { readonly [rule in Rule]?: JsonV
     'lone-surrogate': chat(user('\udfff')),
     'first-role': chat(reply('hello'), user('go')),
     'role-alternation': chat(user('go'), user('on')),
-    'system-place': chat(user('go'), reply('x'), { role: 'system', content: 'x' }, user('y')),
+    'system-position': chat(user('go'), reply('x'), { role: 'system', content: 'x' }, user('y')),
     'blank-text': chat(user('')),
   },
 }

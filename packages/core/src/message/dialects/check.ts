@@ -5,9 +5,9 @@ import { checkGemini } from './check-gemini.ts'
 import { checkOpenaiChat } from './check-openai-chat.ts'
 import { checkOpenaiResponses } from './check-openai-responses.ts'
 import { checkStrict } from './check-strict.ts'
-import { type Findings, findLoneSurrogates, kindOf, type Violation } from './findings.ts'
+import { findLoneSurrogates, jsonKindOf, type Violation, type WireFindings } from './findings.ts'
 
-const CHECKERS: { readonly [dialect in Dialect]: (wire: JsonObject) => Findings } = {
+const CHECKERS: { readonly [dialect in Dialect]: (wire: JsonObject) => WireFindings } = {
   'openai-chat': checkOpenaiChat,
   'openai-responses': checkOpenaiResponses,
   anthropic: checkAnthropic,
@@ -22,7 +22,7 @@ const CHECKERS: { readonly [dialect in Dialect]: (wire: JsonObject) => Findings 
  */
 export function checkWire(dialect: Dialect, wire: JsonValue): readonly Violation[] {
   if (!isObject(wire)) {
-    return [{ rule: 'shape', at: '', detail: `expected an object, found ${kindOf(wire)}` }]
+    return [{ rule: 'shape', at: '', detail: `expected an object, found ${jsonKindOf(wire)}` }]
   }
   const findings = CHECKERS[dialect](wire)
   findLoneSurrogates(wire, findings)

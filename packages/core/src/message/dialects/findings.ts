@@ -1,36 +1,36 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { Rule } from './rules.ts'
+import type { DialectRule } from './rules.ts'
 
 /** One rule that a request breaks, and where. */
 export interface Violation {
-  readonly rule: Rule
+  readonly rule: DialectRule
   /** A path into the request, such as `messages[12].content[0]`. */
   readonly at: string
   readonly detail: string
 }
 
 /** Collects what a checker finds. A checker reads the request's JSON and nothing else. */
-export class Findings {
+export class WireFindings {
   readonly #violations: Violation[] = []
 
   get violations(): readonly Violation[] {
     return this.#violations
   }
 
-  add(rule: Rule, at: string, detail: string): void {
+  add(rule: DialectRule, at: string, detail: string): void {
     this.#violations.push({ rule, at, detail })
   }
 
   /** The items of a list that has to be there; those that are no objects are reported and left out. */
   objects(value: JsonValue | undefined, at: string): readonly Located[] {
     if (!isArray(value)) {
-      this.add('shape', at, `expected a list, found ${kindOf(value)}`)
+      this.add('shape', at, `expected a list, found ${jsonKindOf(value)}`)
       return []
     }
     const located: Located[] = []
     for (const [index, item] of value.entries()) {
       if (isObject(item)) located.push({ item, at: `${at}[${index}]` })
-      else this.add('shape', `${at}[${index}]`, `expected an object, found ${kindOf(item)}`)
+      else this.add('shape', `${at}[${index}]`, `expected an object, found ${jsonKindOf(item)}`)
     }
     return located
   }
@@ -41,14 +41,14 @@ export interface Located {
   readonly at: string
 }
 
-export function kindOf(value: unknown): string {
+export function jsonKindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`
 }
 
 /** For comparing and naming: the text, or what stands in its place. */
 export function word(value: unknown): string {
-  return typeof value === 'string' ? value : kindOf(value)
+  return typeof value === 'string' ? value : jsonKindOf(value)
 }
 
 /** White space and control characters: servers strip more of them than JavaScript's `trim`. */
@@ -57,7 +57,7 @@ export function isBlank(text: string): boolean {
 }
 
 /** Every string and key of the request; iterative, because requests may be nested deeply. */
-export function findLoneSurrogates(wire: JsonValue, findings: Findings): void {
+export function findLoneSurrogates(wire: JsonValue, findings: WireFindings): void {
   const stack: { readonly value: JsonValue; readonly at: string }[] = [{ value: wire, at: '' }]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { value, at } = next

@@ -4,9 +4,9 @@ import { conversation, messageList } from '../../../../../test/support/generator
 import type { JsonValue } from '../../base/json.ts'
 import type { Codec } from '../codec.ts'
 import { DIALECTS } from '../dialect.ts'
-import { anthropic } from '../formats/anthropic/anthropic.ts'
-import { openaiChat } from '../formats/openai-chat/openai-chat.ts'
-import { openaiResponses } from '../formats/openai-responses/openai-responses.ts'
+import { anthropicFormat } from '../formats/anthropic/anthropic.ts'
+import { openaiChatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { openaiResponsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import type { Message } from '../message.ts'
 import { checkWire } from './check.ts'
 import { normalise } from './normalise.ts'
@@ -45,9 +45,9 @@ describe.each(DIALECTS)('normalise for %s', (dialect) => {
 })
 
 const CODECS: readonly (Codec & { readonly roles: readonly string[] })[] = [
-  { ...openaiChat, roles: ['system', 'developer', 'user', 'assistant', 'tool', 'function'] },
-  { ...openaiResponses, roles: ['system', 'developer', 'user', 'assistant'] },
-  { ...anthropic, roles: ['user', 'assistant', 'system'] },
+  { ...openaiChatFormat, roles: ['system', 'developer', 'user', 'assistant', 'tool', 'function'] },
+  { ...openaiResponsesFormat, roles: ['system', 'developer', 'user', 'assistant'] },
+  { ...anthropicFormat, roles: ['user', 'assistant', 'system'] },
 ]
 
 /** Requests as nobody should send them, made of the words that the formats know. */

@@ -1,9 +1,9 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Codec } from '../codec.ts'
 import type { Dialect } from '../dialect.ts'
-import { anthropic } from '../formats/anthropic/anthropic.ts'
-import { openaiChat } from '../formats/openai-chat/openai-chat.ts'
-import { openaiResponses } from '../formats/openai-responses/openai-responses.ts'
+import { anthropicFormat } from '../formats/anthropic/anthropic.ts'
+import { openaiChatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { openaiResponsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import type { Message, Part, ResultPart, UserMessage } from '../message.ts'
 import { checkWire } from './check.ts'
 import { formatGemini } from './gemini.ts'
@@ -44,9 +44,9 @@ function write(messages: readonly Message[], dialect: Dialect): Wire {
 }
 
 const FORMATTERS: { readonly [dialect in Dialect]: (messages: readonly Message[]) => Wire } = {
-  'openai-chat': (messages) => formatWith(openaiChat, 'messages', messages),
-  'openai-responses': (messages) => formatWith(openaiResponses, 'input', messages),
-  anthropic: (messages) => joinTurns(formatWith(anthropic, 'messages', messages)),
+  'openai-chat': (messages) => formatWith(openaiChatFormat, 'messages', messages),
+  'openai-responses': (messages) => formatWith(openaiResponsesFormat, 'input', messages),
+  anthropic: (messages) => joinTurns(formatWith(anthropicFormat, 'messages', messages)),
   gemini: formatGemini,
   strict: formatStrict,
 }

@@ -9,7 +9,7 @@ const RULES = {
   'no-messages': 'There is at least one message.',
   'first-role': 'The first message is from the user.',
   'role-alternation': 'Neighbours have different roles.',
-  'system-place': 'System text stands at the front, once.',
+  'system-position': 'System text stands at the front, once.',
   'request-last': 'The last message is a request or the results of tools.',
   'empty-content': 'A message says something.',
   'blank-text': 'A text has more in it than white space.',
@@ -32,10 +32,10 @@ const RULES = {
   'lone-surrogate': 'No text holds half a surrogate pair: it cannot be sent as UTF-8.',
 } as const satisfies { readonly [name: string]: string }
 
-export type Rule = keyof typeof RULES
+export type DialectRule = keyof typeof RULES
 
 /** What the rule asks for, in a sentence for people. */
-export function explainRule(rule: Rule): string {
+export function explainRule(rule: DialectRule): string {
   return RULES[rule]
 }
 
@@ -51,7 +51,7 @@ const CALLS = [
 ] as const
 
 /** The rules of each dialect, as `checkWire` holds a request against them. */
-export const RULES_BY_DIALECT: { readonly [dialect in Dialect]: readonly Rule[] } = {
+export const RULES_BY_DIALECT: { readonly [dialect in Dialect]: readonly DialectRule[] } = {
   'openai-chat': [...EVERYWHERE, ...CALLS, 'empty-content', 'content-part'],
   'openai-responses': [
     ...EVERYWHERE,
@@ -66,7 +66,7 @@ export const RULES_BY_DIALECT: { readonly [dialect in Dialect]: readonly Rule[] 
     ...CALLS,
     'first-role',
     'role-alternation',
-    'system-place',
+    'system-position',
     'empty-content',
     'blank-text',
     'trailing-whitespace',
@@ -89,7 +89,7 @@ export const RULES_BY_DIALECT: { readonly [dialect in Dialect]: readonly Rule[] 
     'blank-text',
     'content-part',
   ],
-  strict: [...EVERYWHERE, 'first-role', 'role-alternation', 'system-place', 'blank-text'],
+  strict: [...EVERYWHERE, 'first-role', 'role-alternation', 'system-position', 'blank-text'],
 }
 
 /**

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts'
 import type { FormatName } from '../codec.ts'
 import type { BlobSource, FilePart, ImagePart, Origin } from '../message.ts'
 import { textOf } from '../text.ts'
-import { kindredOrigin, originOf, originOfPart, type Place } from './origin.ts'
+import { kindredOrigin, originOf, originOfPart, type Position } from './origin.ts'
 
 const DATA_URL = /^data:([^;,]{1,100});base64,/
 
@@ -28,7 +28,7 @@ export function writeUrl(source: BlobSource): string | undefined {
 /** An id always keeps its origin: it belongs to the provider that gave it. */
 export function originOfBlob(
   source: BlobSource,
-  { format, at }: Place,
+  { format, at }: Position,
   fields?: JsonObject,
   ...words: readonly (string | false)[]
 ): { readonly origin?: Origin } {

@@ -1,7 +1,7 @@
 import { isArray, type JsonValue } from '../../base/json.ts'
 import type { FormatName } from '../codec.ts'
 import type { OpaquePart, Part, TextPart } from '../message.ts'
-import { hasWord, kindredOrigin, originOf, type Place } from './origin.ts'
+import { hasWord, kindredOrigin, originOf, type Position } from './origin.ts'
 
 /**
  * The `content` of a foreign message: a string in the simple case, a list of parts in the general
@@ -14,7 +14,7 @@ const SPELLINGS: readonly Spelling[] = ['string', 'parts', 'null', 'absent', 'em
 
 export function readContent<P>(
   content: JsonValue | undefined,
-  place: Place,
+  position: Position,
   readPart: (value: JsonValue) => P,
 ): { readonly parts: readonly (P | TextPart | OpaquePart)[]; readonly spelling: Spelling } {
   if (content === undefined) return { parts: [], spelling: 'absent' }
@@ -26,7 +26,7 @@ export function readContent<P>(
   if (isArray(content)) {
     return { parts: content.map(readPart), spelling: 'parts' }
   }
-  return { parts: [opaque('other', content, place)], spelling: 'whole' }
+  return { parts: [opaque('other', content, position)], spelling: 'whole' }
 }
 
 /** Nothing (undefined) stands for an absent field. Parts that cannot be said here are left out. */
@@ -68,17 +68,17 @@ export function spellingOf(origin: Parameters<typeof hasWord>[0], usual: Spellin
 export function opaque(
   provider: OpaquePart['provider'],
   value: JsonValue,
-  place: Place,
+  position: Position,
   ...words: readonly string[]
 ): OpaquePart {
-  const origin = originOf(place.format, place.at, undefined, ...words)
+  const origin = originOf(position.format, position.at, undefined, ...words)
   return { type: 'opaque', provider, value, origin }
 }
 
 /** A list may hold bare strings where parts are due; those are text. */
-export function readBare(value: JsonValue, place: Place): TextPart | OpaquePart {
-  if (typeof value !== 'string') return opaque('other', value, place)
-  const origin = originOf(place.format, place.at, undefined, 'bare')
+export function readBare(value: JsonValue, position: Position): TextPart | OpaquePart {
+  if (typeof value !== 'string') return opaque('other', value, position)
+  const origin = originOf(position.format, position.at, undefined, 'bare')
   return { type: 'text', text: value, origin }
 }
 

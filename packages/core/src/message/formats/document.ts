@@ -56,10 +56,10 @@ export function rejectItems(
 ): string | undefined {
   if (request === undefined) return `expected an array, or an object with an array "${key}"`
   for (const [index, item] of request.items.entries()) {
-    const place = `${request.wrapper === undefined ? 'item ' : `${key} `}${index}`
-    if (!isObject(item)) return `${place} is not an object`
+    const position = `${request.wrapper === undefined ? 'item ' : `${key} `}${index}`
+    if (!isObject(item)) return `${position} is not an object`
     const reason = rejectItem(item)
-    if (reason !== undefined) return `${place} ${reason}`
+    if (reason !== undefined) return `${position} ${reason}`
   }
   return undefined
 }

@@ -13,10 +13,10 @@ import {
   thing,
 } from '../../../../../test/support/foreign.ts'
 import type { JsonValue } from '../../base/json.ts'
-import { aiSdk } from './ai-sdk/ai-sdk.ts'
-import { anthropic } from './anthropic/anthropic.ts'
-import { openaiChat } from './openai-chat/openai-chat.ts'
-import { openaiResponses } from './openai-responses/openai-responses.ts'
+import { aiSdkFormat } from './ai-sdk/ai-sdk.ts'
+import { anthropicFormat } from './anthropic/anthropic.ts'
+import { openaiChatFormat } from './openai-chat/openai-chat.ts'
+import { openaiResponsesFormat } from './openai-responses/openai-responses.ts'
 
 const around = thing(
   {},
@@ -24,17 +24,17 @@ const around = thing(
 )
 
 const cases = [
-  { codec: openaiChat, message: chatMessage, key: 'messages' },
-  { codec: anthropic, message: anthropicMessage, key: 'messages' },
-  { codec: aiSdk, message: aiMessage, key: 'messages' },
-  { codec: openaiResponses, message: responsesItem, key: 'input' },
+  { codec: openaiChatFormat, message: chatMessage, key: 'messages' },
+  { codec: anthropicFormat, message: anthropicMessage, key: 'messages' },
+  { codec: aiSdkFormat, message: aiMessage, key: 'messages' },
+  { codec: openaiResponsesFormat, message: responsesItem, key: 'input' },
 ] as const
 
 describe('the input of a Responses request', () => {
   const say = (document: JsonValue) => {
-    expect(openaiResponses.reject(document)).toBeUndefined()
-    const read = openaiResponses.parse(document)
-    expect(openaiResponses.format(read)).toEqual(document)
+    expect(openaiResponsesFormat.reject(document)).toBeUndefined()
+    const read = openaiResponsesFormat.parse(document)
+    expect(openaiResponsesFormat.format(read)).toEqual(document)
     return read.messages.map(({ role, ...message }) => [role, 'parts' in message && message.parts])
   }
 

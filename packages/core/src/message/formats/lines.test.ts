@@ -10,10 +10,10 @@ import {
   thing,
 } from '../../../../../test/support/foreign.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import { claudeCode } from './claude-code/claude-code.ts'
-import { codex } from './codex/codex.ts'
-import { hermes } from './hermes/hermes.ts'
-import { pi } from './pi/pi.ts'
+import { claudeCodeFormat } from './claude-code/claude-code.ts'
+import { codexFormat } from './codex/codex.ts'
+import { hermesFormat } from './hermes/hermes.ts'
+import { piFormat } from './pi/pi.ts'
 
 const parent = fc.oneof(fc.constantFrom<JsonValue>(null, 'lost'), fc.nat(8).map(String))
 const stamp = { timestamp: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z') }
@@ -118,13 +118,13 @@ const session = { type: 'session', version: 3, id: 's', timestamp: 't' }
 const meta = { type: 'session_meta', payload: { id: 'x', instructions: 'be brief' } }
 
 const cases = [
-  { codec: claudeCode, lines: numbered(claudeLine, 'uuid') },
-  { codec: codex, lines: fc.array(codexLine).map((lines): JsonValue => [meta, ...lines]) },
+  { codec: claudeCodeFormat, lines: numbered(claudeLine, 'uuid') },
+  { codec: codexFormat, lines: fc.array(codexLine).map((lines): JsonValue => [meta, ...lines]) },
   {
-    codec: pi,
+    codec: piFormat,
     lines: numbered(piLine, 'id').map((lines): JsonValue => [session, ...(lines as JsonValue[])]),
   },
-  { codec: hermes, lines: fc.array(chatMessage).map((lines): JsonValue => lines) },
+  { codec: hermesFormat, lines: fc.array(chatMessage).map((lines): JsonValue => lines) },
 ]
 
 describe.each(cases)('$codec.name lines', ({ codec, lines }) => {

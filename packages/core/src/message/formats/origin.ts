@@ -6,7 +6,7 @@ import type { Origin } from '../message.ts'
  * What a codec remembers of the foreign item so that it can be written again as it was: the fields
  * we have no word for, and, as words in `shape`, the spelling where the format allows several.
  */
-export interface Place {
+export interface Position {
   readonly format: FormatName
   /** The number of the item. */
   readonly at: number

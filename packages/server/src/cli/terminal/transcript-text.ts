@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/base/json'
 import { isObject } from '#core/base/json'
-import { clip, fold } from '#core/base/line'
+import { clip, oneLine } from '#core/base/line'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import type { TranscriptEntry } from '../../runtime/runtime.ts'
@@ -79,7 +79,7 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
     case 'settings':
     case 'task': {
       const title = entry.kind === 'task' ? 'task list' : 'settings'
-      return { title, lines: entry.body === null ? [] : [clip(fold(plainBody(entry.body)))] }
+      return { title, lines: entry.body === null ? [] : [clip(oneLine(plainBody(entry.body)))] }
     }
     default:
       return entry.kind satisfies never

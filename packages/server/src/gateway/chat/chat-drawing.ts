@@ -1,4 +1,4 @@
-import { clip, fold } from '#core/base/line'
+import { clip, oneLine } from '#core/base/line'
 import { textOf } from '#core/message/text'
 import { activity, type Drawing, POLICIES, SLASH_COMMANDS } from './commands.ts'
 
@@ -23,7 +23,7 @@ export const CHAT_DRAWING: Drawing = {
   },
   found: ({ entry }) => {
     const text = entry.message === null ? '' : textOf(entry.message)
-    return `#${entry.number} ${entry.kind}: ${clip(fold(text), HIT_CHARACTERS_MAX)}`
+    return `#${entry.number} ${entry.kind}: ${clip(oneLine(text), HIT_CHARACTERS_MAX)}`
   },
-  name: (text) => `\`${clip(fold(text.replaceAll('`', "'")))}\``,
+  name: (text) => `\`${clip(oneLine(text.replaceAll('`', "'")))}\``,
 }

@@ -1,6 +1,6 @@
 import { type Clock, pause, systemClock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
-import { clip, fold } from '#core/base/line'
+import { clip, oneLine } from '#core/base/line'
 import { Recent } from '#core/base/recent'
 import type { UserPart } from '#core/message/message'
 import { type Logger, SILENT } from '../../runtime/logger.ts'
@@ -268,8 +268,8 @@ function partsOf(
 
 /** In a group the text names the speaker; a reply quotes the message it answers. */
 function saidText({ chat, sender, answers }: Incoming, text: string): string {
-  const quote = answers === undefined ? '' : `> ${clip(fold(answers), QUOTE_CHARACTERS_MAX)}\n\n`
-  return chat.kind === 'group' ? `${quote}${clip(fold(sender.name), 64)}: ${text}` : quote + text
+  const quote = answers === undefined ? '' : `> ${clip(oneLine(answers), QUOTE_CHARACTERS_MAX)}\n\n`
+  return chat.kind === 'group' ? `${quote}${clip(oneLine(sender.name), 64)}: ${text}` : quote + text
 }
 
 /** Why the message was refused, for its sender; null: it was accepted, now or before. */

@@ -1,5 +1,5 @@
 import type { Message, MessageEntity, MessageOrigin, Update, UserFromGetMe } from 'grammy/types'
-import { clip, fold } from '#core/base/line'
+import { clip, oneLine } from '#core/base/line'
 import type { UserPart } from '#core/message/message'
 import { readTyped, SLASH_COMMANDS } from '../chat/commands.ts'
 import type { Incoming } from '../chat/platform.ts'
@@ -99,7 +99,7 @@ function senderOf({ from, sender_chat: behind, chat }: Message): Incoming['sende
 /** A forwarded message is marked as such, and its commands are not run. */
 function forwarded({ forward_origin: origin }: Message, text: string): string | null {
   if (origin === undefined) return null
-  return `(forwarded from ${clip(fold(nameOf(origin)))}) ${text}`.trimEnd()
+  return `(forwarded from ${clip(oneLine(nameOf(origin)))}) ${text}`.trimEnd()
 }
 
 function nameOf(origin: MessageOrigin): string {

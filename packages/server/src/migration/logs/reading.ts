@@ -1,9 +1,9 @@
 import { isArray, isObject, type JsonObject } from '#core/base/json'
 import type { Codec } from '#core/message/codec'
 import { activeLines, preservedIds } from '#core/message/formats/claude-code/branch'
-import { claudeCode } from '#core/message/formats/claude-code/claude-code'
-import { codex } from '#core/message/formats/codex/codex'
-import { pi } from '#core/message/formats/pi/pi'
+import { claudeCodeFormat } from '#core/message/formats/claude-code/claude-code'
+import { codexFormat } from '#core/message/formats/codex/codex'
+import { piFormat } from '#core/message/formats/pi/pi'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import type { LogFormat } from './files.ts'
@@ -38,9 +38,9 @@ export interface LogReader {
 const SILENT: Reading = { kind: 'silent' }
 
 export const LOG_READERS: { readonly [format in LogFormat]: LogReader } = {
-  'claude-code': { codec: claudeCode, facts: () => NOTHING, read: readClaudeCode },
-  codex: { codec: codex, facts: codexFacts, read: readCodex },
-  pi: { codec: pi, facts: piFacts, read: readPi },
+  'claude-code': { codec: claudeCodeFormat, facts: () => NOTHING, read: readClaudeCode },
+  codex: { codec: codexFormat, facts: codexFacts, read: readCodex },
+  pi: { codec: piFormat, facts: piFacts, read: readPi },
 }
 
 const NOTHING: LogFacts = { id: null, system: null, model: null }
@@ -80,7 +80,7 @@ function readClaudeCode(documents: readonly JsonObject[]): readonly Reading[] {
   return lines.map((line, index) => {
     const isActive = active.has(line)
     if (isActive && line['isCompactSummary'] === true) {
-      const text = messagesIn(claudeCode, line).map(textOf).join('\n')
+      const text = messagesIn(claudeCodeFormat, line).map(textOf).join('\n')
       const boundary = lines[positions.get(line['parentUuid']) ?? -1]
       let keptFrom: number | null = null
       for (const id of preservedIds(boundary)) {
@@ -88,7 +88,7 @@ function readClaudeCode(documents: readonly JsonObject[]): readonly Reading[] {
       }
       return { kind: 'compaction', text, keptFrom: keptFrom === index ? null : keptFrom }
     }
-    return told(messagesIn(claudeCode, { ...line, isSidechain: false }), isActive)
+    return told(messagesIn(claudeCodeFormat, { ...line, isSidechain: false }), isActive)
   })
 }
 
@@ -100,7 +100,7 @@ function codexFacts(documents: readonly JsonObject[]): LogFacts {
   const [first] = documents
   const payload = isObject(first?.['payload']) ? first['payload'] : first
   const id = payload?.['id']
-  const { messages, model } = codex.parse(first === undefined ? [] : [first])
+  const { messages, model } = codexFormat.parse(first === undefined ? [] : [first])
   const [system] = messages.filter(({ role }) => role === 'system')
   return {
     id: typeof id === 'string' ? id : null,
@@ -125,7 +125,7 @@ function readCodex(documents: readonly JsonObject[]): readonly Reading[] {
     }
     // The first document tells of the session, its instructions included.
     const isHeader = at === 0 && readings.length === 0 && !('role' in line)
-    const reading = isHeader && isAbout(line) ? SILENT : told(messagesIn(codex, line), true)
+    const reading = isHeader && isAbout(line) ? SILENT : told(messagesIn(codexFormat, line), true)
     readings.push(reading)
     if (reading.kind === 'messages') standing.push(at)
   }
@@ -143,7 +143,9 @@ function isAbout(line: JsonObject): boolean {
 function summaryIn(payload: JsonObject): string {
   const { message, replacement_history: history } = payload
   const items = isArray(history) ? history.filter(isObject) : []
-  const kept = items.flatMap((item) => messagesIn(codex, { type: 'response_item', payload: item }))
+  const kept = items.flatMap((item) =>
+    messagesIn(codexFormat, { type: 'response_item', payload: item }),
+  )
   const isSummed = typeof message === 'string' && message !== ''
   const words = kept.filter((one) => !isSummed || (one.role === 'user' && one.synthetic !== true))
   return [...words.map(textOf), isSummed ? message : ''].filter((text) => text !== '').join('\n\n')
@@ -191,7 +193,7 @@ function readPi(documents: readonly JsonObject[]): readonly Reading[] {
       const kept = typeof id === 'string' ? positions.get(id) : place
       return { kind: 'compaction', text, keptFrom: typeof kept === 'number' ? kept : null }
     }
-    return told(messagesIn(pi, line), isActive)
+    return told(messagesIn(piFormat, line), isActive)
   })
 }
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
-import { anthropic as codec } from '#core/message/formats/anthropic/anthropic'
+import { anthropicFormat as codec } from '#core/message/formats/anthropic/anthropic'
 import type { Message } from '#core/message/message'
 import type { CallUsage } from '../model.ts'
 import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
-import { openaiChat } from '#core/message/formats/openai-chat/openai-chat'
+import { openaiChatFormat } from '#core/message/formats/openai-chat/openai-chat'
 import type { Malformation } from '../outcomes/outcome.ts'
 import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
@@ -49,7 +49,7 @@ class ChatCollector implements Collector {
       ...this.#beside,
       ...(calls.length > 0 && { tool_calls: calls }),
     }
-    const [message] = openaiChat.parse([written]).messages
+    const [message] = openaiChatFormat.parse([written]).messages
     return asReply(message?.role === 'assistant' ? message : undefined, state)
   }
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
-import { openaiResponses } from '#core/message/formats/openai-responses/openai-responses'
+import { openaiResponsesFormat } from '#core/message/formats/openai-responses/openai-responses'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import type { FinishReason, Malformation } from '../outcomes/outcome.ts'
@@ -74,7 +74,7 @@ class ResponsesCollector implements Collector {
   message(state: { readonly isWhole: boolean }) {
     const open = { type: 'message', role: 'assistant', content: this.#open } as const
     const items = this.#open === '' ? this.#items : [...this.#items, open]
-    const { messages } = openaiResponses.parse(items)
+    const { messages } = openaiResponsesFormat.parse(items)
     return asReply(
       messages.find((message) => message.role === 'assistant'),
       state,

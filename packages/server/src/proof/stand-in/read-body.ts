@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { Codec } from '#core/message/codec'
 import type { Dialect } from '#core/message/dialect'
 import { checkWire } from '#core/message/dialects/check'
-import type { Rule } from '#core/message/dialects/rules'
+import type { DialectRule } from '#core/message/dialects/rules'
 import type { Message } from '#core/message/message'
 import { Rejection } from './protocols/protocol.ts'
 import { checkSeals } from './seal.ts'
@@ -12,7 +12,7 @@ import { checkSeals } from './seal.ts'
  * model's own words, and Anthropic joins neighbours of one role and takes system messages among the
  * others, as Claude Code sends them.
  */
-const LENIENT: readonly Rule[] = ['request-last', 'role-alternation', 'system-place']
+const LENIENT: readonly DialectRule[] = ['request-last', 'role-alternation', 'system-position']
 
 /** The messages of a request, refused where the provider would refuse their form. */
 export function readMessages(

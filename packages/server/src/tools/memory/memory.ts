@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { entryNumber, type MailNumber, type SessionId } from '#core/base/ids'
-import { clip, fold } from '#core/base/line'
+import { clip, oneLine } from '#core/base/line'
 import { pinnedText } from '#core/message/pinned'
 import type { AdmitOutcome } from '#core/store/commits'
 import type { Commits, Reads } from '#core/store/contract'
@@ -112,7 +112,7 @@ export async function keepNote(
   if (contrary !== null) return { kind: 'refused', why: denial(contrary) }
   const notes = await readNotes(store, session, { isShared })
   const origin = { sessionId, number: entryNumber(call.entry) }
-  const note = { agent, scope, id, text: fold(text), origin }
+  const note = { agent, scope, id, text: oneLine(text), origin }
   const others = notes.filter((each) => each.id !== id)
   const tokens = countTokens(sessionId, memoryBlock([...others, note]) ?? '')
   if (tokens > tokensMax) {
@@ -212,7 +212,7 @@ function idsOf(notes: readonly NoteRow[]): string {
 }
 
 function denial(entry: Entry): string {
-  const words = clip(fold(entryText(entry)), 200)
+  const words = clip(oneLine(entryText(entry)), 200)
   return (
     'Not noted: this conversation does hold it. ' +
     `${entryLabel(entry)}: ${words}\nRead it with recall (from: ${entry.number}) first.`

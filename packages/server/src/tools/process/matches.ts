@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import { clip, fold } from '#core/base/line'
+import { clip, oneLine } from '#core/base/line'
 
 /**
  * Which lines of a program's output are worth a notification, and when. Patterns run in linear time
@@ -76,7 +76,7 @@ export class Matches {
     const pattern = this.#patterns.find((each) => each.matcher(seen).find())
     if (pattern === undefined) return
     const suppressed = this.#waiting === null ? 0 : this.#waiting.suppressed + 1
-    const displayed = clip(fold(seen), NOTICE_CHARACTERS_MAX)
+    const displayed = clip(oneLine(seen), NOTICE_CHARACTERS_MAX)
     this.#waiting = { pattern: pattern.pattern(), line: displayed, suppressed }
   }
 

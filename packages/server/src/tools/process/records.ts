@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
 import { type HostProcess, isGone, thisHost } from '#core/base/host'
 import type { SessionId } from '#core/base/ids'
-import { clip, fold } from '#core/base/line'
+import { clip, oneLine } from '#core/base/line'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Commits, Reads } from '#core/store/contract'
 import type { ListSchedules, ScheduleRow } from '#core/store/operational-rows'
@@ -183,5 +183,5 @@ function lineOf({ id, state, body }: ScheduleRow): string {
   }
   if (state === 'waiting') return `${id} (${program}) was started by another process of the server`
   if (state === 'cancelled') return `${id} (${program}) was stopped`
-  return clip(fold(message?.parts?.[0]?.text ?? id), TEXT_MAX)
+  return clip(oneLine(message?.parts?.[0]?.text ?? id), TEXT_MAX)
 }

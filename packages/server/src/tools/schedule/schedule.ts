@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
-import { clip, fold } from '#core/base/line'
+import { clip, oneLine } from '#core/base/line'
 import type { Commits, Reads } from '#core/store/contract'
 import type { ScheduleRow } from '#core/store/operational-rows'
 import { defineTool, ok, refuse } from '../define-tool.ts'
@@ -181,7 +181,7 @@ function planOf(
 function lineOf({ id, dueAt, repeat, body }: ScheduleRow): string {
   const { message } = JSON.parse(body) as { message?: { parts?: readonly { text?: string }[] } }
   const text = message?.parts?.[0]?.text ?? ''
-  return `- ${id}: ${moment(dueAt)}, ${repeat ?? 'once'}: ${clip(fold(text), 120)}`
+  return `- ${id}: ${moment(dueAt)}, ${repeat ?? 'once'}: ${clip(oneLine(text), 120)}`
 }
 
 function moment(at: number): string {

@@ -14,7 +14,7 @@ import { readAiResult, writeAiResult } from './result.ts'
 const FORMAT = 'ai-sdk'
 const ROLES = ['system', 'user', 'assistant', 'tool']
 
-export const aiSdk: Codec = {
+export const aiSdkFormat: Codec = {
   name: FORMAT,
   framing: 'json',
 
@@ -39,9 +39,9 @@ export const aiSdk: Codec = {
 }
 
 function readMessage(item: JsonObject, at: number): Message {
-  const place = { format: FORMAT, at } as const
+  const position = { format: FORMAT, at } as const
   const read = <P>(readPart: (value: JsonValue, at: number) => P) =>
-    readContent(item['content'], place, (value) => readPart(value, at))
+    readContent(item['content'], position, (value) => readPart(value, at))
   const origin = (...words: string[]) =>
     originOf(FORMAT, at, without(item, ['role', 'content']), ...words)
   switch (item['role']) {
@@ -58,7 +58,7 @@ function readMessage(item: JsonObject, at: number): Message {
       return { role: 'tool', parts: results, origin: origin(spelling) }
     }
     case 'system': {
-      const { parts, spelling } = read((value) => opaque('other', value, place))
+      const { parts, spelling } = read((value) => opaque('other', value, position))
       return { role: 'system', parts, origin: origin(spelling) }
     }
     default: {

@@ -15,8 +15,8 @@ import { hasWord, originOf, originOfPart, ownOrigin, textField, without } from '
 const FORMAT = 'ai-sdk'
 
 export function readAiPart(value: JsonValue, at: number): UserPart {
-  const place = { format: FORMAT, at } as const
-  if (!isObject(value)) return readBare(value, place)
+  const position = { format: FORMAT, at } as const
+  if (!isObject(value)) return readBare(value, position)
   const { type, text, image, data } = value
   if (type === 'text' && typeof text === 'string') {
     return { type, text, ...originOfPart(FORMAT, at, without(value, ['type', 'text'])) }
@@ -25,7 +25,7 @@ export function readAiPart(value: JsonValue, at: number): UserPart {
   if (type === 'file' && typeof data === 'string' && typeof value['mediaType'] === 'string') {
     return readBlob(value, data, at)
   }
-  return opaque('other', value, place)
+  return opaque('other', value, position)
 }
 
 /** An address, or bytes in base64 with their type beside them. */

@@ -51,11 +51,11 @@ interface Read {
 }
 
 function readOutput(output: JsonValue | undefined, at: number): Read {
-  const place = { format: FORMAT, at } as const
+  const position = { format: FORMAT, at } as const
   if (!isObject(output)) {
     return output === undefined
       ? { output: [], words: ['absent'] }
-      : { output: [opaque('other', output, place)], words: ['whole'] }
+      : { output: [opaque('other', output, position)], words: ['whole'] }
   }
   const { type, value } = output
   const inner = without(output, ['type', 'value'])
@@ -68,7 +68,7 @@ function readOutput(output: JsonValue | undefined, at: number): Read {
   if (type === 'content' && Array.isArray(value)) {
     return { output: asList(value).map((part) => readOutputPart(part, at)), words: [type], inner }
   }
-  return { output: [opaque('other', output, place)], words: ['whole'] }
+  return { output: [opaque('other', output, position)], words: ['whole'] }
 }
 
 function readValue(value: JsonValue | undefined, word: string): Read {
@@ -77,8 +77,8 @@ function readValue(value: JsonValue | undefined, word: string): Read {
 }
 
 function readOutputPart(value: JsonValue, at: number): ResultPart {
-  const place = { format: FORMAT, at } as const
-  if (!isObject(value)) return readBare(value, place)
+  const position = { format: FORMAT, at } as const
+  if (!isObject(value)) return readBare(value, position)
   const { type, text, data, mediaType } = value
   if (type === 'text' && typeof text === 'string') {
     return { type, text, ...originOfPart(FORMAT, at, without(value, ['type', 'text'])) }
@@ -90,7 +90,7 @@ function readOutputPart(value: JsonValue, at: number): ResultPart {
     const source = { kind: 'base64', mediaType, data } as const
     return { type: kind, source, origin: originOf(FORMAT, at, fields, type) }
   }
-  return opaque('other', value, place)
+  return opaque('other', value, position)
 }
 
 export function writeAiResult(part: ToolResultPart): JsonObject {

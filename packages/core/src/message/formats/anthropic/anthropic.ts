@@ -13,7 +13,7 @@ import { joinUsers, readUser } from './user.ts'
 const FORMAT = 'anthropic'
 const ROLES = ['user', 'assistant', 'system']
 
-export const anthropic: Codec = {
+export const anthropicFormat: Codec = {
   name: FORMAT,
   framing: 'json',
 
@@ -45,13 +45,13 @@ export const anthropic: Codec = {
 
 function readMessage(item: JsonValue, at: number): readonly Message[] {
   if (!isObject(item)) return []
-  const place = { format: FORMAT, at } as const
+  const position = { format: FORMAT, at } as const
   const fields = without(item, ['role', 'content'])
   const content = item['content']
-  if (item['role'] === 'user') return readUser(content, place, fields)
+  if (item['role'] === 'user') return readUser(content, position, fields)
 
   const read = item['role'] === 'assistant' ? readAssistantBlock : readSystemBlock
-  const { parts, spelling } = readContent(content, place, (block) => read(block, place))
+  const { parts, spelling } = readContent(content, position, (block) => read(block, position))
   const origin = originOf(FORMAT, at, fields, spelling)
   return [{ role: item['role'] as 'assistant', parts, origin } as Message]
 }
@@ -73,8 +73,10 @@ function takeSystem(
   const isThere =
     (typeof system === 'string' && system !== '') || (Array.isArray(system) && system.length > 0)
   if (wrapper === undefined || !isThere) return [[], wrapper]
-  const place = { format: FORMAT, at: -1 } as const
-  const { parts, spelling } = readContent(system, place, (block) => readSystemBlock(block, place))
+  const position = { format: FORMAT, at: -1 } as const
+  const { parts, spelling } = readContent(system, position, (block) =>
+    readSystemBlock(block, position),
+  )
   const origin = originOf(FORMAT, -1, undefined, spelling, 'outside')
   const message: SystemMessage = { role: 'system', parts, origin }
   return [[message], { key: wrapper.key, fields: without(wrapper.fields, ['system']) ?? {} }]

@@ -17,20 +17,20 @@ import {
   kindredOrigin,
   originOf,
   originOfPart,
-  type Place,
+  type Position,
   textField,
   without,
 } from '../origin.ts'
 
 /** Anthropic's content blocks, which its API and Claude Code's files share. */
 
-export function readUserBlock(block: JsonValue, place: Place): UserPart | ToolResultPart {
-  if (!isObject(block)) return readBare(block, place)
-  const { format, at } = place
+export function readUserBlock(block: JsonValue, position: Position): UserPart | ToolResultPart {
+  if (!isObject(block)) return readBare(block, position)
+  const { format, at } = position
   const callId = textField(block, 'tool_use_id')
   if (block['type'] === 'tool_result' && callId !== undefined) {
-    const { parts, spelling } = readContent(block['content'], place, (inner) =>
-      readSharedBlock(inner, place),
+    const { parts, spelling } = readContent(block['content'], position, (inner) =>
+      readSharedBlock(inner, position),
     )
     const name = textField(block, 'name')
     const isError = block['is_error'] === true
@@ -45,12 +45,12 @@ export function readUserBlock(block: JsonValue, place: Place): UserPart | ToolRe
       ...originOfPart(format, at, fields, spelling, name !== undefined && 'named'),
     }
   }
-  return readSharedBlock(block, place)
+  return readSharedBlock(block, position)
 }
 
-export function readAssistantBlock(block: JsonValue, place: Place): AssistantPart {
-  if (!isObject(block)) return readBare(block, place)
-  const { format, at } = place
+export function readAssistantBlock(block: JsonValue, position: Position): AssistantPart {
+  if (!isObject(block)) return readBare(block, position)
+  const { format, at } = position
   const [id, name] = [textField(block, 'id'), textField(block, 'name')]
   const thinking = textField(block, 'thinking')
   if (block['type'] === 'tool_use' && id !== undefined && name !== undefined) {
@@ -69,27 +69,32 @@ export function readAssistantBlock(block: JsonValue, place: Place): AssistantPar
   if (block['type'] === 'redacted_thinking') {
     return { type: 'reasoning', text: '', sealed: { provider: 'anthropic', value: block } }
   }
-  return readSharedBlock(block, place)
+  return readSharedBlock(block, position)
 }
 
 /** Text, images, documents, and whatever else: the blocks that may stand anywhere. */
-function readSharedBlock(block: JsonValue, place: Place): ResultPart {
-  if (!isObject(block)) return readBare(block, place)
-  const { format, at } = place
+function readSharedBlock(block: JsonValue, position: Position): ResultPart {
+  if (!isObject(block)) return readBare(block, position)
+  const { format, at } = position
   const { type, text, title } = block
   if (type === 'text' && typeof text === 'string') {
     return { type, text, ...originOfPart(format, at, without(block, ['type', 'text'])) }
   }
   const source = readSource(block['source'])
   if (source !== undefined && type === 'image') {
-    return { type, source, ...originOfBlob(source, place, without(block, ['type', 'source'])) }
+    return { type, source, ...originOfBlob(source, position, without(block, ['type', 'source'])) }
   }
   if (source !== undefined && type === 'document') {
     const name = typeof title === 'string' ? { name: title } : {}
     const known = typeof title === 'string' ? ['type', 'source', 'title'] : ['type', 'source']
-    return { type: 'file', source, ...name, ...originOfBlob(source, place, without(block, known)) }
+    return {
+      type: 'file',
+      source,
+      ...name,
+      ...originOfBlob(source, position, without(block, known)),
+    }
   }
-  return opaque(isAnthropicType(type) ? 'anthropic' : 'other', block, place)
+  return opaque(isAnthropicType(type) ? 'anthropic' : 'other', block, position)
 }
 
 const ANTHROPIC_TYPES =
@@ -178,7 +183,9 @@ function writeResult(part: ToolResultPart, format: FormatName): JsonObject {
 }
 
 /** What a system prompt may hold. */
-export function readSystemBlock(block: JsonValue, place: Place): TextPart | OpaquePart {
-  const part = readSharedBlock(block, place)
-  return part.type === 'text' || part.type === 'opaque' ? part : opaque('anthropic', block, place)
+export function readSystemBlock(block: JsonValue, position: Position): TextPart | OpaquePart {
+  const part = readSharedBlock(block, position)
+  return part.type === 'text' || part.type === 'opaque'
+    ? part
+    : opaque('anthropic', block, position)
 }

@@ -2,8 +2,8 @@ import type { JsonValue } from '../../../base/json.ts'
 import type { FormatName } from '../../codec.ts'
 import type { Message, Origin, Part, ToolResultPart, UserPart } from '../../message.ts'
 import { readContent } from '../content.ts'
-import { type Item, itemsOf, type PlainMessage } from '../openai-responses/items.ts'
-import { originOf, type Place } from '../origin.ts'
+import { itemsOf, type PlainMessage, type ResponsesItem } from '../openai-responses/items.ts'
+import { originOf, type Position } from '../origin.ts'
 import { readUserBlock } from './blocks.ts'
 
 /**
@@ -12,10 +12,12 @@ import { readUserBlock } from './blocks.ts'
  */
 export function readUser(
   content: JsonValue | undefined,
-  place: Place,
+  position: Position,
   fields: Origin['fields'],
 ): readonly Message[] {
-  const { parts, spelling } = readContent(content, place, (block) => readUserBlock(block, place))
+  const { parts, spelling } = readContent(content, position, (block) =>
+    readUserBlock(block, position),
+  )
   const results: ToolResultPart[] = []
   const words: UserPart[] = []
   const order: [number[], number[]] = [[], []]
@@ -24,17 +26,26 @@ export function readUser(
     else words.push(part)
     order[part.type === 'tool-result' ? 0 : 1].push(index)
   }
-  const places = order.flat()
-  const isMixed = places.some((place, index) => place !== index)
-  const origin = originOf(place.format, place.at, fields, spelling, isMixed && `order:${places}`)
+  const positions = order.flat()
+  const isMixed = positions.some((position, index) => position !== index)
+  const origin = originOf(
+    position.format,
+    position.at,
+    fields,
+    spelling,
+    isMixed && `order:${positions}`,
+  )
   if (results.length === 0) return [{ role: 'user', parts: words, origin }]
   const tool: Message = { role: 'tool', parts: results, origin }
   return words.length === 0 ? [tool] : [tool, { role: 'user', parts: words, origin }]
 }
 
 /** The items to write: results and the words behind them together where they were one item. */
-export function joinUsers(messages: readonly PlainMessage[], format: FormatName): readonly Item[] {
-  const joined: Item[] = []
+export function joinUsers(
+  messages: readonly PlainMessage[],
+  format: FormatName,
+): readonly ResponsesItem[] {
+  const joined: ResponsesItem[] = []
   for (const item of messages.flatMap((message) => itemsOf(message, format))) {
     const last = joined.at(-1)
     const belongs =
@@ -48,11 +59,11 @@ export function joinUsers(messages: readonly PlainMessage[], format: FormatName)
   return joined
 }
 
-function inPlace(results: Item, words: Item): readonly Part[] {
+function inPlace(results: ResponsesItem, words: ResponsesItem): readonly Part[] {
   const parts = [...results.parts, ...words.parts]
   const order = /order:([\d,]+)/.exec(results.origin?.shape ?? '')?.[1]?.split(',')
   if (order?.length !== parts.length) return parts
-  const placed = [...parts]
-  for (const [index, part] of parts.entries()) placed[Number(order[index])] = part
-  return placed
+  const ordered = [...parts]
+  for (const [index, part] of parts.entries()) ordered[Number(order[index])] = part
+  return ordered
 }

@@ -50,8 +50,8 @@ function preservedLines(
 }
 
 function walkBack(nodes: readonly JsonObject[]): Set<JsonObject> {
-  const places = new Map<unknown, number>()
-  for (const [index, line] of nodes.entries()) places.set(line['uuid'], index)
+  const positions = new Map<unknown, number>()
+  for (const [index, line] of nodes.entries()) positions.set(line['uuid'], index)
   const chosen = new Set<JsonObject>()
   let at = nodes.length - 1
   for (;;) {
@@ -61,8 +61,8 @@ function walkBack(nodes: readonly JsonObject[]): Set<JsonObject> {
     if (startsAfresh(line)) return chosen
     const parent = line['parentUuid'] ?? line['logicalParentUuid']
     // Lines are appended, so a parent stands before its children; one that does not is none.
-    const place = places.get(parent) ?? at
-    at = typeof parent !== 'string' ? -1 : place < at ? place : at - 1
+    const position = positions.get(parent) ?? at
+    at = typeof parent !== 'string' ? -1 : position < at ? position : at - 1
   }
 }
 

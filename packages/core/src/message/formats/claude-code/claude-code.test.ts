@@ -3,7 +3,7 @@ import { compacted, handoff, said } from '../../../../../../test/support/logs.ts
 import type { JsonObject, JsonValue } from '../../../base/json.ts'
 import { writeEnvelope } from '../../envelope.ts'
 import type { Message } from '../../message.ts'
-import { claudeCode } from './claude-code.ts'
+import { claudeCodeFormat } from './claude-code.ts'
 
 describe('claude-code', () => {
   const line = (type: string, uuid: string, parentUuid: string | null, more: JsonObject) => ({
@@ -33,7 +33,7 @@ describe('claude-code', () => {
       { type: 'summary', summary: 'a title', leafUuid: '6' },
       user('s', '6', 'sub-agent', { isSidechain: true }),
     ]
-    expect(said(claudeCode.parse(lines))).toEqual([
+    expect(said(claudeCodeFormat.parse(lines))).toEqual([
       'user: ask',
       'user: asked again',
       'assistant: new answer',
@@ -42,7 +42,7 @@ describe('claude-code', () => {
 
   it('takes the line before for a parent that is missing', () => {
     const lines = [user('1', null, 'ask'), reply('2', 'lost', 'm1', text('answer'))]
-    expect(said(claudeCode.parse(lines))).toEqual(['user: ask', 'assistant: answer'])
+    expect(said(claudeCodeFormat.parse(lines))).toEqual(['user: ask', 'assistant: answer'])
   })
 
   it('starts at the newest compaction', () => {
@@ -53,7 +53,7 @@ describe('claude-code', () => {
       user('4', '3', 'reminder', { isMeta: true }),
       user('5', '4', 'go on'),
     ]
-    const { messages } = claudeCode.parse(lines)
+    const { messages } = claudeCodeFormat.parse(lines)
     expect(messages.map((message) => message.role === 'user' && message.synthetic)).toEqual([
       true,
       true,
@@ -77,7 +77,7 @@ describe('claude-code', () => {
       user('6', '5', result('b')),
       reply('7', '6', 'm2', text('done')),
     ]
-    const { messages, model } = claudeCode.parse(lines)
+    const { messages, model } = claudeCodeFormat.parse(lines)
     expect(messages.map(({ role }) => role)).toEqual([
       'user',
       'assistant',
@@ -93,7 +93,9 @@ describe('claude-code', () => {
     ])
     expect(assistant).toMatchObject({ usage: { inputTokens: 123, outputTokens: 7 }, model: 'm-1' })
     expect(model).toBe('m-1')
-    const again = claudeCode.parse(claudeCode.format({ ...claudeCode.parse(lines) }))
+    const again = claudeCodeFormat.parse(
+      claudeCodeFormat.format({ ...claudeCodeFormat.parse(lines) }),
+    )
     expect(again.messages).toEqual(messages)
   })
 
@@ -102,7 +104,7 @@ describe('claude-code', () => {
       user('1', 'gone', 'ask', { cwd: '/a', thinkingMetadata: { level: 'high' } }),
       reply('2', '1', 'm1', { ...text('x'), citations: [] }, { input_tokens: 1 }),
     ]
-    const written = claudeCode.format(claudeCode.parse(lines)) as JsonObject[]
+    const written = claudeCodeFormat.format(claudeCodeFormat.parse(lines)) as JsonObject[]
     expect(written[0]).toMatchObject({ cwd: '/a', thinkingMetadata: { level: 'high' } })
     expect(written.map((each) => [each['uuid'], each['parentUuid']])).toEqual([
       ['1', null],
@@ -113,22 +115,26 @@ describe('claude-code', () => {
 
   it('marks a handoff as the program marks its own summaries', () => {
     const lines = [user('1', null, 'ask'), reply('2', '1', 'm', text('ok')), user('3', '2', 'next')]
-    const result = compacted(claudeCode.parse(lines), 1)
-    const written = claudeCode.format(result) as JsonObject[]
+    const result = compacted(claudeCodeFormat.parse(lines), 1)
+    const written = claudeCodeFormat.format(result) as JsonObject[]
     expect(written.map((each) => each['isCompactSummary'])).toEqual([true, undefined])
-    expect(said(claudeCode.parse(written))).toEqual(['handoff: what happened', 'user: next'])
+    expect(said(claudeCodeFormat.parse(written))).toEqual(['handoff: what happened', 'user: next'])
   })
 
   it('marks a handoff that was written out for a provider, too', () => {
     const messages = [{ ...writeEnvelope(handoff) }]
-    const [line] = claudeCode.format({ format: 'claude-code', messages, notes: [] }) as JsonObject[]
+    const [line] = claudeCodeFormat.format({
+      format: 'claude-code',
+      messages,
+      notes: [],
+    }) as JsonObject[]
     expect(line).toMatchObject({ isCompactSummary: true })
   })
 
   it('takes the mark from an older summary that no longer leads', () => {
     const lines = [user('1', null, 'so far', { isCompactSummary: true }), user('2', '1', 'next')]
-    const written = claudeCode.format(compacted(claudeCode.parse(lines), 2))
-    const again = claudeCode.parse(written)
+    const written = claudeCodeFormat.format(compacted(claudeCodeFormat.parse(lines), 2))
+    const again = claudeCodeFormat.parse(written)
     expect(said(again)).toEqual(['handoff: what happened', 'user: so far', 'user: next'])
     expect(again.messages[1]).toMatchObject({ synthetic: true })
   })
@@ -138,7 +144,7 @@ describe('claude-code', () => {
       { role: 'user', parts: [{ type: 'text', text: 'first' }] },
       { role: 'handoff', handoff },
     ]
-    const written = claudeCode.format({ format: 'claude-code', messages, notes: [] })
-    expect(said(claudeCode.parse(written))).toEqual(['user: first', 'handoff: what happened'])
+    const written = claudeCodeFormat.format({ format: 'claude-code', messages, notes: [] })
+    expect(said(claudeCodeFormat.parse(written))).toEqual(['user: first', 'handoff: what happened'])
   })
 })

@@ -12,7 +12,7 @@ import { readAssistantBlock, readSystemBlock } from '../anthropic/blocks.ts'
 import { readUser } from '../anthropic/user.ts'
 import { readContent } from '../content.ts'
 import { conversationOf } from '../document.ts'
-import { placed } from '../openai-responses/items.ts'
+import { positioned } from '../openai-responses/items.ts'
 import { asList, numberField, originOf, textField, without } from '../origin.ts'
 import { activeLines, isSystemPrompt, replyId } from './branch.ts'
 import { writeLines } from './lines.ts'
@@ -20,7 +20,7 @@ import { writeLines } from './lines.ts'
 /** Claude Code's session files: one line per block of a reply, user message or notice. */
 const FORMAT = 'claude-code'
 
-export const claudeCode: Codec = {
+export const claudeCodeFormat: Codec = {
   name: FORMAT,
   framing: 'lines',
 
@@ -85,13 +85,15 @@ function readReply(lines: readonly JsonObject[], start: number): AssistantMessag
   const origins: Origin[] = []
   let facts: Pick<AssistantMessage, 'model' | 'usage'> = {}
   for (const [index, line] of lines.entries()) {
-    const place = { format: FORMAT, at: start + index } as const
+    const position = { format: FORMAT, at: start + index } as const
     const message = isObject(line['message']) ? line['message'] : {}
-    const read = readContent(message['content'], place, (block) => readAssistantBlock(block, place))
-    const said = lines.length === 1 ? read.parts : placed(read.parts, place)
+    const read = readContent(message['content'], position, (block) =>
+      readAssistantBlock(block, position),
+    )
+    const said = lines.length === 1 ? read.parts : positioned(read.parts, position)
     for (const part of said) parts.push(part)
     const hollow = read.parts.length === 0 && 'hollow'
-    origins.push(originOf(FORMAT, place.at, fieldsOf(line), read.spelling, hollow))
+    origins.push(originOf(FORMAT, position.at, fieldsOf(line), read.spelling, hollow))
     facts = { ...facts, ...factsOf(message) }
   }
   const [first, ...others] = origins as [Origin, ...Origin[]]
@@ -129,10 +131,10 @@ function fieldsOf(line: JsonObject): JsonObject {
 }
 
 function readUserLine(line: JsonObject, at: number): readonly Message[] {
-  const place = { format: FORMAT, at } as const
+  const position = { format: FORMAT, at } as const
   const message = isObject(line['message']) ? line['message'] : {}
   const isMarked = line['isMeta'] === true || line['isCompactSummary'] === true
-  return readUser(message['content'], place, fieldsOf(line)).map((read) => {
+  return readUser(message['content'], position, fieldsOf(line)).map((read) => {
     if (read.role !== 'user') return { ...read, ...timeOf(line) }
     const isSynthetic = isMarked || isNotice(read)
     return { ...read, ...timeOf(line), ...(isSynthetic && { synthetic: true as const }) }
@@ -149,8 +151,10 @@ function isNotice(message: UserMessage): boolean {
 }
 
 function readPrompt(line: JsonObject, at: number): Message {
-  const place = { format: FORMAT, at } as const
-  const { parts, spelling } = readContent(line['content'], place, (b) => readSystemBlock(b, place))
+  const position = { format: FORMAT, at } as const
+  const { parts, spelling } = readContent(line['content'], position, (b) =>
+    readSystemBlock(b, position),
+  )
   const fields = without(line, ['type', 'subtype', 'parentUuid', 'content'])
   return { role: 'system', parts, ...timeOf(line), origin: originOf(FORMAT, at, fields, spelling) }
 }

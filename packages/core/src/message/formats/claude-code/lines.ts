@@ -5,7 +5,7 @@ import { writeBlock } from '../anthropic/blocks.ts'
 import { joinUsers } from '../anthropic/user.ts'
 import { isLost, spellingOf, writeContent } from '../content.ts'
 import { derivedUuid, NO_TIME } from '../derived-id.ts'
-import { type Item, type PlainMessage, plain } from '../openai-responses/items.ts'
+import { type PlainMessage, plain, type ResponsesItem } from '../openai-responses/items.ts'
 import { textField, without } from '../origin.ts'
 
 /**
@@ -54,7 +54,7 @@ export function writeLines(conversation: Conversation): JsonValue {
 }
 
 /** What new lines share with the file's own. */
-function sessionOf(items: readonly Item[]): JsonObject {
+function sessionOf(items: readonly ResponsesItem[]): JsonObject {
   const known = items.find(({ origin }) => origin !== undefined)?.origin?.fields ?? {}
   const keys = ['sessionId', 'version', 'cwd', 'gitBranch', 'userType']
   const shared = Object.entries(known).filter(([key]) => keys.includes(key))
@@ -67,14 +67,14 @@ function withoutMark(fields: JsonObject): JsonObject {
   return { ...without(fields, ['isCompactSummary']), isMeta: true }
 }
 
-function marksOf({ message, origin }: Item): JsonObject {
+function marksOf({ message, origin }: ResponsesItem): JsonObject {
   return origin === undefined && message.role === 'user' && message.synthetic
     ? { isMeta: true }
     : {}
 }
 
 /** Nothing where nothing of the item can be said. */
-function writeSaid({ message, origin, parts }: Item): JsonObject | undefined {
+function writeSaid({ message, origin, parts }: ResponsesItem): JsonObject | undefined {
   const usual = message.role === 'user' || message.role === 'system' ? 'string' : 'parts'
   const content = writeContent(parts, spellingOf(origin, usual), FORMAT, (part) =>
     writeBlock(part, FORMAT),

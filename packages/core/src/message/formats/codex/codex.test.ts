@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compacted, said } from '../../../../../../test/support/logs.ts'
 import type { JsonObject } from '../../../base/json.ts'
-import { codex } from './codex.ts'
+import { codexFormat } from './codex.ts'
 
 describe('codex', () => {
   const item = (payload: JsonObject, timestamp = '2026-01-01T00:00:00Z') => ({
@@ -21,7 +21,7 @@ describe('codex', () => {
   }
 
   it('reads instructions, items and the model, and leaves out events', () => {
-    const read = codex.parse([
+    const read = codexFormat.parse([
       meta,
       item(message('user', '<environment_context>here</environment_context>')),
       item(message('user', 'ask')),
@@ -42,7 +42,7 @@ describe('codex', () => {
 
   it('takes the newest compaction for what came before it', () => {
     const compaction = (payload: JsonObject) => ({ timestamp: 't', type: 'compacted', payload })
-    const read = codex.parse([
+    const read = codexFormat.parse([
       meta,
       item(message('user', 'first')),
       compaction({ message: 'old', replacement_history: [message('user', 'older')] }),
@@ -61,17 +61,17 @@ describe('codex', () => {
       'assistant: [compaction]',
       'user: next',
     ])
-    const written = codex.format(read) as JsonObject[]
+    const written = codexFormat.format(read) as JsonObject[]
     expect(written.map((line) => line['type'])).toEqual([
       'session_meta',
       'compacted',
       'response_item',
     ])
-    expect(codex.parse(written).messages).toEqual(read.messages)
+    expect(codexFormat.parse(written).messages).toEqual(read.messages)
   })
 
   it('rebuilds the history of a compaction that recorded none, and undoes turns', () => {
-    const read = codex.parse([
+    const read = codexFormat.parse([
       meta,
       item(message('user', 'ask')),
       item(message('assistant', 'answer')),
@@ -91,16 +91,20 @@ describe('codex', () => {
       { type: 'function_call', id: 'f', name: 'shell', arguments: '{"a": 1}', call_id: 'c' },
       { type: 'function_call_output', call_id: 'c', output: '{"output":"x"}' },
     ]
-    const read = codex.parse([header, { record_type: 'state' }, ...items])
+    const read = codexFormat.parse([header, { record_type: 'state' }, ...items])
     expect(read.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool'])
-    expect(codex.format(read)).toEqual([header, ...items])
+    expect(codexFormat.format(read)).toEqual([header, ...items])
   })
 
   it('writes a handoff as a compaction of its own', () => {
-    const read = codex.parse([meta, item(message('user', 'ask')), item(message('user', 'next'))])
-    const written = codex.format(compacted(read, 1)) as JsonObject[]
+    const read = codexFormat.parse([
+      meta,
+      item(message('user', 'ask')),
+      item(message('user', 'next')),
+    ])
+    const written = codexFormat.format(compacted(read, 1)) as JsonObject[]
     expect(written[1]).toMatchObject({ type: 'compacted', payload: { message: 'what happened' } })
-    expect(said(codex.parse(written))).toEqual([
+    expect(said(codexFormat.parse(written))).toEqual([
       'system: be brief',
       'handoff: what happened',
       'user: next',

@@ -21,7 +21,7 @@ interface Entry {
   readonly line: Line
 }
 
-export const codex: Codec = {
+export const codexFormat: Codec = {
   name: FORMAT,
   framing: 'lines',
 

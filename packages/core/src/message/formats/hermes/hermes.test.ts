@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hermes } from './hermes.ts'
+import { hermesFormat } from './hermes.ts'
 
 describe('hermes', () => {
   const meta = { role: 'session_meta', model: 'm-1', tools: [], timestamp: 't' }
@@ -16,7 +16,7 @@ describe('hermes', () => {
   ]
 
   it('reads lists that were kept as text, and writes them so again', () => {
-    const read = hermes.parse([meta, ...rows])
+    const read = hermesFormat.parse([meta, ...rows])
     expect(read.messages).toMatchObject([
       { parts: [{ type: 'text' }, { type: 'image' }], at: '1970-01-01T00:00:00.500Z' },
       { parts: [{ type: 'reasoning' }, { type: 'tool-call', id: 'a' }] },
@@ -24,7 +24,7 @@ describe('hermes', () => {
       { synthetic: true },
     ])
     expect(read.model).toBe('m-1')
-    expect(hermes.format(read)).toEqual([meta, ...rows])
+    expect(hermesFormat.format(read)).toEqual([meta, ...rows])
   })
 
   it('reads what Python wrote, and writes the same bytes', () => {
@@ -51,7 +51,7 @@ describe('hermes', () => {
       ...(calls !== null && { tool_calls: calls }),
       ...(role === 'tool' && { tool_call_id: 'call_1' }),
     }))
-    const read = hermes.parse(written as never)
+    const read = hermesFormat.parse(written as never)
     expect(read.messages).toMatchObject([
       { parts: [{ text: 'häh 😀' }, { type: 'image' }] },
       { parts: [{ type: 'text', text: '1.0' }] },
@@ -59,11 +59,11 @@ describe('hermes', () => {
       { parts: [{ type: 'tool-call', id: 'call_1', input: { a: 1 } }] },
       { role: 'tool', parts: [{ callId: 'call_1', output: [{ type: 'image' }] }] },
     ])
-    expect(hermes.format(read)).toEqual(written)
+    expect(hermesFormat.format(read)).toEqual(written)
   })
 
   it('leaves out rows that are no longer active, and says so', () => {
-    const read = hermes.parse([...rows, { role: 'user', content: 'gone', active: 0 }])
+    const read = hermesFormat.parse([...rows, { role: 'user', content: 'gone', active: 0 }])
     expect(read.messages).toHaveLength(4)
     expect(read.notes).toEqual(['Rows that are no longer active were left out: 1.'])
   })

@@ -19,7 +19,7 @@ const FORMAT = 'hermes'
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function', 'session_meta']
 const LIST_MARK = '\u0000json:'
 
-export const hermes: Codec = {
+export const hermesFormat: Codec = {
   name: FORMAT,
   framing: 'lines',
 
@@ -108,8 +108,8 @@ function spelled(message: Message, words: readonly string[], written?: JsonObjec
     const before = origin?.fields?.[WRITTEN]
     const texts = written && { ...(isObject(before) && before), ...written }
     const fields = texts === undefined ? origin?.fields : { ...origin?.fields, [WRITTEN]: texts }
-    const place = { format: FORMAT, at: 0, ...origin } as const
-    return { ...place, ...(shape !== '' && { shape }), ...(fields && { fields }) }
+    const position = { format: FORMAT, at: 0, ...origin } as const
+    return { ...position, ...(shape !== '' && { shape }), ...(fields && { fields }) }
   }
   if (message.role !== 'tool') return { ...message, origin: add(message.origin) }
   const [first, ...others] = message.parts

@@ -9,11 +9,11 @@ import type {
 } from '../../message.ts'
 import { isLost, opaque, readContent, spellingOf, writeContent } from '../content.ts'
 import type { PlainMessage } from '../openai-responses/items.ts'
-import { hasWord, originOf, ownOrigin, type Place, textField, without } from '../origin.ts'
+import { hasWord, originOf, ownOrigin, type Position, textField, without } from '../origin.ts'
 import {
   inputWord,
+  readCallInput,
   readChatPart,
-  readInput,
   readToolCall,
   writeChatPart,
   writeInput,
@@ -29,20 +29,20 @@ const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const
 export function chatReader(format: ChatFormat): (item: JsonObject, at: number) => Message {
   const openCalls = new Map<string, string>()
   return (item, at) => {
-    const place = { format, at } as const
+    const position = { format, at } as const
     switch (item['role']) {
       case 'assistant':
-        return readAssistant(item, place, openCalls)
+        return readAssistant(item, position, openCalls)
       case 'tool':
       case 'function':
-        return readTool(item, place, openCalls)
+        return readTool(item, position, openCalls)
       case 'user': {
-        const { parts, spelling } = contentOf(item, place)
+        const { parts, spelling } = contentOf(item, position)
         const fields = without(item, ['role', 'content'])
         return { role: 'user', parts, origin: originOf(format, at, fields, spelling) }
       }
       default: {
-        const { parts, spelling } = contentOf(item, place)
+        const { parts, spelling } = contentOf(item, position)
         const fields = without(item, item['role'] === 'system' ? ['role', 'content'] : ['content'])
         const origin = originOf(format, at, fields, spelling)
         return { role: 'system', parts: parts.map(asSystemPart), origin }
@@ -56,13 +56,17 @@ export function chatReader(format: ChatFormat): (item: JsonObject, at: number) =
   }
 }
 
-function contentOf(item: JsonObject, place: Place) {
-  return readContent(item['content'], place, (value) => readChatPart(value, place))
+function contentOf(item: JsonObject, position: Position) {
+  return readContent(item['content'], position, (value) => readChatPart(value, position))
 }
 
-function readAssistant(item: JsonObject, place: Place, openCalls: Map<string, string>): Message {
-  const { format, at } = place
-  const { parts: content, spelling } = contentOf(item, place)
+function readAssistant(
+  item: JsonObject,
+  position: Position,
+  openCalls: Map<string, string>,
+): Message {
+  const { format, at } = position
+  const { parts: content, spelling } = contentOf(item, position)
   const known = ['role', 'content']
   const parts: AssistantPart[] = []
   for (const key of REASONING_FIELDS) {
@@ -79,13 +83,13 @@ function readAssistant(item: JsonObject, place: Place, openCalls: Map<string, st
   }
   if (isObject(item['audio'])) {
     known.push('audio')
-    parts.push(opaque('openai', item['audio'], place, 'audio-field'))
+    parts.push(opaque('openai', item['audio'], position, 'audio-field'))
   }
   const calls = item['tool_calls']
   if (isArray(calls)) {
     known.push('tool_calls')
     for (const call of calls) {
-      parts.push(readToolCall(call, place) ?? opaque('other', call, place, 'call'))
+      parts.push(readToolCall(call, position) ?? opaque('other', call, position, 'call'))
     }
   }
   const old = item['function_call']
@@ -100,16 +104,22 @@ function readAssistant(item: JsonObject, place: Place, openCalls: Map<string, st
       'function-call',
       inputWord(old['arguments']),
     )
-    parts.push({ type: 'tool-call', id, name: old['name'], ...readInput(old['arguments']), origin })
+    parts.push({
+      type: 'tool-call',
+      id,
+      name: old['name'],
+      ...readCallInput(old['arguments']),
+      origin,
+    })
   }
   const hasEmptyCalls = Array.isArray(calls) && calls.length === 0
   const origin = originOf(format, at, without(item, known), spelling, hasEmptyCalls && 'no-calls')
   return { role: 'assistant', parts, origin }
 }
 
-function readTool(item: JsonObject, place: Place, openCalls: Map<string, string>): Message {
-  const { format, at } = place
-  const { parts: output, spelling } = contentOf(item, place)
+function readTool(item: JsonObject, position: Position, openCalls: Map<string, string>): Message {
+  const { format, at } = position
+  const { parts: output, spelling } = contentOf(item, position)
   const name = textField(item, 'name')
   const known = ['role', 'content', ...(name === undefined ? [] : ['name'])]
   const origin = { origin: originOf(format, at) }

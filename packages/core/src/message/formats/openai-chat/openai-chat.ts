@@ -9,7 +9,7 @@ import { chatReader, writeChatMessage } from './chat-message.ts'
 const FORMAT = 'openai-chat'
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 
-export const openaiChat: Codec = {
+export const openaiChatFormat: Codec = {
   name: FORMAT,
   framing: 'json',
 

@@ -3,13 +3,20 @@ import type { FormatName } from '../../codec.ts'
 import type { BlobSource, Part, ResultPart, ToolCallPart } from '../../message.ts'
 import { blobText, canSay, originOfBlob, readUrl, writeUrl } from '../blob.ts'
 import { opaque, readBare } from '../content.ts'
-import { hasWord, kindredOrigin, originOfPart, type Place, textField, without } from '../origin.ts'
+import {
+  hasWord,
+  kindredOrigin,
+  originOfPart,
+  type Position,
+  textField,
+  without,
+} from '../origin.ts'
 import { readToolInput, writeToolInput } from '../tool-input.ts'
 
 /** The content parts and tool calls of OpenAI's chat messages, which Hermes shares. */
-export function readChatPart(value: JsonValue, place: Place): ResultPart {
-  if (!isObject(value)) return readBare(value, place)
-  const { format, at } = place
+export function readChatPart(value: JsonValue, position: Position): ResultPart {
+  if (!isObject(value)) return readBare(value, position)
+  const { format, at } = position
   const { type, text, refusal, image_url: image, file } = value
   if (type === 'text' && typeof text === 'string') {
     return { type, text, ...originOfPart(format, at, without(value, ['type', 'text'])) }
@@ -20,26 +27,26 @@ export function readChatPart(value: JsonValue, place: Place): ResultPart {
   }
   if (type === 'image_url') {
     const url = isObject(image) ? image['url'] : image
-    if (typeof url !== 'string') return opaque('openai', value, place)
+    if (typeof url !== 'string') return opaque('openai', value, position)
     const source = readUrl(url)
     const inner = isObject(image) ? without(image, ['url']) : undefined
     const fields = { ...without(value, ['type', 'image_url']), ...(inner && { image_url: inner }) }
     return {
       type: 'image',
       source,
-      ...originOfBlob(source, place, nonEmpty(fields), !isObject(image) && 'flat'),
+      ...originOfBlob(source, position, nonEmpty(fields), !isObject(image) && 'flat'),
     }
   }
   if (type === 'file' && isObject(file)) {
     const source = readFile(file)
-    if (source === undefined) return opaque('openai', value, place)
+    if (source === undefined) return opaque('openai', value, position)
     const name = textField(file, 'filename')
     const inner = without(file, ['file_data', 'file_id', name === undefined ? '' : 'filename'])
     const fields = { ...without(value, ['type', 'file']), ...(inner && { file: inner }) }
-    const origin = originOfBlob(source, place, nonEmpty(fields))
+    const origin = originOfBlob(source, position, nonEmpty(fields))
     return { type: 'file', source, ...(name !== undefined && { name }), ...origin }
   }
-  return opaque(type === 'input_audio' ? 'openai' : 'other', value, place)
+  return opaque(type === 'input_audio' ? 'openai' : 'other', value, position)
 }
 
 function readFile(file: JsonObject): BlobSource | undefined {
@@ -90,9 +97,9 @@ export function writeChatPart(part: Part, format: FormatName): JsonValue | undef
   }
 }
 
-export function readToolCall(value: JsonValue, place: Place): ToolCallPart | undefined {
+export function readToolCall(value: JsonValue, position: Position): ToolCallPart | undefined {
   if (!isObject(value)) return undefined
-  const { format, at } = place
+  const { format, at } = position
   const isCustom = value['type'] === 'custom'
   const body = isCustom ? value['custom'] : value['function']
   const name = isObject(body) ? textField(body, 'name') : undefined
@@ -110,7 +117,7 @@ export function readToolCall(value: JsonValue, place: Place): ToolCallPart | und
     type: 'tool-call',
     id: id ?? '',
     name,
-    ...readInput(text, isCustom),
+    ...readCallInput(text, isCustom),
     ...originOfPart(
       format,
       at,
@@ -124,7 +131,7 @@ export function readToolCall(value: JsonValue, place: Place): ToolCallPart | und
 }
 
 /** Arguments are JSON text; some servers send the value itself, and custom tools plain text. */
-export function readInput(
+export function readCallInput(
   text: JsonValue | undefined,
   isCustom = false,
 ): Pick<ToolCallPart, 'input' | 'inputText'> {

@@ -2,12 +2,12 @@ import type { FormatName } from '../../codec.ts'
 import { writeEnvelope } from '../../envelope.ts'
 import type { Message, Origin, Part } from '../../message.ts'
 import { blobText, canSay } from '../blob.ts'
-import { hasWord, originOf, ownOrigin, type Place } from '../origin.ts'
+import { hasWord, originOf, ownOrigin, type Position } from '../origin.ts'
 
 export type PlainMessage = Exclude<Message, { role: 'handoff' }>
 
 /** One foreign item about to be written: what it was when it was read, and what it holds now. */
-export interface Item<P = Part> {
+export interface ResponsesItem<P = Part> {
   readonly message: PlainMessage
   readonly origin: Origin | undefined
   readonly parts: readonly P[]
@@ -31,11 +31,11 @@ export function plain(message: Message, format: FormatName): PlainMessage {
 }
 
 /** A message again as the items it was read from; one that was made here is one item. */
-export function itemsOf(message: PlainMessage, format: FormatName): readonly Item[] {
+export function itemsOf(message: PlainMessage, format: FormatName): readonly ResponsesItem[] {
   const origin = ownOrigin(message, format)
   if (origin?.others === undefined) return [{ message, origin, parts: message.parts }]
 
-  const items = new Map<number, Item & { readonly parts: Part[] }>()
+  const items = new Map<number, ResponsesItem & { readonly parts: Part[] }>()
   for (const each of [origin, ...origin.others]) {
     items.set(each.at, { message, origin: each, parts: [] })
   }
@@ -51,6 +51,9 @@ export function itemsOf(message: PlainMessage, format: FormatName): readonly Ite
 }
 
 /** For a message of several items: every part says which one it was in. */
-export function placed<P extends Part>(parts: readonly P[], { format, at }: Place): readonly P[] {
+export function positioned<P extends Part>(
+  parts: readonly P[],
+  { format, at }: Position,
+): readonly P[] {
   return parts.map((part) => (part.origin ? part : { ...part, origin: originOf(format, at) }))
 }

@@ -20,7 +20,7 @@ const FORMAT = 'openai-responses'
 /** Of messages that leave out their type. */
 const ROLES = ['user', 'assistant', 'system', 'developer']
 
-export const openaiResponses: Codec = {
+export const openaiResponsesFormat: Codec = {
   name: FORMAT,
   framing: 'json',
 

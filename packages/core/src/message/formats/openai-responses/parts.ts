@@ -9,15 +9,15 @@ import {
   kindredOrigin,
   originOf,
   originOfPart,
-  type Place,
+  type Position,
   textField,
   without,
 } from '../origin.ts'
 
 /** The content parts of OpenAI's Responses items, which Codex shares. */
-export function readResponsesPart(value: JsonValue, place: Place): ResultPart {
-  if (!isObject(value)) return readBare(value, place)
-  const { format, at } = place
+export function readResponsesPart(value: JsonValue, position: Position): ResultPart {
+  if (!isObject(value)) return readBare(value, position)
+  const { format, at } = position
   const { type, text, refusal } = value
   if (TEXT_TYPES.some((name) => name === type) && typeof text === 'string') {
     const fields = without(value, ['type', 'text'])
@@ -29,24 +29,24 @@ export function readResponsesPart(value: JsonValue, place: Place): ResultPart {
   }
   if (type === 'input_image') {
     const source = readSource(value, 'image_url')
-    if (source === undefined) return opaque('openai', value, place)
+    if (source === undefined) return opaque('openai', value, position)
     const fields = without(value, ['type', 'image_url', 'file_id'])
-    return { type: 'image', source, ...originOfBlob(source, place, fields) }
+    return { type: 'image', source, ...originOfBlob(source, position, fields) }
   }
   if (type === 'input_file') {
     const key = typeof value['file_data'] === 'string' ? 'file_data' : 'file_url'
     const source = readSource(value, key)
-    if (source === undefined) return opaque('openai', value, place)
+    if (source === undefined) return opaque('openai', value, position)
     const name = textField(value, 'filename')
     const known = ['type', key, 'file_id', name === undefined ? '' : 'filename']
     return {
       type: 'file',
       source,
       ...(name !== undefined && { name }),
-      ...originOfBlob(source, place, without(value, known), key),
+      ...originOfBlob(source, position, without(value, known), key),
     }
   }
-  return opaque('openai', value, place)
+  return opaque('openai', value, position)
 }
 
 const FILE_KEYS = ['file_data', 'file_url'] as const
@@ -104,7 +104,7 @@ function writeSource(source: BlobSource, key: string): JsonObject {
 }
 
 /** The item itself is the seal; its summary is what people may read of it. */
-export function readReasoning(item: JsonObject, { format, at }: Place): ReasoningPart {
+export function readReasoning(item: JsonObject, { format, at }: Position): ReasoningPart {
   const texts = [...asList(item['summary']), ...asList(item['content'])].flatMap((entry) =>
     isObject(entry) && typeof entry['text'] === 'string' ? [entry['text']] : [],
   )
@@ -113,8 +113,8 @@ export function readReasoning(item: JsonObject, { format, at }: Place): Reasonin
 }
 
 /** Whole items that we do not read (compactions, searches, references) ride along as one part. */
-export function readOpaqueItem(item: JsonValue, place: Place): OpaquePart {
-  return opaque('openai', item, place, 'item')
+export function readOpaqueItem(item: JsonValue, position: Position): OpaquePart {
+  return opaque('openai', item, position, 'item')
 }
 
 /** A provider's item without an origin was made from one; chat's parts are no items. */

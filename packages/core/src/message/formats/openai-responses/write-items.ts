@@ -9,9 +9,9 @@ import type {
   ToolResultPart,
 } from '../../message.ts'
 import { opaque, readContent, spellingOf, writeContent } from '../content.ts'
-import { hasWord, kindredOrigin, originOf, type Place, textField, without } from '../origin.ts'
+import { hasWord, kindredOrigin, originOf, type Position, textField, without } from '../origin.ts'
 import { readToolInput, writeToolInput } from '../tool-input.ts'
-import { type Item, itemsOf, type PlainMessage, placed } from './items.ts'
+import { itemsOf, type PlainMessage, positioned, type ResponsesItem } from './items.ts'
 import {
   isOpaqueItem,
   readOpaqueItem,
@@ -42,15 +42,16 @@ export function readItems(
     messages.push({ role: 'assistant', parts, origin })
   }
   for (const [at, item] of items.entries()) {
-    const place = { format, at }
+    const position = { format, at }
     const line = lineOf(at)
-    const read = isObject(item) ? readItem(item, place, line) : undefined
+    const read = isObject(item) ? readItem(item, position, line) : undefined
     if (read !== undefined && 'role' in read) {
       flush()
       messages.push(read)
       continue
     }
-    const said = read ?? replyOf([readOpaqueItem(item, place)], place, joined(undefined, line))
+    const said =
+      read ?? replyOf([readOpaqueItem(item, position)], position, joined(undefined, line))
     reply ??= { parts: [], origins: [] }
     for (const part of said.parts) reply.parts.push(part)
     reply.origins.push(said.origin)
@@ -66,36 +67,36 @@ interface Reply {
 
 function replyOf(
   parts: readonly AssistantPart[],
-  { format, at }: Place,
+  { format, at }: Position,
   fields: JsonObject | undefined,
   ...words: readonly (string | false)[]
 ): Reply {
   return {
-    parts: placed(parts, { format, at }),
+    parts: positioned(parts, { format, at }),
     origin: originOf(format, at, fields, ...words, parts.length === 0 && 'hollow'),
   }
 }
 
 function readItem(
   item: JsonObject,
-  place: Place,
+  position: Position,
   line: Line | undefined,
 ): Message | Reply | undefined {
   switch (item['type'] ?? 'message') {
     case 'message':
-      return readMessage(item, place, line)
+      return readMessage(item, position, line)
     case 'reasoning':
-      return replyOf([readReasoning(item, place)], place, joined(undefined, line))
+      return replyOf([readReasoning(item, position)], position, joined(undefined, line))
     case 'function_call':
     case 'custom_tool_call':
     case 'local_shell_call': {
-      const call = readCall(item, place)
-      return call && replyOf([call], place, joined(undefined, line))
+      const call = readCall(item, position)
+      return call && replyOf([call], position, joined(undefined, line))
     }
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'local_shell_call_output':
-      return readOutput(item, place, line)
+      return readOutput(item, position, line)
     default:
       return undefined
   }
@@ -103,20 +104,20 @@ function readItem(
 
 function readMessage(
   item: JsonObject,
-  place: Place,
+  position: Position,
   line: Line | undefined,
 ): Message | Reply | undefined {
-  const { format, at } = place
+  const { format, at } = position
   const { role } = item
-  const { parts, spelling } = readContent(item['content'], place, (value) =>
-    readResponsesPart(value, place),
+  const { parts, spelling } = readContent(item['content'], position, (value) =>
+    readResponsesPart(value, position),
   )
   const untyped = item['type'] === undefined && 'untyped'
   const known = ['type', 'role', 'content']
   const fields = joined(without(item, known), line)
   switch (role) {
     case 'assistant':
-      return replyOf(parts, place, fields, spelling, untyped)
+      return replyOf(parts, position, fields, spelling, untyped)
     case 'user':
       return { role, parts, origin: originOf(format, at, fields, spelling, untyped) }
     case 'system':
@@ -124,7 +125,7 @@ function readMessage(
       const system = parts.map((part) =>
         part.type === 'text' || part.type === 'opaque'
           ? part
-          : opaque('openai', writeResponsesPart(part, format, 'input') ?? null, place),
+          : opaque('openai', writeResponsesPart(part, format, 'input') ?? null, position),
       )
       const origin = originOf(format, at, fields, spelling, untyped, role)
       return { role: 'system', parts: system, origin }
@@ -147,7 +148,7 @@ function itemFields(origin: Origin | undefined): JsonObject | undefined {
   return origin?.format === 'codex' ? (isObject(item) ? item : undefined) : origin?.fields
 }
 
-function readCall(item: JsonObject, { format, at }: Place): ToolCallPart | undefined {
+function readCall(item: JsonObject, { format, at }: Position): ToolCallPart | undefined {
   const { type, arguments: text, input, action } = item
   const id = textField(item, 'call_id')
   const name = type === 'local_shell_call' ? 'local_shell' : textField(item, 'name')
@@ -167,12 +168,16 @@ function readCall(item: JsonObject, { format, at }: Place): ToolCallPart | undef
   return undefined
 }
 
-function readOutput(item: JsonObject, place: Place, line: Line | undefined): Message | undefined {
-  const { format, at } = place
+function readOutput(
+  item: JsonObject,
+  position: Position,
+  line: Line | undefined,
+): Message | undefined {
+  const { format, at } = position
   const callId = textField(item, 'call_id')
   if (callId === undefined) return undefined
-  const { parts, spelling } = readContent(item['output'], place, (value) =>
-    readResponsesPart(value, place),
+  const { parts, spelling } = readContent(item['output'], position, (value) =>
+    readResponsesPart(value, position),
   )
   const fields = without(item, ['type', 'call_id', 'output'])
   const origin = originOf(format, at, fields, spelling, item['type'] as string)
@@ -190,7 +195,7 @@ export function writeItems(
   )
 }
 
-function writeItem(item: Item, format: FormatName): readonly JsonValue[] {
+function writeItem(item: ResponsesItem, format: FormatName): readonly JsonValue[] {
   const written: JsonValue[] = []
   let words: Part[] = []
   const flush = () => {
@@ -236,7 +241,10 @@ function isItem(value: JsonValue): boolean {
   return isObject(value) && typeof value['type'] === 'string'
 }
 
-function writeMessage({ message, origin, parts }: Item, format: FormatName): readonly JsonValue[] {
+function writeMessage(
+  { message, origin, parts }: ResponsesItem,
+  format: FormatName,
+): readonly JsonValue[] {
   if (message.role === 'tool') return []
   const speaker = message.role === 'assistant' ? 'output' : 'input'
   const content = writeContent(parts, spellingOf(origin, 'parts'), format, (part) =>

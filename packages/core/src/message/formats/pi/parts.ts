@@ -7,7 +7,7 @@ import {
   originOf,
   originOfPart,
   ownOrigin,
-  type Place,
+  type Position,
   textField,
   without,
 } from '../origin.ts'
@@ -16,36 +16,40 @@ import { parseOr } from '../tool-input.ts'
 /** The content blocks of pi's messages. */
 const FORMAT = 'pi'
 
-export function readPiPart(value: JsonValue, place: Place): ResultPart {
-  if (!isObject(value)) return readBare(value, place)
+export function readPiPart(value: JsonValue, position: Position): ResultPart {
+  if (!isObject(value)) return readBare(value, position)
   const { type, text, data, mimeType: mediaType } = value
   if (type === 'text' && typeof text === 'string') {
-    return { type, text, ...originOfPart(FORMAT, place.at, without(value, ['type', 'text'])) }
+    return { type, text, ...originOfPart(FORMAT, position.at, without(value, ['type', 'text'])) }
   }
   if (type === 'image' && typeof data === 'string' && typeof mediaType === 'string') {
     const source = { kind: 'base64', mediaType, data } as const
     const fields = without(value, ['type', 'data', 'mimeType'])
-    return { type, source, ...originOfPart(FORMAT, place.at, fields) }
+    return { type, source, ...originOfPart(FORMAT, position.at, fields) }
   }
-  return opaque('other', value, place)
+  return opaque('other', value, position)
 }
 
 /** pi keeps every provider's seal in one field; the message's `api` says whose it is. */
-export function readPiAssistantPart(value: JsonValue, place: Place, api: string): AssistantPart {
-  if (!isObject(value)) return readBare(value, place)
+export function readPiAssistantPart(
+  value: JsonValue,
+  position: Position,
+  api: string,
+): AssistantPart {
+  if (!isObject(value)) return readBare(value, position)
   const { type, thinking, arguments: input } = value
   const [id, name] = [textField(value, 'id'), textField(value, 'name')]
   if (type === 'toolCall' && id !== undefined && name !== undefined) {
     const fields = without(value, ['type', 'id', 'name', 'arguments'])
-    const origin = originOfPart(FORMAT, place.at, fields, input === undefined && 'no-input')
+    const origin = originOfPart(FORMAT, position.at, fields, input === undefined && 'no-input')
     return { type: 'tool-call', id, name, input: input === undefined ? {} : input, ...origin }
   }
   if (type === 'thinking' && typeof thinking === 'string') {
     const sealed = readSeal(value, thinking, api)
-    const origin = originOf(FORMAT, place.at, without(value, ['type', 'thinking']))
+    const origin = originOf(FORMAT, position.at, without(value, ['type', 'thinking']))
     return { type: 'reasoning', text: thinking, ...(sealed && { sealed }), origin }
   }
-  return readPiPart(value, place)
+  return readPiPart(value, position)
 }
 
 function readSeal(block: JsonObject, thinking: string, api: string): ReasoningPart['sealed'] {

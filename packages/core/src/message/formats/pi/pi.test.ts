@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compacted, said } from '../../../../../../test/support/logs.ts'
 import type { JsonObject } from '../../../base/json.ts'
 import type { Message } from '../../message.ts'
-import { pi } from './pi.ts'
+import { piFormat } from './pi.ts'
 
 describe('pi', () => {
   const entry = (id: string, parentId: string | null, message: JsonObject) => ({
@@ -16,7 +16,7 @@ describe('pi', () => {
   const session = { type: 'session', version: 3, id: 's', timestamp: 't', cwd: '/a' }
 
   it('follows the last entry to the root', () => {
-    const read = pi.parse([
+    const read = piFormat.parse([
       session,
       entry('1', null, user('ask')),
       entry('2', '1', user('abandoned')),
@@ -31,14 +31,14 @@ describe('pi', () => {
       entry('4', '3', user('go on')),
     ])
     expect(said(read)).toEqual(['user: ask', 'user: tried', 'user: go on'])
-    expect(pi.parse(pi.format(read)).messages).toEqual(read.messages)
+    expect(piFormat.parse(piFormat.format(read)).messages).toEqual(read.messages)
   })
 
   it.each([
     ['by id', { firstKeptEntryId: '2' }],
     ['by line', { firstKeptEntryIndex: 2 }],
   ])('shows the summary, then what it kept (%s), then the rest', (_, kept) => {
-    const read = pi.parse([
+    const read = piFormat.parse([
       session,
       entry('1', null, user('gone')),
       entry('2', '1', user('kept')),
@@ -47,13 +47,13 @@ describe('pi', () => {
     ])
     expect(said(read)).toEqual(['user: so far', 'user: kept', 'user: next'])
     expect(read.messages[0]).toMatchObject({ synthetic: true })
-    const written = pi.format(read) as JsonObject[]
+    const written = piFormat.format(read) as JsonObject[]
     expect(written.map(({ type }) => type)).toEqual(['session', 'compaction', 'message', 'message'])
-    expect(pi.parse(written).messages).toEqual(read.messages)
+    expect(piFormat.parse(written).messages).toEqual(read.messages)
   })
 
   it('reads replies, results and commands, and opens the seal of the right provider', () => {
-    const read = pi.parse([
+    const read = piFormat.parse([
       session,
       entry('1', null, {
         role: 'assistant',
@@ -87,25 +87,25 @@ describe('pi', () => {
       { role: 'user', synthetic: true, parts: [{ text: 'Ran ls\na.ts\n(exit code 1)' }] },
     ])
     expect(read.notes).toEqual(['Replies that hold nothing were left out: 1.'])
-    const written = pi.format(read) as JsonObject[]
+    const written = piFormat.format(read) as JsonObject[]
     expect(written[2]).toMatchObject({ message: { details: { x: 1 }, isError: true } })
-    expect(pi.parse(written).messages).toEqual(read.messages)
+    expect(piFormat.parse(written).messages).toEqual(read.messages)
   })
 
   it('does not bring back what was cut from the output of a command', () => {
     const command = { role: 'bashExecution', command: 'find', output: 'a.ts\n'.repeat(1_000) }
-    const read = pi.parse([session, entry('1', null, command)])
+    const read = piFormat.parse([session, entry('1', null, command)])
     const short = { role: 'user', synthetic: true, parts: [{ type: 'text', text: 'Ran find' }] }
     const messages = read.messages.map((message) => ({ ...message, ...short }) as Message)
-    const written = pi.format({ ...read, messages })
+    const written = piFormat.format({ ...read, messages })
     expect(JSON.stringify(written)).not.toContain('a.ts')
-    expect(pi.parse(written).messages).toMatchObject([short])
+    expect(piFormat.parse(written).messages).toMatchObject([short])
   })
 
   it('tells an older summary that no longer leads as something the program said', () => {
     const summary = { type: 'compaction', id: '1', parentId: null, summary: 'so far' }
-    const read = pi.parse([session, summary, entry('2', '1', user('next'))])
-    const again = pi.parse(pi.format(compacted(read, 2)))
+    const read = piFormat.parse([session, summary, entry('2', '1', user('next'))])
+    const again = piFormat.parse(piFormat.format(compacted(read, 2)))
     expect(said(again)).toEqual(['handoff: what happened', 'user: so far', 'user: next'])
     expect(again.messages[1]).toMatchObject({ synthetic: true })
   })
@@ -115,9 +115,9 @@ describe('pi', () => {
       { type: 'session', id: 's' },
       { type: 'message', message: user('next') },
     ]
-    const written = pi.format(compacted(pi.parse(linear), 1)) as JsonObject[]
+    const written = piFormat.format(compacted(piFormat.parse(linear), 1)) as JsonObject[]
     expect(written[1]).toMatchObject({ type: 'compaction', firstKeptEntryIndex: 2 })
     expect(written[1]).not.toHaveProperty('parentId')
-    expect(said(pi.parse(written))).toEqual(['handoff: what happened', 'user: next'])
+    expect(said(piFormat.parse(written))).toEqual(['handoff: what happened', 'user: next'])
   })
 })

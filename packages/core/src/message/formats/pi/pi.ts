@@ -4,7 +4,7 @@ import { lastModel } from '../../last-model.ts'
 import type { Message, OpaquePart, TextPart, ToolResultPart } from '../../message.ts'
 import { opaque, readContent } from '../content.ts'
 import { conversationOf } from '../document.ts'
-import { asList, numberField, originOf, type Place, textField, without } from '../origin.ts'
+import { asList, numberField, originOf, type Position, textField, without } from '../origin.ts'
 import { activeEntries } from './branch.ts'
 import { readPiAssistantPart, readPiPart, writePiPart } from './parts.ts'
 import { bashText, writeSession } from './session.ts'
@@ -12,7 +12,7 @@ import { bashText, writeSession } from './session.ts'
 /** pi's session files: a tree of entries, most of them messages. */
 const FORMAT = 'pi'
 
-export const pi: Codec = {
+export const piFormat: Codec = {
   name: FORMAT,
   framing: 'lines',
 
@@ -43,13 +43,13 @@ export const pi: Codec = {
 
 /** Nothing for entries that only the program reads. */
 function readEntry(entry: JsonObject, at: number): Message | 'empty' | undefined {
-  const place = { format: FORMAT, at } as const
+  const position = { format: FORMAT, at } as const
   const time = textField(entry, 'timestamp')
   const timed = time === undefined ? {} : { at: time }
   switch (entry['type']) {
     case 'message': {
       const message = isObject(entry['message'])
-        ? readMessage(entry, entry['message'], place)
+        ? readMessage(entry, entry['message'], position)
         : undefined
       return typeof message === 'object' ? { ...message, ...timed } : message
     }
@@ -62,7 +62,9 @@ function readEntry(entry: JsonObject, at: number): Message | 'empty' | undefined
       return { role: 'user', parts: [{ type: 'text', text }], synthetic: true, ...timed, origin }
     }
     case 'custom_message': {
-      const { parts, spelling } = readContent(entry['content'], place, (p) => readPiPart(p, place))
+      const { parts, spelling } = readContent(entry['content'], position, (p) =>
+        readPiPart(p, position),
+      )
       const fields = without(entry, ['type', 'parentId', 'content'])
       const origin = originOf(FORMAT, at, fields, spelling, 'custom_message')
       return { role: 'user', parts, synthetic: true, ...timed, origin }
@@ -75,15 +77,17 @@ function readEntry(entry: JsonObject, at: number): Message | 'empty' | undefined
 function readMessage(
   entry: JsonObject,
   message: JsonObject,
-  place: Place,
+  position: Position,
 ): Message | 'empty' | undefined {
-  const { at } = place
+  const { at } = position
   const outer = without(entry, ['type', 'parentId', 'message']) ?? {}
   const origin = (known: readonly string[], ...words: string[]) => {
     const inner = without(message, known)
     return originOf(FORMAT, at, { ...outer, ...(inner && { message: inner }) }, ...words)
   }
-  const { parts, spelling } = readContent(message['content'], place, (p) => readPiPart(p, place))
+  const { parts, spelling } = readContent(message['content'], position, (p) =>
+    readPiPart(p, position),
+  )
   switch (message['role']) {
     case 'user':
       return { role: 'user', parts, origin: origin(['role', 'content'], spelling) }
@@ -91,14 +95,14 @@ function readMessage(
       const system = parts.map((part): TextPart | OpaquePart =>
         part.type === 'text' || part.type === 'opaque'
           ? part
-          : opaque('other', writePiPart(part, '') ?? null, place),
+          : opaque('other', writePiPart(part, '') ?? null, position),
       )
       const sections = readSections(message['sections'], at)
       const known = ['role', 'content']
       return { role: 'system', parts: [...system, ...sections], origin: origin(known, spelling) }
     }
     case 'assistant':
-      return readReply(message, place, (word) => origin(['role', 'content'], word))
+      return readReply(message, position, (word) => origin(['role', 'content'], word))
     case 'toolResult': {
       const callId = textField(message, 'toolCallId')
       if (callId === undefined) return undefined
@@ -146,12 +150,12 @@ function readSections(sections: JsonValue | undefined, at: number): readonly Tex
 
 function readReply(
   message: JsonObject,
-  place: Place,
+  position: Position,
   origin: (word: string) => ReturnType<typeof originOf>,
 ): Message | 'empty' {
   const api = textField(message, 'api') ?? ''
-  const { parts, spelling } = readContent(message['content'], place, (p: JsonValue) =>
-    readPiAssistantPart(p, place, api),
+  const { parts, spelling } = readContent(message['content'], position, (p: JsonValue) =>
+    readPiAssistantPart(p, position, api),
   )
   if (parts.length === 0) return 'empty'
   const model = textField(message, 'model')

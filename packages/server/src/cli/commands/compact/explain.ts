@@ -1,4 +1,4 @@
-import { clip, fold } from '#core/base/line'
+import { clip, oneLine } from '#core/base/line'
 import { type Breakdown, CONTEXT_KINDS, type ContextKind } from '#core/compaction/report/breakdown'
 import type { CompactResult } from '#core/compaction/report/outcome'
 import type { Handoff } from '#core/message/handoff'
@@ -139,7 +139,7 @@ function drawLegend(
     const tokens = count(after[kind] ?? before[kind] ?? 0).padStart(8)
     const why = explainKind(kind, result, handoff)
     const figure = `${KINDS[kind].label.padEnd(LABEL_WIDTH)}${tokens}  `
-    const line = figure + oneLine(why, canvas.columns - 3 - figure.length)
+    const line = figure + lineWithin(why, canvas.columns - 3 - figure.length)
     const isGone = after[kind] === undefined
     return `${drawMark(kind, 2, canvas)} ${isGone ? canvas.paint('dim', line) : line}`
   })
@@ -220,13 +220,13 @@ function listOpen(
   return [
     '',
     canvas.paint('bold', 'To go on with'),
-    ...items.slice(0, OPEN_LINES_MAX).map((item) => `  ${oneLine(item, canvas.columns - 2)}`),
+    ...items.slice(0, OPEN_LINES_MAX).map((item) => `  ${lineWithin(item, canvas.columns - 2)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
   ]
 }
 
-function oneLine(text: string, length: number): string {
-  return clip(fold(printable(text.slice(0, length * 4))), length)
+function lineWithin(text: string, length: number): string {
+  return clip(oneLine(printable(text.slice(0, length * 4))), length)
 }
 
 function sum(kinds: Tokens): number {

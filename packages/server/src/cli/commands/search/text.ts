@@ -1,4 +1,4 @@
-import { fold, splitsCharacter } from '#core/base/line'
+import { oneLine, splitsCharacter } from '#core/base/line'
 import { textOf } from '#core/message/text'
 import type { Found, TranscriptEntry } from '../../../runtime/runtime.ts'
 import type { Paint } from '../../terminal/colours.ts'
@@ -62,7 +62,7 @@ function mark(text: string, words: readonly string[], paint: Paint): string {
 
 function textIn({ message, body }: TranscriptEntry): string {
   const text = message === null ? asText(body) : textOf(message)
-  return fold(printable(text))
+  return oneLine(printable(text))
 }
 
 function asText(body: TranscriptEntry['body']): string {

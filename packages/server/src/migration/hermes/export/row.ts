@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { writeEnvelope } from '#core/message/envelope'
-import { hermes } from '#core/message/formats/hermes/hermes'
+import { hermesFormat } from '#core/message/formats/hermes/hermes'
 import { writeJson } from '#core/message/formats/hermes/python-json'
 import type { Handoff } from '#core/message/handoff'
 import type { Message, Origin } from '#core/message/message'
@@ -14,7 +14,7 @@ const LIST_MARK = '\0json:'
 const PREFIX = '[CONTEXT COMPACTION \u2014 REFERENCE ONLY] '
 
 export function messageRow(message: Message, at: number): readonly JsonObject[] {
-  const rows = hermes.format({ format: 'hermes', messages: [message], notes: [] })
+  const rows = hermesFormat.format({ format: 'hermes', messages: [message], notes: [] })
   return (rows as readonly JsonObject[]).map((row) => asColumns(row, at))
 }
 

@@ -1,6 +1,6 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { FormatName } from '#core/message/codec'
-import { hermes, withWritten } from '#core/message/formats/hermes/hermes'
+import { hermesFormat, withWritten } from '#core/message/formats/hermes/hermes'
 import type { Handoff, PreservedMessage } from '#core/message/handoff'
 import type { Message, Origin, ToolCallPart, UserMessage } from '#core/message/message'
 import { textOf } from '#core/message/text'
@@ -134,7 +134,7 @@ function ownOrigin(message: Message): Origin | undefined {
 
 function tryCodec(row: RawRow): Message | null {
   try {
-    return hermes.parse([row.fields]).messages[0] ?? null
+    return hermesFormat.parse([row.fields]).messages[0] ?? null
   } catch (error) {
     if (error instanceof RangeError) return null
     throw error

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '#core/base/json'
-import { anthropic as codec } from '#core/message/formats/anthropic/anthropic'
+import { anthropicFormat as codec } from '#core/message/formats/anthropic/anthropic'
 import { listOf, readLimit, readMessages, readModel, readTools } from '../read-body.ts'
 import { seal } from '../seal.ts'
 import {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
-import { openaiChat as codec } from '#core/message/formats/openai-chat/openai-chat'
+import { openaiChatFormat as codec } from '#core/message/formats/openai-chat/openai-chat'
 import { readLimit, readMessages, readModel, readTools } from '../read-body.ts'
 import { openaiError } from './openai-error.ts'
 import {

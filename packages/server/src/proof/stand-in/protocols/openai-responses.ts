@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
-import { openaiResponses as codec } from '#core/message/formats/openai-responses/openai-responses'
+import { openaiResponsesFormat as codec } from '#core/message/formats/openai-responses/openai-responses'
 import { listOf, readLimit, readMessages, readModel, readTools } from '../read-body.ts'
 import { seal } from '../seal.ts'
 import { codeOf, openaiError } from './openai-error.ts'

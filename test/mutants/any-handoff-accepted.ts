@@ -1,7 +1,0 @@
-import { type Mutant, plantDecisions } from './mutant.ts'
-
-export const anyHandoffAccepted: Mutant = {
-  name: 'any-handoff-accepted',
-  story: 'Whatever the writer gives is installed.',
-  plant: (sound) => plantDecisions(sound, { judgeHandoff: () => null }),
-}

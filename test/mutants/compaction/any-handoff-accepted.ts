@@ -1,0 +1,7 @@
+import { type Mutant, plantDecisions } from '../mutant.ts'
+
+export const anyHandoffAccepted: Mutant = {
+  name: 'any-handoff-accepted',
+  story: 'Whatever the writer gives is installed.',
+  plant: (sound) => plantDecisions(sound, { judgeHandoff: () => null }),
+}

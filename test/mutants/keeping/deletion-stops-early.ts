@@ -1,0 +1,14 @@
+import { type Mutant, plantRule, rowsWith } from '../mutant.ts'
+
+export const deletionStopsEarly: Mutant = {
+  name: 'deletion-stops-early',
+  story: 'A deleted session is called gone while its mail is still there.',
+  plant: (sound) =>
+    plantRule(sound, 'eraseSome', (rule) => (rows, request, stamp) => {
+      const remains = (...asked: Parameters<typeof rows.remains>) => ({
+        ...rows.remains(...asked),
+        mail: [],
+      })
+      return rule(rowsWith(rows, { remains }), request, stamp)
+    }),
+}

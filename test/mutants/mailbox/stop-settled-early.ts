@@ -1,0 +1,26 @@
+import type { Lease } from '../../../packages/core/src/store/contract.ts'
+import { type Mutant, plantStore } from '../mutant.ts'
+
+export const stopSettledEarly: Mutant = {
+  name: 'stop-settled-early',
+  story: 'A stop is settled when it is read, not when its turn has ended.',
+  plant: (sound) =>
+    plantStore(sound, (store) => ({
+      acquire: async (request) => {
+        const outcome = await store.acquire(request)
+        if (outcome.kind === 'acquired') leases.set(request.sessionId, outcome.lease)
+        return outcome
+      },
+      listMail: async (query) => {
+        const items = await store.listMail(query)
+        const lease = leases.get(query.sessionId)
+        const stops = items.filter((item) => item.control === 'stop').map((item) => item.number)
+        if (lease !== undefined && stops.length > 0) {
+          await store.settleControl({ lease, mail: stops })
+        }
+        return items
+      },
+    })),
+}
+
+const leases = new Map<string, Lease>()

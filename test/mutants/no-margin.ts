@@ -1,7 +1,0 @@
-import type { Mutant } from './mutant.ts'
-
-export const noMargin: Mutant = {
-  name: 'no-margin',
-  story: 'The owner relies on its lease to the last moment and beyond.',
-  plant: (sound) => ({ ...sound, lease: { ...sound.lease, marginMs: -6_000 } }),
-}

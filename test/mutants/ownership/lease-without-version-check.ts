@@ -1,0 +1,11 @@
+import { type Mutant, plantRule } from '../mutant.ts'
+
+export const leaseWithoutVersionCheck: Mutant = {
+  name: 'lease-without-version-check',
+  story: 'A session is acquired with whatever fence the caller remembers.',
+  plant: (sound) =>
+    plantRule(sound, 'acquire', (rule) => (rows, request, stamp) => {
+      const fence = rows.session(request.sessionId)?.fence ?? request.fence
+      return rule(rows, { ...request, fence }, stamp)
+    }),
+}

@@ -1,0 +1,12 @@
+import { asHolder, type Mutant, plantRule } from '../mutant.ts'
+
+export const noFenceAtDelivery: Mutant = {
+  name: 'no-fence-at-delivery',
+  story: 'Input enters the transcript whoever delivers it.',
+  plant: (sound) =>
+    plantRule(
+      sound,
+      'deliver',
+      (rule) => (rows, request, stamp) => rule(rows, asHolder(rows, request), stamp),
+    ),
+}

@@ -1,0 +1,7 @@
+import { type Mutant, plantStore } from '../mutant.ts'
+
+export const lostRepliesNotSearched: Mutant = {
+  name: 'lost-replies-not-searched',
+  story: 'Nobody looks for replies whose claim was lost or that a jumped clock put off.',
+  plant: (sound) => plantStore(sound, () => ({ listReplies: async () => [] })),
+}

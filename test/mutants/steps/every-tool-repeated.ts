@@ -1,0 +1,10 @@
+import type { Mutant } from '../mutant.ts'
+
+export const everyToolRepeated: Mutant = {
+  name: 'every-tool-repeated',
+  story: 'After a take-over every open call is made again.',
+  plant: (sound) => ({
+    ...sound,
+    tools: (tools) => ({ ...sound.tools(tools), isRepeatable: () => true }),
+  }),
+}
