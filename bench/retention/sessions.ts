@@ -13,6 +13,7 @@ export interface Event {
   /** Sessions are split by the hash of their id: rules are tuned on one half, shown on both. */
   readonly half: 'tune' | 'test'
   readonly before: readonly Message[]
+  readonly after: readonly Message[]
   readonly summary?: string
   /** Atoms of later calls that only the history held. */
   readonly demand: readonly string[]
@@ -99,12 +100,13 @@ function readOutput(content: JsonValue | undefined): ResultPart[] {
 const MINIMA = { before: 20, after: 6, atoms: 5 }
 
 /** The recorded compactions: from the previous summary, itself included, to the next one. */
-export function recordedEvents(sessions: readonly Session[]): Event[] {
+export function recordedEvents(sessions: readonly Session[], minima = MINIMA): Event[] {
   return sessions.flatMap(({ id, half, messages, summaries }) =>
     summaries.flatMap((cut, index) => {
       const summary = messages[cut]
       return eventOf({
         half,
+        minima,
         name: `${id.slice(0, 8)}.${index + 1}`,
         before: messages.slice(summaries[index - 1] ?? 0, cut),
         after: messages.slice(cut + 1, summaries[index + 1]),
@@ -130,11 +132,9 @@ export function longCuts(sessions: readonly Session[]): Event[] {
 
 const STRETCH_MESSAGES_MIN = 80
 
-export function eventOf(
-  request: Omit<Event, 'demand'> & { after: readonly Message[]; minima?: typeof MINIMA },
-): Event[] {
-  const { after, minima = MINIMA, ...event } = request
-  if (event.before.length < minima.before || after.length < minima.after) return []
-  const demand = demandOf(event.before.map(wordsOf).join('\n'), after)
+export function eventOf(request: Omit<Event, 'demand'> & { minima?: typeof MINIMA }): Event[] {
+  const { minima = MINIMA, ...event } = request
+  if (event.before.length < minima.before || event.after.length < minima.after) return []
+  const demand = demandOf(event.before.map(wordsOf).join('\n'), event.after)
   return demand.length < minima.atoms ? [] : [{ ...event, demand }]
 }

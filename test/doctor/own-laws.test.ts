@@ -160,7 +160,7 @@ const LAWS: readonly Law[] = [
   },
   {
     ...{ kind: 'index-drift', severity: 'warning', isMended: true },
-    plant: (path) => byHand(path, `insert into entry_words (entry_words) values ('delete-all')`),
+    plant: (path) => byHand(path, 'delete from word_page'),
   },
   {
     ...{ kind: 'old-sqlite', severity: 'fault', isMended: false },
@@ -370,7 +370,7 @@ function byHand(path: string, sql: string): undefined {
 
 function indexed(path: string): number {
   const database = new DatabaseSync(path, { readOnly: true })
-  const count = database.prepare('select count(*) as n from entry_words_docsize').get()?.['n']
+  const count = database.prepare('select count(*) as n from word_page').get()?.['n']
   database.close()
   return Number(count)
 }

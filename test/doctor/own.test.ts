@@ -161,7 +161,7 @@ describe('examining the file of a store', () => {
     const wait = await openSqliteStore({ path })
     await until(async () => indexed(path) > 0)
     await wait.close()
-    byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
+    byHand(path, 'delete from word_page')
     const findings = examineIndex(path, true)
     expect(findings.map(({ kind }) => kind)).toEqual(['index-drift'])
     await fixFindings(
@@ -178,7 +178,7 @@ describe('examining the file of a store', () => {
     await (await StoreFixture.open(store)).admit('was acknowledged')
     await store.close()
     copyFileSync(`${path}.old`, path)
-    byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
+    byHand(path, 'delete from word_page')
     const diagnose = async () => {
       const open = () => readSqliteStore(path)
       const { findings } = await diagnoseOwn({
@@ -229,7 +229,7 @@ function byHand(path: string, sql: string): void {
 
 function indexed(path: string): number {
   const database = new DatabaseSync(path, { readOnly: true })
-  const count = database.prepare('select count(*) as n from entry_words_docsize').get()?.['n']
+  const count = database.prepare('select count(*) as n from word_page').get()?.['n']
   database.close()
   return Number(count)
 }

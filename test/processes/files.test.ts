@@ -145,6 +145,8 @@ describe('kill -9 while the files of a store are worked on', () => {
 })
 
 const SQLITE_AS_IT_WAS = `
+  drop table word_page; drop table passage_block; alter table indexed drop column state;
+  create virtual table entry_words using fts5 (words, content = '', tokenize = 'ascii');
   drop table draft; drop table schedule; drop table note; drop table token; drop index attempt_at;
   alter table session drop column title; alter table session drop column title_salt;
   alter table session drop column scope; alter table operation drop column requested_by;
@@ -154,6 +156,8 @@ const SQLITE_AS_IT_WAS = `
   create unique index audit_phase on audit (operation, phase) where operation is not null;
   pragma user_version = 1;`
 const POSTGRES_AS_IT_WAS = `
+  drop table word_page, passage_block; create table entry_words (words tsvector);
+  alter table indexed drop column state;
   drop table draft, schedule, note, token; drop index attempt_at;
   alter table session drop column title, drop column title_salt, drop column scope;
   alter table operation drop column requested_by;

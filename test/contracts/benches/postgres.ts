@@ -17,7 +17,17 @@ export interface PostgresBench extends StoreBench, AsyncDisposable {
 const emptied: string[] = []
 const TABLES = [
   ...['runner', 'session', 'mail', 'intake', 'sender', 'operation', 'reply', 'route', 'blob'],
-  ...['attempt', 'audit', 'entry_words', 'indexed', 'schedule', 'note', 'token', 'draft'],
+  ...[
+    'attempt',
+    'audit',
+    'word_page',
+    'passage_block',
+    'indexed',
+    'schedule',
+    'note',
+    'token',
+    'draft',
+  ],
 ]
 const EMPTY = `${TABLES.map((table) => `delete from ${table}`).join(';')}; truncate entry;
   update store set commits = 0, hash = encode(sha256(convert_to(id, 'UTF8')), 'hex')`

@@ -82,7 +82,7 @@ import type {
   ReadAudit,
   ReadEntries,
   Search,
-  SearchHit,
+  SearchAnswer,
   StoreFinding,
 } from './queries.ts'
 import type {
@@ -225,7 +225,7 @@ export interface Reads {
   listTokens(): Promise<readonly TokenRow[]>
   findToken(query: { hash: string }): Promise<TokenRow | undefined>
   findBlob(query: { sessionId: SessionId; hash: string }): Promise<BlobRow | undefined>
-  search(query: Search): Promise<readonly SearchHit[]>
+  search(query: Search): Promise<SearchAnswer>
   /** Checks chains, gaps and derived values; an empty list means that all is in order. */
   verify(query: { sessionId?: SessionId }): Promise<readonly StoreFinding[]>
 }

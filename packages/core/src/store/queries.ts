@@ -56,14 +56,43 @@ export interface ReadAttempts {
   readonly limit: number
 }
 export interface Search {
-  readonly sessionId: SessionId
+  /** One session, or several that are ranked together. */
+  readonly sessionId: SessionId | readonly SessionId[]
+  /** In a short text, what stands in quotation marks must stand in the entry as it is. */
   readonly text: string
+  /** The whole text must stand in the entry as it is: identifiers, paths, error messages. */
+  readonly exact?: boolean
   readonly limit: number
+  /** For the next page: so many of the best are left out. */
+  readonly skip?: number
   /** How many entries to show before and after each hit. */
   readonly neighbours: number
+  /** Also entries that hold none of the words, but stand close to some that do. */
+  readonly near?: boolean
+  /** Only entries with a lower number. */
+  readonly before?: EntryNumber
+  readonly speaker?: 'person' | 'notification' | 'agent' | 'tool'
+  /** Only calls of this tool, and their results. */
+  readonly tool?: string
+  /** Only entries that name this file. */
+  readonly path?: string
+  /** From this moment on, and before that one. */
+  readonly since?: number
+  readonly until?: number
+}
+export interface SearchAnswer {
+  /** The best first; of equals, the newer. */
+  readonly hits: readonly SearchHit[]
+  /** How many entries match, those that are not shown included. */
+  readonly total: number
+  /** How many entries are not indexed yet, and were not looked at. */
+  readonly pending: number
 }
 export interface SearchHit {
+  readonly sessionId: SessionId
   readonly entry: Entry
+  /** The part of its text that matches best. */
+  readonly excerpt: string
   readonly before: readonly Entry[]
   readonly after: readonly Entry[]
 }

@@ -95,7 +95,8 @@ function emptyIndex(path: string): string {
   const database = new DatabaseSync(path, { timeout: 5_000 })
   try {
     database.exec(`begin immediate;
-      insert into entry_words (entry_words) values ('delete-all');
+      delete from word_page;
+      delete from passage_block;
       delete from indexed;
       commit`)
   } finally {

@@ -1,22 +1,41 @@
 import { z } from 'zod'
 import { entryNumber } from '#core/base/ids'
-import { clip, oneLine, splitsCharacter } from '#core/base/line'
+import { splitsCharacter } from '#core/base/line'
 import type { Reads } from '#core/store/contract'
-import type { SearchHit } from '#core/store/queries'
 import type { Entry } from '#core/store/rows'
-import { wordsOf } from '#core/store/search/words'
 import { defineTool, ok, refuse } from './define-tool.ts'
 import { entryLabel, entryText } from './entry-text.ts'
+import { recallAnswer } from './recall-answer.ts'
 import type { Tool } from './tool.ts'
 
 const NUMBER_MAX = 2 ** 31 - 1
+
+const moment = z.iso.datetime({ offset: true }).or(z.iso.date())
 
 const input = z.strictObject({
   query: z
     .string()
     .max(10_000)
     .optional()
-    .describe('Words to look for; the best matches come back.'),
+    .describe('Words to look for, a few that matter; "quoted text" must occur exactly.'),
+  skip: z
+    .int()
+    .min(0)
+    .max(1_000)
+    .optional()
+    .describe('Leave out so many of the best matches, to see the next ones.'),
+  characters: z
+    .int()
+    .min(1_000)
+    .max(12_000)
+    .optional()
+    .describe('How long the answer may be; default 5400.'),
+  limit: z.int().min(1).max(100).optional().describe('At most so many matches.'),
+  speaker: z.enum(['person', 'agent', 'tool', 'notification']).optional(),
+  tool: z.string().max(200).optional().describe('Only calls of this tool and their results.'),
+  path: z.string().max(1_000).optional().describe('Only entries that name this file.'),
+  since: moment.optional().describe('Only from this day or moment on (ISO 8601).'),
+  until: moment.optional().describe('Only before this day or moment (ISO 8601).'),
   from: z.int().min(1).max(NUMBER_MAX).optional().describe('Open the entries from this number on.'),
   to: z.int().min(1).max(NUMBER_MAX).optional().describe('The last one to open; default: `from`.'),
   offset: z
@@ -25,21 +44,14 @@ const input = z.strictObject({
     .max(NUMBER_MAX)
     .optional()
     .describe('Begin so many characters into the first opened entry.'),
-  limit: z.int().min(1).max(20).optional().describe('How many matches; default 5.'),
-  neighbours: z
-    .int()
-    .min(0)
-    .max(5)
-    .optional()
-    .describe('Entries shown around each match; default 1.'),
 })
 
-const LIMIT = 5
-const NEIGHBOURS = 1
 /** Of one answer. A whole entry is read in several calls, each behind the last. */
 export const RECALL_CHARACTERS_MAX = 12_000
-const MATCH_CHARACTERS = 600
-const NEIGHBOUR_CHARACTERS = 200
+export const RECALL_CHARACTERS = 5_400
+const MATCHES_MAX = 100
+/** Where the newest entry of a long range would not be begun with fewer characters than this. */
+const PIECE_CHARACTERS_MIN = 600
 const ENTRIES_MAX = 200
 
 /** Everything that was compacted away stays readable: searched by words, opened by number. */
@@ -47,13 +59,16 @@ export function recallTool({ store }: { store: Pick<Reads, 'search' | 'readEntri
   return defineTool({
     name: 'recall',
     description:
-      'Look up what was said or done earlier in this conversation, also what is no longer shown: ' +
-      'search with `query`, or open entries by number with `from` and `to`. ' +
+      'Look up what was said or done earlier in this conversation, also what is no longer shown. ' +
+      'Search with `query`: give the words that matter (names, files, numbers, what it was about), ' +
+      'not a sentence, and a date if you know it. The best excerpts come back in the order of the ' +
+      'conversation, each with its number; open an entry whole with `from`. If they do not answer ' +
+      'the question, try other words or `skip`. ' +
       'Use it before you say that you do not know or remember something.',
     input,
     isRepeatable: true,
     run: async ({ sessionId, entry, input }) => {
-      const { query, from, to = from, offset = 0, limit = LIMIT, neighbours = NEIGHBOURS } = input
+      const { query, from, to = from, offset = 0 } = input
       if (from !== undefined && to !== undefined) {
         const last = Math.min(to, from + ENTRIES_MAX - 1)
         const range = { sessionId, from: entryNumber(from), to: entryNumber(last) }
@@ -63,70 +78,29 @@ export function recallTool({ store }: { store: Pick<Reads, 'search' | 'readEntri
         return ok(opened(entries, offset, isCut ? last + 1 : null) || nothingAt(from, entry))
       }
       if (query === undefined) return refuse('Give `query` to search, or `from` to open entries.')
-      // The call that asks holds the words too, and would be its own best match.
-      const asked = { sessionId, text: query, limit: limit + OWN_MAX, neighbours }
-      const found = await store.search(asked)
-      const hits = found.filter((hit) => hit.entry.number < entry).slice(0, limit)
-      return ok(hits.length === 0 ? NOTHING : visible(hits, query))
+      const { characters = RECALL_CHARACTERS, skip = 0, limit = MATCHES_MAX } = input
+      const { speaker, tool, path, since, until } = input
+      const answer = await store.search({
+        ...{ sessionId, text: query, limit, skip, neighbours: 0, near: true },
+        // The call that asks holds the words too, and would be its own best match.
+        before: entryNumber(entry),
+        ...(speaker !== undefined && { speaker }),
+        ...(tool !== undefined && { tool }),
+        ...(path !== undefined && { path }),
+        ...(since !== undefined && { since: Date.parse(since) }),
+        ...(until !== undefined && { until: Date.parse(until) }),
+      })
+      if (answer.hits.length > 0) return ok(recallAnswer(answer, { characters, skip }).text)
+      return ok(skip > 0 ? NO_MORE : NOTHING)
     },
   })
 }
 
-const OWN_MAX = 4
 const NOTHING = 'Nothing was found. Try other words, fewer words, or open entries by number.'
+const NO_MORE = 'There are no more matches. Try other words, or open entries by number.'
 
 function nothingAt(from: number, entry: number): string {
   return `There is no entry ${from}; the newest is ${entry}.`
-}
-
-function visible(hits: readonly SearchHit[], query: string): string {
-  const words = new Set(wordsOf(query))
-  return bounded(
-    hits.map(({ entry, before, after }) =>
-      [
-        ...before.map((near) => line(near, NEIGHBOUR_CHARACTERS)),
-        `> ${entryLabel(entry)}: ${around(entryText(entry), words)}`,
-        ...after.map((near) => line(near, NEIGHBOUR_CHARACTERS)),
-      ].join('\n'),
-    ),
-  )
-}
-
-function line(entry: Entry, charactersMax: number): string {
-  return `  ${entryLabel(entry)}: ${clip(oneLine(entryText(entry)), charactersMax)}`
-}
-
-const WORD = /[\p{L}\p{N}]+/gu
-/** The store searches no further into an entry. */
-const SEARCHED_CHARACTERS = 200_000
-const PLAIN = /^[A-Za-z0-9]{2}/
-
-/** The place where the first of the words stands, with what is around it. */
-function around(text: string, words: ReadonlySet<string>): string {
-  // A word and its stem begin alike; only where they do is the stem looked for.
-  const starts = new Set([...words].map((word) => word.slice(0, 2)))
-  let at = 0
-  for (const { 0: word, index } of text.slice(0, SEARCHED_CHARACTERS).matchAll(WORD)) {
-    if (PLAIN.test(word) && !starts.has(word.slice(0, 2).toLowerCase())) continue
-    if (!wordsOf(word.slice(0, 64)).some((found) => words.has(found))) continue
-    at = index
-    break
-  }
-  const from = Math.max(0, at - Math.floor(MATCH_CHARACTERS / 3))
-  const begin = splitsCharacter(text, from) ? from + 1 : from
-  const snippet = clip(oneLine(text.slice(begin, begin + 2 * MATCH_CHARACTERS)), MATCH_CHARACTERS)
-  return begin === 0 ? snippet : `…${snippet}`
-}
-
-function bounded(blocks: readonly string[]): string {
-  const kept: string[] = []
-  let left = RECALL_CHARACTERS_MAX
-  for (const block of blocks) {
-    if (kept.length > 0 && block.length > left) break
-    kept.push(clip(block, RECALL_CHARACTERS_MAX))
-    left -= block.length
-  }
-  return kept.join('\n\n')
 }
 
 /** Whole entries as far as there is room; what does not fit is named with where to go on. */
@@ -139,11 +113,11 @@ function opened(entries: readonly Entry[], offset: number, next: number | null):
     const begin = splitsCharacter(whole, start) ? start - 1 : start
     const label = entryLabel(entry)
     const space = left - label.length
-    if (blocks.length > 0 && space < Math.min(whole.length, MATCH_CHARACTERS)) {
+    if (blocks.length > 0 && space < Math.min(whole.length, PIECE_CHARACTERS_MIN)) {
       blocks.push(goOn(entry.number))
       return blocks.join('\n\n')
     }
-    const cut = begin + Math.max(space, MATCH_CHARACTERS)
+    const cut = begin + Math.max(space, PIECE_CHARACTERS_MIN)
     const end = splitsCharacter(whole, cut) ? cut - 1 : cut
     const rest = whole.length - end
     blocks.push(`${label}:\n${whole.slice(begin, end)}`)

@@ -139,8 +139,8 @@ export const adoptions: readonly StoreCase[] = [
       assert.deepEqual(await numbers(), [1, 2, 3, 8])
       await take(fixture, [entry(9, back(0)), entry(10)])
       assert.deepEqual(await numbers(), [10])
-      const found = await store.search({ ...ALL, sessionId: fixture.id, text: 'row 6' })
-      assert.ok(found.some(({ entry: hit }) => hit.number === 6))
+      const { hits } = await store.search({ ...ALL, sessionId: fixture.id, text: 'row 6' })
+      assert.ok(hits.some(({ entry: hit }) => hit.number === 6))
       assert.deepEqual(await store.verify({ sessionId: fixture.id }), [])
     },
   },

@@ -188,7 +188,7 @@ export const concurrency: readonly StoreCase[] = [
       const fixtures = await Promise.all(Array.from({ length: 13 }, (_, index) => work(index)))
       for (const [index, fixture] of fixtures.entries()) {
         const query = { sessionId: fixture.id, text: `s${index}`, limit: 50, neighbours: 0 }
-        assert.equal((await store.search(query)).length, 6)
+        assert.equal((await store.search(query)).hits.length, 6)
       }
       assert.deepEqual(await store.verify({}), [])
     },

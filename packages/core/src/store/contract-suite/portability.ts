@@ -204,7 +204,7 @@ export const portability: readonly StoreCase[] = [
       const target = await bench.fresh()
       await target.importSession(lines)
       const query = { sessionId: fixture.id, text: 'heliotrope', limit: 5, neighbours: 0 }
-      assert.equal((await target.search(query)).length, 1)
+      assert.equal((await target.search(query)).hits.length, 1)
     },
   },
   {

@@ -10,7 +10,7 @@ async function find(
   text: string,
   limit = 10,
 ): Promise<number[]> {
-  const hits = await store.search({ sessionId: fixture.id, text, limit, neighbours: 0 })
+  const { hits } = await store.search({ sessionId: fixture.id, text, limit, neighbours: 0 })
   return hits.map(({ entry }) => entry.number)
 }
 
@@ -88,12 +88,16 @@ export const searches: readonly StoreCase[] = [
       const fixture = await StoreFixture.open(store)
       await fixture.hear('a one', 'b two', 'needle', 'c three', 'd four')
       const query = { sessionId: fixture.id, text: 'needle', limit: 5, neighbours: 1 }
-      const [hit] = await store.search(query)
+      const {
+        hits: [hit],
+      } = await store.search(query)
       assert.deepEqual(
         [hit?.before, [hit?.entry], hit?.after].map((list) => list?.map((entry) => entry?.number)),
         [[2], [3], [4]],
       )
-      const [edge] = await store.search({ ...query, text: 'one', neighbours: 3 })
+      const {
+        hits: [edge],
+      } = await store.search({ ...query, text: 'one', neighbours: 3 })
       assert.deepEqual([edge?.before.length, edge?.after.length], [0, 3])
     },
   },
@@ -106,7 +110,7 @@ export const searches: readonly StoreCase[] = [
       await other.hear('nothing here')
       assert.deepEqual(await find(store, other, 'canary'), [])
       const nobody = { sessionId: sessionId('nobody'), text: 'canary', limit: 5, neighbours: 0 }
-      assert.deepEqual(await store.search(nobody), [])
+      assert.deepEqual((await store.search(nobody)).hits, [])
     },
   },
   {

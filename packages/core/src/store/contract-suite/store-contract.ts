@@ -14,6 +14,7 @@ import { leases } from './leases.ts'
 import { operationalRows } from './operational-rows.ts'
 import { outbox } from './outbox.ts'
 import { portability } from './portability.ts'
+import { rankings } from './rankings.ts'
 import { recovery } from './recovery.ts'
 import { searches } from './searches.ts'
 import { settings } from './settings.ts'
@@ -43,6 +44,7 @@ export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   drafts,
   fences,
   searches,
+  rankings,
   erasures,
   integrity,
   portability,

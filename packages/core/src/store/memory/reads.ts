@@ -1,4 +1,4 @@
-import { entryNumber, type SessionId } from '../../base/ids.ts'
+import type { SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { contextEntries, onPath } from '../context.ts'
 import type { Readers } from '../facade.ts'
@@ -8,14 +8,14 @@ import { mailState } from '../mail-state.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { AttemptRow, SessionRow } from '../rows.ts'
 import { hasWork } from '../rules/create-session.ts'
-import { around, rankEntries } from '../search/rank.ts'
-import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
 import { AuditCheck } from '../verify/audit.ts'
 import { keyHashOf, SessionCheck } from '../verify/session.ts'
+import { MemorySearch } from './search.ts'
 import { key, type MemoryTables } from './tables.ts'
 
 export function memoryReads(tables: MemoryTables): Readers {
   const entriesOf = (id: Parameters<Readers['findSession']>[0]) => tables.entries.get(id) ?? []
+  const index = new MemorySearch(entriesOf)
   return {
     readStore: () => ({
       id: tables.id,
@@ -126,24 +126,7 @@ export function memoryReads(tables: MemoryTables): Readers {
     listTokens: () => [...tables.access.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     findToken: ({ hash }) => tables.tokenOf(hash),
     findBlob: ({ sessionId, hash }) => tables.blobs.get(key(sessionId, hash)),
-    search: ({ sessionId, text, limit, neighbours }) => {
-      const question = questionWords(text)
-      const entries = entriesOf(sessionId)
-      const candidates = entries.filter((entry) => {
-        if (!isSearched(entry) || question.length === 0) return false
-        const words = new Set(wordsOf(textOf(entry)))
-        return question.some((word) => words.has(word))
-      })
-      const hits = rankEntries(question, candidates).slice(0, Math.min(limit, LIST_MAX))
-      return hits.map((entry) => {
-        const { from, to } = around(entry.number, entryNumber(entries.length), neighbours)
-        return {
-          entry,
-          before: entries.slice(from - 1, entry.number - 1),
-          after: entries.slice(entry.number, to),
-        }
-      })
-    },
+    search: (query) => index.search(query),
     verify: ({ sessionId }) => verifyTables(tables, sessionId),
   }
 }

@@ -7,6 +7,7 @@ import type { Connections, LoanedClient } from './connections.ts'
 import { ServerFailure, translateServerError } from './failure.ts'
 import { prefetch, strengthsOf } from './prefetch.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
+import { unindex } from './search.ts'
 import { Snapshot } from './snapshot.ts'
 import { writeChange } from './write.ts'
 
@@ -73,6 +74,9 @@ async function tryOnce<Verb extends CommitVerb>(
     await prove(loan)
     const { ruling, at } = await decide(loan, verb, request, place)
     const { outcome, change } = ruling
+    if (change?.erase !== undefined) {
+      await unindex(loan, change.erase.sessionId, change.erase.entries)
+    }
     if (change !== undefined) await write(loan, verb, change, at)
     ended = change !== undefined
     return { outcome, change }

@@ -348,4 +348,29 @@ update operation set requested_by = cast(substr(reason, 19) as bigint)
   where cause = 'manual' and reason ~ '^requested by mail [0-9]{1,15}$';
 `
 
-export const MIGRATIONS: readonly string[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH]
+// Lists of passages instead of GIN, which cannot rank by passage. What is in the store is indexed
+// again in the background.
+const EIGHTH = `
+drop table entry_words;
+delete from indexed;
+alter table indexed add column state text not null default '';
+create table word_page (
+  session text collate "C" not null,
+  run integer not null,
+  root bytea not null,
+  lists bytea not null,
+  primary key (session, run, root)
+);
+alter table word_page alter column lists set storage external;
+create table passage_block (
+  session text collate "C" not null,
+  number integer not null,
+  entries bytea not null,
+  lengths bytea not null,
+  primary key (session, number)
+);
+`
+
+export const MIGRATIONS: readonly string[] = [
+  ...[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH],
+]

@@ -16,7 +16,7 @@ import {
 import { type Connections, inSnapshot, type LoanedClient, type Query } from './connections.ts'
 import { CHAIN } from './maintenance.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
-import { searchSession } from './search.ts'
+import { searchSessions } from './search.ts'
 import {
   AUDIT_COLUMNS,
   type Columns,
@@ -202,7 +202,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         [toText(sessionId), toBytes(hash)],
         (row) => checkedBlob(POSTGRES.blob.decode(row)),
       ),
-    search: (query) => inSnapshot(connections, (loan) => searchSession(loan, query)),
+    search: (query) => inSnapshot(connections, (loan) => searchSessions(loan, query)),
     verify: async (query) => {
       await readChained(connections, { text: 'select 1', values: [] })
       return verifyPostgres(connections, query)

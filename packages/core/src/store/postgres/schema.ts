@@ -87,7 +87,7 @@ export async function readPostgresSchema(
   ])
   if (tables.length === 0) return 0
   const names = new Set(tables.map((row) => row['name']))
-  if (!names.has('store') || !names.has('entry_words')) {
+  if (!names.has('store') || !names.has('indexed')) {
     throw new StoreRefusedError({
       path: place,
       problem: 'the schema holds tables of another program. Name one that is not there yet.',

@@ -1,94 +1,166 @@
 import type { SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
-import type { Search, SearchHit } from '../queries.ts'
+import { DamagedRowError } from '../errors.ts'
+import type { Search, SearchAnswer } from '../queries.ts'
 import type { Entry } from '../rows.ts'
-import { around, CANDIDATES_MAX, rankEntries } from '../search/rank.ts'
-import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
+import { type Block, blockOf, EMPTY_BLOCK, type IndexedEntry } from '../search/blocks.ts'
+import { type ErasedEntry, erasedPage, erasesMost, planErasure } from '../search/erase.ts'
+import { search } from '../search/find.ts'
+import {
+  dueMerge,
+  type IndexState,
+  indexBatch,
+  NO_INDEX,
+  withMerge,
+} from '../search/index-state.ts'
+import { mergePages, type Page } from '../search/lists.ts'
+import { type Answers, type Lookup, performAsync, type SessionRuns } from '../search/lookup.ts'
 import { checkedSingles } from '../verify/answers.ts'
-import type { Connections, LoanedClient } from './connections.ts'
-import { type Columns, fromText, POSTGRES } from './tables.ts'
+import type { Connections, LoanedClient, Query } from './connections.ts'
+import { type Columns, fromText, POSTGRES, toText } from './tables.ts'
 
 /**
- * Every word is indexed with its session's number before it ("12xorchid"), so that a word is a word
- * of one session and the index needs no extension to keep sessions apart. Words are made here, like
- * on every engine: the server's text search only stores and finds them. Indexing follows behind the
- * appends; what is not indexed yet is few and is read directly, so a search is complete at once.
+ * The rows of the word index: where a session stands (`indexed`), lists of passages by root
+ * (`word_page`), and the lengths of passages (`passage_block`). What is in them is the same on every
+ * engine (search/); the server only stores and finds it. Indexing follows behind the appends; what is
+ * not indexed yet is few and is read directly, so a search is complete at once.
  */
 const INDEX_BATCH = 128
-/** Of very many hits the newest are ranked. */
-const HITS_MAX = 5_000
-/** A vector of words has at most a megabyte; pairs of a text without blanks can come near it. */
-const WORDS_BYTES_MAX = 900_000
-
-const ENTRIES = `select ${POSTGRES.entry.columns} from entry`
+/** Of each input of a merge, so that no transaction takes long. */
+const MERGE_PAGES = 24
 
 /** Runs in one snapshot, which the caller has opened. */
-export async function searchSession(
+export async function searchSessions(loan: LoanedClient, query: Search): Promise<SearchAnswer> {
+  const ids = [query.sessionId].flat()
+  const [rows = []] = await loan.send([
+    {
+      text: `select id, tail, indexed.state from unnest($1::text[]) with ordinality as wanted(name, place)
+        join session on session.id = wanted.name left join indexed on indexed.session = session.id
+        order by place`,
+      values: [ids.map(toText)],
+    },
+  ])
+  const sessions = rows.map(({ id, tail, state }) => ({
+    id: id as SessionId,
+    tail: tail as number,
+    index: decodeState(state),
+  }))
+  const idOf = (session: number) => sessions[session]?.id as SessionId
+  return await performAsync(search(query, sessions), (lookup) => answer(loan, lookup, idOf))
+}
+
+async function answer(
   loan: LoanedClient,
-  { sessionId, text, limit, neighbours }: Search,
-): Promise<readonly SearchHit[]> {
-  const question = questionWords(text)
-  if (question.length === 0) return []
-  const [[row] = []] = await loan.send([
+  lookup: Lookup,
+  idOf: (session: number) => SessionId,
+): Promise<Answers[keyof Answers]> {
+  switch (lookup.want) {
+    case 'pages':
+      return await readPages(loan, lookup, idOf)
+    case 'range': {
+      const [rows = []] = await loan.send([
+        {
+          text: `${RUNS} cross join lateral (
+              select lists from word_page as page
+              where page.session = wanted.session and page.run = wanted.run and page.root < $4
+                and page.root >= coalesce((select max(root) from word_page as other
+                  where other.session = wanted.session and other.run = wanted.run
+                    and other.root <= $3), ''::bytea)
+            ) as found`,
+          values: [
+            ...runParameters(lookup.of, idOf),
+            Buffer.from(lookup.from),
+            Buffer.from(lookup.to),
+          ],
+        },
+      ])
+      return rows.map((row) => row['lists'] as Uint8Array)
+    }
+    case 'blocks': {
+      const ids = lookup.sessions.map((session) => toText(idOf(session)))
+      const [rows = []] = await loan.send([{ text: BLOCKS, values: [ids] }])
+      return lookup.sessions.map((session) =>
+        rows.filter((row) => row['session'] === idOf(session)).map(decodeBlock),
+      )
+    }
+    default:
+      return await readRanges(loan, lookup.ranges, idOf)
+  }
+}
+
+const RUNS = `select found.*, wanted.place::integer as place
+  from unnest($1::text[], $2::integer[]) with ordinality as wanted(session, run, place)`
+const BLOCKS = `select session, entries, lengths from passage_block
+  where session = any($1) order by session, number`
+
+function runParameters(
+  of: readonly SessionRuns[],
+  idOf: (session: number) => SessionId,
+): readonly [readonly string[], readonly number[]] {
+  const pairs = of.flatMap(({ session, runs }) =>
+    runs.map((run) => [toText(idOf(session)), run] as const),
+  )
+  return [pairs.map(([id]) => id), pairs.map(([, run]) => run)]
+}
+
+async function readPages(
+  loan: LoanedClient,
+  { of, roots }: Lookup & { readonly want: 'pages' },
+  idOf: (session: number) => SessionId,
+): Promise<Answers['pages']> {
+  const [rows = []] = await loan.send([
     {
-      text: `select n, ${POSTGRES.session.columns}, coalesce(upto, 0) as upto
-        from session left join indexed on indexed.session = session.id where id = $1`,
-      values: [sessionId],
+      text: `${RUNS} cross join lateral (
+          select lists, wished.place::integer as root
+          from unnest($3::bytea[]) with ordinality as wished(root, place)
+          cross join lateral (
+            select lists from word_page as page
+            where page.session = wanted.session and page.run = wanted.run
+              and page.root <= wished.root
+            order by page.root desc limit 1
+          ) as one
+        ) as found`,
+      values: [...runParameters(of, idOf), roots.map((root) => Buffer.from(root))],
     },
   ])
-  if (row === undefined) return []
-  const { tail } = POSTGRES.session.decode(row)
-  const n = row['n'] as number
-  // Words hold letters and digits only, so nothing in the quotes can end them.
-  const match = question.map((word) => `'${prefixed(n, word)}'`).join(' | ')
-  const [found = [], fresh = []] = await loan.send([
-    {
-      text: `${ENTRIES} where session = $1 and number in (
-          select number from (
-            select number, words from entry_words
-            where words @@ $2::tsquery and session = $1 order by number desc limit ${HITS_MAX}
-          ) as hits
-          order by ts_rank(words, $2::tsquery) desc, number desc limit ${CANDIDATES_MAX}
-        )`,
-      values: [sessionId, match],
-    },
-    {
-      text: `${ENTRIES} where session = $1 and number > $2 order by number`,
-      values: [sessionId, row['upto']],
-    },
-  ])
-  const wanted = new Set(question)
-  const read = (rows: readonly Columns[]) =>
-    checkedSingles(sessionId, rows.map(POSTGRES.entry.decode))
-  const candidates = [
-    ...read(found),
-    ...read(fresh).filter(
-      (entry) => isSearched(entry) && wordsOf(textOf(entry)).some((word) => wanted.has(word)),
-    ),
-  ]
-  const hits = rankEntries(question, candidates).slice(0, Math.min(limit, LIST_MAX))
-  if (neighbours === 0) return hits.map((entry) => ({ entry, before: [], after: [] }))
-  const near = await loan.send(
-    hits.map((entry) => {
-      const { from, to } = around(entry.number, tail, neighbours)
-      return {
-        text: `${ENTRIES} where session = $1 and number between $2 and $3 order by number`,
-        values: [sessionId, from, to],
-      }
+  const pages = new Map(rows.map((row) => [`${row['place']} ${row['root']}`, row['lists']]))
+  let place = 0
+  return of.map(({ runs }) =>
+    runs.flatMap(() => {
+      place += 1
+      return roots.map((_, at) => (pages.get(`${place} ${at + 1}`) as Uint8Array) ?? null)
     }),
   )
-  return hits.map((entry, index) => {
-    const entries = read(near[index] ?? [])
-    return {
-      entry,
-      before: entries.filter((each) => each.number < entry.number),
-      after: entries.filter((each) => each.number > entry.number),
+}
+
+async function readRanges(
+  loan: LoanedClient,
+  ranges: (Lookup & { readonly want: 'entries' })['ranges'],
+  idOf: (session: number) => SessionId,
+): Promise<Answers['entries']> {
+  const read = await loan.send(
+    ranges.map(({ session, from, to }) => ({
+      text: `select ${POSTGRES.entry.columns} from entry
+        where session = $1 and number between $2 and $3 order by number`,
+      values: [toText(idOf(session)), from, to],
+    })),
+  )
+  return ranges.map(({ session }, at) => {
+    try {
+      return checkedSingles(idOf(session), (read[at] ?? []).map(POSTGRES.entry.decode))
+    } catch (error) {
+      if (error instanceof DamagedRowError) return error
+      throw error
     }
   })
 }
 
-function prefixed(n: number, word: string): string {
-  return `${n}x${word}`
+function decodeState(state: unknown): IndexState {
+  return state === null || state === '' ? NO_INDEX : (JSON.parse(state as string) as IndexState)
+}
+
+function decodeBlock(row: Columns): Block {
+  return { entries: row['entries'] as Uint8Array, lengths: row['lengths'] as Uint8Array }
 }
 
 /** Sessions with entries that are not indexed yet; asked once when a store is opened. */
@@ -102,8 +174,9 @@ export async function unindexedSessions(connections: Connections): Promise<reado
 }
 
 /**
- * Indexes one batch of a session; true when more is left. The row in `indexed` is the lock: no entry
- * is indexed twice, and none while it is being erased. Somebody else at it: look again later.
+ * Indexes one batch of a session or merges a few pages; true when more is left. The row in `indexed`
+ * is the lock: no entry is indexed twice, and none while it is being erased. If another process has
+ * it, look again later.
  */
 export async function indexSome(connections: Connections, id: SessionId): Promise<boolean> {
   const loan = await connections.loan()
@@ -116,55 +189,211 @@ export async function indexSome(connections: Connections, id: SessionId): Promis
       },
       { text: 'begin isolation level read committed read write' },
       {
-        text: `select upto, (select n from session where id = $1) as n from indexed
-          where session = $1 for update skip locked`,
+        text: 'select state from indexed where session = $1 for update skip locked',
         values: [id],
       },
     ])
     if (row === undefined) return true
-    const upto = row['upto'] as number
-    const [found = []] = await loan.send([
-      {
-        // No more of them: what else is harmed keeps no words in, and none out.
-        text: `select number, kind, body from entry
-          where session = $1 and number between $2 and $3 order by number`,
-        values: [id, upto + 1, upto + INDEX_BATCH],
-      },
-    ])
-    const entries = found.map(decodeWords)
-    const last = entries.at(-1)
-    if (last === undefined) return false
-    const spoken = entries.filter((entry) => isSearched(entry) && entry.body !== null)
-    await loan.send([
-      ...spoken.map((entry) => ({
-        text: 'insert into entry_words (session, number, words) values ($1, $2, array_to_tsvector($3))',
-        values: [id, entry.number, indexedWords(row['n'] as number, entry)],
-      })),
-      { text: 'update indexed set upto = $2 where session = $1', values: [id, last.number] },
-      { text: 'commit' },
-    ])
+    const state = decodeState(row['state'])
+    const step = (await mergeStep(loan, id, state)) ?? (await batchStep(loan, id, state))
+    if (step === null) return false
+    await loan.send([...step.writes, writeState(id, step.state), { text: 'commit' }])
     ended = true
-    return entries.length === INDEX_BATCH
+    return step.isMore
   } finally {
     if (!ended) await loan.rollback()
     loan.end()
   }
 }
 
-type Words = Pick<Entry, 'number' | 'kind' | 'body'>
-
-function decodeWords({ number, kind, body }: Columns): Words {
-  return { number, kind, body: body === null ? null : fromText(body as string) } as Words
+interface IndexStep {
+  readonly state: IndexState
+  readonly writes: readonly Query[]
+  readonly isMore: boolean
 }
 
-function indexedWords(n: number, entry: Words): readonly string[] {
-  const words: string[] = []
-  let bytes = 0
-  for (const word of new Set(wordsOf(textOf(entry)))) {
-    const indexed = prefixed(n, word)
-    bytes += Buffer.byteLength(indexed)
-    if (bytes > WORDS_BYTES_MAX) break
-    words.push(indexed)
+async function batchStep(
+  loan: LoanedClient,
+  id: SessionId,
+  state: IndexState,
+): Promise<IndexStep | null> {
+  const [found = [], [last] = []] = await loan.send([
+    {
+      // No more of an entry: what else of it is harmed keeps no words in, and none out.
+      text: `select number, kind, at, meta::text as meta, body from entry
+        where session = $1 and number between $2 and $3 order by number`,
+      values: [id, state.upto + 1, state.upto + INDEX_BATCH],
+    },
+    {
+      text: 'select entries, lengths from passage_block where session = $1 and number = $2',
+      values: [id, blockOf(state.upto + 1)],
+    },
+  ])
+  if (found.length === 0) return null
+  const block = last === undefined ? null : decodeBlock(last)
+  const batch = indexBatch(state, block, found.map(decodeIndexed))
+  return {
+    state: batch.state,
+    writes: [
+      ...writePages(id, batch.run, batch.pages),
+      ...[...batch.blocks].map(([number, each]) => writeBlock(id, number, each)),
+    ],
+    isMore: found.length === INDEX_BATCH || dueMerge(batch.state) !== null,
   }
-  return words
+}
+
+async function mergeStep(
+  loan: LoanedClient,
+  id: SessionId,
+  state: IndexState,
+): Promise<IndexStep | null> {
+  const merge = dueMerge(state)
+  if (merge === null) return null
+  const taken = await loan.send(
+    merge.inputs.map((run) => ({
+      text: `select root, lists from word_page where session = $1 and run = $2
+        order by root limit ${MERGE_PAGES + 1}`,
+      values: [id, run.id],
+    })),
+  )
+  const inputs = taken.map((rows) => ({
+    pages: rows.slice(0, MERGE_PAGES).map((row) => row['lists'] as Uint8Array),
+    isMore: rows.length > MERGE_PAGES,
+  }))
+  const { merged, left } = mergePages(inputs)
+  const isDone = inputs.every(({ isMore }, at) => !isMore && left[at]?.length === 0)
+  return {
+    state: withMerge(state, merge, isDone),
+    writes: [
+      ...merge.inputs.flatMap(({ id: run }, at) => [
+        removePages(id, run, (taken[at] ?? []).slice(0, MERGE_PAGES).map(rootIn)),
+        ...writePages(id, run, left[at] ?? []),
+      ]),
+      ...writePages(id, merge.output, merged),
+    ],
+    isMore: true,
+  }
+}
+
+function rootIn(row: Columns): Uint8Array {
+  return row['root'] as Uint8Array
+}
+
+function decodeIndexed({ number, kind, at, meta, body }: Columns): IndexedEntry {
+  const isUser = kind === 'input' && /"lane": ?"user"/.test(String(meta))
+  return {
+    ...({ number, kind, at } as Pick<Entry, 'number' | 'kind' | 'at'>),
+    body: body === null ? null : fromText(body as string),
+    meta: { lane: isUser ? 'user' : '' },
+  }
+}
+
+function writePages(id: SessionId, run: number, pages: readonly Page[]): readonly Query[] {
+  if (pages.length === 0) return []
+  return [
+    {
+      text: `insert into word_page (session, run, root, lists)
+        select $1, $2, root, lists from unnest($3::bytea[], $4::bytea[]) as page(root, lists)`,
+      values: [
+        toText(id),
+        run,
+        pages.map(({ root }) => Buffer.from(root)),
+        pages.map(({ bytes }) => Buffer.from(bytes)),
+      ],
+    },
+  ]
+}
+
+function removePages(id: SessionId, run: number, roots: readonly Uint8Array[]): Query {
+  return {
+    text: 'delete from word_page where session = $1 and run = $2 and root = any($3::bytea[])',
+    values: [toText(id), run, roots.map((root) => Buffer.from(root))],
+  }
+}
+
+function writeBlock(id: SessionId, number: number, { entries, lengths }: Block): Query {
+  return {
+    text: `insert into passage_block (session, number, entries, lengths) values ($1, $2, $3, $4)
+      on conflict (session, number) do update
+      set entries = excluded.entries, lengths = excluded.lengths`,
+    values: [toText(id), number, Buffer.from(entries), Buffer.from(lengths)],
+  }
+}
+
+function writeState(id: SessionId, state: IndexState): Query {
+  return {
+    text: 'update indexed set upto = $2, state = $3 where session = $1',
+    values: [toText(id), state.upto, JSON.stringify(state)],
+  }
+}
+
+/**
+ * Takes entries out of the index, in the transaction that removes their texts. The lock comes first:
+ * whoever is indexing the entry ends before its words are removed, and later ones find no text.
+ */
+export async function unindex(
+  loan: LoanedClient,
+  sessionId: SessionId,
+  numbers: readonly number[],
+): Promise<void> {
+  const id = toText(sessionId)
+  const [[row] = [], found = [], rows = []] = await loan.send([
+    { text: 'select state from indexed where session = $1 for update', values: [id] },
+    {
+      text: 'select number, kind, body from entry where session = $1 and number = any($2)',
+      values: [id, numbers],
+    },
+    { text: BLOCKS, values: [[id]] },
+  ])
+  const state = decodeState(row?.['state'] ?? null)
+  const entries = found.map(
+    ({ number, kind, body }) =>
+      ({ number, kind, body: body === null ? null : fromText(body as string) }) as ErasedEntry,
+  )
+  const indexed = entries.filter(({ number }) => number <= state.upto)
+  if (indexed.length === 0) return
+  if (erasesMost(state, indexed)) {
+    await loan.send([
+      { text: 'delete from word_page where session = $1', values: [id] },
+      { text: 'delete from passage_block where session = $1', values: [id] },
+      { text: `update indexed set upto = 0, state = '' where session = $1`, values: [id] },
+    ])
+    return
+  }
+  const blocks = rows.map(decodeBlock)
+  const erasure = planErasure(state, indexed, {
+    block: (number) => blocks[number] ?? EMPTY_BLOCK,
+    firstSlot: (number) =>
+      blocks.slice(0, number).reduce((sum, { lengths }) => sum + lengths.length / 2, 0),
+  })
+  for (const words of erasure.words) await erasePages(loan, sessionId, words)
+  await loan.send([
+    ...[...erasure.blocks].map(([number, block]) => writeBlock(sessionId, number, block)),
+    writeState(sessionId, erasure.state),
+  ])
+}
+
+async function erasePages(
+  loan: LoanedClient,
+  id: SessionId,
+  { runs, roots, from, to }: ReturnType<typeof planErasure>['words'][number],
+): Promise<void> {
+  const [rows = []] = await loan.send([
+    {
+      text: `select distinct page.run, page.root, page.lists
+        from unnest($2::integer[]) as wanted(run) cross join unnest($3::bytea[]) as wished(root)
+        cross join lateral (
+          select run, root, lists from word_page as each
+          where each.session = $1 and each.run = wanted.run and each.root <= wished.root
+          order by each.root desc limit 1
+        ) as page`,
+      values: [toText(id), runs, roots.map((root) => Buffer.from(root))],
+    },
+  ])
+  const writes = rows.flatMap((row) => {
+    const left = erasedPage(row['lists'] as Uint8Array, from, to)
+    const run = row['run'] as number
+    return left === null ? [] : [removePages(id, run, [rootIn(row)]), ...writePages(id, run, left)]
+  })
+  if (writes.length > 0) await loan.send(writes)
 }

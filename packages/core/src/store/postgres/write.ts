@@ -190,24 +190,20 @@ function update(before: SessionRow, after: SessionRow): Query {
 }
 
 /**
- * The words leave the index with the text. Its lock comes first: who is just indexing the entry ends
- * before the words are removed, who comes later finds no text.
+ * The words have left the index before (`unindex`, in the same transaction): its pages are found by
+ * the texts.
  */
 function erase({ sessionId, entries, mail, replies }: Erase): readonly Query[] {
   return [
-    { text: 'select upto from indexed where session = $1 for update', values: [sessionId] },
-    ...[
-      ['delete from entry_words', entries] as const,
-      ['update entry set body = null, salt = null', entries] as const,
-      ['update mail set body = null, source = null, key = null', mail] as const,
-      ['update reply set body = null', replies] as const,
-    ]
-      .filter(([, numbers]) => numbers.length > 0)
-      .map(([text, numbers]) => ({
-        text: `${text} where session = $1 and number = any($2)`,
-        values: [sessionId, numbers],
-      })),
+    ['update entry set body = null, salt = null', entries] as const,
+    ['update mail set body = null, source = null, key = null', mail] as const,
+    ['update reply set body = null', replies] as const,
   ]
+    .filter(([, numbers]) => numbers.length > 0)
+    .map(([text, numbers]) => ({
+      text: `${text} where session = $1 and number = any($2)`,
+      values: [sessionId, numbers],
+    }))
 }
 
 /** A row that is new must not be there yet; one that was read is locked since. */

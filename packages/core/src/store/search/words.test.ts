@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import { stem } from './stem.ts'
-import { questionWords, textOf, wordsOf } from './words.ts'
+import { passagesOf, questionOf, textOf, wordsOf } from './words.ts'
 
 describe('stem', () => {
   // From the published vocabulary of the algorithm.
@@ -60,13 +60,15 @@ describe('wordsOf', () => {
     ])
   })
 
-  it('gives the words that indexes in the field were made of', () => {
+  it('gives the roots that indexes in the field were made of', () => {
     const sample =
-      'Ärger: 3 deployments FAILED_at /srv/app-2; 設計のレビュー, naïve don\u2019t \u00bd'
-    // When this changes, sqlite/schema.ts needs a step that empties the index.
-    expect(wordsOf(sample).join(' ')).toMatchInlineSnapshot(
-      `"arger 3 deploy fail at srv app 2 設計 計の のレ レヒ ヒュ ュー naiv don t 1 2"`,
+      'Ärger: 3 deployments FAILED_at /srv/app-2; 設計のレビュー, naïve don\u2019t \u00bd went indexSome'
+    const { passages } = passagesOf({ kind: 'input', body: JSON.stringify(sample) })
+    // When this changes, each engine needs a step that empties its word index.
+    expect([...(passages[0]?.roots ?? [])].join(' ')).toMatchInlineSnapshot(
+      `"arger 3 deploy fail at srv app 2 設計 計の のレ レヒ ヒュ ュー naiv don t 1 go indexsom -index -some"`,
     )
+    expect(passages).toMatchObject([{ words: 19, distinct: 18 }])
   })
 
   it('cuts text without blanks into pairs', () => {
@@ -76,9 +78,9 @@ describe('wordsOf', () => {
   it('any text gives words of letters and digits only, at most 32 for a question', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
-        const words = questionWords(text)
+        const words = questionOf(text, new Set(['en']))
         expect(words.length).toBeLessThanOrEqual(32)
-        for (const word of words) expect(word).toMatch(/^[\p{L}\p{N}]+$/u)
+        for (const { word } of words) expect(word).toMatch(/^[\p{L}\p{N}]+$/u)
       }),
     )
   })
@@ -98,11 +100,11 @@ describe('textOf', () => {
       role: 'assistant',
       parts: [
         { type: 'text', text: 'look' },
-        { type: 'tool-call', id: 'c1', name: 'run', input: { command: 'npm test' } },
+        { type: 'tool-call', id: 'c1', name: 'run', input: { command: 'npm test', type: 'bug' } },
         { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AAAA' } },
       ],
     })
-    expect(textOf({ body }).split('\n')).toEqual(['look', 'c1', 'run', 'npm test'])
+    expect(textOf({ body }).split('\n')).toEqual(['look', 'run', 'npm test', 'bug'])
     expect(textOf({ body: null })).toBe('')
   })
 })

@@ -1,57 +1,143 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
 import type { Entry } from '../rows.ts'
+import { LANGUAGES, type Language, languageOf } from './languages.ts'
+import { cutPassages } from './passages.ts'
 import { stem } from './stem.ts'
 
 /**
- * From texts to words, for the index and for the question alike: folded to small letters without
- * marks, stemmed, and where a script has no blanks cut into pairs of characters. A question is
- * therefore only ever a list of such words, and no text of a user can be bad syntax.
+ * From texts to roots, for the index and for the question alike: folded to small letters without
+ * marks, reduced to the root of the language, and where a script has no blanks cut into pairs of
+ * characters. A question is therefore only ever a list of such roots, and no text of a user can be
+ * bad syntax.
  */
 const UNSPACED = '[[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}]&&\\p{L}]'
 const WORD = new RegExp(`${UNSPACED}+|[[\\p{L}\\p{N}]--${UNSPACED}]+`, 'gv')
 const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, 'v')
 const WORD_LENGTH_MAX = 64
+const QUESTION_LENGTH_MAX = 10_000
 const QUESTION_WORDS_MAX = 32
 /** Of one entry this much is indexed; the rest is found by reading, not by searching. */
 const TEXT_LENGTH_MAX = 200_000
+/** Before a part of a name that is written in one: "compactMessages" holds "-compact", "-messages". */
+export const PART = '-'
 
-export function wordsOf(text: string): string[] {
-  const folded = text
-    .slice(0, TEXT_LENGTH_MAX)
-    .toWellFormed()
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
+/** Words as they are written, without marks; case still tells the parts of a name. */
+export function wordsIn(text: string): string[] {
+  const folded = text.slice(0, TEXT_LENGTH_MAX).toWellFormed().normalize('NFKD')
   const words: string[] = []
-  for (const run of folded.match(WORD) ?? []) {
+  for (const run of folded.replace(/\p{M}+/gu, '').match(WORD) ?? []) {
     // One by one: a long text without blanks has more pairs than a call takes arguments.
     if (STARTS_UNSPACED.test(run)) for (const pair of pairs(run)) words.push(pair)
-    else words.push(rootOf(run.slice(0, WORD_LENGTH_MAX)))
+    else words.push(run.slice(0, WORD_LENGTH_MAX))
   }
   return words
-}
-
-// A text has far more words than different words: remembering roots makes indexing five times faster.
-const roots = new Map<string, string>()
-const ROOTS_MAX = 20_000
-
-function rootOf(word: string): string {
-  const known = roots.get(word)
-  if (known !== undefined) return known
-  if (roots.size >= ROOTS_MAX) roots.clear()
-  const root = stem(word)
-  roots.set(word, root)
-  return root
-}
-
-export function questionWords(text: string): string[] {
-  return [...new Set(wordsOf(text.slice(0, 10_000)))].slice(0, QUESTION_WORDS_MAX)
 }
 
 function pairs(run: string): string[] {
   const characters = [...run]
   if (characters.length === 1) return [run]
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`)
+}
+
+const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+
+/** The parts of a name in camel case; none for other words. */
+export function partsOf(word: string): readonly string[] {
+  const parts = word.split(HUMP)
+  return parts.length === 1 ? [] : parts.map((part) => part.toLowerCase())
+}
+
+// A text has far more words than different words: remembering roots makes indexing five times faster.
+const roots = new Map<Language, Map<string, string>>()
+const ROOTS_MAX = 20_000
+
+export function rootOf(word: string, language: Language): string {
+  let known = roots.get(language)
+  if (known === undefined || known.size >= ROOTS_MAX) {
+    known = new Map()
+    roots.set(language, known)
+  }
+  const root = known.get(word) ?? language.stem(word)
+  known.set(word, root)
+  return root
+}
+
+/** The words of a text as English roots, in their order. */
+export function wordsOf(text: string): string[] {
+  return wordsIn(text).map((word) => stem(word.toLowerCase()))
+}
+
+/** What an index keeps of one passage. */
+export interface Passage {
+  readonly roots: ReadonlySet<string>
+  /** Words and distinct roots that are no function words; at least 1, at most 255 each. */
+  readonly words: number
+  readonly distinct: number
+}
+
+export interface Indexed {
+  readonly language: Language
+  readonly passages: readonly Passage[]
+}
+
+/** The passages of an entry as they are indexed. */
+export function passagesOf(entry: Pick<Entry, 'kind' | 'body'>): Indexed {
+  if (!isSearched(entry) || entry.body === null) return { language: languageOf([]), passages: [] }
+  const texts = cutPassages(textOf(entry))
+  const words = texts.map(wordsIn)
+  const language = languageOf(words.flat().map((word) => word.toLowerCase()))
+  return { language, passages: words.map((each) => passageOf(each, language)) }
+}
+
+function passageOf(words: readonly string[], language: Language): Passage {
+  const found = new Set<string>()
+  let content = 0
+  let functions = 0
+  for (const word of words) {
+    const lower = word.toLowerCase()
+    const root = rootOf(lower, language)
+    const isFunction = language.functionWords.has(lower)
+    if (!isFunction) content++
+    else if (!found.has(root)) functions++
+    found.add(root)
+    for (const part of partsOf(word)) found.add(PART + rootOf(part, language))
+  }
+  const parts = [...found].filter((root) => root.startsWith(PART)).length
+  const distinct = found.size - functions - parts
+  return { roots: found, words: clamped(content), distinct: clamped(distinct) }
+}
+
+function clamped(count: number): number {
+  return Math.min(255, Math.max(1, count))
+}
+
+/** A word of a question: the roots that stand for it in any of the languages, the best first. */
+export interface QuestionWord {
+  readonly word: string
+  readonly roots: readonly string[]
+  readonly parts: readonly string[]
+}
+
+/**
+ * The words to look for. Function words are left out, unless there are no others. `spoken` names the
+ * languages of what is searched: the same word may have another root there.
+ */
+export function questionOf(text: string, spoken: ReadonlySet<string>): readonly QuestionWord[] {
+  const words = wordsIn(text.slice(0, QUESTION_LENGTH_MAX))
+  const own = languageOf(words.map((word) => word.toLowerCase()))
+  const others = LANGUAGES.filter((each) => each !== own && spoken.has(each.name))
+  const content = words.filter((word) => !own.functionWords.has(word.toLowerCase()))
+  const found = new Map<string, QuestionWord>()
+  for (const word of content.length > 0 ? content : words) {
+    const lower = word.toLowerCase()
+    const alternatives = [own, ...others].map((language) => rootOf(lower, language))
+    const [first = lower] = alternatives
+    if (found.has(first)) continue
+    const parts = partsOf(word).map((part) => rootOf(part, own))
+    found.set(first, { word: lower, roots: [...new Set(alternatives)], parts })
+    if (found.size === QUESTION_WORDS_MAX) break
+  }
+  return [...found.values()]
 }
 
 export const SEARCHED_KINDS = ['input', 'assistant', 'result'] as const
@@ -65,19 +151,22 @@ export function textOf(entry: Pick<Entry, 'body'>): string {
   if (entry.body === null) return ''
   const found: string[] = []
   let length = 0
-  const walk = (value: JsonValue): void => {
+  const walk = (value: JsonValue, isModel: boolean): void => {
     if (length > TEXT_LENGTH_MAX) return
     if (typeof value === 'string') {
       found.push(value)
       length += value.length
     } else if (Array.isArray(value)) {
-      for (const item of value) walk(item)
+      for (const item of value) walk(item, isModel)
     } else if (isObject(value)) {
-      for (const [name, item] of Object.entries(value)) if (!MACHINE.has(name)) walk(item)
+      for (const [name, item] of Object.entries(value)) {
+        // The arguments of a call are a program's own: there `id` or `type` may say something.
+        if (!isModel || !MACHINE.has(name)) walk(item, isModel && name !== 'input')
+      }
     }
   }
-  walk(parsed(entry.body))
-  return found.join('\n')
+  walk(parsed(entry.body), true)
+  return found.join('\n').slice(0, TEXT_LENGTH_MAX)
 }
 
 /** A damaged body is for `verify` to find; the search goes on with what it says. */
@@ -99,7 +188,10 @@ const MACHINE = new Set([
   'origin',
   'kind',
   'at',
+  'id',
   'callId',
+  'model',
   'usage',
   'provider',
+  'inputText',
 ])

@@ -143,10 +143,9 @@ function writeBlobs(db: SqliteConnection, numbers: SessionNumbers, change: Store
 }
 
 function erase(db: SqliteConnection, n: number, { entries, mail, replies }: Erase): void {
+  unindex(db, n, entries)
   for (const number of entries) {
-    const id = packed(n, number)
-    unindex(db, n, number)
-    db.run('update entry set body = null, salt = null where id = ?', id)
+    db.run('update entry set body = null, salt = null where id = ?', packed(n, number))
   }
   for (const number of mail) {
     const sql = 'update mail set body = null, source = null, key = null where id = ?'

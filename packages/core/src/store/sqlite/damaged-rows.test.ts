@@ -145,7 +145,7 @@ describe('a row that is harmed', () => {
     await fixture.exchange('heliotrope', 'noted')
     await store.close()
     byHand(path, `${UNGUARDED}; delete from indexed`)
-    byHand(path, "insert into entry_words (entry_words) values ('delete-all')")
+    byHand(path, 'delete from word_page; delete from passage_block')
     byHand(path, `update entry set meta = '(' where id & 3 = 1`)
     const writer = new Writer({ path, anchorPath: `${path}.anchor`, busyMs: 1_000, anchorMs: 0 })
     while (writer.maintain());

@@ -16,7 +16,7 @@ export function findFileHarm(db: SqliteConnection): string | null {
   const told = checks
     .flatMap((what) => db.all(`pragma integrity_check(${what})`))
     .map((row) => String(Object.values(row)[0]))
-  const harm = told.find((text) => text !== 'ok' && !text.includes('entry_words'))
+  const harm = told.find((text) => text !== 'ok' && !/word_page|passage_block/.test(text))
   if (harm === undefined) return null
   const what = harm.split('\n').at(-1)
   return `SQLite finds it malformed (${what}). Stop all processes and restore a backup; \`throughline export\` saves the sessions that still check.`

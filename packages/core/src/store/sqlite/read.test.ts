@@ -61,7 +61,7 @@ async function lookEverywhere(store: ReadStore, fixture: StoreFixture): Promise<
   let lines = 0
   for await (const _ of store.exportSession(id)) lines++
   expect(lines).toBeGreaterThan(entries.length)
-  const hits = await store.search({ sessionId: id, text: 'hello', limit: 5, neighbours: 1 })
+  const { hits } = await store.search({ sessionId: id, text: 'hello', limit: 5, neighbours: 1 })
   expect(hits.length).toBeGreaterThan(0)
   expect((await store.readAudit({ after: 0, limit: 1_000 })).length).toBeGreaterThan(0)
   await store.listTokens()

@@ -17,7 +17,7 @@ import { newestAudit, readStoreId } from './apply.ts'
 import type { SqliteConnection, Value } from './connection.ts'
 import { operationalReads } from './operational-rows.ts'
 import { SQLITE_SCHEMA } from './schema.ts'
-import { searchSession } from './search.ts'
+import { searchSessions } from './search.ts'
 import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
 import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf } from './tables.ts'
 import { memoryOf, verifySqlite } from './verify.ts'
@@ -223,11 +223,13 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       return row && checkedBlob(SQLITE.blob.decode(row, sessionId))
     },
     search: (query) => {
-      const session = findSession(db, query.sessionId)
-      const n = numbers.find(query.sessionId)
-      if (session === undefined || n === undefined) return []
-      return searchSession(db, n, session, query, (from, to) =>
-        checkedSingles(query.sessionId, range(n, from, to)),
+      const rows = [query.sessionId].flat().flatMap((id) => {
+        const session = findSession(db, id)
+        const n = numbers.find(id)
+        return session === undefined || n === undefined ? [] : [{ n, session }]
+      })
+      return searchSessions(db, query, rows, ({ n, session }, from, to) =>
+        checkedSingles(session.id, range(n, from, to)),
       )
     },
     verify: (query) => verifySqlite(db, numbers, query),

@@ -6,8 +6,8 @@ import { StoreRefusedError } from '../errors.ts'
  * The tables, as numbered steps that only ever go forward. A step adds tables, columns or indexes;
  * none rewrites a row of `entry`. Integer keys pack session and number (`session << 31 | number`):
  * clustered by session, a third of the size of a WITHOUT ROWID table, and the key of the search
- * index at once. The search index is derived from `wordsOf`: a change there needs a step here that
- * empties `entry_words` and `indexed`, because removing a row names the words it was made of.
+ * index at once. The word index is derived from `passagesOf`: a change there needs a step here that
+ * empties `word_page`, `passage_block` and `indexed`, because erasing finds pages by the words.
  */
 const FIRST = `
 create table store (
@@ -318,8 +318,29 @@ update operation set requested_by = cast(substr(reason, 19) as integer)
   where cause = 'manual' and reason glob 'requested by mail [0-9]*';
 `
 
+// Lists of passages instead of FTS5, which counts the rows of all sessions and cannot rank by passage.
+// What is in the store is indexed again in the background.
+const NINTH = `
+drop table entry_words;
+delete from indexed;
+alter table indexed add column state text not null default '';
+create table word_page (
+  id integer primary key,
+  session integer not null,
+  run integer not null,
+  root blob not null,
+  lists blob not null
+) strict;
+create unique index word_page_root on word_page (session, run, root);
+create table passage_block (
+  id integer primary key,
+  entries blob not null,
+  lengths blob not null
+) strict;
+`
+
 const MIGRATIONS: readonly string[] = [
-  ...[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH],
+  ...[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH],
 ]
 export const SQLITE_SCHEMA = MIGRATIONS.length
 /** "THLN": tells our files from anybody else's. */

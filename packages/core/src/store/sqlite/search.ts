@@ -1,62 +1,120 @@
-import { entryNumber } from '../../base/ids.ts'
-import { LIST_MAX } from '../bounds.ts'
-import type { Search, SearchHit } from '../queries.ts'
+import { DamagedRowError } from '../errors.ts'
+import type { Search, SearchAnswer } from '../queries.ts'
 import type { Entry, SessionRow } from '../rows.ts'
-import { around, CANDIDATES_MAX, rankEntries } from '../search/rank.ts'
-import { isSearched, questionWords, textOf, wordsOf } from '../search/words.ts'
+import { type Block, blockOf, EMPTY_BLOCK, type IndexedEntry } from '../search/blocks.ts'
+import { type ErasedEntry, erasedPage, erasesMost, planErasure } from '../search/erase.ts'
+import { search } from '../search/find.ts'
+import {
+  dueMerge,
+  type IndexState,
+  indexBatch,
+  NO_INDEX,
+  withMerge,
+} from '../search/index-state.ts'
+import { mergePages, type Page } from '../search/lists.ts'
+import { type Answers, type Lookup, perform } from '../search/lookup.ts'
 import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { packed, unpacked } from './tables.ts'
 
 /**
- * Every word is indexed with its session's number before it ("12xorchid"), so that a word is a word
- * of one session: counts, postings and cost are the session's own, whatever others have said (at a
- * million rows 0.2 ms instead of 17). Indexing follows behind the appends; what is not indexed yet
- * is few and is read directly, so a search is complete at once.
+ * The rows of the word index: where a session stands (`indexed`), lists of passages by root
+ * (`word_page`), and the lengths of passages (`passage_block`). What is in them is the same on every
+ * engine (search/). Indexing follows behind the appends; what is not indexed yet is few and is read
+ * directly, so a search is complete at once.
  */
 const INDEX_BATCH = 32
+/** Of each input of a merge, so that no transaction takes long. */
+const MERGE_PAGES = 12
 
-function prefixed(n: number, word: string): string {
-  return `${n}x${word}`
+export interface SearchedRow {
+  readonly n: number
+  readonly session: SessionRow
 }
 
-export function searchSession(
+export function searchSessions(
   db: SqliteConnection,
-  n: number,
-  session: SessionRow,
-  { text, limit, neighbours }: Search,
-  range: (from: number, to: number) => readonly Entry[],
-): readonly SearchHit[] {
-  const question = questionWords(text)
-  if (question.length === 0) return []
-  // Words hold letters and digits only, so nothing in the quotes can end them.
-  const match = question.map((word) => `"${prefixed(n, word)}"`).join(' OR ')
-  const found = db.all(
-    'select rowid as id from entry_words where entry_words match ? order by rank limit ?',
-    match,
-    CANDIDATES_MAX,
-  )
-  const indexed = found.flatMap((row) => {
-    const number = unpacked(row['id'])
-    return range(number, number)
-  })
-  const wanted = new Set(question)
-  const fresh = range(indexedUpTo(db, n) + 1, session.tail).filter(
-    (entry) => isSearched(entry) && wordsOf(textOf(entry)).some((word) => wanted.has(word)),
-  )
-  const hits = rankEntries(question, [...indexed, ...fresh]).slice(0, Math.min(limit, LIST_MAX))
-  return hits.map((entry) => {
-    const { from, to } = around(entry.number, session.tail, neighbours)
-    const near = range(from, to)
-    return {
-      entry,
-      before: near.filter((each) => each.number < entry.number),
-      after: near.filter((each) => each.number > entry.number),
+  query: Search,
+  rows: readonly SearchedRow[],
+  range: (row: SearchedRow, from: number, to: number) => readonly Entry[],
+): SearchAnswer {
+  const sessions = rows.map(({ n, session: { id, tail } }) => ({ id, tail, index: stateOf(db, n) }))
+  const rowOf = (session: number) => rows[session] as SearchedRow
+  return perform(search(query, sessions), (lookup: Lookup): Answers[keyof Answers] => {
+    switch (lookup.want) {
+      case 'pages':
+        return lookup.of.map(({ session, runs }) =>
+          runs.flatMap((run) =>
+            lookup.roots.map((root) => pageOf(db, rowOf(session).n, run, root)?.bytes ?? null),
+          ),
+        )
+      case 'range':
+        return lookup.of.flatMap(({ session, runs }) =>
+          runs.flatMap((run) => pagesBetween(db, rowOf(session).n, run, lookup)),
+        )
+      case 'blocks':
+        return lookup.sessions.map((session) => blocksOf(db, rowOf(session).n))
+      default:
+        return lookup.ranges.map(({ session, from, to }) =>
+          orDamage(() => range(rowOf(session), from, to)),
+        )
     }
   })
 }
 
-function indexedUpTo(db: SqliteConnection, n: number): number {
-  return (db.get('select upto from indexed where session = ?', n)?.['upto'] ?? 0) as number
+function orDamage<T>(read: () => T): T | DamagedRowError {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DamagedRowError) return error
+    throw error
+  }
+}
+
+function pageOf(db: SqliteConnection, n: number, run: number, root: Uint8Array): Page | null {
+  const row = db.get(
+    `select root, lists from word_page where session = ? and run = ? and root <= ?
+     order by root desc limit 1`,
+    n,
+    run,
+    root,
+  )
+  return row === undefined ? null : decodePage(row)
+}
+
+function pagesBetween(
+  db: SqliteConnection,
+  n: number,
+  run: number,
+  { from, to }: { readonly from: Uint8Array; readonly to: Uint8Array },
+): readonly Uint8Array[] {
+  const first = pageOf(db, n, run, from)
+  const rows = db.all(
+    'select root, lists from word_page where session = ? and run = ? and root > ? and root < ?',
+    n,
+    run,
+    from,
+    to,
+  )
+  return [...(first === null ? [] : [first]), ...rows.map(decodePage)].map(({ bytes }) => bytes)
+}
+
+function decodePage(row: SqliteColumns): Page {
+  return { root: row['root'] as Uint8Array, bytes: row['lists'] as Uint8Array }
+}
+
+function blocksOf(db: SqliteConnection, n: number): readonly Block[] {
+  const sql = 'select entries, lengths from passage_block where id between ? and ? order by id'
+  return db.all(sql, packed(n, 0), packed(n + 1, 0) - 1n) as unknown as readonly Block[]
+}
+
+function blockAt(db: SqliteConnection, n: number, block: number): Block | null {
+  const row = db.get('select entries, lengths from passage_block where id = ?', packed(n, block))
+  return (row as unknown as Block | undefined) ?? null
+}
+
+function stateOf(db: SqliteConnection, n: number): IndexState {
+  const row = db.get('select state from indexed where session = ?', n)
+  return row === undefined ? NO_INDEX : (JSON.parse(row['state'] as string) as IndexState)
 }
 
 /** Sessions with entries that are not indexed yet; asked once when a store is opened. */
@@ -70,52 +128,127 @@ export function unindexedSessions(db: SqliteConnection): number[] {
 }
 
 /**
- * Indexes one batch of a session, inside a transaction that the caller holds; true when more is
- * left. The cursor moves in the same transaction, because the index takes a row twice silently.
+ * Indexes one batch of a session or merges a few pages, inside a transaction that the caller holds;
+ * true when more is left. The cursor moves in the same transaction.
  */
 export function indexSome(db: SqliteConnection, n: number): boolean {
-  const upto = indexedUpTo(db, n)
+  const state = stateOf(db, n)
+  if (mergeSome(db, n, state)) return true
+  // No more of an entry is asked for: what else of it is harmed keeps no words in, and none out.
   const rows = db.all(
-    `select ${WORDS} from entry where id between ? and ? order by id`,
-    packed(n, upto + 1),
-    packed(n, upto + INDEX_BATCH),
+    'select id, kind, at, meta, body from entry where id between ? and ? order by id',
+    packed(n, state.upto + 1),
+    packed(n, state.upto + INDEX_BATCH),
   )
-  const last = rows.at(-1)
-  if (last === undefined) return false
-  for (const row of rows) {
-    const words = indexedWords(n, row)
-    if (words === null) continue
-    db.run('insert into entry_words (rowid, words) values (?, ?)', row['id'] ?? null, words)
+  const [first] = rows
+  if (first === undefined) return false
+  const last = blockAt(db, n, blockOf(unpacked(first['id'])))
+  const batch = indexBatch(state, last, rows.map(decodeIndexed))
+  writePages(db, n, batch.run, batch.pages)
+  for (const [number, block] of batch.blocks) writeBlock(db, n, number, block)
+  writeState(db, n, batch.state)
+  return rows.length === INDEX_BATCH || dueMerge(batch.state) !== null
+}
+
+function decodeIndexed(row: SqliteColumns): IndexedEntry {
+  const { kind, at, body } = row as unknown as IndexedEntry
+  const isUser = kind === 'input' && String(row['meta']).includes('"lane":"user"')
+  const meta = { lane: isUser ? 'user' : '' }
+  return { number: unpacked(row['id']) as Entry['number'], kind, at, body, meta }
+}
+
+function mergeSome(db: SqliteConnection, n: number, state: IndexState): boolean {
+  const merge = dueMerge(state)
+  if (merge === null) return false
+  const sql = `select id, root, lists from word_page where session = ? and run = ?
+    order by root limit ${MERGE_PAGES + 1}`
+  const taken = merge.inputs.map(({ id }) => db.all(sql, n, id))
+  const inputs = taken.map((rows) => ({
+    pages: rows.slice(0, MERGE_PAGES).map((row) => row['lists'] as Uint8Array),
+    isMore: rows.length > MERGE_PAGES,
+  }))
+  const { merged, left } = mergePages(inputs)
+  for (const rows of taken) {
+    for (const row of rows.slice(0, MERGE_PAGES)) {
+      db.run('delete from word_page where id = ?', row['id'] as number)
+    }
   }
+  for (const [index, pages] of left.entries()) {
+    writePages(db, n, merge.inputs[index]?.id ?? 0, pages)
+  }
+  writePages(db, n, merge.output, merged)
+  const isDone = inputs.every(({ isMore }, at) => !isMore && left[at]?.length === 0)
+  writeState(db, n, withMerge(state, merge, isDone))
+  return true
+}
+
+function writePages(db: SqliteConnection, n: number, run: number, pages: readonly Page[]): void {
+  for (const { root, bytes } of pages) {
+    const sql = 'insert into word_page (session, run, root, lists) values (?, ?, ?, ?)'
+    db.run(sql, n, run, root, bytes)
+  }
+}
+
+function writeBlock(db: SqliteConnection, n: number, number: number, block: Block): void {
   db.run(
-    `insert into indexed (session, upto) values (?, ?)
-     on conflict (session) do update set upto = excluded.upto`,
-    n,
-    entryNumber(unpacked(last['id'])),
+    'insert or replace into passage_block (id, entries, lengths) values (?, ?, ?)',
+    packed(n, number),
+    block.entries,
+    block.lengths,
   )
-  return rows.length === INDEX_BATCH
 }
 
-/** No more than this is asked for: what else of an entry is harmed keeps no words in, and none out. */
-const WORDS = 'id, kind, body'
-
-function indexedWords(n: number, row: SqliteColumns): string | null {
-  const entry = row as unknown as Pick<Entry, 'kind' | 'body'>
-  if (!isSearched(entry) || entry.body === null) return null
-  return wordsOf(textOf(entry))
-    .map((word) => prefixed(n, word))
-    .join(' ')
+function writeState(db: SqliteConnection, n: number, state: IndexState): void {
+  db.run(
+    `insert into indexed (session, upto, state) values (?, ?, ?)
+     on conflict (session) do update set upto = excluded.upto, state = excluded.state`,
+    n,
+    state.upto,
+    JSON.stringify(state),
+  )
 }
 
-/**
- * Takes an entry out of the index, before its body is gone. A contentless index finds a row's words
- * only by being told them; in return they leave the file at once, and not when segments happen to be
- * merged.
- */
-export function unindex(db: SqliteConnection, n: number, number: number): void {
-  const row = db.get(`select ${WORDS} from entry where id = ?`, packed(n, number))
-  const words = row && number <= indexedUpTo(db, n) ? indexedWords(n, row) : null
-  if (words === null) return
-  const sql = "insert into entry_words (entry_words, rowid, words) values ('delete', ?, ?)"
-  db.run(sql, packed(n, number), words)
+/** Takes entries out of the index, before their bodies are gone; the words leave the file at once. */
+export function unindex(db: SqliteConnection, n: number, numbers: readonly number[]): void {
+  const state = stateOf(db, n)
+  const entries = numbers.flatMap((number): readonly ErasedEntry[] => {
+    const row = db.get('select kind, body from entry where id = ?', packed(n, number))
+    return row && number <= state.upto
+      ? [{ ...(row as unknown as ErasedEntry), number } as ErasedEntry]
+      : []
+  })
+  if (entries.length === 0) return
+  if (erasesMost(state, entries)) {
+    db.run('delete from word_page where session = ?', n)
+    db.run(
+      'delete from passage_block where id between ? and ?',
+      packed(n, 0),
+      packed(n + 1, 0) - 1n,
+    )
+    db.run('delete from indexed where session = ?', n)
+    return
+  }
+  const blocks = blocksOf(db, n)
+  const erasure = planErasure(state, entries, {
+    block: (number) => blocks[number] ?? EMPTY_BLOCK,
+    firstSlot: (number) =>
+      blocks.slice(0, number).reduce((sum, { lengths }) => sum + lengths.length / 2, 0),
+  })
+  for (const { runs, roots, from, to } of erasure.words) {
+    for (const run of runs) for (const root of roots) erasePage(db, n, { run, root, from, to })
+  }
+  for (const [number, block] of erasure.blocks) writeBlock(db, n, number, block)
+  writeState(db, n, erasure.state)
+}
+
+function erasePage(
+  db: SqliteConnection,
+  n: number,
+  { run, root, from, to }: { run: number; root: Uint8Array; from: number; to: number },
+): void {
+  const page = pageOf(db, n, run, root)
+  const left = page === null ? null : erasedPage(page.bytes, from, to)
+  if (page === null || left === null) return
+  db.run('delete from word_page where session = ? and run = ? and root = ?', n, run, page.root)
+  writePages(db, n, run, left)
 }

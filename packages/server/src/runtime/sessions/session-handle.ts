@@ -362,7 +362,7 @@ export async function searchEntries(
   session: SessionRow,
   query: { text: string; limit: number; neighbours: number },
 ): Promise<readonly Found[]> {
-  const hits = await store.search({ sessionId: session.id, ...query })
+  const { hits } = await store.search({ sessionId: session.id, ...query })
   const view = (entry: Entry) => entryView(entry, session.covers)
   return hits.map(({ entry, before, after }) => ({
     sessionId: session.id,

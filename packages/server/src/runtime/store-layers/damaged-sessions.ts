@@ -56,7 +56,10 @@ export class DamagedSessions {
       readEntries: heard((query) => store.readEntries(query)),
       readContext: heard((query) => store.readContext(query)),
       listMail: heard((query) => store.listMail(query)),
-      search: heard((query) => store.search(query)),
+      search: (query) => {
+        const [id = null, ...others] = [query.sessionId].flat()
+        return this.#hear(others.length > 0 ? null : id, () => store.search(query))
+      },
       findBlob: heard((query) => store.findBlob(query)),
       acquire: heard(async (request) => {
         this.#refuse(request.sessionId)

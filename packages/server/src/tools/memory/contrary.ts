@@ -22,7 +22,7 @@ export async function findContrary(
   const { words, isIdle } = claim
   const { sessionId } = call
   const asked = { sessionId, text: words.join(' '), limit: HITS_READ, neighbours: 0 }
-  const hits = words.length === 0 ? [] : await store.search(asked)
+  const { hits } = words.length === 0 ? { hits: [] } : await store.search(asked)
   // Whoever asks about a thing names it; the question of this turn proves nothing.
   const turnStart = await readTurnStart(store, call)
   for (const { entry } of hits) {

@@ -64,7 +64,7 @@ async function repliesOf(stage: Stage, name: string) {
 
 async function found(stage: Stage, name: string, text: string): Promise<readonly string[]> {
   const { id } = await stage.row(name)
-  const hits = await stage.store.search({ sessionId: id, text, limit: 5, neighbours: 0 })
+  const { hits } = await stage.store.search({ sessionId: id, text, limit: 5, neighbours: 0 })
   return hits.map(({ entry }) => entry.body ?? '')
 }
 

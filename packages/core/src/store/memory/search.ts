@@ -1,0 +1,93 @@
+import type { SessionId } from '../../base/ids.ts'
+import type { Search, SearchAnswer } from '../queries.ts'
+import type { Entry } from '../rows.ts'
+import { type Block, blockOf } from '../search/blocks.ts'
+import { search } from '../search/find.ts'
+import { type IndexState, indexBatch, NO_INDEX } from '../search/index-state.ts'
+import { packLists } from '../search/lists.ts'
+import { type Answers, type Lookup, perform } from '../search/lookup.ts'
+
+/** The word index of one session, caught up whenever it is searched. */
+interface MemoryIndex {
+  state: IndexState
+  readonly lists: Map<string, number[]>
+  readonly blocks: Block[]
+  /** Entries as they were indexed: an erased one is another value. */
+  readonly entries: Entry[]
+}
+
+const decoder = new TextDecoder()
+
+export class MemorySearch {
+  readonly #indexes = new Map<SessionId, MemoryIndex>()
+  readonly #entriesOf: (id: SessionId) => readonly Entry[]
+
+  constructor(entriesOf: (id: SessionId) => readonly Entry[]) {
+    this.#entriesOf = entriesOf
+  }
+
+  search(query: Search): SearchAnswer {
+    const ids = [query.sessionId].flat()
+    const indexes = ids.map((id) => this.#upToDate(id))
+    const sessions = ids.map((id, at) => {
+      const { state } = indexes[at] as MemoryIndex
+      return { id, tail: this.#entriesOf(id).length, index: state }
+    })
+    const pagesOf = (session: number, has: (root: string) => boolean) => {
+      const { lists } = indexes[session] as MemoryIndex
+      const chosen = [...lists].filter(([root]) => has(root))
+      return packLists(new Map(chosen)).map(({ bytes }) => bytes)
+    }
+    return perform(search(query, sessions), (lookup: Lookup): Answers[keyof Answers] => {
+      switch (lookup.want) {
+        case 'pages':
+          return lookup.of.map(({ session }) =>
+            lookup.roots.map((bytes) => {
+              const root = decoder.decode(bytes)
+              const list = indexes[session]?.lists.get(root)
+              return list === undefined
+                ? null
+                : (packLists(new Map([[root, list]]))[0]?.bytes ?? null)
+            }),
+          )
+        case 'range': {
+          const letter = decoder.decode(lookup.from)
+          return lookup.of.flatMap(({ session }) =>
+            pagesOf(session, (root) => root.startsWith(letter)),
+          )
+        }
+        case 'blocks':
+          return lookup.sessions.map((session) => indexes[session]?.blocks ?? [])
+        default:
+          return lookup.ranges.map(({ session, from, to }) =>
+            this.#entriesOf(ids[session] as SessionId).slice(from - 1, to),
+          )
+      }
+    })
+  }
+
+  #upToDate(id: SessionId): MemoryIndex {
+    const entries = this.#entriesOf(id)
+    const known = this.#indexes.get(id)
+    const isSame = known?.entries.every((entry, at) => entry === entries[at]) ?? false
+    const index: MemoryIndex =
+      known !== undefined && isSame
+        ? known
+        : { state: NO_INDEX, lists: new Map(), blocks: [], entries: [] }
+    this.#indexes.set(id, index)
+    const fresh = entries.slice(index.entries.length)
+    if (fresh.length === 0) return index
+    const last = index.blocks[blockOf(index.entries.length + 1)] ?? null
+    const { state, lists, blocks } = indexBatch(index.state, last, fresh)
+    for (const [root, passages] of lists) {
+      const list = index.lists.get(root)
+      if (list === undefined) index.lists.set(root, [...passages])
+      else for (const passage of passages) list.push(passage)
+    }
+    for (const [number, block] of blocks) index.blocks[number] = block
+    index.entries.push(...fresh)
+    const run = { id: 1, entries: entries.length, from: 0, to: state.slots, into: null }
+    index.state = { ...state, runs: state.slots > 0 ? [run] : [] }
+    return index
+  }
+}

@@ -1,0 +1,83 @@
+import type { Entry } from '../rows.ts'
+import { type Block, blockOf, passagesIn, withoutEntry } from './blocks.ts'
+import { type IndexState, NO_INDEX, runsWith } from './index-state.ts'
+import { type Page, rootBytes, withoutPassages } from './lists.ts'
+import { passagesOf } from './words.ts'
+
+/** What an engine reads and writes to take entries out of an index. It answers at once or later. */
+export interface IndexRows {
+  block(number: number): Block
+  /** Where the passages of a block begin: those of all blocks before it. */
+  firstSlot(block: number): number
+}
+
+export type ErasedEntry = Pick<Entry, 'number' | 'kind' | 'body'>
+
+/** A page to write again: under which root it was kept, and what is left of it. */
+export interface RewrittenPage {
+  readonly run: number
+  readonly root: Uint8Array
+  readonly pages: readonly Page[]
+}
+
+/** Erasing more than this share of a session is cheaper, and as thorough, by indexing the rest again. */
+const REBUILD_SHARE = 0.25
+
+export function erasesMost(state: IndexState, entries: readonly ErasedEntry[]): boolean {
+  return entries.length > 16 && entries.length >= state.upto * REBUILD_SHARE
+}
+
+export interface Erasure {
+  readonly state: IndexState
+  readonly blocks: ReadonlyMap<number, Block>
+  /** For each entry: the runs that may hold its words, the roots, and the passages to remove. */
+  readonly words: readonly {
+    readonly runs: readonly number[]
+    readonly roots: readonly Uint8Array[]
+    readonly from: number
+    readonly to: number
+  }[]
+}
+
+/** What has to change when indexed entries are erased. Their texts must still be there. */
+export function planErasure(
+  state: IndexState,
+  entries: readonly ErasedEntry[],
+  rows: IndexRows,
+): Erasure {
+  const blocks = new Map<number, Block>()
+  const words: Erasure['words'][number][] = []
+  let { live, distinctSum } = state
+  for (const entry of entries) {
+    if (entry.number > state.upto) continue
+    const number = blockOf(entry.number)
+    const block = blocks.get(number) ?? rows.block(number)
+    const { first, count } = passagesIn(block, entry.number)
+    if (count === 0) continue
+    const from = rows.firstSlot(number) + first
+    const roots = new Set(passagesOf(entry).passages.flatMap((passage) => [...passage.roots]))
+    words.push({
+      runs: runsWith(state, from, from + count),
+      roots: [...roots].map(rootBytes),
+      ...{ from, to: from + count },
+    })
+    const without = withoutEntry(block, entry.number)
+    blocks.set(number, without.block)
+    live -= without.passages
+    distinctSum -= without.distinct
+  }
+  return { state: { ...state, live, distinctSum }, blocks, words }
+}
+
+/** The page without the passages; null where it holds none of them. */
+export function erasedPage(page: Uint8Array, from: number, to: number): readonly Page[] | null {
+  let changes = 0
+  const pages = withoutPassages(page, (passage) => {
+    const isErased = passage >= from && passage < to
+    if (isErased) changes++
+    return isErased
+  })
+  return changes === 0 ? null : pages
+}
+
+export const EMPTY_STATE = JSON.stringify(NO_INDEX)

@@ -1,0 +1,74 @@
+import { isObject, type JsonValue } from '../../base/json.ts'
+import { DamagedRowError } from '../errors.ts'
+import type { Search as Query, SearchHit } from '../queries.ts'
+import type { Entry } from '../rows.ts'
+import type { PassageTable } from './blocks.ts'
+import { ask, type Search } from './lookup.ts'
+import { textOf } from './words.ts'
+
+/** What the index itself knows of an entry: its time and who speaks. */
+export function entryFilter(
+  { since, until, speaker }: Query,
+  table: PassageTable,
+): ((entry: number) => boolean) | null {
+  if ([since, until, speaker].every((each) => each === undefined)) return null
+  return (entry) =>
+    (since === undefined || table.timeOf(entry) >= since) &&
+    (until === undefined || table.timeOf(entry) < until) &&
+    (speaker === undefined || table.speakerOf(entry) === speaker)
+}
+
+const PHRASE = /(?<=^|\s)"([^"]+)"(?=\s|$)/g
+/** Longer texts were pasted, not typed; their quotation marks mean something else. */
+const TYPED_CHARACTERS_MAX = 200
+
+/** What must stand in an entry, signs included; case does not matter. */
+export function phrasesIn({ text, exact }: Query): readonly string[] {
+  if (exact === true) return [text.trim()]
+  if (text.length > TYPED_CHARACTERS_MAX || text.includes('\n')) return []
+  return [...text.matchAll(PHRASE)]
+    .map(([, phrase = '']) => phrase.trim())
+    .filter((phrase) => /[\p{L}\p{N}]/u.test(phrase))
+}
+
+type Verify = (hit: SearchHit, session: number) => Search<boolean>
+
+/** What only the text of an entry can tell; null where nothing is asked of it. */
+export function verifier({ tool, path }: Query, phrases: readonly string[]): Verify | null {
+  const wanted = [...phrases, ...(path === undefined ? [] : [path])].map(comparable)
+  if (wanted.length === 0 && tool === undefined) return null
+  return function* verify({ entry }, session) {
+    const text = comparable(textOf(entry))
+    if (!wanted.every((phrase) => text.includes(phrase))) return false
+    return tool === undefined || (yield* isOfTool(entry, tool, session))
+  }
+}
+
+function comparable(text: string): string {
+  return text.normalize('NFC').toLowerCase().replace(/\s+/g, ' ')
+}
+
+/** How far back the call of a result is looked for: results stand directly behind their calls. */
+const CALL_DISTANCE = 40
+
+function* isOfTool(entry: Entry, tool: string, session: number): Search<boolean> {
+  if (entry.kind === 'assistant') return callsOf(entry).some(({ name }) => name === tool)
+  if (entry.kind !== 'result') return false
+  const { call } = entry.meta
+  const to = entry.number - 1
+  if (to < 1) return false
+  const from = Math.max(1, to - CALL_DISTANCE + 1)
+  const [earlier = []] = yield* ask({ want: 'entries', ranges: [{ session, from, to }] })
+  if (earlier instanceof DamagedRowError) throw earlier
+  const made = earlier.findLast((each) => callsOf(each).some(({ id }) => id === call))
+  return made !== undefined && callsOf(made).some(({ id, name }) => id === call && name === tool)
+}
+
+function callsOf({ kind, body }: Entry): readonly { id: unknown; name: unknown }[] {
+  if (kind !== 'assistant' || body === null) return []
+  const message = JSON.parse(body) as JsonValue
+  if (!isObject(message) || !Array.isArray(message['parts'])) return []
+  return message['parts'].flatMap((part) =>
+    isObject(part) && part['type'] === 'tool-call' ? [{ id: part['id'], name: part['name'] }] : [],
+  )
+}

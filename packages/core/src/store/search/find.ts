@@ -1,0 +1,174 @@
+import type { SessionId } from '../../base/ids.ts'
+import { LIST_MAX } from '../bounds.ts'
+import { DamagedRowError } from '../errors.ts'
+import type { Search as Query, SearchAnswer, SearchHit } from '../queries.ts'
+import type { Entry } from '../rows.ts'
+import { type Block, PassageTable } from './blocks.ts'
+import { stretchesIn } from './dates.ts'
+import { entryFilter, phrasesIn, verifier } from './filter.ts'
+import { type IndexState, indexBatch } from './index-state.ts'
+import { ask, type Search } from './lookup.ts'
+import { cutPassages } from './passages.ts'
+import { type RankBudget, type Ranked, rankPassages } from './rank.ts'
+import { findTerms } from './terms.ts'
+import { questionOf, textOf } from './words.ts'
+
+/** A session to search in: how far it is indexed, and how far it reaches. */
+export interface Searched {
+  readonly id: SessionId
+  readonly tail: number
+  readonly index: IndexState
+}
+
+/** Of entries that are not indexed yet, the first are read directly; the rest is counted and said. */
+const UNINDEXED_READ_MAX = 1_000
+/** Phrases and tools are looked for in the texts of what the words find, the best first. */
+const VERIFIED_MAX = 2_000
+const VERIFY_PAGE = 50
+
+/** A session with the entries that are not indexed yet added, as if they were. */
+export interface Part {
+  readonly session: number
+  readonly index: IndexState
+  readonly fresh: ReadonlyMap<string, readonly number[]>
+  readonly freshBlocks: readonly Block[]
+  /** Totals with the fresh ones; `index` is what is written. */
+  readonly live: number
+  readonly distinctSum: number
+  readonly pending: number
+}
+
+/** Everything about a search that does not depend on where rows are kept. */
+export function* search(
+  query: Query,
+  sessions: readonly Searched[],
+  budget?: RankBudget,
+): Search<SearchAnswer> {
+  const { limit, skip = 0 } = query
+  const parts = yield* partsOf(sessions)
+  const pending = sum(parts, (part) => part.pending)
+  const spoken = new Set(parts.flatMap(({ index }) => index.languages))
+  const question = questionOf(query.text, spoken)
+  if (question.length === 0) return { hits: [], total: 0, pending }
+  const { holding, termsIn } = yield* findTerms(question, parts)
+  const table = new PassageTable(yield* blocksOf(holding), {
+    live: sum(parts, ({ live }) => live),
+    distinctSum: sum(parts, ({ distinctSum }) => distinctSum),
+  })
+  const verify = verifier(query, phrasesIn(query))
+  const wanted = Math.min(limit, LIST_MAX)
+  const end = query.before === undefined ? table.slots : table.slotOf(query.before)
+  const { best, total } = rankPassages(
+    table,
+    {
+      terms: termsIn(table, end),
+      end,
+      near: query.near === true && verify === null,
+      accepts: entryFilter(query, table),
+      times: stretchesIn(query.text, spanOf(table)),
+      limit: verify === null ? skip + wanted : VERIFIED_MAX,
+    },
+    budget,
+  )
+  const places = holding.map(({ session }) => session)
+  const hitsFor = (ranked: readonly Ranked[]) => hitsOf({ query, sessions, places, table }, ranked)
+  if (verify === null) {
+    return { hits: yield* hitsFor(best.slice(skip, skip + wanted)), total, pending }
+  }
+  const matched: SearchHit[] = []
+  for (let from = 0; from < best.length && matched.length < skip + wanted; from += VERIFY_PAGE) {
+    for (const hit of yield* hitsFor(best.slice(from, from + VERIFY_PAGE))) {
+      const session = sessions.findIndex(({ id }) => id === hit.sessionId)
+      if (yield* verify(hit, session)) matched.push(hit)
+    }
+  }
+  return { hits: matched.slice(skip, skip + wanted), total: matched.length, pending }
+}
+
+function* partsOf(sessions: readonly Searched[]): Search<readonly Part[]> {
+  const ranges = sessions.flatMap(({ index, tail }, session) => {
+    const to = Math.min(tail, index.upto + UNINDEXED_READ_MAX)
+    return to > index.upto ? [{ session, from: index.upto + 1, to }] : []
+  })
+  const read = ranges.length === 0 ? [] : yield* ask({ want: 'entries', ranges })
+  const fresh = new Map(ranges.map(({ session }, at) => [session, read[at] ?? []]))
+  return sessions.map(({ index, tail }, session) => {
+    const { live, distinctSum } = index
+    const entries = fresh.get(session) ?? []
+    if (entries instanceof DamagedRowError && sessions.length === 1) throw entries
+    const none = { session, index, live, distinctSum, fresh: new Map(), freshBlocks: [] }
+    if (entries instanceof DamagedRowError) return { ...none, pending: tail - index.upto }
+    if (entries.length === 0) return { ...none, pending: 0 }
+    const { state, lists, blocks } = indexBatch(index, null, entries)
+    return {
+      ...{ session, index: { ...index, languages: state.languages } },
+      ...{ live: state.live, distinctSum: state.distinctSum },
+      ...{ fresh: lists, freshBlocks: [...blocks.values()], pending: tail - state.upto },
+    }
+  })
+}
+
+function* blocksOf(parts: readonly Part[]): Search<readonly (readonly Block[])[]> {
+  const indexed = parts.filter(({ index }) => index.upto > 0).map(({ session }) => session)
+  const read = indexed.length === 0 ? [] : yield* ask({ want: 'blocks', sessions: indexed })
+  const written = new Map(indexed.map((session, at) => [session, read[at] ?? []]))
+  return parts.map(({ session, freshBlocks }) => [...(written.get(session) ?? []), ...freshBlocks])
+}
+
+/** The time of the first passage and of the last. */
+function spanOf(table: PassageTable): { readonly from: number; readonly to: number } {
+  if (table.slots === 0) return { from: 0, to: 0 }
+  const last = table.entryOf[table.slots - 1] as number
+  return { from: table.timeOf(table.entryOf[0] as number), to: table.timeOf(last) }
+}
+
+interface Found {
+  readonly query: Query
+  readonly sessions: readonly Searched[]
+  /** Which of them the table holds, in its order. */
+  readonly places: readonly number[]
+  readonly table: PassageTable
+}
+
+function* hitsOf(
+  { query: { neighbours }, sessions, places, table }: Found,
+  ranked: readonly Ranked[],
+): Search<readonly SearchHit[]> {
+  const ranges = ranked.map(({ entry }) => {
+    const { session: place, number } = table.identify(entry)
+    const session = places[place] as number
+    const { tail } = sessions[session] as Searched
+    const from = Math.max(1, number - neighbours)
+    return { session, number, from, to: Math.min(tail, number + neighbours) }
+  })
+  if (ranges.length === 0) return []
+  const read = yield* ask({ want: 'entries', ranges })
+  return ranked.flatMap(({ passage }, at): readonly SearchHit[] => {
+    const { session, number } = ranges[at] as (typeof ranges)[number]
+    const near = read[at] ?? []
+    if (near instanceof DamagedRowError) {
+      // What one session has lost must not hide what the others hold; health tells of it.
+      if (sessions.length === 1) throw near
+      return []
+    }
+    const entry = near.find((each) => each.number === number)
+    if (entry === undefined) return []
+    return [
+      {
+        sessionId: (sessions[session] as Searched).id,
+        entry,
+        excerpt: excerptOf(entry, table.placeOf(passage)),
+        before: near.filter((each) => each.number < number),
+        after: near.filter((each) => each.number > number),
+      },
+    ]
+  })
+}
+
+function excerptOf(entry: Entry, place: number): string {
+  return cutPassages(textOf(entry))[place]?.trim() ?? ''
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0)
+}

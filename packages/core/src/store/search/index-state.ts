@@ -1,0 +1,144 @@
+import { type Block, BlockWriter, blockOf, EMPTY_BLOCK, type IndexedEntry } from './blocks.ts'
+import { type Page, packLists } from './lists.ts'
+import { passagesOf } from './words.ts'
+
+/**
+ * How far a session is indexed, and into which runs. A run is a sorted series of pages that covers a
+ * stretch of passages; small runs are merged into larger ones, a few pages at a time, and a root
+ * stands either in the inputs of a merge or in its output. So whoever looks into every run finds
+ * everything, whenever that is.
+ */
+export interface Run {
+  readonly id: number
+  readonly entries: number
+  /** Its passages: from the first to before the last. */
+  readonly from: number
+  readonly to: number
+  /** The run that this one is being merged into. */
+  readonly into: number | null
+}
+
+export interface IndexState {
+  /** Entries 1..upto are indexed. */
+  readonly upto: number
+  /** Numbers of passages given out; those of erased entries stay taken. */
+  readonly slots: number
+  readonly live: number
+  readonly distinctSum: number
+  readonly languages: readonly string[]
+  readonly runs: readonly Run[]
+}
+
+export const NO_INDEX: IndexState = {
+  upto: 0,
+  slots: 0,
+  live: 0,
+  distinctSum: 0,
+  languages: [],
+  runs: [],
+}
+
+export interface IndexedBatch {
+  readonly state: IndexState
+  /** The new run, as pages; none where the entries hold no words. */
+  readonly run: number
+  readonly pages: readonly Page[]
+  /** Blocks to write, by their numbers. */
+  readonly blocks: ReadonlyMap<number, Block>
+  readonly lists: ReadonlyMap<string, readonly number[]>
+}
+
+/** Adds the next entries. `last` is the block that the first of them belongs to, if it exists. */
+export function indexBatch(
+  state: IndexState,
+  last: Block | null,
+  entries: readonly IndexedEntry[],
+): IndexedBatch {
+  const lists = new Map<string, number[]>()
+  const writers = new Map<number, BlockWriter>()
+  const languages = new Set(state.languages)
+  let { slots, live, distinctSum, upto } = state
+  for (const entry of entries) {
+    const block = blockOf(entry.number)
+    let writer = writers.get(block)
+    if (writer === undefined) {
+      writer = new BlockWriter(writers.size === 0 && last !== null ? last : EMPTY_BLOCK)
+      writers.set(block, writer)
+    }
+    const { language, passages } = passagesOf(entry)
+    if (passages.length > 0) languages.add(language.name)
+    writer.add(entry, passages)
+    for (const { roots, distinct } of passages) {
+      for (const root of roots) {
+        const list = lists.get(root)
+        if (list === undefined) lists.set(root, [slots])
+        else list.push(slots)
+      }
+      slots++
+      live++
+      distinctSum += distinct
+    }
+    upto = entry.number
+  }
+  const id = Math.max(0, ...state.runs.map((run) => Math.max(run.id, run.into ?? 0))) + 1
+  const run = { id, entries: entries.length, from: state.slots, to: slots, into: null }
+  return {
+    state: {
+      ...{ upto, slots, live, distinctSum },
+      languages: [...languages].sort(),
+      runs: slots > state.slots ? [...state.runs, run] : state.runs,
+    },
+    run: id,
+    pages: packLists(lists),
+    blocks: new Map([...writers].map(([block, writer]) => [block, writer.end()])),
+    lists,
+  }
+}
+
+const FAN_IN = 8
+
+/** The merge to go on with, or to begin: whenever eight runs of a size or smaller are the last ones. */
+export function dueMerge(state: IndexState): { inputs: readonly Run[]; output: number } | null {
+  const begun = state.runs.filter(({ into }) => into !== null)
+  const output = begun[0]?.into
+  if (output) return { inputs: begun, output }
+  for (let level = 0; level < 12; level++) {
+    const start = state.runs.findLastIndex((run) => levelOf(run) > level) + 1
+    const inputs = state.runs.slice(start)
+    if (inputs.length < FAN_IN) continue
+    return { inputs, output: Math.max(...state.runs.map(({ id }) => id)) + 1 }
+  }
+  return null
+}
+
+function levelOf({ entries }: Run): number {
+  return Math.floor(Math.log(Math.max(1, entries)) / Math.log(FAN_IN) + 1e-9)
+}
+
+/** The state while a merge goes on, or after it when `isDone`. */
+export function withMerge(
+  state: IndexState,
+  { inputs, output }: { inputs: readonly Run[]; output: number },
+  isDone: boolean,
+): IndexState {
+  const ids = new Set(inputs.map(({ id }) => id))
+  const runs = state.runs.flatMap((run): readonly Run[] => {
+    if (!ids.has(run.id)) return [run]
+    if (!isDone) return [{ ...run, into: output }]
+    if (run !== inputs[0] && run.id !== inputs[0]?.id) return []
+    const entries = inputs.reduce((total, each) => total + each.entries, 0)
+    return [{ id: output, entries, from: run.from, to: inputs.at(-1)?.to ?? run.to, into: null }]
+  })
+  return { ...state, runs }
+}
+
+/** Every run that may hold words, the outputs of merges included. */
+export function runIds({ runs }: Pick<IndexState, 'runs'>): readonly number[] {
+  return [...new Set(runs.flatMap(({ id, into }) => (into === null ? [id] : [id, into])))]
+}
+
+/** The runs that may hold these passages. */
+export function runsWith({ runs }: IndexState, from: number, to: number): readonly number[] {
+  const holding = runs.filter((run) => run.from < to && from < run.to)
+  return runIds({ runs: holding })
+}

@@ -1,0 +1,35 @@
+import { FUNCTION_WORDS, IRREGULAR } from './english.ts'
+import { stem } from './stem.ts'
+
+/** How a language makes roots of words. Words come folded: small letters, no marks. */
+export interface Language {
+  readonly name: string
+  /** Words that say nothing by themselves, also folded. */
+  readonly functionWords: ReadonlySet<string>
+  stem(word: string): string
+}
+
+export const ENGLISH: Language = {
+  name: 'en',
+  functionWords: FUNCTION_WORDS,
+  stem: (word) => stem(IRREGULAR.get(word) ?? word),
+}
+
+export const LANGUAGES: readonly Language[] = [ENGLISH]
+
+const SAMPLE_WORDS = 400
+
+/** The language whose function words are most frequent; English where that says nothing. */
+export function languageOf(words: readonly string[]): Language {
+  const sample = words.slice(0, SAMPLE_WORDS)
+  let best = ENGLISH
+  let most = 0
+  for (const language of LANGUAGES) {
+    const count = sample.filter((word) => language.functionWords.has(word)).length
+    if (count > most) {
+      best = language
+      most = count
+    }
+  }
+  return best
+}

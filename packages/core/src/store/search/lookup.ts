@@ -1,0 +1,71 @@
+import type { DamagedRowError } from '../errors.ts'
+import type { Entry } from '../rows.ts'
+import type { Block } from './blocks.ts'
+
+/**
+ * What the shared part of a search asks an engine for, as much as possible at once: over a wire each
+ * question is a round trip. Sessions are named by their place in the list that is searched.
+ */
+export type Lookup =
+  | {
+      /** For every run and root, run by run: the page that would hold the root, if there is one. */
+      readonly want: 'pages'
+      readonly of: readonly SessionRuns[]
+      readonly roots: readonly Uint8Array[]
+    }
+  | {
+      /** All pages that may hold roots from `from` to before `to`. */
+      readonly want: 'range'
+      readonly of: readonly SessionRuns[]
+      readonly from: Uint8Array
+      readonly to: Uint8Array
+    }
+  | { readonly want: 'blocks'; readonly sessions: readonly number[] }
+  | { readonly want: 'entries'; readonly ranges: readonly EntryRange[] }
+
+export interface SessionRuns {
+  readonly session: number
+  readonly runs: readonly number[]
+}
+
+export interface EntryRange {
+  readonly session: number
+  readonly from: number
+  readonly to: number
+}
+
+/** One for each session or range, in the order of the question. */
+export interface Answers {
+  pages: readonly (readonly (Uint8Array | null)[])[]
+  range: readonly Uint8Array[]
+  blocks: readonly (readonly Block[])[]
+  entries: readonly (readonly Entry[] | DamagedRowError)[]
+}
+
+export type Search<Result> = Generator<Lookup, Result, Answers[keyof Answers]>
+
+export function* ask<Want extends Lookup['want']>(
+  lookup: Lookup & { readonly want: Want },
+): Generator<Lookup, Answers[Want], Answers[keyof Answers]> {
+  return (yield lookup) as Answers[Want]
+}
+
+/** For engines that answer at once. */
+export function perform<Result>(
+  search: Search<Result>,
+  answer: (lookup: Lookup) => Answers[keyof Answers],
+): Result {
+  let step = search.next()
+  while (step.done !== true) step = search.next(answer(step.value))
+  return step.value
+}
+
+/** For engines that answer over a wire. */
+export async function performAsync<Result>(
+  search: Search<Result>,
+  answer: (lookup: Lookup) => Promise<Answers[keyof Answers]>,
+): Promise<Result> {
+  let step = search.next()
+  while (step.done !== true) step = search.next(await answer(step.value))
+  return step.value
+}

@@ -1,0 +1,151 @@
+import type { PassageTable } from './blocks.ts'
+import type { Part } from './find.ts'
+import { runIds } from './index-state.ts'
+import { findItem, type Item, itemsOf, readPassages, rootBytes } from './lists.ts'
+import { ask, type Search } from './lookup.ts'
+import type { Term } from './rank.ts'
+import { closestRoot, mayBeMistyped, SIMILAR_WEIGHT } from './similar.ts'
+import { PART, type QuestionWord } from './words.ts'
+
+/** A name that is nowhere as a whole may be there in parts. */
+const PART_WEIGHT = 0.5
+/** Slips of the pen are looked for by reading all roots with the first letter. */
+const CORRECTED_SESSIONS_MAX = 20
+
+/** The lists of one root, by the sessions that have it. */
+type Lists = ReadonlyMap<
+  number,
+  { readonly items: readonly Item[]; readonly fresh: readonly number[] }
+>
+
+/**
+ * Where each word of the question stands. A word that is nowhere is looked for as a part of names,
+ * by its own parts if it is a name, and at last as a slip of the pen.
+ */
+export function* findTerms(
+  question: readonly QuestionWord[],
+  parts: readonly Part[],
+): Search<{
+  /** The sessions that hold any of them. */
+  readonly holding: readonly Part[]
+  /** With passages numbered as in a table of these sessions, as if `end` and later ones were not. */
+  readonly termsIn: (table: PassageTable, end: number) => readonly Term[]
+}> {
+  const names = question.flatMap(({ roots, parts: own }) => [
+    ...roots,
+    ...roots.map((root) => PART + root),
+    ...own,
+  ])
+  const found = new Map(yield* listsOf([...new Set(names)], parts))
+  const chosen: { readonly roots: readonly string[]; readonly weight: number }[] = []
+  for (const { word, roots, parts: own } of question) {
+    const isAnywhere = (root: string) => (found.get(root)?.size ?? 0) > 0
+    const inNames = roots.map((root) => PART + root)
+    if (roots.some(isAnywhere)) chosen.push({ roots, weight: 1 })
+    else if (inNames.some(isAnywhere)) chosen.push({ roots: inNames, weight: 1 })
+    else if (own.some(isAnywhere)) {
+      for (const part of own) chosen.push({ roots: [part], weight: PART_WEIGHT })
+    } else if (mayBeMistyped(word) && parts.length <= CORRECTED_SESSIONS_MAX) {
+      const closest = yield* closestIn(roots[0] ?? word, parts)
+      if (closest === null) continue
+      for (const [root, lists] of yield* listsOf([closest], parts)) found.set(root, lists)
+      chosen.push({ roots: [closest], weight: SIMILAR_WEIGHT })
+    }
+  }
+  const used = chosen.map(({ roots }) => roots.flatMap((root) => found.get(root) ?? []))
+  const sessions = new Set(used.flat().flatMap((lists) => [...lists.keys()]))
+  const holding = parts.filter(({ session }) => sessions.has(session))
+  const termsIn = (table: PassageTable, end: number) =>
+    chosen.map(({ weight }, at) => {
+      const postings = union((used[at] ?? []).map((lists) => joined(lists, holding, table)))
+      return { weight, postings: cutAt(postings, end) }
+    })
+  return { holding, termsIn }
+}
+
+function* listsOf(
+  roots: readonly string[],
+  parts: readonly Part[],
+): Search<readonly (readonly [string, Lists])[]> {
+  const keys = roots.map(rootBytes)
+  const of = parts.flatMap(({ session, index }) =>
+    index.runs.length > 0 ? [{ session, runs: runIds(index) }] : [],
+  )
+  const read = of.length === 0 ? [] : yield* ask({ want: 'pages', of, roots: keys })
+  const pagesOf = new Map(
+    of.map(({ session, runs }, at) => [session, { runs, pages: read[at] ?? [] }]),
+  )
+  return roots.map((root, at) => {
+    const lists = new Map<number, { items: readonly Item[]; fresh: readonly number[] }>()
+    for (const { session, fresh } of parts) {
+      const { runs = [], pages = [] } = pagesOf.get(session) ?? {}
+      const items = runs.flatMap((_, run) => {
+        const page = pages[run * keys.length + at]
+        return (page && findItem(page, keys[at] as Uint8Array)) || []
+      })
+      const freshly = fresh.get(root) ?? []
+      if (items.length + freshly.length > 0) lists.set(session, { items, fresh: freshly })
+    }
+    return [root, lists] as const
+  })
+}
+
+/** Passages of all sessions and runs, ascending; runs stand in their order except around a merge. */
+function joined(lists: Lists, holding: readonly Part[], table: PassageTable): Uint32Array {
+  let count = 0
+  for (const { items, fresh } of lists.values()) {
+    count += fresh.length
+    for (const item of items) count += item.count
+  }
+  const postings = new Uint32Array(count)
+  let end = 0
+  for (const [place, { session }] of holding.entries()) {
+    const { items = [], fresh = [] } = lists.get(session) ?? {}
+    const base = table.firstSlot(place)
+    const start = end
+    for (const item of items) end = readPassages(item, postings, end)
+    for (const passage of fresh) postings[end++] = passage
+    if (base > 0)
+      for (let at = start; at < end; at++) postings[at] = (postings[at] as number) + base
+  }
+  return isAscending(postings) ? postings : postings.sort()
+}
+
+function cutAt(postings: Uint32Array, end: number): Uint32Array {
+  const at = postings.findIndex((passage) => passage >= end)
+  return at < 0 ? postings : postings.subarray(0, at)
+}
+
+function isAscending(numbers: Uint32Array): boolean {
+  for (let at = 1; at < numbers.length; at++) {
+    if ((numbers[at] as number) < (numbers[at - 1] as number)) return false
+  }
+  return true
+}
+
+function union(lists: readonly Uint32Array[]): Uint32Array {
+  const given = lists.filter(({ length }) => length > 0)
+  const [first = new Uint32Array(0)] = given
+  if (given.length < 2) return first
+  return Uint32Array.from(new Set(given.flatMap((list) => [...list]))).sort()
+}
+
+const decoder = new TextDecoder()
+
+function* closestIn(root: string, parts: readonly Part[]): Search<string | null> {
+  const [letter = ''] = root
+  const from = rootBytes(letter)
+  const to = rootBytes(String.fromCodePoint((letter.codePointAt(0) ?? 0) + 1))
+  const known = new Set<string>()
+  for (const { fresh } of parts) {
+    for (const each of fresh.keys()) if (each.startsWith(letter)) known.add(each)
+  }
+  const of = parts.map(({ session, index }) => ({ session, runs: runIds(index) }))
+  for (const page of yield* ask({ want: 'range', of, from, to })) {
+    for (const { root: bytes } of itemsOf(page)) {
+      const each = decoder.decode(bytes)
+      if (each.startsWith(letter)) known.add(each)
+    }
+  }
+  return closestRoot(root, known)
+}
