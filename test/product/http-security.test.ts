@@ -73,6 +73,10 @@ describe('the address it listens on', () => {
       await expect(refused).rejects.toThrow(TokenNeededError)
       await expect(serveHttp({ runtime, host })).rejects.toThrow(/throughline tokens create/)
     }
+    // Its name may lead to an address where another user listens.
+    const named = await serveHttp({ runtime, host: 'localhost', port: 0, tokens: tokensOf() })
+    expect(new URL(named.url).hostname).toMatch(/^127\.0\.0\.1$|^\[::1\]$/)
+    await named.close()
     const server = await serveHttp({ runtime, host: '0.0.0.0', tokens: tokensOf(tokenFor('read')) })
     const answer = await fetch(`http://127.0.0.1:${new URL(server.url).port}/v1/agents`)
     expect(answer.status).toBe(401)

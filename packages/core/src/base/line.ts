@@ -1,6 +1,26 @@
 /** One line: every run of blanks and line breaks becomes a blank. */
 export function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
+  return text.replaceAll(/[\s\u0085]+/g, ' ').trim()
+}
+
+const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/
+const INDENT = '  '
+
+/**
+ * Foreign text under a label of ours, each line indented: a line of it that imitates a label is not
+ * at the beginning of a line, where labels are.
+ */
+export function indentLines(text: string): string {
+  return text
+    .split(LINE_BREAK)
+    .map((line) => (line === '' ? line : INDENT + line))
+    .join('\n')
+}
+
+/** The same behind a label on the same line. */
+export function indentRest(text: string): string {
+  const indented = indentLines(text)
+  return indented.startsWith(INDENT) ? indented.slice(INDENT.length) : indented
 }
 
 const LINE_CHARACTERS_MAX = 160

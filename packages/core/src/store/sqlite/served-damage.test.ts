@@ -1,6 +1,7 @@
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   rmSync,
   truncateSync,
@@ -198,6 +199,14 @@ describe('a WAL that was harmed behind a killed process', () => {
       expect(await store.verify({})).toEqual([])
     },
   )
+
+  it.each(['.anchor', '.commits'])('a folder in the place of %s is named', async (end) => {
+    const { copy } = await killed()
+    rmSync(`${copy}${end}`)
+    mkdirSync(`${copy}${end}`)
+    const message = expect.stringContaining('cannot be used (EISDIR)')
+    await expect(open(copy)).rejects.toMatchObject({ code: 'store-refused', message })
+  })
 
   it('a store of an earlier program, which kept no record, opens and has one from then on', async () => {
     const { copy, id } = await killed()

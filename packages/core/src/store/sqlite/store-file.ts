@@ -72,6 +72,14 @@ export function recordOf(path: string): string {
   return `${path}.commits`
 }
 
+/** What the system has against a file beside the database; undefined: it is another error. */
+export function unusableFile(error: unknown, path: string): StoreRefusedError | undefined {
+  const { code, syscall, path: file = path } = error as NodeJS.ErrnoException
+  if (syscall === undefined || code === 'EMFILE' || code === 'ENOSPC') return undefined
+  const problem = `${file} cannot be used (${code}). Make it a file that this user can read and write.`
+  return new StoreRefusedError({ path, problem }, { cause: error })
+}
+
 /** Makes sure that the file is there, private, and on a drive of this machine. */
 export function prepareFile(path: string): void {
   const folder = dirname(path)

@@ -1,6 +1,6 @@
 import { type Clock, pause, systemClock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
-import { clip, oneLine } from '#core/base/line'
+import { clip } from '#core/base/line'
 import { Recent } from '#core/base/recent'
 import type { UserPart } from '#core/message/message'
 import { type Logger, SILENT } from '../../runtime/logger.ts'
@@ -14,6 +14,7 @@ import { bringKin, type ChatRoutes, followMove, kinOf } from './moves.ts'
 import { outboxEdge } from './outbox-edge.ts'
 import type { Incoming, Platform } from './platform.ts'
 import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
+import { saidText } from './said-text.ts'
 
 /**
  * One account of a chat platform on a runtime. Each allowed chat and topic has a session:
@@ -37,7 +38,6 @@ export interface ChatTerms {
 const KEYS_MAX = 10_000
 const SAY_TRIES_MAX = 5
 const SAY_WAIT_MS_MAX = 60_000
-const QUOTE_CHARACTERS_MAX = 300
 const DAMAGED_TEXT =
   'The stored data of this conversation is damaged, so your message was not accepted. Tell the operator of this bot, or start another conversation with /new.'
 
@@ -264,12 +264,6 @@ function partsOf(
 ): readonly UserPart[] {
   const said = { type: 'text', text: saidText(incoming, text) } as const
   return said.text === '' ? attached : [said, ...attached]
-}
-
-/** In a group the text names the speaker; a reply quotes the message it answers. */
-function saidText({ chat, sender, answers }: Incoming, text: string): string {
-  const quote = answers === undefined ? '' : `> ${clip(oneLine(answers), QUOTE_CHARACTERS_MAX)}\n\n`
-  return chat.kind === 'group' ? `${quote}${clip(oneLine(sender.name), 64)}: ${text}` : quote + text
 }
 
 /** Why the message was refused, for its sender; null: it was accepted, now or before. */

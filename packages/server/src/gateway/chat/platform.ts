@@ -90,6 +90,8 @@ export interface Incoming {
   attachments(): Promise<readonly UserPart[]>
   /** A few words of the message that it answers. */
   readonly answers?: string
+  /** What the platform adds for the agent; it follows the text. */
+  readonly note?: string
   /** A part of it cannot be read; the sender gets this sentence. */
   readonly unsupported?: string
   /** Held messages from before, which started no turn; they go in with it, oldest first. */

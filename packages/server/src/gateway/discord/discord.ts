@@ -330,7 +330,7 @@ export class DiscordPlatform implements Platform {
         ? []
         : breaker.kept.map(({ message: kept, note }) => {
             const incoming = this.#incoming(kept, where)
-            return note === null ? incoming : { ...incoming, text: `${incoming.text}\n\n${note}` }
+            return note === null ? incoming : { ...incoming, note }
           })
     const incoming = {
       ...this.#incoming(message, where, await this.#isOurThread(message, where)),

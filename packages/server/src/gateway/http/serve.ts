@@ -175,6 +175,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   }
 }
 
-function urlOf(host: string, { port }: AddressInfo): string {
+/** `localhost` may lead to another address, where another user of this machine listens. */
+function urlOf(named: string, { address, port }: AddressInfo): string {
+  const host = named === 'localhost' ? address : named
   return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
 }

@@ -1,4 +1,5 @@
 import { type SessionId, sessionId } from '#core/base/ids'
+import { oneLine } from '#core/base/line'
 import { type NoteRow, PROPOSED } from '#core/store/operational-rows'
 
 /** Notes lead every context, and anybody may have said what they tell. */
@@ -12,7 +13,7 @@ export function memoryBlock(notes: readonly Omit<NoteRow, 'at' | 'scope'>[]): st
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map(({ id, text, origin }) => {
       const from = origin === null ? '' : `, from ${origin.sessionId} #${origin.number}`
-      return `- [${id}${from}] ${text.split(/[\r\n]+/).join(' ')}`
+      return `- [${id}${from}] ${oneLine(text)}`
     })
   return [HEADING, ...lines].join('\n')
 }

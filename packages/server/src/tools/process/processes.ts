@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { type Clock, pause } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
 import type { SessionId } from '#core/base/ids'
-import { clip } from '#core/base/line'
+import { clip, indentLines } from '#core/base/line'
 import type { Commits, Reads } from '#core/store/contract'
 import { noticeBody } from '../own-mail.ts'
 import type { ToolCall } from '../tool.ts'
@@ -358,7 +358,7 @@ function begin({ program, args, folder, env }: Start): Promise<Begun> {
 
 function matchText({ id, title }: Job, { pattern, line, suppressed }: MatchNotice): string {
   const more = suppressed === 0 ? '' : `\n(${suppressed} further matches since the last notice)`
-  return `Program ${id} (${title}) wrote a line that matches ${pattern}:\n${line}${more}`
+  return `Program ${id} (${title}) wrote a line that matches ${pattern}:\n${indentLines(line)}${more}`
 }
 
 const TAIL_CHARACTERS = 500
@@ -383,5 +383,5 @@ function endText({ id, title, child, matches }: Job, end: string): string {
   const { text } = output.read(output.end - TAIL_CHARACTERS, TAIL_CHARACTERS)
   const unreported =
     matches.unreported === 0 ? '' : `\n(${matches.unreported} matching lines were not reported)`
-  return `Program ${id} (${title}) ${end}.${unreported}\nThe end of its output:\n${text}`
+  return `Program ${id} (${title}) ${end}.${unreported}\nThe end of its output:\n${indentLines(text)}`
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isId, type SessionId, sessionId } from '#core/base/ids'
+import { indentLines } from '#core/base/line'
 import type { Commits, Reads } from '#core/store/contract'
 import type { Route, SessionRow } from '#core/store/rows'
 import { defineTool, ok, type ParsedCall, refuse } from '../define-tool.ts'
@@ -158,7 +159,7 @@ async function send(
     if (outcome.kind === 'admitted') parts.onAdmitted?.(receiver.id)
     return answerTo(outcome, `Sent to ${receiver.agent}, session ${receiver.id}.`)
   }
-  const body = letterOf(from, verdict.isFirst ? `${text}\n\n${receiverText(verdict)}` : text)
+  const body = letterOf(from, text, verdict.isFirst ? `\n\n${receiverText(verdict)}` : '')
   const outcome = await store.putSchedule({
     id: heldId(call),
     sessionId: receiver.id,
@@ -182,10 +183,10 @@ async function send(
   }
 }
 
-function letterOf(from: From, text: string) {
+function letterOf(from: From, text: string, note = '') {
   const { agent, sessionId, tokens } = from
-  const words = `Message from the agent ${agent} (session ${sessionId}):\n${text}`
-  return noticeBody(words, { from: { agent, sessionId, tokens } })
+  const words = `Message from the agent ${agent} (session ${sessionId}):\n${indentLines(text)}`
+  return noticeBody(words + note, { from: { agent, sessionId, tokens } })
 }
 
 const KEPT = 'Kept: it is read when something else arrives there.'

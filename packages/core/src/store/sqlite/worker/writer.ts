@@ -23,7 +23,7 @@ import { SqliteRows } from '../rows.ts'
 import { migrateSqlite, SQLITE_SCHEMA } from '../schema.ts'
 import { indexSome, unindexedSessions } from '../search.ts'
 import { SessionNumbers } from '../sessions.ts'
-import { isOldSqlite, recordOf, SQLITE_VERSION_MIN, walSize } from '../store-file.ts'
+import { isOldSqlite, recordOf, SQLITE_VERSION_MIN, unusableFile, walSize } from '../store-file.ts'
 import { SQLITE } from '../tables.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
 
@@ -103,7 +103,7 @@ export class Writer {
       this.#files = new OpenFiles(path)
     } catch (error) {
       this.#db.close()
-      throw translateSqliteError(error, path)
+      throw unusableFile(error, path) ?? translateSqliteError(error, path)
     }
   }
 

@@ -45,7 +45,8 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
   const lost = flags.acceptLoss ? found.filter(({ kind }) => kind === 'lost-commits') : []
   if (lost.length > 0) acceptLoss(where.url, beside)
   const accepted = lost.map(
-    ({ what }) => `The loss is accepted, and the store takes messages again: ${what}`,
+    ({ what }) =>
+      `The loss is accepted. Processes that serve the store take messages again after a restart. ${what}`,
   )
   const findings = found.filter((finding) => !lost.includes(finding))
   const repaired = flags.fix

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { Argument, Command } from 'commander'
+import { UsageError } from '../../../host/errors.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { programLocation } from '../../hint.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { SERVICE_KINDS, type ServiceKind, serviceText } from './text.ts'
+import { SERVICE_KINDS, type ServiceKind, serviceText, whyUnprintable } from './text.ts'
 
 export function serviceCommand(): Command {
   const print = new Command('print')
@@ -22,6 +23,12 @@ export function serviceCommand(): Command {
         program: join(packageFolder, 'bin', 'throughline.js'),
         args: ['serve', ...args],
         workingFolder,
+      }
+      const problem = whyUnprintable(kind, facts)
+      if (problem !== null) {
+        throw new UsageError(
+          `Nothing can be printed for ${kind}: ${problem}. Use another folder or argument.`,
+        )
       }
       await writeOutput('-', serviceText(kind, facts))
     })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SERVICE_KINDS, serviceText } from './text.ts'
+import { SERVICE_KINDS, serviceText, whyUnprintable } from './text.ts'
 
 const facts = {
   node: '/opt/node 24/node',
@@ -27,6 +27,29 @@ describe('serviceText', () => {
     expect(opened.filter((name) => name !== 'plist').sort()).toEqual(
       closed.filter((name) => name !== 'plist').sort(),
     )
+  })
+
+  it.each(SERVICE_KINDS)(
+    'is not made for %s where a name would begin a line of its own',
+    (kind) => {
+      const plain = { ...facts, program: '/srv/throughline.js' }
+      expect(whyUnprintable(kind, plain)).toBeNull()
+      for (const end of ['\n', '\r', '\u2028', '\u0085']) {
+        const evil = `/srv/a${end}ExecStartPre=/bin/evil`
+        expect(whyUnprintable(kind, { ...plain, workingFolder: evil })).toContain('line break')
+        expect(whyUnprintable(kind, { ...plain, args: ['serve', evil] })).toContain('line break')
+      }
+    },
+  )
+
+  it('is not made where a folder would run into the next line, or Windows would read a variable', () => {
+    const plain = { ...facts, program: '/srv/throughline.js' }
+    expect(whyUnprintable('systemd', { ...plain, workingFolder: '/srv/a\\' })).toContain(
+      'backslash',
+    )
+    expect(whyUnprintable('nssm', { ...plain, args: ['--set', 'a=%PATH%'] })).toContain('percent')
+    const piped = serviceText('nssm', { ...plain, args: ['--set', 'a=b|calc'] })
+    expect(piped).toContain('"\\"a=b|calc\\""')
   })
 
   it.each(SERVICE_KINDS)('gives a process time to end in order under %s [S29]', (kind) => {

@@ -10,6 +10,24 @@ export interface ServiceFacts {
 export const SERVICE_KINDS = ['systemd', 'launchd', 'nssm'] as const
 export type ServiceKind = (typeof SERVICE_KINDS)[number]
 
+/** Why these facts cannot be written for a service manager; null: they can. */
+export function whyUnprintable(kind: ServiceKind, facts: ServiceFacts): string | null {
+  const { node, program, args, workingFolder } = facts
+  const words = [node, program, workingFolder, ...args]
+  // A line break would begin a line of its own, such as another command to run.
+  if (words.some((word) => CONTROLS.test(word))) return 'a path or an argument has a line break'
+  if (kind === 'systemd' && /\\$|\s$/.test(workingFolder)) {
+    return 'the path of this folder ends with a backslash or a blank'
+  }
+  // The shell of Windows reads these also within quotes.
+  if (kind === 'nssm' && words.some((word) => /["%]/.test(word))) {
+    return 'a path or an argument has a quotation mark or a percent sign'
+  }
+  return null
+}
+
+const CONTROLS = /\p{Cc}|\p{Zl}|\p{Zp}/u
+
 export function serviceText(kind: ServiceKind, facts: ServiceFacts): string {
   switch (kind) {
     case 'systemd':
@@ -109,11 +127,14 @@ nssm start throughline
 `
 }
 
+/** What the shell of Windows would not take as part of a word. */
+const SHELL = /[\s&()^|<>;,=!'`]/
+
 function commandWord(word: string): string {
-  return /[\s&()^]/.test(word) ? `"${word}"` : word
+  return SHELL.test(word) ? `"${word}"` : word
 }
 
 /** nssm keeps its last words as one command line, so their quotes must outlive the shell's. */
 function innerWord(word: string): string {
-  return /[\s&()^]/.test(word) ? `"\\"${word}\\""` : word
+  return SHELL.test(word) ? `"\\"${word}\\""` : word
 }

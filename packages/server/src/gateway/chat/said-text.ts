@@ -1,0 +1,20 @@
+import { clip, indentRest, oneLine } from '#core/base/line'
+import type { Incoming } from './platform.ts'
+
+const QUOTE_CHARACTERS_MAX = 300
+const NAME_CHARACTERS_MAX = 64
+
+/**
+ * What the agent reads of a message. In a group it starts with who speaks, and neither a colon in a
+ * name nor a line of the text can look like what another person said. A reply says to what.
+ */
+export function saidText(
+  { chat, sender, answers, note }: Pick<Incoming, 'chat' | 'sender' | 'answers' | 'note'>,
+  text: string,
+): string {
+  const quote = answers === undefined ? '' : `> ${clip(oneLine(answers), QUOTE_CHARACTERS_MAX)}\n\n`
+  const after = note === undefined ? '' : `\n\n${note}`
+  if (chat.kind !== 'group') return quote + text + after
+  const name = clip(oneLine(sender.name.replaceAll(/[:：]/g, ' ')), NAME_CHARACTERS_MAX)
+  return `${quote}${name}: ${indentRest(text)}${after}`
+}
