@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { ENDPOINTS } from '../../packages/server/src/gateway/http/serve.ts'
+import { ENDPOINTS } from '../../packages/server/src/gateway/http/endpoints/all.ts'
 import { openPlace } from './http-place.ts'
 
 /**

@@ -9,8 +9,11 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
 import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
-import { mintToken } from '../../packages/server/src/gateway/http/access/access.ts'
-import { serveHttp, TokenNeededError } from '../../packages/server/src/gateway/http/serve.ts'
+import {
+  mintToken,
+  TokenNeededError,
+} from '../../packages/server/src/gateway/http/access/access.ts'
+import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { sign } from '../../packages/server/src/gateway/http/webhook.ts'
 import {
   bearer,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AuditLog } from '../../packages/core/src/audit/log/log.ts'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
-import { ENDPOINTS } from '../../packages/server/src/gateway/http/serve.ts'
+import { ENDPOINTS } from '../../packages/server/src/gateway/http/endpoints/all.ts'
 import { type Answered, type Init, openPlace, type Place } from './http-place.ts'
 
 let place: Place

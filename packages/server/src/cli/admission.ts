@@ -1,6 +1,6 @@
 import { FailedError, UsageError } from '../host/errors.ts'
 import type { Admission, Runtime } from '../runtime/runtime.ts'
-import { notify } from './terminal/stderr.ts'
+import { printNotice } from './terminal/stderr.ts'
 
 /** The sources under which commands admit; a key is unique within its source. */
 export const COMMAND_SOURCE = 'cli'
@@ -44,6 +44,6 @@ export function taken(admission: Admission, what: string): Accepted {
 export async function warnIfUnserved(runtime: Runtime): Promise<void> {
   const { runners } = await runtime.health()
   if (runners.length === 0) {
-    notify('note: no process serves this store now; it waits until `throughline serve` runs.')
+    printNotice('note: no process serves this store now; it waits until `throughline serve` runs.')
   }
 }

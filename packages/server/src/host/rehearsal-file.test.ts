@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '#core/base/clock'
+import { openMemoryStore } from '#core/store/memory/open'
 import { openDiagnostics } from '../gateway/http/diagnostics.ts'
 import type { RehearsalReport } from '../proof/rehearsal/report.ts'
+import { openRuntime } from '../runtime/open-runtime.ts'
 import { PictureFile } from './rehearsal-file.ts'
 
 const AGENT = {
@@ -16,7 +18,9 @@ it('a server shows the picture of a rehearsal beside it, and in the end which la
   const folder = mkdtempSync(join(tmpdir(), 'throughline-picture-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const rehearsalFile = join(folder, 'rehearsal.json')
-  const server = openDiagnostics({ rehearsalFile }, { ...systemClock, isKnown: async () => true })
+  const runtime = await openRuntime({ store: openMemoryStore(), agents: [], runs: false })
+  onTestFinished(() => runtime.close())
+  const server = openDiagnostics({ rehearsalFile }, runtime, systemClock)
   expect(await server.rehearsal()).toBeNull()
   const file = new PictureFile(rehearsalFile)
   file.draw({ phase: 'driving', elapsedMs: 500, agents: [AGENT] })

@@ -19,7 +19,7 @@ export function moment(at: number): string {
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`
 }
 
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
+export function countText(count: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(count)} ${count === 1 ? noun : plural}`
 }
 

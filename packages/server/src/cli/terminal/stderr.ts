@@ -1,7 +1,7 @@
 import { printable } from './printable.ts'
 
 /** A sentence for the person, on standard error: standard output holds data only. */
-export function notify(sentence: string): void {
+export function printNotice(sentence: string): void {
   process.stderr.write(`${printable(sentence)}\n`)
 }
 

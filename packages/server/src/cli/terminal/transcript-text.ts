@@ -5,7 +5,7 @@ import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import type { TranscriptEntry } from '../../runtime/runtime.ts'
 import type { Paint } from './colours.ts'
-import { counted, moment } from './format.ts'
+import { countText, moment } from './format.ts'
 import { printable } from './printable.ts'
 
 /**
@@ -104,7 +104,7 @@ export function messageLines(message: Message): readonly string[] {
 /** The first lines, and how many more there are. */
 export function shorten(lines: readonly string[], linesMax: number): readonly string[] {
   const rest = lines.length - linesMax
-  return rest <= 1 ? lines : [...lines.slice(0, linesMax), `… and ${counted(rest, 'more line')}`]
+  return rest <= 1 ? lines : [...lines.slice(0, linesMax), `… and ${countText(rest, 'more line')}`]
 }
 
 function resultTitle(meta: TranscriptEntry['meta'], paint: Paint): string {

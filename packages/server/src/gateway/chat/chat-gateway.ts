@@ -7,7 +7,13 @@ import { type Logger, SILENT } from '../../runtime/logger.ts'
 import type { Admission, Runtime } from '../../runtime/runtime.ts'
 import { type AllowList, isHeard, isSenderAllowed, strangerText } from './allow.ts'
 import { CHAT_DRAWING } from './chat-drawing.ts'
-import { readTyped, runCommand, SLASH_COMMANDS, type SlashName, unknownText } from './commands.ts'
+import {
+  readTyped,
+  runSlashCommand,
+  SLASH_COMMANDS,
+  type SlashName,
+  unknownText,
+} from './commands.ts'
 import { admitEdit, type Intake } from './edits.ts'
 import { Live } from './live.ts'
 import { bringKin, type ChatRoutes, followMove, kinOf } from './moves.ts'
@@ -173,7 +179,7 @@ export class ChatGateway {
     if (id === undefined) return 'There is no session yet; send a message first.'
     const command = { name: name as Exclude<SlashName, 'new'>, rest }
     try {
-      return await runCommand(command, runtime.session(id), { once, draw: CHAT_DRAWING })
+      return await runSlashCommand(command, runtime.session(id), { once, draw: CHAT_DRAWING })
     } catch (error) {
       // A retry would be refused again and hold up every message behind it.
       if (!(error instanceof KnownError) || error.retryable) throw error

@@ -3,7 +3,7 @@ import { sessionId } from '#core/base/ids'
 import { open } from '../../../../../test/support/runtime-place.ts'
 import type { Session } from '../../runtime/runtime.ts'
 import { CHAT_DRAWING } from './chat-drawing.ts'
-import { runCommand, type SlashName } from './commands.ts'
+import { runSlashCommand, type SlashName } from './commands.ts'
 
 async function talk() {
   const { runtime } = await open()
@@ -11,7 +11,7 @@ async function talk() {
   const session: Session = runtime.session(sessionId('s'))
   return async (name: Exclude<SlashName, 'new'>, rest = '') => {
     const once = { source: 'test', key: crypto.randomUUID() }
-    return await runCommand({ name, rest }, session, { once, draw: CHAT_DRAWING })
+    return await runSlashCommand({ name, rest }, session, { once, draw: CHAT_DRAWING })
   }
 }
 

@@ -61,7 +61,7 @@ export interface Drawing {
 const SEARCH_LIMIT = 5
 
 /** Runs a command on a session and describes the outcome. The caller handles `new`. */
-export async function runCommand(
+export async function runSlashCommand(
   { name, rest }: { readonly name: Exclude<SlashName, 'new'>; readonly rest: string },
   session: Session,
   { once, draw }: { readonly once: Idempotent; readonly draw: Drawing },

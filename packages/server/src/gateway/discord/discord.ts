@@ -19,7 +19,7 @@ import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
 import { Breaker } from './breaker.ts'
 import { Channels } from './channels.ts'
 import { isTokenInvalid, newDiscordClient, refusalText, TOKEN_REFUSED } from './client.ts'
-import { accountOf, failureOf, isShutOut } from './failure.ts'
+import { accountOf, discordFailure, isShutOut } from './failure.ts'
 import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
 import {
   attachmentsOf,
@@ -161,7 +161,7 @@ export class DiscordPlatform implements Platform {
       if (sent.content.trim() !== content.trim()) return await this.edit({ ...out, id: sent.id })
       return { kind: 'sent', id: sent.id }
     } catch (error) {
-      return failureOf(error)
+      return discordFailure(error)
     }
   }
 
@@ -171,7 +171,7 @@ export class DiscordPlatform implements Platform {
       await this.#client.rest.patch(Routes.channelMessage(address, id), { body })
       return { kind: 'sent', id }
     } catch (error) {
-      return failureOf(error)
+      return discordFailure(error)
     }
   }
 
@@ -180,7 +180,7 @@ export class DiscordPlatform implements Platform {
       await this.#client.rest.delete(Routes.channelMessage(address, id))
       return { kind: 'sent', id }
     } catch (error) {
-      const failure = failureOf(error)
+      const failure = discordFailure(error)
       return failure.why === 'gone' ? { kind: 'sent', id } : failure
     }
   }

@@ -14,7 +14,7 @@ export class DiscordTokenError extends KnownError {
   readonly retryable = false
 }
 
-export function failureOf(error: unknown): Extract<Sent, { kind: 'failed' }> {
+export function discordFailure(error: unknown): Extract<Sent, { kind: 'failed' }> {
   if (error instanceof RateLimitError) {
     const retryAfterMs = Math.max(error.retryAfter, error.sublimitTimeout)
     return { kind: 'failed', why: 'rate', retryAfterMs, text: 'Discord asks for fewer messages' }

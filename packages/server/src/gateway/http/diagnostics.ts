@@ -1,6 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import { z } from 'zod'
 import { LiveAudit, type LiveReport } from '#core/audit/log/live-audit'
+import type { Clock } from '#core/base/clock'
+import { isId, sessionId } from '#core/base/ids'
+import type { Runtime } from '../../runtime/runtime.ts'
 
 /**
  * Facts on the disk beside the runtime: how large the store is, what the
@@ -57,18 +60,20 @@ const rehearsalFile = z.object({
 export const rehearsal = rehearsalFile.extend({ isRunning: z.boolean() }).meta({ id: 'Rehearsal' })
 export type Rehearsal = z.infer<typeof rehearsal>
 
+const NOTHING = { from: 1, to: 0 } as const
+
 export function openDiagnostics(
   { storeBytes = async () => null, auditFolder, rehearsalFile: file }: DiagnosticsSources,
-  parts: {
-    readonly isKnown: (sessionId: string) => Promise<boolean>
-    readonly now: () => number
-  },
+  runtime: Pick<Runtime, 'session'>,
+  clock: Clock,
 ): Diagnostics {
-  const audit = auditFolder === undefined ? null : new LiveAudit(auditFolder, parts.isKnown)
+  const isKnown = async (id: string) =>
+    isId(id) && (await runtime.session(sessionId(id)).transcript(NOTHING)) !== undefined
+  const audit = auditFolder === undefined ? null : new LiveAudit(auditFolder, isKnown)
   return {
     storeBytes,
     audit: async () => (audit === null ? null : await audit.look()),
-    rehearsal: async () => (file === undefined ? null : await readRehearsal(file, parts.now())),
+    rehearsal: async () => (file === undefined ? null : await readRehearsal(file, clock.now())),
   }
 }
 

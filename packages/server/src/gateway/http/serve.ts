@@ -1,23 +1,15 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { type Clock, systemClock } from '#core/base/clock'
-import { KnownError } from '#core/base/errors'
-import { isId, sessionId } from '#core/base/ids'
 import { type Logger, SILENT } from '../../runtime/logger.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
-import { Access, type Tokens } from './access/access.ts'
+import { Access, TokenNeededError, type Tokens } from './access/access.ts'
 import { AllowedOrigins, isLoopback } from './access/addresses.ts'
 import { ClientAddresses, type ForwardingHeader } from './access/client-address.ts'
 import { HTTP_LIMITS, type HttpLimits } from './access/limits.ts'
 import { listenAt } from './access/local-socket.ts'
 import { PeerUsers } from './access/peer-user.ts'
 import { type DiagnosticsSources, openDiagnostics } from './diagnostics.ts'
-import type { Endpoint } from './endpoint.ts'
-import { compactionEndpoints } from './endpoints/compactions.ts'
-import { eventEndpoints } from './endpoints/events.ts'
-import { hookEndpoints } from './endpoints/hooks.ts'
-import { messageEndpoints } from './endpoints/messages.ts'
-import { operatingEndpoints } from './endpoints/operating.ts'
-import { sessionEndpoints } from './endpoints/sessions.ts'
+import { ENDPOINTS } from './endpoints/all.ts'
 import { EventStreams } from './event-stream.ts'
 import { readPages } from './files.ts'
 import { Metrics } from './metrics.ts'
@@ -66,30 +58,6 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-export const ENDPOINTS: readonly Endpoint[] = [
-  ...sessionEndpoints,
-  ...messageEndpoints,
-  ...compactionEndpoints,
-  ...eventEndpoints,
-  ...hookEndpoints,
-  ...operatingEndpoints,
-]
-
-export class TokenNeededError extends KnownError {
-  override readonly name = 'TokenNeededError'
-  readonly code = 'token-needed'
-  readonly retryable = false
-
-  constructor(host: string) {
-    super(
-      `Other machines can reach ${host}, so callers need a token, and there is none yet. Make one ` +
-        'with `throughline tokens create --scope write`, or listen on 127.0.0.1.',
-    )
-  }
-}
-
-const NOTHING = { from: 1, to: 0 } as const
-
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { runtime, host = '127.0.0.1', port = 0, logger = SILENT, clock = systemClock } = options
   const limits = { ...HTTP_LIMITS, ...options.limits }
@@ -111,11 +79,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       waitMsMax: limits.waitMsMax,
       hooks: (options.hooks ?? []).map(readHook),
       now: () => clock.now(),
-      diagnostics: openDiagnostics(options.diagnostics ?? {}, {
-        isKnown: async (id) =>
-          isId(id) && (await runtime.session(sessionId(id)).transcript(NOTHING)) !== undefined,
-        now: () => clock.now(),
-      }),
+      diagnostics: openDiagnostics(options.diagnostics ?? {}, runtime, clock),
       streams: () => streams.size,
       readMetrics: () => metrics.read(),
       openApi: () => document,

@@ -73,7 +73,7 @@ export const searchInput = z.strictObject({
     .describe('Entries around each match; only within one session.'),
 })
 
-export const entryView = z.object({
+export const mcpEntry = z.object({
   entry: z.int(),
   role: z.string(),
   at: z.string(),
@@ -86,9 +86,9 @@ export const searchOutput = z.object({
   found: z.array(
     z.object({
       session: z.string(),
-      match: entryView,
-      before: z.array(entryView),
-      after: z.array(entryView),
+      match: mcpEntry,
+      before: z.array(mcpEntry),
+      after: z.array(mcpEntry),
     }),
   ),
 })
@@ -102,7 +102,7 @@ export const recallInput = z.strictObject({
 
 export const recallOutput = z.object({
   session: z.string(),
-  entries: z.array(entryView),
+  entries: z.array(mcpEntry),
   newest: z.int(),
   next: z
     .object({ from: z.int(), offset: z.int() })

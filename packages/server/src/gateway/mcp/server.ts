@@ -13,7 +13,7 @@ import {
   appendOutput,
   compactInput,
   compactOutput,
-  type entryView,
+  type mcpEntry,
   recallInput,
   recallOutput,
   searchInput,
@@ -231,7 +231,7 @@ async function recall(
   const from = input.from ?? Math.max(1, newest - NEWEST + 1)
   const to = Math.min(input.to ?? newest, newest, from + ENTRIES_MAX - 1)
   const entries = to < from ? [] : ((await handle.transcript({ from, to })) ?? [])
-  const views: z.output<typeof entryView>[] = []
+  const views: z.output<typeof mcpEntry>[] = []
   let left = RECALL_CHARACTERS_MAX
   let next: { from: number; offset: number } | null = null
   for (const [index, entry] of entries.entries()) {
@@ -350,7 +350,7 @@ function viewOf(
   entry: TranscriptEntry,
   charactersMax: number,
   offset = 0,
-): z.output<typeof entryView> {
+): z.output<typeof mcpEntry> {
   const { number, kind, at, message, body, isCovered, meta } = entry
   const whole = message === null ? plain(body) : textOf(message)
   const start = splitsCharacter(whole, offset) ? offset - 1 : offset

@@ -59,16 +59,22 @@ export async function pollUpdates(polling: Polling): Promise<void> {
   await sayBye(api, offset)
 }
 
+type GrammySignal = NonNullable<Parameters<Api['getUpdates']>[1]>
+
+/** grammY's type of a signal and Node's differ in name only. */
+export function grammySignal(signal: AbortSignal): GrammySignal {
+  return signal as GrammySignal
+}
+
 async function ask(
   api: Api,
   offset: number,
   timeout: number,
   signal: AbortSignal,
 ): Promise<readonly Update[]> {
-  // grammY's own kind of signal and Node's differ in type only.
   return await api.getUpdates(
     { offset, timeout, limit: 100, allowed_updates: UPDATE_KINDS },
-    signal as never,
+    grammySignal(signal),
   )
 }
 

@@ -21,8 +21,15 @@ import {
 } from './failures.ts'
 import { TelegramFiles } from './files.ts'
 import { renderTelegramHtml } from './html.ts'
-import { backOff, pollUpdates, QUIET_FAILURES_MAX, REFUSED, UNREACHABLE } from './polling.ts'
-import { readAddress, readMove, readUpdate, UPDATE_KINDS } from './updates.ts'
+import {
+  backOff,
+  grammySignal,
+  pollUpdates,
+  QUIET_FAILURES_MAX,
+  REFUSED,
+  UNREACHABLE,
+} from './polling.ts'
+import { readMove, readTelegramAddress, readUpdate, UPDATE_KINDS } from './updates.ts'
 import { Webhook, type WebhookAddress } from './webhook.ts'
 
 export interface TelegramOptions {
@@ -114,14 +121,14 @@ export class Telegram implements Platform {
 
   async #run({ report }: PlatformHandlers): Promise<void> {
     const { signal } = this.#closing
-    await this.#until(report, () => this.#bot.init(signal as never))
+    await this.#until(report, () => this.#bot.init(grammySignal(signal)))
     if (signal.aborted) return
     const take = (update: Update) => this.#bot.handleUpdate(update)
     const { webhook, retryMs = RETRY_MS } = this.#options
     if (webhook === undefined) {
       const { api } = this.#bot
       // Telegram hands updates out in one of two ways; a leftover webhook would refuse this one.
-      await this.#until(report, () => api.deleteWebhook({}, signal as never))
+      await this.#until(report, () => api.deleteWebhook({}, grammySignal(signal)))
       await pollUpdates({ api, take, report, signal, clock: this.#clock, retryMs })
     } else await this.#listen(webhook, take, report)
   }
@@ -145,7 +152,7 @@ export class Telegram implements Platform {
       // One after another: what could not be taken in is brought again before what came behind it.
       const terms = { secret_token: options.secret, max_connections: 1 }
       const asked = { ...terms, allowed_updates: UPDATE_KINDS }
-      await this.#bot.api.setWebhook(url, asked, signal as never)
+      await this.#bot.api.setWebhook(url, asked, grammySignal(signal))
     })
     report(null)
     if (!signal.aborted) {
@@ -204,8 +211,8 @@ export class Telegram implements Platform {
     await this.#running
   }
 
-  #targetOf(address: string): ReturnType<typeof readAddress> {
-    const { chat, ...rest } = readAddress(address)
+  #targetOf(address: string): ReturnType<typeof readTelegramAddress> {
+    const { chat, ...rest } = readTelegramAddress(address)
     return { chat: this.#moved.get(chat) ?? chat, ...rest }
   }
 

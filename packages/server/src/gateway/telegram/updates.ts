@@ -76,7 +76,7 @@ function addressOf({
   return isTopic && thread !== undefined ? `${chat.id}/${thread}` : String(chat.id)
 }
 
-export function readAddress(address: string): { chat: number; thread?: number } {
+export function readTelegramAddress(address: string): { chat: number; thread?: number } {
   const [chat = '', thread] = address.split('/')
   return { chat: Number(chat), ...(thread !== undefined && { thread: Number(thread) }) }
 }

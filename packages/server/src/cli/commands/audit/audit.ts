@@ -11,10 +11,10 @@ import { addConfigOptions } from '../../config-options.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { paintOn } from '../../terminal/colours.ts'
-import { counted } from '../../terminal/format.ts'
+import { countText } from '../../terminal/format.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { notify } from '../../terminal/stderr.ts'
+import { printNotice } from '../../terminal/stderr.ts'
 import { renderAudit } from './report.ts'
 
 interface AuditFlags extends StoreFlags {
@@ -120,12 +120,15 @@ async function takeLogs(
         'them there; name logs that are elsewhere.',
     )
   }
-  notify(`Auditing ${counted(own.length, 'log')} in ${folder} against ${displayUrl(where.url)}.`)
+  printNotice(
+    `Auditing ${countText(own.length, 'log')} in ${folder} against ${displayUrl(where.url)}.`,
+  )
   const taken = paths.slice(own.length)
   const folders = [...new Set(taken.map((path) => dirname(path)))].join(', ')
   if (taken.length > 0)
-    notify(`And ${counted(taken.length, 'log')} of an earlier version in ${folders}.`)
-  if (isServer(where.url)) notify('Where other hosts use this store as well, name their logs, too.')
+    printNotice(`And ${countText(taken.length, 'log')} of an earlier version in ${folders}.`)
+  if (isServer(where.url))
+    printNotice('Where other hosts use this store as well, name their logs, too.')
   return paths
 }
 

@@ -1,7 +1,7 @@
 import type { AuditReport, JudgedLaw } from '#core/audit/audit'
 import { AUDIT_LAWS } from '#core/audit/laws/laws'
 import type { Paint } from '../../terminal/colours.ts'
-import { counted, grouped } from '../../terminal/format.ts'
+import { countText, grouped } from '../../terminal/format.ts'
 
 /** Offences listed per law; `--json` holds more, and the count is always complete. */
 const OFFENCES_LISTED_MAX = 3
@@ -27,11 +27,11 @@ export function renderAudit(report: AuditReport, paint: Paint): string {
 function figuresOf({ figures, logs }: AuditReport): string {
   const { lines, sessions, compactions, messages, meanwhile, waiting } = figures
   return [
-    counted(logs.length, 'log'),
-    counted(lines, 'line'),
-    counted(sessions, 'session'),
-    counted(compactions, 'compaction'),
-    `${counted(messages, 'message')} (${grouped(meanwhile)} arrived during compactions, ${grouped(waiting)} still waiting)`,
+    countText(logs.length, 'log'),
+    countText(lines, 'line'),
+    countText(sessions, 'session'),
+    countText(compactions, 'compaction'),
+    `${countText(messages, 'message')} (${grouped(meanwhile)} arrived during compactions, ${grouped(waiting)} still waiting)`,
   ].join(', ')
 }
 

@@ -5,7 +5,7 @@ import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { cannotWrite } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { notify } from '../../terminal/stderr.ts'
+import { printNotice } from '../../terminal/stderr.ts'
 
 export function backupCommand(): Command {
   const command = new Command('backup')
@@ -25,7 +25,7 @@ export function backupCommand(): Command {
             throw isOfTheDisk(error) ? cannotWrite(file, error) : error
           })
           .finally(() => progress.end())
-        notify(`The store was copied to ${file}.`)
+        printNotice(`The store was copied to ${file}.`)
         return EXIT.done
       })
     })

@@ -13,7 +13,7 @@ import { findNamed } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { noPaint } from '../../terminal/colours.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { forTerminal, notify } from '../../terminal/stderr.ts'
+import { forTerminal, printNotice } from '../../terminal/stderr.ts'
 import { readTerminalInput, runSlash } from './slash.ts'
 import { chatOnTerminal } from './terminal.ts'
 
@@ -80,7 +80,7 @@ async function chatFromPipe(first: TerminalConversation): Promise<number> {
       case 'nothing':
         break
       case 'unknown':
-        notify(unknownText(typed.name))
+        printNotice(unknownText(typed.name))
         exitCode = EXIT.failed
         break
       case 'say':
@@ -111,7 +111,7 @@ async function answerOne({ session }: TerminalConversation, text: string): Promi
   const reply = await session.reply(mail, new AbortController().signal)
   if (reply !== null && reply.text !== '') await writeOutput('-', `${forTerminal(reply.text)}\n`)
   if (reply?.ended === 'answered') return true
-  notify(`The turn ended without an answer: ${reply?.ended ?? 'withdrawn'}.`)
+  printNotice(`The turn ended without an answer: ${reply?.ended ?? 'withdrawn'}.`)
   return false
 }
 

@@ -4,7 +4,7 @@ import {
   SLASH_COMMANDS as CHAT_COMMANDS,
   POLICIES,
   readTyped as read,
-  runCommand,
+  runSlashCommand,
   type Typed,
 } from '../../../gateway/chat/commands.ts'
 import type { Session, SessionSummary } from '../../../runtime/runtime.ts'
@@ -40,7 +40,7 @@ export async function runSlash(
   session: Session,
   paint: Paint,
 ): Promise<string> {
-  return await runCommand(command, session, {
+  return await runSlashCommand(command, session, {
     once: { source: COMMAND_SOURCE, key: randomUUID() },
     draw: {
       help: helpText,

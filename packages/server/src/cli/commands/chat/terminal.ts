@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { KnownError } from '#core/base/errors'
 import { unknownText } from '../../../gateway/chat/commands.ts'
+import { PRIVATE_FOLDER_MODE, PRIVATE_MODE, stateFolder } from '../../../host/platform.ts'
 import type { RuntimeEvent } from '../../../runtime/events/runtime-event.ts'
 import { COMMAND_SOURCE, taken } from '../../admission.ts'
 import type { TerminalConversation } from '../../conversation.ts'
@@ -10,7 +13,6 @@ import { AnswerDisplay } from '../../terminal/answers.ts'
 import { type Paint, paintOn } from '../../terminal/colours.ts'
 import { printable } from '../../terminal/printable.ts'
 import { TerminalScreen } from '../../terminal/screen.ts'
-import { HISTORY_MAX, readHistory, writeHistory } from './history.ts'
 import { readTerminalInput, runSlash, statusText } from './slash.ts'
 
 /** An interactive chat: answers grow while the person types the next message. */
@@ -194,4 +196,31 @@ const STATUS_EVENTS: readonly string[] = [
 function changesStatus(event: RuntimeEvent): boolean {
   if (event.type === 'live') return event.kind === 'notice'
   return event.type === 'stored' && STATUS_EVENTS.includes(event.kind)
+}
+
+/** What was typed in earlier chats, the newest first, as readline wants it. */
+const HISTORY_MAX = 500
+
+function readHistory(folder = stateFolder()): readonly string[] {
+  try {
+    const lines = readFileSync(fileIn(folder), 'utf8').split('\n')
+    return lines.filter((line) => line !== '').slice(0, HISTORY_MAX)
+  } catch {
+    return [] // The first chat, or an unreadable file: the chat works without a history.
+  }
+}
+
+/** Private; a folder that cannot be written costs the history and nothing else. */
+function writeHistory(lines: readonly string[], folder = stateFolder()): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    const text = lines.slice(0, HISTORY_MAX).map((line) => `${line}\n`)
+    writeFileSync(fileIn(folder), text.join(''), { mode: PRIVATE_MODE })
+  } catch {
+    // As above.
+  }
+}
+
+function fileIn(folder: string): string {
+  return join(folder, 'chat-history')
 }

@@ -17,7 +17,7 @@ import { commandForm, programLocation, shellWord } from '../../hint.ts'
 import { readInputText, readTextFile } from '../../terminal/input.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { notify } from '../../terminal/stderr.ts'
+import { printNotice } from '../../terminal/stderr.ts'
 import { type FileCompaction, fileCompaction } from './config.ts'
 import { type Canvas, explainResult } from './explain.ts'
 import { buildCompactCommand, type CompactFlags, checkKinds } from './options.ts'
@@ -80,17 +80,17 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
         flags.output,
         isSame ? text : writeAs(format, conversation, result.messages),
       )
-      notify(
+      printNotice(
         `Nothing to cut (${result.reason}): ${result.explanation} The input was passed through.`,
       )
       return EXIT.nothingToCut
     }
     case 'refused':
-      notify(`Refused (${result.reason}): ${result.explanation} Nothing was written.`)
+      printNotice(`Refused (${result.reason}): ${result.explanation} Nothing was written.`)
       return EXIT.failed
     case 'cannot-fit':
-      notify(`Cannot fit (${result.reason}): ${result.explanation}`)
-      notify(
+      printNotice(`Cannot fit (${result.reason}): ${result.explanation}`)
+      printNotice(
         'Raise --window or --target-tokens, or shorten what does not fit. Nothing was written.',
       )
       return EXIT.cannotFit
@@ -134,7 +134,7 @@ function checkPrompt({ promptFile, summarizer }: CompactFlags, { by }: Summarize
   if (readTextFile(promptFile, PROMPT_BYTES_MAX).trim() === '') {
     throw new UsageError(`${promptFile} is empty; it should hold the instructions.`)
   }
-  if (by !== 'model') notify(`--prompt-file has no effect: ${summarizer} calls no model.`)
+  if (by !== 'model') printNotice(`--prompt-file has no effect: ${summarizer} calls no model.`)
 }
 
 function buildOptions(
@@ -202,15 +202,15 @@ function printExplanation(file: string, flags: CompactFlags, result: CompactResu
 }
 
 function printWarnings(warnings: readonly string[]): void {
-  for (const warning of warnings.slice(0, WARNINGS_PRINTED_MAX)) notify(`note: ${warning}`)
+  for (const warning of warnings.slice(0, WARNINGS_PRINTED_MAX)) printNotice(`note: ${warning}`)
   const rest = warnings.length - WARNINGS_PRINTED_MAX
-  if (rest > 0) notify(`note: and ${rest} more; --stats lists them all`)
+  if (rest > 0) printNotice(`note: and ${rest} more; --stats lists them all`)
 }
 
 function printFigures({ stats }: CompactResult): void {
   if (!process.stderr.isTTY) return
   const { tokensBefore, tokensAfter, messagesBefore, messagesAfter } = stats
-  notify(
+  printNotice(
     `${tokensBefore} -> ${tokensAfter} tokens, ${messagesBefore} -> ${messagesAfter} messages.`,
   )
 }

@@ -6,11 +6,11 @@ import { whyNot } from '../../../runtime/sessions/refusal-text.ts'
 import { COMMAND_SOURCE, taken, warnIfUnserved } from '../../admission.ts'
 import { EXIT } from '../../exit.ts'
 import { requireNamed } from '../../named-session.ts'
-import { counted, grouped } from '../../terminal/format.ts'
+import { countText, grouped } from '../../terminal/format.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { printable } from '../../terminal/printable.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { jsonLine, notify } from '../../terminal/stderr.ts'
+import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import type { CompactFlags } from './options.ts'
 
 /** `compact --session`: asks for a compaction, or shows what it would make. */
@@ -39,7 +39,7 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
     if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail }))
     else {
       const by = 'by the process that serves it; --wait reports how it ended'
-      notify(`Asked for: session ${session.id} is compacted ${by}.`)
+      printNotice(`Asked for: session ${session.id} is compacted ${by}.`)
     }
     await warnIfUnserved(runtime)
     return EXIT.done
@@ -64,11 +64,11 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
 
 function reportOutcome(session: Session, made: CompactionView | null): number {
   if (made === null) {
-    notify(`Session ${session.id} has nothing to compact yet.`)
+    printNotice(`Session ${session.id} has nothing to compact yet.`)
     return EXIT.nothingToCut
   }
   if (made.state !== 'committed') {
-    notify(`The compaction ended as ${made.state} (${made.reason}); the session is as it was.`)
+    printNotice(`The compaction ended as ${made.state} (${made.reason}); the session is as it was.`)
     return EXIT.failed
   }
   const { tokensBefore, tokensAfter } = made
@@ -76,7 +76,7 @@ function reportOutcome(session: Session, made: CompactionView | null): number {
     tokensBefore === null || tokensAfter === null
       ? ''
       : `, ${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens`
-  notify(`Compacted: a handoff replaces entries 1 to ${made.covers}${sizes}.`)
+  printNotice(`Compacted: a handoff replaces entries 1 to ${made.covers}${sizes}.`)
   return EXIT.done
 }
 
@@ -97,7 +97,7 @@ async function preview(session: Session, flags: CompactFlags): Promise<number> {
       if (!json) await writeOutput('-', drawPreview(result))
       return EXIT.done
     case 'nothing-to-do':
-      notify(`Session ${session.id} has nothing to compact yet.`)
+      printNotice(`Session ${session.id} has nothing to compact yet.`)
       return EXIT.nothingToCut
     case 'failed':
       throw new FailedError(`No preview could be made: ${result.reason}. Nothing was changed.`)
@@ -115,10 +115,10 @@ function drawPreview(result: {
   const { covers, handoff, tokensBefore, tokensAfter } = result
   const { preserved, tasks, files, ledger, summary } = handoff
   const kept = [
-    counted(preserved.length, 'message of the user', 'messages of the user'),
-    counted(tasks.length, 'task'),
-    counted(files.length, 'file'),
-    counted(ledger.length, 'line of the ledger', 'lines of the ledger'),
+    countText(preserved.length, 'message of the user', 'messages of the user'),
+    countText(tasks.length, 'task'),
+    countText(files.length, 'file'),
+    countText(ledger.length, 'line of the ledger', 'lines of the ledger'),
   ]
   return [
     `${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens; this handoff would replace ` +

@@ -8,7 +8,7 @@ import { withHelp } from '../../help.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { printable } from '../../terminal/printable.ts'
-import { forTerminal, jsonLine, notify } from '../../terminal/stderr.ts'
+import { forTerminal, jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { drawTable } from '../../terminal/table.ts'
 import type { InitFlags } from './init.ts'
 
@@ -86,7 +86,7 @@ async function runCheck(flags: ReportFlags): Promise<number> {
     const lines = [...problems.map(line('error')), ...warnings.map(line('warning'))]
     // Sentences for people even in a pipe: they quote the file.
     await writeOutput('-', printable(lines.join('')))
-    notify(verdict(result.file, problems.length, warnings.length))
+    printNotice(verdict(result.file, problems.length, warnings.length))
   }
   return isFine ? EXIT.done : EXIT.failed
 }
@@ -115,7 +115,7 @@ function showCommand(): Command {
       const { requireConfig } = await import('../../../host/config/load.ts')
       const { problemText } = await import('../../../host/config/read/problem.ts')
       const loaded = requireConfig(loadRequest(flags))
-      for (const warning of loaded.warnings) notify(`warning: ${problemText(warning)}`)
+      for (const warning of loaded.warnings) printNotice(`warning: ${problemText(warning)}`)
       await writeOutput('-', forTerminal(await report(loaded, flags)))
     })
   return withHelp(command, {

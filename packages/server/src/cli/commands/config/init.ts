@@ -6,7 +6,7 @@ import { UsageError } from '../../../host/errors.ts'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { commandForm, programLocation } from '../../hint.ts'
-import { notify } from '../../terminal/stderr.ts'
+import { printNotice } from '../../terminal/stderr.ts'
 import { findChoices, type ModelChoice } from './choices.ts'
 import { schemaText } from './schema-text.ts'
 import { configTemplate, type InitAnswers } from './template.ts'
@@ -39,9 +39,9 @@ export async function runInit({ yes, force, output }: InitFlags): Promise<number
   const { choice } = answers
   const program = commandForm(programLocation())
   const what = choice.model === undefined ? '' : `, model ${choice.model}`
-  const say = yes ? notify : outro
+  const say = yes ? printNotice : outro
   say(`Wrote ${output}: ${choice.label} (${choice.hint})${what}.`)
-  notify(`Try next:\n  ${program} config check\n  ${program} serve`)
+  printNotice(`Try next:\n  ${program} config check\n  ${program} serve`)
   return EXIT.done
 }
 
@@ -111,6 +111,6 @@ function writeSchema(path: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })
     writeFileSync(path, schemaText())
   } catch (error) {
-    notify(`The schema for editors was not written: ${(error as Error).message}`)
+    printNotice(`The schema for editors was not written: ${(error as Error).message}`)
   }
 }

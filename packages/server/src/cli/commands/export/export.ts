@@ -8,9 +8,9 @@ import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { requireNamed } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
-import { counted } from '../../terminal/format.ts'
+import { countText } from '../../terminal/format.ts'
 import { writeOutput, writeStream } from '../../terminal/output.ts'
-import { jsonLine, notify } from '../../terminal/stderr.ts'
+import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 
 interface ExportFlags extends StoreFlags {
   readonly output: string
@@ -62,7 +62,7 @@ export function exportCommand(): Command {
 
 async function write(path: string, lines: AsyncIterable<string>, what: string): Promise<number> {
   await writeStream(path, lines)
-  if (path !== '-') notify(`${what} was written to ${path}.`)
+  if (path !== '-') printNotice(`${what} was written to ${path}.`)
   return EXIT.done
 }
 
@@ -97,11 +97,11 @@ async function toHermes(session: SessionId, reads: ReadStore, flags: ExportFlags
     await writeOutput('-', jsonLine(written))
     return EXIT.done
   }
-  notify(
-    `Session ${written.id} was written to ${written.to}: ${counted(written.rows, 'row')}, ${written.live} of them in the context.`,
+  printNotice(
+    `Session ${written.id} was written to ${written.to}: ${countText(written.rows, 'row')}, ${written.live} of them in the context.`,
   )
   for (const [kind, count] of Object.entries(written.left)) {
-    notify(`Not written, because a state.db cannot hold it: ${counted(count, kind)}.`)
+    printNotice(`Not written, because a state.db cannot hold it: ${countText(count, kind)}.`)
   }
   return EXIT.done
 }

@@ -8,11 +8,11 @@ import type { StoreFlags } from '../../../host/flags.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
-import { counted } from '../../terminal/format.ts'
+import { countText } from '../../terminal/format.ts'
 import { reasonOf } from '../../terminal/input.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { jsonLine, notify } from '../../terminal/stderr.ts'
+import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { importHermesCommand } from './hermes.ts'
 import { importLogsCommands } from './logs.ts'
 
@@ -73,7 +73,10 @@ async function reportOutcome(
     case 'imported': {
       const { sessionId, entries } = outcome
       if (json) await writeOutput('-', jsonLine({ sessionId, entries }))
-      else notify(`Session ${sessionId} was imported with ${counted(entries, 'entry', 'entries')}.`)
+      else
+        printNotice(
+          `Session ${sessionId} was imported with ${countText(entries, 'entry', 'entries')}.`,
+        )
       return EXIT.done
     }
     case 'exists':

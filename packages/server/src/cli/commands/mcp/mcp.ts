@@ -6,7 +6,7 @@ import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { countOption } from '../../terminal/numbers.ts'
-import { notify } from '../../terminal/stderr.ts'
+import { printNotice } from '../../terminal/stderr.ts'
 
 interface McpFlags extends StoreFlags {
   readonly agent: string
@@ -74,7 +74,7 @@ async function runMcp(
             input: process.stdin,
             output: process.stdout,
             signal: asked.signal,
-            onError: (error) => notify(`mcp: ${error.message}`),
+            onError: (error) => printNotice(`mcp: ${error.message}`),
           },
         )
         return EXIT.done

@@ -5,7 +5,7 @@ import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { countOption } from '../../terminal/numbers.ts'
-import { notify } from '../../terminal/stderr.ts'
+import { printNotice } from '../../terminal/stderr.ts'
 import { clientStore } from './client-store.ts'
 
 export interface ProxyFlags extends StoreFlags {
@@ -115,8 +115,8 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
         const upstreams = { anthropic, openai, named: flags.upstream }
         const options = { recorder, upstreams, logger, port: flags.port, proxyEnv: process.env }
         const proxy = await serveProxy(options)
-        notify(`proxy: ${proxy.url} passes on to ${anthropic.origin} and ${openai.origin}`)
-        notify(`proxy: conversations are stored in ${store}`)
+        printNotice(`proxy: ${proxy.url} passes on to ${anthropic.origin} and ${openai.origin}`)
+        printNotice(`proxy: conversations are stored in ${store}`)
         process.send?.({ port: proxy.port })
         await asked.promise
         await proxy.close()

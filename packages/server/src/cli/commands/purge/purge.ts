@@ -8,10 +8,10 @@ import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { unknownSession } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
-import { counted } from '../../terminal/format.ts'
+import { countText } from '../../terminal/format.ts'
 import { parseRanges } from '../../terminal/numbers.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { notify } from '../../terminal/stderr.ts'
+import { printNotice } from '../../terminal/stderr.ts'
 
 interface PurgeFlags extends StoreFlags {
   readonly entries?: readonly number[]
@@ -74,21 +74,21 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
   }
   const what =
     flags.entries === undefined
-      ? `all ${counted(summary.entries, 'entry', 'entries')} of session ${session.id}`
-      : `${counted(flags.entries.length, 'entry', 'entries')} of session ${session.id}`
+      ? `all ${countText(summary.entries, 'entry', 'entries')} of session ${session.id}`
+      : `${countText(flags.entries.length, 'entry', 'entries')} of session ${session.id}`
   const isGoneBefore = summary.state === 'gone'
   if (!(flags.yes || isGoneBefore || (await isConfirmed(what)))) {
-    notify('Nothing was removed.')
+    printNotice('Nothing was removed.')
     return 'not-confirmed'
   }
   const progress = new ProgressLine('Removing')
   try {
     const purged = await session.purge({ entries: flags.entries ?? 'all', reason: flags.reason })
     const isGone = purged.kind !== 'asked' || (await isCarriedOut(runtime, session, purged.mail))
-    if (isGoneBefore) notify(`Session ${session.id} was purged before; nothing of it is left.`)
-    else if (isGone) notify(`Removed for good: ${what}.`)
+    if (isGoneBefore) printNotice(`Session ${session.id} was purged before; nothing of it is left.`)
+    else if (isGone) printNotice(`Removed for good: ${what}.`)
     else
-      notify(
+      printNotice(
         `Asked for: ${what} are removed by the process that holds the session, or the next to.`,
       )
     return isGone ? 'removed' : 'asked'

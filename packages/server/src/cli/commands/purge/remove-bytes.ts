@@ -4,7 +4,7 @@ import { storeOf } from '../../../host/store-selection.ts'
 import type { Runtime } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { notify } from '../../terminal/stderr.ts'
+import { printNotice } from '../../terminal/stderr.ts'
 
 const GUIDE = 'docs/guides/operating.md'
 
@@ -21,7 +21,7 @@ export async function removeBytes(
   if (!isServer(where.url)) return EXIT.done
   const why = flags.vacuum === false ? '' : await whyNotNow(runtime, flags, isGone)
   if (why !== null) {
-    notify(`The removed bytes are still in the table files of PostgreSQL${why}. See ${GUIDE}.`)
+    printNotice(`The removed bytes are still in the table files of PostgreSQL${why}. See ${GUIDE}.`)
     return EXIT.done
   }
   const progress = new ProgressLine('Rewriting the tables')
@@ -30,7 +30,7 @@ export async function removeBytes(
       progress.update(`Rewriting table ${table}`),
     )
     const rest = samples ? 'its WAL' : 'its WAL and the samples of its planner (pg_statistic)'
-    notify(
+    printNotice(
       `PostgreSQL has rewritten the tables without the removed bytes. They may still be in ${rest}; ${GUIDE} has the commands for a superuser.`,
     )
     return EXIT.done

@@ -1,7 +1,7 @@
 import { clearScreenDown, moveCursor } from 'node:readline'
 import type { AgentLine, Phase, Picture } from '../../../proof/rehearsal/report.ts'
 import { type Paint, paintOn } from '../../terminal/colours.ts'
-import { counted, grouped } from '../../terminal/format.ts'
+import { countText, grouped } from '../../terminal/format.ts'
 import { type Cell, type Column, drawTable } from '../../terminal/table.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 
@@ -109,9 +109,9 @@ export function pictureLine({ phase, elapsedMs, agents }: Picture): string {
   const waiting = sum((each) => each.waiting)
   const compacted = agents.filter(({ compactions }) => compactions > 0).length
   return (
-    `${PHASES[phase]}, ${secondsOf(elapsedMs)}: ${counted(messages, 'message')}, ` +
-    `${counted(compactions, 'compaction')} (${compacted} of ${agents.length} agents), ` +
-    `${counted(kills, 'kill')}, ${grouped(waiting)} waiting`
+    `${PHASES[phase]}, ${secondsOf(elapsedMs)}: ${countText(messages, 'message')}, ` +
+    `${countText(compactions, 'compaction')} (${compacted} of ${agents.length} agents), ` +
+    `${countText(kills, 'kill')}, ${grouped(waiting)} waiting`
   )
 }
 

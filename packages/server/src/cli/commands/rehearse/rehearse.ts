@@ -17,7 +17,7 @@ import { withHelp } from '../../help.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { jsonLine, notify } from '../../terminal/stderr.ts'
+import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { drawTable } from '../../terminal/table.ts'
 import { RehearsalPicture } from './picture.ts'
 import { renderRehearsal } from './report.ts'
@@ -92,7 +92,7 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
   let signal: NodeJS.Signals | undefined
   const unlisten = onEndSignal((name) => {
     signal = name
-    notify(`${name}: ending the agents and removing what was made; once more ends at once.`)
+    printNotice(`${name}: ending the agents and removing what was made; once more ends at once.`)
     called.abort()
   })
   const picture = new RehearsalPicture(process.stderr)

@@ -2,7 +2,7 @@ import { AUDIT_LAWS } from '#core/audit/laws/laws'
 import { OVERLOAD_MS } from '../../../proof/rehearsal/laws/laws.ts'
 import type { RehearsalFigures, RehearsalReport } from '../../../proof/rehearsal/report.ts'
 import type { Paint } from '../../terminal/colours.ts'
-import { counted, grouped } from '../../terminal/format.ts'
+import { countText, grouped } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
 
 /** The verdict of a rehearsal for people: the figures, one row per law, and what breaks it. */
@@ -60,16 +60,16 @@ function figureLines(figures: RehearsalFigures): readonly string[] {
   const { agents, seconds, windowTokens, calibrationMsMax, load } = figures
   const isOverloaded = calibrationMsMax > OVERLOAD_MS
   return [
-    `${counted(agents, 'agent')}, ${counted(seconds, 'second')}, window ${grouped(windowTokens)}`,
+    `${countText(agents, 'agent')}, ${countText(seconds, 'second')}, window ${grouped(windowTokens)}`,
     `messages    ${grouped(figures.sent)} sent, ${grouped(figures.acknowledged)} acknowledged, ` +
       `${grouped(figures.answered)} answered, ${grouped(figures.stopped)} stopped by a person, ` +
       `${grouped(figures.meanwhile)} during a compaction`,
     `compactions ${grouped(figures.compactions)} committed, ${grouped(figures.compactionsFailed)} failed or abandoned; ` +
-      `${counted(figures.waitsForCompaction, 'turn')} waited for one, ${grouped(figures.waitsForModel)} for the model`,
-    `faults      ${counted(figures.kills, 'kill')}, ${counted(figures.freezes, 'freeze')}, ` +
-      `${counted(figures.outages, 'outage')}, ${counted(figures.faults, 'bad answer')}; ` +
-      `${counted(figures.takeOvers, 'take-over')}`,
-    `stage       ${counted(figures.scenes, 'scene')} played`,
+      `${countText(figures.waitsForCompaction, 'turn')} waited for one, ${grouped(figures.waitsForModel)} for the model`,
+    `faults      ${countText(figures.kills, 'kill')}, ${countText(figures.freezes, 'freeze')}, ` +
+      `${countText(figures.outages, 'outage')}, ${countText(figures.faults, 'bad answer')}; ` +
+      `${countText(figures.takeOvers, 'take-over')}`,
+    `stage       ${countText(figures.scenes, 'scene')} played`,
     `questions   ${grouped(figures.asked)} asked, ${grouped(figures.lookedUp)} answered by looking it up`,
     `event loop  held by our own work for ${figures.loopOwnMsMax} ms at most; late by ` +
       `${figures.loopDelayMsMax} ms at most, a thread without work by ${calibrationMsMax} ms ` +

@@ -8,7 +8,7 @@ import { PRIVATE_FOLDER_MODE, signalExitCode, stateFolder } from '../../../host/
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
-import { notify } from '../../terminal/stderr.ts'
+import { printNotice } from '../../terminal/stderr.ts'
 import { clientStore } from '../proxy/client-store.ts'
 import { addProxyOptions, type ProxyFlags } from '../proxy/proxy.ts'
 import { findClient } from './clients.ts'
@@ -64,9 +64,9 @@ async function runClient(words: readonly string[], flags: ProxyFlags): Promise<n
   try {
     const launch = `${client.name}-${randomUUID().slice(0, 8)}`
     const { env, args } = client.point(`http://127.0.0.1:${port}`, launch)
-    notify(`throughline: conversations are kept in ${store}`)
+    printNotice(`throughline: conversations are kept in ${store}`)
     const recall = client.recall(`throughline mcp --store ${store} --agent ${client.name}`)
-    if (recall !== null) notify(`throughline: to let it search them, once: ${recall}`)
+    if (recall !== null) printNotice(`throughline: to let it search them, once: ${recall}`)
     return await finish(file, [...args, ...given], { ...process.env, ...env })
   } finally {
     await proxy.end()
@@ -91,7 +91,7 @@ function finish(file: string, args: readonly string[], env: NodeJS.ProcessEnv): 
   }
   child.once('error', (error: NodeJS.ErrnoException) => {
     const why = error.code === 'ENOENT' ? 'it is not installed, or not in PATH' : error.message
-    notify(`throughline: ${file} does not start: ${why}`)
+    printNotice(`throughline: ${file} does not start: ${why}`)
     done(EXIT.failed)
   })
   child.once('exit', (code, signal) => done(code ?? signalExitCode(signal ?? 'SIGTERM')))

@@ -10,7 +10,7 @@ import { addStoreOptions } from '../../store-options.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { jsonLine, notify } from '../../terminal/stderr.ts'
+import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { drawFound } from './text.ts'
 
 interface SearchFlags extends StoreFlags {
@@ -66,7 +66,7 @@ async function runSearch(opened: ReadRuntime, text: string, flags: SearchFlags):
     const paint = paintOn(process.stdout)
     await writeOutput('-', found.map((hit) => drawFound(hit, { text, paint })).join(''))
     if (found.length === 0) {
-      notify(
+      printNotice(
         'Nothing found: no entry holds all of these words. Parts of a word are not looked for.',
       )
     }

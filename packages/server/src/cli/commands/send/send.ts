@@ -14,7 +14,7 @@ import { readInputText } from '../../terminal/input.ts'
 import { parseSpan } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { forTerminal, jsonLine, notify } from '../../terminal/stderr.ts'
+import { forTerminal, jsonLine, printNotice } from '../../terminal/stderr.ts'
 
 interface SendFlags extends StoreFlags {
   readonly wait?: true
@@ -100,7 +100,7 @@ async function runSend(
   if (!flags.wait) {
     if (flags.json) await writeOutput('-', jsonLine({ sessionId, mail, isDuplicate }))
     else
-      notify(
+      printNotice(
         `${isDuplicate ? 'Accepted before' : 'Accepted'}: message ${mail} of session ${sessionId}.`,
       )
     await warnIfUnserved(runtime)
@@ -146,7 +146,9 @@ async function printReply(
   else if (reply !== null && reply.text !== '')
     await writeOutput('-', `${forTerminal(reply.text)}\n`)
   if (reply?.ended === 'answered') return EXIT.done
-  notify(reply === null ? 'It was withdrawn.' : `The turn ended without an answer: ${reply.ended}.`)
+  printNotice(
+    reply === null ? 'It was withdrawn.' : `The turn ended without an answer: ${reply.ended}.`,
+  )
   return EXIT.failed
 }
 

@@ -15,7 +15,7 @@ import { addStoreOptions } from '../../store-options.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { jsonLine, notify } from '../../terminal/stderr.ts'
+import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { welcomeText } from './welcome.ts'
 
 interface ServeFlags extends StoreFlags {
@@ -61,7 +61,7 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
   const { openGateways } = await import('../../../host/open-gateways.ts')
   const asked = Promise.withResolvers<void>()
   const unlisten = onEndSignal((signal) => {
-    notify(`${signal}: stopping cleanly; a second signal ends at once.`)
+    printNotice(`${signal}: stopping cleanly; a second signal ends at once.`)
     // Counts from the signal: something that is still being opened may hang too.
     setTimeout(endAnyway, endMsMax).unref()
     asked.resolve()
@@ -76,7 +76,7 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
     closers.push(await watch(flags, host))
     await welcome(host, served, flags)
     printWarnings(host.loaded.warnings)
-    if (gateways.names.length > 0) notify(`chats: ${gateways.names.join(', ')}`)
+    if (gateways.names.length > 0) printNotice(`chats: ${gateways.names.join(', ')}`)
     await asked.promise
   } finally {
     for (const close of closers.toReversed()) await close()
@@ -86,7 +86,7 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
 
 /** Acknowledged messages are durable, so a part that does not close loses nothing. */
 function endAnyway(): void {
-  notify('not everything closed in time; ending anyway. Acknowledged messages are kept.')
+  printNotice('not everything closed in time; ending anyway. Acknowledged messages are kept.')
   process.exit(EXIT.failed)
 }
 
@@ -143,15 +143,15 @@ async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
       printWarnings(loaded.warnings)
     },
     onBroken: (problems) => {
-      for (const problem of problems) notify(`configuration: ${problemText(problem)}`)
-      notify('configuration: keeping the previous configuration.')
+      for (const problem of problems) printNotice(`configuration: ${problemText(problem)}`)
+      printNotice('configuration: keeping the previous configuration.')
     },
   })
 }
 
 /** One may be about a variable that is missing in this process only. */
 function printWarnings(warnings: Host['loaded']['warnings']): void {
-  for (const warning of warnings) notify(`configuration: ${problemText(warning)}`)
+  for (const warning of warnings) printNotice(`configuration: ${problemText(warning)}`)
 }
 
 function apply(host: Host, loaded: Loaded, { applies, needsRestart }: ConfigChange): void {
@@ -161,21 +161,21 @@ function apply(host: Host, loaded: Loaded, { applies, needsRestart }: ConfigChan
       host.runtime.reconfigure(host.agentsFrom(loaded))
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
-      notify(`configuration: ${error.message}`)
-      notify('configuration: keeping the previous configuration.')
+      printNotice(`configuration: ${error.message}`)
+      printNotice('configuration: keeping the previous configuration.')
       return
     }
     host.logger.setLevel(loaded.config.logging.level)
-    notify(`configuration: changed ${applies.join(', ')}; in effect from the next turn on.`)
+    printNotice(`configuration: changed ${applies.join(', ')}; in effect from the next turn on.`)
     const after = namesOf(host)
     for (const name of before.filter((each) => !after.includes(each))) {
-      notify(
+      printNotice(
         `configuration: agent ${name} was removed; messages to its sessions wait until it is back.`,
       )
     }
   }
   if (needsRestart.length > 0) {
-    notify(`configuration: ${needsRestart.join(', ')} needs a restart.`)
+    printNotice(`configuration: ${needsRestart.join(', ')} needs a restart.`)
   }
 }
 

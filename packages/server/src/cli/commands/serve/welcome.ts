@@ -1,5 +1,5 @@
 import type { Paint } from '../../terminal/colours.ts'
-import { counted } from '../../terminal/format.ts'
+import { countText } from '../../terminal/format.ts'
 
 /** The banner of a running server: where it listens and what to try next. */
 export interface Welcome {
@@ -25,7 +25,7 @@ export function welcomeText(welcome: Welcome, paint: Paint): string {
   const who = agents.map(({ name, model }) => `${name} (${model})`).join(', ')
   const where = url === null ? '' : ` at ${paint('bold', url)}`
   return `${[
-    `${paint('green', '●')} Serving ${counted(agents.length, 'agent')}: ${who}${where}`,
+    `${paint('green', '●')} Serving ${countText(agents.length, 'agent')}: ${who}${where}`,
     `  Conversations are kept in ${store}.`,
     ...(url === null ? [] : accessHint(welcome)),
     ...(socket === null ? [] : [`  Your own user needs no token at the Unix socket ${socket}.`]),

@@ -8,7 +8,7 @@ import { addStoreOptions } from '../../store-options.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { jsonLine, notify } from '../../terminal/stderr.ts'
+import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { drawSessions, type ListedSession } from './table.ts'
 
 interface SessionsFlags extends StoreFlags {
@@ -56,14 +56,14 @@ async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<numb
     return EXIT.done
   }
   if (sessions.length === 0) {
-    notify('No sessions. `throughline chat` begins one.')
+    printNotice('No sessions. `throughline chat` begins one.')
     return EXIT.done
   }
   const paint = paintOn(process.stdout)
   await writeOutput('-', drawSessions(sessions, { now: Date.now(), paint }))
   const last = sessions.at(-1)
   if (sessions.length === limit && last !== undefined) {
-    notify(`There may be more: --after ${last.id}`)
+    printNotice(`There may be more: --after ${last.id}`)
   }
   return EXIT.done
 }

@@ -12,7 +12,7 @@ import { paintOn } from '../../terminal/colours.ts'
 import { grouped } from '../../terminal/format.ts'
 import { countOption, NUMBER_MAX } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
-import { jsonLine, notify } from '../../terminal/stderr.ts'
+import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { drawEntries } from '../../terminal/transcript-text.ts'
 import { drawContext } from './context-text.ts'
 
@@ -87,7 +87,7 @@ async function resolve(store: ReadStore, id: string): Promise<SessionId> {
   if (given !== undefined && (await store.findSession(given)) !== undefined) return given
   const { findByOldId } = await import('../../../migration/old-ids.ts')
   const found = await findByOldId(store, id)
-  if (found !== undefined) notify(`${id} is a part of session ${found}.`)
+  if (found !== undefined) printNotice(`${id} is a part of session ${found}.`)
   return found ?? (await requireNamed(store, id))
 }
 
@@ -134,7 +134,7 @@ async function showEntries(
     await writeOutput('-', text)
   }
   if (from > 1 && flags.from === undefined && !flags.json) {
-    notify(`Entries ${from} to ${to} of ${grouped(tail)}; --all shows all of them.`)
+    printNotice(`Entries ${from} to ${to} of ${grouped(tail)}; --all shows all of them.`)
   }
   return EXIT.done
 }

@@ -14,7 +14,7 @@ import { moment } from '../../terminal/format.ts'
 import { parseSpan } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { printable } from '../../terminal/printable.ts'
-import { jsonLine, notify } from '../../terminal/stderr.ts'
+import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { drawTable } from '../../terminal/table.ts'
 
 /** Tokens for HTTP. Each is printed once; the store holds only its hash. */
@@ -94,8 +94,10 @@ function createCommand(): Command {
           })
           await keepAndPrint(store, minted, flags)
           const { id } = minted.record
-          notify(`Token ${id} was made. It is not shown again; \`tokens revoke ${id}\` ends it.`)
-          notify(
+          printNotice(
+            `Token ${id} was made. It is not shown again; \`tokens revoke ${id}\` ends it.`,
+          )
+          printNotice(
             'From now on `serve` requires a token from every caller of its address, you included.',
           )
           return EXIT.done
@@ -120,7 +122,7 @@ function createCommand(): Command {
 async function named(store: Store, id: string): Promise<string> {
   const known = await findNamed(store, id)
   if (known === undefined) {
-    notify(`note: there is no session ${id} yet; the token works once there is. Check the id.`)
+    printNotice(`note: there is no session ${id} yet; the token works once there is. Check the id.`)
   }
   return known ?? id
 }
@@ -162,7 +164,7 @@ function rotateCommand(): Command {
           ...{ id: flags.id ?? newId(), principal, scopes, label, now, expiresAt },
         })
         await keepAndPrint(store, minted, flags)
-        notify(
+        printNotice(
           `Token ${minted.record.id} was made. When it is in use, end the old one: ` +
             `tokens revoke ${id}`,
         )
@@ -218,7 +220,7 @@ function listCommand(): Command {
       process.exitCode = await withReadRuntime(flags, async ({ store }) => {
         const tokens = await store.listTokens()
         if (flags.json) await writeOutput('-', tokens.map(withoutHash).map(jsonLine).join(''))
-        else if (tokens.length === 0) notify('No tokens.')
+        else if (tokens.length === 0) printNotice('No tokens.')
         else await writeOutput('-', drawTokens(tokens))
         return EXIT.done
       })
@@ -270,7 +272,7 @@ function revokeCommand(): Command {
       process.exitCode = await withStoreRuntime(flags, async ({ store }) => {
         const outcome = await store.removeToken({ id: parseId(id) })
         if (outcome.kind === 'unknown') throw unknownToken(id)
-        notify(`Token ${id} was revoked.`)
+        printNotice(`Token ${id} was revoked.`)
         return EXIT.done
       })
     })

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
 import { isId } from '#core/base/ids'
 import type { Reads } from '#core/store/contract'
 import type { TokenRow } from '#core/store/operational-rows'
@@ -26,6 +27,19 @@ export interface Principal {
   may(scope: Scope): boolean
   /** The only sessions it may reach; null: all. */
   readonly sessions: ReadonlySet<string> | null
+}
+
+export class TokenNeededError extends KnownError {
+  override readonly name = 'TokenNeededError'
+  readonly code = 'token-needed'
+  readonly retryable = false
+
+  constructor(host: string) {
+    super(
+      `Other machines can reach ${host}, so callers need a token, and there is none yet. Make one ` +
+        'with `throughline tokens create --scope write`, or listen on 127.0.0.1.',
+    )
+  }
 }
 
 const PREFIX = 'tl_'

@@ -13,7 +13,7 @@ import {
   type Node as YamlNode,
 } from 'yaml'
 import { type ConfigOrigin, type ConfigProblem, type Path, pathText } from './problem.ts'
-import { EMPTY, type Field, type Node } from './tree.ts'
+import { type ConfigField, EMPTY, type Node } from './tree.ts'
 
 /**
  * YAML text as a tree with positions. Duplicate names and the targets of aliases are
@@ -127,14 +127,14 @@ class Walk {
       return { kind: 'list', items, origin }
     }
     if (!isMap(node)) return undefined
-    const fields = new Map<string, Field>()
+    const fields = new Map<string, ConfigField>()
     for (const pair of node.items) this.#readPair(pair, { fields, path, depth, origin })
     return { kind: 'map', fields, origin }
   }
 
   #readPair(
     { key, value }: Pair,
-    map: { fields: Map<string, Field>; path: Path; depth: number; origin: ConfigOrigin },
+    map: { fields: Map<string, ConfigField>; path: Path; depth: number; origin: ConfigOrigin },
   ): void {
     const { fields, path, depth } = map
     // `__proto__` would be dropped silently.

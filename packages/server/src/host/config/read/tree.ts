@@ -9,11 +9,11 @@ export type Node =
   | { readonly kind: 'list'; readonly items: readonly Node[]; readonly origin: ConfigOrigin }
   | {
       readonly kind: 'map'
-      readonly fields: ReadonlyMap<string, Field>
+      readonly fields: ReadonlyMap<string, ConfigField>
       readonly origin: ConfigOrigin
     }
 
-export interface Field {
+export interface ConfigField {
   readonly node: Node
   /** The position of the name, for unknown keys. */
   readonly origin: ConfigOrigin

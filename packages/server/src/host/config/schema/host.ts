@@ -10,7 +10,7 @@ import { countSchema, needsRestart, seconds, tokens } from './values.ts'
 
 const location = z.string().min(1, { error: 'should be a path or a postgres:// address' })
 
-export interface StoreLocation {
+export interface ConfiguredStore {
   readonly url: string
   readonly password?: CredentialSource | undefined
 }
@@ -37,7 +37,7 @@ export const store = z
     ],
     { error: 'should be a path, a postgres:// address, or a map with url and password' },
   )
-  .transform((value): StoreLocation => (typeof value === 'string' ? { url: value } : value))
+  .transform((value): ConfiguredStore => (typeof value === 'string' ? { url: value } : value))
   .prefault('.throughline/throughline.db')
   .meta({
     description:

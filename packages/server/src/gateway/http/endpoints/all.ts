@@ -1,0 +1,17 @@
+import type { Endpoint } from '../endpoint.ts'
+import { compactionEndpoints } from './compactions.ts'
+import { eventEndpoints } from './events.ts'
+import { hookEndpoints } from './hooks.ts'
+import { messageEndpoints } from './messages.ts'
+import { operatingEndpoints } from './operating.ts'
+import { sessionEndpoints } from './sessions.ts'
+
+/** Every route of the server. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...sessionEndpoints,
+  ...messageEndpoints,
+  ...compactionEndpoints,
+  ...eventEndpoints,
+  ...hookEndpoints,
+  ...operatingEndpoints,
+]
