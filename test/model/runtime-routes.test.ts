@@ -169,7 +169,7 @@ describe('summaries as they are configured', () => {
 
   it.each([
     ['provider: openai-responses', /atProvider` has no effect .* only openai-responses can read/],
-    ['provider: openai-chat', /atProvider` has no effect .* no compaction of its own/],
+    ['provider: openai-chat', /atProvider` has no effect .* no known compaction endpoint/],
   ])('a provider that cannot (%s) is told of by the check', (provider, expected) => {
     const { warnings } = loaded(file('http://127.0.0.1:9', provider, 'atProvider: true'))
     expect(warnings.map(({ text }) => text).join('\n')).toMatch(expected)

@@ -16,11 +16,8 @@ import type {
 import { judgeCall } from './outcomes/judge.ts'
 import type { Malformation, Outcome } from './outcomes/outcome.ts'
 import type { Complaint } from './outcomes/provider-error.ts'
-import { anthropicProtocol } from './protocols/anthropic.ts'
-import { chatProtocol } from './protocols/chat.ts'
-import { googleProtocol } from './protocols/google.ts'
+import { PROTOCOLS } from './protocols/all.ts'
 import { type Collector, type ModelProtocol, splice } from './protocols/protocol.ts'
-import { codexProtocol, responsesProtocol } from './protocols/responses.ts'
 import { openProvider } from './providers/open.ts'
 import type { ProviderPart, ProviderStream } from './providers/provider.ts'
 import { withoutPrivateAddresses } from './routes/addresses.ts'
@@ -42,15 +39,6 @@ const OPENING_MS_MAX = 50
 // The others' packages hand on each event of the wire at little cost; Anthropic's sends it through
 // two streams more, which took 0.4 of a call (profiled, 20,000 tokens). Reading it twice takes 0.1.
 const OFF_THE_WIRE: readonly ProviderName[] = ['anthropic']
-
-const PROTOCOLS: { readonly [provider in ProviderName]: ModelProtocol } = {
-  'openai-chat': chatProtocol,
-  'openai-responses': responsesProtocol,
-  codex: codexProtocol,
-  anthropic: anthropicProtocol,
-  google: googleProtocol,
-  'openai-compatible': chatProtocol,
-}
 
 /** A model behind a provider's package. */
 export function openModel(route: ModelRoute, deps: ModelDependencies): Model {

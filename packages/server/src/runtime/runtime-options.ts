@@ -12,7 +12,7 @@ import type { Environment } from '../model/routes/credential.ts'
 import type { ProcessLimits } from '../tools/process/processes.ts'
 import type { Agent } from './agent.ts'
 import type { Logger } from './logger.ts'
-import type { AuxiliaryTerms } from './models/model-service.ts'
+import type { AuxiliaryTerms } from './models/auxiliary-service.ts'
 
 export interface RuntimeOptions {
   readonly store: Store

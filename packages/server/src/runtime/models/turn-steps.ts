@@ -1,0 +1,105 @@
+import type { Clock } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
+import type { SessionId } from '#core/base/ids'
+import { callsOf, type StepRequest, type StepRunner } from '#core/session/step'
+import type { Store } from '#core/store/contract'
+import { DEADLINES } from '../../model/connections/deadlines.ts'
+import type { Model } from '../../model/model.ts'
+import type { ModelRoute } from '../../model/routes/route.ts'
+import type { Calibrations } from '../../turn/calibrations.ts'
+import {
+  type CallRecord,
+  type LivePiece,
+  modelSteps,
+  type StepAgent,
+} from '../../turn/model-steps.ts'
+import type { ResolvedAgent } from '../agent.ts'
+import type { AttemptId, LiveEvent } from '../events/runtime-event.ts'
+import { unshelve } from '../sessions/blobs.ts'
+import { ImageTexts } from '../sessions/image-texts.ts'
+import type { TurnTools } from '../tools/turn-tools.ts'
+import type { AuxiliaryService } from './auxiliary-service.ts'
+import { countersOf } from './counters.ts'
+
+export interface TurnStepsParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly agents: () => ReadonlyMap<string, ResolvedAgent>
+  readonly onLive: (sessionId: SessionId, event: LiveEvent) => void
+  /** The step's text is about to be committed and is no longer published as running. */
+  readonly onStepEnd: (sessionId: SessionId) => void
+}
+
+interface Shared {
+  readonly auxiliary: AuxiliaryService
+  readonly calibrations: Calibrations
+  readonly turnTools: TurnTools
+  readonly openModel: (route: ModelRoute) => Model
+  readonly onCall: (record: CallRecord) => void
+}
+
+const STEPS_MAX = 50
+
+/** The steps of all agents' turns: images and files put back in, text published as it is written. */
+export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
+  const { store, clock, agents, onLive, onStepEnd } = parts
+  const { auxiliary, calibrations, turnTools, openModel, onCall } = shared
+  const imageTexts = new ImageTexts(clock)
+  const agentOf = (name: string, request: StepRequest): StepAgent | undefined => {
+    const resolved = agents().get(name)
+    if (resolved === undefined) return undefined
+    const { sessionId } = request
+    const own = auxiliary.of(resolved)
+    // A stop of the step must not reach a description that is shielded.
+    const { stopsVision } = auxiliary
+    const open = (route: ModelRoute) =>
+      imageTexts.through(openModel(route), (image, stop) => {
+        const signal = stopsVision ? stop : auxiliary.signal
+        return own.describeImage(image, { sessionId, signal })
+      })
+    const [main, ...fallbacks] = resolved.routes.forMain()
+    return {
+      models: [open(main), ...fallbacks.map(open)],
+      tools: turnTools.of(request, resolved.tools),
+      stepsMax: resolved.agent.stepsMax ?? STEPS_MAX,
+      outputTokensMax: resolved.outputTokens,
+      countMessage: countersOf(resolved.family).countMessage,
+    }
+  }
+  const steps = modelSteps({
+    ...{ agentOf, clock, calibrations, onCall },
+    deadlines: DEADLINES,
+    random: Math.random,
+    onPiece: ({ sessionId, turn, step, attempt }, piece) =>
+      onLive(sessionId, liveEvent(piece, { turn, step, attempt })),
+  })
+  return {
+    async run(request, signal) {
+      const { sessionId, turn, upto } = request
+      auxiliary.noteTurn(sessionId, turn)
+      let { context } = request
+      try {
+        context = await unshelve(store, sessionId, context)
+      } catch (error) {
+        if (!(error instanceof KnownError)) throw error
+        return { kind: 'failed', reason: error.message, retryable: error.retryable }
+      }
+      const outcome = await steps
+        .run({ ...request, context }, signal)
+        .finally(() => onStepEnd(sessionId))
+      const resolved = agents().get(request.agent)
+      const isLast = outcome.kind === 'replied' && callsOf(outcome.message).length === 0
+      if (isLast && resolved !== undefined) {
+        const messages = [...request.context, outcome.message]
+        auxiliary.nameSession(resolved, { sessionId, turn, upto, messages })
+      }
+      return outcome
+    },
+  }
+}
+
+function liveEvent(piece: LivePiece, id: AttemptId): LiveEvent {
+  if (piece.kind === 'void' || piece.kind === 'call') return { ...piece, ...id }
+  const kind = piece.kind === 'text' ? 'delta' : 'reasoning'
+  return { kind, text: piece.text, ...id }
+}
