@@ -257,7 +257,7 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
       return { ...request, attempt: row?.attempt ?? 0, claimant: row?.claimant ?? request.claimant }
     }),
   },
-  births: {
+  creation: {
     'a route is re-pointed blindly': asked('startAfresh', (request, rows) => ({
       ...request,
       version: rows.route(request.route)?.version ?? 0,

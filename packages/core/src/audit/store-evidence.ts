@@ -2,8 +2,9 @@ import type { SessionId } from '../base/ids.ts'
 import type { Reads } from '../store/contract.ts'
 import type { AuditRow, SessionRow } from '../store/rows.ts'
 import type { AuditLawName, Mark } from './laws/laws.ts'
-import type { Prover, SessionRecord, Vouching } from './laws/prover.ts'
+import type { Prover, Vouching } from './laws/prover.ts'
 import { RangeSet } from './laws/ranges.ts'
+import type { SessionRecord } from './laws/session-record.ts'
 import type { MailRange } from './log/line.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { EntryNumber } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { Fenced } from './commits.ts'
-import type { Appended, Superseded } from './contract.ts'
+import type { Appended, Superseded } from './outcomes.ts'
 import type { InputLane, ResultOutcome } from './rows.ts'
 
 /** History from elsewhere, behind what the session holds. Each entry keeps its own time. */

@@ -1,7 +1,6 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
-import type { Appended, Gone, Lease, Lost, Superseded, Tail } from './contract.ts'
-import type { Refusal } from './refusal.ts'
+import type { Appended, Gone, Lease, Lost, Refusal, Superseded, Tail } from './outcomes.ts'
 import type {
   AttemptRow,
   BlobRow,

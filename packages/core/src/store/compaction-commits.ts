@@ -1,7 +1,7 @@
 import type { EntryNumber, MailNumber, OperationId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { Fenced } from './commits.ts'
-import type { Lease, Superseded, Tail } from './contract.ts'
+import type { Lease, Superseded, Tail } from './outcomes.ts'
 import type { CompactionBy, OperationRow, OperationState } from './rows.ts'
 
 /** What the verbs of a compaction are asked and what they answer. */

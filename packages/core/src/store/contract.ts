@@ -72,6 +72,7 @@ import type {
   TokenRow,
   Unknown,
 } from './operational-rows.ts'
+import type { Appended, Done, Gone, Lease, Lost, Superseded } from './outcomes.ts'
 import type {
   ContextEntries,
   ListMail,
@@ -235,22 +236,4 @@ export type ReadVerb = keyof Reads
 export type RequestOf<Verb extends CommitVerb> = Parameters<Commits[Verb]>[0]
 export type OutcomeOf<Verb extends CommitVerb> = Awaited<ReturnType<Commits[Verb]>>
 
-/** The right to write to one session, by value: whoever holds an older one is refused. */
-export interface Lease {
-  readonly sessionId: SessionId
-  readonly runner: RunnerId
-  readonly holder: string
-  readonly fence: number
-}
-
-export interface Tail {
-  readonly number: EntryNumber
-  readonly hash: string
-}
-
-export type Done = { readonly kind: 'done' }
-export type Lost = { readonly kind: 'lost' }
-export type Gone = { readonly kind: 'gone' }
-/** `fence`: another holder. `tail`: our own picture is old. `gone`: deleted. */
-export type Superseded = { readonly kind: 'superseded'; readonly by: 'fence' | 'tail' | 'gone' }
-export type Appended = { readonly kind: 'appended'; readonly tail: Tail }
+export type { Appended, Done, Gone, Lease, Lost, Superseded, Tail } from './outcomes.ts'

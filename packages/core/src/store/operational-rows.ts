@@ -1,6 +1,6 @@
 import type { EntryNumber, MailNumber, RunnerId, SessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
-import type { Gone } from './contract.ts'
+import type { Gone } from './outcomes.ts'
 
 /**
  * What stands beside transcripts and mailboxes: durable timers, what an agent noted down, and who

@@ -1,7 +1,7 @@
 import type { InputLane } from '../../store/rows.ts'
 import type { AuditFindings } from './laws.ts'
-import type { SessionRecord } from './prover.ts'
 import { RangeSet } from './ranges.ts'
+import type { SessionRecord } from './session-record.ts'
 import type { Span } from './span.ts'
 
 const INPUT_LANES = ['user', 'notification'] as const

@@ -1,8 +1,7 @@
-import type { InputLane } from '../../store/rows.ts'
 import type { AuditLine, MailRange } from '../log/line.ts'
 import { judgeDelivery } from './delivery.ts'
 import { AuditFindings, type AuditLawName, type Mark } from './laws.ts'
-import { RangeSet } from './ranges.ts'
+import { SessionRecord } from './session-record.ts'
 import { type ReadLine, Span, sizeOf, type TurnMark } from './span.ts'
 
 /**
@@ -26,33 +25,6 @@ export interface AuditedOperation {
 export interface Vouching {
   isBorn(sessionId: string): boolean
   withdrawnFrom(sessionId: string): Iterable<MailRange>
-}
-
-export class SessionRecord {
-  readonly first: Mark
-  readonly births: Mark[] = []
-  readonly spans = new Map<number, Span>()
-  /** The newest fence per log, so that a log that goes back is seen. */
-  readonly newest = new Map<string, number>()
-  readonly admitted: Record<InputLane | 'control', RangeSet> = {
-    user: new RangeSet(),
-    notification: new RangeSet(),
-    control: new RangeSet(),
-  }
-  readonly withdrawn = new RangeSet()
-  readonly delivered: Record<InputLane, RangeSet> = {
-    user: new RangeSet(),
-    notification: new RangeSet(),
-  }
-
-  constructor(first: Mark) {
-    this.first = first
-  }
-
-  /** By fence: the order in which the holders followed each other, whatever their clocks said. */
-  inOrder(): readonly Span[] {
-    return [...this.spans.values()].sort((left, right) => left.fence - right.fence)
-  }
 }
 
 export interface Figures {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { sessionId } from '../../base/ids.ts'
 import { create, expectKind, LIMITS, newOperation, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
@@ -144,7 +145,7 @@ export const concurrency: readonly StoreCase[] = [
             key: randomUUID(),
             route,
             version: 1,
-            id: `fresh-${index}` as never,
+            id: sessionId(`fresh-${index}`),
             limits: LIMITS,
             policy: 'steer',
             operation: newOperation(),

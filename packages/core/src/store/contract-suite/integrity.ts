@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { entryNumber, mailNumber } from '../../base/ids.ts'
+import { entryNumber, mailNumber, runnerId } from '../../base/ids.ts'
 import type { StoreFinding } from '../queries.ts'
 import { expectKind, newOperation, replyTo, StoreFixture, said } from './bench.ts'
 import type { StoreBench, StoreCase } from './case.ts'
@@ -296,7 +296,7 @@ export const integrity: readonly StoreCase[] = [
       const store = await sibling()
       await store.close()
       await store.close()
-      await assert.rejects(store.renew({ runner: 'r' as never }), { code: 'store-closed' })
+      await assert.rejects(store.renew({ runner: runnerId('r') }), { code: 'store-closed' })
       await assert.rejects(store.listRunners(), { code: 'store-closed' })
     },
   },

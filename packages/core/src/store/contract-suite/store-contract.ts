@@ -4,8 +4,7 @@ import { compactions } from './compactions.ts'
 import { concurrency } from './concurrency.ts'
 import { contexts } from './contexts.ts'
 import { creation } from './creation.ts'
-import { delivery } from './delivery.ts'
-import { drafts } from './drafts.ts'
+import { delivery, withdrawals } from './delivery.ts'
 import { erasures } from './erasures.ts'
 import { fences } from './fences.ts'
 import { intake } from './intake.ts'
@@ -20,14 +19,13 @@ import { searches } from './searches.ts'
 import { settings } from './settings.ts'
 import { steps } from './steps.ts'
 import { unanswered } from './unanswered.ts'
-import { withdrawals } from './withdrawals.ts'
 
 /**
  * The contract of every engine, as cases that need no test runner: give each a bench of its own,
  * run it, and what it throws is the broken law. All engines run all of them.
  */
 export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
-  births: creation,
+  creation,
   adoptions,
   intake,
   withdrawals,
@@ -40,8 +38,7 @@ export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   contexts,
   settings,
   outbox,
-  standing: operationalRows,
-  drafts,
+  operationalRows,
   fences,
   searches,
   rankings,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { CommitVerb, OutcomeOf, RequestOf } from '../contract.ts'
 import { OutcomeUnknownError, StoreDamagedError } from '../errors.ts'
-import { RULES } from '../rules/rules.ts'
-import type { Rule, Ruling, Stamp, StoreChange } from '../rules/ruling.ts'
+import { applyRule } from '../rules/rules.ts'
+import type { Ruling, Stamp, StoreChange } from '../rules/ruling.ts'
 import type { Connections, LoanedClient } from './connections.ts'
 import { ServerFailure, translateServerError } from './failure.ts'
 import { prefetch, strengthsOf } from './prefetch.ts'
@@ -102,9 +102,8 @@ async function decide<Verb extends CommitVerb>(
     throw new StoreDamagedError({ path: place, problem })
   }
   const stamp: Stamp = { at, seed: randomBytes(16).toString('hex') }
-  const rule = RULES[verb] as unknown as Rule<Verb>
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const attempt = run(() => rule(snapshot, request, stamp))
+    const attempt = run(() => applyRule(verb, snapshot, request, stamp))
     const missed = snapshot.takeMissed()
     if (missed.length === 0) {
       if ('error' in attempt) throw attempt.error

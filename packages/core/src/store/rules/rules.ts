@@ -1,14 +1,14 @@
-import type { CommitVerb } from '../contract.ts'
+import type { CommitVerb, OutcomeOf, RequestOf } from '../contract.ts'
 import * as admit from './admit.ts'
 import { adoptSession } from './adopt.ts'
 import { adoptEntries } from './adopt-entries.ts'
 import * as compaction from './compaction.ts'
-import * as birth from './create-session.ts'
+import * as creation from './create-session.ts'
 import * as erase from './erase.ts'
 import * as lease from './lease.ts'
 import * as notes from './notes.ts'
 import * as outbox from './outbox.ts'
-import type { Rule } from './ruling.ts'
+import type { Rows, Rule, Ruling, Stamp } from './ruling.ts'
 import * as schedules from './schedules.ts'
 import * as settings from './settings.ts'
 import * as transcript from './transcript.ts'
@@ -17,9 +17,9 @@ export type Rules = { readonly [Verb in CommitVerb]: Rule<Verb> }
 
 /** Every verb's rule. Tests hand an engine a broken copy to see that it is caught. */
 export const RULES: Rules = {
-  createSession: birth.createSession,
-  startAfresh: birth.startAfresh,
-  pointRoute: birth.pointRoute,
+  createSession: creation.createSession,
+  startAfresh: creation.startAfresh,
+  pointRoute: creation.pointRoute,
   admit: admit.admit,
   withdraw: admit.withdraw,
   settleControl: admit.settleControl,
@@ -60,4 +60,15 @@ export const RULES: Rules = {
   adoptSession,
   adoptEntries,
   eraseSome: erase.eraseSome,
+}
+
+/** Runs the rule of a verb that only its name tells. */
+export function applyRule<Verb extends CommitVerb>(
+  verb: Verb,
+  rows: Rows,
+  request: RequestOf<Verb>,
+  stamp: Stamp,
+): Ruling<OutcomeOf<Verb>> {
+  const rule: Rules[Verb] = RULES[verb]
+  return rule(rows, request, stamp)
 }

@@ -1,6 +1,7 @@
-import type { CommitVerb, ReadVerb } from '../../contract.ts'
+import type { CommitVerb, ReadVerb, RequestOf } from '../../contract.ts'
 import * as errors from '../../errors.ts'
 import { StoreError } from '../../errors.ts'
+import type { QueryOf } from '../../facade.ts'
 import type { WriterOptions } from './writer.ts'
 
 /** What goes between the caller's thread and the store's threads. */
@@ -11,10 +12,10 @@ export type WorkerOrder =
   | {
       readonly kind: 'commit'
       readonly verb: CommitVerb
-      readonly request: unknown
+      readonly request: RequestOf<CommitVerb>
       readonly size: number
     }
-  | { readonly kind: 'read'; readonly verb: ReadVerb; readonly query: unknown }
+  | { readonly kind: 'read'; readonly verb: ReadVerb; readonly query: QueryOf<ReadVerb> }
   | { readonly kind: 'backup'; readonly to: string }
   | { readonly kind: 'close' }
 

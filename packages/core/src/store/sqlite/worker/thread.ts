@@ -63,7 +63,7 @@ function answerSome(letters: WorkerRequest[]): readonly WorkerAnswer[] {
 
 function commitBatch(store: number, batch: readonly WorkerRequest[]): readonly WorkerAnswer[] {
   const items = batch.flatMap(({ order }) =>
-    order.kind === 'commit' ? [{ verb: order.verb, request: order.request as never }] : [],
+    order.kind === 'commit' ? [{ verb: order.verb, request: order.request }] : [],
   )
   const results = writerOf(store).commit(items)
   return batch.map(({ call }, index) => {
@@ -100,7 +100,7 @@ function carryOut(store: number, order: WorkerRequest['order']): unknown {
       readers.set(store, { reader: new TracelessReader(order.path) })
       return null
     case 'read':
-      return readerOf(store).read(order.verb, order.query as never)
+      return readerOf(store).read(order.verb, order.query)
     case 'backup':
       return readerOf(store).backup(order.to)
     case 'close':

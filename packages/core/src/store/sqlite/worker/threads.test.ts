@@ -18,7 +18,7 @@ async function openDesk(): Promise<StoreFixture> {
 
 /** An order for a store that the thread has never heard of is a mistake that it does not survive. */
 function kill(role: 'writer' | 'reader'): Promise<unknown> {
-  const order = { kind: 'commit', verb: 'admit', request: {}, size: 1 } as const
+  const order = { kind: 'commit', verb: 'removeToken', request: { id: 'a' }, size: 1 } as const
   return storeThread(role).call(-1, 'admit', order)
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../errors.ts'
 import { checkAnchor, readAnchor, recordCheck, writeAnchor } from '../../integrity/anchor.ts'
 import { CommitRecord, readRecord } from '../../integrity/commit-record.ts'
-import { RULES } from '../../rules/rules.ts'
+import { applyRule } from '../../rules/rules.ts'
 import type { Ruling, StoreChange } from '../../rules/ruling.ts'
 import { isSearched } from '../../search/words.ts'
 import { applyChange, newestAudit, readStoreId } from '../apply.ts'
@@ -187,7 +187,7 @@ export class Writer {
       const stamp = { at: Date.now(), seed: randomBytes(16).toString('hex') }
       let ruling: Ruling<unknown>
       try {
-        ruling = RULES[verb](this.#rows, request as never, stamp)
+        ruling = applyRule(verb, this.#rows, request, stamp)
       } catch (error) {
         // A rule only looks, so a request that it cannot accept has written nothing.
         if (error instanceof StoreError || error instanceof RangeError) return { error }
