@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compact } from '../packages/core/src/compaction/compact.ts'
-import { isAsk, isFinalReply } from '../packages/core/src/compaction/plan/preserve.ts'
+import { isFinalReply } from '../packages/core/src/compaction/layout.ts'
+import { isAsk } from '../packages/core/src/compaction/plan/preserve.ts'
 import { DIALECTS } from '../packages/core/src/message/dialect.ts'
 import { checkWire } from '../packages/core/src/message/dialects/check.ts'
 import { render } from '../packages/core/src/message/dialects/render.ts'

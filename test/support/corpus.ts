@@ -8,7 +8,8 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../packages/core/src/base/json.ts'
-import type { Conversation, FormatName } from '../../packages/core/src/message/codec.ts'
+import type { Conversation } from '../../packages/core/src/message/codec.ts'
+import type { FormatName } from '../../packages/core/src/message/format-name.ts'
 import { readConversation } from '../../packages/core/src/message/read.ts'
 
 /**

@@ -13,11 +13,9 @@ import { type CheckedRun, runPipeline } from './pipeline.ts'
 import { resolveBudget } from './plan/budget.ts'
 import type { BudgetSettings, PresetName } from './plan/defaults.ts'
 import type { Trigger } from './plan/plan.ts'
-import type { Preserved } from './plan/preserve.ts'
 import { redact } from './redact/redact.ts'
 import { type CompactResult, explain, REFUSALS, warnOfRepetition } from './report/outcome.ts'
-import { buildStats, EMPTY_STATS } from './report/stats.ts'
-import { stopwatch } from './report/stopwatch.ts'
+import { buildStats, EMPTY_STATS, stopwatch } from './report/stats.ts'
 import { cleanSummary } from './summary/prompt.ts'
 import type { SummaryWriter } from './summary/summarize.ts'
 
@@ -170,7 +168,7 @@ const CUT_WARNING =
   'The summary was still too long after one request to shorten it, so it was cut between its points.'
 
 /** The user's words are the last thing that anybody expects to miss. */
-function warnOfSilence(preserved: Preserved | undefined): string[] {
+function warnOfSilence(preserved: Required<CheckedRun>['made']['preserved'] | undefined): string[] {
   if (preserved === undefined || preserved.messages.length > 0 || preserved.dropped === 0) return []
   return [
     `None of the user's ${preserved.dropped} requests fitted word for word; a larger target keeps them.`,

@@ -38,3 +38,12 @@ export function findLayout(messages: readonly Message[], protectFirst: number): 
       : alignForward(messages, Math.min(lead + protectFirst, messages.length))
   return { fixedTo, headFrom: fixedTo, firstNumber: fixedTo - lead + 1 }
 }
+
+/** Text without a call: the agent yielded. */
+export function isFinalReply(message: Message): boolean {
+  return (
+    message.role === 'assistant' &&
+    message.parts.some((part) => part.type === 'text' && part.text.trim() !== '') &&
+    !message.parts.some((part) => part.type === 'tool-call')
+  )
+}

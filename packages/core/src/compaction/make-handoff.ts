@@ -13,7 +13,7 @@ import type { CompactPlan } from './plan/plan.ts'
 import { type Preserved, preserveUserMessages, TITLE_TOKENS } from './plan/preserve.ts'
 import { findTasks } from './plan/tasks.ts'
 import { redact } from './redact/redact.ts'
-import type { Stopwatch } from './report/stopwatch.ts'
+import type { Stopwatch } from './report/stats.ts'
 import { keepRules } from './rules/keep-rules.ts'
 import type { FittedSummary, SummaryWork } from './summary/write-summary.ts'
 

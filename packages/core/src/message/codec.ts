@@ -1,19 +1,6 @@
 import type { JsonValue } from '../base/json.ts'
+import type { FormatName } from './format-name.ts'
 import type { Message } from './message.ts'
-
-/** The formats people have conversations in. */
-export const FORMAT_NAMES = [
-  'openai-chat',
-  'openai-responses',
-  'anthropic',
-  'ai-sdk',
-  'claude-code',
-  'codex',
-  'pi',
-  'hermes',
-] as const
-
-export type FormatName = (typeof FORMAT_NAMES)[number]
 
 /**
  * A conversation as it was read: our messages, and the shape around them (bare array, request

@@ -1,12 +1,6 @@
 /** `@throughline/core/message`: the message model, formats of others both ways, rules of the providers. */
 export type { JsonObject, JsonValue } from '../base/json.ts'
-export {
-  type Codec,
-  type Conversation,
-  FORMAT_NAMES,
-  type FormatName,
-  type Wrapper,
-} from './codec.ts'
+export type { Codec, Conversation, Wrapper } from './codec.ts'
 export { DIALECTS, type Dialect } from './dialect.ts'
 export { checkWire } from './dialects/check.ts'
 export type { Violation } from './dialects/findings.ts'
@@ -14,6 +8,7 @@ export { normalise } from './dialects/normalise.ts'
 export { render, type Wire } from './dialects/render.ts'
 export { type DialectRule as Rule, explainRule, RULES_BY_DIALECT } from './dialects/rules.ts'
 export { findHandoff, writeEnvelope } from './envelope.ts'
+export { FORMAT_NAMES, type FormatName } from './format-name.ts'
 export { CODECS, codecOf } from './formats/all.ts'
 export {
   type FileRecord,

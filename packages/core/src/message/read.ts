@@ -1,5 +1,6 @@
 import { isObject, type JsonValue } from '../base/json.ts'
-import type { Codec, Conversation, FormatName } from './codec.ts'
+import type { Codec, Conversation } from './codec.ts'
+import type { FormatName } from './format-name.ts'
 import { CODECS, codecOf } from './formats/all.ts'
 import { InputError } from './input-error.ts'
 import { parseDocument, parseLines } from './read-lines.ts'

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../base/json.ts'
-import type { Conversation, FormatName } from './codec.ts'
+import type { Conversation } from './codec.ts'
+import type { FormatName } from './format-name.ts'
 import { codecOf } from './formats/all.ts'
 
 /** The conversation in its format: JSON with two blanks, or one document a line; ends with a break. */

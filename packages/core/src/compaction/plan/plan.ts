@@ -1,9 +1,8 @@
 import type { Message } from '../../message/message.ts'
 import { alignBack, alignForward } from '../../message/pairing.ts'
 import { type Measured, tokensBetween } from '../../tokens/measure.ts'
-import { findFittingLayout, findLayout, type Layout } from '../layout.ts'
+import { findFittingLayout, findLayout, isFinalReply, type Layout } from '../layout.ts'
 import { type Allotment, allot, type Budget } from './budget.ts'
-import { isFinalReply } from './preserve.ts'
 
 /**
  * The decision: leave the context as it is, or compact this head and keep this tail. Pure, and its

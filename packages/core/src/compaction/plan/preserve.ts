@@ -1,6 +1,7 @@
 import type { Handoff, PreservedMessage } from '../../message/handoff.ts'
 import type { Message, TextPart, UserMessage, UserPart } from '../../message/message.ts'
 import type { Counters, CountTokens } from '../counters.ts'
+import { isFinalReply } from '../layout.ts'
 import { findHostBlocks } from '../own-words/host-blocks.ts'
 import { withoutHostBlocks } from '../own-words/pieces.ts'
 import { clipUserParts } from './clear.ts'
@@ -133,15 +134,6 @@ export function isAsk(message: Message): message is UserMessage {
     message.role === 'user' &&
     message.synthetic !== true &&
     message.parts.some((part) => part.type !== 'text' || withoutHostBlocks(part.text).trim() !== '')
-  )
-}
-
-/** Text without a call: the agent yielded. */
-export function isFinalReply(message: Message): boolean {
-  return (
-    message.role === 'assistant' &&
-    message.parts.some((part) => part.type === 'text' && part.text.trim() !== '') &&
-    !message.parts.some((part) => part.type === 'tool-call')
   )
 }
 

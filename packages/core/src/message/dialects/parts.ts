@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
-import type { FormatName } from '../codec.ts'
 import type { Dialect } from '../dialect.ts'
+import type { FormatName } from '../format-name.ts'
 import { kindredOrigin } from '../formats/origin.ts'
 import type {
   AssistantMessage,

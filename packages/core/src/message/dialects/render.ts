@@ -5,10 +5,10 @@ import { anthropicFormat } from '../formats/anthropic/anthropic.ts'
 import { openaiChatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { openaiResponsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import type { Message, Part, ResultPart, UserMessage } from '../message.ts'
+import { textOf } from '../text.ts'
 import { checkWire } from './check.ts'
 import { formatGemini } from './gemini.ts'
 import { normalise } from './normalise.ts'
-import { formatStrict } from './strict.ts'
 
 /** What a provider is sent: `messages`, `input` or `contents`, and system text where it goes beside. */
 export type Wire = JsonObject
@@ -115,4 +115,15 @@ function isWellFormed(value: JsonValue): boolean {
     if (!key.isWellFormed() || !isWellFormed(value[key] ?? null)) return false
   }
   return true
+}
+
+/** OpenAI's chat shape with text only, for local servers whose chat templates take nothing else. */
+function formatStrict(messages: readonly Message[]): JsonObject {
+  const system = messages.filter((message) => message.role === 'system').map(textOf)
+  const written: JsonValue[] =
+    system.length > 0 ? [{ role: 'system', content: system.join('\n\n') }] : []
+  for (const message of messages) {
+    if (message.role !== 'system') written.push({ role: message.role, content: textOf(message) })
+  }
+  return { messages: written }
 }

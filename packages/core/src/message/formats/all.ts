@@ -1,4 +1,5 @@
-import type { Codec, FormatName } from '../codec.ts'
+import type { Codec } from '../codec.ts'
+import type { FormatName } from '../format-name.ts'
 import { aiSdkFormat } from './ai-sdk/ai-sdk.ts'
 import { anthropicFormat } from './anthropic/anthropic.ts'
 import { claudeCodeFormat } from './claude-code/claude-code.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts'
-import type { FormatName } from '../codec.ts'
+import type { FormatName } from '../format-name.ts'
 import type { BlobSource, FilePart, ImagePart, Origin } from '../message.ts'
 import { textOf } from '../text.ts'
 import { kindredOrigin, originOf, originOfPart, type Position } from './origin.ts'

@@ -1,5 +1,5 @@
 import { isArray, type JsonValue } from '../../base/json.ts'
-import type { FormatName } from '../codec.ts'
+import type { FormatName } from '../format-name.ts'
 import type { OpaquePart, Part, TextPart } from '../message.ts'
 import { hasWord, kindredOrigin, originOf, type Position } from './origin.ts'
 

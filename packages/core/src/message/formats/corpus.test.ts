@@ -9,7 +9,8 @@ import {
   corpusSkip,
   sampleFiles,
 } from '../../../../../test/support/corpus.ts'
-import { type Conversation, FORMAT_NAMES, type FormatName } from '../codec.ts'
+import type { Conversation } from '../codec.ts'
+import { FORMAT_NAMES, type FormatName } from '../format-name.ts'
 import { readConversation } from '../read.ts'
 import { textOf } from '../text.ts'
 import { convertConversation, writeConversation } from '../write.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../base/json.ts'
-import { FORMAT_NAMES, type FormatName } from '../codec.ts'
+import { FORMAT_NAMES, type FormatName } from '../format-name.ts'
 import { readConversation } from '../read.ts'
 import { convertConversation, writeConversation } from '../write.ts'
 

@@ -1,5 +1,5 @@
 import { isArray, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { FormatName } from '../codec.ts'
+import type { FormatName } from '../format-name.ts'
 import type { Origin } from '../message.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { KnownError } from '#core/base/errors'
 import type { JsonValue } from '#core/base/json'
-import type { FormatName } from '#core/message/codec'
+import type { FormatName } from '#core/message/format-name'
 import { codecOf } from '#core/message/formats/all'
 import type { Message, Part } from '#core/message/message'
 

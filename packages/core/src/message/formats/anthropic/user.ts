@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../base/json.ts'
-import type { FormatName } from '../../codec.ts'
+import type { FormatName } from '../../format-name.ts'
 import type { Message, Origin, Part, ToolResultPart, UserPart } from '../../message.ts'
 import { readContent } from '../content.ts'
 import { itemsOf, type PlainMessage, type ResponsesItem } from '../openai-responses/items.ts'

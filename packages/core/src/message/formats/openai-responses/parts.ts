@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
-import type { FormatName } from '../../codec.ts'
+import type { FormatName } from '../../format-name.ts'
 import type { BlobSource, OpaquePart, Part, ReasoningPart, ResultPart } from '../../message.ts'
 import { blobText, canSay, originOfBlob, readUrl, writeUrl } from '../blob.ts'
 import { opaque, readBare } from '../content.ts'

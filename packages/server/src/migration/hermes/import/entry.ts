@@ -1,5 +1,5 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
-import type { FormatName } from '#core/message/codec'
+import type { FormatName } from '#core/message/format-name'
 import { hermesFormat, withWritten } from '#core/message/formats/hermes/hermes'
 import type { Handoff, PreservedMessage } from '#core/message/handoff'
 import type { Message, Origin, ToolCallPart, UserMessage } from '#core/message/message'
