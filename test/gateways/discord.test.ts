@@ -297,7 +297,7 @@ describe.concurrent('discord', () => {
       },
     })
     const handlers = {
-      tell: () => {},
+      report: () => {},
       receive: async () => 'other',
       moved: async () => {},
     } as const

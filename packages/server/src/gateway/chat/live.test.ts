@@ -41,7 +41,7 @@ function open() {
     },
     showTyping: async (address) => {
       signs.push(address)
-      throw new Error('a sign that cannot be shown harms nobody')
+      throw new Error('a sign that cannot be displayed harms nobody')
     },
     close: async () => {},
   }
@@ -96,7 +96,7 @@ function open() {
     await pass(ms)
     return signs.length
   }
-  return { live, signs, stored, pass, count, say, shown: displayed, waiting, kept }
+  return { live, signs, stored, pass, count, say, displayed: displayed, waiting, kept }
 }
 
 describe('the typing sign', () => {
@@ -138,7 +138,7 @@ describe('the typing sign', () => {
 
 describe('a compaction', () => {
   it('brings its warning to the chat, once, and says nothing without one [S14]', async () => {
-    const { live, stored, shown: displayed } = open()
+    const { live, stored, displayed } = open()
     live.watch(S, 'room')
     await stored('compaction committed')
     await stored('compaction committed', '', { warning: 'Compacted 2 times.' })
@@ -154,32 +154,32 @@ describe('an answer that grows', () => {
     ['answered', 'I note that down.'],
     ['stopped', 'I note that down.\n\n(stopped)'],
   ])('of a turn that %s without a reply is whole as it stands', async (ended, whole) => {
-    const { live, stored, say, pass, shown, kept } = open()
+    const { live, stored, say, pass, displayed, kept } = open()
     live.watch(S, 'room')
     await stored('turn started')
     await say('I note that down.')
     await pass(EDIT_MS)
-    expect(shown).toEqual(['I note that down. …'])
+    expect(displayed).toEqual(['I note that down. …'])
     await stored('turn ended', ended)
     await pass(EDIT_MS)
-    expect(shown).toEqual([whole])
+    expect(displayed).toEqual([whole])
     expect(kept.size).toBe(0)
     await live.close()
   })
 
   it('has its first words also where they came before its turn was heard of', async () => {
-    const { live, stored, say, pass, shown } = open()
+    const { live, stored, say, pass, displayed } = open()
     live.watch(S, 'room')
     await say('I note ')
     await stored('turn started')
     await say('that down.')
     await pass(EDIT_MS)
-    expect(shown).toEqual(['I note that down. …'])
+    expect(displayed).toEqual(['I note that down. …'])
     await live.close()
   })
 
   it('is left to the outbox where a reply waits there', async () => {
-    const { live, stored, say, pass, shown, waiting } = open()
+    const { live, stored, say, pass, displayed, waiting } = open()
     live.watch(S, 'room')
     await stored('turn started')
     await say('Half of')
@@ -187,21 +187,21 @@ describe('an answer that grows', () => {
     waiting.push({ key: `${S}-1` })
     await stored('turn ended')
     await pass(EDIT_MS)
-    expect(shown).toEqual(['Half of …'])
+    expect(displayed).toEqual(['Half of …'])
     await live.close()
   })
 
   it('is left alone where the outbox was done with it meanwhile', async () => {
-    const { live, stored, say, pass, shown, kept } = open()
+    const { live, stored, say, pass, displayed, kept } = open()
     live.watch(S, 'room')
     await stored('turn started')
     await say('Half of')
     await pass(EDIT_MS)
-    shown[0] = 'Half of it all, by another process.'
+    displayed[0] = 'Half of it all, by another process.'
     kept.clear()
     await stored('turn ended')
     await pass(EDIT_MS)
-    expect(shown).toEqual(['Half of it all, by another process.'])
+    expect(displayed).toEqual(['Half of it all, by another process.'])
     await live.close()
   })
 })
