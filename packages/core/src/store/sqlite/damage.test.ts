@@ -14,7 +14,9 @@ import {
 import { describe, expect, it } from 'vitest'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { StoreFixture, said } from '../contract-suite/bench.ts'
+import { StoreDamagedError } from '../errors.ts'
 import { readSqliteStore } from './read.ts'
+import { Reader } from './worker/reader.ts'
 
 const { opened, newPath, open } = sqlitePlace()
 
@@ -122,6 +124,14 @@ describe('damage', () => {
     // What another program did to it is all that is wrong.
     const problem = expect.stringContaining('another title')
     expect(await again.verify({})).toEqual([expect.objectContaining({ problem })])
+  })
+
+  it('a reader that is opened on a log cut meanwhile says so in the words of the store [I26]', async () => {
+    const path = newPath()
+    const fixture = await StoreFixture.open(await open(path))
+    await fixture.admit(said('before'))
+    truncateSync(`${path}-wal`, 100)
+    expect(() => new Reader(path)).toThrow(StoreDamagedError)
   })
 
   it('a link to the file is the file: the WAL is watched, and whoever looks sees all of it [I26]', async () => {

@@ -26,9 +26,14 @@ export class Reader {
   constructor(path: string, manner?: Manner) {
     const options = { readOnly: true, busyMs: 2_000, ...(manner !== undefined && { manner }) }
     this.#db = new SqliteConnection(path, options)
-    configure(this.#db, { readOnly: true })
-    this.#reads = sqliteReads(this.#db, new SessionNumbers(this.#db))
-    this.#version = this.#dataVersion()
+    try {
+      configure(this.#db, { readOnly: true })
+      this.#reads = sqliteReads(this.#db, new SessionNumbers(this.#db))
+      this.#version = this.#dataVersion()
+    } catch (error) {
+      this.#db.close()
+      throw translateSqliteError(error, path)
+    }
   }
 
   /** One snapshot per read, and none is ever held across a wait: that would let the WAL grow. */
