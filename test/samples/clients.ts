@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ToolCall } from '../../packages/server/src/proof/stand-in/protocols/protocol.ts'
+import type { StandInCall } from '../../packages/server/src/proof/stand-in/protocols/protocol.ts'
 import type { Action } from './conversation.ts'
 
 /** How each client is installed, pointed at the stand-in, spoken to, and made to compact. */
@@ -18,7 +18,7 @@ export interface Client {
   compact?(home: string): Command
   /** Where it keeps its sessions, below the home. */
   readonly sessions: string
-  toCall(action: Action): ToolCall
+  toCall(action: Action): StandInCall
   /** How many turns of the conversation it plays before the last; all, where it does not say. */
   readonly turns?: number
 }
@@ -184,7 +184,7 @@ function piSession(home: string, provider: string): readonly string[] {
   ]
 }
 
-function call(name: string, input: { readonly [key: string]: string }): ToolCall {
+function call(name: string, input: { readonly [key: string]: string }): StandInCall {
   return { name, input: JSON.stringify(input) }
 }
 

@@ -11,7 +11,7 @@ import {
   offerHandoff,
 } from './rules/compaction.ts'
 import { adoptSettings, obeyControls } from './rules/controls.ts'
-import { deliverMail, rest } from './rules/delivery.ts'
+import { deliverWaitingMail, rest } from './rules/delivery.ts'
 import {
   endStopped,
   mindStep,
@@ -121,7 +121,7 @@ const RULES: readonly ProtocolRule[] = [
   mindStep,
   endStopped,
   claimForSpace,
-  deliverMail,
+  deliverWaitingMail,
   claimInBackground,
   runStep,
   rest,

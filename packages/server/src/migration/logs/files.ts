@@ -42,7 +42,7 @@ async function logsBelow(folder: string): Promise<readonly string[]> {
     .sort()
 }
 
-export interface LogLine {
+export interface SessionLogLine {
   /** From 1. */
   readonly number: number
   /** One, or several where two programs wrote at once; null: it cannot be read. */
@@ -50,14 +50,14 @@ export interface LogLine {
 }
 
 /** Blank lines are no lines. Throws what the file system says, and when it is too large. */
-export async function readLog(path: string): Promise<readonly LogLine[]> {
+export async function readLog(path: string): Promise<readonly SessionLogLine[]> {
   const { size } = await stat(path)
   if (size > FILE_BYTES_MAX) throw new RangeError(`it is larger than ${FILE_BYTES_MAX} bytes`)
   const bytes = await readFile(path)
   const text = path.endsWith('.gz')
     ? gunzipSync(bytes, { maxOutputLength: FILE_BYTES_MAX }).toString()
     : bytes.toString()
-  const lines: LogLine[] = []
+  const lines: SessionLogLine[] = []
   let number = 0
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\n', start)

@@ -13,7 +13,7 @@ import { asideFor, type CountMessage, entryFor, isStorable } from '../hermes/imp
 import type { ImportTarget } from '../hermes/import/import.ts'
 import { addUp, type ConversationReport, type ImportReport } from '../import-report.ts'
 import { ImportHand, SessionImporter } from '../session-importer.ts'
-import { findLogs, type LogFormat, type LogLine, nameOfLog, readLog } from './files.ts'
+import { findLogs, type LogFormat, nameOfLog, readLog, type SessionLogLine } from './files.ts'
 import { LOG_READERS, type Reading } from './reading.ts'
 
 /**
@@ -138,7 +138,7 @@ class LogWriting {
   }
 
   async writeAll(
-    lines: readonly LogLine[],
+    lines: readonly SessionLogLine[],
     documents: readonly JsonObject[],
     readings: readonly Reading[],
   ): Promise<void> {

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
  * A thread with nothing to do, measured as the agents are: by how much it is late is the machine's
  * doing alone.
  */
-export class Calibration {
+export class MachineCalibration {
   readonly #worker = new Worker(IDLE, { eval: true })
   #delayMsMax = 0
 

@@ -8,7 +8,7 @@ import type { Asked } from './laws/judge.ts'
 import { agentNames, firstOrderOf, Ledger, type Letter } from './laws/ledger.ts'
 import type { AgentLine, RehearsalRequest } from './report.ts'
 import { WATCHED_PROGRAM } from './stage/agent-terms.ts'
-import { RehearsalModel, type WireRecord } from './stage/model.ts'
+import { type RecordedRequest, RehearsalModel } from './stage/model.ts'
 import { type ProcessEvents, ProcessHandle } from './stage/process-handle.ts'
 import type { StoreLocation } from './stage/store-location.ts'
 import type { Watcher } from './watcher.ts'
@@ -81,7 +81,7 @@ export class Crowd {
     return this.#faults?.figures ?? NO_FAULTS
   }
 
-  get wire(): WireRecord {
+  get wire(): RecordedRequest {
     return this.#model.record()
   }
 

@@ -5,7 +5,7 @@ import type { Reads } from '#core/store/contract'
 import type { MailItem } from '#core/store/queries'
 import type { Entry, SessionRow } from '#core/store/rows'
 import type { KeptSession } from './laws/judge.ts'
-import type { StoredSession } from './laws/transcript-laws.ts'
+import type { RehearsedSession } from './laws/transcript-laws.ts'
 import type { Watcher } from './watcher.ts'
 
 /** Every session of the store with its whole transcript, however it came there. */
@@ -33,8 +33,8 @@ export async function readEntries(
 }
 
 /** Everything that the store has of each session. */
-export async function readStored(store: Reads): Promise<readonly StoredSession[]> {
-  const stored: StoredSession[] = []
+export async function readStored(store: Reads): Promise<readonly RehearsedSession[]> {
+  const stored: RehearsedSession[] = []
   for (const row of await store.listSessions({ limit: LIST_MAX })) {
     const query = { sessionId: row.id, limit: LIST_MAX }
     stored.push({

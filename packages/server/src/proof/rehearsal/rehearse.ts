@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AuditReport, auditLogs } from '#core/audit/audit'
 import type { Store } from '#core/store/contract'
-import { Calibration } from './calibration.ts'
+import { MachineCalibration } from './calibration.ts'
 import { Crowd } from './crowd.ts'
 import { NO_FAULTS } from './fault-plan.ts'
 import { findUnrest, readKept, readLines, readStored } from './kept.ts'
@@ -60,7 +60,7 @@ interface RehearsalParts {
 class Rehearsal {
   readonly findings = new Findings()
   readonly #parts: RehearsalParts
-  readonly #calibration = new Calibration()
+  readonly #calibration = new MachineCalibration()
   readonly #startedAt = performance.now()
   readonly #failures: string[] = []
   readonly #waits = new Map<string, number>()

@@ -4,7 +4,7 @@ import { findStep, isSpoken, type Step } from './commands.ts'
 import { type Answer, type Ask, clipTokens, countTokens } from './protocols/protocol.ts'
 import { isQuestion, recall, subjectOf } from './recall.ts'
 import { recordsOf, sentencesOf } from './records.ts'
-import { asksForSummary, summarize } from './summary.ts'
+import { asksForSummary, summarizeAsStandIn } from './summary.ts'
 import { asksForTitle, titleOf } from './title.ts'
 
 /**
@@ -39,7 +39,7 @@ function answerOf(ask: Ask): Answer {
   const spoken = messages.findLast(isSpoken)
   const asked = spoken === undefined ? '' : textOf(spoken)
   if (last === spoken && asksForSummary(asked)) {
-    return say(summarize(messages, ask.tokensMax))
+    return say(summarizeAsStandIn(messages, ask.tokensMax))
   }
   if (asksForTitle(messages)) return say(titleOf(last === undefined ? '' : textOf(last)))
   const step = findStep(messages)

@@ -1,6 +1,6 @@
 import type { Message, UserMessage } from '#core/message/message'
 import { textOf } from '#core/message/text'
-import type { ToolCall } from './protocols/protocol.ts'
+import type { StandInCall } from './protocols/protocol.ts'
 
 /**
  * The script language in a user's own words. A line that begins with a command is one:
@@ -14,7 +14,7 @@ import type { ToolCall } from './protocols/protocol.ts'
  * The step is found by counting the replies with calls since then, so the server keeps no state.
  */
 export interface Step {
-  readonly calls: readonly ToolCall[]
+  readonly calls: readonly StandInCall[]
   readonly reasoning: string
   readonly text: string
 }
@@ -39,7 +39,7 @@ function hasCalls(message: Message): boolean {
 }
 
 function readSteps(text: string): readonly Step[] {
-  const steps: { calls: ToolCall[]; reasoning: string[]; text: string[] }[] = []
+  const steps: { calls: StandInCall[]; reasoning: string[]; text: string[] }[] = []
   let isNew = true
   for (const line of text.split('\n')) {
     const [, command, rest = ''] = COMMAND.exec(line.trim()) ?? []
@@ -62,7 +62,7 @@ function readSteps(text: string): readonly Step[] {
   }))
 }
 
-function readCall(rest: string): ToolCall {
+function readCall(rest: string): StandInCall {
   const at = rest.search(/\s/)
   return at === -1
     ? { name: rest, input: '{}' }

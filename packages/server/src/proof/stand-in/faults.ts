@@ -7,7 +7,7 @@ import { KnownError } from '#core/base/errors'
  * `x-stand-in-fault`, in the queue and in the rates. A request has at most one fault: that of its
  * header, else the first of the queue that wants it, else a standing one, else one by chance.
  */
-export const FAULTS = {
+export const STAND_IN_FAULTS = {
   latency: 'answers after `ms`',
   'half-open': 'takes the request and says nothing, for ever',
   'reset-before-headers': 'resets the connection instead of answering',
@@ -35,7 +35,7 @@ export const FAULTS = {
   'other-request': 'answers with the ids, the model and the text of somebody else',
 } as const satisfies { readonly [kind: string]: string }
 
-export type FaultKind = keyof typeof FAULTS
+export type FaultKind = keyof typeof STAND_IN_FAULTS
 export type CutEnding = 'fin' | 'reset' | 'clean'
 
 export interface Fault {
@@ -67,8 +67,8 @@ export class UnknownFaultError extends KnownError {
 /** Throws `UnknownFaultError`. */
 export function readFault(text: string): Fault {
   const [kind = '', ...settings] = text.split(';').map((part) => part.trim())
-  if (!Object.hasOwn(FAULTS, kind)) {
-    const known = Object.keys(FAULTS).join(', ')
+  if (!Object.hasOwn(STAND_IN_FAULTS, kind)) {
+    const known = Object.keys(STAND_IN_FAULTS).join(', ')
     throw new UnknownFaultError(`There is no fault ${JSON.stringify(kind)}; known are ${known}.`)
   }
   const values = new Map(settings.map((setting) => splitSetting(setting)))
@@ -117,12 +117,12 @@ export interface Target {
   readonly reused: boolean
 }
 
-export interface Aim {
+export interface FaultTarget {
   /** Absent: every request. */
   readonly when?: (target: Target) => boolean
 }
 
-interface Planned extends Aim {
+interface Planned extends FaultTarget {
   readonly fault: Fault
 }
 
@@ -133,12 +133,12 @@ export class Faults {
   #seed = 0
 
   /** The next request that is aimed at has this fault, once. */
-  next(fault: string, aim: Aim = {}): void {
+  next(fault: string, aim: FaultTarget = {}): void {
     this.#queue.push({ fault: readFault(fault), ...aim })
   }
 
   /** Every request that is aimed at has this fault, until the returned function is called. */
-  always(fault: string, aim: Aim = {}): () => void {
+  always(fault: string, aim: FaultTarget = {}): () => void {
     const planned = { fault: readFault(fault), ...aim }
     this.#standing.push(planned)
     return () => {

@@ -12,7 +12,7 @@ import {
   startStandIn,
   textIn,
 } from '../../../../../test/wire/raw-client.ts'
-import { FAULTS, type FaultKind } from './faults.ts'
+import { type FaultKind, STAND_IN_FAULTS } from './faults.ts'
 import type { ProtocolName } from './protocols/protocol.ts'
 import { LEAKED_SECRETS } from './spoil.ts'
 
@@ -241,8 +241,8 @@ describe.each(PROTOCOLS)('a fault over %s', (protocol) => {
   it.each(Object.entries(SEEN))('%s is seen as what it is', (_, expectSeen) => expectSeen(protocol))
 
   it('is over with its request: the next one is answered whole', async () => {
-    for (const kind of Object.keys(FAULTS)) running.server.faults.next(`${kind}; ms=1`)
-    const rounds = Object.keys(FAULTS).length
+    for (const kind of Object.keys(STAND_IN_FAULTS)) running.server.faults.next(`${kind}; ms=1`)
+    const rounds = Object.keys(STAND_IN_FAULTS).length
     for (let round = 0; round < rounds + 2; round++) await ask(protocol, { leaveMs: 30 })
     running.server.faults.clear()
     const seen = await ask(protocol)

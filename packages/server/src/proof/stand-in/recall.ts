@@ -23,19 +23,19 @@ export function isQuestion(sentence: string): boolean {
   return sentence.endsWith('?') || ASKING.test(sentence)
 }
 
-export interface Finding {
+export interface RecalledText {
   readonly where: string
   readonly quote: string
 }
 
 /** `undefined` means: no record. */
-export function recall(question: string, records: readonly Record[]): Finding | undefined {
+export function recall(question: string, records: readonly Record[]): RecalledText | undefined {
   const words = keywordsOf(question)
   const asksForFile = words.some((word) => word === 'file' || word === 'path')
   if (asksForFile) return recallFiles(words, records)
   if (words.length === 0) return undefined
   const needed = Math.ceil(words.length * 0.75)
-  let best: (Finding & { matched: number }) | undefined
+  let best: (RecalledText & { matched: number }) | undefined
   for (const { where, text } of newestFirst(records)) {
     for (const sentence of sentencesOf(text).toReversed()) {
       if (isQuestion(sentence) || sentence.includes('no record of')) continue
@@ -64,7 +64,10 @@ function newestFirst(records: readonly Record[]): readonly Record[] {
 const CHANGING = new Set(['change', 'changed', 'edit', 'edited', 'wrote', 'write', 'written'])
 const READING = new Set(['read', 'open', 'opened', 'look', 'looked'])
 
-function recallFiles(words: readonly string[], records: readonly Record[]): Finding | undefined {
+function recallFiles(
+  words: readonly string[],
+  records: readonly Record[],
+): RecalledText | undefined {
   const others = words.filter(
     (word) => word !== 'file' && word !== 'path' && !CHANGING.has(word) && !READING.has(word),
   )

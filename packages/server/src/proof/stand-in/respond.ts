@@ -14,14 +14,14 @@ import {
   type Frame,
   type Protocol,
   Rejection,
-  type Reply,
+  type StandInReply,
   usageOf,
 } from './protocols/protocol.ts'
 import { spoil } from './spoil.ts'
 import { summarizeAll } from './summary.ts'
 
 /** From a request to the answer as it will be played: which endpoint, which words, which headers. */
-export interface Endpoint {
+export interface StandInEndpoint {
   readonly kind: 'model' | 'compact' | 'count-tokens' | 'models' | 'unknown'
   readonly protocol: Protocol
 }
@@ -33,7 +33,7 @@ export interface RespondOptions {
 }
 
 // By how the path ends: base URLs differ (`/v1`, `/backend-api/codex`, none at all).
-const ENDPOINTS: readonly (readonly [string, string, Endpoint])[] = [
+const ENDPOINTS: readonly (readonly [string, string, StandInEndpoint])[] = [
   ['POST', '/chat/completions', { kind: 'model', protocol: openaiChat }],
   ['POST', '/responses', { kind: 'model', protocol: openaiResponses }],
   ['POST', '/responses/compact', { kind: 'compact', protocol: openaiResponses }],
@@ -41,7 +41,7 @@ const ENDPOINTS: readonly (readonly [string, string, Endpoint])[] = [
   ['POST', '/messages/count_tokens', { kind: 'count-tokens', protocol: anthropic }],
 ]
 
-export function findEndpoint({ method, path, headers }: JournalEntry): Endpoint {
+export function findEndpoint({ method, path, headers }: JournalEntry): StandInEndpoint {
   const protocol = headers['anthropic-version'] === undefined ? openaiChat : anthropic
   if (method === 'GET' && path.endsWith('/models')) return { kind: 'models', protocol }
   const found = ENDPOINTS.find(([verb, end]) => verb === method && path.endsWith(end))
@@ -49,7 +49,11 @@ export function findEndpoint({ method, path, headers }: JournalEntry): Endpoint 
 }
 
 /** Throws `Rejection`. */
-export function respond(endpoint: Endpoint, entry: JournalEntry, options: RespondOptions): Play {
+export function respond(
+  endpoint: StandInEndpoint,
+  entry: JournalEntry,
+  options: RespondOptions,
+): Play {
   const { fault } = entry
   const { protocol } = endpoint
   if (fault?.kind === 'status') throw statusRejection(fault)
@@ -89,7 +93,7 @@ function withCompaction(answer: Answer, { wantsCompaction, messages }: Ask): Ans
 }
 
 export function respondWithError(
-  { protocol }: Endpoint,
+  { protocol }: StandInEndpoint,
   rejection: Rejection,
   entry: JournalEntry,
 ): Play {
@@ -119,7 +123,7 @@ function refuseOverflow(
   if (rejection !== undefined) throw rejection
 }
 
-function replyOf(entry: JournalEntry, ask: Ask, answer: Answer): Reply {
+function replyOf(entry: JournalEntry, ask: Ask, answer: Answer): StandInReply {
   const isMixed = entry.fault?.kind === 'other-request'
   const id = hash('sha256', `${entry.bodyText}${isMixed ? ' of another' : ''}`, 'hex').slice(0, 24)
   return { id, ask, answer, usage: usageOf(ask, answer), isMixed }

@@ -9,7 +9,7 @@ import {
   turns,
   user,
 } from '../../../../../test/support/builders.ts'
-import { asksForSummary, SUMMARY_NOTE, summarize, summarizeAll } from './summary.ts'
+import { asksForSummary, SUMMARY_NOTE, summarizeAll, summarizeAsStandIn } from './summary.ts'
 
 const conversation: readonly Message[] = [
   user('Build the parser. The code word is PELICAN-7. Never touch src/legacy.ts.'),
@@ -24,7 +24,7 @@ function quoted(messages: readonly Message[]): string {
 }
 
 function summaryOf(prompt: string, tokensMax?: number): string {
-  return summarize([user(prompt)], tokensMax)
+  return summarizeAsStandIn([user(prompt)], tokensMax)
 }
 
 describe('summarize', () => {
@@ -91,12 +91,12 @@ describe('summarize', () => {
     expect(summary.length).toBeLessThan(800 * 4)
     expect(summary.length).toBeLessThan(long.prompt.length / 4)
     expect(summary).toContain('reply 199')
-    const short = summarize([...turns(200), user('Write the handoff now.')], 200)
+    const short = summarizeAsStandIn([...turns(200), user('Write the handoff now.')], 200)
     expect(short.length).toBeLessThan(200 * 4)
   })
 
   it('reads the conversation itself where nothing is quoted', () => {
-    const summary = summarize([...conversation, user('Write the handoff now.')])
+    const summary = summarizeAsStandIn([...conversation, user('Write the handoff now.')])
     expect(summary).toContain('PELICAN-7')
     expect(summary).not.toContain('Write the handoff')
     expect(summarizeAll(conversation)).toContain('src/legacy.ts')

@@ -42,7 +42,7 @@ const CHARACTERS_MAX = 8_000
  * The summary that the last message asks for: of the quotations in it, or of the whole conversation
  * where it quotes nothing.
  */
-export function summarize(messages: readonly Message[], tokensMax = 1_500): string {
+export function summarizeAsStandIn(messages: readonly Message[], tokensMax = 1_500): string {
   const last = messages.at(-1)
   const prompt = last === undefined ? '' : textOf(last)
   const { instructions, handoffs, records } = readQuotations(prompt)

@@ -3,13 +3,13 @@ import type { Frame } from './protocols/protocol.ts'
 
 /** How an answer goes over the wire: which bytes, how fast, and how it ends. */
 export interface WirePlan {
-  readonly pieces: readonly Piece[]
+  readonly pieces: readonly WirePiece[]
   readonly ending: CutEnding | 'silence'
   /** One byte at a time, so far apart. */
   readonly byteMs?: number
 }
 
-export interface Piece {
+export interface WirePiece {
   readonly bytes: Buffer
   readonly tokens: number
 }
@@ -45,12 +45,12 @@ export function planWire(frames: readonly Frame[], fault: Fault | undefined): Wi
   }
 }
 
-function pieceOf({ text, tokens }: Frame): Piece {
+function pieceOf({ text, tokens }: Frame): WirePiece {
   return { bytes: Buffer.from(text), tokens }
 }
 
 /** A document is one piece; it takes two for a fault to strike between them. */
-function halvesOf({ text, tokens }: Frame): readonly Piece[] {
+function halvesOf({ text, tokens }: Frame): readonly WirePiece[] {
   const bytes = Buffer.from(text)
   const half = halfOf(bytes)
   return [
@@ -60,7 +60,7 @@ function halvesOf({ text, tokens }: Frame): readonly Piece[] {
 }
 
 /** At least the last piece stays unsent: it is the one that says that all is well. */
-function shareOf(pieces: readonly Piece[], { after }: Fault): number {
+function shareOf(pieces: readonly WirePiece[], { after }: Fault): number {
   return Math.min(Math.floor(pieces.length * after), pieces.length - 1)
 }
 
@@ -69,7 +69,7 @@ function halfOf(bytes: Buffer): Buffer {
 }
 
 /** Everything up to the first byte of the first character that has more than one. */
-function cutCharacter(pieces: readonly Piece[]): readonly Piece[] {
+function cutCharacter(pieces: readonly WirePiece[]): readonly WirePiece[] {
   for (const [index, piece] of pieces.entries()) {
     const at = piece.bytes.findIndex((byte) => byte >= 0xc0)
     if (at === -1) continue

@@ -8,7 +8,7 @@ import {
 import type { Clock } from '#core/base/clock'
 import { endGroup, startGroup } from '../process/posix.ts'
 import { FloodGauge } from './flood.ts'
-import type { ServerFailure } from './server-failure.ts'
+import type { McpServerFailure } from './server-failure.ts'
 import { shortText } from './words.ts'
 
 /**
@@ -63,7 +63,7 @@ export class ChildTransport implements Transport {
   }
 
   /** Why it ended, as far as is known, and what it wrote last to its standard error. */
-  get failure(): ServerFailure | null {
+  get failure(): McpServerFailure | null {
     if (this.#verdict === null) return null
     const words = shortText(this.#lastWords, LAST_WORDS)
     return { reason: this.#verdict, words: words === '' ? '' : `it wrote last: ${words}` }

@@ -6,7 +6,7 @@ import { ChildTransport, type GroupWatch } from './child-transport.ts'
 import { FloodGauge } from './flood.ts'
 import { HttpTransport } from './http-transport.ts'
 import { safeSchema } from './schema.ts'
-import { type ServerFailure, ServerFailureError } from './server-failure.ts'
+import { type McpServerFailure, ServerFailureError } from './server-failure.ts'
 import type { McpAddress, McpServerTerms, SecretSource } from './terms.ts'
 import { shortText } from './words.ts'
 
@@ -52,7 +52,7 @@ export interface RequestTerms {
 export interface ConnectionEnds {
   /** Ends the beginning; what is open is closed by `close`. */
   readonly signal: AbortSignal
-  readonly onEnd: (failure: ServerFailure) => void
+  readonly onEnd: (failure: McpServerFailure) => void
   readonly onListChanged: () => void
 }
 

@@ -1,7 +1,7 @@
 import { type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Clock } from '#core/base/clock'
 import { FloodGauge } from './flood.ts'
-import { type ServerFailure, ServerFailureError } from './server-failure.ts'
+import { type McpServerFailure, ServerFailureError } from './server-failure.ts'
 
 /**
  * A server behind an address. Requests go to the origin that the operator named and nowhere else:
@@ -15,7 +15,7 @@ export const UNANSWERED_MAX = 100
 
 export class HttpTransport extends StreamableHTTPClientTransport {
   /** Why we ended it ourselves. */
-  failure: ServerFailure | null = null
+  failure: McpServerFailure | null = null
 
   constructor(
     url: string,

@@ -11,7 +11,7 @@ import {
   explainFailure,
   failureOf,
   isTimeoutError,
-  type ServerFailure,
+  type McpServerFailure,
   serverText,
 } from './server-failure.ts'
 import type { McpServerTerms } from './terms.ts'
@@ -55,7 +55,7 @@ export class ServerLink {
     tools: [],
     hasResources: false,
   }
-  #failure: ServerFailure | null = null
+  #failure: McpServerFailure | null = null
   #failures = 0
   #calls = 0
   #silentCalls = 0
@@ -154,7 +154,7 @@ export class ServerLink {
   async #open(): Promise<void> {
     let connection: McpConnection
     // An end that comes while we are still told of the beginning.
-    let ended: ServerFailure | null = null
+    let ended: McpServerFailure | null = null
     let isOpened = false
     try {
       connection = await openConnection(this.terms, this.#parts, {
@@ -179,7 +179,7 @@ export class ServerLink {
     this.#learn({ tools, hasResources })
   }
 
-  #goDown(failure: ServerFailure): void {
+  #goDown(failure: McpServerFailure): void {
     const state = this.#state
     if (state.kind === 'closed' || state.kind === 'down') return
     const { clock, onState } = this.#parts

@@ -6,7 +6,7 @@ import { shortText } from './words.ts'
  * What the server said itself is somebody else's text: it may quote a conversation or a key, so only
  * the model that uses the server is told.
  */
-export interface ServerFailure {
+export interface McpServerFailure {
   readonly reason: string
   readonly words: string
 }
@@ -26,7 +26,7 @@ const WORDS_MAX = 2_000
 const CAUSES_MAX = 8
 const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{1,40}$/
 
-export function failureOf(error: unknown): ServerFailure {
+export function failureOf(error: unknown): McpServerFailure {
   const chain = causesOf(error)
   const own = chain.find((each) => each instanceof ServerFailureError)
   if (own !== undefined) return { reason: own.message, words: own.words }
@@ -35,7 +35,7 @@ export function failureOf(error: unknown): ServerFailure {
 }
 
 /** For the model. */
-export function explainFailure({ reason, words }: ServerFailure): string {
+export function explainFailure({ reason, words }: McpServerFailure): string {
   return words === '' ? reason : `${reason}; ${words}`
 }
 

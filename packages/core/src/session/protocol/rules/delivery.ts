@@ -7,7 +7,11 @@ import { commit, commitNew, fencedBy, mayAsk, type RuleOutcome, waitUntil } from
 /** Taking input in, and what a session does when there is none. */
 
 /** Takes what may enter now, as far as the bound on unseen input allows (decisions 4, 12, 25). */
-export function deliverMail(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
+export function deliverWaitingMail(
+  state: State,
+  view: SessionView,
+  decisions: Decisions,
+): RuleOutcome {
   // Begun beside a delivery in the air, a step would find new input before its own reply.
   if (state.delivery !== null) return commit(state, { verb: 'deliver', request: state.delivery })
   const { turnState, policy } = view.session

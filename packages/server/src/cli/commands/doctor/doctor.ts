@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { UsageError } from '../../../host/errors.ts'
 import type { DiagnoseProgress } from '../../../migration/hermes/diagnose/diagnose.ts'
-import { type Health, healthOf } from '../../../migration/hermes/diagnose/diagnosis.ts'
+import { type HermesHealth, healthOf } from '../../../migration/hermes/diagnose/diagnosis.ts'
 import { renderHtml } from '../../../migration/hermes/report/html.ts'
 import { renderJson } from '../../../migration/hermes/report/json.ts'
 import { renderMarkdown } from '../../../migration/hermes/report/markdown.ts'
@@ -126,7 +126,7 @@ async function runRepair(path: string | null, to: string, flags: HermesFlags): P
   }
 }
 
-const CODES: { readonly [health in Health]: number } = {
+const CODES: { readonly [health in HermesHealth]: number } = {
   healthy: EXIT.done,
   faults: EXIT.failed,
   unreadable: EXIT.usage,

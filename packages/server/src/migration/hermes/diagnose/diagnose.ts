@@ -3,8 +3,8 @@ import { findPoisonedClients } from '../findings/client.ts'
 import { findFileFaults } from '../findings/file.ts'
 import { type Grounded, ground } from '../findings/grounds.ts'
 import { findIdentityFaults } from '../findings/identity.ts'
+import { findDropped, findPauses, findTornSummaries } from '../findings/log-faults.ts'
 import { findLogIdentityFaults } from '../findings/log-identity.ts'
-import { findDropped, findPauses, findTornSummaries } from '../findings/log-trouble.ts'
 import { findDenials } from '../findings/memory-gap.ts'
 import { pairOperations } from '../findings/operations.ts'
 import { findParentFaults } from '../findings/parents.ts'
@@ -19,8 +19,8 @@ import { findProfiles, type ProfileFiles } from '../read/home.ts'
 import { readLogs } from '../read/log.ts'
 import type { LogEvent } from '../read/log-event.ts'
 import { openReadOnly, translate } from '../read/open.ts'
-import type { Conversation, Diagnosis, ProfileDiagnosis, StoreFacts } from './diagnosis.ts'
-import { type Examined, examineOpened } from './examine.ts'
+import type { Diagnosis, HermesConversation, ProfileDiagnosis, StoreFacts } from './diagnosis.ts'
+import { type ExaminedProfile, examineOpened } from './examine.ts'
 import { RouteOwners } from './route-owners.ts'
 
 /**
@@ -90,7 +90,7 @@ async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosi
   const log = await readLogs(logPaths, (path, bytes) =>
     options.onProgress?.({ stage: 'log', path, bytes }),
   )
-  const tell = (store: StoreFacts, seen: Examined | null): ProfileDiagnosis => {
+  const tell = (store: StoreFacts, seen: ExaminedProfile | null): ProfileDiagnosis => {
     const { findings, remarks } = findAll({ seen, events: log.events, now })
     const { survey = null, lineage = null, read = () => null } = seen ?? {}
     const zoneSeconds = survey === null ? null : findZone(survey)
@@ -114,7 +114,7 @@ async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosi
   })
 }
 
-function countHealthy(seen: Examined | null, told: readonly Conversation[]): number {
+function countHealthy(seen: ExaminedProfile | null, told: readonly HermesConversation[]): number {
   if (seen === null) return 0
   const roots = new Set([...seen.survey.sessions.keys()].map((id) => seen.lineage.rootOf(id)))
   for (const { rootId } of told) roots.delete(rootId)
@@ -125,7 +125,7 @@ function countHealthy(seen: Examined | null, told: readonly Conversation[]): num
 async function tellOfStore(
   profile: ProfileFiles,
   { onProgress }: DiagnoseOptions,
-  tell: (store: StoreFacts, seen: Examined | null) => ProfileDiagnosis,
+  tell: (store: StoreFacts, seen: ExaminedProfile | null) => ProfileDiagnosis,
 ): Promise<ProfileDiagnosis> {
   const path = profile.store
   try {
@@ -155,7 +155,7 @@ function findAll({
   events,
   now,
 }: {
-  readonly seen: Examined | null
+  readonly seen: ExaminedProfile | null
   readonly events: readonly LogEvent[]
   readonly now: number
 }): Grounded {

@@ -19,7 +19,7 @@ export interface ProfileDiagnosis {
   readonly remarks: readonly string[]
   readonly findings: readonly Finding[]
   /** The conversations that findings speak of. */
-  readonly conversations: readonly Conversation[]
+  readonly conversations: readonly HermesConversation[]
   readonly conversationsHealthy: number
 }
 
@@ -40,7 +40,7 @@ export type StoreFacts =
       readonly problem: string
     }
 
-export interface Conversation {
+export interface HermesConversation {
   readonly rootId: string
   readonly title: string | null
   readonly source: string | null
@@ -65,10 +65,10 @@ export interface TimelineEntry {
   readonly finding: number | null
 }
 
-export type Health = 'healthy' | 'faults' | 'unreadable'
+export type HermesHealth = 'healthy' | 'faults' | 'unreadable'
 
 /** Notes are no faults. A store that cannot be read is worse than one that has some. */
-export function healthOf({ profiles }: Diagnosis): Health {
+export function healthOf({ profiles }: Diagnosis): HermesHealth {
   if (profiles.some(({ store }) => store.kind === 'unreadable')) return 'unreadable'
   const hasFault = profiles.some(({ findings }) => findings.some(isFault))
   return hasFault ? 'faults' : 'healthy'

@@ -13,18 +13,18 @@ import {
   scanMessages,
 } from '../read/rows.ts'
 import { type HermesSchema, readSchema } from '../read/schema.ts'
-import { type Route, readRouting } from './routes.ts'
+import { type HermesRoute, readRouting } from './routes.ts'
 import { type Condition, readCondition } from './store-condition.ts'
 import { type Survey, Surveyor } from './survey.ts'
 
 /** What was read of a store in one pass; detectors and the repair ask nothing else of it. */
-export interface Examined {
+export interface ExaminedProfile {
   readonly schema: HermesSchema
   /** For as long as the store is open. */
   readonly read: ReadRow
   readonly survey: Survey
   readonly lineage: Lineage
-  readonly routes: readonly Route[]
+  readonly routes: readonly HermesRoute[]
   readonly condition: Condition
   readonly locks: readonly Hold[]
   readonly hygiene: ReadonlyMap<string, number>
@@ -37,7 +37,7 @@ export async function examineOpened(
   opened: OpenedStore,
   profile: ProfileFiles,
   onRows?: (rows: number, of: number) => void,
-): Promise<Examined> {
+): Promise<ExaminedProfile> {
   const path = profile.store
   const { database } = opened
   const schema = readSchema(database, path)
@@ -56,7 +56,7 @@ export async function examineOpened(
   }
   const survey = surveyor.end()
   const { routes, torn } = await readRouting(database, schema, profile)
-  const examined: Examined = {
+  const examined: ExaminedProfile = {
     ...{ schema, survey, lineage: traceLineage({ ...survey, rule: followRule(schema) }) },
     read: messageReader(database, schema),
     routes,

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { RouteOwners } from './route-owners.ts'
-import type { Route } from './routes.ts'
+import type { HermesRoute } from './routes.ts'
 
 const PLACES = ['default', 'ada', 'nova'].map((name) => ({
   ...{ name, folder: null, store: `${name}/state.db`, logs: [], routingFile: null },
 }))
 
-const route = (owner: string): Route => ({
+const route = (owner: string): HermesRoute => ({
   ...{ key: `agent:${owner}:telegram:dm:1`, sessionId: `of ${owner}`, from: 'x', entry: {} },
 })
 

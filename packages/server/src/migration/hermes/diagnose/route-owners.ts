@@ -1,5 +1,5 @@
 import type { ProfileFiles } from '../read/home.ts'
-import type { Route } from './routes.ts'
+import type { HermesRoute } from './routes.ts'
 
 /**
  * A gateway that serves several profiles keeps the routes of all of them in the home that it was
@@ -9,7 +9,7 @@ import type { Route } from './routes.ts'
  */
 export class RouteOwners {
   /** By those who have not asked yet. */
-  readonly #lent: Map<string, Route[]>
+  readonly #lent: Map<string, HermesRoute[]>
 
   constructor(profiles: readonly ProfileFiles[]) {
     this.#lent = new Map(profiles.map(({ name }) => [name, []]))
@@ -18,9 +18,9 @@ export class RouteOwners {
   /** The routes of this profile: its own, but for those that it lends, and those lent to it. */
   of(
     { name }: ProfileFiles,
-    routes: readonly Route[],
+    routes: readonly HermesRoute[],
     holds: (sessionId: string) => boolean,
-  ): readonly Route[] {
+  ): readonly HermesRoute[] {
     const borrowed = this.#lent.get(name) ?? []
     this.#lent.delete(name)
     const own = routes.filter((route) => {

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isObject, type JsonObject } from '#core/base/json'
 import { type ProfileFiles, readRoutingFile } from '../read/home.ts'
-import { hasColumns, textOf } from '../read/rows.ts'
+import { columnText, hasColumns } from '../read/rows.ts'
 import type { HermesSchema } from '../read/schema.ts'
 
 /** Where messages go: in `gateway_routing`, or, before there was one, in `sessions/sessions.json`. */
-export interface Route {
+export interface HermesRoute {
   readonly key: string
   readonly sessionId: string
   readonly from: string
@@ -20,7 +20,7 @@ export interface TornRoute {
 }
 
 export interface Routing {
-  readonly routes: readonly Route[]
+  readonly routes: readonly HermesRoute[]
   readonly torn: readonly TornRoute[]
 }
 
@@ -39,8 +39,8 @@ function readTable(database: DatabaseSync, schema: HermesSchema): Routing {
   if (!hasColumns(schema, 'gateway_routing', ['session_key', 'entry_json'])) return NOTHING
   const rows = database.prepare('select session_key, entry_json from "gateway_routing"').all()
   const entries = rows.map((row): [string, unknown] => [
-    textOf(row['session_key']) ?? '',
-    parse(textOf(row['entry_json']) ?? ''),
+    columnText(row['session_key']) ?? '',
+    parse(columnText(row['entry_json']) ?? ''),
   ])
   return routingOf(entries, 'gateway_routing')
 }
@@ -56,7 +56,7 @@ function parseRoutes(text: string): Routing {
 const NOTHING: Routing = { routes: [], torn: [] }
 
 function routingOf(entries: readonly (readonly [string, unknown])[], from: string): Routing {
-  const routes: Route[] = []
+  const routes: HermesRoute[] = []
   const torn: TornRoute[] = []
   for (const [key, entry] of entries) {
     const sessionId = isObject(entry) ? entry['session_id'] : null

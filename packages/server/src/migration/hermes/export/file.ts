@@ -10,7 +10,7 @@ import { MESSAGE_COLUMNS, SCHEMA, SESSION_COLUMNS } from './schema.ts'
 /** A new Hermes store with one session in it, written in one transaction. */
 export type WrittenState = 'live' | 'archived' | 'rewound'
 
-export interface NewSession {
+export interface ExportedSession {
   readonly id: string
   readonly startedAt: number
   readonly title: string | null
@@ -47,7 +47,7 @@ export class HermesFile {
     )
   }
 
-  begin(session: NewSession): void {
+  begin(session: ExportedSession): void {
     const { id, startedAt, title, system, source, keys, now } = session
     this.#id = id
     const [key] = keys

@@ -1,6 +1,6 @@
 import type { LogEvent } from '../read/log-event.ts'
 import { counted, type Finding, finding, lineEvidence } from './finding.ts'
-import { isConnectionError, isTimeout } from './log-trouble.ts'
+import { isConnectionError, isTimeout } from './log-faults.ts'
 
 /**
  * The poisoned client: a summary times out, which closes the client; the cache keeps handing the

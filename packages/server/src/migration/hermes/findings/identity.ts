@@ -1,4 +1,4 @@
-import type { Route } from '../diagnose/routes.ts'
+import type { HermesRoute } from '../diagnose/routes.ts'
 import type { Condition } from '../diagnose/store-condition.ts'
 import type { SessionSurvey, Survey } from '../diagnose/survey.ts'
 import { markOf } from '../read/marks.ts'
@@ -14,7 +14,7 @@ import type { Lineage } from './lineage.ts'
 export interface StoreView {
   readonly survey: Survey
   readonly lineage: Lineage
-  readonly routes: readonly Route[]
+  readonly routes: readonly HermesRoute[]
   readonly read: ReadRow
   readonly now: number
   readonly schema: HermesSchema
@@ -147,7 +147,7 @@ const RESETS = new Set([
   ...['session_reset', 'session_switch', 'idle', 'daily', 'suspended', 'resume_pending_expired'],
 ])
 
-function onEnded({ key, from, sessionId }: Route, { session }: SessionSurvey): Finding {
+function onEnded({ key, from, sessionId }: HermesRoute, { session }: SessionSurvey): Finding {
   return finding({
     kind: 'route-on-ended-session',
     severity: 'risk',
@@ -163,7 +163,7 @@ function onEnded({ key, from, sessionId }: Route, { session }: SessionSurvey): F
   })
 }
 
-function misrouted(route: Route, { survey, lineage }: StoreView): Finding[] {
+function misrouted(route: HermesRoute, { survey, lineage }: StoreView): Finding[] {
   const target = survey.sessions.get(route.sessionId)
   const facts = { key: route.key, sessionId: route.sessionId, from: route.from }
   if (target === undefined) {

@@ -2,7 +2,7 @@ import { sessionId } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import type { Reads, Store } from '#core/store/contract'
 import type { ConversationReport, RouteReport } from '../../import-report.ts'
-import type { Route, TornRoute } from '../diagnose/routes.ts'
+import type { HermesRoute, TornRoute } from '../diagnose/routes.ts'
 
 /** Where conversations took place: a route of Hermes points to the one session, whichever id it had. */
 
@@ -16,7 +16,7 @@ interface RouteRequest {
 }
 
 export async function importRoutes(
-  routes: readonly Route[],
+  routes: readonly HermesRoute[],
   request: RouteRequest,
 ): Promise<readonly RouteReport[]> {
   const homes = new Map<string, ConversationReport>()
@@ -38,7 +38,7 @@ export async function importRoutes(
 const BROUGHT = new Set<ConversationReport['outcome']>(['new', 'continued', 'unchanged'])
 
 async function importRoute(
-  { key, sessionId: foreign, entry }: Route,
+  { key, sessionId: foreign, entry }: HermesRoute,
   home: ConversationReport | undefined,
   { agent, reads, store }: RouteRequest,
 ): Promise<RouteReport> {

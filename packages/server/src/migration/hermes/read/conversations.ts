@@ -1,4 +1,4 @@
-import type { Conversation, TimelineEntry } from '../diagnose/diagnosis.ts'
+import type { HermesConversation, TimelineEntry } from '../diagnose/diagnosis.ts'
 import type { SessionSurvey, Survey } from '../diagnose/survey.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Lineage } from '../findings/lineage.ts'
@@ -14,7 +14,7 @@ export interface Gathering {
   readonly read: ReadRow
 }
 
-export function gatherConversations(gathering: Gathering): readonly Conversation[] {
+export function gatherConversations(gathering: Gathering): readonly HermesConversation[] {
   const { findings } = gathering
   const rootOf = rootFinder(gathering)
   const groups = new Map<string, number[]>()
@@ -52,7 +52,7 @@ function tellConversation(
   rootId: string,
   indexes: readonly number[],
   { survey, lineage, findings, zoneSeconds, read }: Gathering,
-): Conversation {
+): HermesConversation {
   const root = survey?.sessions.get(rootId)
   const members = root === undefined ? [] : [root, ...(lineage?.descendantsOf(rootId) ?? [])]
   const entries: TimelineEntry[] = [

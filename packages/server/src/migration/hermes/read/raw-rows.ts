@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { JsonObject, JsonValue } from '#core/base/json'
 import { isHandoff } from '../diagnose/survey.ts'
 import type { FoldRow } from './fold-rows.ts'
-import { numberOf, stateOf, textOf } from './rows.ts'
+import { columnText, numberOf, stateOf } from './rows.ts'
 import type { HermesSchema } from './schema.ts'
 
 /** Whole rows of a Hermes store, asked for one by one by their ids. */
@@ -88,15 +88,15 @@ function values(statement: StatementSync, id: number): readonly SQLOutputValue[]
 
 function foldRow(id: number, row: readonly SQLOutputValue[]): FoldRow {
   const [role, content, calls, callId, timestamp, active, compacted, summary] = row
-  const text = textOf(content)
+  const text = columnText(content)
   const beginning = { text: (text ?? '').slice(0, BEGINNING), isSummary: summary === 1n }
   return {
     id,
-    role: textOf(role) ?? '',
+    role: columnText(role) ?? '',
     at: numberOf(timestamp),
     state: stateOf(active, compacted),
-    isHandoff: isHandoff({ role: textOf(role) ?? '', ...beginning }),
-    said: JSON.stringify([textOf(role), text, textOf(calls), textOf(callId)]),
+    isHandoff: isHandoff({ role: columnText(role) ?? '', ...beginning }),
+    said: JSON.stringify([columnText(role), text, columnText(calls), columnText(callId)]),
   }
 }
 
@@ -130,6 +130,6 @@ function asJson(value: SQLOutputValue): JsonValue {
     const number = Number(value)
     return Number.isSafeInteger(number) ? number : String(value)
   }
-  if (value instanceof Uint8Array) return textOf(value)
+  if (value instanceof Uint8Array) return columnText(value)
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }

@@ -72,23 +72,23 @@ export function* readSessions(
   for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
     const [id, source, parent, started, ended, reason, config, model, title, key] = row
     const [, , , , , , , , , , calls, until, error, fallbacks, ineffective, active] = row
-    const text = textOf(id)
+    const text = columnText(id)
     if (text === null) continue
     yield {
       id: text,
-      source: once(textOf(source)) ?? '',
-      parentId: textOf(parent),
+      source: once(columnText(source)) ?? '',
+      parentId: columnText(parent),
       startedAt: numberOf(started),
       endedAt: numberOf(ended),
-      endReason: once(textOf(reason)),
+      endReason: once(columnText(reason)),
       lastActivityAt: numberOf(active),
-      origin: originOf(textOf(config)),
-      model: once(textOf(model)),
-      title: textOf(title),
-      sessionKey: textOf(key),
+      origin: originOf(columnText(config)),
+      model: once(columnText(model)),
+      title: columnText(title),
+      sessionKey: columnText(key),
       toolCallCount: numberOf(calls),
       cooldownUntil: numberOf(until),
-      cooldownError: textOf(error),
+      cooldownError: columnText(error),
       fallbackStreak: numberOf(fallbacks) ?? 0,
       ineffectiveCount: numberOf(ineffective) ?? 0,
     }
@@ -155,7 +155,7 @@ export function* scanOwners(
     const id = Number(row[0])
     if (id < lastId) throw outOfOrder(path, id)
     lastId = id
-    yield { id, sessionId: textOf(row[1]) ?? '' }
+    yield { id, sessionId: columnText(row[1]) ?? '' }
   }
 }
 
@@ -185,14 +185,14 @@ function hermesRow(row: readonly SQLOutputValue[]): HermesRow {
   const made = callsOf(calls)
   return {
     id: Number(id),
-    sessionId: textOf(session) ?? '',
-    role: textOf(role) ?? '',
-    text: textOf(content) ?? '',
+    sessionId: columnText(session) ?? '',
+    role: columnText(role) ?? '',
+    text: columnText(content) ?? '',
     contentBytes: Number(bytes ?? 0),
     at: numberOf(at),
     state: stateOf(active, compacted),
     isSummary: summary === 1n,
-    toolCallId: textOf(callId),
+    toolCallId: columnText(callId),
     callIds: made?.map(([name]) => name) ?? null,
     otherNames: otherNamesOf(made),
   }
@@ -232,7 +232,7 @@ export function readSystemPrompts(
            where hash = system_prompt_hash)) as prompt from "sessions" where id = ?`
       : `select ${own} as prompt from "sessions" where id = ?`,
   )
-  return (sessionId) => textOf(statement.get(sessionId)?.['prompt']) || null
+  return (sessionId) => columnText(statement.get(sessionId)?.['prompt']) || null
 }
 
 export interface Hold {
@@ -244,7 +244,7 @@ export function readLocks(database: DatabaseSync, schema: HermesSchema): Hold[] 
   if (!hasColumns(schema, 'compression_locks', ['session_id', 'expires_at'])) return []
   const rows = database.prepare('select session_id, expires_at from "compression_locks"').all()
   return rows.map((row) => ({
-    name: textOf(row['session_id']) ?? '',
+    name: columnText(row['session_id']) ?? '',
     until: numberOf(row['expires_at']) ?? 0,
   }))
 }
@@ -258,7 +258,7 @@ export function readHygiene(database: DatabaseSync, schema: HermesSchema): Map<s
     .prepare('select session_key, failure_streak from "gateway_hygiene_state"')
     .all()
   return new Map(
-    rows.map((row) => [textOf(row['session_key']) ?? '', numberOf(row['failure_streak']) ?? 0]),
+    rows.map((row) => [columnText(row['session_key']) ?? '', numberOf(row['failure_streak']) ?? 0]),
   )
 }
 
@@ -287,7 +287,7 @@ export function callIdsOf(value: SQLOutputValue | undefined): readonly string[] 
 
 /** The names of each call, the one that results go by first: Hermes prefers `call_id` to `id`. */
 function callsOf(value: SQLOutputValue | undefined): readonly CallNames[] | null {
-  const text = textOf(value)
+  const text = columnText(value)
   if (text === null || text === '') return NO_CALLS
   const calls = parse(text)
   if (!isArray(calls)) return calls === null && text.trim() === 'null' ? NO_CALLS : null
@@ -314,7 +314,7 @@ function parse(text: string): unknown {
 }
 
 /** Text as it is, bytes as UTF-8, numbers in digits. */
-export function textOf(value: SQLOutputValue | undefined): string | null {
+export function columnText(value: SQLOutputValue | undefined): string | null {
   if (value === null || value === undefined) return null
   if (!(value instanceof Uint8Array)) return String(value)
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()

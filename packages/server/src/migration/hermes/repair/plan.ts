@@ -1,4 +1,4 @@
-import type { Route } from '../diagnose/routes.ts'
+import type { HermesRoute } from '../diagnose/routes.ts'
 import type { SessionSurvey, Survey } from '../diagnose/survey.ts'
 import { findCircles } from '../findings/circles.ts'
 import { type FollowRule, isFollowed } from '../findings/follow.ts'
@@ -24,7 +24,7 @@ export interface RepairPlan {
   }[]
   /** Sessions whose closing is set to when the next one began, so that Hermes finds that one. */
   readonly moved: readonly Hidden[]
-  readonly routes: readonly { readonly route: Route; readonly to: string }[]
+  readonly routes: readonly { readonly route: HermesRoute; readonly to: string }[]
   /** As it will be: without shells. */
   readonly lineage: Lineage
 }
@@ -53,7 +53,11 @@ export interface Branch {
   readonly tip: string
 }
 
-export function planRepair(survey: Survey, routes: readonly Route[], rule: FollowRule): RepairPlan {
+export function planRepair(
+  survey: Survey,
+  routes: readonly HermesRoute[],
+  rule: FollowRule,
+): RepairPlan {
   const circles = findCircles(survey.sessions)
   const sessions = new Map(survey.sessions)
   for (const { sessionId } of circles) {

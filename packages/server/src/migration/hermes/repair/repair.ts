@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { isObject } from '#core/base/json'
 import { diagnoseHermes } from '../diagnose/diagnose.ts'
 import { isFault } from '../diagnose/diagnosis.ts'
-import { type Examined, examineOpened } from '../diagnose/examine.ts'
+import { type ExaminedProfile, examineOpened } from '../diagnose/examine.ts'
 import { followRule } from '../findings/follow.ts'
 import { HermesStoreError } from '../read/errors.ts'
 import { findProfiles, type ProfileFiles, readRoutingFile, repairedRoutes } from '../read/home.ts'
@@ -44,7 +44,7 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
   try {
     const opened = await openReadOnly(profile.store)
     // Not the survey: the copy is examined next, and has one of its own.
-    let made: Pick<Examined, 'routes' | 'remarks'> & { readonly changes: readonly Change[] }
+    let made: Pick<ExaminedProfile, 'routes' | 'remarks'> & { readonly changes: readonly Change[] }
     try {
       checkSchema(opened.database, profile.store)
       const examined = await examineOpened(opened, profile, onRows)
@@ -88,7 +88,7 @@ function refuse(path: string, problem: string): never {
 function change(
   draft: string,
   { store }: ProfileFiles,
-  { schema, survey, routes, read }: Examined,
+  { schema, survey, routes, read }: ExaminedProfile,
   now: number,
 ): readonly Change[] {
   const plan = planRepair(survey, routes, followRule(schema))

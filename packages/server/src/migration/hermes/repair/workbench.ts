@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { isObject } from '#core/base/json'
-import type { Route } from '../diagnose/routes.ts'
+import type { HermesRoute } from '../diagnose/routes.ts'
 import type { HermesSession } from '../read/rows.ts'
 import type { HermesSchema } from '../read/schema.ts'
 import type { LostRow } from './lost-rows.ts'
@@ -146,7 +146,7 @@ export class Workbench {
       .run(more, id)
   }
 
-  moveRoute({ key, entry, from, sessionId }: Route, to: string): void {
+  moveRoute({ key, entry, from, sessionId }: HermesRoute, to: string): void {
     if (from === 'gateway_routing') {
       const moved = JSON.stringify({ ...entry, session_id: to })
       const same = JSON.stringify(entry)

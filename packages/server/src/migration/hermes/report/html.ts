@@ -1,11 +1,11 @@
 import type { Diagnosis } from '../diagnose/diagnosis.ts'
 import {
   type Chapter,
-  type Item,
-  type Lane,
   type Moment,
   renderStory,
   type Section,
+  type StoryItem,
+  type StoryLane,
 } from './story.ts'
 
 /** One page that needs nothing else: no script, no request, all text escaped, the timeline drawn. */
@@ -65,7 +65,7 @@ ${groups
 </section>`
 }
 
-function itemHtml({ title, label, severity, explanation, advice, evidence }: Item): string {
+function itemHtml({ title, label, severity, explanation, advice, evidence }: StoryItem): string {
   const lines = evidence.map((line) => `<li><code>${inert(line)}</code></li>`).join('')
   return `<li class="${severity}"><b>${inert(title)}</b> <span class="label">${inert(label)}</span>
 <p>${inert(explanation)}</p>
@@ -78,7 +78,7 @@ const LANE_HEIGHT = 44
 const MARGIN = 12
 
 /** A bar per session from its beginning to its end, and a mark where something happened to it. */
-function drawTimeline(lanes: readonly Lane[], moments: readonly Moment[]): string {
+function drawTimeline(lanes: readonly StoryLane[], moments: readonly Moment[]): string {
   const times = [
     ...lanes.flatMap(({ from, to }) => [from, to]),
     ...moments.map(({ at }) => at),

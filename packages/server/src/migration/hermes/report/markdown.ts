@@ -1,5 +1,5 @@
 import type { Diagnosis } from '../diagnose/diagnosis.ts'
-import { type Chapter, type Item, renderStory, type Section } from './story.ts'
+import { type Chapter, renderStory, type Section, type StoryItem } from './story.ts'
 
 /** For an issue or a wiki. Nothing the store held can become markup. */
 export function renderMarkdown(diagnosis: Diagnosis): string {
@@ -29,7 +29,10 @@ function sectionLines({ title, subtitle, lanes, timeline, groups }: Section): st
   ]
 }
 
-function itemLines({ title, label, explanation, advice, evidence }: Item, index: number): string[] {
+function itemLines(
+  { title, label, explanation, advice, evidence }: StoryItem,
+  index: number,
+): string[] {
   return [
     ...['', `${index + 1}. **${inert(title)}** (${inert(label)})`, ''],
     ...[`   ${inert(explanation)}`, ''],

@@ -22,12 +22,12 @@ export interface Chapter {
 export interface Section {
   readonly title: string
   readonly subtitle: string | null
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly StoryLane[]
   readonly timeline: readonly Moment[]
   readonly groups: readonly Group[]
 }
 
-export interface Lane {
+export interface StoryLane {
   readonly id: string
   readonly label: string
   readonly from: number | null
@@ -44,10 +44,10 @@ export interface Moment {
 
 export interface Group {
   readonly title: 'Certain' | 'Suspected' | 'Worth knowing'
-  readonly items: readonly Item[]
+  readonly items: readonly StoryItem[]
 }
 
-export interface Item {
+export interface StoryItem {
   readonly title: string
   readonly label: string
   readonly severity: Finding['severity']
@@ -192,11 +192,11 @@ function groupItems(findings: readonly Finding[]): Group[] {
   return groups.filter(({ items }) => items.length > 0)
 }
 
-function itemsOf(findings: readonly Finding[], certainty: Finding['certainty']): Item[] {
+function itemsOf(findings: readonly Finding[], certainty: Finding['certainty']): StoryItem[] {
   return findings.filter((one) => isFault(one) && one.certainty === certainty).map(itemOf)
 }
 
-function itemOf(finding: Finding): Item {
+function itemOf(finding: Finding): StoryItem {
   const anomaly = FINDING_KINDS[finding.kind]
   return {
     title: plain(finding.title),

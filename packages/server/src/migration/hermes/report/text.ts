@@ -1,5 +1,5 @@
 import type { Diagnosis } from '../diagnose/diagnosis.ts'
-import { type Chapter, type Item, renderStory, type Section } from './story.ts'
+import { type Chapter, renderStory, type Section, type StoryItem } from './story.ts'
 
 /** For a terminal. */
 export function renderText(diagnosis: Diagnosis): string {
@@ -27,7 +27,10 @@ function sectionLines({ title, subtitle, lanes, timeline, groups }: Section): st
 
 const MARKS = { harm: '!', risk: '?', note: '·' } as const
 
-function itemLines({ title, label, explanation, advice, evidence }: Item, index: number): string[] {
+function itemLines(
+  { title, label, explanation, advice, evidence }: StoryItem,
+  index: number,
+): string[] {
   return [
     `    ${index + 1}. ${title} [${label}]`,
     ...wrap(explanation, 7),

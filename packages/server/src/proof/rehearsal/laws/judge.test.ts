@@ -4,7 +4,7 @@ import type { LeaseRecord } from '../watcher.ts'
 import { type Asked, type Evidence, judge, type KeptSession, lettersToAsk } from './judge.ts'
 import { LAW_NAMES, type LawName } from './laws.ts'
 import type { Letter } from './ledger.ts'
-import type { StoredSession } from './transcript-laws.ts'
+import type { RehearsedSession } from './transcript-laws.ts'
 
 describe('judge', () => {
   it('finds every law kept where all places tell the same', () => {
@@ -210,7 +210,7 @@ function abandoned(
   const operation = { id: 'w-2', fence: 3, state: 'abandoned', result: {}, by: 'model' }
   const stored = { row, entries: [entry], mail, operations: [operation], replies: [] }
   return {
-    stored: [stored as unknown as StoredSession],
+    stored: [stored as unknown as RehearsedSession],
     leases: [{ sessionId: 'scene-torn', fence: 3, runner: 'r-1', ended }],
   }
 }

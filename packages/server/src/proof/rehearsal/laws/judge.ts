@@ -1,6 +1,6 @@
 import type { Entry } from '#core/store/rows'
 import type { LoopFigures } from '../process-messages.ts'
-import { KNOWN, LOOKED_UP, type WireRecord } from '../stage/model.ts'
+import { KNOWN, LOOKED_UP, type RecordedRequest } from '../stage/model.ts'
 import { CAST, policyOf } from '../terms.ts'
 import type { LeaseRecord } from '../watcher.ts'
 import { Findings, LOOP_MS_MAX, OVERLOAD_MS, type Verdict } from './laws.ts'
@@ -10,7 +10,7 @@ import {
   judgeReplies,
   judgeSends,
   judgeStored,
-  type StoredSession,
+  type RehearsedSession,
 } from './transcript-laws.ts'
 
 /** Everything that was found out, from places that know nothing of each other. Judging is pure. */
@@ -20,10 +20,10 @@ export interface Evidence {
   /** Acknowledged stops by agent. */
   readonly stops: ReadonlyMap<string, number>
   readonly sessions: readonly KeptSession[]
-  readonly wire: WireRecord
+  readonly wire: RecordedRequest
   readonly windowTokens: number
   /** The same sessions and those of the stage, with everything the store has of them. */
-  readonly stored: readonly StoredSession[]
+  readonly stored: readonly RehearsedSession[]
   /** Runners from which sessions may be taken: they were killed, held or late. */
   readonly lapsed: ReadonlySet<string>
   readonly leases: readonly LeaseRecord[]
@@ -166,7 +166,7 @@ export function judge(
  * the same.
  */
 function judgeAbandoned(
-  { row, entries, mail, operations }: StoredSession,
+  { row, entries, mail, operations }: RehearsedSession,
   { leases, lapsed, isCutShort }: Evidence,
   findings: Findings,
 ): void {
@@ -258,7 +258,7 @@ function judgeAnswered(
 function judgeReproduced(
   letters: readonly Letter[],
   ends: ReadonlyMap<string, string>,
-  wire: WireRecord,
+  wire: RecordedRequest,
   findings: Findings,
 ): void {
   for (const { key, agent } of letters) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Findings, type LawName } from './laws.ts'
-import { judgeReplies, judgeSends, judgeStored, type StoredSession } from './transcript-laws.ts'
+import { judgeReplies, judgeSends, judgeStored, type RehearsedSession } from './transcript-laws.ts'
 
 describe('judgeStored and judgeReplies', () => {
   it('finds nothing broken in a session that was compacted and answered', () => {
@@ -17,7 +17,7 @@ describe('judgeStored and judgeReplies', () => {
     expect(lawsOf({ ...rest, operations: longer })).toEqual([])
   })
 
-  it.each<[string, LawName, (sound: StoredSession) => Partial<StoredSession>]>([
+  it.each<[string, LawName, (sound: RehearsedSession) => Partial<RehearsedSession>]>([
     [
       'two writers under one fence',
       'written',
@@ -157,7 +157,7 @@ describe('judgeSends', () => {
   })
 })
 
-function lawsOf(session: StoredSession): readonly string[] {
+function lawsOf(session: RehearsedSession): readonly string[] {
   const findings = new Findings()
   judgeStored(session, findings)
   judgeReplies(session, findings)
@@ -179,7 +179,7 @@ function input(number: number, mail: number, lane: string, tokens: number) {
 }
 
 /** One message, a call and its result, an answer, a compaction of it all. */
-function stored(): StoredSession {
+function stored(): RehearsedSession {
   const step = { turn: 1, renderer: '', blobs: [] }
   return {
     row: {

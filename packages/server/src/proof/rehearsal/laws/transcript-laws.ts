@@ -6,7 +6,7 @@ import type { Findings } from './laws.ts'
  * What must be true of any session, whatever happened to it, read from the store when all is at rest
  * and from nothing else. It uses no code of sessions or rules, so that it cannot share their errors.
  */
-export interface StoredSession {
+export interface RehearsedSession {
   readonly row: SessionRow
   readonly entries: readonly Entry[]
   readonly mail: readonly MailItem[]
@@ -14,7 +14,7 @@ export interface StoredSession {
   readonly replies: readonly ReplyRow[]
 }
 
-export function judgeStored(stored: StoredSession, findings: Findings): void {
+export function judgeStored(stored: RehearsedSession, findings: Findings): void {
   judgeWriters(stored, findings)
   judgeTurns(stored, findings)
   judgeDeliveries(stored, findings)
@@ -23,7 +23,7 @@ export function judgeStored(stored: StoredSession, findings: Findings): void {
 }
 
 /** Under one fence one writer, and each writer, drawn anew at every acquisition, under one fence. */
-function judgeWriters({ row, entries }: StoredSession, findings: Findings): void {
+function judgeWriters({ row, entries }: RehearsedSession, findings: Findings): void {
   const writers = new Map<number, string>()
   const fences = new Map<string, number>()
   for (const { number, fence, operation } of entries) {
@@ -42,7 +42,7 @@ function judgeWriters({ row, entries }: StoredSession, findings: Findings): void
 }
 
 /** Calls have their results, next to them; a turn ends once, and one operation says one thing. */
-function judgeTurns({ row, entries }: StoredSession, findings: Findings): void {
+function judgeTurns({ row, entries }: RehearsedSession, findings: Findings): void {
   const bad = (text: string) => findings.broken('written', `${row.id}: ${text}`)
   let open: string[] = []
   const replied = new Set<string>()
@@ -73,7 +73,7 @@ function judgeTurns({ row, entries }: StoredSession, findings: Findings): void {
 }
 
 /** People before watchers, and not more than there is room for beside what is unanswered (I34). */
-function judgeDeliveries({ row, entries, mail }: StoredSession, findings: Findings): void {
+function judgeDeliveries({ row, entries, mail }: RehearsedSession, findings: Findings): void {
   const bad = (text: string) => findings.broken('bounded', `${row.id}: ${text}`)
   const room = row.limits.inputTokens
   let seen = 0
@@ -106,7 +106,7 @@ function judgeDeliveries({ row, entries, mail }: StoredSession, findings: Findin
 }
 
 /** A turn is stopped by a stop that was sent while it ran, or by a person who interrupts. */
-function judgeStops({ row, entries, mail }: StoredSession, findings: Findings): void {
+function judgeStops({ row, entries, mail }: RehearsedSession, findings: Findings): void {
   const aimedAt = new Set(
     mail.filter(({ control }) => control === 'stop').map(({ turnAt }) => turnAt),
   )
@@ -118,7 +118,7 @@ function judgeStops({ row, entries, mail }: StoredSession, findings: Findings): 
 }
 
 /** What a compaction stands on, what it covers, and that it made the context smaller. */
-function judgeFoundations(stored: StoredSession, findings: Findings): void {
+function judgeFoundations(stored: RehearsedSession, findings: Findings): void {
   const { row, entries, operations } = stored
   const bad = (text: string) => findings.broken('founded', `${row.id}: ${text}`)
   let seen = 0
@@ -157,7 +157,7 @@ function judgeFoundations(stored: StoredSession, findings: Findings): void {
 
 /** A turn whose question came with an address has a reply for it, answered or given up. */
 export function judgeReplies(
-  { row, entries, mail, replies }: StoredSession,
+  { row, entries, mail, replies }: RehearsedSession,
   findings: Findings,
 ): void {
   if (row.state !== 'open') return

@@ -10,7 +10,7 @@ import type { Findings } from './laws.ts'
 const WHOLE_SHARE = 0.9
 
 /** The part of a stage that is looked at. */
-export interface Wire {
+export interface RecordedWire {
   readonly store: Pick<Reads, 'listSessions'>
   readonly model: Pick<StageModel, 'requestsOf'>
   entries(name: string): Promise<readonly Entry[]>
@@ -20,7 +20,7 @@ export interface Wire {
  * What a model was sent for each step of the stage's sessions: every message that no compaction
  * covered then, or that was unanswered, word for word. Seen on the wire, compared with the store.
  */
-export async function judgeWire(stage: Wire, findings: Findings): Promise<void> {
+export async function judgeWire(stage: RecordedWire, findings: Findings): Promise<void> {
   const known = await stage.store.listSessions({ limit: LIST_MAX })
   for (const { id, state, limits } of known) {
     if (CAST[id] === undefined || state !== 'open') continue

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '#core/base/json'
 import type { OperationRow } from '#core/store/rows'
 import { fillerOf } from '../laws/ledger.ts'
-import { kindOf, long, type Stage } from '../stage/stage.ts'
+import { entryKindOf, long, type Stage } from '../stage/stage.ts'
 import { ATTEMPTS_MAX } from '../terms.ts'
 
 /** Pins, compactions and what comes in their way. */
@@ -170,7 +170,7 @@ export async function bloated(stage: Stage): Promise<void> {
   await stage.fill(name, [1_000, 1_000])
   const preview = await stage.do(name, 'preview')
   const shown = isObject(preview) ? preview['install'] : null
-  if (!isObject(shown)) throw new Error(`no preview: ${kindOf(preview)}`)
+  if (!isObject(shown)) throw new Error(`no preview: ${entryKindOf(preview)}`)
   const { handoffTokens } = (await stage.row(name)).limits
   const tokens = handoffTokens * 2
   const handoff: JsonObject = {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isObject, type JsonValue } from '#core/base/json'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Entry } from '#core/store/rows'
-import { kindOf, type Stage } from '../stage/stage.ts'
+import { entryKindOf, type Stage } from '../stage/stage.ts'
 import { openLocation, removeLocation } from '../stage/store-location.ts'
 
 /** Purging, and carrying away: what is to go is gone everywhere, and nothing else. */
@@ -104,7 +104,7 @@ export async function carried(stage: Stage): Promise<void> {
   await stage.untilFree(name)
   const lines = linesOf(await stage.ask({ what: 'export', sessionId: name }))
   const again = await stage.ask({ what: 'import', sessionId: name, lines })
-  const isSame = kindOf(again) === 'exists' && isObject(again) && again['sessionId'] === name
+  const isSame = entryKindOf(again) === 'exists' && isObject(again) && again['sessionId'] === name
   if (!isSame) stage.broken('carried', `${name} where it is already: ${JSON.stringify(again)}`)
   const location = { kind: 'sqlite', path: join(stage.folder, 'carried.db') } as const
   const store = await openLocation(location)

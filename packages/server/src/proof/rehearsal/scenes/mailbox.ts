@@ -1,6 +1,6 @@
 import { mailNumber, sessionId } from '#core/base/ids'
 import { isObject, type JsonValue } from '#core/base/json'
-import { kindOf, long, type Stage } from '../stage/stage.ts'
+import { entryKindOf, long, type Stage } from '../stage/stage.ts'
 
 /** What becomes of messages: taken once, in order, withdrawn, interrupted, and never too many. */
 
@@ -62,7 +62,7 @@ export async function twins(stage: Stage): Promise<void> {
     [one, 'duplicate'],
   ] as const) {
     const again = await update(to, 'update-1').catch((error: unknown) => String(error))
-    const isKnown = kindOf(again) === kind && same(again, first)
+    const isKnown = entryKindOf(again) === kind && same(again, first)
     if (!isKnown) stage.broken('mailed', `update-1 once more, to ${to}: ${JSON.stringify(again)}`)
   }
   for (const mishap of ['refuse', 'lose'] as const) {

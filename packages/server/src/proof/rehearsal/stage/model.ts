@@ -12,7 +12,7 @@ import { SUMMARY_MODEL } from '../terms.ts'
  * sent and looks things up with `recall` before it says that it does not know. It watches the wire
  * meanwhile: which letters were put before which model, and how large the largest request was.
  */
-export interface WireRecord {
+export interface RecordedRequest {
   /** Letters that stood word for word in a request of their own agent. */
   readonly seen: ReadonlySet<string>
   /** Letters in requests of another agent, or of several agents in one request. */
@@ -63,7 +63,7 @@ export class RehearsalModel {
       .filter((agent) => agent !== undefined)
   }
 
-  record(): WireRecord {
+  record(): RecordedRequest {
     return {
       seen: this.#seen,
       strays: this.#strays,

@@ -127,7 +127,7 @@ export class Stage {
 
   async open(name: string): Promise<SessionId> {
     const created = await this.ask({ what: 'create', sessionId: name })
-    if (kindOf(created) !== 'created') throw new Error(`${name} is ${kindOf(created)}`)
+    if (entryKindOf(created) !== 'created') throw new Error(`${name} is ${entryKindOf(created)}`)
     return sessionId(name)
   }
 
@@ -161,7 +161,7 @@ export class Stage {
 
   async withdraw(name: string, mail: MailNumber): Promise<string> {
     const asked = { what: 'do', sessionId: name, action: 'withdraw', request: mail } as const
-    return kindOf(await this.ask(asked))
+    return entryKindOf(await this.ask(asked))
   }
 
   /** Has the session say something so long that a compaction is worth it, and waits for it. */
@@ -296,7 +296,7 @@ export function long(about: string, tokens: number): string {
   return `${about}.${fillerOf(tokens * 4)}`
 }
 
-export function kindOf(value: JsonValue): string {
+export function entryKindOf(value: JsonValue): string {
   const kind = isObject(value) ? value['kind'] : null
   return typeof kind === 'string' ? kind : JSON.stringify(value)
 }

@@ -7,10 +7,10 @@ import {
   countInput,
   type Finish,
   type Frame,
-  idOf,
   type Protocol,
   Rejection,
-  type Reply,
+  responseIdOf,
+  type StandInReply,
   splitTokens,
 } from './protocol.ts'
 import { frame } from './sse.ts'
@@ -121,11 +121,16 @@ function event(type: string, data: JsonObject, tokens = 0): Frame {
   return frame({ type, ...data }, { event: type, tokens })
 }
 
-function shell(reply: Reply): JsonObject {
-  return { id: idOf(reply, 'msg_'), type: 'message', role: 'assistant', model: reply.ask.model }
+function shell(reply: StandInReply): JsonObject {
+  return {
+    id: responseIdOf(reply, 'msg_'),
+    type: 'message',
+    role: 'assistant',
+    model: reply.ask.model,
+  }
 }
 
-function endOf({ answer }: Reply): JsonObject {
+function endOf({ answer }: StandInReply): JsonObject {
   const isRefused = FINISH[answer.finish] === 'refusal'
   const isPaused = answer.compaction !== undefined && answer.text === ''
   const details = { type: 'refusal', category: null, explanation: 'The stand-in plays a refusal.' }
@@ -142,7 +147,7 @@ interface Block {
   readonly deltas: readonly JsonObject[]
 }
 
-function blocksOf(reply: Reply): readonly Block[] {
+function blocksOf(reply: StandInReply): readonly Block[] {
   const { reasoning, text, calls, compaction } = reply.answer
   const blocks: Block[] = []
   if (compaction !== undefined) {
@@ -173,7 +178,7 @@ function blocksOf(reply: Reply): readonly Block[] {
     })
   }
   for (const [index, { name, input }] of calls.entries()) {
-    const call = { type: 'tool_use', id: idOf(reply, 'toolu_', index), name }
+    const call = { type: 'tool_use', id: responseIdOf(reply, 'toolu_', index), name }
     const caller = { type: 'direct' }
     blocks.push({
       whole: { ...call, input: inputOf(input), caller },
@@ -197,7 +202,7 @@ function inputOf(text: string): JsonObject {
   }
 }
 
-function usageOf({ usage }: Reply): JsonObject {
+function usageOf({ usage }: StandInReply): JsonObject {
   return {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,

@@ -7,11 +7,11 @@ import {
   countInput,
   type Finish,
   type Frame,
-  idOf,
   otherReply,
   type Protocol,
   Rejection,
-  type Reply,
+  responseIdOf,
+  type StandInReply,
   splitTokens,
 } from './protocol.ts'
 import { frame, textFrame } from './sse.ts'
@@ -102,9 +102,9 @@ export const openaiChat: Protocol = {
   },
 }
 
-function shell(reply: Reply, object: string): JsonObject {
+function shell(reply: StandInReply, object: string): JsonObject {
   return {
-    id: idOf(reply, 'chatcmpl-'),
+    id: responseIdOf(reply, 'chatcmpl-'),
     object,
     created: CREATED_AT,
     model: reply.ask.model,
@@ -114,7 +114,7 @@ function shell(reply: Reply, object: string): JsonObject {
 }
 
 /** The fields that every chunk repeats, made once: a stream has thousands. */
-function chunkShell(reply: Reply): JsonObject {
+function chunkShell(reply: StandInReply): JsonObject {
   const usage = reply.ask.wantsUsage ? { usage: null } : {}
   return { ...shell(reply, 'chat.completion.chunk'), ...usage }
 }
@@ -127,13 +127,21 @@ function delta(start: JsonObject, value: JsonObject, tokens = 0): Frame {
   return chunk(start, { delta: value, finish_reason: null }, tokens)
 }
 
-function callOf(reply: Reply, index: number, input = reply.answer.calls[index]?.input ?? '') {
+function callOf(
+  reply: StandInReply,
+  index: number,
+  input = reply.answer.calls[index]?.input ?? '',
+) {
   const name = reply.answer.calls[index]?.name ?? ''
-  return { id: idOf(reply, 'call_', index), type: 'function', function: { name, arguments: input } }
+  return {
+    id: responseIdOf(reply, 'call_', index),
+    type: 'function',
+    function: { name, arguments: input },
+  }
 }
 
 /** The name first, then the arguments in pieces. */
-function callDeltas(reply: Reply, index: number): readonly JsonObject[] {
+function callDeltas(reply: StandInReply, index: number): readonly JsonObject[] {
   const pieces = splitTokens(reply.answer.calls[index]?.input ?? '')
   return [
     { tool_calls: [{ index, ...callOf(reply, index, '') }] },
@@ -141,7 +149,7 @@ function callDeltas(reply: Reply, index: number): readonly JsonObject[] {
   ]
 }
 
-function usageOf({ usage }: Reply): JsonValue {
+function usageOf({ usage }: StandInReply): JsonValue {
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,

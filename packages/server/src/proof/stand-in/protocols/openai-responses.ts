@@ -10,11 +10,11 @@ import {
   countTokens,
   type Finish,
   type Frame,
-  idOf,
   otherReply,
   type Protocol,
   Rejection,
-  type Reply,
+  responseIdOf,
+  type StandInReply,
 } from './protocol.ts'
 import { itemFrames, outputOf } from './responses-output.ts'
 import { frame } from './sse.ts'
@@ -100,7 +100,7 @@ function readCompaction(
 
 /** The compact endpoint: every user message, then one item that stands for all the rest. */
 export function writeCompaction(
-  reply: Reply,
+  reply: StandInReply,
   { body, summary }: { body: JsonObject; summary: string },
 ): JsonObject {
   const { input } = body
@@ -108,14 +108,14 @@ export function writeCompaction(
     typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input)
   const kept = items.filter((item) => isObject(item) && item['role'] === 'user')
   const compaction = {
-    id: idOf(reply, 'cmp_'),
+    id: responseIdOf(reply, 'cmp_'),
     type: 'compaction',
     encrypted_content: seal(summary),
   }
   const outputTokens = countTokens(summary)
   const usage = { ...reply.usage, outputTokens, reasoningTokens: 0 }
   return {
-    id: idOf(reply, 'resp_'),
+    id: responseIdOf(reply, 'resp_'),
     object: 'response.compaction',
     created_at: CREATED_AT,
     output: [...kept.map((item, index) => userItem(reply, item, index)), compaction],
@@ -123,11 +123,11 @@ export function writeCompaction(
   }
 }
 
-function userItem(reply: Reply, item: JsonValue, index: number): JsonValue {
+function userItem(reply: StandInReply, item: JsonValue, index: number): JsonValue {
   if (!isObject(item)) return item
   const { content } = item
   const parts = typeof content === 'string' ? [{ type: 'input_text', text: content }] : content
-  const id = idOf(reply, 'msg_', index)
+  const id = responseIdOf(reply, 'msg_', index)
   return { id, ...item, type: 'message', status: 'completed', content: parts ?? [] }
 }
 
@@ -149,10 +149,10 @@ function refuseReferences(body: JsonObject, items: readonly JsonValue[]): void {
   }
 }
 
-function shell(reply: Reply): JsonObject {
+function shell(reply: StandInReply): JsonObject {
   const { ask } = reply
   return {
-    id: idOf(reply, 'resp_'),
+    id: responseIdOf(reply, 'resp_'),
     object: 'response',
     created_at: CREATED_AT,
     error: null,
@@ -178,7 +178,7 @@ const INCOMPLETE: ReadonlyMap<Finish, string> = new Map([
   ['content-filter', 'content_filter'],
 ])
 
-function closedResponse(reply: Reply): JsonObject {
+function closedResponse(reply: StandInReply): JsonObject {
   const { finish } = reply.answer
   const cut = INCOMPLETE.get(finish)
   return {
@@ -190,7 +190,7 @@ function closedResponse(reply: Reply): JsonObject {
   }
 }
 
-function usageOf({ usage }: Reply): JsonObject {
+function usageOf({ usage }: StandInReply): JsonObject {
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },

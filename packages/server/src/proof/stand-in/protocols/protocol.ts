@@ -13,8 +13,8 @@ export interface Protocol {
   readonly name: ProtocolName
   /** Throws `Rejection` for what the provider would refuse. */
   readAsk(body: JsonObject): Ask
-  writeWhole(reply: Reply): JsonObject
-  writeFrames(reply: Reply): readonly Frame[]
+  writeWhole(reply: StandInReply): JsonObject
+  writeFrames(reply: StandInReply): readonly Frame[]
   writeError(rejection: Rejection): JsonObject
   /** An error within a stream, behind so many frames. */
   writeErrorFrame(rejection: Rejection, behind: number): Frame
@@ -38,7 +38,7 @@ export interface Ask {
 
 export type Finish = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'refusal' | 'window'
 
-export interface ToolCall {
+export interface StandInCall {
   readonly name: string
   /** The arguments as JSON text; they are sent as they stand here, broken ones too. */
   readonly input: string
@@ -47,23 +47,23 @@ export interface ToolCall {
 export interface Answer {
   readonly reasoning: string
   readonly text: string
-  readonly calls: readonly ToolCall[]
+  readonly calls: readonly StandInCall[]
   readonly finish: Finish
   /** What the conversation was compacted into, where the request asked for that. */
   readonly compaction?: string
 }
 
-export interface Reply {
+export interface StandInReply {
   /** Hex, made from the request: the same request is answered under the same ids. */
   readonly id: string
   readonly ask: Ask
   readonly answer: Answer
-  readonly usage: Usage
+  readonly usage: StandInUsage
   /** The second half carries the id of another answer, where the protocol has ids. */
   readonly isMixed: boolean
 }
 
-export interface Usage {
+export interface StandInUsage {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly reasoningTokens: number
@@ -148,7 +148,7 @@ export function countInput(values: readonly (JsonValue | undefined)[]): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN) + pictures * PICTURE_TOKENS
 }
 
-export function usageOf(ask: Ask, answer: Answer): Usage {
+export function usageOf(ask: Ask, answer: Answer): StandInUsage {
   const reasoningTokens = countTokens(answer.reasoning)
   const calls = answer.calls.reduce((sum, { name, input }) => sum + countTokens(name + input), 0)
   const compaction = countTokens(answer.compaction ?? '')
@@ -157,11 +157,11 @@ export function usageOf(ask: Ask, answer: Answer): Usage {
 }
 
 /** An id of a part of the reply: stable, and never met twice in a growing conversation. */
-export function idOf(reply: Reply, prefix: string, index = 0): string {
+export function responseIdOf(reply: StandInReply, prefix: string, index = 0): string {
   return `${prefix}${hash('sha256', `${reply.id} ${prefix} ${index}`, 'hex').slice(0, 24)}`
 }
 
 /** Whose ids the later part of a reply carries: for a mixed one, those of another. */
-export function otherReply(reply: Reply): Reply {
+export function otherReply(reply: StandInReply): StandInReply {
   return reply.isMixed ? { ...reply, id: `another than ${reply.id}` } : reply
 }

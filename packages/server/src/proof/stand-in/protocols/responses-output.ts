@@ -1,23 +1,23 @@
 import type { JsonObject } from '#core/base/json'
 import { seal } from '../seal.ts'
-import { idOf, type Reply, splitTokens } from './protocol.ts'
+import { responseIdOf, type StandInReply, splitTokens } from './protocol.ts'
 
 /** What an answer is in OpenAI's Responses: output items, each told twice, in pieces and whole. */
-export type Item = JsonObject & { readonly id: string; readonly type: string }
+export type OutputItem = JsonObject & { readonly id: string; readonly type: string }
 
-export function outputOf(reply: Reply): readonly Item[] {
+export function outputOf(reply: StandInReply): readonly OutputItem[] {
   const { reasoning, text, calls, finish, compaction } = reply.answer
   const status = ['length', 'window', 'content-filter'].includes(finish)
     ? 'incomplete'
     : 'completed'
-  const items: Item[] = []
+  const items: OutputItem[] = []
   if (compaction !== undefined) {
-    const id = idOf(reply, 'cmp_')
+    const id = responseIdOf(reply, 'cmp_')
     items.push({ id, type: 'compaction', encrypted_content: seal(compaction) })
   }
   if (reasoning !== '') {
     items.push({
-      id: idOf(reply, 'rs_'),
+      id: responseIdOf(reply, 'rs_'),
       type: 'reasoning',
       summary: [{ type: 'summary_text', text: reasoning }],
       encrypted_content: seal(reasoning),
@@ -28,15 +28,15 @@ export function outputOf(reply: Reply): readonly Item[] {
       finish === 'refusal'
         ? { type: 'refusal', refusal: text }
         : { type: 'output_text', text, annotations: [], logprobs: [] }
-    const id = idOf(reply, 'msg_')
+    const id = responseIdOf(reply, 'msg_')
     items.push({ id, type: 'message', status, role: 'assistant', content: [part] })
   }
   for (const [index, { name, input }] of calls.entries()) {
     items.push({
-      id: idOf(reply, 'fc_', index),
+      id: responseIdOf(reply, 'fc_', index),
       type: 'function_call',
       status: 'completed',
-      call_id: idOf(reply, 'call_', index),
+      call_id: responseIdOf(reply, 'call_', index),
       name,
       arguments: input,
     })
@@ -47,7 +47,7 @@ export function outputOf(reply: Reply): readonly Item[] {
 type Add = (type: string, data: JsonObject, tokens?: number) => void
 
 /** The events of one item, from `added` to `done`. */
-export function itemFrames(item: Item, output_index: number, add: Add): void {
+export function itemFrames(item: OutputItem, output_index: number, add: Add): void {
   const place = { item_id: item.id, output_index }
   switch (item.type) {
     case 'compaction':
@@ -79,7 +79,7 @@ export function itemFrames(item: Item, output_index: number, add: Add): void {
   add('response.output_item.done', { output_index, item })
 }
 
-function summaryFrames(item: Item, place: JsonObject, add: Add): void {
+function summaryFrames(item: OutputItem, place: JsonObject, add: Add): void {
   const [part = {}] = item['summary'] as readonly JsonObject[]
   const at = { ...place, summary_index: 0 }
   const text = String(part['text'])
@@ -91,7 +91,7 @@ function summaryFrames(item: Item, place: JsonObject, add: Add): void {
   add('response.reasoning_summary_part.done', { ...at, part })
 }
 
-function contentFrames(item: Item, place: JsonObject, add: Add): void {
+function contentFrames(item: OutputItem, place: JsonObject, add: Add): void {
   const [part = {}] = item['content'] as readonly JsonObject[]
   const at = { ...place, content_index: 0 }
   const isRefusal = part['type'] === 'refusal'
