@@ -2,18 +2,25 @@
  * `npm run bench:pause [-- --summary-ms 60000 --compactions 3 --pace-ms 2000]`: the time from a message
  * to the first word of its answer, away from a compaction and at one, while a summary takes as long
  * as real ones do. Beside it in the same run: the blocking way, which begins when nothing fits.
+ *
+ * With `--outrun` instead: messages of 1,000 tokens every 1.5 s into a window of 12,000, and a summary
+ * that takes 20 s. Beside it the old way, which waited for the model.
  */
 import { parseArgs } from 'node:util'
+import { measureOutrun } from '../../test/journeys/outrun.ts'
 import { measurePause, type Paused } from '../../test/journeys/pause.ts'
 import { loadLine, machineLine, quantile } from './machine.ts'
 
 const DIFFERENCE_MS_MAX = 100
+/** Of a normal answer, for the slowest one. */
+const SLOWEST_MAX = 1.2
 
 const { values } = parseArgs({
   options: {
     'summary-ms': { type: 'string', default: '60000' },
     'pace-ms': { type: 'string', default: '2000' },
     compactions: { type: 'string', default: '3' },
+    outrun: { type: 'boolean', default: false },
   },
 })
 const terms = {
@@ -23,6 +30,10 @@ const terms = {
   compactions: Number(values.compactions),
 } as const
 
+if (values.outrun) {
+  await outrun()
+  process.exit()
+}
 console.log(`${machineLine()}; a summary takes ${terms.summaryMs / 1_000} s`)
 const [background, blocking] = await Promise.all([
   measurePause({ ...terms, way: 'background' }),
@@ -40,6 +51,22 @@ console.log(
   holds ? 'holds' : `does not hold (at most ${DIFFERENCE_MS_MAX} ms, one wait, one notice)`,
 )
 process.exitCode = holds ? 0 : 1
+
+async function outrun(): Promise<void> {
+  console.log(machineLine())
+  const shared = { store: 'sqlite', summaryMs: 20_000, paceMs: 1_500, messages: 40 } as const
+  for (const atHardLimit of ['digest', 'wait'] as const) {
+    const { answersMs, compactions } = await measureOutrun({ ...shared, atHardLimit })
+    const normal = quantile(answersMs, 0.5)
+    const slowest = Math.max(...answersMs)
+    const times = slowest / normal
+    console.log(
+      `${atHardLimit}: answer p50 ${ms(normal)}, slowest ${ms(slowest)}, ${times.toFixed(1)} times; ` +
+        `${compactions} compactions; ${loadLine()}`,
+    )
+    if (atHardLimit === 'digest') process.exitCode = times <= SLOWEST_MAX ? 0 : 1
+  }
+}
 
 function print(name: string, { away, boundary, waits, notices, compactions }: Paused): void {
   const line = (what: string, numbers: readonly number[]) =>

@@ -44,7 +44,7 @@ export async function measurePause(terms: PauseTerms): Promise<Paused> {
   const journey = await Journey.open({
     store,
     windowTokens: WINDOW_TOKENS,
-    runtime: { settings: { softShare, idleCompactionMs: null } },
+    runtime: { settings: { softShare, idleCompactionMs: null, atHardLimit: 'wait' } },
     model: {
       speed: { firstByteMs: 20 },
       script: ({ model }) => (model === SUMMARIES ? undefined : { text: 'It is noted.' }),

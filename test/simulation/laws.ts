@@ -172,7 +172,11 @@ export class Laws {
     shadow.running = row
     world.count(`claimed by ${row.by}: ${row.trigger}`)
     if (row.by === 'digest') return
-    const { attemptWindowMs, attemptsPerWindow } = world.composition.settings
+    const { attemptWindowMs, attemptsPerWindow, atHardLimit } = world.composition.settings
+    const isWaitedFor = row.trigger === 'preflight' || row.trigger === 'reactive'
+    if (isWaitedFor && atHardLimit === 'digest') {
+      world.violate('I35', `a turn waits for the model of ${row.id}`)
+    }
     const now = world.timeline.now + world.sleptMs
     shadow.claims.push(now)
     const recent = shadow.claims.filter((at) => at > now - attemptWindowMs)

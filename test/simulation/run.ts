@@ -26,7 +26,7 @@ export async function runSeed(
   composition: Composition = COMPOSITION,
   isTraced = false,
 ): Promise<SeedResult> {
-  const world = new World(seed, composition, isTraced)
+  const world = new World(seed, withWaiting(seed, composition), isTraced)
   const { chance, timeline, violations } = world
   const laws = new Laws(world)
   const client = new SimProcess(world, laws, 'client', true)
@@ -53,6 +53,12 @@ export async function runSeed(
   if (violations.length === 0) await checkAtRest(world, laws)
   const { counters, trace } = world
   return { seed, violations, counters, events: timeline.events, trace: trace ?? [] }
+}
+
+/** Every fourth operator wants to wait for the model where nothing fits any more. */
+function withWaiting(seed: number, composition: Composition): Composition {
+  if (seed % 4 !== 3) return composition
+  return { ...composition, settings: { ...composition.settings, atHardLimit: 'wait' } }
 }
 
 function isQuiet({ tables }: World): boolean {

@@ -34,4 +34,5 @@ export const INVARIANTS = [
   'A tool that is not marked repeatable runs at most once per recorded call, and a call of unknown outcome says so.',
   'System text, handoff, open input, the last step and the output reserve together never exceed the hard limit.',
   'Every context holds each message that no finished turn has answered, whole, unless it alone exceeds the input bound.',
+  'A turn never waits for a model’s summary, unless the operator wants it: at the hard limit a digest takes its place.',
 ] as const

@@ -20,6 +20,11 @@ export interface SessionSettings {
   /** Attempts at a handoff by a model per session and window, digests not counted (I27). */
   readonly attemptsPerWindow: number
   readonly attemptWindowMs: number
+  /**
+   * When the next step does not fit: install a digest at once and let a model rewrite it in the
+   * background, or wait for the model.
+   */
+  readonly atHardLimit: 'digest' | 'wait'
   readonly softShare: number
   readonly targetShare: number
   /** Sizes of a handoff's sections and what is protected, where they differ from the usual. */
@@ -48,6 +53,7 @@ export const SESSION_SETTINGS: SessionSettings = {
   modelRetryMsMax: 10 * 60_000,
   attemptsPerWindow: 8,
   attemptWindowMs: 10 * 60_000,
+  atHardLimit: 'digest',
   softShare: 0.75,
   targetShare: 0.35,
   warnFrom: WARN_FROM,

@@ -260,6 +260,18 @@ export const compactions: readonly StoreCase[] = [
     },
   },
   {
+    name: 'what a model is writing gives way to a digest, in the claiming commit [I6, I35]',
+    run: async ({ store }) => {
+      const fixture = await talked(store)
+      const slow = await fixture.claim(3)
+      const digest = await fixture.claim(4, 'digest')
+      assert.equal((await store.findOperation(slow))?.state, 'superseded')
+      assert.equal((await fixture.row()).operation, digest)
+      expectKind(await fixture.tryCommit(slow), 'ended')
+      assert.equal(expectKind(await fixture.tryClaim(4), 'joined').operation.id, digest)
+    },
+  },
+  {
     name: 'a rewrite joins what is in flight and supersedes nothing [I6]',
     run: async ({ store }) => {
       const fixture = await talked(store)

@@ -8,14 +8,16 @@ import { fencedAtTail, fencedSession, type Rows, type Rule, tailOf } from './rul
 
 /**
  * One compaction in flight per session (I6): the session row names it. A second claim joins it,
- * unless the one in flight is a rewrite, which gives way to anything. Nothing is covered that no
- * model has seen verbatim (decision 3).
+ * unless the one in flight gives way: a rewrite to anything, and what a model is writing to a digest,
+ * which a turn waits for. Nothing is covered that no model has seen verbatim (decision 3).
  */
 export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) => {
   const session = fencedSession(rows, request.lease)
   if ('kind' in session) return { outcome: session }
   const running = session.operation === null ? undefined : rows.operation(session.operation)
-  const givesWay = running?.by === 'rewrite' && request.by !== 'rewrite'
+  const givesWay =
+    (running?.by === 'rewrite' && request.by !== 'rewrite') ||
+    (running?.by === 'model' && request.by === 'digest')
   if (running !== undefined && !givesWay) {
     return { outcome: { kind: 'joined', operation: running } }
   }

@@ -41,6 +41,7 @@ export interface CompactionPlan {
   readonly prompt?: string
   readonly notices: boolean
   readonly warnFrom: number
+  readonly atHardLimit: SessionSettings['atHardLimit']
 }
 
 /** `standInUrl` is where the built-in model server listens: `http://127.0.0.1:34567`. */
@@ -155,6 +156,7 @@ export function compactionPlan(
     prompt,
     notices,
     warnFrom,
+    atHardLimit,
     softTokens,
     idleSeconds: _,
     ...said
@@ -172,6 +174,7 @@ export function compactionPlan(
     budget: { ...settings, softShare: Math.min(1, softShare) },
     notices,
     warnFrom,
+    atHardLimit,
     ...(prompt !== undefined && { prompt }),
   }
 }
@@ -182,7 +185,7 @@ export function compactionPlan(
  */
 function settingsOf(
   { compaction: { idleSeconds } }: Config,
-  { isAutomatic, budget, warnFrom }: CompactionPlan,
+  { isAutomatic, budget, warnFrom, atHardLimit }: CompactionPlan,
 ): SessionSettings {
   const { hardTokens, targetTokens } = resolveBudget(budget)
   return {
@@ -190,6 +193,7 @@ function settingsOf(
     softShare: isAutomatic ? budget.softShare : 1,
     targetShare: targetTokens / hardTokens,
     warnFrom,
+    atHardLimit,
     idleCompactionMs: isAutomatic && idleSeconds > 0 ? idleSeconds * 1_000 : null,
   }
 }

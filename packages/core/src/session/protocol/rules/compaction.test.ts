@@ -23,18 +23,43 @@ describe('compaction beside a turn', () => {
     expect(play.state.handoff.kind).toBe('writing')
   })
 
-  it('waits above the hard limit only, and buffers everything meanwhile', () => {
+  it('never waits for a model: a digest takes the place of what it is still writing', () => {
+    const pieces = [
+      ['user', 2_000],
+      ['assistant', 1_900],
+    ] as const
+    const row = { ...RUNNING, seen: entryNumber(2) }
+    const play = new Play().tell({ kind: 'opened' })
+    play.look(scene({ pieces, row, operation: {}, mail: [['user', null]] }))
+    expect(play.kinds).toEqual(['writeHandoff', 'claimCompaction'])
+    expect(play.commit('claimCompaction').request).toMatchObject({
+      by: 'digest',
+      trigger: 'preflight',
+      covers: 2,
+    })
+    const waits = new Play().tell({ kind: 'opened' })
+    waits.look(scene({ pieces, row, operation: { by: 'digest' }, mail: [['user', null]] }))
+    expect(waits.kinds).toEqual(['writeHandoff', 'notify'])
+  })
+
+  it('waits above the hard limit where the operator wants it, and buffers everything', () => {
+    const playing = () => {
+      const play = new Play()
+      play.state = { ...play.state, settings: { ...SESSION_SETTINGS, atHardLimit: 'wait' } }
+      return play.tell({ kind: 'opened' })
+    }
     const full = [
       ['user', 2_000],
       ['assistant', 1_900],
     ] as const
     const row = { ...RUNNING, seen: entryNumber(2) }
-    const claims = new Play().tell({ kind: 'opened' }).look(scene({ pieces: full, row }))
+    const claims = playing().look(scene({ pieces: full, row }))
     expect(claims.commit('claimCompaction').request).toMatchObject({
+      by: 'model',
       trigger: 'preflight',
       covers: 2,
     })
-    const waits = new Play().tell({ kind: 'opened' })
+    const waits = playing()
     waits.look(scene({ pieces: full, row, operation: {}, mail: [['user', null]] }))
     expect(waits.kinds).toEqual(['writeHandoff', 'notify'])
     const soft = [

@@ -217,16 +217,21 @@ function hasReacted({ session, operations }: SessionView): boolean {
   return newest?.trigger === 'reactive' && session.base > session.seen
 }
 
-/** A turn waits for a compaction only when its next step would not fit. */
+/**
+ * A turn waits for a compaction only when its next step would not fit, and then for our own work: a
+ * digest takes the place of what a model is still writing, unless the operator wants to wait for it.
+ */
 export function claimForSpace(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { session } = view
   if (session.turnState !== 'running') return null
   if (!isOverHard(view) && state.overflow === null) return null
   const running = runningOf(view)
-  if (running !== undefined && running.by !== 'rewrite') {
+  const { settings } = state
+  const givesWay =
+    running?.by === 'rewrite' || (running?.by === 'model' && settings.atHardLimit === 'digest')
+  if (running !== undefined && !givesWay) {
     return notify(state, session.turn, 'waiting-for-compaction') ?? 'wait'
   }
-  const { settings } = state
   // Once per step: what one compaction cannot make fit, the next would not either.
   if (state.overflow !== null && hasReacted(view)) return giveUp(state, view)
   const trigger = state.overflow === null ? 'preflight' : 'reactive'
@@ -243,8 +248,8 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
   const digests = failed.filter(({ by }) => by === 'digest')
   if (covers === null || digests.length >= DIGESTS_MAX) return giveUp(state, view)
   const hasFailed = failed.some(({ by }) => by === 'model')
-  const asked = mayAsk(state, view, decisions)
-  const by = hasFailed || asked.kind === 'wait' ? 'digest' : 'model'
+  const mayWait = settings.atHardLimit === 'wait' && !hasFailed
+  const by = mayWait && mayAsk(state, view, decisions).kind === 'yes' ? 'model' : 'digest'
   return claim(state, { by, trigger, covers, reason: 'the next step does not fit' })
 }
 

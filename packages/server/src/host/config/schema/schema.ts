@@ -7,6 +7,7 @@ import {
   SECTION_TOKENS_MAX,
 } from '#core/compaction/plan/defaults'
 import { WARN_FROM } from '#core/compaction/report/outcome'
+import { SESSION_SETTINGS } from '#core/session/settings'
 import { AGENT_NAME, agent } from './agent.ts'
 import { gateways, http, limits, logging, store } from './host.ts'
 import { compactionTask, memoryTask, plainTask } from './route.ts'
@@ -69,6 +70,12 @@ const compaction = z
       .boolean()
       .default(true)
       .describe('Notify a person who must wait that the message is safe.'),
+    atHardLimit: z
+      .enum(['digest', 'wait'])
+      .default(SESSION_SETTINGS.atHardLimit)
+      .describe(
+        'When the next step no longer fits: `digest` goes on at once with a digest, which a model rewrites in the background; `wait` waits for the model.',
+      ),
     warnFrom: countSchema(0, 1_000)
       .default(WARN_FROM)
       .describe(

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { estimateText } from '../../packages/core/src/tokens/estimate.ts'
+import { Journey, SUMMARIES } from './journey.ts'
+
+/**
+ * A conversation that fills its window faster than a model writes a summary: messages of a thousand
+ * tokens, a small window, a slow writer. How long does each answer take?
+ */
+export interface OutrunTerms {
+  /** What happens when the next step no longer fits. */
+  readonly atHardLimit: 'digest' | 'wait'
+  readonly store: 'memory' | 'sqlite'
+  readonly summaryMs: number
+  readonly paceMs: number
+  readonly messages: number
+}
+
+export interface Outrun {
+  /** Milliseconds from the post of each message to the end of its turn. */
+  readonly answersMs: readonly number[]
+  readonly compactions: number
+}
+
+const WINDOW_TOKENS = 12_000
+const MESSAGE_TOKENS = 1_000
+const SENTENCE = 'The pump was started at dawn and ran without a fault until the evening. '
+const TEXT = SENTENCE.repeat(Math.round(MESSAGE_TOKENS / estimateText(SENTENCE, 'generic')))
+const WAIT_MS = 10 * 60_000
+
+export async function measureOutrun(terms: OutrunTerms): Promise<Outrun> {
+  const { atHardLimit, store, summaryMs, paceMs, messages } = terms
+  const journey = await Journey.open({
+    store,
+    windowTokens: WINDOW_TOKENS,
+    runtime: { settings: { idleCompactionMs: null, atHardLimit } },
+    model: {
+      speed: { firstByteMs: 100 },
+      script: ({ model }) => (model === SUMMARIES ? undefined : { text: 'It is noted.' }),
+    },
+  })
+  journey.model.faults.always(`latency; ms=${summaryMs}`, {
+    when: ({ model }) => model === SUMMARIES,
+  })
+  try {
+    const id = await journey.make()
+    const follower = await journey.follow(id)
+    const answersMs: number[] = []
+    for (let at = 0; at < messages; at++) {
+      const from = follower.seen.length
+      const sentAt = performance.now()
+      await journey.say(id, `${at}: ${TEXT}`)
+      const ended = await follower.until(
+        (event) => event.type === 'stored' && event.kind === 'turn ended',
+        from,
+        WAIT_MS,
+      )
+      const tookMs = ended.seenAt - sentAt
+      answersMs.push(tookMs)
+      await sleep(Math.max(0, paceMs - tookMs))
+    }
+    return { answersMs, compactions: follower.stored('compaction committed').length }
+  } finally {
+    await journey.close()
+  }
+}
