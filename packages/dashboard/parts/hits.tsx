@@ -12,14 +12,14 @@ export function Hits(props: { readonly found: readonly Found[]; readonly words: 
   const titles = new Map(sessions.value.map(({ id, title }) => [id as string, title ?? id]))
   return (
     <div class="list">
-      {found.map(({ sessionId, entry }) => (
+      {found.map(({ sessionId, excerpt, entry }) => (
         <a class="found" href={hashOf(sessionId, 'conversation', entry.number)}>
           <b>{titles.get(sessionId) ?? sessionId}</b>
           <span class="dim">
             #{entry.number} · {moment(entry.at)}
             {entry.isCovered && ' · compacted away'}
           </span>
-          <Excerpt text={textOf(entry)} words={words} />
+          <Excerpt text={excerpt || textOf(entry)} words={words} />
         </a>
       ))}
     </div>

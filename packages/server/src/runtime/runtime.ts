@@ -4,6 +4,7 @@ import type { Message, UserPart } from '#core/message/message'
 import type { Preview } from '#core/session/preview'
 import type { Edge } from '#core/session/sender'
 import type { Refusal } from '#core/store/commits'
+import type { Search } from '#core/store/queries'
 import type { BusyPolicy, Entry, EntryKind, Lane, MailState, OperationRow } from '#core/store/rows'
 import type { RuntimeEvent } from './events/runtime-event.ts'
 import type { Health, RouteHealth } from './health.ts'
@@ -29,8 +30,8 @@ export interface Runtime {
   /** A handle costs nothing and reads nothing; every verb of it says when there is no such session. */
   session(id: SessionId): Session
   listSessions(query: SessionQuery): Promise<readonly SessionSummary[]>
-  /** Over all sessions, or those of one agent. */
-  search(query: { text: string; agent?: string; limit: number }): Promise<readonly Found[]>
+  /** Over all sessions, or those of an agent or a person, ranked together. */
+  search(query: SearchRequest & SearchedSessions): Promise<readonly Found[]>
 
   /** From behind a cursor (default: from now on): first what is stored, then what happens. */
   events(query: EventQuery, signal: AbortSignal): AsyncIterable<RuntimeEvent>
@@ -89,7 +90,7 @@ export interface Session {
   pins(): Promise<readonly PinView[] | undefined>
   /** An image or a file that a message refers to as `blob:HASH`. */
   blob(hash: string): Promise<BlobView | undefined>
-  search(query: { text: string; limit: number; neighbours: number }): Promise<readonly Found[]>
+  search(query: SearchRequest & { neighbours: number }): Promise<readonly Found[]>
   /** The reply of the turn that took this mail; waits for it. Null: that turn ended without one. */
   reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null>
   events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent>
@@ -328,8 +329,21 @@ export interface BlobView {
   readonly data: string
 }
 
+/** What is looked for, and in which entries; see `Search` of the store. */
+export type SearchRequest = Omit<Search, 'sessionId' | 'neighbours'>
+
+/** Which sessions are searched, all conditions together; none: every session of the store. */
+export interface SearchedSessions {
+  readonly agent?: string
+  /** The person whose sessions they are. */
+  readonly scope?: string
+  readonly sessionIds?: readonly SessionId[]
+}
+
 export interface Found {
   readonly sessionId: SessionId
+  /** The part of its text that matches best. */
+  readonly excerpt: string
   readonly entry: TranscriptEntry
   readonly before: readonly TranscriptEntry[]
   readonly after: readonly TranscriptEntry[]

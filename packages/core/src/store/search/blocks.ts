@@ -94,6 +94,7 @@ export function withoutEntry(
 /** The blocks of the sessions that are searched, joined into columns for the ranking. */
 export class PassageTable {
   readonly slots: number
+  readonly entries: number
   /** Passages that are not erased, and the sum of their distinct roots. */
   readonly live: number
   readonly distinctSum: number
@@ -105,19 +106,18 @@ export class PassageTable {
   readonly #speakers: Uint8Array
   /** Where each session begins: its first passage and its first entry. */
   readonly #sessions: { readonly slot: number; readonly entry: number }[] = []
-  readonly #entries: number
 
   constructor(sessions: readonly (readonly Block[])[], { live, distinctSum }: Totals) {
     const blocks = sessions.flat()
     this.live = live
     this.distinctSum = distinctSum
     this.slots = sum(blocks, ({ lengths }) => lengths.length) / PASSAGE_BYTES
-    this.#entries = sum(blocks, ({ entries }) => entries.length) / ENTRY_BYTES
+    this.entries = sum(blocks, ({ entries }) => entries.length) / ENTRY_BYTES
     this.lengths = new Uint8Array(this.slots * PASSAGE_BYTES)
     this.entryOf = new Uint32Array(this.slots)
-    this.#counts = new Uint16Array(this.#entries)
-    this.#seconds = new Uint32Array(this.#entries)
-    this.#speakers = new Uint8Array(this.#entries)
+    this.#counts = new Uint16Array(this.entries)
+    this.#seconds = new Uint32Array(this.entries)
+    this.#speakers = new Uint8Array(this.entries)
     let slot = 0
     let entry = 0
     for (const session of sessions) {
@@ -145,7 +145,7 @@ export class PassageTable {
   /** The first passage of an entry or behind it, in the only session. */
   slotOf(number: number): number {
     let slot = 0
-    for (let entry = 0; entry < Math.min(number - 1, this.#entries); entry++) {
+    for (let entry = 0; entry < Math.min(number - 1, this.entries); entry++) {
       slot += this.#counts[entry] as number
     }
     return slot

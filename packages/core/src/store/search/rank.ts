@@ -14,6 +14,8 @@ const LATER_WEIGHT = 0.3
 const FADE_WORDS = 60
 const WEIGHT_MIN = 0.03
 const REACH_PASSAGES = 8
+/** Erased passages do not count as passages: few enough not to reach over two buckets of 16. */
+const NEAR_BITS = 4
 /** A word that is nearly everywhere says nothing about the passages around it. */
 const CONTEXT_SHARE_MAX = 0.3
 const CONTEXT_PASSAGES_MIN = 4
@@ -24,7 +26,7 @@ export interface RankBudget {
   readonly postings: number
   readonly passages: number
 }
-export const RANK_BUDGET: RankBudget = { postings: 20_000, passages: 2_000 }
+export const RANK_BUDGET: RankBudget = { postings: 5_000, passages: 1_000 }
 
 /** One word of a question: where it stands, in ascending passages, and what it weighs. */
 export interface Term {
@@ -52,6 +54,33 @@ export interface Ranked {
 }
 
 const FADE = Float64Array.from({ length: 256 }, (_, words) => Math.exp(-words / FADE_WORDS))
+/** So many words away a weight has become too small to count. */
+const WORDS_AFTER = Math.floor(-FADE_WORDS * Math.log(WEIGHT_MIN / EARLIER_WEIGHT))
+const WORDS_BEFORE = Math.floor(-FADE_WORDS * Math.log(WEIGHT_MIN / LATER_WEIGHT))
+
+/** The passages that are still looked at, and what is close to one of them. */
+class Candidates {
+  readonly #marks: Uint8Array
+  readonly #near: Uint8Array
+
+  constructor(slots: number, passages: readonly number[]) {
+    this.#marks = new Uint8Array(slots)
+    this.#near = new Uint8Array((slots >> NEAR_BITS) + 3)
+    for (const passage of passages) {
+      this.#marks[passage] = 1
+      const bucket = (passage >> NEAR_BITS) + 1
+      this.#near.fill(1, bucket - 1, bucket + 2)
+    }
+  }
+
+  has(passage: number): boolean {
+    return this.#marks[passage] === 1
+  }
+
+  isNear(passage: number): boolean {
+    return this.#near[(passage >> NEAR_BITS) + 1] === 1
+  }
+}
 
 export function rankPassages(
   table: PassageTable,
@@ -64,7 +93,7 @@ export function rankPassages(
     .map((term, index) => ({ ...term, index, idf: idfOf(term, table) }))
     .sort((a, b) => a.postings.length - b.postings.length || a.index - b.index)
   let spent = 0
-  let candidates: Uint8Array | null = null
+  let candidates: Candidates | null = null
   for (const [index, term] of weighed.entries()) {
     spent += term.postings.length
     if (index >= 2 && spent > budget.postings) candidates ??= scores.best(budget.passages)
@@ -81,129 +110,179 @@ function idfOf({ postings: { length } }: Term, { live }: PassageTable): number {
   return Math.log(1 + Math.max(0, live - length + 0.5) / (length + 0.5))
 }
 
-/** Scratch of one ranking: a cell for each passage, and the cells that are in use. */
+/**
+ * Cells for passages and entries, kept from one ranking to the next: clearing what was used is far
+ * cheaper than making room for everything.
+ */
+class Scratch {
+  score = new Float64Array(0)
+  presence = new Float64Array(0)
+  holds = new Uint8Array(0)
+  cells = new Uint32Array(0)
+  touched = new Uint32Array(0)
+  bestScore = new Float64Array(0)
+  bestPassage = new Uint32Array(0)
+  isHolding = new Uint8Array(0)
+
+  fit({ slots, entries }: PassageTable): this {
+    if (slots > this.score.length) {
+      this.score = new Float64Array(slots)
+      this.presence = new Float64Array(slots)
+      this.holds = new Uint8Array(slots)
+      this.cells = new Uint32Array(slots)
+      this.touched = new Uint32Array(slots)
+    }
+    if (entries > this.bestScore.length) {
+      this.bestScore = new Float64Array(entries)
+      this.bestPassage = new Uint32Array(entries)
+      this.isHolding = new Uint8Array(entries)
+    }
+    return this
+  }
+}
+
+const scratch = new Scratch()
+
+/** The passages that were reached so far, and what they are worth. */
 class Scores {
   readonly #table: PassageTable
   readonly #meanDistinct: number
-  readonly #score: Float64Array
-  readonly #presence: Float64Array
-  readonly #holds: Uint8Array
-  #touched: number[] = []
+  readonly #scratch: Scratch
+  #count = 0
+  /** The passages of the session that was spread in last. */
+  #first = 0
+  #end = 0
 
   constructor(table: PassageTable) {
     this.#table = table
     this.#meanDistinct = Math.max(1, table.distinctSum / Math.max(1, table.live))
-    this.#score = new Float64Array(table.slots)
-    this.#presence = new Float64Array(table.slots)
-    this.#holds = new Uint8Array(table.slots)
+    this.#scratch = scratch.fit(table)
   }
 
-  add(postings: Uint32Array, weight: number, only: Uint8Array | null): void {
+  add(postings: Uint32Array, weight: number, only: Candidates | null): void {
     const { lengths, live } = this.#table
-    const presence = this.#presence
+    const { presence, cells, holds, score, touched } = this.#scratch
     const isSpread = postings.length < Math.max(CONTEXT_PASSAGES_MIN, live * CONTEXT_SHARE_MAX)
-    const cells: number[] = []
+    const perRoot = LENGTH_SHARE / this.#meanDistinct
+    let count = 0
     for (const at of postings) {
-      const held =
-        1 / (LENGTH_BASE + (LENGTH_SHARE * (lengths[at * 2 + 1] as number)) / this.#meanDistinct)
-      if (only === null || only[at] === 1) {
-        if (presence[at] === 0) cells.push(at)
+      if (only !== null && !only.isNear(at)) continue
+      const held = 1 / (LENGTH_BASE + perRoot * (lengths[at * 2 + 1] as number))
+      if (only === null || only.has(at)) {
+        if (presence[at] === 0) cells[count++] = at
         presence[at] = (presence[at] as number) + held
-        this.#holds[at] = 1
+        holds[at] = 1
       }
-      if (isSpread) this.#spread(at, held, only, cells)
+      if (!isSpread) continue
+      if (at < this.#first || at >= this.#end) [this.#first, this.#end] = this.#table.rangeOf(at)
+      count = this.#spread(at, 1, held * EARLIER_WEIGHT, only, count)
+      count = this.#spread(at, -1, held * LATER_WEIGHT, only, count)
     }
-    const score = this.#score
-    for (const cell of cells) {
+    for (let index = 0; index < count; index++) {
+      const cell = cells[index] as number
       const a = presence[cell] as number
-      if (score[cell] === 0) this.#touched.push(cell)
+      if (score[cell] === 0) touched[this.#count++] = cell
       score[cell] = (score[cell] as number) + (weight * 2 * a) / (a + 1)
       presence[cell] = 0
     }
   }
 
-  #spread(at: number, held: number, only: Uint8Array | null, cells: number[]): void {
+  /** Adds what a passage gives to those on one side of it; how many cells are in use then. */
+  #spread(at: number, step: 1 | -1, held: number, only: Candidates | null, used: number): number {
     const { lengths } = this.#table
-    const [first, end] = this.#table.rangeOf(at)
-    const presence = this.#presence
-    for (const [step, base] of [
-      [1, EARLIER_WEIGHT],
-      [-1, LATER_WEIGHT],
-    ] as const) {
-      let between = 0
-      let passages = 0
-      for (let cell = at + step; cell >= first && cell < end; cell += step) {
-        if (lengths[cell * 2 + 1] === 0) continue
-        const weight = base * (FADE[Math.min(between, 255)] as number)
-        if (weight < WEIGHT_MIN || ++passages > REACH_PASSAGES) break
-        between += lengths[cell * 2] as number
-        if (only !== null && only[cell] === 0) continue
-        if (presence[cell] === 0) cells.push(cell)
-        presence[cell] = (presence[cell] as number) + weight * held
+    const { presence, cells } = this.#scratch
+    const end = step === 1 ? this.#end : this.#first - 1
+    const words = step === 1 ? WORDS_AFTER : WORDS_BEFORE
+    let count = used
+    let between = 0
+    let passages = 0
+    for (let cell = at + step; cell !== end && between <= words; cell += step) {
+      if (lengths[cell * 2 + 1] === 0) continue
+      if (++passages > REACH_PASSAGES) break
+      if (only === null || only.has(cell)) {
+        const known = presence[cell] as number
+        if (known === 0) cells[count++] = cell
+        presence[cell] = known + (FADE[between] as number) * held
       }
+      between += lengths[cell * 2] as number
     }
+    return count
   }
 
   addTimes(times: RankQuery['times'], bonus: number): void {
-    const { entryOf } = this.#table
-    const score = this.#score
-    for (const cell of this.#touched) {
-      const at = this.#table.timeOf(entryOf[cell] as number)
-      if (times.some(({ from, to }) => at >= from && at < to)) {
-        score[cell] = (score[cell] as number) + bonus
-      }
+    const { score, touched } = this.#scratch
+    for (const cell of touched.subarray(0, this.#count)) {
+      const at = this.#table.timeOf(this.#table.entryOf[cell] as number)
+      const isMeant = times.some(({ from, to }) => at >= from && at < to)
+      if (isMeant) score[cell] = (score[cell] as number) + bonus
     }
   }
 
-  /** Marks the best passages so far. */
-  best(count: number): Uint8Array {
-    const marks = new Uint8Array(this.#table.slots)
-    const score = this.#score
-    const before = (a: number, b: number) => (score[b] as number) - (score[a] as number) || b - a
-    for (const cell of firstOf(this.#touched, count, before)) marks[cell] = 1
-    return marks
+  best(count: number): Candidates {
+    const touched = this.#scratch.touched.subarray(0, this.#count)
+    return new Candidates(this.#table.slots, firstOf(touched, count, this.#scratch.score))
   }
 
-  /** The best passage of each entry, the best entry first, of equals the newer. */
+  /**
+   * The best passage of each entry, the best entry first, of equals the newer. The cells are cleared
+   * on the way: it is the last thing that is asked.
+   */
   ranked({ near, end, accepts, limit }: RankQuery): {
     readonly best: readonly Ranked[]
     readonly total: number
   } {
-    const { entryOf } = this.#table
-    const bestOf = new Map<number, Ranked>()
-    const holding = new Set<number>()
-    for (const passage of this.#touched) {
+    const { score: scores, holds, touched, bestScore, bestPassage, isHolding } = this.#scratch
+    const table = this.#table
+    const found: number[] = []
+    for (const passage of touched.subarray(0, this.#count)) {
+      const entry = table.entryOf[passage] as number
+      const score = (scores[passage] as number) / penaltyOf(table.passagesOf(entry))
+      const holdsWord = holds[passage]
+      scores[passage] = 0
+      holds[passage] = 0
       if (passage >= end) continue
-      const entry = entryOf[passage] as number
-      if (this.#holds[passage] === 1) holding.add(entry)
-      const penalty = 1 + ENTRY_PENALTY * Math.log(this.#table.passagesOf(entry))
-      const score = (this.#score[passage] as number) / penalty
-      const known = bestOf.get(entry)
-      if (
-        known === undefined ||
-        score > known.score ||
-        (score === known.score && passage < known.passage)
-      ) {
-        bestOf.set(entry, { entry, passage, score })
+      if (holdsWord === 1) isHolding[entry] = 1
+      const known = bestScore[entry] as number
+      if (known === 0) found.push(entry)
+      if (score > known || (score === known && passage < (bestPassage[entry] as number))) {
+        bestScore[entry] = score
+        bestPassage[entry] = passage
       }
     }
-    const accepted = [...bestOf.values()].filter(
-      ({ entry }) => (near || holding.has(entry)) && (accepts === null || accepts(entry)),
+    const accepted = found.filter(
+      (entry) => (near || isHolding[entry] === 1) && (accepts === null || accepts(entry)),
     )
-    const before = (a: Ranked, b: Ranked) => b.score - a.score || b.entry - a.entry
-    return { best: firstOf(accepted, limit, before), total: accepted.length }
+    const best = firstOf(accepted, limit, bestScore).map((entry) => ({
+      ...{ entry, passage: bestPassage[entry] as number, score: bestScore[entry] as number },
+    }))
+    for (const entry of found) {
+      bestScore[entry] = 0
+      isHolding[entry] = 0
+    }
+    return { best, total: accepted.length }
   }
 }
 
-/** The first items of an order, sorted, without sorting the others. */
-function firstOf<T>(items: readonly T[], count: number, before: (a: T, b: T) => number): T[] {
-  if (items.length <= 4 * count) return [...items].sort(before).slice(0, count)
-  let kept: T[] = []
+const PENALTIES = Float64Array.from(
+  { length: 1_024 },
+  (_, passages) => 1 + ENTRY_PENALTY * Math.log(Math.max(1, passages)),
+)
+
+function penaltyOf(passages: number): number {
+  return PENALTIES[Math.min(passages, PENALTIES.length - 1)] as number
+}
+
+/** The items with the highest scores, of equals the highest items, without sorting the others. */
+function firstOf(items: Iterable<number>, count: number, scores: Float64Array): number[] {
+  const before = (a: number, b: number) => (scores[b] as number) - (scores[a] as number) || b - a
+  let kept: number[] = []
+  let least = Number.NEGATIVE_INFINITY
   for (const item of items) {
-    const last = kept.length >= count ? kept[count - 1] : undefined
-    if (last !== undefined && before(item, last) >= 0) continue
+    if ((scores[item] as number) < least) continue
     kept.push(item)
-    if (kept.length >= 2 * count) kept = kept.sort(before).slice(0, count)
+    if (kept.length < 4 * count + 64) continue
+    kept = kept.sort(before).slice(0, count)
+    least = scores[kept.at(-1) as number] as number
   }
   return kept.sort(before).slice(0, count)
 }

@@ -31,15 +31,14 @@ export function* findTerms(
   /** With passages numbered as in a table of these sessions, as if `end` and later ones were not. */
   readonly termsIn: (table: PassageTable, end: number) => readonly Term[]
 }> {
-  const names = question.flatMap(({ roots, parts: own }) => [
-    ...roots,
-    ...roots.map((root) => PART + root),
-    ...own,
-  ])
-  const found = new Map(yield* listsOf([...new Set(names)], parts))
+  const found = new Map(yield* listsOf(new Set(question.flatMap(({ roots }) => roots)), parts))
+  const isAnywhere = (root: string) => (found.get(root)?.size ?? 0) > 0
+  const others = question
+    .filter(({ roots }) => !roots.some(isAnywhere))
+    .flatMap(({ roots, parts: own }) => [...roots.map((root) => PART + root), ...own])
+  for (const [root, lists] of yield* listsOf(new Set(others), parts)) found.set(root, lists)
   const chosen: { readonly roots: readonly string[]; readonly weight: number }[] = []
   for (const { word, roots, parts: own } of question) {
-    const isAnywhere = (root: string) => (found.get(root)?.size ?? 0) > 0
     const inNames = roots.map((root) => PART + root)
     if (roots.some(isAnywhere)) chosen.push({ roots, weight: 1 })
     else if (inNames.some(isAnywhere)) chosen.push({ roots: inNames, weight: 1 })
@@ -64,9 +63,11 @@ export function* findTerms(
 }
 
 function* listsOf(
-  roots: readonly string[],
+  wanted: Iterable<string>,
   parts: readonly Part[],
 ): Search<readonly (readonly [string, Lists])[]> {
+  const roots = [...wanted]
+  if (roots.length === 0) return []
   const keys = roots.map(rootBytes)
   const of = parts.flatMap(({ session, index }) =>
     index.runs.length > 0 ? [{ session, runs: runIds(index) }] : [],

@@ -345,6 +345,7 @@ export const foundList = z
     found: z.array(
       z.strictObject({
         sessionId: z.string(),
+        excerpt: z.string(),
         entry,
         before: z.array(entry),
         after: z.array(entry),

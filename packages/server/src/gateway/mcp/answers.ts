@@ -62,7 +62,11 @@ export const appendOutput = z.object({
 })
 
 export const searchInput = z.strictObject({
-  text: z.string().min(1).max(10_000).describe('Words that an entry must hold.'),
+  text: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .describe('The words that matter; "quoted text" must occur exactly.'),
   session: sessionName.optional().describe('In this one only; default: in all.'),
   limit: z.int().min(1).max(50).default(10),
   neighbours: z
@@ -86,6 +90,7 @@ export const searchOutput = z.object({
   found: z.array(
     z.object({
       session: z.string(),
+      excerpt: z.string().describe('The part of the entry that matches best.'),
       match: mcpEntry,
       before: z.array(mcpEntry),
       after: z.array(mcpEntry),

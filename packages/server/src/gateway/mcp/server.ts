@@ -199,8 +199,8 @@ async function search(
       ? await searchAll(parts, { text, limit })
       : await (await known(parts, session)).search({ text, limit, neighbours })
   return {
-    found: found.map(({ sessionId: id, entry, before, after }) => ({
-      session: id,
+    found: found.map(({ sessionId: id, excerpt, entry, before, after }) => ({
+      ...{ session: id, excerpt },
       match: viewOf(entry, MATCH_CHARACTERS),
       before: before.map((near) => viewOf(near, NEIGHBOUR_CHARACTERS)),
       after: after.map((near) => viewOf(near, NEIGHBOUR_CHARACTERS)),
@@ -214,12 +214,7 @@ async function searchAll(
 ): Promise<readonly Found[]> {
   const { runtime, agent, sessions } = parts
   if (sessions === null) return await runtime.search({ ...query, agent })
-  const found: Found[] = []
-  for (const name of sessions) {
-    const handle = await find(parts, name)
-    if (handle !== undefined) found.push(...(await handle.search({ ...query, neighbours: 0 })))
-  }
-  return found.slice(0, query.limit)
+  return await runtime.search({ ...query, agent, sessionIds: [...sessions].map(sessionId) })
 }
 
 async function recall(

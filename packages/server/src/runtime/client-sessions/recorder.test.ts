@@ -189,8 +189,8 @@ describe('Recorder', () => {
     const text = JSON.stringify(context?.entries.map(({ body }) => body))
     expect(text).toContain('gamma')
     expect(text).not.toContain('beta')
-    const found = await store.search({ sessionId: ID, text: 'beta', limit: 5, neighbours: 0 })
-    expect(found).toHaveLength(1)
+    const { hits } = await store.search({ sessionId: ID, text: 'beta', limit: 5, neighbours: 0 })
+    expect(hits).toHaveLength(1)
     expect(await store.verify({ sessionId: ID })).toEqual([])
   })
 

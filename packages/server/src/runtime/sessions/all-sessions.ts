@@ -1,9 +1,14 @@
 import type { SessionId } from '#core/base/ids'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
-import { DamagedRowError } from '#core/store/errors'
 import type { SessionRow } from '#core/store/rows'
-import type { Found, SessionQuery, SessionSummary } from '../runtime.ts'
+import type {
+  Found,
+  SearchedSessions,
+  SearchRequest,
+  SessionQuery,
+  SessionSummary,
+} from '../runtime.ts'
 import { readSummary, type SessionDependencies, searchEntries } from './session-handle.ts'
 
 export async function listSummaries(
@@ -15,40 +20,25 @@ export async function listSummaries(
   return await Promise.all(rows.map((row) => readSummary(store, row, waitOf)))
 }
 
-/** One session after another, until there is enough. */
+/** All sessions are ranked together. A damaged one hides nothing of the others; health tells of it. */
 export async function searchAll(
   store: Store,
-  query: { text: string; agent?: string; limit: number },
+  { agent, scope, sessionIds, ...query }: SearchRequest & SearchedSessions,
 ): Promise<readonly Found[]> {
-  const { text, agent, limit } = query
-  const found: Found[] = []
+  const wanted = sessionIds === undefined ? null : new Set(sessionIds)
+  const sessions = new Map<SessionId, SessionRow>()
   let after: SessionId | undefined
-  for (;;) {
-    const rows = await store.listSessions({
+  do {
+    const rows: readonly SessionRow[] = await store.listSessions({
       ...(agent !== undefined && { agent }),
       ...(after !== undefined && { after }),
       limit: LIST_MAX,
     })
     for (const row of rows) {
-      const left = limit - found.length
-      if (left <= 0) return found
-      found.push(...(await searchSound(store, row, { text, limit: left })))
+      const isWanted = (wanted?.has(row.id) ?? true) && (scope ?? row.scope) === row.scope
+      if (isWanted) sessions.set(row.id, row)
     }
-    after = rows.at(-1)?.id
-    if (rows.length < LIST_MAX || after === undefined) return found
-  }
-}
-
-/** Health tells of a session that is damaged; it must not hide what the others hold. */
-async function searchSound(
-  store: Store,
-  row: SessionRow,
-  query: { text: string; limit: number },
-): Promise<readonly Found[]> {
-  try {
-    return await searchEntries(store, row, { ...query, neighbours: 0 })
-  } catch (error) {
-    if (error instanceof DamagedRowError) return []
-    throw error
-  }
+    after = rows.length < LIST_MAX ? undefined : rows.at(-1)?.id
+  } while (after !== undefined)
+  return await searchEntries(store, sessions, { ...query, neighbours: 0 })
 }

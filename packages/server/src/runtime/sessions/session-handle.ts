@@ -34,6 +34,7 @@ import type {
   PinView,
   Purged,
   Reply,
+  SearchRequest,
   Session,
   SessionSnapshot,
   SessionSummary,
@@ -251,12 +252,9 @@ export class SessionHandle implements Session {
     return session && (await openSnapshot(this.#deps.store, session, compaction))
   }
 
-  async search(query: {
-    text: string
-    limit: number
-    neighbours: number
-  }): Promise<readonly Found[]> {
-    return await searchEntries(this.#deps.store, await this.#known(), query)
+  async search(query: SearchRequest & { neighbours: number }): Promise<readonly Found[]> {
+    const session = await this.#known()
+    return await searchEntries(this.#deps.store, new Map([[session.id, session]]), query)
   }
 
   /** An empty list would say that there is nothing in it. */
@@ -359,15 +357,19 @@ export async function readSummary(
 
 export async function searchEntries(
   store: Store,
-  session: SessionRow,
-  query: { text: string; limit: number; neighbours: number },
+  sessions: ReadonlyMap<SessionId, SessionRow>,
+  query: SearchRequest & { neighbours: number },
 ): Promise<readonly Found[]> {
-  const { hits } = await store.search({ sessionId: session.id, ...query })
-  const view = (entry: Entry) => entryView(entry, session.covers)
-  return hits.map(({ entry, before, after }) => ({
-    sessionId: session.id,
-    entry: view(entry),
-    before: before.map(view),
-    after: after.map(view),
-  }))
+  const ids = [...sessions.keys()]
+  const [only] = ids
+  if (only === undefined) return []
+  const { hits } = await store.search({ ...query, sessionId: ids.length === 1 ? only : ids })
+  return hits.map(({ sessionId, excerpt, entry, before, after }) => {
+    const view = (each: Entry) => entryView(each, sessions.get(sessionId)?.covers ?? 0)
+    return {
+      ...{ sessionId, excerpt, entry: view(entry) },
+      before: before.map(view),
+      after: after.map(view),
+    }
+  })
 }

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { ReadAction } from '../../../host/with-runtime.ts'
@@ -18,6 +18,12 @@ interface SearchFlags extends StoreFlags {
   readonly agent?: string
   readonly limit: number
   readonly neighbours: number
+  readonly exact?: true
+  readonly speaker?: 'person' | 'notification' | 'agent' | 'tool'
+  readonly tool?: string
+  readonly path?: string
+  readonly since?: number
+  readonly until?: number
   readonly json?: true
 }
 
@@ -28,7 +34,7 @@ export function searchCommand(): Command {
       'Finds what was said in any session, in one agent’s, or in one session. What was compacted ' +
         'away is found like everything else; what was purged is not. Only reads.',
     )
-    .argument('<text...>', 'words that an entry must hold')
+    .argument('<text...>', 'words to look for; "a phrase" in quotation marks must occur exactly')
     .option('--session <session>', 'in this one only')
     .option('--agent <name>', "in this agent's sessions only")
     .addOption(countOption('--limit <n>', 'how many at most', { min: 1, max: 1_000 }).default(20))
@@ -38,6 +44,16 @@ export function searchCommand(): Command {
         max: 20,
       }).default(0),
     )
+    .option('--exact', 'the whole text must occur as it is: names, paths, error messages')
+    .addOption(
+      new Option('--speaker <speaker>', 'only what they said').choices([
+        ...['person', 'agent', 'tool', 'notification'],
+      ]),
+    )
+    .option('--tool <name>', 'only calls of this tool and their results')
+    .option('--path <file>', 'only entries that name this file')
+    .option('--since <date>', 'only from this day or moment on', momentIn)
+    .option('--until <date>', 'only before this day or moment', momentIn)
     .option('--json', 'print one JSON object per line')
     .action(async (words: string[], flags: SearchFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
@@ -79,12 +95,27 @@ async function find(
   text: string,
   flags: SearchFlags,
 ): Promise<readonly Found[]> {
-  const { agent, limit, neighbours } = flags
+  const { agent, limit, neighbours, exact, speaker, tool, path, since, until } = flags
+  const query = {
+    ...{ text, limit },
+    ...(exact !== undefined && { exact }),
+    ...(speaker !== undefined && { speaker }),
+    ...(tool !== undefined && { tool }),
+    ...(path !== undefined && { path }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+  }
   if (flags.session === undefined) {
     if (neighbours > 0) throw new UsageError('--neighbours needs --session.')
-    return await runtime.search({ text, limit, ...(agent !== undefined && { agent }) })
+    return await runtime.search({ ...query, ...(agent !== undefined && { agent }) })
   }
   if (agent !== undefined) throw new UsageError('--session and --agent exclude each other.')
   const session = runtime.session(await requireNamed(store, flags.session))
-  return await session.search({ text, limit, neighbours })
+  return await session.search({ ...query, neighbours })
+}
+
+function momentIn(text: string): number {
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) throw new InvalidArgumentError('Give a date such as 2026-03-01.')
+  return at
 }

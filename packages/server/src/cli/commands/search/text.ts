@@ -8,7 +8,7 @@ import { speakerOf } from '../../terminal/transcript-text.ts'
 
 /** One hit in two lines: its entry, and the text around the first word found. */
 export function drawFound(
-  { sessionId, entry, before, after }: Found,
+  { sessionId, excerpt: best, entry, before, after }: Found,
   { text, paint }: { readonly text: string; readonly paint: Paint },
 ): string {
   const where = `${sessionId} ${paint('bold', `#${entry.number}`)} ${speakerOf(entry)}`
@@ -16,7 +16,7 @@ export function drawFound(
   const lines = [
     `${where}${compacted}${paint('dim', `  ${moment(entry.at)}`)}`,
     ...before.map((near) => `    ${paint('dim', neighbourLine(near))}`),
-    `    ${excerpt(textIn(entry), text, paint)}`,
+    `    ${excerpt(oneLine(printable(best)) || textIn(entry), text, paint)}`,
     ...after.map((near) => `    ${paint('dim', neighbourLine(near))}`),
   ]
   return `${lines.join('\n')}\n`

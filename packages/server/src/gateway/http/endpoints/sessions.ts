@@ -21,6 +21,7 @@ import {
   taskList,
   transcript,
 } from '../schemas.ts'
+import { searchFilters, searchRequest } from '../search-query.ts'
 
 /** Making sessions, and reading them. */
 const PAGE_MAX = 200
@@ -179,33 +180,41 @@ export const sessionEndpoints: readonly Endpoint[] = [
       q: queryText,
       limit: pageSize(FOUND_MAX),
       neighbours: pageSize(NEIGHBOURS_MAX),
+      ...searchFilters,
     }),
     answers: { 200: { description: 'The best first', schema: foundList } },
     problems: ['unknown-session'],
-    async run({ params, query: { q, limit = FOUND, neighbours = 0 } }, edge) {
+    async run({ params, query: { q, limit = FOUND, neighbours = 0, ...filters } }, edge) {
       await findSummary(edge.runtime, params.id)
-      const found = await sessionAt(edge, params).search({ text: q, limit, neighbours })
+      const asked = { text: q, limit, neighbours, ...searchRequest(filters) }
+      const found = await sessionAt(edge, params).search(asked)
       return { status: 200, body: { found } }
     },
   }),
   endpoint({
     method: 'get',
     path: '/v1/search',
-    summary: 'Search all sessions, or those of one agent',
+    summary: 'Search all sessions, or those of one agent or of one person (`scope`)',
     scope: 'read',
-    query: z.strictObject({ q: queryText, agent: name.optional(), limit: pageSize(FOUND_MAX) }),
-    answers: { 200: { description: 'What was found', schema: foundList } },
+    query: z.strictObject({
+      q: queryText,
+      agent: name.optional(),
+      scope: queryText.optional(),
+      limit: pageSize(FOUND_MAX),
+      ...searchFilters,
+    }),
+    answers: {
+      200: { description: 'The best first, of all sessions together', schema: foundList },
+    },
     problems: [],
-    async run({ query: { q, agent, limit = FOUND }, principal }, { runtime }) {
-      const asked = { text: q, limit, ...(agent !== undefined && { agent }) }
-      if (principal.sessions === null) {
-        return { status: 200, body: { found: await runtime.search(asked) } }
-      }
-      const allowed = await listAllowed(runtime, principal.sessions, { ...asked, limit: PAGE_MAX })
-      const found = await Promise.all(
-        allowed.map(({ id }) => runtime.session(id).search({ text: q, limit, neighbours: 0 })),
-      )
-      return { status: 200, body: { found: found.flat().slice(0, limit) } }
+    async run({ query: { q, agent, scope, limit = FOUND, ...filters }, principal }, { runtime }) {
+      const found = await runtime.search({
+        ...{ text: q, limit, ...searchRequest(filters) },
+        ...(agent !== undefined && { agent }),
+        ...(scope !== undefined && { scope }),
+        ...(principal.sessions !== null && { sessionIds: [...principal.sessions] as SessionId[] }),
+      })
+      return { status: 200, body: { found } }
     },
   }),
 ]

@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { parseArgs } from 'node:util'
+import type { SessionId } from '../../packages/core/src/base/ids.ts'
+import type { AdoptedEntry } from '../../packages/core/src/store/adoption.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import { textOf, wordsIn } from '../../packages/core/src/store/search/words.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { CORPUS_ABSENT, corpusDir } from '../../test/support/corpus.ts'
+import { EarlierSearch } from './before.ts'
+import { codeAgent, locomo } from './conversations.ts'
+import { loadSession } from './load.ts'
+
+/**
+ * `npm run bench:recall [-- --entries N --sessions N]`: what a search costs, in milliseconds of
+ * processor of the whole process, so that others on the machine count little. Real entries, repeated
+ * until there are enough; questions of up to ten content words, and of 32. The search before passages
+ * runs in the same process over the first 10,000 entries, and so does the one of today.
+ */
+const { values } = parseArgs({
+  options: {
+    entries: { type: 'string', default: '100000' },
+    sessions: { type: 'string', default: '10000' },
+  },
+})
+const QUESTIONS = 40
+const EARLIER_ENTRIES = 10_000
+
+async function main(): Promise<void> {
+  const corpus = corpusDir()
+  if (corpus === undefined) {
+    console.log(CORPUS_ABSENT)
+    return
+  }
+  const conversations = [...locomo(corpus), ...codeAgent(corpus)]
+  const real = conversations.flatMap(({ entries }) => entries)
+  const short = spread(
+    conversations.flatMap(({ questions }) => questions.map(({ text }) => firstWords(text, 10))),
+  )
+  const long = spread(
+    codeAgent(corpus).flatMap(({ questions }) => questions.map(({ text }) => text)),
+  )
+  const folder = mkdtempSync(path.join(tmpdir(), 'bench-recall-'))
+  try {
+    await oneSession(folder, repeated(real, EARLIER_ENTRIES), { short, long, isCompared: true })
+    await oneSession(folder, repeated(real, Number(values.entries)), {
+      short,
+      long,
+      isCompared: false,
+    })
+    await manySessions(folder, real, short)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+interface Asked {
+  readonly short: readonly string[]
+  readonly long: readonly string[]
+  readonly isCompared: boolean
+}
+
+async function oneSession(
+  folder: string,
+  entries: readonly AdoptedEntry[],
+  asked: Asked,
+): Promise<void> {
+  const file = path.join(folder, `${entries.length}.db`)
+  const store = await openSqliteStore({ path: file })
+  const started = process.cpuUsage()
+  const id = await loadSession(store, 'long', entries)
+  await indexed(file, 1)
+  console.log(`\n${entries.length} entries in one session`)
+  print('appending and indexing an entry', cpuSince(started) / entries.length)
+  print('a search, up to 10 words', await costOf(store, id, asked.short))
+  print('a search, 32 words', await costOf(store, id, asked.long))
+  print('a search with 50 excerpts', await costOf(store, id, asked.short, 50))
+  printSize(file)
+  await store.close()
+  if (!asked.isCompared) return
+  const bodies = entries.map(({ body }, at) => ({ number: at + 1, body: JSON.stringify(body) }))
+  const earlier = new EarlierSearch(bodies as never)
+  const before = process.cpuUsage()
+  for (const text of asked.short) earlier.find(text)
+  print('before: ranking alone, up to 10 words', cpuSince(before) / asked.short.length)
+}
+
+async function manySessions(
+  folder: string,
+  real: readonly AdoptedEntry[],
+  asked: readonly string[],
+): Promise<void> {
+  const file = path.join(folder, 'many.db')
+  const store = await openSqliteStore({ path: file })
+  const count = Number(values.sessions)
+  const ids: SessionId[] = []
+  for (let at = 0; at < count; at++) {
+    const from = (at * 7) % (real.length - 10)
+    ids.push(await loadSession(store, `many-${at}`, real.slice(from, from + 10)))
+    if (at % 500 === 0) process.stderr.write(`\r${at} of ${count} sessions `)
+  }
+  await indexed(file, count)
+  console.log(`\n${count} sessions of 10 entries`)
+  const [first = []] = [ids.slice(0, 1)]
+  print('a search in one of them', await costOf(store, first[0] as SessionId, asked))
+  print('a search in all of them', await costOf(store, ids, asked.slice(0, 10)))
+  await store.close()
+}
+
+async function costOf(
+  store: Store,
+  sessionId: SessionId | readonly SessionId[],
+  texts: readonly string[],
+  limit = 1,
+): Promise<number> {
+  const costs: number[] = []
+  for (const text of texts) {
+    const started = process.cpuUsage()
+    await store.search({ sessionId, text, limit, neighbours: 0, near: true })
+    costs.push(cpuSince(started))
+  }
+  costs.sort((a, b) => a - b)
+  return costs[Math.floor(costs.length / 2)] ?? 0
+}
+
+function cpuSince(started: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(started)
+  return (user + system) / 1_000
+}
+
+async function indexed(file: string, sessions: number): Promise<void> {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
+  const done = database.prepare(
+    `select count(*) as n from session join indexed on indexed.session = session.n
+     where upto = tail and not indexed.state glob '*"into":[0-9]*'`,
+  )
+  while (Number(done.get()?.['n']) < sessions)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  database.close()
+}
+
+function printSize(file: string): void {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const tables = "'word_page', 'word_page_root', 'passage_block', 'indexed'"
+  const { size } = database
+    .prepare(`select sum(pgsize) as size from dbstat where name in (${tables})`)
+    .get() as { size: number }
+  let text = 0
+  for (const { body } of database.prepare('select body from entry').iterate()) {
+    text += Buffer.byteLength(textOf({ body: body as string }))
+  }
+  const share = ((100 * size) / text).toFixed(1)
+  console.log(
+    `  index ${(size / 1e6).toFixed(1)} MB of ${(text / 1e6).toFixed(1)} MB of text: ${share} %`,
+  )
+  database.close()
+}
+
+function print(name: string, ms: number): void {
+  console.log(`  ${name.padEnd(40)}${ms.toFixed(2)} ms`)
+}
+
+function repeated<T>(items: readonly T[], count: number): readonly T[] {
+  return Array.from({ length: count }, (_, at) => items[at % items.length] as T)
+}
+
+function spread(texts: readonly string[]): readonly string[] {
+  return Array.from(
+    { length: QUESTIONS },
+    (_, at) => texts[Math.floor((at * texts.length) / QUESTIONS)] ?? '',
+  )
+}
+
+function firstWords(text: string, count: number): string {
+  return wordsIn(text).slice(0, count).join(' ')
+}
+
+await main()
