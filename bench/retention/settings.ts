@@ -1,5 +1,5 @@
 import { type CompactOptions, compact } from '../../packages/core/src/compaction/compact.ts'
-import { writeEnvelope } from '../../packages/core/src/message/envelope.ts'
+import { writeEnvelope } from '../../packages/core/src/message/handoff/envelope.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { plainText } from '../../packages/core/src/message/text.ts'
 import { wordsOf } from './atoms.ts'

@@ -11,7 +11,7 @@ import { resolveBudget } from '../../packages/core/src/compaction/plan/budget.ts
 import { type CompactPlan, plan } from '../../packages/core/src/compaction/plan/plan.ts'
 import { preserveUserMessages } from '../../packages/core/src/compaction/plan/preserve.ts'
 import { findSecrets, redact } from '../../packages/core/src/compaction/redact/redact.ts'
-import type { Handoff } from '../../packages/core/src/message/handoff.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff/handoff.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { estimateMessage, estimateText } from '../../packages/core/src/tokens/estimate.ts'
 import { measure } from '../../packages/core/src/tokens/measure.ts'

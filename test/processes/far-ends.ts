@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Handoff } from '../../packages/core/src/message/handoff.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff/handoff.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import type { HandoffWriter } from '../../packages/core/src/session/handoff.ts'
 import type { Edge } from '../../packages/core/src/session/sender.ts'

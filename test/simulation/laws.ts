@@ -1,4 +1,4 @@
-import type { Handoff } from '../../packages/core/src/message/handoff.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff/handoff.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import type { HandoffRequest } from '../../packages/core/src/session/handoff.ts'
 import type { StepRequest, ToolRequest } from '../../packages/core/src/session/step.ts'

@@ -1,4 +1,4 @@
-import type { Handoff } from '../../packages/core/src/message/handoff.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff/handoff.ts'
 import type { AssistantMessage } from '../../packages/core/src/message/message.ts'
 import type { HandoffReply, HandoffWriter } from '../../packages/core/src/session/handoff.ts'
 import type { Edge } from '../../packages/core/src/session/sender.ts'

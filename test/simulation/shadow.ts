@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../../packages/core/src/base/json.ts'
+import { pinnedMessage } from '../../packages/core/src/message/handoff/pinned.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
-import { pinnedMessage } from '../../packages/core/src/message/pinned.ts'
 import type {
   CompactionMeta,
   Entry,

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../packages/core/src/base/json.ts'
-import type { Handoff } from '../../packages/core/src/message/handoff.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff/handoff.ts'
 import type {
   AssistantMessage,
   HandoffMessage,

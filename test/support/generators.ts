@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { JsonValue } from '../../packages/core/src/base/json.ts'
-import type { Handoff } from '../../packages/core/src/message/handoff.ts'
+import type { Handoff } from '../../packages/core/src/message/handoff/handoff.ts'
 import type {
   AssistantMessage,
   AssistantPart,

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Handoff } from '../../core/src/message/handoff.ts'
+import type { Handoff } from '../../core/src/message/handoff/handoff.ts'
 import type { ContextView, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
 import { call, sessionPath, wordsOf } from '../data/api.ts'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Handoff } from '../../core/src/message/handoff.ts'
+import type { Handoff } from '../../core/src/message/handoff/handoff.ts'
 import type { Part } from '../../core/src/message/message.ts'
 import type { TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'

@@ -1,4 +1,4 @@
-import type { Handoff, LedgerEntry } from '../../core/src/message/handoff.ts'
+import type { Handoff, LedgerEntry } from '../../core/src/message/handoff/handoff.ts'
 import type { Part } from '../../core/src/message/message.ts'
 import { Said, Verbatim } from './markdown.tsx'
 import { TaskItems } from './task-items.tsx'

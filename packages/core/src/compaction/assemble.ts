@@ -1,4 +1,4 @@
-import type { Handoff } from '../message/handoff.ts'
+import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import type { Counters } from './counters.ts'
 import { clearMessage } from './plan/clear.ts'

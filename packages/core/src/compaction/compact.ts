@@ -1,5 +1,5 @@
-import { writeOutOtherHandoffs } from '../message/envelope.ts'
-import type { Task } from '../message/handoff.ts'
+import { writeOutOtherHandoffs } from '../message/handoff/envelope.ts'
+import type { Task } from '../message/handoff/handoff.ts'
 import { lastModel } from '../message/last-model.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import { repairPairs } from '../message/pairing.ts'

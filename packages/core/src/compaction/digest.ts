@@ -1,5 +1,5 @@
 import { clip, oneLine } from '../base/line.ts'
-import type { Handoff } from '../message/handoff.ts'
+import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Message } from '../message/message.ts'
 import { plainText } from '../message/text.ts'
 import type { CountTokens } from './counters.ts'

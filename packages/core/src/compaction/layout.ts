@@ -1,7 +1,7 @@
-import { indexOfHandoff } from '../message/envelope.ts'
+import { indexOfHandoff } from '../message/handoff/envelope.ts'
+import { isLeading } from '../message/handoff/pinned.ts'
 import type { Message } from '../message/message.ts'
 import { alignForward } from '../message/pairing.ts'
-import { isLeading } from '../message/pinned.ts'
 import { type Measured, tokensBetween } from '../tokens/measure.ts'
 import type { Budget } from './plan/budget.ts'
 

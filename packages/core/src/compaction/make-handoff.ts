@@ -1,6 +1,6 @@
-import type { FileRecord, Handoff, LedgerEntry, Task } from '../message/handoff.ts'
+import type { FileRecord, Handoff, LedgerEntry, Task } from '../message/handoff/handoff.ts'
+import { writeRules } from '../message/handoff/rules-text.ts'
 import type { Message } from '../message/message.ts'
-import { writeRules } from '../message/rules-text.ts'
 import { textOf } from '../message/text.ts'
 import { clipTail, openOf } from './assemble.ts'
 import type { CountTokens } from './counters.ts'

@@ -7,9 +7,9 @@ export type { Violation } from './dialects/findings.ts'
 export { normalise } from './dialects/normalise.ts'
 export { render, type Wire } from './dialects/render.ts'
 export { type DialectRule as Rule, explainRule, RULES_BY_DIALECT } from './dialects/rules.ts'
-export { findHandoff, writeEnvelope } from './envelope.ts'
 export { FORMAT_NAMES, type FormatName } from './format-name.ts'
 export { CODECS, codecOf } from './formats/all.ts'
+export { findHandoff, writeEnvelope } from './handoff/envelope.ts'
 export {
   type FileRecord,
   type Handoff,
@@ -18,7 +18,7 @@ export {
   type LedgerKind,
   type PreservedMessage,
   type Task,
-} from './handoff.ts'
+} from './handoff/handoff.ts'
 export { InputError } from './input-error.ts'
 export {
   type AssistantMessage,

@@ -1,4 +1,4 @@
-import type { Handoff } from './handoff.ts'
+import type { Handoff } from './handoff/handoff.ts'
 import type {
   AssistantPart,
   MessageBase,

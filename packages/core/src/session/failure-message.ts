@@ -1,4 +1,4 @@
-import { writeEnvelope } from '../message/envelope.ts'
+import { writeEnvelope } from '../message/handoff/envelope.ts'
 import type { AssistantMessage } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
 import type { Context, ContextPiece } from './context/build.ts'

@@ -1,7 +1,7 @@
 import type { EntryNumber, SessionId } from '../base/ids.ts'
 import { operationId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { Handoff } from '../message/handoff.ts'
+import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Reads } from '../store/contract.ts'
 import type { OperationRow } from '../store/rows.ts'
 import { carriedBy, judgeHandoff, planCover, rangeTokens } from './context/budget.ts'

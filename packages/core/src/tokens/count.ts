@@ -1,4 +1,4 @@
-import { writeEnvelope } from '../message/envelope.ts'
+import { writeEnvelope } from '../message/handoff/envelope.ts'
 import type { Message, Part } from '../message/message.ts'
 import { estimateMessage, estimatePart, MESSAGE_TOKENS } from './estimate.ts'
 import type { ModelFamily } from './family.ts'

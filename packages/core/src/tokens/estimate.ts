@@ -1,5 +1,5 @@
 import { isArray, type JsonValue } from '../base/json.ts'
-import { writeEnvelope } from '../message/envelope.ts'
+import { writeEnvelope } from '../message/handoff/envelope.ts'
 import type { BlobSource, Message, Part } from '../message/message.ts'
 import type { ModelFamily } from './family.ts'
 

@@ -1,6 +1,6 @@
 import { isArray, isObject, type JsonValue } from '#core/base/json'
 import { findSecrets, redact } from '#core/compaction/redact/redact'
-import { writeEnvelope } from '#core/message/envelope'
+import { writeEnvelope } from '#core/message/handoff/envelope'
 import type { Message, Part } from '#core/message/message'
 import { textOf } from '#core/message/text'
 

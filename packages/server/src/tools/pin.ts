@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isObject, type JsonValue } from '#core/base/json'
-import { pinnedText } from '#core/message/pinned'
+import { pinnedText } from '#core/message/handoff/pinned'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Commits, Reads } from '#core/store/contract'
 import { PINS_MAX, pinBudget } from '#core/store/pins'

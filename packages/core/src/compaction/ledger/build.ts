@@ -1,5 +1,5 @@
-import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from '../../message/handoff.ts'
-import { writeLedger } from '../../message/ledger-text.ts'
+import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from '../../message/handoff/handoff.ts'
+import { writeLedger } from '../../message/handoff/ledger-text.ts'
 import type { Message } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
 import { gatherWords, type HeadText, readHead } from './gather.ts'

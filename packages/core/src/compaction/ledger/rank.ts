@@ -1,4 +1,4 @@
-import type { LedgerKind } from '../../message/handoff.ts'
+import type { LedgerKind } from '../../message/handoff/handoff.ts'
 import type { Sighting } from './gather.ts'
 
 /**

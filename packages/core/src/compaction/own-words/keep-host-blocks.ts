@@ -1,4 +1,4 @@
-import type { Handoff, HostBlock } from '../../message/handoff.ts'
+import type { Handoff, HostBlock } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
 import type { CountTokens } from '../counters.ts'

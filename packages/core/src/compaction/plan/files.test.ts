@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { toolCall, toolResult } from '../../../../../test/support/builders.ts'
-import type { FileRecord } from '../../message/handoff.ts'
+import type { FileRecord } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import { collectFiles } from './files.ts'
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isObject, type JsonValue } from '../../base/json.ts'
-import type { FileRecord } from '../../message/handoff.ts'
+import type { FileRecord } from '../../message/handoff/handoff.ts'
 import type { Message, ToolCallPart, ToolResultPart } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
 import type { CountTokens } from '../counters.ts'

@@ -8,7 +8,7 @@ import {
   toolResult,
   user,
 } from '../../../../../test/support/builders.ts'
-import type { Handoff } from '../../message/handoff.ts'
+import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
 import type { CompactPlan } from './plan.ts'

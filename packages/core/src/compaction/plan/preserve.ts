@@ -1,4 +1,4 @@
-import type { Handoff, PreservedMessage } from '../../message/handoff.ts'
+import type { Handoff, PreservedMessage } from '../../message/handoff/handoff.ts'
 import type { Message, TextPart, UserMessage, UserPart } from '../../message/message.ts'
 import type { Counters, CountTokens } from '../counters.ts'
 import { isFinalReply } from '../layout.ts'

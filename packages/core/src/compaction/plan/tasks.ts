@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
-import type { Task } from '../../message/handoff.ts'
+import type { Task } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { writeLedger } from '../../message/ledger-text.ts'
+import { writeLedger } from '../../message/handoff/ledger-text.ts'
 import type { Message } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
 import type { Counters } from '../counters.ts'

@@ -1,5 +1,5 @@
-import type { Handoff } from '../../message/handoff.ts'
-import { writeLedger } from '../../message/ledger-text.ts'
+import type { Handoff } from '../../message/handoff/handoff.ts'
+import { writeLedger } from '../../message/handoff/ledger-text.ts'
 import type { Message } from '../../message/message.ts'
 import type { Counters } from '../counters.ts'
 import type { CompactPlan, Trigger } from '../plan/plan.ts'

@@ -1,6 +1,6 @@
-import type { Handoff, Rule } from '../../message/handoff.ts'
+import type { Handoff, Rule } from '../../message/handoff/handoff.ts'
+import { writeRules } from '../../message/handoff/rules-text.ts'
 import type { Message } from '../../message/message.ts'
-import { writeRules } from '../../message/rules-text.ts'
 import type { CountTokens } from '../counters.ts'
 import { type Found, findRules } from './find-rules.ts'
 

@@ -3,7 +3,7 @@ import { LATER_DISTRACTORS, LATER_RULES } from '../../../../../bench/rules/later
 import { DISTRACTORS, RULES } from '../../../../../bench/rules/sentences.ts'
 import { assistant, system, toolResult, user } from '../../../../../test/support/builders.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
-import type { Handoff } from '../../message/handoff.ts'
+import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import { findRules } from './find-rules.ts'
 import { keepRules } from './keep-rules.ts'

@@ -1,6 +1,6 @@
 import { KnownError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
-import type { Handoff } from '../../message/handoff.ts'
+import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
 import { splitIntoPieces } from '../plan/pieces.ts'

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.ts'
-import { writeEnvelope } from '../envelope.ts'
+import { writeEnvelope } from '../handoff/envelope.ts'
 import type {
   AssistantMessage,
   AssistantPart,

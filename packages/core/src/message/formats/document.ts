@@ -1,7 +1,7 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Conversation, Wrapper } from '../codec.ts'
-import { findHandoff } from '../envelope.ts'
 import type { FormatName } from '../format-name.ts'
+import { findHandoff } from '../handoff/envelope.ts'
 import type { Message } from '../message.ts'
 import { textField, without } from './origin.ts'
 

@@ -1,7 +1,8 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { clearMessage } from '../../compaction/plan/clear.ts'
-import type { Handoff } from '../../message/handoff.ts'
+import type { Handoff } from '../../message/handoff/handoff.ts'
+import { pinnedMessage } from '../../message/handoff/pinned.ts'
 import type {
   AssistantMessage,
   Message,
@@ -10,7 +11,6 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../../message/message.ts'
-import { pinnedMessage } from '../../message/pinned.ts'
 import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
 import { compactionMetaOf } from '../../store/fold.ts'
 import { parseBody } from '../../store/integrity/damaged-row.ts'

@@ -1,6 +1,6 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { type Handoff, LEDGER_KINDS } from '../../message/handoff.ts'
+import { type Handoff, LEDGER_KINDS } from '../../message/handoff/handoff.ts'
 
 /**
  * A preview as it comes back to be installed. It went through somebody else's hands, and once it is

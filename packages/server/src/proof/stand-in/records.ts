@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from '#core/base/json'
-import type { Handoff } from '#core/message/handoff'
+import type { Handoff } from '#core/message/handoff/handoff'
 import type { Message, Part } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import { unseal } from './seal.ts'

@@ -6,8 +6,8 @@ import {
   type SessionId,
 } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
-import { writeEnvelope } from '#core/message/envelope'
-import { pinnedText } from '#core/message/pinned'
+import { writeEnvelope } from '#core/message/handoff/envelope'
+import { pinnedText } from '#core/message/handoff/pinned'
 import { buildContext } from '#core/session/context/build'
 import { parsePreview } from '#core/session/context/parse-preview'
 import { readRange } from '#core/session/context/source'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber, operationId, sessionId } from '#core/base/ids'
-import { pinnedText } from '#core/message/pinned'
+import { pinnedText } from '#core/message/handoff/pinned'
 import { buildContext } from '#core/session/context/build'
 import type { AttemptRow, Entry, OperationRow, SessionRow } from '#core/store/rows'
 import { compactionView, spendOn, viewContext } from './views.ts'

@@ -1,5 +1,5 @@
 import { type EntryNumber, entryNumber, type SessionId } from '#core/base/ids'
-import { pinnedText } from '#core/message/pinned'
+import { pinnedText } from '#core/message/handoff/pinned'
 import { LIST_MAX, NOTES_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import { parseBody } from '#core/store/integrity/damaged-row'

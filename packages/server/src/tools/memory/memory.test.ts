@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '#core/base/json'
-import { isLeading } from '#core/message/pinned'
+import { isLeading } from '#core/message/handoff/pinned'
 import type { Admit } from '#core/store/commits'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { entryNumber, type MailNumber, type SessionId } from '#core/base/ids'
 import { clip, oneLine } from '#core/base/line'
-import { pinnedText } from '#core/message/pinned'
+import { pinnedText } from '#core/message/handoff/pinned'
 import type { AdmitOutcome } from '#core/store/commits'
 import type { Commits, Reads } from '#core/store/contract'
 import type { NoteRow } from '#core/store/operational-rows'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compacted, handoff, said } from '../../../../../../test/support/logs.ts'
 import type { JsonObject, JsonValue } from '../../../base/json.ts'
-import { writeEnvelope } from '../../envelope.ts'
+import { writeEnvelope } from '../../handoff/envelope.ts'
 import type { Message } from '../../message.ts'
 import { claudeCodeFormat } from './claude-code.ts'
 

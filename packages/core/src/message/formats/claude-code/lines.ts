@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
 import type { Conversation } from '../../codec.ts'
-import { findHandoff } from '../../envelope.ts'
+import { findHandoff } from '../../handoff/envelope.ts'
 import { writeBlock } from '../anthropic/blocks.ts'
 import { joinUsers } from '../anthropic/user.ts'
 import { isLost, spellingOf, writeContent } from '../content.ts'

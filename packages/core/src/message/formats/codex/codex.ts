@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
 import type { Codec, Conversation } from '../../codec.ts'
-import { findHandoff } from '../../envelope.ts'
+import { findHandoff } from '../../handoff/envelope.ts'
 import type { Message, Origin, SystemMessage, UserMessage } from '../../message.ts'
 import { derivedUuid, NO_TIME } from '../derived-id.ts'
 import { conversationOf } from '../document.ts'

@@ -1,5 +1,5 @@
-import { writeEnvelope } from '../../envelope.ts'
 import type { FormatName } from '../../format-name.ts'
+import { writeEnvelope } from '../../handoff/envelope.ts'
 import type { Message, Origin, Part } from '../../message.ts'
 import { blobText, canSay } from '../blob.ts'
 import { hasWord, originOf, ownOrigin, type Position } from '../origin.ts'

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
 import type { Conversation } from '../../codec.ts'
-import { findHandoff } from '../../envelope.ts'
+import { findHandoff } from '../../handoff/envelope.ts'
 import type { Message, Part } from '../../message.ts'
 import { isLost, spellingOf, writeContent } from '../content.ts'
 import { derivedId, derivedUuid, NO_TIME } from '../derived-id.ts'

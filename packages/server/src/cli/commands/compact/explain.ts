@@ -1,7 +1,7 @@
 import { clip, oneLine } from '#core/base/line'
 import { type Breakdown, CONTEXT_KINDS, type ContextKind } from '#core/compaction/report/breakdown'
 import type { CompactResult } from '#core/compaction/report/outcome'
-import type { Handoff } from '#core/message/handoff'
+import type { Handoff } from '#core/message/handoff/handoff'
 import { textOf } from '#core/message/text'
 import { printable } from '../../terminal/printable.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Handoff } from '#core/message/handoff'
+import type { Handoff } from '#core/message/handoff/handoff'
 import { FailedError } from '../../../host/errors.ts'
 import type { CompactionView, Runtime, Session } from '../../../runtime/runtime.ts'
 import { whyNot } from '../../../runtime/sessions/refusal-text.ts'

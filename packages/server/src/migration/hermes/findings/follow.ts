@@ -1,6 +1,10 @@
 import type { HermesSession } from '../read/rows.ts'
 import type { HermesSchema } from '../read/schema.ts'
-import type { Kin } from './lineage.ts'
+
+export interface Kin {
+  readonly session: HermesSession
+  readonly rows: number
+}
 
 /**
  * How each version of Hermes goes from a session that compaction closed to the next one. Up to 0.17

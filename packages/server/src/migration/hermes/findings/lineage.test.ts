@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../../../../test/support/timing.ts'
 import type { HermesSession } from '../read/rows.ts'
-import { type Kin, linkUp } from './lineage.ts'
+import type { Kin } from './follow.ts'
+import { linkUp } from './lineage.ts'
 
 function kin(id: string, parentId: string | null): Kin {
   const session: HermesSession = {

@@ -1,6 +1,6 @@
 import type { SessionSurvey, Survey } from '../diagnose/survey.ts'
 import type { HermesSession } from '../read/rows.ts'
-import { CLOSED, chosen, type FollowRule, isFollowed } from './follow.ts'
+import { CLOSED, chosen, type FollowRule, isFollowed, type Kin } from './follow.ts'
 
 /**
  * Who continues whom. A conversation is a chain of sessions: each but the last was closed by a
@@ -17,11 +17,6 @@ export interface Lineage<Member extends Kin = SessionSurvey> {
   tipOf(sessionId: string): string
   /** Every session behind this one in its conversation. */
   descendantsOf(sessionId: string): readonly Member[]
-}
-
-export interface Kin {
-  readonly session: HermesSession
-  readonly rows: number
 }
 
 /** A child that began this long before the closing was made while its parent lived: a subagent. */

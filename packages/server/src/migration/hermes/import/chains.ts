@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { isId, type SessionId, sessionId } from '#core/base/ids'
-import type { Kin, Lineage } from '../findings/lineage.ts'
+import type { Kin } from '../findings/follow.ts'
+import type { Lineage } from '../findings/lineage.ts'
 import type { HermesSession } from '../read/rows.ts'
 
 /** The sessions of one conversation, first one first; the one where it goes on today comes last. */

@@ -1,7 +1,7 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { FormatName } from '#core/message/format-name'
 import { hermesFormat, withWritten } from '#core/message/formats/hermes/hermes'
-import type { Handoff, PreservedMessage } from '#core/message/handoff'
+import type { Handoff, PreservedMessage } from '#core/message/handoff/handoff'
 import type { Message, Origin, ToolCallPart, UserMessage } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import type { AdoptedEntry } from '#core/store/adoption'

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { isHandoff } from '../diagnose/survey.ts'
-import { type FollowRule, followRule } from '../findings/follow.ts'
-import { type Kin, kinship, linkUp } from '../findings/lineage.ts'
+import { type FollowRule, followRule, type Kin } from '../findings/follow.ts'
+import { kinship, linkUp } from '../findings/lineage.ts'
 import { Marks, markOf } from '../read/marks.ts'
 import {
   type HermesRow,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Message, UserMessage } from './message.ts'
+import type { Message, UserMessage } from '../message.ts'
 
 /**
  * A pin as the model reads it: data that a person or the model wrote, with the rank of a user's

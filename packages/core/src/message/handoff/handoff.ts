@@ -1,4 +1,4 @@
-import type { UserMessage } from './parts.ts'
+import type { UserMessage } from '../parts.ts'
 
 /**
  * What stands in the context for everything that was compacted away. Sections are data, so that the

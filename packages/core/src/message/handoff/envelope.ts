@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import type { Message, UserMessage, UserPart } from '../message.ts'
 import type { FileRecord, Handoff, HostBlock, PreservedMessage, Rule, Task } from './handoff.ts'
 import { readLedger, writeLedger } from './ledger-text.ts'
-import type { Message, UserMessage, UserPart } from './message.ts'
 import { isLeading } from './pinned.ts'
 import { readRules, writeRules } from './rules-text.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { assistant, handoff, handoffOf, image, user } from '../../../../test/support/builders.ts'
+import { assistant, handoff, handoffOf, image, user } from '../../../../../test/support/builders.ts'
+import type { Message, UserMessage } from '../message.ts'
+import { textOf } from '../text.ts'
 import { findHandoff, writeEnvelope } from './envelope.ts'
 import type { Handoff } from './handoff.ts'
-import type { Message, UserMessage } from './message.ts'
-import { textOf } from './text.ts'
 
 const full: Handoff = handoffOf({
   by: 'model',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { costOfTenfold } from '../../../../test/support/timing.ts'
+import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import { LEDGER_KINDS } from './handoff.ts'
 import { readLedger, writeLedger } from './ledger-text.ts'
 
