@@ -83,6 +83,13 @@ describe('judgeSummary with the conversation', () => {
     expect(faultOf(naming(4), range)).toBe('omits-history')
   })
 
+  it('lets a text under the requested headings dwell on what is newest', () => {
+    expect(faultOf(`## Progress and decisions\n- ${naming(4)}`, range)).toBeUndefined()
+    const elsewhere =
+      '## What remains\n- The user asked about bread prices in May, a recipe with rye, and whether the oven should be replaced before winter comes.'
+    expect(faultOf(elsewhere, range)).toBe('omits-history')
+  })
+
   it('demands it of no piece', () => {
     expect(judgeSummary(naming(4), { range, ask, isPiece: true }).fault).toBeUndefined()
   })

@@ -62,7 +62,7 @@ function findFault(
     if (isFree && coverage !== undefined && isPartial(speech, coverage)) return 'omits-history'
   }
   if (isTooShort(text, range)) return 'too-short'
-  if (coverage !== undefined && omitsHistory(coverage)) return 'omits-history'
+  if (coverage !== undefined && omitsHistory(coverage, isStructured)) return 'omits-history'
   return isOtherLanguage(text, userTextOf(range)) ? 'other-language' : undefined
 }
 
@@ -103,8 +103,11 @@ function mentionsAll({ stretches, mentioned, named }: Coverage): boolean {
 }
 
 /** Of recorded summaries every one mentions at least four of five stretches and 36 of their words. */
-function omitsHistory({ stretches, mentioned, named, distinctive }: Coverage): boolean {
+function omitsHistory(coverage: Coverage, isStructured: boolean): boolean {
+  const { stretches, mentioned, named, distinctive } = coverage
   if (stretches < STRETCHES_MIN) return false
+  // Under the headings that were asked for, a summary may dwell on what is newest.
+  if (isStructured) return mentioned === 0
   return mentioned < stretches / 2 || named < Math.min(12, distinctive / 80)
 }
 
