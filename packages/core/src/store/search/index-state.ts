@@ -97,22 +97,25 @@ export function indexBatch(
 
 const FAN_IN = 8
 
-/** The merge to go on with, or to begin: whenever eight runs of a size or smaller are the last ones. */
+/**
+ * The merge to go on with, or to begin: of the newest runs, at least eight, as soon as none of them is
+ * larger than the others together. So an entry is written again about once for each doubling.
+ */
 export function dueMerge(state: IndexState): { inputs: readonly Run[]; output: number } | null {
-  const begun = state.runs.filter(({ into }) => into !== null)
+  const { runs } = state
+  const begun = runs.filter(({ into }) => into !== null)
   const output = begun[0]?.into
   if (output) return { inputs: begun, output }
-  for (let level = 0; level < 12; level++) {
-    const start = state.runs.findLastIndex((run) => levelOf(run) > level) + 1
-    const inputs = state.runs.slice(start)
-    if (inputs.length < FAN_IN) continue
-    return { inputs, output: Math.max(...state.runs.map(({ id }) => id)) + 1 }
+  let total = 0
+  let largest = 0
+  for (let at = runs.length - 1; at >= 0; at--) {
+    const { entries } = runs[at] as Run
+    total += entries
+    largest = Math.max(largest, entries)
+    if (runs.length - at < FAN_IN || 2 * largest > total) continue
+    return { inputs: runs.slice(at), output: Math.max(...runs.map(({ id }) => id)) + 1 }
   }
   return null
-}
-
-function levelOf({ entries }: Run): number {
-  return Math.floor(Math.log(Math.max(1, entries)) / Math.log(FAN_IN) + 1e-9)
 }
 
 /** The state while a merge goes on, or after it when `isDone`. */
