@@ -47,7 +47,8 @@ describe('files of version 0.1.0', () => {
 
   it('hold a store in which the doctor finds no fault and the search finds words', async () => {
     const checked = await fixture.run(['doctor'])
-    expect(checked).toMatchObject({ exitCode: 0 })
+    // The process that was killed counts as a warning until another has taken over.
+    expect(checked.stdout).toMatch(/Nothing is wrong|0 of them faults/)
     const found = await fixture.run(['search', 'harbour'])
     expect(found.stdout).toContain(SESSION)
   })

@@ -31,7 +31,10 @@ it('serve ends in its time once it is told to, whatever holds on, and says so', 
   try {
     await until(async () => existsSync(begun) || child.exitCode !== null)
     child.kill('SIGTERM')
-    expect([await ended, told]).toEqual([1, expect.stringContaining('did not let go in time')])
+    expect([await ended, told]).toEqual([
+      1,
+      expect.stringContaining('not everything closed in time'),
+    ])
   } finally {
     child.kill('SIGKILL')
   }
