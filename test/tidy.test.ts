@@ -101,6 +101,7 @@ const ARCHITECTURE: Architecture = {
     ...entryPoints(),
     'packages/core/src/store/sqlite/worker/thread.ts',
     'packages/server/src/tools/process/guard.ts',
+    'bench/proxy/pass-through.ts',
     'packages/server/src/runtime/client-sessions/handoff-thread.ts',
     'packages/server/src/proof/rehearsal/stage/agent-process.ts',
     'packages/dashboard/main.tsx',

@@ -9,6 +9,7 @@ import { configCommand } from './commands/config/config.ts'
 import { doctorCommand } from './commands/doctor/doctor.ts'
 import { exportCommand } from './commands/export/export.ts'
 import { importCommand } from './commands/import/import.ts'
+import { leaveCommand } from './commands/leave/leave.ts'
 import { mcpCommand } from './commands/mcp/mcp.ts'
 import { proxyCommand } from './commands/proxy/proxy.ts'
 import { purgeCommand } from './commands/purge/purge.ts'
@@ -44,7 +45,7 @@ export function buildProgram(): Command {
 function groups() {
   return [
     { heading: 'Talk:', commands: [serveCommand(), chatCommand(), sendCommand(), mcpCommand()] },
-    { heading: 'Keep other agents:', commands: [runCommand(), proxyCommand()] },
+    { heading: 'Keep other agents:', commands: [runCommand(), proxyCommand(), leaveCommand()] },
     {
       heading: 'Look:',
       commands: [sessionsCommand(), showCommand(), searchCommand()],

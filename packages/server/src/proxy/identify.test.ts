@@ -30,6 +30,8 @@ describe('identify', () => {
   it('leaves a client without ids to its history, under the name it was started by', () => {
     const found = { client: 'pi', session: null }
     expect(identify(facts({ launch: 'pi-0f3a' }))).toMatchObject(found)
+    const keyed = facts({ launch: 'pi-0f3a', fields: { prompt_cache_key: 'k' } })
+    expect(identify(keyed)).toMatchObject({ session: 'k', isHint: true })
   })
 })
 

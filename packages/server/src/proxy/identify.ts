@@ -6,6 +6,8 @@ export interface Identity {
   readonly client: string
   /** The client's own name for the conversation; null: it says none, and the history decides. */
   readonly session: string | null
+  /** Set where the name is only a hint, such as a cache key: the history decides before it does. */
+  readonly isHint?: true
   /** A sub-agent of that conversation. */
   readonly agent: string | null
   /** Another conversation of the client that started this one. */
@@ -48,8 +50,9 @@ export function identify({ headers, fields, launch }: RequestFacts): Identity {
   }
   const client = launch?.split('-', 1)[0] || 'agent'
   const { prompt_cache_key: key, metadata } = fields
-  if (typeof key === 'string' && key !== '')
-    return { client, session: key, agent: null, parent: null }
+  if (typeof key === 'string' && key !== '') {
+    return { client, session: key, isHint: true, agent: null, parent: null }
+  }
   const user = isObject(metadata) ? metadata['session_id'] : undefined
   const named = typeof user === 'string' ? user : null
   return { client, session: named, agent: null, parent: null }

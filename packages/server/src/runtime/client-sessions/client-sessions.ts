@@ -49,6 +49,10 @@ export class ClientSessions {
     if (known !== undefined) return await known
     const row = await this.#store.findSession(id)
     if (row !== undefined) return await this.#opened(id)
+    if (identity.isHint === true) {
+      const found = await this.#findByHistory(identity, history, false)
+      if (found !== null) return found
+    }
     if (!mayMake) return null
     return await (this.#open.get(id) ?? this.#remember(id, () => this.#create(id, identity)))
   }

@@ -1,4 +1,5 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import type { Handoff } from '#core/message/handoff/handoff'
 import type { AssistantMessage, Message, ResultPart, UserMessage } from '#core/message/message'
 import type { AdoptedEntry } from '#core/store/adoption'
 import type { Entry } from '#core/store/rows'
@@ -6,6 +7,7 @@ import { messageCounter } from '#core/tokens/count'
 import { type PlannedEntry, unitsOf } from '../../proxy/entry-plan.ts'
 import { hashUnit } from '../../proxy/unit.ts'
 import type { Boundary, UnitTree } from '../../proxy/unit-tree.ts'
+import { handoffText } from './handoff-text.ts'
 
 /** Between what a client said and the entries of a transcript, both ways. */
 const count = messageCounter('generic')
@@ -83,9 +85,9 @@ function boundaryOf(entry: Entry): Boundary | null {
   const body = JSON.parse(entry.body) as JsonValue
   const sent = isObject(body) ? body['sent'] : undefined
   if (!isObject(sent)) return null
-  const { wire, items, text } = sent as { [name: string]: JsonValue | undefined }
+  const { wire, items } = sent as { [name: string]: JsonValue | undefined }
   if (typeof wire !== 'string' || typeof items !== 'string') return null
-  return { entry: entry.number, wire, items, text: typeof text === 'string' ? text : '' }
+  return { entry: entry.number, wire, items, text: handoffText(body as unknown as Handoff) }
 }
 
 /** What the transcript says of the client; behind the first entry nothing changes it. */

@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { entryNumber } from '#core/base/ids'
-import { type HandoffOrder, handoffText, writeDigest } from './write-digest.ts'
+import { handoffText } from './handoff-text.ts'
+import { type HandoffOrder, writeDigest } from './write-digest.ts'
 
 /** Writes handoffs beside the event loop: over a long history one takes most of a second. */
 parentPort?.on('message', (order: HandoffOrder & { readonly call: number }) => {

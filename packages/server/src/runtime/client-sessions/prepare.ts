@@ -11,9 +11,10 @@ import { locate } from '../../proxy/history.ts'
 import { type Cut, chooseCut, coveredNotes } from '../../proxy/outgoing.ts'
 import { ancestorAt, boundariesOf, type UnitNode } from '../../proxy/unit-tree.ts'
 import { limitsFor } from '../models/limits.ts'
+import { handoffText } from './handoff-text.ts'
 import type { HandoffWorker, WrittenHandoff } from './handoff-worker.ts'
 import type { StoredSession } from './stored-session.ts'
-import { handoffText, writeDigest } from './write-digest.ts'
+import { writeDigest } from './write-digest.ts'
 
 /** Shares of the model's window. Smaller handoffs and tails save little: most of it is tools. */
 const KEEP_SHARE = 0.05
@@ -60,7 +61,6 @@ export async function prepareBoundary(
   const sent = {
     wire: terms.wireName,
     items: [...ranked, handoffItem].join(','),
-    text: written.text,
   }
   const body = { ...written.handoff, sent } as unknown as JsonValue
   const isInstalled = await session.append(() => {
@@ -97,7 +97,7 @@ async function write(
   const reverts = entries.filter(({ kind }) => kind === 'revert')
   const isVisible = pathTo(reverts, upto)
   const path = entries.filter((entry) => isSaid(entry) && isVisible(entry.number))
-  const limits = limitsOf(windowTokens)
+  const limits = handoffLimits(windowTokens)
   const wanted = isWhole === true ? { isWanted: true as const } : {}
   const order = { entries: path, covers, upto: entryNumber(upto), limits, ...wanted }
   if (summarize === undefined) return await worker.write(order)
@@ -108,11 +108,11 @@ async function write(
   return await worker.write(order)
 }
 
-function isSaid({ kind }: Entry): boolean {
+export function isSaid({ kind }: Entry): boolean {
   return kind === 'input' || kind === 'assistant' || kind === 'result'
 }
 
-function limitsOf(windowTokens: number): Limits {
+export function handoffLimits(windowTokens: number): Limits {
   const limits = limitsFor({ windowTokens, fixedTokens: 0 })
   return { ...limits, handoffTokens: Math.floor(windowTokens * HANDOFF_SHARE) }
 }

@@ -1,7 +1,6 @@
 import { type EntryNumber, entryNumber } from '#core/base/ids'
 import { redact } from '#core/compaction/redact/redact'
 import type { SummaryWriter } from '#core/compaction/summary/summarize'
-import { writeEnvelope } from '#core/message/handoff/envelope'
 import type { Handoff } from '#core/message/handoff/handoff'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
@@ -76,15 +75,3 @@ function plainHandoff(messages: readonly Message[]): Handoff {
 }
 
 const PLAIN_CHARACTERS_MAX = 4_000
-
-/** The handoff as the model reads it; pictures are named and can be recalled. */
-export function handoffText(handoff: Handoff): string {
-  return writeEnvelope(handoff)
-    .parts.map((part) => {
-      if (part.type === 'text') return part.text
-      if (part.type === 'opaque') return '[attachment]'
-      const { source } = part
-      return `[${part.type}${source.kind === 'id' ? ` ${source.id}` : ''}]`
-    })
-    .join('\n')
-}

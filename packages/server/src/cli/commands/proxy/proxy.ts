@@ -6,6 +6,7 @@ import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { printNotice } from '../../terminal/stderr.ts'
+import { keepYoungGenerationSmall } from '../../young-generation.ts'
 import { clientStore } from './client-store.ts'
 
 export interface ProxyFlags extends StoreFlags {
@@ -92,6 +93,7 @@ function urlOption(flags: string, text: string): Option {
 }
 
 async function runProxy(flags: ProxyFlags): Promise<number> {
+  keepYoungGenerationSmall()
   const { withStore } = await import('../../../host/store-selection.ts')
   const { openLogger } = await import('../../../host/open-logger.ts')
   const { Recorder } = await import('../../../runtime/client-sessions/recorder.ts')

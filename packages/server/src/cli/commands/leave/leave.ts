@@ -1,0 +1,77 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { Argument, Command } from 'commander'
+import { UsageError } from '../../../host/errors.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import { stateFolder } from '../../../host/platform.ts'
+import type { LeavableClient, LeaveRequest } from '../../../migration/leave/leave.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { countOption } from '../../terminal/numbers.ts'
+import { printNotice } from '../../terminal/stderr.ts'
+import { clientStore } from '../proxy/client-store.ts'
+
+interface LeaveFlags extends StoreFlags {
+  readonly undo?: true
+  readonly window: number
+}
+
+export function leaveCommand(): Command {
+  const command = new Command('leave')
+    .summary('go on without the proxy: put the handoff into the client’s own log')
+    .description(
+      'Writes the handoff of a session into the log of Claude Code or Codex, as a compaction of its ' +
+        'own. The client then goes on by itself from there, without overflow. Only for versions whose ' +
+        'log is known; end the client first. The log is copied before, and --undo restores it.',
+    )
+    .addArgument(new Argument('<client>', 'whose session it is').choices(['claude', 'codex']))
+    .argument('<session>', "the client's own id, or the id here")
+    .option('--undo', 'restore the log, byte for byte')
+    .addOption(
+      countOption('--window <tokens>', 'what the model takes; a handoff has 6 % of it', {
+        min: 4_000,
+        max: 100_000_000,
+      }).default(200_000),
+    )
+    .action(async (client: LeavableClient, session: string, flags: LeaveFlags) => {
+      process.exitCode = await runLeave(client, session, flags)
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'written, or restored'],
+      [EXIT.failed, 'the store cannot be reached now'],
+      [EXIT.usage, 'wrong usage, no such store or session, or refused: the log is as it was'],
+    ],
+    examples: [
+      'throughline leave claude 7c1e1a52-5eed-4a11-8000-000000000001',
+      'throughline leave codex 01a1e53a-2927-7980-9b3c-7a04e0dc6d39 --undo',
+    ],
+  })
+}
+
+async function runLeave(client: LeavableClient, named: string, flags: LeaveFlags): Promise<number> {
+  const { checkLog, leave, undoLeave } = await import('../../../migration/leave/leave.ts')
+  const prefix = `${client}-`
+  const session = named.startsWith(prefix) ? named.slice(prefix.length) : named
+  const home = process.env['HOME'] || homedir()
+  const copies = join(stateFolder(), 'left')
+  const request: LeaveRequest = { client, session, home, copies }
+  if (flags.undo) {
+    printNotice(`${undoLeave(request)} is as it was.`)
+    return EXIT.done
+  }
+  checkLog(request)
+  const { withStoreToRead } = await import('../../../host/store-selection.ts')
+  const { handoffForClient } = await import('../../../runtime/client-sessions/whole-handoff.ts')
+  return await withStoreToRead({ ...flags, store: clientStore(flags) }, async (store) => {
+    const handoff = await handoffForClient(store, `${prefix}${session}`, flags.window)
+    if (handoff === null) throw new UsageError(`There is no session ${prefix}${session} here.`)
+    const log = leave(request, handoff)
+    printNotice(
+      `The handoff is in ${log}. Start ${client} without the proxy and resume the session.`,
+    )
+    printNotice(`To take it back before you go on: throughline leave ${client} ${session} --undo`)
+    return EXIT.done
+  })
+}

@@ -1,0 +1,115 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { checkLog, type LeavableClient, type LeaveRequest, leave, undoLeave } from './leave.ts'
+
+const SAMPLES = join(import.meta.dirname, '../../../../../test/fixtures/sessions')
+const HANDOFF = { text: 'The handoff.', tokens: 1_234 }
+const homes: string[] = []
+
+afterEach(() => {
+  for (const home of homes.splice(0)) rmSync(home, { recursive: true })
+})
+
+const PLACES = {
+  claude: { sample: 'claude-code.jsonl', folder: '.claude/projects/-work', file: 's1.jsonl' },
+  codex: { sample: 'codex.jsonl', folder: '.codex/sessions/2026', file: 'rollout-2026-s1.jsonl' },
+} as const
+
+/** A home with the log that the real client wrote. */
+function homeOf(client: LeavableClient, change = (text: string) => text) {
+  const home = mkdtempSync(join(tmpdir(), 'throughline-leave-'))
+  homes.push(home)
+  const { sample, folder, file } = PLACES[client]
+  mkdirSync(join(home, folder), { recursive: true })
+  const log = join(home, folder, file)
+  writeFileSync(log, change(readFileSync(join(SAMPLES, sample), 'utf8')))
+  const request: LeaveRequest = { client, session: 's1', home, copies: join(home, 'copies') }
+  return { log, request, read: () => readFileSync(log, 'utf8') }
+}
+
+const added = (before: string, after: string) =>
+  after
+    .slice(before.length)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+describe('leave', () => {
+  it('ends the log of Claude Code with a compaction of its own [proxy law 20]', () => {
+    const { request, read } = homeOf('claude')
+    const before = read()
+    leave(request, HANDOFF)
+    expect(read().startsWith(before)).toBe(true)
+    const [boundary, summary] = added(before, read())
+    expect(boundary).toMatchObject({ subtype: 'compact_boundary', parentUuid: null })
+    expect(before).toContain(`"uuid":"${boundary.logicalParentUuid}"`)
+    expect(summary).toMatchObject({ isCompactSummary: true, parentUuid: boundary.uuid })
+    expect(summary.message.content).toBe(HANDOFF.text)
+    expect(summary.sessionId).toBe(boundary.sessionId)
+  })
+
+  it('numbers the lines for Codex, and says that little is used [proxy law 20]', () => {
+    const { request, read } = homeOf('codex')
+    const before = read()
+    const last = JSON.parse(before.trimEnd().split('\n').at(-1) ?? '')
+    leave(request, HANDOFF)
+    const [compacted, usage] = added(before, read())
+    expect([compacted.ordinal, usage.ordinal]).toEqual([last.ordinal + 1, last.ordinal + 2])
+    expect(compacted.payload.replacement_history).toHaveLength(1)
+    expect(usage.payload.info.last_token_usage.total_tokens).toBe(HANDOFF.tokens)
+  })
+
+  it.each(['claude', 'codex'] as const)('restores the log of %s byte for byte', (client) => {
+    const { request, read } = homeOf(client)
+    const before = read()
+    leave(request, HANDOFF)
+    undoLeave(request)
+    expect(read()).toBe(before)
+    leave(request, HANDOFF)
+    expect(read()).not.toBe(before)
+  })
+
+  it('restores nothing over what the client has written since', () => {
+    const { request, read, log } = homeOf('claude')
+    leave(request, HANDOFF)
+    appendFileSync(log, '{"type":"user"}\n')
+    const now = read()
+    expect(() => undoLeave(request)).toThrow(/has gone on/)
+    expect(read()).toBe(now)
+  })
+
+  it.each([
+    [
+      'another version',
+      (text: string) => text.replaceAll('"2.1.325"', '"9.9.9"'),
+      /version 9\.9\.9/,
+    ],
+    ['a line cut off', (text: string) => text.trimEnd(), /not complete/],
+    ['a line that is not JSON', (text: string) => `${text}{"a":\n`, /not a JSON object/],
+  ])('changes nothing in a log with %s', (_, change, why) => {
+    const { request, read } = homeOf('claude', change)
+    const before = read()
+    expect(() => leave(request, HANDOFF)).toThrow(why)
+    expect(read()).toBe(before)
+  })
+
+  it('leaves once', () => {
+    const { request } = homeOf('codex')
+    leave(request, HANDOFF)
+    expect(() => leave(request, HANDOFF)).toThrow(/was left before/)
+  })
+
+  it('knows no log of another session', () => {
+    const { request } = homeOf('claude')
+    expect(() => checkLog({ ...request, session: 's2' })).toThrow(/no log of session s2/)
+  })
+})

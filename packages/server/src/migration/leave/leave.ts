@@ -1,0 +1,192 @@
+import { hash, randomUUID } from 'node:crypto'
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { KnownError } from '#core/base/errors'
+import { isObject, type JsonObject } from '#core/base/json'
+import { CLIENT_LOGS, type ClientLog } from './client-log.ts'
+
+/** The way out: the handoff goes into the client's own log, and the client needs no proxy any more. */
+export type LeavableClient = keyof typeof CLIENT_LOGS
+
+export interface LeaveRequest {
+  readonly client: LeavableClient
+  /** The client's own id. */
+  readonly session: string
+  readonly home: string
+  /** Where copies are kept. */
+  readonly copies: string
+}
+
+export class LeaveRefusedError extends KnownError {
+  override readonly name = 'LeaveRefusedError'
+  readonly code = 'leave-refused'
+  readonly retryable = false
+}
+
+/** What `undo` needs to know. */
+interface Record {
+  readonly log: string
+  readonly size: number
+  readonly sum: string
+  readonly sizeAfter: number
+  readonly sumAfter: string
+}
+
+export function findLog({ client, session, home }: LeaveRequest): string {
+  const { folder, isLogOf } = CLIENT_LOGS[client]
+  const root = join(home, folder)
+  const files = existsSync(root) ? readdirSync(root, { recursive: true, encoding: 'utf8' }) : []
+  const found = files.filter((file) => isLogOf(basename(file), session))
+  const [only, ...others] = found
+  if (only === undefined) {
+    throw new LeaveRefusedError(`There is no log of session ${session} below ${root}.`)
+  }
+  if (others.length > 0) {
+    throw new LeaveRefusedError(`Session ${session} has ${found.length} logs below ${root}.`)
+  }
+  return join(root, only)
+}
+
+/** Checks everything that can be checked before a handoff is made. */
+export function checkLog(request: LeaveRequest): { log: string; lines: readonly JsonObject[] } {
+  const log = findLog(request)
+  const known: ClientLog = CLIENT_LOGS[request.client]
+  const user = findUser(log)
+  if (user !== null) {
+    throw new LeaveRefusedError(`Process ${user} has ${log} open. End the client first.`)
+  }
+  const bytes = readFileSync(log)
+  if (bytes.at(-1) !== 0x0a) throw new LeaveRefusedError(`The last line of ${log} is not complete.`)
+  const lines = parseLines(bytes.toString(), log)
+  const version = known.versionOf(lines)
+  if (version === null || !known.versions.includes(version)) {
+    throw new LeaveRefusedError(
+      `${log} was written by version ${version ?? 'unknown'}. Known are ${known.versions.join(', ')}: ` +
+        'another version may not open a log that was changed.',
+    )
+  }
+  return { log, lines }
+}
+
+export function leave(request: LeaveRequest, handoff: { text: string; tokens: number }): string {
+  const { log, lines } = checkLog(request)
+  const { copy, record } = placesOf(request)
+  if (existsSync(record)) {
+    throw new LeaveRefusedError(`The session was left before; ${copy} is the log from then.`)
+  }
+  const known: ClientLog = CLIENT_LOGS[request.client]
+  const fresh = { ...handoff, at: new Date(), newId: () => randomUUID() }
+  const added = known.write(lines, fresh).map((line) => `${JSON.stringify(line)}\n`)
+  mkdirSync(dirname(copy), { recursive: true, mode: 0o700 })
+  copyFileSync(log, copy)
+  const before = readFileSync(copy)
+  const after = Buffer.concat([before, Buffer.from(added.join(''))])
+  const facts: Record = {
+    ...{ log, size: before.length, sum: sumOf(before) },
+    ...{ sizeAfter: after.length, sumAfter: sumOf(after) },
+  }
+  writeFileSync(record, JSON.stringify(facts), { mode: 0o600 })
+  appendFileSync(log, added.join(''), { flush: true })
+  const read = readFileSync(log)
+  if (!read.equals(after)) {
+    truncateSync(log, before.length)
+    rmSync(record)
+    throw new LeaveRefusedError(`${log} changed while it was written to; it is as it was.`)
+  }
+  return log
+}
+
+/** The log as it was, byte for byte. Refused once the client has gone on in it. */
+export function undoLeave(request: LeaveRequest): string {
+  const { copy, record } = placesOf(request)
+  if (!existsSync(record)) throw new LeaveRefusedError('The session was not left from here.')
+  const facts = JSON.parse(readFileSync(record, 'utf8')) as Record
+  const { log } = facts
+  const user = existsSync(log) ? findUser(log) : null
+  if (user !== null) {
+    throw new LeaveRefusedError(`Process ${user} has ${log} open. End the client first.`)
+  }
+  const now = readFileSync(log)
+  if (now.length !== facts.sizeAfter || sumOf(now) !== facts.sumAfter) {
+    throw new LeaveRefusedError(
+      `The client has gone on in ${log} since. ${copy} is the log as it was before; to have it ` +
+        'back, and lose what was said since, copy it there by hand.',
+    )
+  }
+  truncateSync(log, facts.size)
+  const file = openSync(log, 'r')
+  fsyncSync(file)
+  closeSync(file)
+  if (sumOf(readFileSync(log)) !== facts.sum) copyFileSync(copy, log)
+  rmSync(record)
+  return log
+}
+
+function placesOf({ client, session, copies }: LeaveRequest): { copy: string; record: string } {
+  const name = `${client}-${session.replaceAll(/[^\w-]/g, '_')}`
+  return { copy: join(copies, `${name}.jsonl`), record: join(copies, `${name}.json`) }
+}
+
+function parseLines(text: string, log: string): readonly JsonObject[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line, index) => {
+      try {
+        const value: unknown = JSON.parse(line)
+        if (isObject(value)) return value
+      } catch {
+        // Reported below.
+      }
+      throw new LeaveRefusedError(`Line ${index + 1} of ${log} is not a JSON object.`)
+    })
+}
+
+function sumOf(bytes: Buffer): string {
+  return hash('sha256', bytes, 'hex')
+}
+
+/** A process that has the file open, where the system tells (Linux). */
+function findUser(path: string): number | null {
+  if (!existsSync('/proc/self/fd')) return null
+  const { ino, dev } = statSync(path)
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name)
+    if (!Number.isInteger(pid) || pid === process.pid) continue
+    for (const fd of listOpen(pid)) {
+      const open = statSync(`/proc/${pid}/fd/${fd}`, { throwIfNoEntry: false })
+      if (open?.ino === ino && open.dev === dev) return pid
+    }
+  }
+  return null
+}
+
+function listOpen(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${fd}`).endsWith('.jsonl')
+      } catch {
+        return false
+      }
+    })
+  } catch {
+    // It ended, or belongs to another user.
+    return []
+  }
+}

@@ -1,0 +1,14 @@
+import { writeEnvelope } from '#core/message/handoff/envelope'
+import type { Handoff } from '#core/message/handoff/handoff'
+
+/** The handoff as the model reads it; pictures are named and can be recalled. */
+export function handoffText(handoff: Handoff): string {
+  return writeEnvelope(handoff)
+    .parts.map((part) => {
+      if (part.type === 'text') return part.text
+      if (part.type === 'opaque') return '[attachment]'
+      const { source } = part
+      return `[${part.type}${source.kind === 'id' ? ` ${source.id}` : ''}]`
+    })
+    .join('\n')
+}

@@ -1,0 +1,31 @@
+import { isId, sessionId } from '#core/base/ids'
+import { readRange } from '#core/session/context/source'
+import type { Reads } from '#core/store/contract'
+import { pathTo } from '#core/store/fold'
+import { handoffText } from './handoff-text.ts'
+import { handoffLimits, isSaid } from './prepare.ts'
+import { writeDigest } from './write-digest.ts'
+
+/** A handoff over everything that is part of the client's conversation. Null: no such session. */
+export async function handoffForClient(
+  store: Reads,
+  id: string,
+  windowTokens: number,
+): Promise<{ readonly text: string; readonly tokens: number } | null> {
+  const row = isId(id) ? await store.findSession(sessionId(id)) : undefined
+  if (row === undefined || row.tail === 0) return null
+  const entries = await readRange(store, row.id, 0, row.tail)
+  const isVisible = pathTo(
+    entries.filter(({ kind }) => kind === 'revert'),
+    row.tail,
+  )
+  const path = entries.filter((entry) => isSaid(entry) && isVisible(entry.number))
+  const last = path.at(-1)
+  if (last === undefined) return null
+  const reply = await writeDigest({
+    ...{ entries: path, covers: last.number, upto: last.number },
+    ...{ limits: handoffLimits(windowTokens), isWanted: true },
+  })
+  if (reply.kind === 'failed') return null
+  return { text: handoffText(reply.handoff), tokens: reply.tokens }
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { claudeKilled, claudeLong, codexLong, codexRemote, others } from './drill.ts'
+import { claudeEvents } from './event-drill.ts'
+import { claudeLeaves, codexLeaves } from './leave-drill.ts'
+import { claudeSlowSummary } from './summary-drill.ts'
+
+/** The small form of `npm run drill:clients`. Needs npm's registry on the first run. */
+describe('the proxy with real clients', () => {
+  it.each([
+    ['Claude Code over several turns', () => claudeLong(6, 8_000)],
+    ['Claude Code while the proxy is killed', () => claudeKilled(3)],
+    ['Claude Code that is switched, interrupted, delegated and forked', claudeEvents],
+    ['Claude Code beside a slow summary', () => claudeSlowSummary(15_000)],
+    ['Claude Code that leaves', () => claudeLeaves(16, 25_000)],
+    ['Codex in one long turn', () => codexLong(12, 10_000)],
+    ['Codex with compactions of its provider', () => codexRemote(2)],
+    ['Codex that leaves', () => codexLeaves(30, 10_000)],
+    ['opencode', () => others('opencode', 2)],
+    ['pi', () => others('pi', 2)],
+  ])(
+    'keeps every law with %s',
+    async (_, drill) => {
+      const { broken } = await drill()
+      expect(broken).toEqual([])
+    },
+    400_000,
+  )
+})
