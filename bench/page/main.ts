@@ -130,7 +130,7 @@ async function rendererMegabytes(page: Page): Promise<number> {
 async function measureEvents(browser: Browser, place: Place): Promise<void> {
   const id = 's-1'
   const page = await newPage(browser, `${place.url}/#/sessions/${id}`)
-  await page.getByText('Nothing was said yet').waitFor()
+  await page.getByText('No messages yet').waitFor()
   await page.evaluate(NOTE_PIXELS)
   const told: { length: number; at: number }[] = []
   const stop = new AbortController()

@@ -1,5 +1,5 @@
 import { render } from 'preact'
-import { followWriting } from './data/attempt-text.ts'
+import { followAttempts } from './data/attempt-text.ts'
 import { startEvents } from './data/events.ts'
 import { startList } from './data/session-list.ts'
 import './style/base.css'
@@ -14,7 +14,7 @@ import './style/screens.css'
 import { App } from './views/app.tsx'
 
 startList()
-followWriting()
+followAttempts()
 startEvents()
 const root = document.getElementById('page')
 if (root !== null) render(<App />, root)

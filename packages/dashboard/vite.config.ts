@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
-/** The page as files that the server sends: one script, one style sheet, nothing inline. */
+/** Builds the page into files for the server: one script, one style sheet, nothing inline. */
 // biome-ignore lint/style/noDefaultExport: Vite asks for one
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -11,7 +11,7 @@ export default defineConfig({
     outDir: '../server/page',
     emptyOutDir: true,
     target: 'es2023',
-    // Data addresses and the preload script are inline; the page's policy has no room for them.
+    // Data addresses and the preload script would be inline, which the page's policy forbids.
     assetsInlineLimit: 0,
     modulePreload: false,
     reportCompressedSize: false,

@@ -274,7 +274,7 @@ describe('the page', { timeout: 120_000 }, () => {
     // As the mailbox has it, not as the page remembers that it sent it.
     const mail = page.getByRole('article', { name: 'Waiting message' })
     await mail.getByText('The valve is open.').waitFor()
-    await mail.getByText('safe, will be read next').first().waitFor()
+    await mail.getByText('saved, will be read next').first().waitFor()
     release()
     const waiting = page.locator('.waiting', { hasText: 'The valve is open.' })
     await waiting.first().waitFor({ state: 'detached' })

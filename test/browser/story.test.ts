@@ -70,7 +70,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     const search = page.getByRole('searchbox', { name: /searches all/ })
     await search.fill('88213')
     await search.press('Enter')
-    const hit = page.locator('.found', { hasText: 'compacted away' }).first()
+    const hit = page.locator('.found', { hasText: 'compacted' }).first()
     await hit.waitFor()
     expect(await hit.locator('mark').textContent()).toBe('88213')
     expect(problems).toEqual([])
@@ -81,13 +81,13 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     const { page, problems } = await stage.visit(ctx, `${place.url}/#/sessions/${id}/compactions`)
     const degraded = page.locator('.compaction.degraded')
     await degraded.locator('details > summary').first().click()
-    await degraded.getByText('the last one: no model').waitFor()
-    await degraded.getByText(/by a turn, \d/).waitFor()
-    await degraded.getByText('no model was asked').waitFor()
-    await degraded.getByText('What stands in their place').waitFor()
+    await degraded.getByText('no model: the built-in digest').waitFor()
+    await degraded.getByText(/^a turn waited \d/).waitFor()
+    await degraded.getByText('no model calls').waitFor()
+    await degraded.getByText('What replaced them').waitFor()
     await degraded.getByRole('link', { name: /^rewritten by a model/ }).click()
-    const meant = page.locator('.compaction:has(details[open])', { hasText: 'In place of' })
-    await meant.getByText('the route for summaries', { exact: true }).waitFor()
+    const meant = page.locator('.compaction:has(details[open])', { hasText: 'Replaces digest' })
+    await meant.getByText('the summary route', { exact: true }).waitFor()
     await meant.getByText(/\d calls?, .* tokens in/).waitFor()
     const failed = page.locator('.compaction.failed').first()
     await failed.locator('details > summary').click()
@@ -98,12 +98,12 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
   it('shows gateways, owners, verdicts, a rehearsal and the events of one kind', async (ctx) => {
     const { place, home } = await openStory(ctx)
     const { page, problems } = await stage.visit(ctx, `${place.url}/#/health`)
-    await page.getByText('Ready; nothing to look at').waitFor()
+    await page.getByText('Ready: nothing needs attention').waitFor()
     await page.getByText(/^[\d.]+ [KM]B in the store$/).waitFor()
     const audit = page.getByRole('region', { name: 'Audit' })
     expect(await audit.locator('.law').count()).toBeGreaterThan(8)
     expect(await audit.locator('.law.broken').count()).toBe(0)
-    const owners = page.getByRole('region', { name: 'Leases and their owners' })
+    const owners = page.getByRole('region', { name: 'Processes' })
     await owners.getByText(`${process.pid} (this one)`).waitFor()
     const routes = page.getByRole('region', { name: 'Model routes' })
     await routes.getByText('compaction').first().waitFor()
@@ -111,7 +111,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     const events = page.locator('.event')
     await expect.poll(() => events.count()).toBe(4)
     writeFileSync(join(home, 'rehearsal.json'), JSON.stringify(REHEARSAL(Date.now())))
-    await page.getByText('The worst day, 12.0 s').waitFor()
+    await page.getByText('Running under faults, 12.0 s').waitFor()
     await page.getByRole('cell', { name: 'agent-1' }).waitFor()
     expect(problems).toEqual([])
   })
@@ -124,7 +124,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
       ['conversation', `#/sessions/${id}`, page.locator('.is-assistant').last()],
       ['context', `#/sessions/${id}/context`, page.locator('.part').first()],
       ['compactions', `#/sessions/${id}/compactions`, page.locator('.chart canvas')],
-      ['health', '#/health', page.getByText('The worst day')],
+      ['health', '#/health', page.getByText('Running under faults')],
     ]
     const findings: unknown[] = []
     for (const [name, hash, ready] of views) {
@@ -165,7 +165,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     await pins.getByText('Never touch the table payments.').waitFor()
     await pins.getByRole('button', { name: 'Change' }).click()
     expect(await pins.getByLabel('Name').inputValue()).toBe('payments')
-    await pins.getByRole('link', { name: /^Set at entry / }).click()
+    await pins.getByRole('link', { name: /^Set at #/ }).click()
     await page.locator('.entry.marked', { hasText: 'Pin “payments” set' }).waitFor()
     await page.getByRole('button', { name: 'Tasks…' }).click()
     const panel = page.getByRole('region', { name: 'Tasks' })
@@ -186,7 +186,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
       )
       if (await isTold) return
     }
-    expect.fail('a request that came to nothing was not told of')
+    expect.fail('the page did not report a refused request')
   })
 
   it('answers the five questions within three clicks each', async (ctx) => {
@@ -223,7 +223,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
         await hand.click(page.locator('.found', { hasText: 'Done in the staging copy' }).first())
         const said = page.locator('.entry.marked')
         await hand.click(said.getByRole('link', { name: 'What it saw' }))
-        await page.getByText('built from entries 1 to').waitFor()
+        await page.getByText('built from the conversation up').waitFor()
         expect(await page.locator('.part').count()).toBeGreaterThan(2)
       }),
       undo: await ask(async (hand) => {

@@ -1,26 +1,26 @@
 import { signal } from '@preact/signals'
 
-/** Where the person is, in the part of the address that never leaves the browser. */
+/** The screen, kept in the fragment of the address, which never leaves the browser. */
 export type Tab = 'conversation' | 'context' | 'compactions'
-export type Place =
+export type Screen =
   | { readonly kind: 'home' }
   | { readonly kind: 'health' }
   | {
       readonly kind: 'session'
       readonly id: string
       readonly tab: Tab
-      /** The entry that is meant: to scroll to, or at which the context is shown. */
+      /** The entry to scroll to, or whose context to show. */
       readonly at: number | null
     }
 
 const TABS: readonly string[] = ['conversation', 'context', 'compactions']
 
-export const place = signal<Place>(readPlace(location.hash))
+export const screen = signal<Screen>(readScreen(location.hash))
 addEventListener('hashchange', () => {
-  place.value = readPlace(location.hash)
+  screen.value = readScreen(location.hash)
 })
 
-function readPlace(hash: string): Place {
+function readScreen(hash: string): Screen {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
   const [first, id = '', tab = 'conversation'] = path.split('/')
   if (first === 'health') return { kind: 'health' }

@@ -3,13 +3,12 @@ import { noteDate } from './clock.ts'
 import { keep, kept } from './keep.ts'
 
 /**
- * The server's HTTP interface. A token, where the server wants one, is kept for this tab only and
- * travels in a header: there is no cookie that another page could make use of, and nothing in the
- * address.
+ * The server's HTTP interface. If the server requires a token, this tab alone keeps it and sends it in
+ * a header: no cookie that another page could use, and nothing in the address.
  */
 const TOKEN = 'throughline-token'
 
-/** The server wants a token, or another one. */
+/** The server requires a token, or refused the one it got. */
 export const isLocked = signal(false)
 
 export class ServerRefusal extends Error {
@@ -40,7 +39,7 @@ interface Request {
   readonly signal?: AbortSignal
 }
 
-/** Throws ServerRefusal for what the server refuses, and whatever fetch throws where there is none. */
+/** Throws ServerRefusal when the server refuses, and the error of fetch when it is unreachable. */
 export async function call<Answer>(path: string, request: Request = {}): Promise<Answer> {
   const { method, body, key, signal } = request
   const response = await fetch(path, {
@@ -59,18 +58,18 @@ export async function call<Answer>(path: string, request: Request = {}): Promise
 
 export async function refusalOf(response: Response): Promise<ServerRefusal> {
   if (response.status === 401) isLocked.value = true
-  const said = (await response.json().catch(() => ({}))) as Record<string, unknown>
-  const text = (name: string) => (typeof said[name] === 'string' ? said[name] : undefined)
+  const problem = (await response.json().catch(() => ({}))) as Record<string, unknown>
+  const text = (name: string) => (typeof problem[name] === 'string' ? problem[name] : undefined)
   const title = text('title') ?? `The server answered ${response.status}`
   const more = text('detail') ?? text('reason')
   const message = more === undefined ? title : `${title}: ${more}`
   return new ServerRefusal(response.status, text('code') ?? 'unknown', message)
 }
 
-/** What to tell a person. */
-export function wordsOf(error: unknown): string {
+/** The message for the user. */
+export function errorText(error: unknown): string {
   if (error instanceof ServerRefusal) return `${error.message}.`
-  return 'The server cannot be reached right now.'
+  return 'Cannot reach the server right now.'
 }
 
 export function sessionPath(id: string, rest = ''): string {

@@ -2,9 +2,9 @@ import type { LiveEvent } from '../../server/src/runtime/events/runtime-event.ts
 import { listen } from './events.ts'
 
 /**
- * What is being written, in every session, and what a turn waits for: whoever opens one in the middle
- * of an answer sees it from its first word, and whoever opens one that waits is told. It is
- * provisional, and goes with its commit, its turn or the connection.
+ * The text that models are writing, per session, and the newest notice of a waiting turn. A session
+ * that is opened in the middle of an answer shows it from its first word. All of it is provisional
+ * and is dropped with its commit, its turn or the connection.
  */
 export interface Attempt {
   readonly id: string
@@ -17,14 +17,14 @@ export interface Attempt {
 export type Notice = Extract<LiveEvent, { kind: 'notice' }>
 
 const bySession = new Map<string, readonly Attempt[]>()
-/** The newest that a person was told. */
+/** The newest notice of each session. */
 const notices = new Map<string, Notice>()
 
-export const writingIn = (sessionId: string): readonly Attempt[] => bySession.get(sessionId) ?? []
+export const attemptsIn = (sessionId: string): readonly Attempt[] => bySession.get(sessionId) ?? []
 
 export const noticeIn = (sessionId: string): Notice | null => notices.get(sessionId) ?? null
 
-export function followWriting(): void {
+export function followAttempts(): void {
   listen((event) => {
     if (event.type === 'broken') {
       bySession.clear()
@@ -32,12 +32,12 @@ export function followWriting(): void {
     } else if (event.type === 'live') {
       const { sessionId } = event
       if (event.kind === 'notice') notices.set(sessionId, event)
-      else bySession.set(sessionId, withPiece(writingIn(sessionId), event))
+      else bySession.set(sessionId, withPiece(attemptsIn(sessionId), event))
     } else if (event.type === 'stored') {
       const { sessionId, kind, facts } = event
       if (kind === 'step committed' || kind === 'turn ended') {
-        // What is live overtakes what is stored: the next step may be writing already.
-        const left = writingIn(sessionId).filter(({ step }) => step >= Number(facts['entry']))
+        // Live events overtake stored ones: the next step may already be writing.
+        const left = attemptsIn(sessionId).filter(({ step }) => step >= Number(facts['entry']))
         if (left.length > 0) bySession.set(sessionId, left)
         else bySession.delete(sessionId)
       }
@@ -50,7 +50,7 @@ export function withPiece(
   event: Exclude<LiveEvent, { kind: 'notice' }>,
 ): readonly Attempt[] {
   const { attempt: id, step } = event
-  // Two attempts at one step are never both true.
+  // Only one attempt at a step can be valid.
   const others = attempts.filter((each) => each.id !== id && each.step !== step)
   if (event.kind === 'void') return others
   const known = attempts.find((each) => each.id === id)

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals'
 
 /**
- * The server's time, as far as it is known: what happened there is told against it, whatever the
- * clock of this computer says. It moves on by itself, and what is drawn from it with it.
+ * The server's time, estimated. Ages are shown by it, so a wrong clock on this computer does no harm.
+ * The signal advances by itself and redraws its readers.
  */
 export const now = signal(Date.now())
 const MOVES_MS = 10_000
-/** A header has whole seconds and takes its time on the way: less than this is no difference. */
+/** A header has whole seconds and travels for a while: smaller differences mean nothing. */
 const DIFFERENCE_MS_MIN = 5_000
 let aheadMs = 0
 

@@ -1,6 +1,6 @@
 import type { ContextPart, ContextView } from '../../server/src/runtime/runtime.ts'
 
-/** What came into a context and what left it. A part is the same if its kind, origin and text are. */
+/** The parts added to and removed from a context. Kind, origin and text identify a part. */
 export interface Difference {
   readonly added: readonly ContextPart[]
   readonly removed: readonly ContextPart[]
@@ -15,7 +15,7 @@ export function compareContexts(before: ContextView, after: ContextView): Differ
   return { added, removed, same: after.parts.length - added.length }
 }
 
-// What just came in is part of the conversation a step later; that alone is no change.
+// An incoming message becomes part of the tail one step later; that is not a change.
 const keyOf = ({ kind, text, origin }: ContextPart) =>
   JSON.stringify([kind === 'incoming' ? 'tail' : kind, origin.from, text])
 

@@ -4,16 +4,16 @@ import type { LiveEvent, RuntimeEvent } from '../../server/src/runtime/events/ru
 import { warningIn } from '../../server/src/runtime/events/runtime-event.ts'
 import type { Mail, SessionSummary, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { count } from '../parts/words.ts'
-import { call, ServerRefusal, sessionPath, wordsOf } from './api.ts'
-import { type Attempt, type Notice, noticeIn, withPiece, writingIn } from './attempt-text.ts'
+import { call, errorText, ServerRefusal, sessionPath } from './api.ts'
+import { type Attempt, attemptsIn, type Notice, noticeIn, withPiece } from './attempt-text.ts'
 import { listen } from './events.ts'
 import { Outbox } from './outbox.ts'
 import { noteSummary } from './session-list.ts'
 
 /**
- * One session on the screen. The transcript is the truth and is read in pages, only those that are
- * looked at; the events say when there is more. What a model is writing is provisional: it is shown
- * until its entry is there, or until it is taken back.
+ * One session on the screen. The transcript is the source of truth; only visible pages of it are read,
+ * and events announce more. Text that a model is writing is provisional: it is shown until its entry
+ * arrives or the attempt is withdrawn.
  */
 export const PAGE_ENTRIES = 10
 const PAGES_MAX = 100
@@ -30,42 +30,42 @@ export class Conversation {
   readonly pages = signal<Pages>(new Map())
   readonly attempts: Signal<readonly Attempt[]>
   readonly pending = signal<readonly Mail[]>([])
-  /** What the turn waits for, in words for whoever waits with it. */
-  readonly notice = computed(() => this.#wordsOfWait())
-  /** That details fade with every compaction, until it is dismissed. */
+  /** Why the turn waits, for the person. */
+  readonly notice = computed(() => this.#noticeText())
+  /** Warns that details fade with every compaction, until dismissed. */
   readonly warning = signal<string | null>(null)
   readonly problem = signal<string | null>(null)
-  /** Why what was asked for last could not be done. */
+  /** Why the last request was refused. */
   readonly refusal = signal<string | null>(null)
   /** Rises with every compaction that starts, ends or is undone. */
   readonly compactions = signal(0)
   readonly outbox: Outbox
-  readonly #told: Signal<Notice | null>
+  readonly #notice: Signal<Notice | null>
   readonly #unlisten: () => void
   readonly #reading = new Set<number>()
-  /** Pages that could not be read: asked for again when the server is back. */
+  /** Pages that could not be read: requested again when the server is back. */
   readonly #missed = new Set<number>()
-  /** What was asked for from here and may still be turned down. */
-  readonly #asked = new Set<number>()
-  #news: LiveEvent[] = []
+  /** Requests from this page that the session may still refuse. */
+  readonly #requested = new Set<number>()
+  #liveEvents: LiveEvent[] = []
   #frame = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #isRefreshing = false
   #isStale = false
   #isClosed = false
-  /** The entry that ended the newest turn that is over. */
-  #overAt = 0
-  /** How often what is covered has changed, and how much of that was read. */
-  #marks = 0
-  #marksRead = 0
+  /** The entry that ended the newest finished turn. */
+  #turnEndedAt = 0
+  /** How often the covered range has changed, and up to which change it was read. */
+  #coverageVersion = 0
+  #coverageRead = 0
 
   constructor(id: string) {
     this.id = id
-    this.attempts = signal(writingIn(id))
-    this.#told = signal(noticeIn(id))
-    this.outbox = new Outbox(id, () => this.#soon())
-    this.#unlisten = listen((event) => this.#take(event))
-    this.#soon()
+    this.attempts = signal(attemptsIn(id))
+    this.#notice = signal(noticeIn(id))
+    this.outbox = new Outbox(id, () => this.#refreshSoon())
+    this.#unlisten = listen((event) => this.#onEvent(event))
+    this.#refreshSoon()
   }
 
   close(): void {
@@ -76,7 +76,7 @@ export class Conversation {
     cancelAnimationFrame(this.#frame)
   }
 
-  /** Has a page read unless it is there or under way. */
+  /** Reads a page unless it is loaded or loading. */
   async ensure(page: number): Promise<void> {
     const known = this.pages.value.get(page)
     const wanted = Math.min(PAGE_ENTRIES, this.tail.value - page * PAGE_ENTRIES)
@@ -90,11 +90,11 @@ export class Conversation {
       this.refusal.value = null
       const wanted = { key: crypto.randomUUID(), ...request }
       const taken = await call<{ mail?: number } | undefined>(sessionPath(this.id, path), wanted)
-      if (taken?.mail !== undefined) this.#asked.add(taken.mail)
-      this.#soon()
+      if (taken?.mail !== undefined) this.#requested.add(taken.mail)
+      this.#refreshSoon()
       return true
     } catch (error) {
-      this.refusal.value = wordsOf(error)
+      this.refusal.value = errorText(error)
       return false
     }
   }
@@ -110,7 +110,7 @@ export class Conversation {
       const path = `/transcript?from=${from}&limit=${PAGE_ENTRIES}`
       const { entries } = await call<{ entries: TranscriptEntry[] }>(sessionPath(this.id, path))
       const pages = new Map(this.pages.value)
-      // The newest read is the last to be forgotten.
+      // Insertion order is eviction order.
       pages.delete(page)
       pages.set(page, entries)
       for (const old of pages.keys()) {
@@ -121,25 +121,25 @@ export class Conversation {
       batch(() => {
         this.pages.value = pages
         this.tail.value = Math.max(this.tail.value, last)
-        this.#dropWritten(last)
+        this.#dropCommitted(last)
       })
     } catch (error) {
-      this.problem.value = wordsOf(error)
+      this.problem.value = errorText(error)
       this.#missed.add(page)
     } finally {
       this.#reading.delete(page)
     }
   }
 
-  #take(event: RuntimeEvent | { readonly type: 'broken' }): void {
+  #onEvent(event: RuntimeEvent | { readonly type: 'broken' }): void {
     if (event.type === 'broken') {
-      // Whoever wrote it may be gone; what is stored comes again.
-      this.#news = []
+      // The writing process may be gone; stored events come again.
+      this.#liveEvents = []
       this.attempts.value = []
       return
     }
     if (event.type === 'caught-up') {
-      this.#soon()
+      this.#refreshSoon()
       const missed = [...this.#missed]
       this.#missed.clear()
       for (const page of missed) void this.#read(page)
@@ -147,40 +147,41 @@ export class Conversation {
     }
     if (event.sessionId !== this.id) return
     if (event.type === 'live') {
-      this.#news.push(event)
-      if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#show())
+      this.#liveEvents.push(event)
+      if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#applyLiveEvents())
       return
     }
     const { kind } = event
-    if (kind === 'turn ended') this.#overAt = Number(event.facts['entry'])
+    if (kind === 'turn ended') this.#turnEndedAt = Number(event.facts['entry'])
     if (kind === 'control settled') this.#noteRefusal(event.facts)
     const warning = warningIn(event)
     if (warning !== null) this.warning.value = warning
     if (kind.startsWith('compaction ') || kind === 'entries erased') {
       this.compactions.value++
-      // What is covered has changed.
-      if (kind !== 'compaction started') this.#marks++
+      // The covered range has changed.
+      if (kind !== 'compaction started') this.#coverageVersion++
     }
-    this.#soon()
+    this.#refreshSoon()
   }
 
   #noteRefusal(facts: JsonObject): void {
     const { mail } = facts
-    const isOurs = Array.isArray(mail) && mail.some((number) => this.#asked.delete(Number(number)))
+    const isOurs =
+      Array.isArray(mail) && mail.some((number) => this.#requested.delete(Number(number)))
     if (isOurs) this.refusal.value = refusalIn(facts)
   }
 
-  /** Once per frame, however many words came. */
-  #show(): void {
+  /** Runs once per frame, however many events came. */
+  #applyLiveEvents(): void {
     this.#frame = 0
-    const news = this.#news
-    this.#news = []
+    const liveEvents = this.#liveEvents
+    this.#liveEvents = []
     let attempts = this.attempts.value
-    for (const event of news) {
+    for (const event of liveEvents) {
       if (event.kind === 'notice') {
-        this.#told.value = event
-        this.#soon()
-      } else if (event.kind === 'void' || !this.#isWritten(event.step)) {
+        this.#notice.value = event
+        this.#refreshSoon()
+      } else if (event.kind === 'void' || !this.#isCommitted(event.step)) {
         attempts = withPiece(attempts, event)
       }
     }
@@ -188,17 +189,18 @@ export class Conversation {
   }
 
   /**
-   * Whether it still waits is the session's to say: what is live overtakes what is stored, and the end
-   * of an earlier turn may come behind the notice of this one.
+   * The session's state decides whether it still waits: live events overtake stored ones, and the end
+   * of an earlier turn may arrive after the notice of this one.
    */
-  #wordsOfWait(): string | null {
-    const [told, summary] = [this.#told.value, this.summary.value]
-    if (told === null || told.turn !== summary?.turn || told.code !== summary.state) return null
-    return told.text
+  #noticeText(): string | null {
+    const [notice, summary] = [this.#notice.value, this.summary.value]
+    if (notice === null || notice.turn !== summary?.turn || notice.code !== summary.state)
+      return null
+    return notice.text
   }
 
-  /** The reply to a context up to `step`, or to a later one, is an entry behind it. */
-  #isWritten(step: number): boolean {
+  /** An entry after `step` holds the reply to it, or to a later step. */
+  #isCommitted(step: number): boolean {
     for (let number = this.tail.value; number > step; number--) {
       const page = this.pages.value.get(Math.floor((number - 1) / PAGE_ENTRIES))
       const entry = page?.[(number - 1) % PAGE_ENTRIES]
@@ -207,12 +209,12 @@ export class Conversation {
     return false
   }
 
-  #dropWritten(last: number): void {
-    const left = this.attempts.value.filter(({ step }) => step >= last || !this.#isWritten(step))
+  #dropCommitted(last: number): void {
+    const left = this.attempts.value.filter(({ step }) => step >= last || !this.#isCommitted(step))
     if (left.length !== this.attempts.value.length) this.attempts.value = left
   }
 
-  #soon(): void {
+  #refreshSoon(): void {
     if (this.#isClosed) return
     this.#isStale = true
     this.#timer ??= setTimeout(() => {
@@ -227,18 +229,18 @@ export class Conversation {
     try {
       while (this.#isStale && !this.#isClosed) {
         this.#isStale = false
-        await this.#readNews()
+        await this.#readChanges()
       }
     } catch (error) {
       const isGone = error instanceof ServerRefusal && error.status === 404
-      this.problem.value = isGone ? 'There is no such session.' : wordsOf(error)
+      this.problem.value = isGone ? 'This session does not exist.' : errorText(error)
     } finally {
       this.#isRefreshing = false
     }
   }
 
-  async #readNews(): Promise<void> {
-    const [marks, overAt] = [this.#marks, this.#overAt]
+  async #readChanges(): Promise<void> {
+    const [coverageVersion, turnEndedAt] = [this.#coverageVersion, this.#turnEndedAt]
     const { taken } = this.outbox
     const mailPath = `/mailbox?state=pending&limit=${PENDING_MAX}`
     const [summary, { mail }] = await Promise.all([
@@ -248,16 +250,18 @@ export class Conversation {
     const before = this.tail.value
     const lastPage = Math.floor((summary.entries - 1) / PAGE_ENTRIES)
     const firstNew = Math.floor(Math.max(0, before - 1) / PAGE_ENTRIES)
-    const wanted = new Set<number>(marks > this.#marksRead ? this.pages.value.keys() : [])
-    // Where the end is on the screen, what is new is read before it is announced: nothing flickers.
+    const wanted = new Set<number>(
+      coverageVersion > this.#coverageRead ? this.pages.value.keys() : [],
+    )
+    // If the end is on the screen, new entries are read before the tail moves, so nothing flickers.
     if (summary.entries > before && (before === 0 || this.pages.value.has(firstNew))) {
       wanted.add(lastPage)
       if (lastPage - firstNew === 1) wanted.add(firstNew)
     }
-    this.#marksRead = marks
+    this.#coverageRead = coverageVersion
     await Promise.all([...wanted].filter((page) => page >= 0).map((page) => this.#read(page)))
-    // What is being written may be of a later turn than what was read: it has seen more entries.
-    const from = summary.state === 'idle' ? summary.entries + 1 : overAt
+    // An attempt may belong to a later turn than the summary: it has seen more entries.
+    const from = summary.state === 'idle' ? summary.entries + 1 : turnEndedAt
     batch(() => {
       this.summary.value = summary
       this.tail.value = Math.max(this.tail.value, summary.entries)
@@ -271,18 +275,18 @@ export class Conversation {
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  'no-room': 'There is no room for it',
+  'no-room': 'It does not fit into the context',
   'nothing-to-revert': 'There is no compaction to undo',
   'nothing-to-compact': 'There is nothing to compact yet',
-  'tried-too-often': 'No model could write it just now; it is tried again later',
-  'out-of-date': 'The conversation went on since the preview; make another one',
-  'unknown-pin': 'There is no such pin',
+  'tried-too-often': 'No model could write the summary; Throughline tries again later',
+  'out-of-date': 'The conversation has continued since the preview; make a new preview',
+  'unknown-pin': 'This pin does not exist',
 }
 
 function refusalIn(facts: JsonObject): string | null {
   const { refused, tokensAfter, limit } = facts
   if (typeof refused !== 'string') return null
-  const words = REFUSALS[refused] ?? `It could not be done (${refused})`
+  const words = REFUSALS[refused] ?? `The session refused the request (${refused})`
   const isCounted = typeof tokensAfter === 'number' && typeof limit === 'number'
   return isCounted ? `${words}: ${count(tokensAfter)} tokens of ${count(limit)}.` : `${words}.`
 }

@@ -3,7 +3,7 @@ import type { Health } from '../../server/src/runtime/runtime.ts'
 import { call } from './api.ts'
 import { listen, readStored, type StoredEvent } from './events.ts'
 
-/** The newest stored events, the newest first; followed from the first look on. */
+/** The newest stored events, newest first; followed once the list was opened. */
 export const newest = signal<readonly StoredEvent[]>([])
 
 const KEPT_MAX = 500
@@ -17,7 +17,7 @@ export function followLog(): void {
     if (event.type === 'stored') add([event])
   })
   void readPast().catch(() => {
-    // What happens from now on is shown all the same.
+    // New events are still shown.
   })
 }
 

@@ -4,16 +4,16 @@ import { headersWith, isLocked, refusalOf } from './api.ts'
 import { Frames } from './frames.ts'
 
 /**
- * One stream of events for the whole page. It is read with fetch, since a browser's EventSource
- * cannot send a token. After a break it goes on behind the last cursor, so nothing is missed; what
- * was provisional is forgotten. A page that nobody looks at lets go of its connection after a while.
+ * One stream of events for the whole page. It uses fetch, since a browser's EventSource cannot send a
+ * token. After a break it continues after the last cursor, so no event is missed; provisional text is
+ * dropped. A hidden page closes its connection after a while.
  */
-export type Connection = 'opening' | 'open' | 'lost' | 'resting'
+export type Connection = 'opening' | 'open' | 'lost' | 'paused'
 export const connection = signal<Connection>('opening')
 
-const AGAIN_MS = [250, 500, 1_000, 2_000, 4_000] as const
+const RETRY_MS = [250, 500, 1_000, 2_000, 4_000] as const
 const HIDDEN_MS = 30_000
-/** The server says something every 15 s, if only that it is there. */
+/** The server sends at least a keep-alive every 15 s. */
 const SILENCE_MS = 45_000
 
 export type StoredEvent = RuntimeEvent & { readonly type: 'stored' }
@@ -33,9 +33,9 @@ let timer: ReturnType<typeof setTimeout> | undefined
 
 export function startEvents(): void {
   connect()
-  // A connection from before may look alive for long; a page that nobody sees goes on resting.
+  // An old connection may look alive for long; a hidden page stays paused.
   addEventListener('online', () => {
-    if (connection.value !== 'resting') connect()
+    if (connection.value !== 'paused') connect()
   })
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer)
@@ -43,9 +43,9 @@ export function startEvents(): void {
       if (connection.value !== 'open') connect()
     } else if (connection.value === 'open') {
       timer = setTimeout(() => {
-        connection.value = 'resting'
+        connection.value = 'paused'
         current?.abort()
-        tell({ type: 'broken' })
+        publish({ type: 'broken' })
       }, HIDDEN_MS)
     }
   })
@@ -59,11 +59,11 @@ function connect(): void {
   void read(controller)
     .catch(() => {})
     .then(() => {
-      if (current !== controller || connection.value === 'resting') return
+      if (current !== controller || connection.value === 'paused') return
       connection.value = 'lost'
-      tell({ type: 'broken' })
+      publish({ type: 'broken' })
       if (isLocked.value) return
-      timer = setTimeout(connect, AGAIN_MS[Math.min(failures, AGAIN_MS.length - 1)])
+      timer = setTimeout(connect, RETRY_MS[Math.min(failures, RETRY_MS.length - 1)])
       failures++
     })
 }
@@ -75,18 +75,18 @@ async function read(controller: AbortController): Promise<void> {
   await readFrames(response, controller, (event, id) => {
     if (event.type === 'caught-up') {
       const isOther = store !== undefined && store !== event.store
-      // Another store, or an older copy of this one: nothing on the screen is true any more.
+      // Another store, or an older copy of this one: everything on the screen is out of date.
       if (isOther || event.cursor < Number(cursor ?? 0)) return location.reload()
       store = event.store
       connection.value = 'open'
       failures = 0
     }
     if (id !== undefined) cursor = id
-    tell(event)
+    publish(event)
   })
 }
 
-/** What is stored behind a cursor, up to now. */
+/** The stored events after a cursor, up to now. */
 export async function readStored(after: number): Promise<readonly StoredEvent[]> {
   const controller = new AbortController()
   const { signal } = controller
@@ -117,6 +117,6 @@ async function readFrames(
   }
 }
 
-function tell(event: Parameters<Listener>[0]): void {
+function publish(event: Parameters<Listener>[0]): void {
   for (const listener of listeners) listener(event)
 }

@@ -5,11 +5,11 @@ interface Frame {
   readonly id: string | undefined
 }
 
-/** Server-sent events out of a text that comes in pieces, cut wherever the network cuts it. */
+/** Parses server-sent events from chunks that may end anywhere. */
 export class Frames {
   #rest = ''
 
-  /** What is complete with this piece. */
+  /** The frames that this chunk completes. */
   take(piece: string): readonly Frame[] {
     const frames = (this.#rest + piece).split('\n\n')
     this.#rest = frames.pop() ?? ''

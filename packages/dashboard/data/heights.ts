@@ -1,7 +1,7 @@
 /**
- * How high the pages of a conversation are: as measured, or as they are likely to be. Where a page
- * begins and which page is at a place are asked for with every frame of scrolling, so both take the
- * logarithm of the number of pages (a Fenwick tree over what differs from the likely height).
+ * The heights of the pages of a conversation, measured or estimated. Every frame of scrolling needs the
+ * top of a page and the page at a position, so both take logarithmic time (a Fenwick tree over the
+ * differences from the estimate).
  */
 export class Heights {
   readonly #pageEntries: number
@@ -19,12 +19,12 @@ export class Heights {
     return Math.ceil(this.#entries / this.#pageEntries)
   }
 
-  /** The conversation has so many entries now; the last page may not be full. */
+  /** Sets the number of entries; the last page may not be full. */
   resize(entries: number): void {
     const last = this.pages - 1
     this.#entries = entries
     while (this.#differences.length <= this.pages) this.#grow()
-    // The page that was last is likely to be higher now; what was measured of it stays true.
+    // The former last page has a higher estimate now; its measurement stays valid.
     const measured = this.#measured.get(last)
     if (measured !== undefined) this.#correct(last, measured)
   }
@@ -34,7 +34,7 @@ export class Heights {
     if (page < this.pages) this.#correct(page, height)
   }
 
-  /** Undefined: it was not on the screen yet. */
+  /** Undefined: not yet on the screen. */
   measured(page: number): number | undefined {
     return this.#measured.get(page)
   }
@@ -43,7 +43,7 @@ export class Heights {
     return this.#measured.get(page) ?? this.top(page + 1) - this.top(page)
   }
 
-  /** Where a page begins; behind the last one: the height of all. */
+  /** The top of a page; after the last page: the total height. */
   top(page: number): number {
     let sum = this.#likelyTop(page)
     for (let at = Math.min(page, this.pages); at > 0; at -= at & -at) {
@@ -52,7 +52,7 @@ export class Heights {
     return sum
   }
 
-  /** The page at a place. */
+  /** The page at a vertical position. */
   at(y: number): number {
     let [low, high] = [0, Math.max(0, this.pages - 1)]
     while (low < high) {
@@ -74,7 +74,7 @@ export class Heights {
     }
   }
 
-  /** A new node stands for those below it that are there already. */
+  /** A new node sums the existing nodes below it. */
   #grow(): void {
     const at = this.#differences.length
     let sum = 0

@@ -1,6 +1,6 @@
 /**
- * Kept in this tab, over reloads. A browser that has no room for it keeps it on the screen only:
- * what is too large to be kept can still be sent.
+ * Keeps text in this tab, over reloads. If the browser's storage is full, the text stays on the screen
+ * only and can still be sent.
  */
 export function keep(name: string, text: string | null): void {
   try {

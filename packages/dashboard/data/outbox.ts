@@ -3,9 +3,9 @@ import { call, ServerRefusal, sessionPath } from './api.ts'
 import { keep, kept } from './keep.ts'
 
 /**
- * Messages on their way to the server. Each has a key from the moment it is sent, is kept in the tab
- * until the server has it for good, and is sent again with the same key after a lost answer, so it
- * arrives once whatever happens to the connection, the server or the page.
+ * Messages on their way to the server. Each gets a key when it is sent, stays in the tab until the
+ * server has stored it, and is sent again with the same key if the answer was lost, so it arrives
+ * exactly once.
  */
 interface Unsent {
   readonly key: string
@@ -15,13 +15,13 @@ interface Unsent {
   readonly problem: string | null
 }
 
-const AGAIN_MS = 1_000
-const placeOf = (sessionId: string) => `throughline-outbox-${sessionId}`
+const RETRY_MS = 1_000
+const storageKey = (sessionId: string) => `throughline-outbox-${sessionId}`
 
-/** The first message of a session that is opened next: it is sent as soon as it is on the screen. */
-export function leaveFor(sessionId: string, text: string): void {
+/** Queues the first message of a session; it is sent when the session opens. */
+export function queueFirstMessage(sessionId: string, text: string): void {
   const first: Unsent = { key: crypto.randomUUID(), text, mail: null, problem: null }
-  keep(placeOf(sessionId), JSON.stringify([first]))
+  keep(storageKey(sessionId), JSON.stringify([first]))
 }
 
 export class Outbox {
@@ -35,7 +35,7 @@ export class Outbox {
   constructor(sessionId: string, onTaken: () => void) {
     this.#sessionId = sessionId
     this.#onTaken = onTaken
-    const unsent = JSON.parse(kept(placeOf(sessionId)) ?? '[]') as Unsent[]
+    const unsent = JSON.parse(kept(storageKey(sessionId)) ?? '[]') as Unsent[]
     this.items.value = unsent
     if (unsent.length > 0) void this.#send()
   }
@@ -48,18 +48,18 @@ export class Outbox {
     void this.#send()
   }
 
-  /** Refused by the server: the person decides. */
+  /** Removes a message that the server refused, at the person's request. */
   drop(key: string): void {
     this.#change(this.items.value.filter((each) => each.key !== key))
   }
 
-  /** The mailbox was read since: what was taken before is shown there, or in the transcript. */
+  /** Drops messages that the mailbox or the transcript shows by now. */
   forget(taken: readonly number[]): void {
     const left = this.items.value.filter(({ mail }) => mail === null || !taken.includes(mail))
     if (left.length !== this.items.value.length) this.#change(left)
   }
 
-  /** What the server has, and is still shown from here. */
+  /** Messages that the server has and this page still shows. */
   get taken(): readonly number[] {
     return this.items.value.flatMap(({ mail }) => (mail === null ? [] : [mail]))
   }
@@ -72,14 +72,14 @@ export class Outbox {
   #change(items: readonly Unsent[]): void {
     this.items.value = items
     const unsent = items.filter(({ mail }) => mail === null)
-    keep(placeOf(this.#sessionId), unsent.length === 0 ? null : JSON.stringify(unsent))
+    keep(storageKey(this.#sessionId), unsent.length === 0 ? null : JSON.stringify(unsent))
   }
 
   #patch(key: string, more: Partial<Unsent>): void {
     this.#change(this.items.value.map((each) => (each.key === key ? { ...each, ...more } : each)))
   }
 
-  /** One after another, so that they arrive in the order in which they were written. */
+  /** Sends one at a time, so that messages arrive in the order they were written. */
   async #send(): Promise<void> {
     if (this.#isSending) return
     this.#isSending = true
@@ -99,7 +99,7 @@ export class Outbox {
         error instanceof ServerRefusal && [400, 403, 404, 409, 410, 413].includes(error.status)
       if (isFinal && first !== undefined) this.#patch(first.key, { problem: error.message })
       clearTimeout(this.#timer)
-      if (!this.#isClosed) this.#timer = setTimeout(() => void this.#send(), AGAIN_MS)
+      if (!this.#isClosed) this.#timer = setTimeout(() => void this.#send(), RETRY_MS)
     } finally {
       this.#isSending = false
     }

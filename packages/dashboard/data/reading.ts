@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
-import { wordsOf } from './api.ts'
+import { errorText } from './api.ts'
 
 /**
- * What is read from the server, and read again whenever something of `on` changes. An answer to an
- * earlier question is not heard any more: it may come behind that to a later one.
+ * Data from the server, read again whenever a value in `on` changes. Answers to earlier requests are
+ * ignored: they may arrive after the latest one.
  */
-export function useReading<Value extends object>(
+export function useServerData<Value extends object>(
   read: (signal: AbortSignal) => Promise<Value>,
   on: readonly unknown[],
 ): { readonly value: Value | null; readonly problem: string | null } {
@@ -21,7 +21,7 @@ export function useReading<Value extends object>(
         setProblem(null)
       },
       (error) => {
-        if (!signal.aborted) setProblem(wordsOf(error))
+        if (!signal.aborted) setProblem(errorText(error))
       },
     )
     return () => controller.abort()

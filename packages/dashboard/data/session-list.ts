@@ -1,23 +1,23 @@
 import { computed, signal } from '@preact/signals'
 import type { AgentSummary, SessionSummary } from '../../server/src/runtime/runtime.ts'
-import { call, isLocked, ServerRefusal, sessionPath, wordsOf } from './api.ts'
+import { call, errorText, isLocked, ServerRefusal, sessionPath } from './api.ts'
 import { listen } from './events.ts'
 
 /**
- * All sessions, kept up to date: they are read once, page by page; from then on the events say which
- * ones changed, and those are read again, a bounded number at a time.
+ * All sessions, kept up to date: read once, page by page; after that, events name the sessions that
+ * changed, and a bounded number of them is read again at a time.
  */
 const PAGE = 200
 const BATCH = 12
 const REFRESH_MS = 200
-const AGAIN_MS = 2_000
+const RETRY_MS = 2_000
 
 export const agents = signal<readonly AgentSummary[]>([])
 export const listProblem = signal<string | null>(null)
 export const isListRead = signal(false)
 const all = signal<ReadonlyMap<string, SessionSummary>>(new Map())
 const stale = new Set<string>()
-/** Read by themselves while a page of the list was on its way: what stands in it is older. */
+/** Sessions read individually while a page of the list was loading: that page is older. */
 const fresher = new Set<string>()
 let isDue = false
 
@@ -25,7 +25,7 @@ export const sessions = computed<readonly SessionSummary[]>(() =>
   [...all.value.values()].sort((a, b) => b.activeAt - a.activeAt || (a.id < b.id ? -1 : 1)),
 )
 
-/** The conversation on the screen reads its own; this saves the second request. */
+/** The open conversation reads its own summary; this saves a second request. */
 export function noteSummary(summary: SessionSummary): void {
   fresher.add(summary.id)
   all.value = new Map(all.value).set(summary.id, summary)
@@ -65,8 +65,8 @@ async function readAll(): Promise<void> {
     listProblem.value = null
     isListRead.value = true
   } catch (error) {
-    listProblem.value = wordsOf(error)
-    if (!isLocked.value) setTimeout(() => void readAll(), AGAIN_MS)
+    listProblem.value = errorText(error)
+    if (!isLocked.value) setTimeout(() => void readAll(), RETRY_MS)
   }
 }
 
@@ -99,7 +99,7 @@ async function refresh(): Promise<void> {
   all.value = next
   isDue = false
   const isRefused = read.some(({ summary }) => summary === undefined)
-  if (stale.size > 0) refreshSoon(isRefused ? AGAIN_MS : REFRESH_MS)
+  if (stale.size > 0) refreshSoon(isRefused ? RETRY_MS : REFRESH_MS)
 }
 
 export async function readAgents(): Promise<void> {

@@ -6,14 +6,14 @@ import type {
 import type { Mark, Point } from '../parts/saw-tooth.tsx'
 
 /**
- * The saw-tooth from what is known: each compaction knows both its sides; since the newest one, what
- * each entry added is known too. In between lies a straight line.
+ * The points of the saw-tooth chart. Each compaction records its size before and after; since the newest
+ * one, the size of each entry is known too. Straight lines connect the points.
  */
-/** As many are asked for. */
+/** How many compactions are requested. */
 export const COMPACTIONS_MAX = 200
 const MESSAGES: readonly string[] = ['input', 'assistant', 'result']
 
-export function toothOf(
+export function sawToothOf(
   { createdAt, contextTokens }: SessionSummary,
   compactions: readonly CompactionView[],
   recent: readonly TranscriptEntry[],
@@ -22,7 +22,7 @@ export function toothOf(
   const done = compactions
     .filter(({ state, endedAt }) => state === 'committed' && endedAt !== null)
     .toReversed()
-  // Where the list is cut off, the beginning is not known to be its beginning.
+  // If the list was cut off, the start of the session is not on it.
   if (compactions.length < COMPACTIONS_MAX) points.push({ at: createdAt, tokens: 0 })
   for (const { endedAt, tokensBefore, tokensAfter } of done) {
     const at = endedAt ?? 0
@@ -64,7 +64,7 @@ function tokensAt(points: readonly Point[], at: number): number {
   return before.tokens + share * (after.tokens - before.tokens)
 }
 
-/** Two things of one millisecond stand beside each other. */
+/** Moves points of the same millisecond apart. */
 function inOrder(points: readonly Point[]): readonly Point[] {
   let last = 0
   return points
@@ -75,13 +75,13 @@ function inOrder(points: readonly Point[]): readonly Point[] {
     })
 }
 
-/** A handoff that no model wrote, and the one by which a model replaced it later. */
+/** For a handoff that no model wrote: the later one by a model that replaced it. */
 export function rewriteOf(
   row: CompactionView,
   rows: readonly CompactionView[],
 ): CompactionView | undefined {
   if (row.by !== 'digest' || row.entry === null) return undefined
-  // The oldest that followed: the newest stand first.
+  // The first one that followed: the list is newest first.
   return rows.findLast(
     ({ by, state, covers, startedAt }) =>
       by === 'rewrite' &&

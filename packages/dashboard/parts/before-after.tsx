@@ -2,13 +2,13 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Handoff } from '../../core/src/message/handoff/handoff.ts'
 import type { ContextView, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
-import { call, sessionPath, wordsOf } from '../data/api.ts'
+import { call, errorText, sessionPath } from '../data/api.ts'
 import { compareContexts } from '../data/compare.ts'
 import { ContextBar, KIND_WORDS, KINDS, sumsOf } from './context-bar.tsx'
 import { HandoffText } from './handoff-text.tsx'
 import { count, tokens } from './words.ts'
 
-/** Both sides of a compaction: what the model saw before and after, and what was written. */
+/** The context before and after a compaction, and its handoff. */
 interface Sides {
   readonly before: ContextView
   readonly after: ContextView
@@ -31,7 +31,7 @@ export function BeforeAfter({ id, entry }: { readonly id: string; readonly entry
         ])
         setSides({ before, after, handoff: entries[0]?.body as unknown as Handoff | null })
       } catch (error) {
-        setProblem(wordsOf(error))
+        setProblem(errorText(error))
       }
     }
     void read()
@@ -56,12 +56,12 @@ export function BeforeAfter({ id, entry }: { readonly id: string; readonly entry
         </p>
       )}
       {first === undefined && (
-        <p class="dim">No message left the context: it says anew what stood there before.</p>
+        <p class="dim">No message left the context: this handoff rewrites an earlier one.</p>
       )}
       {handoff !== null && (
-        <section class="handoff" aria-label="What it wrote">
+        <section class="handoff" aria-label="The handoff">
           <header>
-            <b>What stands in their place</b>
+            <b>What replaced them</b>
           </header>
           <HandoffText handoff={handoff} isOpen />
         </section>

@@ -12,10 +12,10 @@ export const KIND_WORDS: Readonly<Record<ContextPart['kind'], string>> = {
   preserved: 'Kept word for word',
   tasks: 'Tasks',
   files: 'Files',
-  ledger: 'Ledger',
+  ledger: 'Exact facts',
   summary: 'Summary',
   tail: 'Conversation',
-  incoming: 'Incoming',
+  incoming: 'New message',
 }
 
 export function sumsOf(parts: readonly ContextPart[]): ReadonlyMap<ContextPart['kind'], number> {
@@ -24,7 +24,7 @@ export function sumsOf(parts: readonly ContextPart[]): ReadonlyMap<ContextPart['
   return sums
 }
 
-/** The whole window as one bar: what fills it, by kind, and what is free. */
+/** The whole window as one bar, by kind of content, with the free part. */
 export function ContextBar({ view }: { readonly view: ContextView }) {
   const { parts, tokens: used, hardTokens, softTokens, windowTokens } = view
   const whole = Math.max(windowTokens, used, 1)
@@ -46,9 +46,17 @@ export function ContextBar({ view }: { readonly view: ContextView }) {
         />
       ))}
       {softTokens !== null && (
-        <i class="soft" style={{ left: `${percent(softTokens, whole)}%` }} title="Soft limit" />
+        <i
+          class="soft"
+          style={{ left: `${percent(softTokens, whole)}%` }}
+          title="Soft limit: compaction starts in the background"
+        />
       )}
-      <i class="hard" style={{ left: `${percent(hardTokens, whole)}%` }} title="Hard limit" />
+      <i
+        class="hard"
+        style={{ left: `${percent(hardTokens, whole)}%` }}
+        title="Hard limit: the next step waits for a compaction"
+      />
     </div>
   )
 }

@@ -4,11 +4,11 @@ import type { Part } from '../../core/src/message/message.ts'
 import type { TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
 import { HandoffText } from './handoff-text.tsx'
-import { Said, Verbatim } from './markdown.tsx'
+import { Prose, Verbatim } from './markdown.tsx'
 import { Picture } from './picture.tsx'
 import { exactly, moment, tokens, WRITERS } from './words.ts'
 
-/** One entry of the transcript, whatever its kind; nothing is left out. */
+/** One entry of the transcript, of any kind. */
 export function EntryView(props: {
   readonly sessionId: string
   readonly entry: TranscriptEntry
@@ -56,17 +56,17 @@ function Body({ sessionId, entry }: { sessionId: string; entry: TranscriptEntry 
   const { kind, message, number, meta } = entry
   const facts = meta as Readonly<Record<string, unknown>>
   if (kind === 'input' || kind === 'assistant' || kind === 'result') {
-    if (message === null) return <Note entry={entry}>What stood here was erased.</Note>
+    if (message === null) return <Note entry={entry}>This message was erased.</Note>
     if (message.role === 'handoff') return null
     const parts = (message.parts as readonly Part[]).map((part) => (
       <PartView part={part} sessionId={sessionId} />
     ))
     if (kind === 'result') return parts
-    const isNews = facts['lane'] === 'notification'
+    const isNotification = facts['lane'] === 'notification'
     return (
       <>
         <header>
-          <b>{kind === 'assistant' ? 'Agent' : isNews ? 'Notification' : 'You'}</b>
+          <b>{kind === 'assistant' ? 'Agent' : isNotification ? 'Notification' : 'You'}</b>
           <time dateTime={new Date(entry.at).toISOString()} title={exactly(entry.at)}>
             {moment(entry.at)}
           </time>
@@ -91,13 +91,13 @@ function Body({ sessionId, entry }: { sessionId: string; entry: TranscriptEntry 
       if (facts['to'] !== undefined)
         return (
           <Note entry={entry}>
-            The conversation went back to #{`${facts['to']}`}; what was said in between is not part
-            of it any more.
+            The conversation went back to #{`${facts['to']}`}; the messages in between are no longer
+            part of it.
           </Note>
         )
       return (
         <Note entry={entry}>
-          The compaction #{`${facts['target']}`} was undone; what it covered counts word for word
+          Compaction #{`${facts['target']}`} was undone; the model sees its messages word for word
           again.
         </Note>
       )
@@ -162,22 +162,22 @@ function Folded({ label, children }: { readonly label: string; readonly children
   )
 }
 
-const GLIMPSE = 100
-const glimpse = (text: string) => text.slice(0, GLIMPSE).replaceAll('\n', ' ')
+const EXCERPT_LENGTH = 100
+const excerpt = (text: string) => text.slice(0, EXCERPT_LENGTH).replaceAll('\n', ' ')
 
 function PartView({ part, sessionId }: { readonly part: Part; readonly sessionId: string }) {
   switch (part.type) {
     case 'text':
-      return <Said text={part.text} />
+      return <Prose text={part.text} />
     case 'reasoning':
-      return part.text === '' ? null : <Folded label="Thought first">{part.text}</Folded>
+      return part.text === '' ? null : <Folded label="Reasoning">{part.text}</Folded>
     case 'tool-call': {
       const input = JSON.stringify(part.input, null, 2) ?? ''
       return (
         <details class="tool">
           <summary>
             <span class="tool-name">{part.name}</span>
-            <span class="dim">{glimpse(JSON.stringify(part.input) ?? '')}</span>
+            <span class="dim">{excerpt(JSON.stringify(part.input) ?? '')}</span>
           </summary>
           <Verbatim text={input} />
         </details>
@@ -190,7 +190,7 @@ function PartView({ part, sessionId }: { readonly part: Part; readonly sessionId
         <details class={part.isError ? 'tool failed' : 'tool'}>
           <summary>
             <span class="tool-name">{part.isError ? '✕ result' : '↳ result'}</span>
-            <span class="dim">{glimpse(text)}</span>
+            <span class="dim">{excerpt(text)}</span>
           </summary>
           <Verbatim text={text} />
           {part.output.map((each) =>
@@ -205,7 +205,7 @@ function PartView({ part, sessionId }: { readonly part: Part; readonly sessionId
       return <p class="dim">File{part.name === undefined ? '' : ` ${part.name}`}</p>
     case 'opaque':
       return (
-        <Folded label={`Item of ${part.provider}`}>{JSON.stringify(part.value, null, 2)}</Folded>
+        <Folded label={`Item from ${part.provider}`}>{JSON.stringify(part.value, null, 2)}</Folded>
       )
   }
 }
@@ -224,7 +224,7 @@ function HandoffCard(props: {
       <header>
         <b>Handoff</b>
         <span>
-          stands for entries 1 to {meta.covers}, written by {WRITERS[meta.by] ?? meta.by}
+          replaces messages up to #{meta.covers}, written by {WRITERS[meta.by] ?? meta.by}
         </span>
         <span class="dim">
           #{entry.number} · {tokens(entry.tokens)} tokens · {moment(entry.at)}
@@ -232,8 +232,8 @@ function HandoffCard(props: {
       </header>
       <p class="dim">
         {isInEffect
-          ? 'In effect: the model sees this in their place. They stay here, and can be searched.'
-          : 'Not in effect: a newer one stands in its place, or it was undone.'}
+          ? 'In effect: the model sees this instead of them. They stay here, and you can search them.'
+          : 'Not in effect: a newer handoff replaced it, or it was undone.'}
       </p>
       {handoff === null ? <p>Its text was erased.</p> : <HandoffText handoff={handoff} />}
       <footer>

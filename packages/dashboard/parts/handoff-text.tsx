@@ -1,24 +1,28 @@
 import type { Handoff, LedgerEntry } from '../../core/src/message/handoff/handoff.ts'
 import type { Part } from '../../core/src/message/message.ts'
-import { Said, Verbatim } from './markdown.tsx'
+import { Prose, Verbatim } from './markdown.tsx'
 import { TaskItems } from './task-items.tsx'
 import { count } from './words.ts'
 
-/** What a handoff holds, section by section; `isOpen` shows at once what matters most. */
+/** The sections of a handoff; `isOpen` unfolds the most important ones. */
 export function HandoffText(props: { readonly handoff: Handoff; readonly isOpen?: boolean }) {
   const { summary, preserved, tasks, files, ledger } = props.handoff
   const { isOpen = false } = props
   return (
     <div class="sections">
       <Section label="Summary" size={`${count(summary.length)} characters`} isOpen={isOpen}>
-        {summary === '' ? <p class="dim">It has no summary.</p> : <Said text={summary} />}
+        {summary === '' ? (
+          <p class="dim">This handoff has no summary.</p>
+        ) : (
+          <Prose text={summary} />
+        )}
       </Section>
       <Section label="Kept word for word" size={amount(preserved.length)} isOpen={isOpen}>
         {preserved.map(({ message, number, state, truncated }) => (
           <blockquote>
             <span class="dim">
               message {number}, {state === 'open' ? 'still open' : 'answered'}
-              {truncated && ', both ends of it'}
+              {truncated && ', shortened in the middle'}
             </span>
             <Verbatim text={textOf(message.parts)} />
           </blockquote>
@@ -36,7 +40,7 @@ export function HandoffText(props: { readonly handoff: Handoff; readonly isOpen?
           ))}
         </ul>
       </Section>
-      <Section label="Ledger" size={amount(ledger.length)} isOpen={isOpen}>
+      <Section label="Exact facts" size={amount(ledger.length)} isOpen={isOpen}>
         <Ledger ledger={ledger} />
       </Section>
     </div>
@@ -65,7 +69,7 @@ function Ledger({ ledger }: { readonly ledger: readonly LedgerEntry[] }) {
 
 function Section(props: {
   readonly label: string
-  /** Empty: there is nothing of it. */
+  /** Empty: the section is left out. */
   readonly size: string
   readonly isOpen?: boolean
   readonly children: preact.ComponentChildren

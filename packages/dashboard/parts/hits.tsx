@@ -3,7 +3,7 @@ import { hashOf } from '../data/address.ts'
 import { sessions } from '../data/session-list.ts'
 import { moment } from './words.ts'
 
-/** What a search found, each with the place where it stands and the words around the hit. */
+/** Search results, each with a link to its entry and the words around the hit. */
 const BEFORE = 40
 const AFTER = 140
 
@@ -17,7 +17,7 @@ export function Hits(props: { readonly found: readonly Found[]; readonly words: 
           <b>{titles.get(sessionId) ?? sessionId}</b>
           <span class="dim">
             #{entry.number} · {moment(entry.at)}
-            {entry.isCovered && ' · compacted away'}
+            {entry.isCovered && ' · compacted'}
           </span>
           <Excerpt text={excerpt || textOf(entry)} words={words} />
         </a>
@@ -27,7 +27,7 @@ export function Hits(props: { readonly found: readonly Found[]; readonly words: 
 }
 
 function Excerpt({ text, words }: { readonly text: string; readonly words: string }) {
-  // The index finds words in any order and form; what is marked is the first that stands there.
+  // The index finds words in any order and form; the first literal match is marked.
   const lower = text.toLowerCase()
   const [hit = ''] = [words, ...words.split(/\s+/)]
     .map((word) => word.toLowerCase())
@@ -46,10 +46,10 @@ function Excerpt({ text, words }: { readonly text: string; readonly words: strin
 }
 
 function textOf({ message, body }: TranscriptEntry): string {
-  const said: string[] = []
+  const texts: string[] = []
   const all = JSON.stringify(message ?? body, (name, value) => {
-    if ((name === 'text' || name === 'summary') && typeof value === 'string') said.push(value)
+    if ((name === 'text' || name === 'summary') && typeof value === 'string') texts.push(value)
     return value
   })
-  return said.join(' ') || all
+  return texts.join(' ') || all
 }

@@ -2,40 +2,39 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
 /**
- * Text as it was said, with the little of Markdown that helps reading: code, emphasis, headings and
- * web addresses. Everything becomes text nodes; nothing of a message is ever parsed as HTML, and no
- * address but http and https becomes a link. Linear in the length of the text; what has more marks
- * than a page can bear is plain from there on.
+ * A message with the Markdown that helps reading: code, emphasis, headings and web addresses.
+ * Everything becomes text nodes; no part of a message is ever parsed as HTML, and only http and https
+ * addresses become links. Linear in the length of the text; past the element limit, the rest is plain.
  */
-const SHOWN_MAX = 20_000
-/** Seven messages of as many paragraphs as fit held the page for 2.7 s; of 500 they are not felt. */
-const PIECES_MAX = 500
+const TEXT_MAX = 20_000
+/** Without a limit, seven long messages blocked the page for 2.7 s; with 500 there is no delay. */
+const ELEMENTS_MAX = 500
 
-/** Of a text that is being written its end is shown, where it is too long to be shown whole. */
-export function Said(props: { readonly text: string; readonly isGrowing?: boolean }) {
+/** A growing text that is too long to be shown whole shows its end. */
+export function Prose(props: { readonly text: string; readonly isGrowing?: boolean }) {
   const { text, isGrowing = false } = props
   const [isWhole, setWhole] = useState(false)
-  const isLong = text.length > SHOWN_MAX && !isWhole
-  const shown = isGrowing ? text.slice(-SHOWN_MAX) : text.slice(0, SHOWN_MAX)
+  const isLong = text.length > TEXT_MAX && !isWhole
+  const visible = isGrowing ? text.slice(-TEXT_MAX) : text.slice(0, TEXT_MAX)
   const more = isLong && <More length={text.length} onClick={() => setWhole(true)} />
   return (
     <div class="said" dir="auto">
       {isGrowing && more}
-      {blocks(isLong ? shown : text)}
+      {blocks(isLong ? visible : text)}
       {!isGrowing && more}
     </div>
   )
 }
 
-/** Text that is no prose: results, arguments, instructions. */
+/** Text that is not prose: results, arguments, instructions. */
 export function Verbatim({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false)
-  const isLong = text.length > SHOWN_MAX && !isWhole
+  const isLong = text.length > TEXT_MAX && !isWhole
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre class="verbatim" tabIndex={0}>
-        {isLong ? text.slice(0, SHOWN_MAX) : text}
+        {isLong ? text.slice(0, TEXT_MAX) : text}
       </pre>
       {isLong && <More length={text.length} onClick={() => setWhole(true)} />}
     </>
@@ -50,28 +49,28 @@ function More({ length, onClick }: { readonly length: number; readonly onClick: 
   )
 }
 
-/** How many more elements may be made of a text. */
-interface Room {
-  pieces: number
+/** How many more elements a text may become. */
+interface ElementBudget {
+  elements: number
 }
 
 function blocks(text: string): ComponentChildren[] {
   const out: ComponentChildren[] = []
-  const room: Room = { pieces: PIECES_MAX }
+  const budget: ElementBudget = { elements: ELEMENTS_MAX }
   const add = (block: ComponentChildren) => {
-    room.pieces--
+    budget.elements--
     out.push(block)
   }
   let lines: string[] = []
   const flush = () => {
     const prose = lines.join('\n')
-    if (prose !== '') add(<p>{inline(prose, room)}</p>)
+    if (prose !== '') add(<p>{inline(prose, budget)}</p>)
     lines = []
   }
   let code: string[] | null = null
   const all = text.split('\n')
   for (const [index, line] of all.entries()) {
-    if (room.pieces <= 0 && code === null) {
+    if (budget.elements <= 0 && code === null) {
       out.push(<p>{all.slice(index - lines.length).join('\n')}</p>)
       return out
     }
@@ -86,7 +85,7 @@ function blocks(text: string): ComponentChildren[] {
       code = []
     } else if (/^#{1,6} /.test(line)) {
       flush()
-      add(<p class="heading">{inline(line.slice(line.indexOf(' ') + 1), room)}</p>)
+      add(<p class="heading">{inline(line.slice(line.indexOf(' ') + 1), budget)}</p>)
     } else if (line === '') flush()
     else lines.push(line)
   }
@@ -104,12 +103,12 @@ function Code({ text }: { readonly text: string }) {
   )
 }
 
-function inline(text: string, room: Room): ComponentChildren[] {
+function inline(text: string, budget: ElementBudget): ComponentChildren[] {
   const out: ComponentChildren[] = []
   let rest = 0
-  // A mark without a partner is searched for once: from then on it is text.
+  // An unpaired mark is searched for once; after that, such marks are plain text.
   const isOver: Record<string, boolean> = {}
-  for (let at = 0; at < text.length && room.pieces > 0; ) {
+  for (let at = 0; at < text.length && budget.elements > 0; ) {
     const mark = text[at] === '`' ? '`' : text.startsWith('**', at) ? '**' : null
     if (mark === null || isOver[mark]) {
       at += 1
@@ -121,24 +120,24 @@ function inline(text: string, room: Room): ComponentChildren[] {
       at += mark.length
       continue
     }
-    out.push(...withLinks(text.slice(rest, at), room))
+    out.push(...withLinks(text.slice(rest, at), budget))
     const inner = text.slice(at + mark.length, end)
     out.push(mark === '`' ? <code>{inner}</code> : <strong>{inner}</strong>)
-    room.pieces--
+    budget.elements--
     at = end + mark.length
     rest = at
   }
-  out.push(...withLinks(text.slice(rest), room))
+  out.push(...withLinks(text.slice(rest), budget))
   return out
 }
 
 const ADDRESS = /https?:\/\/[^\s<>"'`()[\]{}]{1,2000}/g
 
-function withLinks(text: string, room: Room): ComponentChildren[] {
+function withLinks(text: string, budget: ElementBudget): ComponentChildren[] {
   const out: ComponentChildren[] = []
   let rest = 0
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
-    if (room.pieces <= 0) break
+    if (budget.elements <= 0) break
     const href = found.replace(/[.,;:!?]$/, '')
     if (!URL.canParse(href)) continue
     out.push(
@@ -147,7 +146,7 @@ function withLinks(text: string, room: Room): ComponentChildren[] {
         {href}
       </a>,
     )
-    room.pieces--
+    budget.elements--
     rest = index + href.length
   }
   out.push(text.slice(rest))

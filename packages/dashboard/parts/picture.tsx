@@ -4,8 +4,8 @@ import type { BlobView } from '../../server/src/runtime/runtime.ts'
 import { call, sessionPath } from '../data/api.ts'
 
 /**
- * An image of a conversation. Only pixels are shown, as a data address: nothing is fetched from
- * elsewhere, and an SVG, which may hold more than pixels, is named instead.
+ * An image of a conversation. Only pixel formats are shown, as data addresses: nothing is fetched from
+ * other servers, and an SVG, which may contain more than pixels, is only named.
  */
 const PIXELS = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/
 const BLOB = 'blob:'
@@ -21,15 +21,15 @@ export function Picture(props: { readonly source: BlobSource; readonly sessionId
     call<BlobView>(path, { signal: controller.signal }).then(setBlob, () => {})
     return () => controller.abort()
   }, [id, sessionId])
-  const shown = source.kind === 'base64' ? source : blob
-  if (shown !== null && PIXELS.test(shown.mediaType)) {
-    const address = `data:${shown.mediaType};base64,${shown.data}`
+  const image = source.kind === 'base64' ? source : blob
+  if (image !== null && PIXELS.test(image.mediaType)) {
+    const address = `data:${image.mediaType};base64,${image.data}`
     return <img class="picture" src={address} alt="Part of this message" />
   }
   if (source.kind === 'url') return <p class="dim">Image at {source.url}</p>
   return (
     <p class="dim">
-      Image{shown === null ? '' : ` of type ${shown.mediaType}`}, kept with the session
+      Image{image === null ? '' : ` of type ${image.mediaType}`}, kept with the session
     </p>
   )
 }

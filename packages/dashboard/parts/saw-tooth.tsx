@@ -2,14 +2,14 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type Plot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 
-/** Tokens of a context over time: they rise with what is said and fall with every compaction. */
+/** Tokens of a context over time: messages raise them, compactions lower them. */
 export interface Point {
   /** Milliseconds. */
   readonly at: number
   readonly tokens: number
 }
 
-/** An attempt at a compaction, at its end; and since when a turn stood still for it. */
+/** An attempt at a compaction, at its end, and how long a turn waited for it. */
 export interface Mark {
   readonly at: number
   readonly tokens: number
@@ -60,13 +60,13 @@ export function SawTooth(drawing: Drawing) {
   const newest = points.at(-1)?.tokens ?? 0
   const label = `Tokens of the context over time, ${points.length} points, ${marks.length} compactions, now ${newest}`
   if (isBroken)
-    return <p class="dim">This browser cannot draw the chart; the table below has it.</p>
+    return <p class="dim">This browser cannot draw the chart; the list below has the figures.</p>
   return (
     <>
       <div class="chart" ref={box} role="img" aria-label={label} />
       <p class="chart-legend dim" aria-hidden="true">
-        <i class="mark model" /> written by a model <i class="mark digest" /> without one{' '}
-        <i class="mark failed" /> came to nothing <i class="mark wait" /> a turn waited{' '}
+        <i class="mark model" /> written by a model <i class="mark digest" /> written without a
+        model <i class="mark failed" /> failed <i class="mark wait" /> a turn waited{' '}
         <i class="mark window" /> the window
       </p>
     </>
@@ -76,8 +76,8 @@ export function SawTooth(drawing: Drawing) {
 type Draw = (element: HTMLElement, drawing: Drawing) => Plot
 
 /**
- * The plotting library comes when it is needed. It fails to load in a browser whose language is no
- * language (`en-US@posix`, as in containers); the rest of the page must not fail with it.
+ * Loads the plotting library on demand. It fails to load in a browser with an invalid language
+ * (`en-US@posix`, as in containers); the rest of the page must still work.
  */
 async function load(): Promise<Draw> {
   const { default: Library } = await import('uplot')

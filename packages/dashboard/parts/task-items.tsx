@@ -3,9 +3,9 @@ import type { TaskList } from '../../server/src/runtime/runtime.ts'
 const MARKS = { pending: '○', running: '◐', done: '●', cancelled: '×' } as const
 const WORDS = {
   pending: 'to do',
-  running: 'under way',
+  running: 'in progress',
   done: 'done',
-  cancelled: 'given up',
+  cancelled: 'cancelled',
 } as const
 
 export function TaskItems({ tasks }: { readonly tasks: TaskList['tasks'] }) {

@@ -1,7 +1,7 @@
 import type { SessionSummary } from '../../server/src/runtime/runtime.ts'
 import { now } from '../data/clock.ts'
 
-/** Numbers, moments and states as people say them. */
+/** Numbers, times and states as text. */
 const small = new Intl.NumberFormat('en')
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hour12: false })
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
@@ -53,23 +53,23 @@ export function bytes(value: number): string {
 
 export const WRITERS: Readonly<Record<string, string>> = {
   model: 'a model',
-  digest: 'our own digest',
-  rewrite: 'a model, rewriting a digest',
+  digest: 'the built-in digest (no model)',
+  rewrite: 'a model, replacing a digest',
 }
 export const TRIGGERS: Readonly<Record<string, string>> = {
-  background: 'Beside the conversation',
-  idle: 'At rest',
-  manual: 'Asked for',
+  background: 'In the background',
+  idle: 'While idle',
+  manual: 'Requested',
   preflight: 'Before a step that would not fit',
-  reactive: 'After the provider refused',
+  reactive: 'After the provider refused the request',
 }
 export const RUNGS: Readonly<Record<string, string>> = {
   provider: "the provider's own compaction",
-  prefix: "the conversation's cached prefix",
-  auxiliary: 'the route for summaries',
-  fresh: 'the route for summaries, on a fresh connection',
-  main: 'the main route, after the one for summaries',
-  digest: 'the last one: no model, our own digest',
+  prefix: "the conversation's own route, with its cached prompt",
+  auxiliary: 'the summary route',
+  fresh: 'the summary route, on a new connection',
+  main: 'the main route, after the summary route failed',
+  digest: 'no model: the built-in digest, after all routes failed',
 }
 
 type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'gone'
@@ -83,7 +83,7 @@ export function activityOf({ state, isCompacting }: SessionSummary): Activity {
 
 export function activityWords(summary: SessionSummary): string {
   const { state, isCompacting } = summary
-  const besides = isCompacting ? ', preparing a handoff' : ''
+  const also = isCompacting ? ', preparing a handoff' : ''
   switch (state) {
     case 'gone':
       return 'deleted'
@@ -92,7 +92,7 @@ export function activityWords(summary: SessionSummary): string {
     case 'waiting-for-model':
       return 'waiting for the model'
     case 'turn':
-      return `working on turn ${summary.turn}${besides}`
+      return `working on turn ${summary.turn}${also}`
     case 'idle':
       return isCompacting ? 'idle, preparing a handoff' : 'idle'
   }

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import { place } from '../data/address.ts'
+import { screen } from '../data/address.ts'
 import { isLocked } from '../data/api.ts'
 import { connection } from '../data/events.ts'
 import { Health } from './health.tsx'
@@ -11,8 +11,8 @@ import { Sidebar } from './sidebar.tsx'
 const CONNECTION_WORDS = {
   opening: 'Connecting…',
   open: 'Live',
-  lost: 'Connection lost, trying again; nothing is missed.',
-  resting: 'Resting',
+  lost: 'Connection lost. Reconnecting; no messages are missed.',
+  paused: 'Paused',
 } as const
 
 export function App() {
@@ -30,7 +30,7 @@ export function App() {
     return () => removeEventListener('keydown', onKey)
   }, [])
   if (isLocked.value) return <Login />
-  const here = place.value
+  const here = screen.value
   return (
     <div class={`app at-${here.kind}`}>
       <button type="button" class="skip" onClick={skip}>

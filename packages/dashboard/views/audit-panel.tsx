@@ -2,13 +2,14 @@ import type { LiveReport } from '../../core/src/audit/log/live-audit.ts'
 import { hashOf } from '../data/address.ts'
 import { count } from '../parts/words.ts'
 
-/** The laws of `throughline audit`, as they stand now. */
+/** The laws of `throughline audit`, checked while the server runs. */
 export function AuditPanel({ audit }: { readonly audit: LiveReport | null }) {
   return (
     <section class="card" aria-label="Audit">
       <h2>Audit</h2>
+      <p class="dim">Proves from the audit logs that no message was lost.</p>
       {audit === null ? (
-        <p class="dim">This process keeps no audit log.</p>
+        <p class="dim">This process writes no audit log.</p>
       ) : (
         <>
           <p class="dim">

@@ -3,8 +3,8 @@ import type { CompactionView, TranscriptEntry } from '../../server/src/runtime/r
 import { hashOf } from '../data/address.ts'
 import { call, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
-import { useReading } from '../data/reading.ts'
-import { COMPACTIONS_MAX, rewriteOf, toothOf } from '../data/tooth.ts'
+import { useServerData } from '../data/reading.ts'
+import { COMPACTIONS_MAX, rewriteOf, sawToothOf } from '../data/tooth.ts'
 import { BeforeAfter } from '../parts/before-after.tsx'
 import { SawTooth } from '../parts/saw-tooth.tsx'
 import {
@@ -21,7 +21,7 @@ import {
 } from '../parts/words.ts'
 import { PreviewPanel } from './preview-panel.tsx'
 
-/** Every attempt at a compaction: why, by whom, what it made of the context; and the way back. */
+/** Every attempt at a compaction: its reason, writer, cost and effect, with *Undo*. */
 export function Compactions(props: {
   readonly conversation: Conversation
   readonly at: number | null
@@ -31,7 +31,7 @@ export function Compactions(props: {
   const version = conversation.compactions.value
   const summary = conversation.summary.value
   const tail = conversation.tail.value
-  const { value, problem } = useReading(
+  const { value, problem } = useServerData(
     async (signal) => {
       const limit = `limit=${COMPACTIONS_MAX}`
       const [{ compactions }, { entries }] = await Promise.all([
@@ -49,7 +49,7 @@ export function Compactions(props: {
     () =>
       summary === null || value === null
         ? { points: [], marks: [] }
-        : toothOf(summary, value.compactions, value.entries),
+        : sawToothOf(summary, value.compactions, value.entries),
     [summary, value],
   )
   return (
@@ -58,7 +58,7 @@ export function Compactions(props: {
       <h2>Tokens over time</h2>
       {summary !== null && <SawTooth {...{ points, marks }} windowTokens={summary.windowTokens} />}
       <details class="next">
-        <summary>The next one, before it happens</summary>
+        <summary>Preview the next compaction</summary>
         <PreviewPanel conversation={conversation} />
       </details>
       <h2>
@@ -67,8 +67,8 @@ export function Compactions(props: {
       {rows === null && problem === null && <p class="dim">Reading…</p>}
       {rows?.length === 0 && (
         <p class="dim">
-          There was none yet; nothing is forgotten. The first is prepared by itself when the context
-          reaches its soft limit.
+          No compaction yet: the model sees the whole conversation. The first one starts
+          automatically when the context reaches its soft limit.
         </p>
       )}
       {rows?.map((row) => (
@@ -78,7 +78,7 @@ export function Compactions(props: {
           rewrite={rewriteOf(row, rows)}
           rewritten={rows.find((other) => rewriteOf(other, rows) === row)}
           conversation={conversation}
-          isMeant={row.entry !== null && row.entry === at}
+          isSelected={row.entry !== null && row.entry === at}
         />
       ))}
     </div>
@@ -87,15 +87,15 @@ export function Compactions(props: {
 
 function Compaction(props: {
   readonly row: CompactionView
-  /** What a model made of it later, where it was a digest; and the other way round. */
+  /** The model's later rewrite of a digest, and the digest that this one rewrites. */
   readonly rewrite: CompactionView | undefined
   readonly rewritten: CompactionView | undefined
   readonly conversation: Conversation
-  readonly isMeant: boolean
+  readonly isSelected: boolean
 }) {
-  const { row, rewrite, rewritten, conversation, isMeant } = props
+  const { row, rewrite, rewritten, conversation, isSelected } = props
   const { state, by, trigger, startedAt, tokensBefore, tokensAfter, entry } = row
-  const [isOpen, setOpen] = useState(isMeant)
+  const [isOpen, setOpen] = useState(isSelected)
   const isDegraded = by === 'digest' && state === 'committed'
   const link = (other: CompactionView, words: string) => (
     <a href={hashOf(conversation.id, 'compactions', other.entry ?? undefined)}>{words}</a>
@@ -107,13 +107,17 @@ function Compaction(props: {
           Undo
         </button>
       )}
-      <details open={isMeant} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <details open={isSelected} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <time dateTime={new Date(startedAt).toISOString()} title={exactly(startedAt)}>
             {moment(startedAt)}
           </time>
           <span class={`chip ${state}`}>{row.isInEffect ? 'in effect' : state}</span>
-          {isDegraded && <span class="chip degraded">degraded</span>}
+          {isDegraded && (
+            <span class="chip degraded" title="No model could write this summary">
+              degraded
+            </span>
+          )}
           <b>{TRIGGERS[trigger] ?? trigger}</b>
           {tokensBefore !== null && tokensAfter !== null && (
             <span class="sizes">
@@ -124,17 +128,17 @@ function Compaction(props: {
           <span class="dim facts">{factsOf(row)}</span>
         </summary>
         <dl class="facts-list">
-          <Fact name="Why">{row.reason}</Fact>
-          {row.failure !== null && <Fact name="Came to nothing">{row.failure}</Fact>}
+          <Fact name="Reason">{row.reason}</Fact>
+          {row.failure !== null && <Fact name="Failed">{row.failure}</Fact>}
           {row.warning !== null && <Fact name="Warning">{row.warning}</Fact>}
-          <Fact name="Covers">entries 1 to {row.covers}</Fact>
+          <Fact name="Replaces">messages up to #{row.covers}</Fact>
           <Fact name="Written by">
             {WRITERS[by] ?? by}
             {row.modelRoute !== null && ` through ${row.modelRoute}`}
           </Fact>
-          {row.rung !== null && <Fact name="Rung">{RUNGS[row.rung] ?? row.rung}</Fact>}
-          <Fact name="Waited for">
-            {row.waitMs === 0 ? 'by nobody' : `by a turn, ${duration(row.waitMs)}`}
+          {row.rung !== null && <Fact name="Route">{RUNGS[row.rung] ?? row.rung}</Fact>}
+          <Fact name="Wait">
+            {row.waitMs === 0 ? 'none' : `a turn waited ${duration(row.waitMs)}`}
           </Fact>
           <Fact name="Cost">{costWords(row)}</Fact>
           {rewrite !== undefined && (
@@ -143,11 +147,11 @@ function Compaction(props: {
             </Fact>
           )}
           {isDegraded && rewrite === undefined && row.isInEffect && (
-            <Fact name="Later">a model will rewrite it, in the background</Fact>
+            <Fact name="Later">a model will rewrite it in the background</Fact>
           )}
           {rewritten !== undefined && (
-            <Fact name="In place of">
-              {link(rewritten, `the digest of ${moment(rewritten.startedAt)}`)}
+            <Fact name="Replaces digest">
+              {link(rewritten, `of ${moment(rewritten.startedAt)}`)}
             </Fact>
           )}
         </dl>
@@ -171,11 +175,11 @@ function changeOf(before: number, after: number): string {
   return after > before ? `(+${share}%)` : `(−${share}%)`
 }
 
-/** The line that is read without opening: who, how long, whether anybody waited, what it cost. */
+/** The line of a folded row: writer, duration, wait and cost. */
 function factsOf({ by, startedAt, endedAt, waitMs, spend }: CompactionView): string {
   return [
     WRITERS[by] ?? by,
-    endedAt === null ? 'under way' : `took ${duration(endedAt - startedAt)}`,
+    endedAt === null ? 'in progress' : `took ${duration(endedAt - startedAt)}`,
     waitMs === 0 ? '' : `a turn waited ${duration(waitMs)}`,
     spend?.cost == null || spend.cost === 0 ? '' : money(spend.cost),
   ]
@@ -184,9 +188,9 @@ function factsOf({ by, startedAt, endedAt, waitMs, spend }: CompactionView): str
 }
 
 function costWords({ spend }: CompactionView): string {
-  if (spend === null) return 'not in the record any more'
-  if (spend.calls === 0) return 'no model was asked'
+  if (spend === null) return 'no longer on record'
+  if (spend.calls === 0) return 'no model calls'
   const { calls, inputTokens, outputTokens, cost } = spend
-  const asked = `${count(calls)} ${calls === 1 ? 'call' : 'calls'}, ${tokens(inputTokens)} tokens in, ${tokens(outputTokens)} out`
-  return cost === null ? `${asked}; no price is configured` : `${asked}; ${money(cost)}`
+  const usage = `${count(calls)} ${calls === 1 ? 'call' : 'calls'}, ${tokens(inputTokens)} tokens in, ${tokens(outputTokens)} out`
+  return cost === null ? `${usage}; no price configured` : `${usage}; ${money(cost)}`
 }

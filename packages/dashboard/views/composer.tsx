@@ -5,13 +5,13 @@ import { PinPanel } from './pin-panel.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 import { TasksPanel } from './tasks-panel.tsx'
 
-/** What a person can do to a session: say something, stop it, have it compacted, pin a rule. */
+/** The controls of a session: send, stop, compact, pin, tasks. */
 type Panel = 'compact' | 'pin' | 'tasks' | null
 
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
   const draft = `throughline-draft-${conversation.id}`
   const [text, showText] = useState(() => kept(draft) ?? '')
-  /** What is typed outlives a reload, a look at another session and a token that ran out. */
+  /** The draft survives a reload, a visit to another session and an expired token. */
   const setText = (words: string) => {
     showText(words)
     keep(draft, words === '' ? null : words)
@@ -36,7 +36,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     leave()
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a way out of the panels for the keyboard
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the panels
     <div class="composer" onKeyDown={(event) => event.key === 'Escape' && leave()}>
       {panel === 'compact' && <PreviewPanel conversation={conversation} />}
       {panel === 'pin' && <PinPanel conversation={conversation} />}
@@ -46,7 +46,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
           ref={box}
           aria-label="Message"
           dir="auto"
-          placeholder="Say something. Enter sends, Shift+Enter is a new line."
+          placeholder="Write a message. Enter sends it, Shift+Enter starts a new line."
           rows={Math.min(8, text.split('\n').length + 1)}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}

@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { ContextPart, ContextView, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
-import { call, sessionPath, wordsOf } from '../data/api.ts'
+import { call, errorText, sessionPath } from '../data/api.ts'
 import { compareContexts, type Difference } from '../data/compare.ts'
 import type { Conversation } from '../data/conversation.ts'
 import { ContextBar, KIND_WORDS, KINDS, sumsOf } from '../parts/context-bar.tsx'
 import { Verbatim } from '../parts/markdown.tsx'
 import { count, percent, tokens } from '../parts/words.ts'
 
-/** What the model sees now, or saw at any step; and how two steps differ. */
+/** The context of the model now or at any step, and the difference between two steps. */
 const SETTLE_MS = 120
 const STEPS = 200
 
@@ -20,7 +20,7 @@ export function ContextPage(props: {
   const { id } = conversation
   const last = conversation.tail.value
   const [other, setOther] = useState<number | null>(null)
-  const shown = useContextView(id, at, last)
+  const current = useContextView(id, at, last)
   const compared = useContextView(id, other, last, other !== null)
   const go = (entry: number | null) => {
     const hash = hashOf(id, 'context', entry ?? undefined)
@@ -30,13 +30,7 @@ export function ContextPage(props: {
   return (
     <div class="scroll">
       <div>
-        <StepSlider
-          id={id}
-          label="What it saw at entry"
-          at={at ?? last}
-          last={last}
-          onChange={go}
-        />
+        <StepSlider id={id} label="Context at message" at={at ?? last} last={last} onChange={go} />
         <div class="verbs">
           <button type="button" disabled={at === null} onClick={() => go(null)}>
             Now
@@ -53,27 +47,27 @@ export function ContextPage(props: {
         {other !== null && (
           <StepSlider
             id={id}
-            label="Compared with entry"
+            label="Compared with message"
             at={other}
             last={last}
             onChange={setOther}
           />
         )}
       </div>
-      {shown.problem !== null && <p class="problem">{shown.problem}</p>}
-      {shown.view === null && shown.problem === null && <p class="dim">Reading…</p>}
-      {shown.view !== null && (
+      {current.problem !== null && <p class="problem">{current.problem}</p>}
+      {current.view === null && current.problem === null && <p class="dim">Reading…</p>}
+      {current.view !== null && (
         <>
           <p>
-            <b>{tokens(shown.view.tokens)}</b> of {tokens(shown.view.windowTokens)} tokens (
-            {percent(shown.view.tokens, shown.view.windowTokens)}%), built from entries 1 to{' '}
-            {shown.view.upto}.
+            <b>{tokens(current.view.tokens)}</b> of {tokens(current.view.windowTokens)} tokens (
+            {percent(current.view.tokens, current.view.windowTokens)}%), built from the conversation
+            up to #{current.view.upto}.
           </p>
-          <ContextBar view={shown.view} />
+          <ContextBar view={current.view} />
           {compared.view !== null && other !== null ? (
-            <Differences {...{ id, other }} parts={compareContexts(compared.view, shown.view)} />
+            <Differences {...{ id, other }} parts={compareContexts(compared.view, current.view)} />
           ) : (
-            <Parts key={shown.view.upto} id={id} view={shown.view} />
+            <Parts key={current.view.upto} id={id} view={current.view} />
           )}
         </>
       )}
@@ -84,7 +78,7 @@ export function ContextPage(props: {
 function useContextView(id: string, at: number | null, last: number, isWanted = true) {
   const [view, setView] = useState<ContextView | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
-  // Only what the model sees now changes when something is added.
+  // Only the current context changes when an entry is added.
   const version = at === null ? last : 0
   useEffect(() => {
     if (!isWanted) return setView(null)
@@ -95,7 +89,7 @@ function useContextView(id: string, at: number | null, last: number, isWanted = 
         setView(await call<ContextView>(path, { signal: controller.signal }))
         setProblem(null)
       } catch (error) {
-        if (!controller.signal.aborted) setProblem(wordsOf(error))
+        if (!controller.signal.aborted) setProblem(errorText(error))
       }
     }
     const timer = setTimeout(() => void read(), view === null ? 0 : SETTLE_MS)
@@ -150,11 +144,11 @@ function StepSlider(props: {
   )
 }
 
-const SHOWN = 200
+const ROWS_MAX = 200
 
 function Parts({ id, view }: { readonly id: string; readonly view: ContextView }) {
   const [kind, setKind] = useState<ContextPart['kind'] | null>(null)
-  const [limit, setLimit] = useState(SHOWN)
+  const [limit, setLimit] = useState(ROWS_MAX)
   const sums = sumsOf(view.parts)
   const parts = view.parts.filter((part) => kind === null || part.kind === kind)
   return (
@@ -176,7 +170,7 @@ function Parts({ id, view }: { readonly id: string; readonly view: ContextView }
           <PartRow key={`${part.kind}-${part.origin.from}-${index}`} {...{ id, part, view }} />
         ))}
         {parts.length > limit && (
-          <button type="button" class="quiet" onClick={() => setLimit(limit + SHOWN)}>
+          <button type="button" class="quiet" onClick={() => setLimit(limit + ROWS_MAX)}>
             Show more of {count(parts.length)}
           </button>
         )}
@@ -185,7 +179,7 @@ function Parts({ id, view }: { readonly id: string; readonly view: ContextView }
   )
 }
 
-const GLIMPSE = 140
+const EXCERPT_LENGTH = 140
 
 function PartRow(props: {
   readonly id: string
@@ -205,7 +199,7 @@ function PartRow(props: {
         {sign !== undefined && <b class="sign">{sign}</b>}
         <i class={`dot kind-${kind}`} />
         <span class="part-kind">{KIND_WORDS[kind]}</span>
-        <span class="part-text">{text.slice(0, GLIMPSE)}</span>
+        <span class="part-text">{text.slice(0, EXCERPT_LENGTH)}</span>
         <span class="part-size">
           <i style={{ width: `${percent(part.tokens, view.tokens)}%` }} class={`kind-${kind}`} />
         </span>
@@ -216,9 +210,7 @@ function PartRow(props: {
           <p class="dim">
             From{' '}
             <a href={hashOf(id, 'conversation', Math.max(1, origin.from))}>
-              {origin.from === origin.to
-                ? `entry ${origin.from}`
-                : `entries ${origin.from} to ${origin.to}`}
+              {origin.from === origin.to ? `#${origin.from}` : `#${origin.from} to #${origin.to}`}
             </a>
           </p>
           <Verbatim text={text} />
@@ -239,13 +231,13 @@ function Differences(props: {
   return (
     <section class="parts" aria-label="Difference">
       <p role="status">
-        Against entry {other}: <b>{added.length}</b> parts came, <b>{removed.length}</b> went,{' '}
-        {count(same)} stayed as they were.
+        Compared with #{other}: <b>{added.length}</b> parts added, <b>{removed.length}</b> removed,{' '}
+        {count(same)} unchanged.
       </p>
-      {removed.slice(0, SHOWN).map((part) => (
+      {removed.slice(0, ROWS_MAX).map((part) => (
         <PartRow {...{ id, part }} view={all} sign="−" />
       ))}
-      {added.slice(0, SHOWN).map((part) => (
+      {added.slice(0, ROWS_MAX).map((part) => (
         <PartRow {...{ id, part }} view={all} sign="+" />
       ))}
     </section>

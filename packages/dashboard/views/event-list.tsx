@@ -4,8 +4,8 @@ import { followLog, newest } from '../data/event-log.ts'
 import type { StoredEvent } from '../data/events.ts'
 import { count, exactly, moment } from '../parts/words.ts'
 
-/** What was committed, the newest first; filtered by kind, session or any fact. */
-const SHOWN = 100
+/** Commits, newest first; filtered by kind, session or any detail. */
+const ROWS_MAX = 100
 
 export function EventList() {
   const [words, setWords] = useState('')
@@ -19,7 +19,7 @@ export function EventList() {
         <input
           type="search"
           aria-label="Filter events"
-          placeholder="Filter by kind, session or fact"
+          placeholder="Filter by kind, session or detail"
           value={words}
           onInput={(event) => setWords(event.currentTarget.value)}
         />
@@ -27,9 +27,9 @@ export function EventList() {
           {count(found.length)} of the last {count(newest.value.length)}
         </span>
       </div>
-      {found.length === 0 && <p class="dim">Nothing so far.</p>}
+      {found.length === 0 && <p class="dim">No events yet.</p>}
       <ul class="plain">
-        {found.slice(0, SHOWN).map((event) => (
+        {found.slice(0, ROWS_MAX).map((event) => (
           <li key={event.cursor} class="event">
             <time dateTime={new Date(event.at).toISOString()} title={exactly(event.at)}>
               {moment(event.at)}

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { LiveReport } from '../../core/src/audit/log/live-audit.ts'
 import type { Rehearsal } from '../../server/src/gateway/http/diagnostics.ts'
 import type { Health as HealthReport } from '../../server/src/runtime/runtime.ts'
-import { call, wordsOf } from '../data/api.ts'
+import { call, errorText } from '../data/api.ts'
 import { agents, sessions } from '../data/session-list.ts'
 import { Table } from '../parts/table.tsx'
 import { ago, bytes, count, tokens } from '../parts/words.ts'
@@ -11,10 +11,10 @@ import { EventList } from './event-list.tsx'
 import { RehearsalPanel } from './rehearsal-panel.tsx'
 
 const READ_MS = 5_000
-/** While a rehearsal runs, it is watched more closely. */
+/** The interval while a rehearsal runs. */
 const WATCH_MS = 1_000
 
-/** As the server tells it: the runtime's own report, and what is on the disk beside it. */
+/** The report of the runtime, with the size of the store and the number of event streams. */
 interface Report extends HealthReport {
   readonly store: HealthReport['store'] & { readonly bytes: number | null }
   readonly streams: number
@@ -26,7 +26,7 @@ interface Seen {
   readonly rehearsal: Rehearsal | null
 }
 
-/** Is it well, and if not, what is wrong. */
+/** Whether the server is healthy and, if not, what is wrong. */
 export function Health() {
   const [seen, setSeen] = useState<Seen | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
@@ -43,7 +43,7 @@ export function Health() {
         setSeen({ report, audit, rehearsal })
         setProblem(null)
       } catch (error) {
-        setProblem(wordsOf(error))
+        setProblem(errorText(error))
       }
     }
     void read()
@@ -83,22 +83,22 @@ function Verdict({
 }) {
   const { reason, problems, store, runner, connections, streams } = report
   const broken = audit?.laws.filter(({ holds }) => !holds) ?? []
-  const worries = [
+  const concerns = [
     ...problems,
-    ...(reason === 'no-lease' ? ['This process has lost its lease and may not act.'] : []),
-    ...report.routes
-      .filter(({ state }) => state === 'open')
-      .map(({ route, task }) => `The model route ${route} rests (${task}).`),
+    ...(reason === 'no-lease'
+      ? ['This process lost contact with the store; another process may take over its sessions.']
+      : []),
+    ...report.routes.filter(({ state }) => state === 'open').map(pausedRoute),
     ...broken.map(({ title }) => `Broken: ${title}.`),
   ]
-  const isWell = worries.length === 0
+  const isHealthy = concerns.length === 0
   return (
     <>
-      <div class={isWell ? 'verdict well' : 'verdict ill'} role="status">
-        {isWell ? '✓ Ready; nothing to look at.' : '✕ Somebody should look.'}
-        {!isWell && (
+      <div class={isHealthy ? 'verdict well' : 'verdict ill'} role="status">
+        {isHealthy ? '✓ Ready: nothing needs attention.' : '✕ Needs attention.'}
+        {!isHealthy && (
           <ul class="problems">
-            {worries.map((each) => (
+            {concerns.map((each) => (
               <li>{each}</li>
             ))}
           </ul>
@@ -113,10 +113,11 @@ function Verdict({
           <b>{count(store.commits)}</b> commits
         </span>
         <span>
-          <b>{count(runner.sessions)}</b> sessions held here
+          <b>{count(runner.sessions)}</b> sessions in this process
         </span>
         <span>
-          <b>{count(connections.evicted)}</b> connections evicted of {count(connections.opened)}
+          <b>{count(connections.evicted)}</b> of {count(connections.opened)} model connections
+          closed early
         </span>
         <span>
           <b>{count(streams)}</b> event streams
@@ -126,6 +127,15 @@ function Verdict({
   )
 }
 
+const ROUTE_STATES = { closed: 'in use', open: 'paused', 'half-open': 'trying again' } as const
+
+function pausedRoute({ route, task, failures, retryAt }: HealthReport['routes'][number]): string {
+  const next = retryAt === null ? '' : `; next try ${timeOf(retryAt)}`
+  return `Model route ${route} is paused after ${failures} failures (${task})${next}.`
+}
+
+const timeOf = (at: number): string => new Date(at).toLocaleTimeString('en-GB')
+
 function Parts({ report }: { readonly report: Report }) {
   const { runner, runners, routes, edges } = report
   const silentSince = useBeats(runners)
@@ -134,20 +144,20 @@ function Parts({ report }: { readonly report: Report }) {
     <>
       <Table
         caption="Model routes"
-        none="No model was asked yet."
-        head={['Route', 'For', 'Breaker', 'Failed', 'Again at']}
+        none="No model calls yet."
+        head={['Route', 'Task', 'State', 'Failures', 'Next try']}
         rows={routes.map((route) => [
           route.route,
           route.task,
-          <span class={`chip ${route.state}`}>{route.state}</span>,
+          <span class={`chip ${route.state}`}>{ROUTE_STATES[route.state]}</span>,
           count(route.failures),
-          route.retryAt === null ? '' : new Date(route.retryAt).toLocaleTimeString('en-GB'),
+          route.retryAt === null ? '' : timeOf(route.retryAt),
         ])}
       />
       <Table
-        caption="Leases and their owners"
+        caption="Processes"
         none="No process holds a session."
-        head={['Process', 'Started', 'Sessions', 'Beat']}
+        head={['Process', 'Started', 'Sessions', 'State']}
         rows={runners.map(({ id, process, startedAt, leaseMs }) => [
           <span title={id}>
             {process}
@@ -164,13 +174,13 @@ function Parts({ report }: { readonly report: Report }) {
       />
       <Table
         caption="Gateways"
-        none="No chat platform is connected; HTTP answers, as you see."
-        head={['Gateway', 'Replies waiting', 'Given up']}
+        none="No chat platform is connected."
+        head={['Gateway', 'Replies waiting', 'Undeliverable']}
         rows={edges.map(({ name, waiting, dead }) => [name, count(waiting), count(dead)])}
       />
       <Table
         caption="Agents"
-        none="None is configured."
+        none="No agent is configured."
         head={['Agent', 'Model', 'Provider', 'Window', 'Tools']}
         rows={agents.value.map((agent) => [
           agent.name,
@@ -184,7 +194,7 @@ function Parts({ report }: { readonly report: Report }) {
   )
 }
 
-/** Beats are counted, not timed: one that stands still between two looks is silent since then. */
+/** Beats are counted, not timed: a process whose beat has not changed since is silent. */
 function useBeats(runners: HealthReport['runners']): ReadonlyMap<string, number> {
   const seen = useRef(new Map<string, { beat: number; since: number }>())
   for (const { id, beat } of runners) {

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { SessionSummary } from '../../server/src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
-import { call, wordsOf } from '../data/api.ts'
-import { leaveFor } from '../data/outbox.ts'
+import { call, errorText } from '../data/api.ts'
+import { queueFirstMessage } from '../data/outbox.ts'
 import { agents, isListRead, readAgents, sessions } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
 import { activityOf, activityWords, ago, count, percent } from '../parts/words.ts'
 
-/** The first thing one sees: a way to begin, and what is worth a look now. */
-const SHOWN = 5
+/** The first screen: a form for a new session, and the sessions that need a look. */
+const ROWS_MAX = 5
 
 export function Home() {
   const all = sessions.value
@@ -26,11 +26,15 @@ export function Home() {
         <>
           <p class="figures">
             <Figure value={all.length} words="sessions" />
-            <Figure value={busy.length} words="at work" />
+            <Figure value={busy.length} words="running" />
             <Figure value={waiting} words="messages waiting" />
           </p>
           <div class="cards">
-            <Card title="At work now" none="Nobody is at work." sessions={busy.slice(0, SHOWN)}>
+            <Card
+              title="Running now"
+              none="No session is running."
+              sessions={busy.slice(0, ROWS_MAX)}
+            >
               {(session) => <span class="dim">{activityWords(session)}</span>}
             </Card>
             <Card title="Fullest contexts" none="" sessions={fullest}>
@@ -41,7 +45,7 @@ export function Home() {
                 </span>
               )}
             </Card>
-            <Card title="Compacted last" none="Nothing was compacted yet." sessions={compacted}>
+            <Card title="Recently compacted" none="No compactions yet." sessions={compacted}>
               {({ compactedAt }) => <span class="dim">{ago(compactedAt ?? 0)}</span>}
             </Card>
           </div>
@@ -49,13 +53,12 @@ export function Home() {
       )}
       {all.length === 0 && isListRead.value && (
         <p class="dim">
-          There is no session yet. What you write here begins one; it is kept for good, and you see
-          its context fill beside it.
+          No sessions yet. Write a message to start one. Sessions are kept permanently, and the list
+          shows how full each context is.
         </p>
       )}
       <p class="dim keys">
-        <kbd>/</kbd> searches everything that was ever said, <kbd>↑</kbd> <kbd>↓</kbd> move through
-        the list.
+        <kbd>/</kbd> searches all conversations, <kbd>↑</kbd> <kbd>↓</kbd> move through the list.
       </p>
     </section>
   )
@@ -68,7 +71,7 @@ function topOf(
   return all
     .filter((session) => figure(session) > 0)
     .sort((a, b) => figure(b) - figure(a))
-    .slice(0, SHOWN)
+    .slice(0, ROWS_MAX)
 }
 
 function Figure({ value, words }: { readonly value: number; readonly words: string }) {
@@ -79,11 +82,11 @@ function Figure({ value, words }: { readonly value: number; readonly words: stri
   )
 }
 
-/** What is written here becomes the first message; left empty, the session just opens. */
+/** The text becomes the first message; if it is empty, the session just opens. */
 function Start() {
   const [agent, setAgent] = useState('')
   const [text, setText] = useState('')
-  // What is written or pressed meanwhile would be lost, or begin a second session.
+  // Input in the meantime would be lost, or start a second session.
   const [isStarting, setStarting] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const chosen = agent || (agents.value[0]?.name ?? '')
@@ -96,10 +99,10 @@ function Start() {
       if (chosen === '') await readAgents()
       const body = { agent: chosen || (agents.value[0]?.name ?? '') }
       const made = await call<{ sessionId: string }>('/v1/sessions', { method: 'POST', body })
-      if (text.trim() !== '') leaveFor(made.sessionId, text)
+      if (text.trim() !== '') queueFirstMessage(made.sessionId, text)
       location.hash = hashOf(made.sessionId)
     } catch (error) {
-      setProblem(wordsOf(error))
+      setProblem(errorText(error))
       setStarting(false)
     }
   }
@@ -108,7 +111,7 @@ function Start() {
       <textarea
         aria-label="First message"
         disabled={isStarting}
-        placeholder="What is it about?"
+        placeholder="Write your first message"
         rows={3}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}

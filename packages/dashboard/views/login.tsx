@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { call, keepToken, wordsOf } from '../data/api.ts'
+import { call, errorText, keepToken } from '../data/api.ts'
 
 export function Login() {
   const [token, setToken] = useState('')
@@ -11,7 +11,7 @@ export function Login() {
       await call('/v1/agents')
       location.reload()
     } catch (error) {
-      setProblem(wordsOf(error))
+      setProblem(errorText(error))
     }
   }
   return (
@@ -19,7 +19,7 @@ export function Login() {
       <form onSubmit={enter}>
         <h1>Throughline</h1>
         <p>
-          This server asks for a token. Make one with{' '}
+          This server requires a token. Create one with{' '}
           <code>throughline tokens create --scope write</code>.
         </p>
         <label for="token">Token</label>
@@ -31,10 +31,12 @@ export function Login() {
           onInput={(event) => setToken(event.currentTarget.value)}
         />
         <button type="submit" class="primary" disabled={token.trim() === ''}>
-          Enter
+          Sign in
         </button>
         {problem !== null && <p role="alert">{problem}</p>}
-        <p class="dim">It is kept in this tab until you close it, and never in the address.</p>
+        <p class="dim">
+          This tab keeps the token until you close it. It never appears in the address.
+        </p>
       </form>
     </main>
   )

@@ -3,14 +3,14 @@ import type { PinView } from '../../server/src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
 import { call, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
-import { useReading } from '../data/reading.ts'
+import { useServerData } from '../data/reading.ts'
 import { Verbatim } from '../parts/markdown.tsx'
 import { tokens } from '../parts/words.ts'
 
-/** The pins as the model reads them, and a way to set, change and remove them. */
+/** The pins as the model reads them; set, change and remove them here. */
 export function PinPanel({ conversation }: { readonly conversation: Conversation }) {
   const { id } = conversation
-  const { value, problem } = useReading(
+  const { value, problem } = useServerData(
     (signal) => call<{ pins: PinView[] }>(sessionPath(id, '/pins'), { signal }),
     [id, conversation.tail.value],
   )
@@ -33,7 +33,9 @@ export function PinPanel({ conversation }: { readonly conversation: Conversation
   }
   return (
     <form class="panel" onSubmit={set} aria-label="Pin">
-      <p class="dim">A pin stands in every context, byte for byte, whatever is compacted.</p>
+      <p class="dim">
+        A pin is a text that the model always sees, byte for byte. Compaction never changes it.
+      </p>
       {problem !== null && <p role="alert">{problem}</p>}
       {pins.map((pin) => (
         <details key={pin.name}>
@@ -42,7 +44,7 @@ export function PinPanel({ conversation }: { readonly conversation: Conversation
           </summary>
           <Verbatim text={pin.text} />
           <div class="verbs">
-            <a href={hashOf(id, 'conversation', pin.entry)}>Set at entry {pin.entry}</a>
+            <a href={hashOf(id, 'conversation', pin.entry)}>Set at #{pin.entry}</a>
             <button type="button" onClick={() => change(pin)}>
               Change
             </button>
@@ -72,7 +74,7 @@ export function PinPanel({ conversation }: { readonly conversation: Conversation
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <button type="submit" disabled={name.trim() === '' || text === ''}>
-        Pin it
+        Set pin
       </button>
     </form>
   )

@@ -1,36 +1,36 @@
 import { useState } from 'preact/hooks'
 import type { Preview } from '../../core/src/session/preview.ts'
-import { call, sessionPath, wordsOf } from '../data/api.ts'
+import { call, errorText, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
 import { HandoffText } from '../parts/handoff-text.tsx'
 import { tokens } from '../parts/words.ts'
 
-/** The next compaction: at once, or first as it would be, and then exactly that. */
+/** Compacts now, or shows a preview that can be installed as it is. */
 export function PreviewPanel({ conversation }: { readonly conversation: Conversation }) {
   const [focus, setFocus] = useState('')
-  const [shown, setShown] = useState<Preview | null>(null)
+  const [previewed, setPreviewed] = useState<Preview | null>(null)
   const [note, setNote] = useState<string | null>(null)
   const about = focus.trim() === '' ? {} : { focus: focus.trim() }
   const preview = async () => {
-    setNote('Writing a preview; nothing changes…')
-    setShown(null)
+    setNote('Writing a preview. This changes nothing…')
+    setPreviewed(null)
     try {
       const body = { preview: true, ...about }
       const path = sessionPath(conversation.id, '/compactions')
-      setShown(await call<Preview>(path, { method: 'POST', body }))
+      setPreviewed(await call<Preview>(path, { method: 'POST', body }))
       setNote(null)
     } catch (error) {
-      setNote(wordsOf(error))
+      setNote(errorText(error))
     }
   }
   const compact = async (body: object) => {
     const isTaken = await conversation.act('/compactions', { method: 'POST', body })
-    setShown(null)
-    setNote(isTaken ? 'Asked for; it is prepared beside the conversation.' : null)
+    setPreviewed(null)
+    setNote(isTaken ? 'Compaction requested. It runs in the background.' : null)
   }
   return (
     <form class="panel" aria-label="Compact" onSubmit={(event) => event.preventDefault()}>
-      <label for="focus">What matters most (may be left empty)</label>
+      <label for="focus">What matters most (optional)</label>
       <input
         id="focus"
         value={focus}
@@ -46,24 +46,24 @@ export function PreviewPanel({ conversation }: { readonly conversation: Conversa
         </button>
       </div>
       {note !== null && <p role="status">{note}</p>}
-      {shown?.kind === 'nothing-to-do' && <p role="status">There is nothing to compact yet.</p>}
-      {shown?.kind === 'previewed' && (
+      {previewed?.kind === 'nothing-to-do' && <p role="status">There is nothing to compact yet.</p>}
+      {previewed?.kind === 'previewed' && (
         <section class="handoff" aria-label="Preview">
           <header>
             <b>Preview</b>
             <span>
-              entries 1 to {shown.covers} would become this: {tokens(shown.tokensBefore)} →{' '}
-              {tokens(shown.tokensAfter)} tokens
+              messages up to #{previewed.covers} become this: {tokens(previewed.tokensBefore)} →{' '}
+              {tokens(previewed.tokensAfter)} tokens
             </span>
           </header>
-          <HandoffText handoff={shown.handoff} />
+          <HandoffText handoff={previewed.handoff} />
           <footer>
             <button
               type="button"
               class="primary"
-              onClick={() => void compact({ install: shown.install })}
+              onClick={() => void compact({ install: previewed.install })}
             >
-              Install exactly this
+              Use this handoff
             </button>
           </footer>
         </section>

@@ -4,14 +4,14 @@ import { Table } from '../parts/table.tsx'
 import { ago, count, duration } from '../parts/words.ts'
 
 const PHASES: Readonly<Record<string, string>> = {
-  starting: 'The agents begin',
-  driving: 'The worst day',
-  settling: 'Coming to rest',
-  asking: 'Asking every agent what it knows',
-  judging: 'Judging',
+  starting: 'Starting the agents',
+  driving: 'Running under faults',
+  settling: 'Waiting until all work is done',
+  asking: 'Asking every agent what it remembers',
+  judging: 'Checking the laws',
 }
 
-/** `throughline rehearse` on this machine, while it runs; afterwards its verdict. */
+/** A run of `throughline rehearse` on this machine, and then its verdict. */
 export function RehearsalPanel({ rehearsal }: { readonly rehearsal: Rehearsal }) {
   const { phase, elapsedMs, agents, verdict, isRunning, writtenAt } = rehearsal
   const sum = (figure: (agent: Rehearsal['agents'][number]) => number) =>
@@ -36,7 +36,7 @@ export function RehearsalPanel({ rehearsal }: { readonly rehearsal: Rehearsal })
       )}
       <Table
         caption={`${sum((each) => each.acknowledged)} messages, ${sum((each) => each.compactions)} compactions, ${sum((each) => each.kills)} kills`}
-        none="The agents are not there yet."
+        none="No agents yet."
         head={['Agent', 'Context', 'Compacted', 'Killed', 'Messages', 'Waiting', 'State']}
         rows={agents.map((agent) => [
           agent.name,

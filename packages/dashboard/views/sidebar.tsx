@@ -1,19 +1,19 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Found, SessionSummary } from '../../server/src/runtime/runtime.ts'
-import { hashOf, place } from '../data/address.ts'
-import { call, wordsOf } from '../data/api.ts'
+import { hashOf, screen } from '../data/address.ts'
+import { call, errorText } from '../data/api.ts'
 import { agents, isListRead, listProblem, sessions } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
 import { Hits } from '../parts/hits.tsx'
 import { StateChip } from '../parts/state-chip.tsx'
 import { activityOf, ago, count, percent } from '../parts/words.ts'
 
-/** All sessions: filtered by their names as one types, searched by what was said on Enter. */
+/** All sessions. Typing filters them by name; Enter searches the conversations. */
 const ROW = 78
 const OVERSCAN = 6
 const SEARCH_LIMIT = 50
-/** Stands for the sessions that no channel leads to. */
+/** Selects the sessions without a channel. */
 const NO_CHANNEL = '-'
 
 const filter = signal('')
@@ -23,11 +23,11 @@ const channel = signal('')
 
 const STATES: readonly (readonly [string, string])[] = [
   ['', 'State'],
-  ['busy', 'At work'],
+  ['busy', 'Running'],
   ['turn', 'In a turn'],
-  ['preparing', 'Preparing'],
+  ['preparing', 'Compacting'],
   ['waiting', 'Waiting'],
-  ['mail', 'With mail'],
+  ['mail', 'With waiting messages'],
   ['idle', 'Idle'],
 ]
 
@@ -51,7 +51,7 @@ const channels = computed(() =>
   [...new Set(sessions.value.flatMap((each) => each.channels))].sort(),
 )
 
-const shown = computed(() => {
+const filtered = computed(() => {
   const words = filter.value.trim().toLowerCase()
   return sessions.value.filter((session) => {
     if (!isInState(session, state.value)) return false
@@ -61,8 +61,8 @@ const shown = computed(() => {
       if (!session.channels.includes(channel.value)) return false
     }
     if (words === '') return true
-    const { id, title, channels: places } = session
-    return `${id} ${title ?? ''} ${session.agent} ${places}`.toLowerCase().includes(words)
+    const { id, title, channels: channelNames } = session
+    return `${id} ${title ?? ''} ${session.agent} ${channelNames}`.toLowerCase().includes(words)
   })
 })
 
@@ -78,11 +78,11 @@ export function Sidebar() {
     try {
       setFound((await call<{ found: Found[] }>(`/v1/search?${query}`)).found)
     } catch (error) {
-      setFound(wordsOf(error))
+      setFound(errorText(error))
     }
   }
   const agentNames = agents.value.map(({ name }) => [name, name] as const)
-  const places = channels.value.map((name) => [name, name] as const)
+  const channelNames = channels.value.map((name) => [name, name] as const)
   return (
     <nav class="sidebar" aria-label="Sessions">
       {/* biome-ignore lint/a11y/useSemanticElements: <search> is not known to all screen readers yet */}
@@ -91,7 +91,7 @@ export function Sidebar() {
           id="search"
           type="search"
           placeholder="Filter, or Enter to search"
-          title="Filters the list; Enter searches everything that was ever said"
+          title="Filters the list; Enter searches all conversations"
           aria-label="Filter sessions; Enter searches all conversations"
           value={filter}
           onInput={(event) => {
@@ -105,7 +105,7 @@ export function Sidebar() {
           <Choice
             label="Channel"
             value={channel}
-            options={[['', 'Channel'], ...places, [NO_CHANNEL, 'No channel']]}
+            options={[['', 'Channel'], ...channelNames, [NO_CHANNEL, 'No channel']]}
           />
         </div>
       </form>
@@ -159,7 +159,7 @@ function List() {
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
-  const rows = shown.value
+  const rows = filtered.value
   const isFiltered = rows.length < sessions.value.length
   const first = Math.max(0, Math.floor(top / ROW) - OVERSCAN)
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW) + OVERSCAN)
@@ -182,7 +182,7 @@ function List() {
         onKeyDown={moveFocus}
       >
         {rows.length === 0 && isListRead.value && (
-          <p class="dim empty">{isFiltered ? 'No session is like that.' : 'No session yet.'}</p>
+          <p class="dim empty">{isFiltered ? 'No session matches.' : 'No sessions yet.'}</p>
         )}
         <div class="list-inner" style={{ height: `${rows.length * ROW}px` }}>
           {rows.slice(first, last).map((session, index) => (
@@ -198,7 +198,7 @@ function showAll() {
   for (const each of [filter, state, agent, channel]) each.value = ''
 }
 
-/** Arrow keys go from row to row. */
+/** Arrow keys move from row to row. */
 function moveFocus(event: KeyboardEvent) {
   const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
   if (step === 0) return
@@ -212,7 +212,7 @@ function moveFocus(event: KeyboardEvent) {
 
 function Row({ session, top }: { readonly session: SessionSummary; readonly top: number }) {
   const { id, title, waiting, contextTokens, windowTokens, compactedAt } = session
-  const here = place.value
+  const here = screen.value
   const isCurrent = here.kind === 'session' && here.id === id
   return (
     <a
@@ -229,7 +229,7 @@ function Row({ session, top }: { readonly session: SessionSummary; readonly top:
         <span class="dim">{percent(contextTokens, windowTokens)}%</span>
       </span>
       <span class="row-facts dim">
-        {waiting > 0 && <b>{waiting} in the mailbox · </b>}
+        {waiting > 0 && <b>{waiting} waiting · </b>}
         {ago(session.activeAt)}
         {compactedAt !== null && ` · compacted ${ago(compactedAt)}`}
       </span>

@@ -1,12 +1,12 @@
 import type { TaskList } from '../../server/src/runtime/runtime.ts'
 import { call, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
-import { useReading } from '../data/reading.ts'
+import { useServerData } from '../data/reading.ts'
 import { TaskItems } from '../parts/task-items.tsx'
 
 /**
- * The list that every compaction carries. The agent keeps it with its own tool; whoever wants it
- * changed says so, like anything else, and it is for the agent to follow.
+ * The task list that every compaction keeps. The agent maintains it with a tool; a person who wants a
+ * change sends the agent a message.
  */
 export function TasksPanel(props: {
   readonly conversation: Conversation
@@ -14,7 +14,7 @@ export function TasksPanel(props: {
 }) {
   const { conversation, onChange } = props
   const { id } = conversation
-  const { value: list, problem } = useReading(
+  const { value: list, problem } = useServerData(
     (signal) => call<TaskList>(sessionPath(id, '/tasks'), { signal }),
     [id, conversation.tail.value],
   )
@@ -28,12 +28,11 @@ export function TasksPanel(props: {
   return (
     <section class="panel" aria-label="Tasks">
       <p class="dim">
-        What the agent has noted to do; a compaction carries it on as it stands. The list is the
-        agent's own: a change is asked for in a message, which you see before it is sent, and the
-        agent makes it.
+        The agent's to-do list. Compaction keeps it unchanged. Only the agent edits it: to change
+        it, send the agent a message. The button below drafts one for you.
       </p>
       {problem !== null && <p role="alert">{problem}</p>}
-      {list !== null && tasks.length === 0 && <p>It has noted nothing.</p>}
+      {list !== null && tasks.length === 0 && <p>The list is empty.</p>}
       <TaskItems tasks={tasks} />
       <div class="verbs">
         <button type="button" onClick={change}>

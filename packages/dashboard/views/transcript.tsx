@@ -6,13 +6,13 @@ import { EntryView } from '../parts/entry.tsx'
 import { Upcoming } from './upcoming.tsx'
 
 /**
- * A conversation of any length. Only the pages around what is looked at are in the document; the
- * others are empty space of the height they had, or are likely to have. Who stands at the end stays
- * there while more arrives; anywhere else nothing moves under the reader's eyes.
+ * A conversation of any length. Only the pages around the visible part are in the document; empty space
+ * of their measured or estimated height replaces the others. At the end, the view follows new entries;
+ * anywhere else it does not move.
  */
 const ENTRY_HEIGHT = 96
 const NEAR_END = 80
-/** Pages that fly by are not read. */
+/** Pages that scroll past quickly are not read. */
 const SETTLE_MS = 60
 
 export function Transcript(props: {
@@ -52,7 +52,7 @@ export function Transcript(props: {
     look()
   }
 
-  // The end, or the entry that was asked for, once it is known how long the whole is.
+  // Scrolls to the end, or to the requested entry, once the length is known.
   const isKnown = tail > 0
   useLayoutEffect(() => {
     wanted.current = at
@@ -83,7 +83,7 @@ export function Transcript(props: {
     } else if (isAtEnd.current) toEnd()
   })
 
-  // Never within the drawing itself: what is drawn decides the heights, and they decide what is drawn.
+  // Not during rendering: the rendered pages decide the heights, and the heights decide the pages.
   useEffect(look, [total])
 
   const lookNow = useRef(look)
@@ -150,7 +150,7 @@ export function Transcript(props: {
   )
 }
 
-/** Drawn once, and again only when something of it changed: scrolling passes by many. */
+/** Memoized, because scrolling passes many pages. */
 function PageView(props: {
   readonly conversation: Conversation
   readonly page: number

@@ -1,8 +1,8 @@
 import { useLayoutEffect } from 'preact/hooks'
 import type { Conversation } from '../data/conversation.ts'
-import { Said, Verbatim } from '../parts/markdown.tsx'
+import { Prose, Verbatim } from '../parts/markdown.tsx'
 
-/** Behind the transcript: what is being written, what waits in the mailbox, what is on its way. */
+/** Below the transcript: attempts, waiting messages and messages on their way. */
 export function Upcoming(props: {
   readonly conversation: Conversation
   readonly onGrow: () => void
@@ -10,7 +10,7 @@ export function Upcoming(props: {
   const { conversation, onGrow } = props
   const attempts = conversation.attempts.value
   const pending = conversation.pending.value
-  // The mailbox may tell of a message before our own sending of it has been answered for.
+  // The mailbox may list a message before the answer to our request arrives.
   const unsent = conversation.outbox.items.value.filter(
     ({ mail }) => !pending.some(({ number }) => number === mail),
   )
@@ -20,14 +20,16 @@ export function Upcoming(props: {
   const isQuiet = summary?.entries === 0 && pending.length + unsent.length === 0
   return (
     <div class="upcoming">
-      {isQuiet && <p class="dim empty">Nothing was said yet. Write below; it is kept for good.</p>}
+      {isQuiet && (
+        <p class="dim empty">No messages yet. Write below; everything is kept permanently.</p>
+      )}
       {attempts.map(({ id, text, reasoning, calls }) => (
         <article key={id} class="entry is-assistant writing" aria-label="Answer being written">
           <header>
             <b>Agent</b> <span class="dim">writing…</span>
           </header>
           {reasoning !== '' && text === '' && <Verbatim text={reasoning} />}
-          <Said text={text} isGrowing />
+          <Prose text={text} isGrowing />
           {calls.map((tool) => (
             <p class="tool-name">{tool}…</p>
           ))}
@@ -56,16 +58,16 @@ export function Upcoming(props: {
         <article key={`mail-${number}`} class="entry is-input waiting" aria-label="Waiting message">
           <header>
             <b>{lane === 'user' ? 'You' : 'Notification'}</b>
-            <span class="safe">✓ safe, will be read next</span>
+            <span class="safe">✓ saved, will be read next</span>
             <button
               type="button"
               class="quiet"
               onClick={() => void conversation.act(`/mailbox/${number}`, { method: 'DELETE' })}
             >
-              Take back
+              Withdraw
             </button>
           </header>
-          <Said text={text} />
+          <Prose text={text} />
         </article>
       ))}
       {unsent.map(({ key, text, mail, problem }) => (
@@ -73,11 +75,11 @@ export function Upcoming(props: {
           <header>
             <b>You</b>
             {problem === null ? (
-              <span class="dim">{mail === null ? 'sending…' : '✓ safe, will be read next'}</span>
+              <span class="dim">{mail === null ? 'sending…' : '✓ saved, will be read next'}</span>
             ) : (
               <>
                 <span class="refused" role="alert">
-                  Not taken: {problem}
+                  Not sent: {problem}
                 </span>
                 <button type="button" class="quiet" onClick={() => conversation.outbox.drop(key)}>
                   Remove
@@ -85,7 +87,7 @@ export function Upcoming(props: {
               </>
             )}
           </header>
-          <Said text={text} />
+          <Prose text={text} />
         </article>
       ))}
     </div>
