@@ -25,9 +25,9 @@ export const AUDIT_FIELDS = {
   mailbox: 'numbers of mail, `from` and `to`, both included',
   whole: 'unanswered mail that a context held as it was sent, as ranges like `mailbox`',
   clipped: 'unanswered mail that a context held with its two ends only, as ranges',
-  base: 'the newest entry that changed what the context stands on',
+  base: 'the newest entry that changed the base of the context',
   fence: 'the acquisition of the session under which it happened',
-  trigger: 'why a compaction was begun: `manual`, `preflight`, `background`, `reactive`, `idle`',
+  trigger: 'why a compaction started: `manual`, `preflight`, `background`, `reactive`, `idle`',
   tokensBefore: 'size of the context before a compaction',
   tokensAfter: 'size of the context after a compaction',
   reason: 'a fixed word or sentence',
@@ -85,7 +85,8 @@ export const AUDIT_KINDS = {
     needs: ['operationId', 'entry', 'base', 'fence', 'reason'],
   },
   'compaction abandoned': {
-    means: 'its owner was gone; told by the next one, under the fence of the operation; no effect',
+    means:
+      'its owner was gone; reported by the next owner, under the fence of the operation; no effect',
     needs: ['operationId', 'entry', 'base', 'fence', 'reason'],
   },
   'compaction reverted': {
