@@ -18,7 +18,7 @@ beforeAll(() => {
   mkdirSync(state, { mode: 0o700 })
   copyFileSync(join(FIXTURES, 'throughline.yaml'), join(fixture.folder, 'throughline.yaml'))
   for (const name of ['throughline.db.anchor', 'throughline.db.commits'])
-    copyFileSync(join(FIXTURES, name), join(state, name))
+    writeFileSync(join(state, name), readFileSync(join(FIXTURES, name)), { mode: 0o600 })
   writeFileSync(join(state, 'throughline.db'), unpacked('throughline.db.gz'), { mode: 0o600 })
   writeFileSync(join(fixture.folder, 'session.jsonl'), unpacked('session.jsonl.gz'))
 })
@@ -47,7 +47,7 @@ describe('files of version 0.1.0', () => {
 
   it('hold a store in which the doctor finds no fault and the search finds words', async () => {
     const checked = await fixture.run(['doctor'])
-    // The process that was killed counts as a warning until another has taken over.
+    // The process that was killed is a warning until another has dismissed it.
     expect(checked.stdout).toMatch(/Nothing is wrong|0 of them faults/)
     const found = await fixture.run(['search', 'harbour'])
     expect(found.stdout).toContain(SESSION)
