@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import type { SessionId } from '../../packages/core/src/base/ids.ts'
 import type { AdoptedEntry } from '../../packages/core/src/store/adoption.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
-import { textOf, wordsIn } from '../../packages/core/src/store/search/words.ts'
+import { searchedText, wordsIn } from '../../packages/core/src/store/search/words.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { CORPUS_ABSENT, corpusDir } from '../../test/support/corpus.ts'
 import { EarlierSearch } from './before.ts'
@@ -150,7 +150,7 @@ function printSize(file: string): void {
     .get() as { size: number }
   let text = 0
   for (const { body } of database.prepare('select body from entry').iterate()) {
-    text += Buffer.byteLength(textOf({ body: body as string }))
+    text += Buffer.byteLength(searchedText({ body: body as string }))
   }
   const share = ((100 * size) / text).toFixed(1)
   console.log(

@@ -2,7 +2,12 @@ import { systemClock } from '../../packages/core/src/base/clock.ts'
 import { entryNumber, sessionId } from '../../packages/core/src/base/ids.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { readBody } from '../../packages/server/src/proxy/body.ts'
-import { locate, place, readHistory, unitCount } from '../../packages/server/src/proxy/history.ts'
+import {
+  findPosition,
+  locate,
+  readHistory,
+  unitCount,
+} from '../../packages/server/src/proxy/history.ts'
 import { anthropicWire } from '../../packages/server/src/proxy/wire/anthropic.ts'
 import { ClientSessions } from '../../packages/server/src/runtime/client-sessions/client-sessions.ts'
 
@@ -42,7 +47,7 @@ export async function readStoreFacts(
     const history = readHistory(body, anthropicWire)
     const identity = { client, session, agent: null, parent: null }
     const found = await sessions.find(identity, history, false)
-    const placed = found && place(found.tree, history)
+    const placed = found && findPosition(found.tree, history)
     if (!found || !placed) throw new Error(`there is no session ${id}`)
     const whole = unitCount(placed)
     const facts = {

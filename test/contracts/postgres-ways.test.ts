@@ -9,7 +9,7 @@ import {
   StoreFixture,
   said,
 } from '../../packages/core/src/store/contract-suite/bench.ts'
-import { Connections } from '../../packages/core/src/store/postgres/connections.ts'
+import { Connections } from '../../packages/core/src/store/postgres/connections/connections.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'

@@ -2,12 +2,19 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '#core/base/json'
 import { readBody } from './body.ts'
 import { planEntries, sharedDepth, unitsOf } from './entry-plan.ts'
-import { locate, type Placed, place, readHistory, unitCount, unitsBehind } from './history.ts'
+import {
+  findPosition,
+  locate,
+  type Placed,
+  readHistory,
+  unitCount,
+  unitsBehind,
+} from './history.ts'
 import { hashUnit } from './unit.ts'
 import { UnitTree } from './unit-tree.ts'
 import { anthropicWire } from './wire/anthropic.ts'
 import { responsesWire } from './wire/responses.ts'
-import type { Wire } from './wire/wire.ts'
+import type { ClientWire } from './wire/wire.ts'
 
 /** A transcript in memory: what the store does with a plan. */
 class Transcript {
@@ -15,7 +22,7 @@ class Transcript {
   tail = 0
   rewinds = 0
 
-  record(items: readonly JsonObject[], wire: Wire = anthropicWire): Placed {
+  record(items: readonly JsonObject[], wire: ClientWire = anthropicWire): Placed {
     const placed = this.placed(items, wire)
     const known = locate(this.tree, placed)
     const plan = planEntries(this.tree, known, unitsBehind(placed, sharedDepth(known)))
@@ -33,9 +40,9 @@ class Transcript {
     return placed
   }
 
-  placed(items: readonly JsonObject[], wire: Wire = anthropicWire): Placed {
+  placed(items: readonly JsonObject[], wire: ClientWire = anthropicWire): Placed {
     const body = readBody(Buffer.from(JSON.stringify({ [wire.list]: items })), wire.list)
-    const found = body && place(this.tree, readHistory(body, wire))
+    const found = body && findPosition(this.tree, readHistory(body, wire))
     if (!found) throw new Error('the history is not readable')
     return found
   }

@@ -4,12 +4,12 @@ import type { ClientNote } from './client-notes.ts'
 import { hashUnit, type Unit } from './unit.ts'
 import type { UnitNode, UnitTree } from './unit-tree.ts'
 import { textAt } from './wire/fields.ts'
-import type { ReadItem, Wire } from './wire/wire.ts'
+import type { ClientWire, ReadItem } from './wire/wire.ts'
 
 /** A request's history, item by item. */
 export interface History {
   readonly body: Body
-  readonly wire: Wire
+  readonly wire: ClientWire
   readonly items: readonly HistoryItem[]
   /** The newest item that names a handoff of ours, in the place of everything before it. */
   readonly named: { readonly index: number; readonly address: Address } | null
@@ -45,7 +45,7 @@ function readAddress(text: string): Address | undefined {
 }
 
 /** Items that are byte for byte those of the earlier request are not read again. */
-export function readHistory(body: Body, wire: Wire, before?: History): History {
+export function readHistory(body: Body, wire: ClientWire, before?: History): History {
   const items = before?.wire === wire ? before.items.slice(0, body.known) : []
   for (let index = items.length; index < body.items.length; index += 1) {
     const item = parseItem(body, index)
@@ -78,7 +78,7 @@ export interface Placed {
 }
 
 /** Null: it names a handoff that this session does not have. */
-export function place(tree: UnitTree, history: History): Placed | null {
+export function findPosition(tree: UnitTree, history: History): Placed | null {
   const { named } = history
   if (named === null) return { history, from: 0, start: tree.root }
   const start = tree.coveredBy(named.address.entry)

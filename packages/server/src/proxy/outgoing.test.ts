@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '#core/base/json'
 import { readBody } from './body.ts'
-import { type Placed, place, readHistory } from './history.ts'
+import { findPosition, type Placed, readHistory } from './history.ts'
 import { chooseCut, coveredNotes, cutsOf, withHandoff } from './outgoing.ts'
 import { UnitTree } from './unit-tree.ts'
 import { anthropicWire } from './wire/anthropic.ts'
 import { chatWire } from './wire/chat.ts'
 import { responsesWire } from './wire/responses.ts'
-import type { Wire } from './wire/wire.ts'
+import type { ClientWire } from './wire/wire.ts'
 
-function placed(items: readonly JsonObject[], wire: Wire): Placed {
+function placed(items: readonly JsonObject[], wire: ClientWire): Placed {
   const text = JSON.stringify({ model: 'm', [wire.list]: items, tools: [1.5] })
   const body = readBody(Buffer.from(text), wire.list)
-  const found = body && place(new UnitTree(), readHistory(body, wire))
+  const found = body && findPosition(new UnitTree(), readHistory(body, wire))
   if (!found) throw new Error('the history is not readable')
   return found
 }

@@ -96,7 +96,7 @@ export function callUnit(id: string, name: string, input: string): Unit {
   }
 }
 
-export function opaque(provider: Provider, value: JsonObject): ResultPart {
+export function opaqueItem(provider: Provider, value: JsonObject): ResultPart {
   const { cache_control: _, ...rest } = value
   return { type: 'opaque', provider, value: rest }
 }

@@ -1,5 +1,5 @@
 /** A stretch of a text that is not the person's own. */
-export interface Stretch {
+export interface TextSpan {
   readonly from: number
   readonly to: number
   readonly name: string
@@ -12,9 +12,9 @@ export interface Stretch {
 const RUN_CHARACTERS_MIN = 400
 const LINE_CHARACTERS_MIN = 500
 
-export function findBulk(text: string): readonly Stretch[] {
+export function findBulk(text: string): readonly TextSpan[] {
   if (text.length < RUN_CHARACTERS_MIN) return []
-  const stretches: Stretch[] = []
+  const stretches: TextSpan[] = []
   let run: { from: number; to: number } | undefined
   const close = () => {
     if (run !== undefined && run.to - run.from >= RUN_CHARACTERS_MIN) {

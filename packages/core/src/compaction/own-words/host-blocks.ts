@@ -1,4 +1,4 @@
-import type { Stretch } from './bulk.ts'
+import type { TextSpan } from './bulk.ts'
 
 /**
  * Blocks that coding agents put into a user's message, by the tags and labels of Claude Code, Codex,
@@ -92,10 +92,10 @@ const LABELS: readonly (readonly [name: string, label: RegExp])[] = [
 ]
 
 /** In order, without overlaps. */
-export function findHostBlocks(text: string): readonly Stretch[] {
+export function findHostBlocks(text: string): readonly TextSpan[] {
   if (!text.includes('<') && !MAYBE_LABEL.test(text)) return []
   const found = [...taggedBlocks(text), ...labelledBlocks(text)].sort((a, b) => a.from - b.from)
-  const blocks: Stretch[] = []
+  const blocks: TextSpan[] = []
   for (const block of found) {
     const last = blocks.at(-1)
     if (last === undefined || block.from >= last.to) blocks.push(block)
@@ -105,8 +105,8 @@ export function findHostBlocks(text: string): readonly Stretch[] {
 
 const MAYBE_LABEL = /^(?:\[|# AGENTS|Caveat: |Called the )/m
 
-function taggedBlocks(text: string): Stretch[] {
-  const blocks: Stretch[] = []
+function taggedBlocks(text: string): TextSpan[] {
+  const blocks: TextSpan[] = []
   // A tag that is not closed from here on is not closed further on: it is looked for once.
   const unclosed = new Set<string>()
   let end = 0
@@ -125,9 +125,9 @@ function taggedBlocks(text: string): Stretch[] {
   return blocks
 }
 
-function labelledBlocks(text: string): Stretch[] {
+function labelledBlocks(text: string): TextSpan[] {
   return LABELS.flatMap(([name, label]) => {
-    const blocks: Stretch[] = []
+    const blocks: TextSpan[] = []
     for (const { index } of text.matchAll(label)) {
       if (index < (blocks.at(-1)?.to ?? 0)) continue
       const blank = text.indexOf('\n\n', index)

@@ -1,4 +1,4 @@
-import { findBulk, type Stretch } from './bulk.ts'
+import { findBulk, type TextSpan } from './bulk.ts'
 import { findHostBlocks } from './host-blocks.ts'
 
 /**
@@ -63,7 +63,7 @@ function join(pieces: readonly Piece[]): string {
     .join('\n')
 }
 
-function cut(text: string, stretches: readonly Stretch[], kind: 'host' | 'bulk'): Piece[] {
+function cut(text: string, stretches: readonly TextSpan[], kind: 'host' | 'bulk'): Piece[] {
   const pieces: Piece[] = []
   let at = 0
   for (const { from, to, name } of stretches) {

@@ -5,7 +5,7 @@ import { bounded } from '../ledger/gather.ts'
 import { ownWords } from '../own-words/pieces.ts'
 import { redact } from '../redact/redact.ts'
 import { isEnglishRule } from './english.ts'
-import { LIFTS, NO_RULES, RULES } from './phrases.ts'
+import { LIFTS, NO_RULE_PHRASES, RULE_PHRASES } from './phrases.ts'
 
 /**
  * Standing instructions in a person's own words: what to do always or never, what to ask before,
@@ -13,7 +13,7 @@ import { LIFTS, NO_RULES, RULES } from './phrases.ts'
  * word for word. Only what a person wrote counts: not a tool's result, not what a program put into
  * the message, not pasted text, not a quotation.
  */
-export interface Found {
+export interface FoundRule {
   readonly text: string
   /** Takes back what was ruled before. */
   readonly lifts: boolean
@@ -24,7 +24,7 @@ const SENTENCE_CHARACTERS_MAX = 400
 const MESSAGE_CHARACTERS_MAX = 3_000
 const WORDS_MIN = 2
 
-export function findRules(message: Message): readonly Found[] {
+export function findRules(message: Message): readonly FoundRule[] {
   if (message.role !== 'user' || message.synthetic === true) return []
   const own = bounded(ownWords(plainText(message.parts)), MESSAGE_CHARACTERS_MAX)
   const [speaker, said] = splitSpeaker(own)
@@ -68,6 +68,6 @@ function isRule(sentence: string): boolean {
   if (/^\s*[>|]/.test(sentence)) return false
   const bare = sentence.replace(QUOTED, ' … ')
   if (/[?？]\s*$/.test(bare)) return ASKED_FOR.test(bare)
-  if (NO_RULES.some((pattern) => pattern.test(bare))) return false
-  return isEnglishRule(bare) || RULES.some((pattern) => pattern.test(bare))
+  if (NO_RULE_PHRASES.some((pattern) => pattern.test(bare))) return false
+  return isEnglishRule(bare) || RULE_PHRASES.some((pattern) => pattern.test(bare))
 }

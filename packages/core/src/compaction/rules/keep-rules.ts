@@ -1,8 +1,8 @@
-import type { Handoff, Rule } from '../../message/handoff/handoff.ts'
+import type { Handoff, UserRule } from '../../message/handoff/handoff.ts'
 import { writeRules } from '../../message/handoff/rules-text.ts'
 import type { Message } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
-import { type Found, findRules } from './find-rules.ts'
+import { type FoundRule, findRules } from './find-rules.ts'
 
 /**
  * The rules that hold after this compaction: those of the earlier handoff and those said since. A
@@ -17,9 +17,9 @@ export interface KeepRulesRequest {
   readonly countTokens: CountTokens
 }
 
-export function keepRules(request: KeepRulesRequest): readonly Rule[] {
+export function keepRules(request: KeepRulesRequest): readonly UserRule[] {
   const { head, firstNumber, earlier, tokensMax, countTokens } = request
-  let rules: readonly Rule[] = earlier?.rules ?? []
+  let rules: readonly UserRule[] = earlier?.rules ?? []
   for (const [index, message] of head.entries()) {
     for (const found of findRules(message)) {
       rules = add(rules, found, {
@@ -32,13 +32,13 @@ export function keepRules(request: KeepRulesRequest): readonly Rule[] {
 }
 
 function add(
-  rules: readonly Rule[],
-  { text, lifts }: Found,
-  place: Pick<Rule, 'number' | 'at'>,
-): readonly Rule[] {
-  const isSame = (rule: Rule) => wordsOf(rule.text).join(' ') === wordsOf(text).join(' ')
+  rules: readonly UserRule[],
+  { text, lifts }: FoundRule,
+  place: Pick<UserRule, 'number' | 'at'>,
+): readonly UserRule[] {
+  const isSame = (rule: UserRule) => wordsOf(rule.text).join(' ') === wordsOf(text).join(' ')
   const others = rules.filter((rule) => !isSame(rule))
-  const isReplaced = (rule: Rule) =>
+  const isReplaced = (rule: UserRule) =>
     rule.supersededBy === undefined &&
     rule.number <= place.number &&
     supersedes(text, rule.text, lifts)
@@ -95,7 +95,11 @@ const RULING = new Set(
   ),
 )
 
-function fit(rules: readonly Rule[], tokensMax: number, countTokens: CountTokens): readonly Rule[] {
+function fit(
+  rules: readonly UserRule[],
+  tokensMax: number,
+  countTokens: CountTokens,
+): readonly UserRule[] {
   let kept = rules
   while (kept.length > 0 && countTokens(writeRules(kept)) > tokensMax) {
     const at = Math.max(

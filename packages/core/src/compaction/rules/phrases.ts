@@ -4,7 +4,7 @@
  */
 
 /** A rule as it is commonly put. */
-export const RULES: readonly RegExp[] = [
+export const RULE_PHRASES: readonly RegExp[] = [
   // German
   /^(?:\S+ ){0,3}?(?:bitte |und |aber |auch |also )*(?:niemals|nie wieder|auf keinen fall|keinesfalls|unter keinen umständen|grundsätzlich|ab (?:jetzt|sofort|heute)|von (?:jetzt|nun|heute) an|künftig|in zukunft|finger weg)(?!\p{L})/iu,
   /^(?:bitte |und |aber |auch |also |wichtig: )*(?:nie|immer|stets) /iu,
@@ -48,7 +48,7 @@ export const RULES: readonly RegExp[] = [
 ]
 
 /** What sounds like a rule and is none. */
-export const NO_RULES: readonly RegExp[] = [
+export const NO_RULE_PHRASES: readonly RegExp[] = [
   /(?:\b(?:mach dir keine sorgen|nicht wahr sein|hab(?:e|en)? (?:\p{L}+ )?nie|keine sorge|kein problem|keine ahnung|ich weiß nicht|war (?:schon )?immer|ist (?:schon )?immer|wie immer|hat (?:noch )?nie|habe (?:noch )?nie|war nie|immer noch|nicht schlimm|pas de problème|pas grave|je ne (?:sais|comprends|vois|pense|suis|peux)|ce n['’]est pas|n['’]est[- ]ce pas|il n['’]y a pas|ça ne (?:marche|fonctionne)|comme toujours|no hay problema|no (?:sé|entiendo|funciona|importa)|como siempre|nunca (?:he|ha|han|hemos|había|fui|tuve|vi)|nunca (?:fui|vi|tive|estive)|non (?:so|importa|funziona)|geen (?:probleem|idee)|zoals altijd)\b)/iu,
   /(?:не (?:знаю|понимаю|работает|беспокойся|проблема)|как всегда|всегда (?:был|была|было|были)|никогда не (?:был|видел|слышал|понимал|думал)|没关系|不要(?:担心|紧|客气)|不知道|心配しないで|気にしないで|わから(?:ない|ません)|걱정하지|괜찮)/u,
 ]

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Message, UserMessage, UserPart } from '../message.ts'
-import type { FileRecord, Handoff, HostBlock, PreservedMessage, Rule, Task } from './handoff.ts'
+import type { FileRecord, Handoff, HostBlock, PreservedMessage, Task, UserRule } from './handoff.ts'
 import { readLedger, writeLedger } from './ledger-text.ts'
 import { isLeading } from './pinned.ts'
 import { readRules, writeRules } from './rules-text.ts'
@@ -193,7 +193,7 @@ function checkOf(sections: readonly Section[]): string {
   return hash('sha256', lines.join('\n').toWellFormed(), 'hex').slice(0, 12)
 }
 
-function withRules(rules: readonly Rule[]): Pick<Handoff, 'rules'> {
+function withRules(rules: readonly UserRule[]): Pick<Handoff, 'rules'> {
   return rules.length === 0 ? {} : { rules }
 }
 

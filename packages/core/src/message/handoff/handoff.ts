@@ -21,13 +21,13 @@ export interface Handoff {
   readonly ledger: readonly LedgerEntry[]
   readonly summary: string
   /** Standing instructions of the user, oldest first; absent in handoffs of earlier versions. */
-  readonly rules?: readonly Rule[]
+  readonly rules?: readonly UserRule[]
   /** The newest block of each kind that the host put into the user's messages. */
   readonly host?: readonly HostBlock[]
 }
 
 /** Something the user ruled once and for all, word for word. */
-export interface Rule {
+export interface UserRule {
   readonly text: string
   /** The message that said it. */
   readonly number: number

@@ -5,7 +5,7 @@ import { type Block, blockOf } from '../search/blocks.ts'
 import { search } from '../search/find.ts'
 import { type IndexState, indexBatch, NO_INDEX } from '../search/index-state.ts'
 import { packLists } from '../search/lists.ts'
-import { type Answers, type Lookup, perform } from '../search/lookup.ts'
+import { type Answers, type IndexLookup, perform } from '../search/lookup.ts'
 
 /** The word index of one session, caught up whenever it is searched. */
 interface MemoryIndex {
@@ -38,7 +38,7 @@ export class MemorySearch {
       const chosen = [...lists].filter(([root]) => has(root))
       return packLists(new Map(chosen)).map(({ bytes }) => bytes)
     }
-    return perform(search(query, sessions), (lookup: Lookup): Answers[keyof Answers] => {
+    return perform(search(query, sessions), (lookup: IndexLookup): Answers[keyof Answers] => {
       switch (lookup.want) {
         case 'pages':
           return lookup.of.map(({ session }) =>

@@ -3,7 +3,7 @@ import { type Anchor, checkAnchor, readAnchor, writeAnchor } from '../integrity/
 import { sweepAnchorDrafts } from '../integrity/anchor-drafts.ts'
 import type { SessionRow } from '../rows.ts'
 import type { StoreChange } from '../rules/ruling.ts'
-import type { Connections, LoanedClient } from './connections.ts'
+import type { Connections, LoanedClient } from './connections/connections.ts'
 import { CHAIN } from './maintenance.ts'
 import { AUDIT_COLUMNS, decodeAudit } from './tables.ts'
 

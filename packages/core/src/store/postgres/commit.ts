@@ -3,11 +3,11 @@ import type { CommitVerb, OutcomeOf, RequestOf } from '../contract.ts'
 import { OutcomeUnknownError, StoreDamagedError } from '../errors.ts'
 import { applyRule } from '../rules/rules.ts'
 import type { Ruling, Stamp, StoreChange } from '../rules/ruling.ts'
-import type { Connections, LoanedClient } from './connections.ts'
-import { ServerFailure, translateServerError } from './failure.ts'
+import type { Connections, LoanedClient } from './connections/connections.ts'
+import { ServerFailure, translateServerError } from './connections/failure.ts'
 import { prefetch, strengthsOf } from './prefetch.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
-import { unindex } from './search.ts'
+import { unindexInPostgres } from './search.ts'
 import { Snapshot } from './snapshot.ts'
 import { writeChange } from './write.ts'
 
@@ -75,7 +75,7 @@ async function tryOnce<Verb extends CommitVerb>(
     const { ruling, at } = await decide(loan, verb, request, place)
     const { outcome, change } = ruling
     if (change?.erase !== undefined) {
-      await unindex(loan, change.erase.sessionId, change.erase.entries)
+      await unindexInPostgres(loan, change.erase.sessionId, change.erase.entries)
     }
     if (change !== undefined) await write(loan, verb, change, at)
     ended = change !== undefined

@@ -1,7 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import type { StoreChange } from '../rules/ruling.ts'
-import type { Connections } from './connections.ts'
-import { indexSome, unindexedSessions } from './search.ts'
+import type { Connections } from './connections/connections.ts'
+import { indexInPostgres, unindexedInPostgres } from './search.ts'
 
 /** A long chain is made in pieces: 5,000 links take about a tenth of a second. */
 export const CHAIN = { text: 'select chain_audit(5000) as more', values: [] }
@@ -43,7 +43,7 @@ export class Maintenance {
 
   async #findUnindexed(): Promise<void> {
     try {
-      for (const id of await unindexedSessions(this.#connections)) this.#unindexed.add(id)
+      for (const id of await unindexedInPostgres(this.#connections)) this.#unindexed.add(id)
     } catch {
       // Found again when the store is next opened, and read directly until then.
     }
@@ -73,7 +73,7 @@ export class Maintenance {
     this.#unindexed.delete(id)
     let isMore = true
     try {
-      isMore = await indexSome(this.#connections, id)
+      isMore = await indexInPostgres(this.#connections, id)
     } finally {
       if (isMore) this.#unindexed.add(id)
     }

@@ -12,8 +12,8 @@ import {
   type LoanedClient,
   locationOf,
   type PostgresConnectionOptions,
-} from './connections.ts'
-import { translateServerError } from './failure.ts'
+} from './connections/connections.ts'
+import { translateServerError } from './connections/failure.ts'
 import { Maintenance } from './maintenance.ts'
 import { postgresReads } from './reads.ts'
 import { migratePostgres, STORE_SCHEMA } from './schema.ts'

@@ -13,10 +13,15 @@ import {
   checkedSingles,
   checkMemory,
 } from '../verify/answers.ts'
-import { type Connections, inSnapshot, type LoanedClient, type Query } from './connections.ts'
+import {
+  type Connections,
+  inSnapshot,
+  type LoanedClient,
+  type Query,
+} from './connections/connections.ts'
 import { CHAIN } from './maintenance.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
-import { searchSessions } from './search.ts'
+import { searchPostgres } from './search.ts'
 import {
   AUDIT_COLUMNS,
   type Columns,
@@ -202,7 +207,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         [toText(sessionId), toBytes(hash)],
         (row) => checkedBlob(POSTGRES.blob.decode(row)),
       ),
-    search: (query) => inSnapshot(connections, (loan) => searchSessions(loan, query)),
+    search: (query) => inSnapshot(connections, (loan) => searchPostgres(loan, query)),
     verify: async (query) => {
       await readChained(connections, { text: 'select 1', values: [] })
       return verifyPostgres(connections, query)

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { StoreBusyError, StoreRefusedError } from '../errors.ts'
-import { locationOf, newClient } from './connections.ts'
-import { ServerFailure, translateServerError } from './failure.ts'
+import { locationOf, newClient } from './connections/connections.ts'
+import { ServerFailure, translateServerError } from './connections/failure.ts'
 import { STORE_SCHEMA } from './schema.ts'
 
 type Notice = {

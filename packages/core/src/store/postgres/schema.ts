@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { StoreRefusedError } from '../errors.ts'
 import { sha256 } from '../integrity/canonical.ts'
-import type { LoanedClient } from './connections.ts'
+import type { LoanedClient } from './connections/connections.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 export const POSTGRES_SCHEMA = MIGRATIONS.length

@@ -13,10 +13,10 @@ import {
   NO_INDEX,
   withMerge,
 } from '../search/index-state.ts'
-import { mergePages, type Page } from '../search/lists.ts'
-import { type Answers, type Lookup, performAsync, type SessionRuns } from '../search/lookup.ts'
+import { type ListPage, mergePages } from '../search/lists.ts'
+import { type Answers, type IndexLookup, performAsync, type SessionRuns } from '../search/lookup.ts'
 import { checkedSingles } from '../verify/answers.ts'
-import type { Connections, LoanedClient, Query } from './connections.ts'
+import type { Connections, LoanedClient, Query } from './connections/connections.ts'
 import { type Columns, fromText, POSTGRES, toText } from './tables.ts'
 
 /**
@@ -30,7 +30,7 @@ const INDEX_BATCH = 128
 const MERGE_PAGES = 24
 
 /** Runs in one snapshot, which the caller has opened. */
-export async function searchSessions(loan: LoanedClient, query: Search): Promise<SearchAnswer> {
+export async function searchPostgres(loan: LoanedClient, query: Search): Promise<SearchAnswer> {
   const ids = [query.sessionId].flat()
   const [rows = []] = await loan.send([
     {
@@ -51,7 +51,7 @@ export async function searchSessions(loan: LoanedClient, query: Search): Promise
 
 async function answer(
   loan: LoanedClient,
-  lookup: Lookup,
+  lookup: IndexLookup,
   idOf: (session: number) => SessionId,
 ): Promise<Answers[keyof Answers]> {
   switch (lookup.want) {
@@ -105,7 +105,7 @@ function runParameters(
 
 async function readPages(
   loan: LoanedClient,
-  { of, roots }: Lookup & { readonly want: 'pages' },
+  { of, roots }: IndexLookup & { readonly want: 'pages' },
   idOf: (session: number) => SessionId,
 ): Promise<Answers['pages']> {
   const [rows = []] = await loan.send([
@@ -135,7 +135,7 @@ async function readPages(
 
 async function readRanges(
   loan: LoanedClient,
-  ranges: (Lookup & { readonly want: 'entries' })['ranges'],
+  ranges: (IndexLookup & { readonly want: 'entries' })['ranges'],
   idOf: (session: number) => SessionId,
 ): Promise<Answers['entries']> {
   const read = await loan.send(
@@ -164,7 +164,7 @@ function decodeBlock(row: Columns): Block {
 }
 
 /** Sessions with entries that are not indexed yet; asked once when a store is opened. */
-export async function unindexedSessions(connections: Connections): Promise<readonly SessionId[]> {
+export async function unindexedInPostgres(connections: Connections): Promise<readonly SessionId[]> {
   const rows = await connections.query({
     text: `select id from session left join indexed on indexed.session = session.id
       where session.tail > coalesce(indexed.upto, 0) limit $1`,
@@ -178,7 +178,7 @@ export async function unindexedSessions(connections: Connections): Promise<reado
  * is the lock: no entry is indexed twice, and none while it is being erased. If another process has
  * it, look again later.
  */
-export async function indexSome(connections: Connections, id: SessionId): Promise<boolean> {
+export async function indexInPostgres(connections: Connections, id: SessionId): Promise<boolean> {
   const loan = await connections.loan()
   let ended = false
   try {
@@ -288,7 +288,7 @@ function decodeIndexed({ number, kind, at, meta, body }: Columns): IndexedEntry 
   }
 }
 
-function writePages(id: SessionId, run: number, pages: readonly Page[]): readonly Query[] {
+function writePages(id: SessionId, run: number, pages: readonly ListPage[]): readonly Query[] {
   if (pages.length === 0) return []
   return [
     {
@@ -331,7 +331,7 @@ function writeState(id: SessionId, state: IndexState): Query {
  * Takes entries out of the index, in the transaction that removes their texts. The lock comes first:
  * whoever is indexing the entry ends before its words are removed, and later ones find no text.
  */
-export async function unindex(
+export async function unindexInPostgres(
   loan: LoanedClient,
   sessionId: SessionId,
   numbers: readonly number[],

@@ -16,7 +16,7 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Remains, Rows } from '../rules/ruling.ts'
-import type { LoanedClient, Query } from './connections.ts'
+import type { LoanedClient, Query } from './connections/connections.ts'
 import type { Args, Lookup } from './lookup.ts'
 import { LOOKUP_NAMES, LOOKUPS, type LookupName } from './lookups.ts'
 import type { Columns } from './tables.ts'

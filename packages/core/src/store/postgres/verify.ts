@@ -4,7 +4,7 @@ import type { StoreFinding } from '../queries.ts'
 import type { MailRow, SessionRow } from '../rows.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
-import { type Connections, inSnapshot, type LoanedClient } from './connections.ts'
+import { type Connections, inSnapshot, type LoanedClient } from './connections/connections.ts'
 import {
   AUDIT_COLUMNS,
   type Columns,

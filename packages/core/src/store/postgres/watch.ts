@@ -1,6 +1,10 @@
 import type pg from 'pg'
 import type { RunnerId } from '../../base/ids.ts'
-import { type Connections, newClient, type PostgresConnectionOptions } from './connections.ts'
+import {
+  type Connections,
+  newClient,
+  type PostgresConnectionOptions,
+} from './connections/connections.ts'
 
 /** Names of runners in one message, below the server's 8,000 bytes; beyond that everybody is woken. */
 const NAMES_MAX = 100

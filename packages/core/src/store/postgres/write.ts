@@ -1,6 +1,6 @@
 import type { SessionRow } from '../rows.ts'
 import type { Erase, Replaced, StoreChange } from '../rules/ruling.ts'
-import type { Query } from './connections.ts'
+import type { Query } from './connections/connections.ts'
 import {
   type Columns,
   encodeAudit,

@@ -24,7 +24,7 @@ export type IndexedEntry = Pick<Entry, 'number' | 'kind' | 'body' | 'at'> & {
   readonly meta: object
 }
 
-export function speakerOf({ kind, meta }: IndexedEntry): Speaker {
+export function entrySpeakerOf({ kind, meta }: IndexedEntry): Speaker {
   if (kind === 'assistant') return 'agent'
   if (kind === 'result') return 'tool'
   if (kind !== 'input') return 'none'
@@ -51,7 +51,7 @@ export class BlockWriter {
     const seconds = Math.min(2 ** 32 - 1, Math.max(0, Math.floor(entry.at / 1_000)))
     this.#entries.push(passages.length & 255, passages.length >> 8)
     for (let byte = 0; byte < 4; byte++) this.#entries.push(Math.floor(seconds / 256 ** byte) & 255)
-    this.#entries.push(SPEAKERS.indexOf(speakerOf(entry)))
+    this.#entries.push(SPEAKERS.indexOf(entrySpeakerOf(entry)))
     for (const { words, distinct } of passages) this.#lengths.push(words, distinct)
   }
 
@@ -191,7 +191,7 @@ export class PassageTable {
     return (this.#seconds[entry] as number) * 1_000
   }
 
-  speakerOf(entry: number): Speaker {
+  entrySpeakerOf(entry: number): Speaker {
     return SPEAKERS[this.#speakers[entry] as number] ?? 'none'
   }
 }

@@ -16,14 +16,14 @@ const AFTER_MS = 14 * DAY_MS
 const STRETCHES_MAX = 100
 const QUESTION_CHARACTERS_MAX = 2_000
 
-export interface Stretch {
+export interface TimeSpan {
   readonly from: number
   readonly to: number
 }
 
 /** `span` is the time of the first and the last entry: a date without a year means every year in it. */
-export function stretchesIn(text: string, span: Stretch): readonly Stretch[] {
-  const found: Stretch[] = []
+export function stretchesIn(text: string, span: TimeSpan): readonly TimeSpan[] {
+  const found: TimeSpan[] = []
   const add = (year: string | undefined, month: number, day: number) => {
     if (month < 0 || month > 11 || day > 31) return
     const years = year === undefined ? yearsIn(span) : [Number(year)]
@@ -53,7 +53,7 @@ function monthOf(name: string): number {
   return MONTHS.findIndex((month) => month.startsWith(name.toLowerCase().slice(0, 3)))
 }
 
-function yearsIn({ from, to }: Stretch): readonly number[] {
+function yearsIn({ from, to }: TimeSpan): readonly number[] {
   const first = new Date(from).getUTCFullYear()
   const last = new Date(to).getUTCFullYear()
   return Array.from({ length: Math.min(20, last - first + 1) }, (_, index) => last - index)

@@ -1,7 +1,7 @@
 import type { Entry } from '../rows.ts'
 import { type Block, blockOf, passagesIn, withoutEntry } from './blocks.ts'
 import { type IndexState, NO_INDEX, runsWith } from './index-state.ts'
-import { type Page, rootBytes, withoutPassages } from './lists.ts'
+import { type ListPage, rootBytes, withoutPassages } from './lists.ts'
 import { passagesOf } from './words.ts'
 
 /** What an engine reads and writes to take entries out of an index. It answers at once or later. */
@@ -17,7 +17,7 @@ export type ErasedEntry = Pick<Entry, 'number' | 'kind' | 'body'>
 export interface RewrittenPage {
   readonly run: number
   readonly root: Uint8Array
-  readonly pages: readonly Page[]
+  readonly pages: readonly ListPage[]
 }
 
 /** Erasing more than this share of a session is cheaper, and as thorough, by indexing the rest again. */
@@ -70,7 +70,7 @@ export function planErasure(
 }
 
 /** The page without the passages; null where it holds none of them. */
-export function erasedPage(page: Uint8Array, from: number, to: number): readonly Page[] | null {
+export function erasedPage(page: Uint8Array, from: number, to: number): readonly ListPage[] | null {
   let changes = 0
   const pages = withoutPassages(page, (passage) => {
     const isErased = passage >= from && passage < to

@@ -3,8 +3,8 @@ import { DamagedRowError } from '../errors.ts'
 import type { Search as Query, SearchHit } from '../queries.ts'
 import type { Entry } from '../rows.ts'
 import type { PassageTable } from './blocks.ts'
-import { ask, type Search } from './lookup.ts'
-import { textOf } from './words.ts'
+import { lookUp, type SearchSteps } from './lookup.ts'
+import { searchedText } from './words.ts'
 
 /** What the index itself knows of an entry: its time and who speaks. */
 export function entryFilter(
@@ -15,7 +15,7 @@ export function entryFilter(
   return (entry) =>
     (since === undefined || table.timeOf(entry) >= since) &&
     (until === undefined || table.timeOf(entry) < until) &&
-    (speaker === undefined || table.speakerOf(entry) === speaker)
+    (speaker === undefined || table.entrySpeakerOf(entry) === speaker)
 }
 
 const PHRASE = /(?<=^|\s)"([^"]+)"(?=\s|$)/g
@@ -31,14 +31,14 @@ export function phrasesIn({ text, exact }: Query): readonly string[] {
     .filter((phrase) => /[\p{L}\p{N}]/u.test(phrase))
 }
 
-type Verify = (hit: SearchHit, session: number) => Search<boolean>
+type Verify = (hit: SearchHit, session: number) => SearchSteps<boolean>
 
 /** What only the text of an entry can tell; null where nothing is asked of it. */
 export function verifier({ tool, path }: Query, phrases: readonly string[]): Verify | null {
   const wanted = [...phrases, ...(path === undefined ? [] : [path])].map(comparable)
   if (wanted.length === 0 && tool === undefined) return null
   return function* verify({ entry }, session) {
-    const text = comparable(textOf(entry))
+    const text = comparable(searchedText(entry))
     if (!wanted.every((phrase) => text.includes(phrase))) return false
     return tool === undefined || (yield* isOfTool(entry, tool, session))
   }
@@ -51,14 +51,14 @@ function comparable(text: string): string {
 /** How far back the call of a result is looked for: results stand directly behind their calls. */
 const CALL_DISTANCE = 40
 
-function* isOfTool(entry: Entry, tool: string, session: number): Search<boolean> {
+function* isOfTool(entry: Entry, tool: string, session: number): SearchSteps<boolean> {
   if (entry.kind === 'assistant') return callsOf(entry).some(({ name }) => name === tool)
   if (entry.kind !== 'result') return false
   const { call } = entry.meta
   const to = entry.number - 1
   if (to < 1) return false
   const from = Math.max(1, to - CALL_DISTANCE + 1)
-  const [earlier = []] = yield* ask({ want: 'entries', ranges: [{ session, from, to }] })
+  const [earlier = []] = yield* lookUp({ want: 'entries', ranges: [{ session, from, to }] })
   if (earlier instanceof DamagedRowError) throw earlier
   const made = earlier.findLast((each) => callsOf(each).some(({ id }) => id === call))
   return made !== undefined && callsOf(made).some(({ id, name }) => id === call && name === tool)

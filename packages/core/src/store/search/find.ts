@@ -7,11 +7,11 @@ import { type Block, PassageTable } from './blocks.ts'
 import { stretchesIn } from './dates.ts'
 import { entryFilter, phrasesIn, verifier } from './filter.ts'
 import { type IndexState, indexBatch } from './index-state.ts'
-import { ask, type Search } from './lookup.ts'
+import { lookUp, type SearchSteps } from './lookup.ts'
 import { cutPassages } from './passages.ts'
 import { type RankBudget, type Ranked, rankPassages } from './rank.ts'
-import { findTerms } from './terms.ts'
-import { questionOf, textOf } from './words.ts'
+import { findTerms, type SearchPart } from './terms.ts'
+import { questionOf, searchedText } from './words.ts'
 
 /** A session to search in: how far it is indexed, and how far it reaches. */
 export interface Searched {
@@ -26,24 +26,12 @@ const UNINDEXED_READ_MAX = 1_000
 const VERIFIED_MAX = 2_000
 const VERIFY_PAGE = 50
 
-/** A session with the entries that are not indexed yet added, as if they were. */
-export interface Part {
-  readonly session: number
-  readonly index: IndexState
-  readonly fresh: ReadonlyMap<string, readonly number[]>
-  readonly freshBlocks: readonly Block[]
-  /** Totals with the fresh ones; `index` is what is written. */
-  readonly live: number
-  readonly distinctSum: number
-  readonly pending: number
-}
-
 /** Everything about a search that does not depend on where rows are kept. */
 export function* search(
   query: Query,
   sessions: readonly Searched[],
   budget?: RankBudget,
-): Search<SearchAnswer> {
+): SearchSteps<SearchAnswer> {
   const { limit, skip = 0 } = query
   const parts = yield* partsOf(sessions)
   const pending = sum(parts, (part) => part.pending)
@@ -85,12 +73,12 @@ export function* search(
   return { hits: matched.slice(skip, skip + wanted), total: matched.length, pending }
 }
 
-function* partsOf(sessions: readonly Searched[]): Search<readonly Part[]> {
+function* partsOf(sessions: readonly Searched[]): SearchSteps<readonly SearchPart[]> {
   const ranges = sessions.flatMap(({ index, tail }, session) => {
     const to = Math.min(tail, index.upto + UNINDEXED_READ_MAX)
     return to > index.upto ? [{ session, from: index.upto + 1, to }] : []
   })
-  const read = ranges.length === 0 ? [] : yield* ask({ want: 'entries', ranges })
+  const read = ranges.length === 0 ? [] : yield* lookUp({ want: 'entries', ranges })
   const fresh = new Map(ranges.map(({ session }, at) => [session, read[at] ?? []]))
   return sessions.map(({ index, tail }, session) => {
     const { live, distinctSum } = index
@@ -108,9 +96,9 @@ function* partsOf(sessions: readonly Searched[]): Search<readonly Part[]> {
   })
 }
 
-function* blocksOf(parts: readonly Part[]): Search<readonly (readonly Block[])[]> {
+function* blocksOf(parts: readonly SearchPart[]): SearchSteps<readonly (readonly Block[])[]> {
   const indexed = parts.filter(({ index }) => index.upto > 0).map(({ session }) => session)
-  const read = indexed.length === 0 ? [] : yield* ask({ want: 'blocks', sessions: indexed })
+  const read = indexed.length === 0 ? [] : yield* lookUp({ want: 'blocks', sessions: indexed })
   const written = new Map(indexed.map((session, at) => [session, read[at] ?? []]))
   return parts.map(({ session, freshBlocks }) => [...(written.get(session) ?? []), ...freshBlocks])
 }
@@ -133,7 +121,7 @@ interface Found {
 function* hitsOf(
   { query: { neighbours }, sessions, places, table }: Found,
   ranked: readonly Ranked[],
-): Search<readonly SearchHit[]> {
+): SearchSteps<readonly SearchHit[]> {
   const ranges = ranked.map(({ entry }) => {
     const { session: place, number } = table.identify(entry)
     const session = places[place] as number
@@ -142,7 +130,7 @@ function* hitsOf(
     return { session, number, from, to: Math.min(tail, number + neighbours) }
   })
   if (ranges.length === 0) return []
-  const read = yield* ask({ want: 'entries', ranges })
+  const read = yield* lookUp({ want: 'entries', ranges })
   return ranked.flatMap(({ passage }, at): readonly SearchHit[] => {
     const { session, number } = ranges[at] as (typeof ranges)[number]
     const near = read[at] ?? []
@@ -166,7 +154,7 @@ function* hitsOf(
 }
 
 function excerptOf(entry: Entry, place: number): string {
-  return cutPassages(textOf(entry))[place]?.trim() ?? ''
+  return cutPassages(searchedText(entry))[place]?.trim() ?? ''
 }
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {

@@ -1,5 +1,5 @@
 import { type Block, BlockWriter, blockOf, EMPTY_BLOCK, type IndexedEntry } from './blocks.ts'
-import { type Page, packLists } from './lists.ts'
+import { type ListPage, packLists } from './lists.ts'
 import { passagesOf } from './words.ts'
 
 /**
@@ -42,7 +42,7 @@ export interface IndexedBatch {
   readonly state: IndexState
   /** The new run, as pages; none where the entries hold no words. */
   readonly run: number
-  readonly pages: readonly Page[]
+  readonly pages: readonly ListPage[]
   /** Blocks to write, by their numbers. */
   readonly blocks: ReadonlyMap<number, Block>
   readonly lists: ReadonlyMap<string, readonly number[]>

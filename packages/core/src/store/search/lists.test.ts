@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findItem, itemsOf, mergePages, packLists, passagesIn, rootBytes } from './lists.ts'
+import { findItem, listItemsOf, mergePages, packLists, passagesOfItem, rootBytes } from './lists.ts'
 
 const lists = fc
   .dictionary(
@@ -17,8 +17,8 @@ const decoder = new TextDecoder()
 const read = (pages: readonly { readonly bytes: Uint8Array }[]) =>
   new Map(
     pages.flatMap(({ bytes }) =>
-      [...itemsOf(bytes)].map(
-        (item) => [decoder.decode(item.root), [...passagesIn(item)]] as const,
+      [...listItemsOf(bytes)].map(
+        (item) => [decoder.decode(item.root), [...passagesOfItem(item)]] as const,
       ),
     ),
   )
@@ -30,14 +30,14 @@ describe('pages of lists', () => {
         const pages = packLists(given)
         expect(read(pages)).toEqual(given)
         const roots = pages.flatMap(({ bytes }) =>
-          [...itemsOf(bytes)].map(({ root }) => Buffer.from(root)),
+          [...listItemsOf(bytes)].map(({ root }) => Buffer.from(root)),
         )
         expect(roots).toEqual([...roots].sort(Buffer.compare))
         for (const [root, list] of given) {
           const key = rootBytes(root)
           const page = pages.findLast((each) => Buffer.compare(each.root, key) <= 0)
           const item = findItem(page?.bytes ?? new Uint8Array(0), key)
-          expect(item && [...passagesIn(item)]).toEqual(list)
+          expect(item && [...passagesOfItem(item)]).toEqual(list)
           expect(findItem(page?.bytes ?? new Uint8Array(0), rootBytes(`${root}!`))).toSatisfy(
             (found) => found === null || given.has(`${root}!`),
           )
@@ -79,7 +79,9 @@ describe('pages of lists', () => {
     const [page] = packLists(new Map([['orchid', [1, 2, 300]]]))
     const bytes = page?.bytes ?? new Uint8Array(0)
     for (let end = 1; end < bytes.length; end++) {
-      expect(() => [...itemsOf(bytes.subarray(0, end))].map(passagesIn)).toThrow(/search index/)
+      expect(() => [...listItemsOf(bytes.subarray(0, end))].map(passagesOfItem)).toThrow(
+        /search index/,
+      )
     }
   })
 })

@@ -11,14 +11,14 @@ import { ByteReader, ByteWriter, compareBytes, harmed } from './bytes.ts'
 const PAGE_BYTES = 1_900
 const ROOT_BYTES_MAX = 255
 
-export interface Item {
+export interface ListItem {
   readonly root: Uint8Array
   readonly count: number
   /** The passages as deltas, the first one counted from 0. */
   readonly list: Uint8Array
 }
 
-export interface Page {
+export interface ListPage {
   readonly root: Uint8Array
   readonly bytes: Uint8Array
 }
@@ -30,7 +30,7 @@ export function rootBytes(root: string): Uint8Array {
   return encoder.encode(root).subarray(0, ROOT_BYTES_MAX)
 }
 
-export function itemOf(root: Uint8Array, passages: readonly number[]): Item {
+export function itemOf(root: Uint8Array, passages: readonly number[]): ListItem {
   const writer = new ByteWriter()
   let before = 0
   for (const passage of passages) {
@@ -40,7 +40,7 @@ export function itemOf(root: Uint8Array, passages: readonly number[]): Item {
   return { root, count: passages.length, list: writer.take() }
 }
 
-export function* itemsOf(page: Uint8Array): Generator<Item> {
+export function* listItemsOf(page: Uint8Array): Generator<ListItem> {
   const reader = new ByteReader(page)
   let before = new Uint8Array(0)
   while (!reader.isAtEnd) {
@@ -66,7 +66,7 @@ function listAt(reader: ByteReader, count: number): Uint8Array {
 }
 
 /** The item of one root in its page, without building the others. */
-export function findItem(page: Uint8Array, root: Uint8Array): Item | null {
+export function findItem(page: Uint8Array, root: Uint8Array): ListItem | null {
   const reader = new ByteReader(page)
   // How many bytes the wanted root and the item before have in common, and whether that is all of it.
   let matched = 0
@@ -98,7 +98,7 @@ export function findItem(page: Uint8Array, root: Uint8Array): Item | null {
 }
 
 /** Writes the passages of an item to `into`, from `at` on; the end. */
-export function readPassages({ list, count }: Item, into: Uint32Array, at: number): number {
+export function readPassages({ list, count }: ListItem, into: Uint32Array, at: number): number {
   let position = 0
   let passage = 0
   for (let index = 0; index < count; index++) {
@@ -115,7 +115,7 @@ export function readPassages({ list, count }: Item, into: Uint32Array, at: numbe
   return at + count
 }
 
-export function passagesIn(item: Item): Uint32Array {
+export function passagesOfItem(item: ListItem): Uint32Array {
   const passages = new Uint32Array(item.count)
   readPassages(item, passages, 0)
   return passages
@@ -123,12 +123,12 @@ export function passagesIn(item: Item): Uint32Array {
 
 /** Packs sorted items into pages. */
 export class PageWriter {
-  readonly pages: Page[] = []
+  readonly pages: ListPage[] = []
   readonly #writer = new ByteWriter()
   #first: Uint8Array | null = null
   #before = new Uint8Array(0)
 
-  add({ root, count, list }: Item): void {
+  add({ root, count, list }: ListItem): void {
     const writer = this.#writer
     if (this.#first !== null && writer.length + root.length + list.length > PAGE_BYTES) this.end()
     this.#first ??= root
@@ -143,7 +143,7 @@ export class PageWriter {
     this.#before = new Uint8Array(root)
   }
 
-  end(): readonly Page[] {
+  end(): readonly ListPage[] {
     if (this.#first !== null) {
       this.pages.push({ root: this.#first, bytes: this.#writer.take() })
       this.#first = null
@@ -154,7 +154,7 @@ export class PageWriter {
 }
 
 /** Pages of roots and their passages, as they were counted. */
-export function packLists(lists: ReadonlyMap<string, readonly number[]>): readonly Page[] {
+export function packLists(lists: ReadonlyMap<string, readonly number[]>): readonly ListPage[] {
   const items = [...lists].map(([root, passages]) => itemOf(rootBytes(root), passages))
   items.sort((a, b) => compareBytes(a.root, b.root))
   const writer = new PageWriter()
@@ -173,10 +173,10 @@ export interface MergeInput {
  * every input has shown. What is behind it comes back, to be written into its run again.
  */
 export function mergePages(inputs: readonly MergeInput[]): {
-  readonly merged: readonly Page[]
-  readonly left: readonly (readonly Page[])[]
+  readonly merged: readonly ListPage[]
+  readonly left: readonly (readonly ListPage[])[]
 } {
-  const items = inputs.map(({ pages }) => pages.flatMap((page) => [...itemsOf(page)]))
+  const items = inputs.map(({ pages }) => pages.flatMap((page) => [...listItemsOf(page)]))
   const bound = inputs.reduce<Uint8Array | null>((least, { isMore }, index) => {
     const last = items[index]?.at(-1)?.root
     if (!isMore || last === undefined) return least
@@ -191,14 +191,14 @@ export function mergePages(inputs: readonly MergeInput[]): {
       if (item && (root === null || compareBytes(item.root, root) < 0)) root = item.root
     }
     if (root === null || (bound !== null && compareBytes(root, bound) > 0)) break
-    const parts: Item[] = []
+    const parts: ListItem[] = []
     for (const [index, list] of items.entries()) {
       const item = list[at[index] as number]
       if (item === undefined || compareBytes(item.root, root) !== 0) continue
       parts.push(item)
       at[index] = (at[index] as number) + 1
     }
-    writer.add(parts.length === 1 ? (parts[0] as Item) : joined(root, parts))
+    writer.add(parts.length === 1 ? (parts[0] as ListItem) : joined(root, parts))
   }
   const left = items.map((list, index) => {
     const rest = new PageWriter()
@@ -209,7 +209,7 @@ export function mergePages(inputs: readonly MergeInput[]): {
 }
 
 /** Lists one behind the other: only the first passage of each is counted from another one. */
-function joined(root: Uint8Array, parts: readonly Item[]): Item {
+function joined(root: Uint8Array, parts: readonly ListItem[]): ListItem {
   const writer = new ByteWriter()
   let last = 0
   let count = 0
@@ -229,10 +229,10 @@ function joined(root: Uint8Array, parts: readonly Item[]): Item {
 export function withoutPassages(
   page: Uint8Array,
   isErased: (passage: number) => boolean,
-): readonly Page[] {
+): readonly ListPage[] {
   const writer = new PageWriter()
-  for (const item of itemsOf(page)) {
-    const passages = [...passagesIn(item)]
+  for (const item of listItemsOf(page)) {
+    const passages = [...passagesOfItem(item)]
     const kept = passages.filter((passage) => !isErased(passage))
     if (kept.length === passages.length) writer.add(item)
     else if (kept.length > 0) writer.add(itemOf(item.root, kept))

@@ -6,7 +6,7 @@ import type { Block } from './blocks.ts'
  * What the shared part of a search asks an engine for, as much as possible at once: over a wire each
  * question is a round trip. Sessions are named by their place in the list that is searched.
  */
-export type Lookup =
+export type IndexLookup =
   | {
       /** For every run and root, run by run: the page that would hold the root, if there is one. */
       readonly want: 'pages'
@@ -42,18 +42,18 @@ export interface Answers {
   entries: readonly (readonly Entry[] | DamagedRowError)[]
 }
 
-export type Search<Result> = Generator<Lookup, Result, Answers[keyof Answers]>
+export type SearchSteps<Result> = Generator<IndexLookup, Result, Answers[keyof Answers]>
 
-export function* ask<Want extends Lookup['want']>(
-  lookup: Lookup & { readonly want: Want },
-): Generator<Lookup, Answers[Want], Answers[keyof Answers]> {
+export function* lookUp<Want extends IndexLookup['want']>(
+  lookup: IndexLookup & { readonly want: Want },
+): Generator<IndexLookup, Answers[Want], Answers[keyof Answers]> {
   return (yield lookup) as Answers[Want]
 }
 
 /** For engines that answer at once. */
 export function perform<Result>(
-  search: Search<Result>,
-  answer: (lookup: Lookup) => Answers[keyof Answers],
+  search: SearchSteps<Result>,
+  answer: (lookup: IndexLookup) => Answers[keyof Answers],
 ): Result {
   let step = search.next()
   while (step.done !== true) step = search.next(answer(step.value))
@@ -62,8 +62,8 @@ export function perform<Result>(
 
 /** For engines that answer over a wire. */
 export async function performAsync<Result>(
-  search: Search<Result>,
-  answer: (lookup: Lookup) => Promise<Answers[keyof Answers]>,
+  search: SearchSteps<Result>,
+  answer: (lookup: IndexLookup) => Promise<Answers[keyof Answers]>,
 ): Promise<Result> {
   let step = search.next()
   while (step.done !== true) step = search.next(await answer(step.value))

@@ -1,11 +1,22 @@
-import type { PassageTable } from './blocks.ts'
-import type { Part } from './find.ts'
-import { runIds } from './index-state.ts'
-import { findItem, type Item, itemsOf, readPassages, rootBytes } from './lists.ts'
-import { ask, type Search } from './lookup.ts'
+import type { Block, PassageTable } from './blocks.ts'
+import { type IndexState, runIds } from './index-state.ts'
+import { findItem, type ListItem, listItemsOf, readPassages, rootBytes } from './lists.ts'
+import { lookUp, type SearchSteps } from './lookup.ts'
 import type { Term } from './rank.ts'
 import { closestRoot, mayBeMistyped, SIMILAR_WEIGHT } from './similar.ts'
 import { PART, type QuestionWord } from './words.ts'
+
+/** A session with the entries that are not indexed yet added, as if they were. */
+export interface SearchPart {
+  readonly session: number
+  readonly index: IndexState
+  readonly fresh: ReadonlyMap<string, readonly number[]>
+  readonly freshBlocks: readonly Block[]
+  /** Totals with the fresh ones; `index` is what is written. */
+  readonly live: number
+  readonly distinctSum: number
+  readonly pending: number
+}
 
 /** A name that is nowhere as a whole may be there in parts. */
 const PART_WEIGHT = 0.5
@@ -15,7 +26,7 @@ const CORRECTED_SESSIONS_MAX = 20
 /** The lists of one root, by the sessions that have it. */
 type Lists = ReadonlyMap<
   number,
-  { readonly items: readonly Item[]; readonly fresh: readonly number[] }
+  { readonly items: readonly ListItem[]; readonly fresh: readonly number[] }
 >
 
 /**
@@ -24,10 +35,10 @@ type Lists = ReadonlyMap<
  */
 export function* findTerms(
   question: readonly QuestionWord[],
-  parts: readonly Part[],
-): Search<{
+  parts: readonly SearchPart[],
+): SearchSteps<{
   /** The sessions that hold any of them. */
-  readonly holding: readonly Part[]
+  readonly holding: readonly SearchPart[]
   /** With passages numbered as in a table of these sessions, as if `end` and later ones were not. */
   readonly termsIn: (table: PassageTable, end: number) => readonly Term[]
 }> {
@@ -64,20 +75,20 @@ export function* findTerms(
 
 function* listsOf(
   wanted: Iterable<string>,
-  parts: readonly Part[],
-): Search<readonly (readonly [string, Lists])[]> {
+  parts: readonly SearchPart[],
+): SearchSteps<readonly (readonly [string, Lists])[]> {
   const roots = [...wanted]
   if (roots.length === 0) return []
   const keys = roots.map(rootBytes)
   const of = parts.flatMap(({ session, index }) =>
     index.runs.length > 0 ? [{ session, runs: runIds(index) }] : [],
   )
-  const read = of.length === 0 ? [] : yield* ask({ want: 'pages', of, roots: keys })
+  const read = of.length === 0 ? [] : yield* lookUp({ want: 'pages', of, roots: keys })
   const pagesOf = new Map(
     of.map(({ session, runs }, at) => [session, { runs, pages: read[at] ?? [] }]),
   )
   return roots.map((root, at) => {
-    const lists = new Map<number, { items: readonly Item[]; fresh: readonly number[] }>()
+    const lists = new Map<number, { items: readonly ListItem[]; fresh: readonly number[] }>()
     for (const { session, fresh } of parts) {
       const { runs = [], pages = [] } = pagesOf.get(session) ?? {}
       const items = runs.flatMap((_, run) => {
@@ -92,7 +103,7 @@ function* listsOf(
 }
 
 /** Passages of all sessions and runs, ascending; runs stand in their order except around a merge. */
-function joined(lists: Lists, holding: readonly Part[], table: PassageTable): Uint32Array {
+function joined(lists: Lists, holding: readonly SearchPart[], table: PassageTable): Uint32Array {
   let count = 0
   for (const { items, fresh } of lists.values()) {
     count += fresh.length
@@ -133,7 +144,7 @@ function union(lists: readonly Uint32Array[]): Uint32Array {
 
 const decoder = new TextDecoder()
 
-function* closestIn(root: string, parts: readonly Part[]): Search<string | null> {
+function* closestIn(root: string, parts: readonly SearchPart[]): SearchSteps<string | null> {
   const [letter = ''] = root
   const from = rootBytes(letter)
   const to = rootBytes(String.fromCodePoint((letter.codePointAt(0) ?? 0) + 1))
@@ -142,8 +153,8 @@ function* closestIn(root: string, parts: readonly Part[]): Search<string | null>
     for (const each of fresh.keys()) if (each.startsWith(letter)) known.add(each)
   }
   const of = parts.map(({ session, index }) => ({ session, runs: runIds(index) }))
-  for (const page of yield* ask({ want: 'range', of, from, to })) {
-    for (const { root: bytes } of itemsOf(page)) {
+  for (const page of yield* lookUp({ want: 'range', of, from, to })) {
+    for (const { root: bytes } of listItemsOf(page)) {
       const each = decoder.decode(bytes)
       if (each.startsWith(letter)) known.add(each)
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import { stem } from './stem.ts'
-import { passagesOf, questionOf, textOf, wordsOf } from './words.ts'
+import { passagesOf, questionOf, searchedText, wordsOf } from './words.ts'
 
 describe('stem', () => {
   // From the published vocabulary of the algorithm.
@@ -104,7 +104,7 @@ describe('textOf', () => {
         { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AAAA' } },
       ],
     })
-    expect(textOf({ body }).split('\n')).toEqual(['look', 'run', 'npm test', 'bug'])
-    expect(textOf({ body: null })).toBe('')
+    expect(searchedText({ body }).split('\n')).toEqual(['look', 'run', 'npm test', 'bug'])
+    expect(searchedText({ body: null })).toBe('')
   })
 })

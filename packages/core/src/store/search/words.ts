@@ -83,7 +83,7 @@ export interface Indexed {
 /** The passages of an entry as they are indexed. */
 export function passagesOf(entry: Pick<Entry, 'kind' | 'body'>): Indexed {
   if (!isSearched(entry) || entry.body === null) return { language: languageOf([]), passages: [] }
-  const texts = cutPassages(textOf(entry))
+  const texts = cutPassages(searchedText(entry))
   const words = texts.map(wordsIn)
   const language = languageOf(words.flat().map((word) => word.toLowerCase()))
   return { language, passages: words.map((each) => passageOf(each, language)) }
@@ -147,7 +147,7 @@ export function isSearched(entry: Pick<Entry, 'kind'>): boolean {
 }
 
 /** What was said in an entry: every string of its body, except data that only machines read. */
-export function textOf(entry: Pick<Entry, 'body'>): string {
+export function searchedText(entry: Pick<Entry, 'body'>): string {
   if (entry.body === null) return ''
   const found: string[] = []
   let length = 0

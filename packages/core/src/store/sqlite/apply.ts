@@ -6,7 +6,7 @@ import type { SessionRow } from '../rows.ts'
 import type { Erase, StoreChange } from '../rules/ruling.ts'
 import { isTaken, type SqliteConnection, type Value } from './connection.ts'
 import { writeOperationalRows } from './operational-rows.ts'
-import { unindex } from './search.ts'
+import { unindexInSqlite } from './search.ts'
 import type { SessionNumbers } from './sessions.ts'
 import { hashBytes, hashText, packed, SQLITE } from './tables.ts'
 
@@ -143,7 +143,7 @@ function writeBlobs(db: SqliteConnection, numbers: SessionNumbers, change: Store
 }
 
 function erase(db: SqliteConnection, n: number, { entries, mail, replies }: Erase): void {
-  unindex(db, n, entries)
+  unindexInSqlite(db, n, entries)
   for (const number of entries) {
     db.run('update entry set body = null, salt = null where id = ?', packed(n, number))
   }

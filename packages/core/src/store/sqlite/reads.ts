@@ -17,7 +17,7 @@ import { newestAudit, readStoreId } from './apply.ts'
 import type { SqliteConnection, Value } from './connection.ts'
 import { operationalReads } from './operational-rows.ts'
 import { SQLITE_SCHEMA } from './schema.ts'
-import { searchSessions } from './search.ts'
+import { searchSqlite } from './search.ts'
 import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
 import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf } from './tables.ts'
 import { memoryOf, verifySqlite } from './verify.ts'
@@ -228,7 +228,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         const n = numbers.find(id)
         return session === undefined || n === undefined ? [] : [{ n, session }]
       })
-      return searchSessions(db, query, rows, ({ n, session }, from, to) =>
+      return searchSqlite(db, query, rows, ({ n, session }, from, to) =>
         checkedSingles(session.id, range(n, from, to)),
       )
     },

@@ -11,8 +11,8 @@ import {
   NO_INDEX,
   withMerge,
 } from '../search/index-state.ts'
-import { mergePages, type Page } from '../search/lists.ts'
-import { type Answers, type Lookup, perform } from '../search/lookup.ts'
+import { type ListPage, mergePages } from '../search/lists.ts'
+import { type Answers, type IndexLookup, perform } from '../search/lookup.ts'
 import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { packed, unpacked } from './tables.ts'
 
@@ -31,7 +31,7 @@ export interface SearchedRow {
   readonly session: SessionRow
 }
 
-export function searchSessions(
+export function searchSqlite(
   db: SqliteConnection,
   query: Search,
   rows: readonly SearchedRow[],
@@ -39,7 +39,7 @@ export function searchSessions(
 ): SearchAnswer {
   const sessions = rows.map(({ n, session: { id, tail } }) => ({ id, tail, index: stateOf(db, n) }))
   const rowOf = (session: number) => rows[session] as SearchedRow
-  return perform(search(query, sessions), (lookup: Lookup): Answers[keyof Answers] => {
+  return perform(search(query, sessions), (lookup: IndexLookup): Answers[keyof Answers] => {
     switch (lookup.want) {
       case 'pages':
         return lookup.of.map(({ session, runs }) =>
@@ -70,7 +70,7 @@ function orDamage<T>(read: () => T): T | DamagedRowError {
   }
 }
 
-function pageOf(db: SqliteConnection, n: number, run: number, root: Uint8Array): Page | null {
+function pageOf(db: SqliteConnection, n: number, run: number, root: Uint8Array): ListPage | null {
   const row = db.get(
     `select root, lists from word_page where session = ? and run = ? and root <= ?
      order by root desc limit 1`,
@@ -98,7 +98,7 @@ function pagesBetween(
   return [...(first === null ? [] : [first]), ...rows.map(decodePage)].map(({ bytes }) => bytes)
 }
 
-function decodePage(row: SqliteColumns): Page {
+function decodePage(row: SqliteColumns): ListPage {
   return { root: row['root'] as Uint8Array, bytes: row['lists'] as Uint8Array }
 }
 
@@ -118,7 +118,7 @@ function stateOf(db: SqliteConnection, n: number): IndexState {
 }
 
 /** Sessions with entries that are not indexed yet; asked once when a store is opened. */
-export function unindexedSessions(db: SqliteConnection): number[] {
+export function unindexedInSqlite(db: SqliteConnection): number[] {
   return db
     .all(
       `select n from session left join indexed on indexed.session = session.n
@@ -131,7 +131,7 @@ export function unindexedSessions(db: SqliteConnection): number[] {
  * Indexes one batch of a session or merges a few pages, inside a transaction that the caller holds;
  * true when more is left. The cursor moves in the same transaction.
  */
-export function indexSome(db: SqliteConnection, n: number): boolean {
+export function indexInSqlite(db: SqliteConnection, n: number): boolean {
   const state = stateOf(db, n)
   if (mergeSome(db, n, state)) return true
   // No more of an entry is asked for: what else of it is harmed keeps no words in, and none out.
@@ -182,7 +182,12 @@ function mergeSome(db: SqliteConnection, n: number, state: IndexState): boolean 
   return true
 }
 
-function writePages(db: SqliteConnection, n: number, run: number, pages: readonly Page[]): void {
+function writePages(
+  db: SqliteConnection,
+  n: number,
+  run: number,
+  pages: readonly ListPage[],
+): void {
   for (const { root, bytes } of pages) {
     const sql = 'insert into word_page (session, run, root, lists) values (?, ?, ?, ?)'
     db.run(sql, n, run, root, bytes)
@@ -209,7 +214,7 @@ function writeState(db: SqliteConnection, n: number, state: IndexState): void {
 }
 
 /** Takes entries out of the index, before their bodies are gone; the words leave the file at once. */
-export function unindex(db: SqliteConnection, n: number, numbers: readonly number[]): void {
+export function unindexInSqlite(db: SqliteConnection, n: number, numbers: readonly number[]): void {
   const state = stateOf(db, n)
   const entries = numbers.flatMap((number): readonly ErasedEntry[] => {
     const row = db.get('select kind, body from entry where id = ?', packed(n, number))

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isObject } from '#core/base/json'
 import { EventLines } from '../../proxy/event-lines.ts'
-import type { Passage, Recorder } from '../../runtime/client-sessions/recorder.ts'
+import type { RecordedPassage, Recorder } from '../../runtime/client-sessions/recorder.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { isFromHere, type ProxyAddress, readAddress, upstreamFor } from './address.ts'
 import { answerCompaction } from './compaction-answer.ts'
@@ -159,7 +159,7 @@ function isRecorded({ method, headers }: IncomingMessage, { pathname }: ProxyAdd
 async function follow(
   answer: IncomingMessage,
   response: ServerResponse,
-  passage: Passage,
+  passage: RecordedPassage,
 ): Promise<void> {
   const type = answer.headers['content-type'] ?? ''
   const isOk = answer.statusCode === 200

@@ -1,12 +1,12 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { ResultPart } from '#core/message/message'
 import { type ClientNote, kindOf, splitNotes } from '../client-notes.ts'
-import { callUnit, opaque, textUnit, type Unit } from '../unit.ts'
+import { callUnit, opaqueItem, textUnit, type Unit } from '../unit.ts'
 import { countOf, textAt } from './fields.ts'
-import type { ReadItem, Reply, ReplyReader, ReplyUsage, Wire } from './wire.ts'
+import type { ClientWire, ReadItem, ReplyReader, ReplyUsage, UpstreamReply } from './wire.ts'
 
 /** Anthropic Messages. */
-export const anthropicWire: Wire = {
+export const anthropicWire: ClientWire = {
   list: 'messages',
   read,
   writeHandoff: (text, notes) => {
@@ -76,7 +76,7 @@ function assistantUnits(block: JsonObject): readonly Unit[] {
     case 'redacted_thinking':
       return []
     default:
-      return [{ kind: 'block', role: 'assistant', part: opaque('anthropic', block) }]
+      return [{ kind: 'block', role: 'assistant', part: opaqueItem('anthropic', block) }]
   }
 }
 
@@ -91,7 +91,7 @@ function resultPart(block: JsonObject, notes: ClientNote[]): ResultPart[] {
 function mediaPart(block: JsonObject): ResultPart {
   const { type, source } = block
   const isMedia = (type === 'image' || type === 'document') && isObject(source)
-  if (!isMedia || source['type'] !== 'base64') return opaque('anthropic', block)
+  if (!isMedia || source['type'] !== 'base64') return opaqueItem('anthropic', block)
   const mediaType = textAt(source, 'media_type')
   const media = { kind: 'base64', mediaType, data: textAt(source, 'data') } as const
   return { type: type === 'image' ? 'image' : 'file', source: media }
@@ -137,7 +137,7 @@ class AnthropicReply implements ReplyReader {
     }
   }
 
-  reply(): Reply {
+  reply(): UpstreamReply {
     const units = [...this.#blocks.values()].flatMap(({ start, text }) => {
       if (start['type'] === 'text') return textUnit('assistant', textAt(start, 'text') + text)
       if (start['type'] === 'tool_use' && text !== '') {

@@ -3,10 +3,10 @@ import { type ClientNote, kindOf, splitNotes } from '../client-notes.ts'
 import { callUnit, textUnit, type Unit } from '../unit.ts'
 import { countOf, textAt } from './fields.ts'
 import { imagePart, outputParts } from './responses.ts'
-import type { ReadItem, Reply, ReplyReader, ReplyUsage, Wire } from './wire.ts'
+import type { ClientWire, ReadItem, ReplyReader, ReplyUsage, UpstreamReply } from './wire.ts'
 
 /** OpenAI Chat Completions. */
-export const chatWire: Wire = {
+export const chatWire: ClientWire = {
   list: 'messages',
   read,
   writeHandoff: (text, notes) => {
@@ -92,7 +92,7 @@ class ChatReply implements ReplyReader {
     })
   }
 
-  reply(): Reply {
+  reply(): UpstreamReply {
     const calls = [...this.#calls.values()]
       .map(({ id, name, input }) => callUnit(id, name, input))
       .filter((unit) => this.#isWhole || (unit.kind === 'call' && unit.inputText === undefined))

@@ -5,15 +5,15 @@ import { hashUnit } from '../unit.ts'
 import { anthropicWire } from './anthropic.ts'
 import { chatWire } from './chat.ts'
 import { responsesWire } from './responses.ts'
-import type { Wire } from './wire.ts'
+import type { ClientWire } from './wire.ts'
 
-function reply(wire: Wire, events: readonly JsonObject[]) {
+function reply(wire: ClientWire, events: readonly JsonObject[]) {
   const reader = wire.openReply()
   for (const event of events) reader.take(event)
   return reader.reply()
 }
 
-const hashes = (wire: Wire, items: readonly JsonObject[]) =>
+const hashes = (wire: ClientWire, items: readonly JsonObject[]) =>
   items.flatMap((item) => wire.read(item).units.map(hashUnit))
 
 describe('a reply as it passes', () => {

@@ -1,12 +1,12 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { ResultPart } from '#core/message/message'
 import { type ClientNote, kindOf, splitNotes } from '../client-notes.ts'
-import { callUnit, opaque, textUnit, type Unit } from '../unit.ts'
+import { callUnit, opaqueItem, textUnit, type Unit } from '../unit.ts'
 import { countOf, textAt } from './fields.ts'
-import type { ReadItem, Reply, ReplyReader, ReplyUsage, Wire } from './wire.ts'
+import type { ClientWire, ReadItem, ReplyReader, ReplyUsage, UpstreamReply } from './wire.ts'
 
 /** OpenAI Responses. */
-export const responsesWire: Wire = {
+export const responsesWire: ClientWire = {
   list: 'input',
   read,
   writeHandoff: (text, notes) => {
@@ -52,7 +52,7 @@ function itemUnits(item: JsonObject): readonly Unit[] {
       return []
     default: {
       const { id: _, status: __, ...rest } = item
-      return [{ kind: 'block', role: 'assistant', part: opaque('openai', rest) }]
+      return [{ kind: 'block', role: 'assistant', part: opaqueItem('openai', rest) }]
     }
   }
 }
@@ -89,7 +89,7 @@ export function imagePart(part: JsonObject): ResultPart {
   const { image_url: image } = part
   const url = isObject(image) ? textAt(image, 'url') : textAt(part, 'image_url')
   const [start, mediaType] = DATA_URL.exec(url.slice(0, 200)) ?? []
-  if (start === undefined || mediaType === undefined) return opaque('openai', part)
+  if (start === undefined || mediaType === undefined) return opaqueItem('openai', part)
   const source = { kind: 'base64', mediaType, data: url.slice(start.length) } as const
   return { type: 'image', source }
 }
@@ -140,7 +140,7 @@ class ResponsesReply implements ReplyReader {
     }
   }
 
-  reply(): Reply {
+  reply(): UpstreamReply {
     const units = this.#items.flatMap((item) => read(item).units)
     const partial = textUnit('assistant', this.#text)
     return { units: [...units, ...partial], isWhole: this.#isWhole, usage: this.#usage }

@@ -3,7 +3,7 @@ import type { ClientNote } from '../client-notes.ts'
 import type { Unit } from '../unit.ts'
 
 /** One of the three forms in which clients speak to providers. */
-export interface Wire {
+export interface ClientWire {
   /** The field of the body that holds the history. */
   readonly list: 'messages' | 'input'
   read(item: JsonObject): ReadItem
@@ -26,10 +26,10 @@ export interface ReadItem {
 export interface ReplyReader {
   /** One event of the stream, or the whole document. */
   take(event: JsonObject): void
-  reply(): Reply
+  reply(): UpstreamReply
 }
 
-export interface Reply {
+export interface UpstreamReply {
   readonly units: readonly Unit[]
   /** The provider said that it is complete. */
   readonly isWhole: boolean
@@ -43,4 +43,4 @@ export interface ReplyUsage {
   readonly outputTokens: number
 }
 
-export const NO_REPLY: Reply = { units: [], isWhole: false, usage: null }
+export const NO_REPLY: UpstreamReply = { units: [], isWhole: false, usage: null }

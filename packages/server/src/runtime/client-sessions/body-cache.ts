@@ -1,6 +1,13 @@
 import { Recent } from '#core/base/recent'
 import type { History } from '../../proxy/history.ts'
-import type { ClientRequest } from './recorder.ts'
+
+export interface ClientRequest {
+  /** Without launch id and query. */
+  readonly path: string
+  readonly headers: { readonly [name: string]: string | undefined }
+  readonly body: Buffer
+  readonly launch: string | null
+}
 
 /**
  * The last request of each conversation: the next one begins with the same bytes, and what was read

@@ -13,7 +13,7 @@ import { Recent } from '#core/base/recent'
 import { readRange } from '#core/session/context/source'
 import type { Store, Tail } from '#core/store/contract'
 import { newSession } from '#core/store/rules/create-session'
-import { type History, locate, place, unitCount } from '../../proxy/history.ts'
+import { findPosition, type History, locate, unitCount } from '../../proxy/history.ts'
 import type { Identity } from '../../proxy/identify.ts'
 import { UnitTree } from '../../proxy/unit-tree.ts'
 import { limitsFor } from '../models/limits.ts'
@@ -118,7 +118,7 @@ export class ClientSessions {
     let best: { session: StoredSession; depth: number } | null = null
     for (const id of await this.#candidates(identity.client, first)) {
       const session = await this.#opened(id)
-      const placed = place(session.tree, history)
+      const placed = findPosition(session.tree, history)
       if (placed === null) continue
       const { depth } = locate(session.tree, placed)
       const isRepeated = depth === unitCount(placed) && session.tree.head.depth === depth

@@ -14,7 +14,7 @@ import { limitsFor } from '../models/limits.ts'
 import { handoffText } from './handoff-text.ts'
 import type { HandoffWorker, WrittenHandoff } from './handoff-worker.ts'
 import type { StoredSession } from './stored-session.ts'
-import { writeDigest } from './write-digest.ts'
+import { writeClientDigest } from './write-digest.ts'
 
 /** Shares of the model's window. Smaller handoffs and tails save little: most of it is tools. */
 const KEEP_SHARE = 0.05
@@ -96,19 +96,19 @@ async function write(
   const entries = await readRange(store, session.id, 0, upto)
   const reverts = entries.filter(({ kind }) => kind === 'revert')
   const isVisible = pathTo(reverts, upto)
-  const path = entries.filter((entry) => isSaid(entry) && isVisible(entry.number))
+  const path = entries.filter((entry) => isConversation(entry) && isVisible(entry.number))
   const limits = handoffLimits(windowTokens)
   const wanted = isWhole === true ? { isWanted: true as const } : {}
   const order = { entries: path, covers, upto: entryNumber(upto), limits, ...wanted }
   if (summarize === undefined) return await worker.write(order)
   await breathe()
-  const reply = await writeDigest(order, summarize)
+  const reply = await writeClientDigest(order, summarize)
   if (reply.kind === 'written') return { ...reply, text: handoffText(reply.handoff) }
   // Without a model's words the digest has to do: the conversation must go on.
   return await worker.write(order)
 }
 
-export function isSaid({ kind }: Entry): boolean {
+export function isConversation({ kind }: Entry): boolean {
   return kind === 'input' || kind === 'assistant' || kind === 'result'
 }
 

@@ -6,7 +6,7 @@ import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
 import type { Entry } from '#core/store/rows'
 import { SILENT } from '../logger.ts'
-import { type Passage, Recorder, type RecorderOptions } from './recorder.ts'
+import { type RecordedPassage, Recorder, type RecorderOptions } from './recorder.ts'
 
 const ID = sessionId('claude-s1')
 const WINDOW = 8_000
@@ -41,7 +41,7 @@ class Client {
     return Buffer.from(JSON.stringify({ model: 'claude-x', messages: marked, tools, stream: true }))
   }
 
-  async ask(): Promise<Passage> {
+  async ask(): Promise<RecordedPassage> {
     const request = { path: '/v1/messages', headers: this.headers, body: this.body(), launch: null }
     return await this.recorder.begin(request)
   }

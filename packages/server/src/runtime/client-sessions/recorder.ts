@@ -6,7 +6,13 @@ import type { JsonObject } from '#core/base/json'
 import type { SummaryWriter } from '#core/compaction/summary/summarize'
 import type { Store } from '#core/store/contract'
 import { parseItem, readBody } from '../../proxy/body.ts'
-import { type History, locate, type Placed, place, readHistory } from '../../proxy/history.ts'
+import {
+  findPosition,
+  type History,
+  locate,
+  type Placed,
+  readHistory,
+} from '../../proxy/history.ts'
 import { type Identity, identify, type Purpose, purposeOf } from '../../proxy/identify.ts'
 import { withHandoff } from '../../proxy/outgoing.ts'
 import { boundariesOf } from '../../proxy/unit-tree.ts'
@@ -14,9 +20,9 @@ import { anthropicWire } from '../../proxy/wire/anthropic.ts'
 import { chatWire } from '../../proxy/wire/chat.ts'
 import { textAt } from '../../proxy/wire/fields.ts'
 import { responsesWire } from '../../proxy/wire/responses.ts'
-import type { Reply, Wire } from '../../proxy/wire/wire.ts'
+import type { ClientWire, UpstreamReply } from '../../proxy/wire/wire.ts'
 import type { Logger } from '../logger.ts'
-import { BodyCache } from './body-cache.ts'
+import { BodyCache, type ClientRequest } from './body-cache.ts'
 import { ClientSessions } from './client-sessions.ts'
 import { HandoffWorker } from './handoff-worker.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
@@ -37,16 +43,8 @@ export interface RecorderOptions {
   readonly summarize?: SummaryWriter
 }
 
-export interface ClientRequest {
-  /** Without launch id and query. */
-  readonly path: string
-  readonly headers: { readonly [name: string]: string | undefined }
-  readonly body: Buffer
-  readonly launch: string | null
-}
-
 /** One request on its way, and what becomes of its answer. */
-export interface Passage {
+export interface RecordedPassage {
   readonly send: readonly Buffer[]
   readonly purpose: Purpose | 'unknown'
   /** The handoff that went out with it; 0: none. */
@@ -78,7 +76,7 @@ interface SessionState {
 
 const COUNT_PATH = '/messages/count_tokens'
 
-const WIRES: readonly (readonly [string, string, Wire])[] = [
+const WIRES: readonly (readonly [string, string, ClientWire])[] = [
   ['/messages', 'anthropic', anthropicWire],
   [COUNT_PATH, 'anthropic', anthropicWire],
   ['/responses', 'responses', responsesWire],
@@ -100,7 +98,7 @@ export class Recorder {
     this.#sessions = new ClientSessions({ store, clock, windowTokens })
   }
 
-  async begin(request: ClientRequest): Promise<Passage> {
+  async begin(request: ClientRequest): Promise<RecordedPassage> {
     const untouched = passUntouched(request)
     try {
       return (await this.#begin(request)) ?? untouched
@@ -117,7 +115,7 @@ export class Recorder {
     await this.#sessions.close()
   }
 
-  async #begin(request: ClientRequest): Promise<Passage | null> {
+  async #begin(request: ClientRequest): Promise<RecordedPassage | null> {
     const [, wireName, wire] = WIRES.find(([end]) => request.path.endsWith(end)) ?? []
     if (wire === undefined || wireName === undefined) return null
     const key = this.#bodies.keyOf(request)
@@ -135,7 +133,7 @@ export class Recorder {
     if (isRecorded) this.#bodies.set(key, history)
     const found = this.#sessions.find(identity, history, isRecorded)
     const session = await this.#within(RECORD_MS_MAX, found)
-    const placed = session && place(session.tree, history)
+    const placed = session && findPosition(session.tree, history)
     if (session === null || placed === null) return null
     const turn = { request, session, placed, wireName, identity, purpose }
     // What would be sent is what is counted.
@@ -151,7 +149,7 @@ export class Recorder {
     return await this.#pass(turn)
   }
 
-  async #pass(turn: Turn): Promise<Passage> {
+  async #pass(turn: Turn): Promise<RecordedPassage> {
     const { session, request } = turn
     const state = this.#stateOf(session)
     const window = this.#windowFor(turn)
@@ -168,7 +166,7 @@ export class Recorder {
   }
 
   /** The client's own summary is best written from everything; under our handoff only if it must. */
-  #passCompaction(turn: Turn): Passage {
+  #passCompaction(turn: Turn): RecordedPassage {
     const { request, session } = turn
     const { tokensPerByte } = this.#stateOf(session)
     const fits = request.body.length * tokensPerByte < this.#windowFor(turn) * HARD_SHARE
@@ -178,14 +176,14 @@ export class Recorder {
     return isRaw ? untouched : { ...untouched, send, boundary }
   }
 
-  async #answerWithItem(turn: Turn): Promise<Passage | null> {
+  async #answerWithItem(turn: Turn): Promise<RecordedPassage | null> {
     const made = await this.#within(HANDOFF_MS_MAX, this.#prepare(turn, { isWhole: true }))
     if (made.kind === 'failed') return null
     const compaction = { session: turn.session.id, entry: made.entry }
     return { ...passUntouched(turn.request), purpose: turn.purpose, compaction }
   }
 
-  #follow(turn: Turn, { send, boundary }: Outgoing): Passage {
+  #follow(turn: Turn, { send, boundary }: Outgoing): RecordedPassage {
     const { session, placed } = turn
     const reader = placed.history.wire.openReply()
     return {
@@ -203,7 +201,7 @@ export class Recorder {
     }
   }
 
-  async #afterReply(turn: Turn, { usage, isWhole }: Reply, sent: Outgoing): Promise<void> {
+  async #afterReply(turn: Turn, { usage, isWhole }: UpstreamReply, sent: Outgoing): Promise<void> {
     const { session, identity, placed } = turn
     const state = this.#stateOf(session)
     this.#title(turn, state)
@@ -345,7 +343,7 @@ function chooseOutgoing({ session, placed, request, wireName }: Turn): Outgoing 
   return { send: [request.body], boundary: 0 }
 }
 
-function passUntouched({ body }: ClientRequest): Passage {
+function passUntouched({ body }: ClientRequest): RecordedPassage {
   return {
     ...{ send: [body], purpose: 'unknown', boundary: 0, compaction: null },
     take: () => {},

@@ -3,8 +3,8 @@ import { readRange } from '#core/session/context/source'
 import type { Reads } from '#core/store/contract'
 import { pathTo } from '#core/store/fold'
 import { handoffText } from './handoff-text.ts'
-import { handoffLimits, isSaid } from './prepare.ts'
-import { writeDigest } from './write-digest.ts'
+import { handoffLimits, isConversation } from './prepare.ts'
+import { writeClientDigest } from './write-digest.ts'
 
 /** A handoff over everything that is part of the client's conversation. Null: no such session. */
 export async function handoffForClient(
@@ -19,10 +19,10 @@ export async function handoffForClient(
     entries.filter(({ kind }) => kind === 'revert'),
     row.tail,
   )
-  const path = entries.filter((entry) => isSaid(entry) && isVisible(entry.number))
+  const path = entries.filter((entry) => isConversation(entry) && isVisible(entry.number))
   const last = path.at(-1)
   if (last === undefined) return null
-  const reply = await writeDigest({
+  const reply = await writeClientDigest({
     ...{ entries: path, covers: last.number, upto: last.number },
     ...{ limits: handoffLimits(windowTokens), isWanted: true },
   })

@@ -32,7 +32,7 @@ const counters = {
  * Always from the words themselves and never from an earlier handoff, so that nothing is summarised
  * from a selection.
  */
-export async function writeDigest(
+export async function writeClientDigest(
   { entries, covers, upto, limits, isWanted }: HandoffOrder,
   summarize?: SummaryWriter,
   signal: AbortSignal = new AbortController().signal,

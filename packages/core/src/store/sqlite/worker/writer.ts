@@ -21,7 +21,7 @@ import { findFileHarm } from '../file-check.ts'
 import { OpenFiles } from '../open-files.ts'
 import { SqliteRows } from '../rows.ts'
 import { migrateSqlite, SQLITE_SCHEMA } from '../schema.ts'
-import { indexSome, unindexedSessions } from '../search.ts'
+import { indexInSqlite, unindexedInSqlite } from '../search.ts'
 import { SessionNumbers } from '../sessions.ts'
 import { isOldSqlite, recordOf, SQLITE_VERSION_MIN, unusableFile, walSize } from '../store-file.ts'
 import { SQLITE } from '../tables.ts'
@@ -94,7 +94,7 @@ export class Writer {
       migrateSqlite(this.#db.database, path)
       this.#numbers = new SessionNumbers(this.#db)
       this.#rows = new SqliteRows(this.#db, this.#numbers)
-      this.#unindexed = new Set(unindexedSessions(this.#db))
+      this.#unindexed = new Set(unindexedInSqlite(this.#db))
       this.#storeId = readStoreId(this.#db)
       this.#damage = this.#findLoss() ?? this.#findHarm()
       if (this.#damage === undefined) this.#record = this.#keepRecord()
@@ -316,7 +316,7 @@ export class Writer {
     try {
       this.#db.exec('begin immediate')
       this.#check(this.#files.findHarmBefore())
-      const more = indexSome(this.#db, n)
+      const more = indexInSqlite(this.#db, n)
       this.#db.exec('commit')
       this.#unindexed.delete(n)
       if (more) this.#unindexed.add(n)

@@ -23,12 +23,12 @@ export interface ClientLaunch {
   recall(command: string): string | null
 }
 
-export interface ClientSurroundings {
+export interface ClientEnvironment {
   readonly env: NodeJS.ProcessEnv
   readonly folder: string
 }
 
-export function findClient(command: string, around: ClientSurroundings): ClientLaunch {
+export function findClient(command: string, around: ClientEnvironment): ClientLaunch {
   const name = basename(command).replace(/\.(?:exe|cmd|c?js)$/, '')
   switch (name) {
     case 'claude':
@@ -71,7 +71,7 @@ function plain(name: string, env: (url: string) => { [name: string]: string }): 
   }
 }
 
-function codex({ env }: ClientSurroundings): ClientLaunch {
+function codex({ env }: ClientEnvironment): ClientLaunch {
   const home = env['CODEX_HOME'] || join(homeOf(env), '.codex')
   const provider = readCodexProvider(join(home, 'config.toml'))
   return {
@@ -108,7 +108,7 @@ export function readCodexProvider(path: string): { name: string; url: string } |
   return null
 }
 
-function opencode({ env, folder }: ClientSurroundings): ClientLaunch {
+function opencode({ env, folder }: ClientEnvironment): ClientLaunch {
   const config = env['XDG_CONFIG_HOME'] || join(homeOf(env), '.config')
   const files = [join(config, 'opencode/opencode.json'), join(folder, 'opencode.json')]
   const upstreams = new Map<string, string>()
@@ -133,7 +133,7 @@ function opencode({ env, folder }: ClientSurroundings): ClientLaunch {
   }
 }
 
-function pi({ env }: ClientSurroundings): ClientLaunch {
+function pi({ env }: ClientEnvironment): ClientLaunch {
   const agent = env['PI_CODING_AGENT_DIR'] || join(homeOf(env), '.pi/agent')
   const upstreams = new Map<string, string>()
   const providers = objectAt(readJson(join(agent, 'models.json')), 'providers')

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import type { Store } from '#core/store/contract'
-import { Connections } from '#core/store/postgres/connections'
+import { Connections } from '#core/store/postgres/connections/connections'
 import { openPostgres } from '#core/store/postgres/open'
 import { openSqliteStore } from '#core/store/sqlite/open'
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
-import { StoreBusyError, StoreRefusedError } from '../errors.ts'
+import { StoreBusyError, StoreRefusedError } from '../../errors.ts'
+import type { Columns } from '../tables.ts'
 import { ServerFailure } from './failure.ts'
-import type { Columns } from './tables.ts'
 
 export interface PostgresConnectionOptions {
   readonly url: string

@@ -1,4 +1,9 @@
-import { StoreBusyError, StoreFullError, StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
+import {
+  StoreBusyError,
+  StoreFullError,
+  StoreReadOnlyError,
+  StoreRefusedError,
+} from '../../errors.ts'
 
 /**
  * What an error of the driver means. The one question that matters is whether the server may have
