@@ -164,7 +164,7 @@ function survives(planted: Planted): boolean {
         filter: (path) => !/node_modules|\/dist$|\/page$/.test(path),
       })
     }
-    for (const name of ['package.json', 'vitest.config.ts', 'tsconfig.json']) {
+    for (const name of ['package.json', 'vitest.config.ts', 'tsconfig.json', 'test/scratch.ts']) {
       cpSync(join(root, name), join(copy, name))
     }
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))

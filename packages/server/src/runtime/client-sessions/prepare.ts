@@ -64,7 +64,10 @@ export async function prepareBoundary(
   }
   const body = { ...written.handoff, sent } as unknown as JsonValue
   const isInstalled = await session.append(() => {
-    if (!isOnPath(session.tree.head, node)) return null
+    const { head } = session.tree
+    // The client has gone back behind it, or another one covers more by now.
+    const deepest = boundariesOf(head)[0]?.depth ?? 0
+    if (!isOnPath(head, node) || deepest > node.depth) return null
     const base = { kind: 'compaction', row: null, at: terms.now(), tokens: written.tokens } as const
     return { ...base, covers: entryNumber(covers), body }
   })
@@ -83,7 +86,6 @@ function wholeCut({ history }: Placed, end: UnitNode): Cut | null {
   return { index: history.items.length - 1, depth: end.depth, tailBytes: 0 }
 }
 
-/** The client may have gone back behind it while it was written. */
 function isOnPath(head: UnitNode, node: UnitNode): boolean {
   return ancestorAt(head, node.depth) === node
 }

@@ -178,6 +178,20 @@ describe('Recorder', () => {
     await until(async () => (await compactions(store)) > 0)
   })
 
+  it('does not wait for a model when a request does not fit without a handoff [proxy law 12]', async () => {
+    const store = openMemoryStore()
+    const slow = Promise.withResolvers<never>()
+    slow.promise.catch(() => {})
+    const client = new Client(recorder(store, { summarize: () => slow.promise }))
+    for (let at = 0; at < 12; at += 1) await client.turn(`Question ${at}. ${LONG}`, `Answer ${at}.`)
+    await client.turn('More', 'Yes', WINDOW * 0.7)
+    await client.turn('Almost', 'Yes', WINDOW * 0.91)
+    const sent = await client.turn(`Too much. ${LONG}`, 'Yes')
+    expect(sent).toContain('[handoff ')
+    expect(await compactions(store)).toBe(1)
+    slow.reject(new Error('the model is gone'))
+  })
+
   it('goes back with the client, and keeps what it left [proxy laws 8, 18]', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))

@@ -159,7 +159,7 @@ export class Recorder {
       isTooLong(sizeOf(out.send)) &&
       request.body.length * state.tokensPerByte > state.retryAbove
     ) {
-      await this.#within(HANDOFF_MS_MAX, this.#prepare(turn)).catch(() => {})
+      await this.#within(HANDOFF_MS_MAX, this.#prepare(turn, { isUrgent: true })).catch(() => {})
       out = chooseOutgoing(turn)
     }
     return this.#follow(turn, out)
@@ -223,16 +223,17 @@ export class Recorder {
   }
 
   /** One at a time for each session. */
-  #prepare(turn: Turn, { isWhole, tokens = 0 }: PrepareOptions = {}): Promise<Prepared> {
+  #prepare(turn: Turn, { isWhole, isUrgent, tokens = 0 }: PrepareOptions = {}): Promise<Prepared> {
     const { session, placed, wireName } = turn
     const state = this.#stateOf(session)
-    if (state.preparing !== null && isWhole !== true) return state.preparing
+    if (state.preparing !== null && isWhole !== true && isUrgent !== true) return state.preparing
     const { store, clock, summarize } = this.#options
     const { tokensPerByte } = state
     const preparing = prepareBoundary(session, placed, {
       ...{ store, worker: this.#worker, windowTokens: this.#windowFor(turn), wireName },
       ...{ tokensPerByte, now: () => clock.now() },
-      ...(summarize !== undefined && { summarize }),
+      // A request that cannot go out without a handoff does not wait for a model to write it.
+      ...(summarize !== undefined && isUrgent !== true && { summarize }),
       ...(isWhole === true && { isWhole }),
     }).catch((error: unknown): Prepared => {
       this.#warn(error, 'a handoff could not be prepared')
@@ -323,6 +324,7 @@ interface Turn {
 }
 
 interface PrepareOptions {
+  readonly isUrgent?: true
   readonly isWhole?: true
   readonly tokens?: number
 }
