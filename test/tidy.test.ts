@@ -444,7 +444,7 @@ describe('findUndatedDecisions', () => {
       'docs/decisions/use-node.md': '# A\n\n## Context\n\n## Decision\n\n## Consequences\n',
     })
     expect(findUndatedDecisions(tree)).toEqual([
-      'docs/decisions/use-node.md is not named YYYY-MM-DD-title.md',
+      'docs/decisions/use-node.md is not NNN-title.md with "# N. Title" and a date',
       'docs/decisions/use-node.md has no section "Rejected"',
     ])
   })

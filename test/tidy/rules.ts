@@ -122,7 +122,7 @@ export function findRetiredWords(sources: readonly Source[], rules: Architecture
     )
 }
 
-/** `I7` is in docs/invariants.md, `decision 14` in docs/protocol.md. */
+/** `I7` is in docs/invariants.md, `decision 14` in docs/protocol.md or docs/decisions. */
 export function findUnresolvedLaws(tree: Tree): string[] {
   const laws = new Set(
     tree
@@ -130,7 +130,10 @@ export function findUnresolvedLaws(tree: Tree): string[] {
       ?.match(/^\| I\d+ /gm)
       ?.map((row) => row.slice(2).trim()),
   )
-  const decisions = new Set(tree.get('docs/protocol.md')?.match(/^\d+(?=\. )/gm))
+  const decisions = new Set([
+    ...(tree.get('docs/protocol.md')?.match(/^\d+(?=\. )/gm) ?? []),
+    ...[...tree.keys()].flatMap((path) => /^docs\/decisions\/0*(\d+)-/.exec(path)?.[1] ?? []),
+  ])
   return [...tree]
     .filter(([path]) => /\.(?:tsx?|md)$/.test(path) && !path.startsWith('test/t'))
     .flatMap(([path, text]) =>
@@ -141,9 +144,7 @@ export function findUnresolvedLaws(tree: Tree): string[] {
         ...[...line.matchAll(/\bdecisions? (\d+(?:(?:, | and )\d+)*)/g)]
           .flatMap(([, list = '']) => list.match(/\d+/g) ?? [])
           .filter((number) => !decisions.has(number))
-          .map(
-            (number) => `${path}:${index + 1} cites decision ${number}, not in docs/protocol.md`,
-          ),
+          .map((number) => `${path}:${index + 1} cites decision ${number}, which does not exist`),
       ]),
     )
 }
@@ -306,7 +307,7 @@ export function findBrokenLinks(tree: Tree, exists: (path: string) => boolean): 
   )
 }
 
-/** A decision record has its date in its name and says what was decided, why and instead of what. */
+/** A decision record is numbered and dated, and says what was decided, why and instead of what. */
 export function findUndatedDecisions(tree: Tree): string[] {
   return [...tree]
     .filter(([path]) => path.startsWith('docs/decisions/'))
@@ -314,12 +315,18 @@ export function findUndatedDecisions(tree: Tree): string[] {
       const sections = ['Context', 'Decision', 'Consequences', 'Rejected']
       const missing = sections.filter((section) => !text.includes(`\n## ${section}\n`))
       return [
-        ...(/\/\d{4}-\d{2}-\d{2}-[a-z0-9-]+\.md$/.test(path)
+        ...(isNumbered(path, text)
           ? []
-          : [`${path} is not named YYYY-MM-DD-title.md`]),
+          : [`${path} is not NNN-title.md with "# N. Title" and a date`]),
         ...missing.map((section) => `${path} has no section "${section}"`),
       ]
     })
+}
+
+/** Decisions 1 to 26 are in docs/protocol.md. */
+function isNumbered(path: string, text: string): boolean {
+  const [, number = ''] = /\/(\d{3})-[a-z0-9-]+\.md$/.exec(path) ?? []
+  return new RegExp(`^# ${Number(number)}\\. .+\\n\\n\\d{4}-\\d{2}-\\d{2}\\n`).test(text)
 }
 
 function folderOf(path: string): string | undefined {
