@@ -11,6 +11,8 @@ export interface AgentOptions {
   readonly agents: readonly string[]
   readonly lease: LeaseTimes
   readonly paces: Paces
+  /** `wait` keeps a held compaction under way; by default a digest supersedes it. */
+  readonly atHardLimit?: 'digest' | 'wait'
   /** Messages of its own, in a fixed order to these sessions. */
   readonly sends?: {
     readonly sessions: readonly string[]

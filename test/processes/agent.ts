@@ -40,6 +40,7 @@ const runner = new Runner({
     modelRetryMsMax: 400,
     attemptsPerWindow: 1_000,
     attemptWindowMs: 1_000,
+    ...(options.atHardLimit !== undefined && { atHardLimit: options.atHardLimit }),
   },
   handoffMsMax: 120_000,
   decisions: composition.decisions,

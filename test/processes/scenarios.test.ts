@@ -173,7 +173,7 @@ describe.concurrent('several sessions', { timeout: TEST_MS_MAX }, () => {
   }) => {
     const host = await makeHost(['a-0', 'b-0'], onTestFinished)
     const paces = { ...PACES, handoffFailures: 0 }
-    await startAgent(host, 'pa', { agents: ['a'], paces })
+    await startAgent(host, 'pa', { agents: ['a'], paces, atHardLimit: 'wait' })
     await host.using(async (store) => {
       await driver(host, store, ['a-0']).run(2, 10)
       const sends = { sessions: ['a-0'], paceMs: 10 }
