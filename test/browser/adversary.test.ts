@@ -128,10 +128,10 @@ describe('the page, when somebody or something is against it', { timeout: 120_00
     await page.locator('.transcript').evaluate((element) => {
       element.scrollTop = 0
     })
-    await page.getByText('cannot be reached').waitFor()
+    await page.getByText('Cannot reach the server').waitFor()
     await page.context().setOffline(false)
     await answers(page).getByText('This is turn 1.').waitFor()
-    await page.getByText('cannot be reached').waitFor({ state: 'detached' })
+    await page.getByText('Cannot reach the server').waitFor({ state: 'detached' })
   })
 
   it('keeps what it was told of a session since it asked for the list of all', async (ctx) => {
@@ -207,7 +207,7 @@ describe('the page, when somebody or something is against it', { timeout: 120_00
     await page.getByText('No messages yet').waitFor()
     await isOn('link', 'Context')
     await page.keyboard.press('Enter')
-    await page.getByText('built from entries').waitFor()
+    await page.getByText('built from the conversation').waitFor()
     expect(problems).toEqual([])
   })
 

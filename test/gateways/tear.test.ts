@@ -55,7 +55,7 @@ async function tear(open: (terms: TearTerms) => Promise<TornPlace>): Promise<voi
     seams,
     windowTokens: 8_000,
     agent: {
-      settings: { softShare: 1, idleCompactionMs: null },
+      settings: { softShare: 1, idleCompactionMs: null, atHardLimit: 'wait' },
       tools: ({ processes }) => [
         processTool({ processes, programs: [process.execPath], folder, env: {} }),
       ],
