@@ -14,7 +14,8 @@ import { type Preserved, preserveUserMessages, TITLE_TOKENS } from './plan/prese
 import { findTasks } from './plan/tasks.ts'
 import { redact } from './redact/redact.ts'
 import type { Stopwatch } from './report/stats.ts'
-import { keepRules } from './rules/keep-rules.ts'
+import { findRules } from './rules/find-rules.ts'
+import { keepRules, type SaidRules } from './rules/keep-rules.ts'
 import type { FittedSummary, SummaryWork } from './summary/write-summary.ts'
 
 export interface HandoffWork extends SummaryWork {
@@ -46,7 +47,7 @@ export async function makeHandoff(
   const open = openOf({ messages, plan })
   const tail = [...open, ...clipTail({ messages, plan, ...counters })]
   const shared = { head, firstNumber, countTokens }
-  await pause(work)
+  await yieldTurn(work)
   timings?.lap('summary')
 
   let left = sectionTokens - openTokens - countTokens(reply.text)
@@ -60,10 +61,24 @@ export async function makeHandoff(
   const kept = { ...shared, ...(earlier !== undefined && { earlier }) }
   const share = (part: number, tokensMax: number) =>
     Math.min(left, tokensMax, Math.floor(handoffTokensOf(allotment) * part))
-  const rules = keepRules({ ...kept, tokensMax: share(RULES_SHARE, RULES_TOKENS_MAX) })
+  const said: SaidRules[] = []
+  // Looking for rules takes milliseconds per message of a person.
+  for (const [index, message] of head.entries()) {
+    if (message.role !== 'user') continue
+    said.push({ message, number: firstNumber + index, found: findRules(message) })
+    await yieldTurn(work)
+  }
+  const rules = keepRules({
+    said,
+    countTokens,
+    tokensMax: share(RULES_SHARE, RULES_TOKENS_MAX),
+    ...(earlier !== undefined && { earlier }),
+  })
   left -= countTokens(writeRules(rules))
+  await yieldTurn(work)
   const host = keepHostBlocks({ ...kept, tokensMax: share(HOST_SHARE, HOST_TOKENS_MAX) })
   left -= host.reduce((sum, { text }) => sum + countTokens(text) + TITLE_TOKENS, 0)
+  await yieldTurn(work)
   const tasksTokens = take(allotment.tasks)
   const ledgerTokens = take(allotment.ledger)
   const filesTokens = take(allotment.files)
@@ -80,6 +95,7 @@ export async function makeHandoff(
     (sum, { message }) => sum + counters.countMessage(message) + TITLE_TOKENS,
     0,
   )
+  await yieldTurn(work)
   const isLedgerAsked = work.budget.settings.ledgerTokens !== undefined
   const spare = isLedgerAsked ? 0 : Math.min(LEDGER_SPARE_MAX, left + openTokens - used)
   const files = collectFiles({
@@ -92,7 +108,7 @@ export async function makeHandoff(
     tasksTokens,
     countTokens,
   )
-  await pause(work)
+  await yieldTurn(work)
   timings?.lap('assemble')
   const ledger = buildLedger({
     ...shared,
@@ -106,7 +122,7 @@ export async function makeHandoff(
       ...tail.map((message) => textOf(message)),
     ],
   })
-  await pause(work)
+  await yieldTurn(work)
   timings?.lap('ledger')
   return {
     handoff: {
@@ -136,9 +152,9 @@ const HOST_TOKENS_MAX = 300
 /** What no section needs goes to the ledger, up to this much. */
 const LEDGER_SPARE_MAX = 2_000
 
-async function pause({ breathe, signal }: HandoffWork): Promise<void> {
-  if (breathe === undefined) return
-  await breathe()
+/** Lets the event loop run between two pieces of work; throws when the work was aborted. */
+export async function yieldTurn({ breathe, signal }: HandoffWork): Promise<void> {
+  if (breathe !== undefined) await breathe()
   signal?.throwIfAborted()
 }
 

@@ -2,7 +2,13 @@ import type { Message, SystemMessage } from '../message/message.ts'
 import { measure } from '../tokens/measure.ts'
 import { assemble, systemMessagesOf, withoutBodies } from './assemble.ts'
 import { type CompactionVerdict, check } from './check.ts'
-import { earlierHandoff, type HandoffWork, type MadeHandoff, makeHandoff } from './make-handoff.ts'
+import {
+  earlierHandoff,
+  type HandoffWork,
+  type MadeHandoff,
+  makeHandoff,
+  yieldTurn,
+} from './make-handoff.ts'
 import { handoffTokensOf } from './plan/budget.ts'
 import {
   type CannotFitPlan,
@@ -76,7 +82,10 @@ async function carryOut(plan: CompactPlan, request: PipelineRequest) {
   const work = { ...request, plan, ...earlierHandoff(request.messages, plan) }
   let made: MadeHandoff
   try {
-    made = await makeHandoff(work, await writeSummary(work))
+    const summary = await writeSummary(work)
+    await yieldTurn(work)
+    made = await makeHandoff(work, summary)
+    await yieldTurn(work)
   } catch (error) {
     return { kind: 'failed', plan, error } as const
   }

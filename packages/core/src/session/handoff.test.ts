@@ -32,8 +32,8 @@ it('gives way between its pieces, so that it never holds the process for the who
     const parts = { breathe, ...(summarize !== undefined && { summarize }) }
     const reply = await handoffWriter(COUNTERS, parts).write(REQUEST, new AbortController().signal)
     expect(reply.kind).toBe('written')
-    // Behind the summary, before the ledger, before it is judged.
-    expect(turns).toBe(3)
+    // After the summary, each person's message, the rules, host blocks, own words and the ledger.
+    expect(turns).toBeGreaterThan(8)
   }
 })
 

@@ -2,7 +2,7 @@ import type { Handoff, UserRule } from '../../message/handoff/handoff.ts'
 import { writeRules } from '../../message/handoff/rules-text.ts'
 import type { Message } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
-import { type FoundRule, findRules } from './find-rules.ts'
+import type { FoundRule } from './find-rules.ts'
 
 /**
  * The rules that hold after this compaction: those of the earlier handoff and those said since. A
@@ -10,23 +10,25 @@ import { type FoundRule, findRules } from './find-rules.ts'
  * seen. What no longer fits is dropped oldest first, superseded ones before all others.
  */
 export interface KeepRulesRequest {
-  readonly head: readonly Message[]
-  readonly firstNumber: number
+  /** The messages in which rules were found, oldest first. */
+  readonly said: readonly SaidRules[]
   readonly earlier?: Handoff
   readonly tokensMax: number
   readonly countTokens: CountTokens
 }
 
+export interface SaidRules {
+  readonly message: Message
+  readonly number: number
+  readonly found: readonly FoundRule[]
+}
+
 export function keepRules(request: KeepRulesRequest): readonly UserRule[] {
-  const { head, firstNumber, earlier, tokensMax, countTokens } = request
+  const { said, earlier, tokensMax, countTokens } = request
   let rules: readonly UserRule[] = earlier?.rules ?? []
-  for (const [index, message] of head.entries()) {
-    for (const found of findRules(message)) {
-      rules = add(rules, found, {
-        number: firstNumber + index,
-        ...(message.at !== undefined && { at: message.at }),
-      })
-    }
+  for (const { message, number, found } of said) {
+    for (const each of found)
+      rules = add(rules, each, { number, ...(message.at !== undefined && { at: message.at }) })
   }
   return fit(rules, tokensMax, countTokens)
 }

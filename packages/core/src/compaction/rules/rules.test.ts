@@ -11,7 +11,12 @@ import { keepRules } from './keep-rules.ts'
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const textsOf = (message: Message) => findRules(message).map(({ text }) => text)
 const keep = (head: readonly Message[], earlier?: Handoff, tokensMax = 1_000) =>
-  keepRules({ head, firstNumber: 1, tokensMax, countTokens, ...(earlier && { earlier }) })
+  keepRules({
+    said: head.map((message, at) => ({ message, number: 1 + at, found: findRules(message) })),
+    tokensMax,
+    countTokens,
+    ...(earlier && { earlier }),
+  })
 const numbered = (rules: ReturnType<typeof keep>) =>
   rules.map(({ number, supersededBy }) =>
     supersededBy ? `${number}>${supersededBy}` : `${number}`,
