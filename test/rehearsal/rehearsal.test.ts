@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { RehearsalReport } from '../../packages/server/src/proof/rehearsal/report.ts'
 import { runCli } from '../support/run-cli.ts'
-import { isClean, readOutcome } from './outcome.ts'
+import { temporary } from './temporary.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
 const SHORT = ['rehearse', '--agents', '3', '--seconds', '7', '--json']
@@ -13,25 +11,6 @@ const SMALL = ['rehearse', '--agents', '2', '--faults', 'none', '--json']
 
 // Real processes on whatever machine this is; a rehearsal ends by itself long before.
 const PATIENT = { timeout: 220_000 }
-
-describe('throughline rehearse', PATIENT, () => {
-  it('finds no law broken by three agents on their worst day, and leaves nothing behind [D8]', async () => {
-    const place = temporary()
-    const { exitCode, stdout, stderr } = await runCli(SHORT, { env: place.env })
-    const outcome = readOutcome(stdout)
-    expect(isClean(outcome), `${outcome.offences.join('\n')}${stderr}`).toBe(true)
-    const report = JSON.parse(stdout) as RehearsalReport
-    expect(exitCode).toBe(0)
-    expect(report.audit.logs.length).toBeGreaterThanOrEqual(3 + report.figures.kills)
-    const { acknowledged, answered, stopped, compactions, meanwhile, asked } = report.figures
-    expect(answered + stopped).toBe(acknowledged)
-    for (const figure of [answered, compactions, meanwhile]) expect(figure).toBeGreaterThan(2)
-    expect(asked).toBeGreaterThan(3)
-    expect(stderr).toContain('The worst day')
-    expect(readdirSync(place.folder)).toEqual([])
-    place.remove()
-  })
-})
 
 describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
   it('ends in order when it is called off, and removes what it made', async () => {
@@ -79,13 +58,6 @@ describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
     expect(names.length).toBeGreaterThan(60)
   })
 })
-
-/** A folder for everything temporary of one run, so that what is left there can be seen. */
-function temporary() {
-  const folder = mkdtempSync(join(tmpdir(), 'throughline-stage-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  return { folder, env: { TMPDIR: folder }, remove }
-}
 
 function start(args: readonly string[], env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [program, ...args], {
