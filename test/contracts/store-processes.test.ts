@@ -130,11 +130,16 @@ describe('processes on one file', () => {
     })
     await firstLine(child)
     await expect.poll(() => readAcks([acks]).length, { timeout: 40_000 }).toBeGreaterThan(40)
+    // The store writes its anchor once a second, to a draft that it then renames.
+    const drafts = () =>
+      readdirSync(left).filter((name) => /^store\.db\.anchor\..*\.new$/.test(name))
+    const anchored = () => drafts().map((name) => readAnchor(join(left, name))?.recorded ?? 0)
+    await expect.poll(() => Math.max(0, ...anchored()), { timeout: 40_000 }).toBeGreaterThan(0)
     child.kill('SIGKILL')
     await ended(child)
-    // The last one that was synced, as if its name had reached the disk as well.
-    const anchor = readdirSync(left).find((name) => name.startsWith('store.db.anchor.')) ?? ''
-    renameSync(join(left, anchor), join(left, 'store.db.anchor'))
+    // The last draft that was synced, as if its new name had reached the disk as well.
+    const [draft = ''] = drafts()
+    renameSync(join(left, draft), join(left, 'store.db.anchor'))
     expect(readAnchor(join(left, 'store.db.anchor'))?.recorded).toBeGreaterThan(0)
     expect(await checkAcknowledged(join(left, 'store.db'), [acks])).toBeGreaterThan(40)
   })

@@ -101,7 +101,9 @@ describe.concurrent('one session', { timeout: TEST_MS_MAX }, () => {
     const id = 'main-0'
     const host = await makeHost([id], onTestFinished)
     host.holdHandoffs()
-    await startAgent(host, 'p0', { paces: { ...PACES, handoffFailures: 0 } })
+    // A digest at the hard limit would end the compaction that is held.
+    const paces = { ...PACES, handoffFailures: 0 }
+    await startAgent(host, 'p0', { paces, atHardLimit: 'wait' })
     await host.using(async (store) => {
       const courier = driver(host, store)
       await until('a compaction runs', async () => {
@@ -137,7 +139,9 @@ describe.concurrent('several sessions', { timeout: TEST_MS_MAX }, () => {
     const host = await makeHost(sessions, onTestFinished)
     // Also those that begin by themselves while a session is idle.
     host.holdHandoffs()
-    await startAgent(host, 'p0', { paces: { ...PACES, handoffFailures: 0 } })
+    // A digest at the hard limit would end the compaction that is held.
+    const paces = { ...PACES, handoffFailures: 0 }
+    await startAgent(host, 'p0', { paces, atHardLimit: 'wait' })
     await host.using(async (store) => {
       for (const id of sessions) {
         const courier = new Courier({
