@@ -64,7 +64,7 @@ export type ActorEnd =
 export class SessionActor {
   readonly lease: Lease
   readonly #parts: SessionParts
-  /** False when the process's lease may have run out: nothing with an effect is begun any more. */
+  /** False when the lease is gone or may have run out: nothing with an effect may begin. */
   readonly #mayAct: () => boolean
   readonly #reader: SessionViewReader
   readonly #trail: SessionTrail
@@ -83,7 +83,7 @@ export class SessionActor {
     this.lease = lease
     this.#trail = new SessionTrail(parts.audit ?? NO_AUDIT, lease, abandoned)
     this.#parts = parts
-    this.#mayAct = mayAct
+    this.#mayAct = () => this.#state.phase !== 'ended' && mayAct()
     this.#reader = new SessionViewReader(parts.store, lease, parts.wantedFor)
     this.#state = openState({
       lease,
@@ -303,9 +303,7 @@ export class SessionActor {
   }
 
   async #replaceHandoff(effect: Extract<Effect, { kind: 'replaceHandoff' }>): Promise<void> {
-    const run = { mayAct: this.#mayAct, isOver: () => this.#state.phase === 'ended' }
-    const event = await replaceHandoff(this.#parts, () => this.#session, effect, run)
-    if (event !== null) this.#dispatch(event)
+    this.#dispatch(await replaceHandoff(this.#parts, () => this.#session, effect, this.#mayAct))
   }
 
   async #measureRevert(target: EntryNumber): Promise<void> {

@@ -135,6 +135,24 @@ describe('an erasure of what a handoff tells', () => {
     expect((await rowOf(store, id)).pending.control).toBe(0)
   })
 
+  it('keeps its session while the digest is written, however long that takes [I25]', async () => {
+    const digest = gated()
+    const process = host({ digest: digest.writer })
+    const id = await create(process.store, 'a')
+    await fill(process, id, 9)
+    await compacted(process, id)
+    const open = digest.close()
+    await ask(process.store, id, 'erase', { entries: [1] })
+    await process.run(150)
+    const before = await rowOf(process.store, id)
+    await process.run(4 * SETTINGS.lingerMs)
+    const after = await rowOf(process.store, id)
+    expect([after.runner, after.fence]).toEqual([before.runner, before.fence])
+    open()
+    await process.run(200)
+    expect((await rowOf(process.store, id)).pending.control).toBe(0)
+  })
+
   it('may name the handoff itself in its range', async () => {
     const process = host()
     const id = await create(process.store, 'a')

@@ -53,22 +53,22 @@ export async function writeHandoff(
 
 /**
  * A digest of the covered range without the erased entries: text to forget is not sent to a model.
- * A busy store is asked again until `isOver`, because an erasure must not fail for that.
+ * A busy store is asked again for as long as the lease holds: an erasure must not fail for that.
  */
 export async function replaceHandoff(
   parts: HandoffParts,
   readSession: () => SessionRow,
   wanted: Extract<Effect, { kind: 'replaceHandoff' }>,
-  { mayAct, isOver }: { mayAct: () => boolean; isOver: () => boolean },
-): Promise<EventBody | null> {
+  mayAct: () => boolean,
+): Promise<EventBody> {
   const { mail, entries, context } = wanted
   const { store, clock, settings, writers } = parts
-  while (true) {
+  while (mayAct()) {
     const session = readSession()
     const { agent, limits, effective, covers, base, fence } = session
     try {
       const source = await readSourceWithout(store, session, entries, context)
-      if (!mayAct()) return { kind: 'lost' }
+      if (!mayAct()) break
       const operation: OperationRow = {
         ...{ id: operationId('erasure'), sessionId: session.id, by: 'digest', state: 'running' },
         ...{ trigger: 'manual', reason: 'erasure', fence, base, covers, previous: effective },
@@ -85,6 +85,6 @@ export async function replaceHandoff(
       if (!(error instanceof KnownError) || !error.retryable) throw error
     }
     await new Promise<void>((resolve) => void clock.after(settings.retryMs, resolve))
-    if (isOver()) return null
   }
+  return { kind: 'lost' }
 }

@@ -46,6 +46,7 @@ export function rest(state: State, view: SessionView, decisions: Decisions): Rul
   const { session } = view
   const { lease, at, settings } = state
   if (session.operation !== null || state.handoff.kind !== 'none') return 'wait'
+  if (state.erasure.kind === 'writing') return 'wait'
   if (session.wakeAt !== null && session.wakeAt <= at.wall) {
     const due = { ...state, idleDue: true }
     return commit(due, { verb: 'setWake', request: { lease, wakeAt: null } })
