@@ -247,7 +247,7 @@ describe('limits', () => {
     const head = `POST /v1/sessions/${id}/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`
     const chunked = await raw(
       place,
-      `${head}transfer-encoding: chunked\r\n\r\n7d0\r\n${'x'.repeat(2_000)}\r\n0\r\n\r\n`,
+      `${head}connection: close\r\ntransfer-encoding: chunked\r\n\r\n7d0\r\n${'x'.repeat(2_000)}\r\n0\r\n\r\n`,
     )
     expect(chunked).toMatch(/^HTTP\/1.1 413 /)
     // Announced, and never sent: the answer does not wait for it.

@@ -4,9 +4,7 @@ import { join } from 'node:path'
 import type { ReadStore, Store } from '#core/store/contract'
 import { StoreRefusedError } from '#core/store/errors'
 import { forgetLoss, withAnchor } from '#core/store/integrity/anchor'
-import { openPostgres } from '#core/store/postgres/open'
-import { readPostgres } from '#core/store/postgres/read'
-import { type Rewritten, rewriteTables } from '#core/store/postgres/rewrite-tables'
+import type { Rewritten } from '#core/store/postgres/rewrite-tables'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { readSqliteStore } from '#core/store/sqlite/read'
 import { anchorOf, recordOf, resolveFile } from '#core/store/sqlite/store-file'
@@ -15,7 +13,8 @@ import type { Config } from './config/schema/schema.ts'
 
 /**
  * The store as configured: a database server by its address, or a file, made if it is not there. How
- * far a server's store has come is remembered in this host's folder.
+ * far a server's store has come is remembered in this host's folder. The driver of a server is loaded only
+ * for one.
  */
 export async function openStore(
   target: Config['store'],
@@ -25,6 +24,7 @@ export async function openStore(
   if (!isServer(target.url)) return await openFile(target.url)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const address = await addressOf(target, environment)
+  const { openPostgres } = await import('#core/store/postgres/open')
   return await openPostgres(address, { anchorPath: serverAnchor(folder) })
 }
 
@@ -34,6 +34,7 @@ export async function rewriteServerTables(
   environment: Environment,
   onTable: (table: string) => void,
 ): Promise<Rewritten> {
+  const { rewriteTables } = await import('#core/store/postgres/rewrite-tables')
   return await rewriteTables(await addressOf(target, environment), { onTable })
 }
 
@@ -70,6 +71,7 @@ export async function openForReading(
   folder?: string,
 ): Promise<ReadStore> {
   if (!isServer(target.url)) return await readSqliteStore(target.url)
+  const { readPostgres } = await import('#core/store/postgres/read')
   const store = await readPostgres(await addressOf(target, environment))
   return folder === undefined ? store : withAnchor(store, serverAnchor(folder))
 }

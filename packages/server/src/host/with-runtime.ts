@@ -2,7 +2,6 @@ import type { ReadStore, Store } from '#core/store/contract'
 import { openRuntime } from '../runtime/open-runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { StoreFlags } from './flags.ts'
-import { openHost } from './open-host.ts'
 import { withStore, withStoreToRead } from './store-selection.ts'
 
 /**
@@ -48,6 +47,7 @@ export async function withAgentRuntime(
   act: StoreAction,
   { mayMake = false }: { readonly mayMake?: boolean } = {},
 ): Promise<number> {
+  const { openHost } = await import('./open-host.ts')
   const host = await openHost(flags, { runs: false, mayMake })
   return await act(host).finally(() => host.close())
 }

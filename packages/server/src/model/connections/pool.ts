@@ -1,4 +1,5 @@
-import { ProxyAgent, Pool as UndiciPool } from 'undici'
+import { createRequire } from 'node:module'
+import type { Pool as UndiciPool } from 'undici'
 import type { Environment } from '../routes/credential.ts'
 import { proxyFor } from './proxy.ts'
 
@@ -173,17 +174,20 @@ const SETTINGS = {
   keepAliveTimeout: KEEP_ALIVE_MS,
 } as const
 
-/** How the pool opens a line, unless it is told another way. */
+const require = createRequire(import.meta.url)
+
+/** How the pool opens a line by default. Loads undici then: most commands call no model. */
 export function openDispatcher(origin: string, proxy?: string): ModelConnection {
-  if (proxy === undefined) return new UndiciPool(origin, SETTINGS)
+  const { Pool, ProxyAgent }: typeof import('undici') = require('undici')
+  if (proxy === undefined) return new Pool(origin, SETTINGS)
   const { connect, ...settings } = SETTINGS
   const agent = new ProxyAgent({
     ...settings,
     uri: proxy,
     connectTimeout: connect.timeout,
     // What goes to a proxy unencrypted would else have clocks of its own.
-    factory: (each, options) => new UndiciPool(each, { ...options, ...settings }),
+    factory: (each, options) => new Pool(each, { ...options, ...settings }),
   })
   // Every dispatcher of undici has all of it; the types name it for some.
-  return agent as ProxyAgent & ModelConnection
+  return agent as typeof agent & ModelConnection
 }
