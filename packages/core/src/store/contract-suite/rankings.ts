@@ -71,6 +71,28 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
+    name: 'entries that share common words with their neighbours do not hide the one that was asked for',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      const letter = (parcel: number) => `The code word of parcel p1x${parcel} is elder.`
+      await fixture.hear(`${letter(7)} ${FILLER.repeat(30)}`)
+      for (let parcel = 20; parcel < 40; parcel++) await fixture.hear(letter(parcel))
+      for (let asked = 37; asked < 40; asked++) {
+        await fixture.exchange(`Question: what is the code word of parcel p1x${asked}?`, 'elder')
+      }
+      await fixture.exchange('Question: what is the code word of parcel p1x7?', 'I look it up.')
+      for (const text of [
+        'p1x7',
+        'code word of parcel p1x7',
+        'Question: what is the code word of parcel p1x7?',
+        'code word that the office gave the parcel p1x7 in the evening',
+      ]) {
+        const found = await find(store, fixture, { text, near: true, limit: 2 })
+        assert.ok(found.includes(1), `${text}: ${found}`)
+      }
+    },
+  },
+  {
     name: 'function words do not count beside others, and are found alone',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)

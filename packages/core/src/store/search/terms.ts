@@ -48,27 +48,28 @@ export function* findTerms(
     .filter(({ roots }) => !roots.some(isAnywhere))
     .flatMap(({ roots, parts: own }) => [...roots.map((root) => PART + root), ...own])
   for (const [root, lists] of yield* listsOf(new Set(others), parts)) found.set(root, lists)
-  const chosen: { readonly roots: readonly string[]; readonly weight: number }[] = []
-  for (const { word, roots, parts: own } of question) {
+  const chosen: (Omit<Term, 'postings'> & { readonly roots: readonly string[] })[] = []
+  for (const each of question) {
+    const { word, roots, parts: own } = each
     const inNames = roots.map((root) => PART + root)
-    if (roots.some(isAnywhere)) chosen.push({ roots, weight: 1 })
-    else if (inNames.some(isAnywhere)) chosen.push({ roots: inNames, weight: 1 })
+    if (roots.some(isAnywhere)) chosen.push({ roots, weight: 1, isName: isIdentifier(each) })
+    else if (inNames.some(isAnywhere)) chosen.push({ roots: inNames, weight: 1, isName: false })
     else if (own.some(isAnywhere)) {
-      for (const part of own) chosen.push({ roots: [part], weight: PART_WEIGHT })
+      for (const part of own) chosen.push({ roots: [part], weight: PART_WEIGHT, isName: false })
     } else if (mayBeMistyped(word) && parts.length <= CORRECTED_SESSIONS_MAX) {
       const closest = yield* closestIn(roots[0] ?? word, parts)
       if (closest === null) continue
       for (const [root, lists] of yield* listsOf([closest], parts)) found.set(root, lists)
-      chosen.push({ roots: [closest], weight: SIMILAR_WEIGHT })
+      chosen.push({ roots: [closest], weight: SIMILAR_WEIGHT, isName: false })
     }
   }
   const used = chosen.map(({ roots }) => roots.flatMap((root) => found.get(root) ?? []))
   const sessions = new Set(used.flat().flatMap((lists) => [...lists.keys()]))
   const holding = parts.filter(({ session }) => sessions.has(session))
   const termsIn = (table: PassageTable, end: number) =>
-    chosen.map(({ weight }, at) => {
+    chosen.map(({ weight, isName }, at) => {
       const postings = union((used[at] ?? []).map((lists) => joined(lists, holding, table)))
-      return { weight, postings: cutAt(postings, end) }
+      return { weight, isName, postings: cutAt(postings, end) }
     })
   return { holding, termsIn }
 }
@@ -160,4 +161,10 @@ function* closestIn(root: string, parts: readonly SearchPart[]): SearchSteps<str
     }
   }
   return closestRoot(root, known)
+}
+
+/** A name in camel case, letters with digits, or a number that is no year. */
+function isIdentifier({ word, parts }: QuestionWord): boolean {
+  if (parts.length > 0 || /\p{L}\p{N}|\p{N}\p{L}/u.test(word)) return true
+  return /^\p{N}{3,}$/u.test(word) && !/^(?:19|20)\d\d$/.test(word)
 }

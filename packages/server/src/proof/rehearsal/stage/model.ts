@@ -127,13 +127,7 @@ function answerTo({ messages }: Ask): Partial<Answer> | undefined {
   const question = textOf(asked)
   const parcel = PARCEL.exec(question)?.[1]
   if (parcel !== undefined) {
-    // Everything that was ever done about the parcel names it; the question's own words find the fact.
-    return answer(
-      messages,
-      at,
-      `The code word of parcel ${parcel} is`,
-      `code word of parcel ${parcel}`,
-    )
+    return answer(messages, at, `The code word of parcel ${parcel} is`, parcel)
   }
   const agent = OPEN.exec(question)?.[1]
   if (agent === undefined) return undefined
