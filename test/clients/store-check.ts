@@ -47,7 +47,7 @@ export async function readStoreFacts(
     const history = readHistory(body, anthropicWire)
     const identity = { client, session, agent: null, parent: null }
     const found = await sessions.find(identity, history, false)
-    const placed = found && findPosition(found.tree, history)
+    const placed = found && findPosition(found, history)
     if (!found || !placed) throw new Error(`there is no session ${id}`)
     const whole = unitCount(placed)
     const facts = {

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -10,7 +11,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { serveProxy } from '../../packages/server/src/gateway/proxy/serve.ts'
+import { SILENT } from '../../packages/server/src/runtime/logger.ts'
 import { runCli } from '../support/run-cli.ts'
 
 /** One host with two users on it: what one leaves lying about must not run as the other. */
@@ -122,5 +126,29 @@ describe('another user of the host', () => {
     rmSync(folder, { recursive: true })
     const own = await runCli(['tokens', 'create', '--scope', 'read'], asVictim)
     expect(own.exitCode).toBe(0)
+  })
+
+  it('has no request passed on by my proxy, nor an upgrade', async (context) => {
+    if (process.platform !== 'linux') return context.skip('not run: only Linux tells who connects')
+    if (whyNot !== null) return context.skip(whyNot)
+    const nowhere = new URL('http://127.0.0.1:9')
+    const begin = () => Promise.reject(new Error('It was recorded.'))
+    const upstreams = { anthropic: nowhere, openai: nowhere }
+    const proxy = await serveProxy({ recorder: { begin }, upstreams, logger: SILENT })
+    try {
+      expect(proxy.open).toBe('own-user')
+      const ask = (more: object) =>
+        `require('node:http').get(${JSON.stringify({ port: proxy.port, host: '127.0.0.1', ...more })},` +
+        '({ statusCode }) => { console.log(statusCode); process.exit() })'
+      const upgrade = { headers: { connection: 'upgrade', upgrade: 'websocket' } }
+      const asOther = { uid: ATTACKER, cwd: '/' }
+      for (const more of [{}, { method: 'POST', path: '/v1/messages' }, upgrade]) {
+        const asked = promisify(execFile)(process.execPath, ['-e', ask(more)], asOther)
+        expect((await asked).stdout.trim()).toBe('403')
+      }
+      expect((await fetch(`${proxy.url}/v1/models`)).status).toBe(502)
+    } finally {
+      await proxy.close()
+    }
   })
 })

@@ -32,6 +32,11 @@ export function splitNotes(text: string): SplitText {
   if (WHOLE.some((start) => text.startsWith(start))) {
     return { text: '', notes: [{ kind: kindOf(text), text }] }
   }
+  return splitTags(text)
+}
+
+/** The same for a text that is never a note as a whole, such as a tool's. */
+export function splitTags(text: string): SplitText {
   if (!text.includes('<')) return { text, notes: [] }
   const notes: ClientNote[] = []
   let rest = text

@@ -42,7 +42,7 @@ class Transcript {
 
   placed(items: readonly JsonObject[], wire: ClientWire = anthropicWire): Placed {
     const body = readBody(Buffer.from(JSON.stringify({ [wire.list]: items })), wire.list)
-    const found = body && findPosition(this.tree, readHistory(body, wire))
+    const found = body && findPosition({ id: 's', tree: this.tree }, readHistory(body, wire))
     if (!found) throw new Error('the history is not readable')
     return found
   }

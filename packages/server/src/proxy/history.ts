@@ -78,10 +78,14 @@ export interface Placed {
 }
 
 /** Null: it names a handoff that this session does not have. */
-export function findPosition(tree: UnitTree, history: History): Placed | null {
+export function findPosition(
+  { id, tree }: { readonly id: string; readonly tree: UnitTree },
+  history: History,
+): Placed | null {
   const { named } = history
   if (named === null) return { history, from: 0, start: tree.root }
-  const start = tree.coveredBy(named.address.entry)
+  // Another session has its own handoff under the same number.
+  const start = named.address.session === id ? tree.coveredBy(named.address.entry) : null
   return start === null ? null : { history, from: named.index + 1, start }
 }
 

@@ -42,11 +42,30 @@ export function upstreamFor(
   return isAnthropic ? anthropic : openai
 }
 
+export interface ProxyRefusal {
+  readonly status: 400 | 403
+  readonly message: string
+}
+
+/** Null: the request may go on. */
+export function refusalFor(url: string, headers: IncomingHttpHeaders): ProxyRefusal | null {
+  if (isOfPage(headers)) {
+    const message = 'This proxy answers programs on this computer, not web pages.'
+    return { status: 403, message }
+  }
+  // Behind a provider's address, any other form would name another host.
+  if (url.startsWith('/')) return null
+  const message = 'Set this address as the base URL. It is not an HTTP proxy.'
+  return { status: 400, message }
+}
+
 /**
- * A page in a browser can send requests to this computer; browsers say so, and under a name of the
- * page's own they are no loopback name.
+ * A page in a browser can send requests to this computer. Browsers say which site or which origin
+ * a request is from (a websocket's, its origin only), and a page that reaches this computer under a
+ * name of its own asks for that name.
  */
-export function isFromHere({ host, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
-  if (site !== undefined && site !== 'none' && site !== 'same-origin') return false
-  return /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\])(?::\d{1,5})?$/.test(host ?? '')
+function isOfPage({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+  if (site !== undefined && site !== 'none' && site !== 'same-origin') return true
+  if (origin !== undefined && origin !== `http://${host}`) return true
+  return !/^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\])(?::\d{1,5})?$/.test(host)
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
 import { openMemoryStore } from '#core/store/memory/open'
@@ -40,6 +40,14 @@ async function start(answer: Answer): Promise<RunningProxy & { readonly provider
   })
   closers.push(() => proxy.close())
   return { ...proxy, provider: url.href }
+}
+
+/** What comes back for these bytes until the connection ends. */
+async function raw(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  return text
 }
 
 const BODY = JSON.stringify({
@@ -158,10 +166,58 @@ describe('serveProxy', () => {
     expect(provider).toContain('127.0.0.1')
   })
 
-  it('answers no page of a browser', async () => {
-    const { url } = await start((_, response) => response.end('{}'))
-    const page = { ...HEADERS, 'sec-fetch-site': 'cross-site' }
-    expect((await post(url, { headers: page })).status).toBe(403)
+  it.each([
+    ['from another site', 'sec-fetch-site: cross-site'],
+    ['of a browser that names its origin only', 'origin: https://page.example'],
+    ['under a name of its own', 'host: page.example'],
+  ])('answers no page %s, nor its websocket', async (_, header) => {
+    const { port } = await start((__, response) => response.end('{}'))
+    const host = header.startsWith('host') ? '' : 'host: 127.0.0.1\r\n'
+    const head = `GET /v1/models HTTP/1.1\r\n${host}${header}\r\n`
+    expect(await raw(port, `${head}connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 403 /)
+    const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n\r\n'
+    expect(await raw(port, head + upgrade)).toMatch(/^HTTP\/1.1 403 /)
+  })
+
+  it.each(['GET x://', 'OPTIONS *'])('answers %s itself, also as an upgrade', async (line) => {
+    const { port, url } = await start((_, response) => response.end('{}'))
+    const head = `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: claude\r\n`
+    expect(await raw(port, `${head}connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 400 /)
+    const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n\r\n'
+    expect(await raw(port, head + upgrade)).toMatch(/^HTTP\/1.1 400 /)
+    expect((await post(url)).status).toBe(200)
+  })
+
+  it.each(['GET', 'DELETE'])('lets no body of a %s pass for a second request', async (method) => {
+    const hidden = 'GET /hidden HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'
+    const seen: string[] = []
+    const { port } = await start((asked, response, body) => {
+      seen.push(`${asked.method} ${asked.url} ${body}`)
+      response.end('{}')
+    })
+    const chunk = `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`
+    const head = `${method} /v1/files HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n`
+    await raw(port, `${head}transfer-encoding: chunked\r\n\r\n${chunk}`)
+    expect(seen).toEqual([`${method} /v1/files ${hidden}`])
+  })
+
+  it('ends while a websocket is open', async () => {
+    const { port, close } = await start(() => {})
+    const left = Promise.withResolvers<void>()
+    const headers = { connection: 'Upgrade', upgrade: 'echo' }
+    const upgrading = request({ port, host: '127.0.0.1', path: '/v1/realtime', headers })
+    const opened = new Promise<void>((resolve) =>
+      upgrading.once('upgrade', (_, socket) => {
+        socket.once('close', () => left.resolve())
+        socket.on('error', () => {})
+        socket.resume()
+        resolve()
+      }),
+    )
+    upgrading.end()
+    await opened
+    await close()
+    await left.promise
   })
 
   it('gives a launch id in the address to the recorder and not to the provider', async () => {

@@ -5,7 +5,14 @@ import { isObject } from '#core/base/json'
 import { EventLines } from '../../proxy/event-lines.ts'
 import type { RecordedPassage, Recorder } from '../../runtime/client-sessions/recorder.ts'
 import type { Logger } from '../../runtime/logger.ts'
-import { isFromHere, type ProxyAddress, readAddress, upstreamFor } from './address.ts'
+import { PeerUsers } from '../http/access/peer-user.ts'
+import {
+  type ProxyAddress,
+  type ProxyRefusal,
+  readAddress,
+  refusalFor,
+  upstreamFor,
+} from './address.ts'
 import { answerCompaction } from './compaction-answer.ts'
 import { answerHeaders, Upstream, type Upstreams } from './upstream.ts'
 
@@ -25,6 +32,8 @@ export interface ProxyOptions {
 export interface RunningProxy {
   readonly url: string
   readonly port: number
+  /** Whose programs are answered: those of the user who runs it, where the system tells. */
+  readonly open: 'own-user' | 'every-user'
   /** Answers under way are cut; what was recorded stays. */
   close(): Promise<void>
 }
@@ -39,15 +48,17 @@ export async function serveProxy(options: ProxyOptions): Promise<RunningProxy> {
   const server = createServer((request, response) => void proxy.handle(request, response))
   // A client waits for a model as long as it likes.
   Object.assign(server, { requestTimeout: 0, timeout: 0, keepAliveTimeout: 65_000 })
-  server.on('upgrade', (request, socket, head) => proxy.upgrade(request, socket, head))
+  server.on('upgrade', (request, socket, head) => void proxy.upgrade(request, socket, head))
   server.on('clientError', (_error, socket) => socket.destroy())
   await listen(server, options.host ?? '127.0.0.1', options.port ?? 0)
   const { port } = server.address() as AddressInfo
+  const open = await proxy.findPeers(port)
   return {
-    ...{ port, url: `http://${options.host ?? '127.0.0.1'}:${port}` },
+    ...{ port, open, url: `http://${options.host ?? '127.0.0.1'}:${port}` },
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
+      proxy.endUpgraded()
       upstream.close()
       await closed
       await proxy.settled()
@@ -59,6 +70,8 @@ class ProxyServer {
   readonly #options: ProxyOptions
   readonly #upstream: Upstream
   readonly #open = new Set<Promise<void>>()
+  readonly #upgraded = new Set<Duplex>()
+  readonly #peers = Promise.withResolvers<PeerUsers | null>()
 
   constructor(options: ProxyOptions, upstream: Upstream) {
     this.#options = options
@@ -78,26 +91,58 @@ class ProxyServer {
     await Promise.all(this.#open)
   }
 
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const address = readAddress(request.url ?? '/')
-    const { method = 'GET', headers } = request
-    if (!isFromHere(headers)) {
-      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+  /** Whose connections are taken, from now on; requests wait for it. */
+  async findPeers(port: number): Promise<RunningProxy['open']> {
+    const peers = await PeerUsers.open(port).catch(() => null)
+    this.#peers.resolve(peers)
+    return peers === null ? 'every-user' : 'own-user'
+  }
+
+  /** The server does not count them among its connections any more. */
+  endUpgraded(): void {
+    for (const socket of this.#upgraded) socket.destroy()
+  }
+
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    this.#upgraded.add(socket)
+    socket.once('close', () => this.#upgraded.delete(socket))
+    // The server listens for them no more.
+    socket.on('error', () => socket.destroy())
+    const refusal = await this.#refusalOf(request)
+    if (refusal !== null) {
+      const reason = refusal.status === 400 ? 'Bad Request' : 'Forbidden'
+      const length = Buffer.byteLength(refusal.message)
+      socket.end(
+        `HTTP/1.1 ${refusal.status} ${reason}\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n${refusal.message}`,
+      )
       return
     }
+    const address = readAddress(request.url ?? '/')
+    const { method = 'GET', headers } = request
     const to = upstreamFor(address, headers, this.#options.upstreams)
     this.#upstream.upgrade(to, { method, path: address.path, headers }, socket, head)
+  }
+
+  async #refusalOf({ url = '', headers, socket }: IncomingMessage): Promise<ProxyRefusal | null> {
+    const refusal = refusalFor(url, headers)
+    if (refusal !== null) return refusal
+    // Another user could have a stored handoff sent, and record into a conversation.
+    const isOwn = (await (await this.#peers.promise)?.isOwner(socket)) ?? true
+    if (isOwn) return null
+    const message = 'This proxy answers programs of the user who runs it, and of no other.'
+    return { status: 403, message }
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const leaving = new AbortController()
     response.once('close', () => leaving.abort())
-    const address = readAddress(request.url ?? '/')
-    const { method = 'GET', headers } = request
-    if (!isFromHere(headers)) {
-      sendError(response, 403, 'This proxy answers programs on this computer, not web pages.')
+    const refusal = await this.#refusalOf(request)
+    if (refusal !== null) {
+      sendError(response, refusal.status, refusal.message)
       return
     }
+    const address = readAddress(request.url ?? '/')
+    const { method = 'GET', headers } = request
     const to = upstreamFor(address, headers, this.#options.upstreams)
     const outbound = { method, path: address.path, headers }
     if (!isRecorded(request, address)) {

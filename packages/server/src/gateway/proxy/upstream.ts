@@ -92,9 +92,8 @@ export class Upstream {
       method,
       headers: { ...headers, host: to.host },
     })
-    const leave = () => client.destroy()
-    request.once('error', leave)
-    client.once('error', () => request.destroy())
+    request.once('error', () => client.destroy())
+    client.once('close', () => request.destroy())
     request.once('response', (response) => {
       client.end(headOf(response))
       response.resume()
@@ -103,8 +102,10 @@ export class Upstream {
       client.write(headOf(response))
       if (first.length > 0) client.write(first)
       if (head.length > 0) provider.write(head)
-      provider.once('error', leave)
-      client.once('error', () => provider.destroy())
+      provider.on('error', () => provider.destroy())
+      // Neither end outlives the other, except for what is still to be written.
+      provider.once('close', () => client.end())
+      client.once('close', () => provider.destroySoon())
       client.pipe(provider).pipe(client)
     })
     request.end()
@@ -134,6 +135,9 @@ function headersFor(headers: IncomingHttpHeaders, body: readonly Buffer[] | null
   sent['accept-encoding'] = 'identity'
   if (body !== null) {
     sent['content-length'] = String(body.reduce((sum, { length }) => sum + length, 0))
+  } else if (headers['transfer-encoding'] !== undefined) {
+    // Node frames no body of a GET by itself: the provider would read it as the next request.
+    sent['transfer-encoding'] = 'chunked'
   }
   return sent
 }

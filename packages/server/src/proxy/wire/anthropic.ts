@@ -1,6 +1,6 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { ResultPart } from '#core/message/message'
-import { type ClientNote, kindOf, splitNotes } from '../client-notes.ts'
+import { type ClientNote, kindOf, splitNotes, splitTags } from '../client-notes.ts'
 import { callUnit, opaqueItem, textUnit, type Unit } from '../unit.ts'
 import { countOf, textAt } from './fields.ts'
 import type { ClientWire, ReadItem, ReplyReader, ReplyUsage, UpstreamReply } from './wire.ts'
@@ -55,7 +55,7 @@ function userUnits(block: JsonObject, notes: ClientNote[]): readonly Unit[] {
       return textUnit('user', split.text)
     }
     case 'tool_result': {
-      const output = blocksOf(block['content']).flatMap((part) => resultPart(part, notes))
+      const output = blocksOf(block['content']).flatMap(resultPart)
       const isError = block['is_error'] === true
       return [{ kind: 'result', id: textAt(block, 'tool_use_id'), output, isError }]
     }
@@ -80,11 +80,13 @@ function assistantUnits(block: JsonObject): readonly Unit[] {
   }
 }
 
-function resultPart(block: JsonObject, notes: ClientNote[]): ResultPart[] {
+/**
+ * Notes in a result are no part of its identity: the client changes them. A handoff does not repeat
+ * them, because a program can write the same tag, and its words must not become the user's.
+ */
+function resultPart(block: JsonObject): ResultPart[] {
   if (block['type'] !== 'text') return [mediaPart(block)]
-  const split = splitNotes(textAt(block, 'text'))
-  notes.push(...split.notes)
-  const text = split.text.trim()
+  const text = splitTags(textAt(block, 'text')).text.trim()
   return text === '' ? [] : [{ type: 'text', text }]
 }
 

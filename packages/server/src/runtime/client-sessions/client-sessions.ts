@@ -45,16 +45,23 @@ export class ClientSessions {
   ): Promise<StoredSession | null> {
     if (identity.session === null) return await this.#findByHistory(identity, history, mayMake)
     const id = idOf(identity)
-    const known = this.#open.get(id)
-    if (known !== undefined) return await known
-    const row = await this.#store.findSession(id)
-    if (row !== undefined) return await this.#opened(id)
-    if (identity.isHint === true) {
-      const found = await this.#findByHistory(identity, history, false)
-      if (found !== null) return found
+    const named = await this.#existing(id)
+    const isHint = identity.isHint === true
+    if (named !== null && (!isHint || knownDepth(named, history) > 0)) return named
+    if (isHint) {
+      // A cache key may be that of a whole program: the history tells its conversations apart.
+      const found = await this.#findByHistory(identity, history, mayMake && named !== null)
+      if (found !== null || named !== null) return found
     }
     if (!mayMake) return null
     return await (this.#open.get(id) ?? this.#remember(id, () => this.#create(id, identity)))
+  }
+
+  async #existing(id: SessionId): Promise<StoredSession | null> {
+    const known = this.#open.get(id)
+    if (known !== undefined) return await known
+    const row = await this.#store.findSession(id)
+    return row === undefined ? null : await this.#opened(id)
   }
 
   async close(): Promise<void> {
@@ -102,10 +109,7 @@ export class ClientSessions {
     return made
   }
 
-  /**
-   * For clients that name no conversation: the session whose history this one continues. A history
-   * of one message continues nothing, unless it is the very request that is sent again.
-   */
+  /** For clients that name no conversation: the session whose history this one continues. */
   async #findByHistory(
     identity: Identity,
     history: History,
@@ -118,12 +122,8 @@ export class ClientSessions {
     let best: { session: StoredSession; depth: number } | null = null
     for (const id of await this.#candidates(identity.client, first)) {
       const session = await this.#opened(id)
-      const placed = findPosition(session.tree, history)
-      if (placed === null) continue
-      const { depth } = locate(session.tree, placed)
-      const isRepeated = depth === unitCount(placed) && session.tree.head.depth === depth
-      const isLonger = depth > 1 || isRepeated
-      if (isLonger && depth > (best?.depth ?? 0)) best = { session, depth }
+      const depth = knownDepth(session, history)
+      if (depth > (best?.depth ?? 0)) best = { session, depth }
     }
     if (best !== null || !mayMake) return best?.session ?? null
     const id = sessionId(`${clientName(identity.client)}-${randomUUID()}`)
@@ -175,6 +175,18 @@ export class ClientSessions {
     const outcome = await this.#store.renew({ runner }).catch(() => null)
     if (outcome?.kind === 'lost') this.#runner = null
   }
+}
+
+/**
+ * How far a session has this history. One message in common is no conversation, unless the very
+ * request is sent again: 0.
+ */
+function knownDepth({ id, tree }: StoredSession, history: History): number {
+  const placed = findPosition({ id, tree }, history)
+  if (placed === null) return 0
+  const { depth } = locate(tree, placed)
+  const isRepeated = depth === unitCount(placed) && tree.head.depth === depth
+  return depth > 1 || isRepeated ? depth : 0
 }
 
 const SESSIONS_MAX = 64

@@ -313,4 +313,70 @@ describe('Recorder', () => {
     }
     expect(await store.verify({})).toEqual([])
   })
+
+  it('sends no handoff of one session in the place of another’s', async () => {
+    const made = recorder(openMemoryStore(), { windowTokens: 100_000 })
+    const path = '/v1/responses'
+    const say = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] })
+    const begin = (thread: string, input: readonly JsonObject[]) => {
+      const body = Buffer.from(JSON.stringify({ input, tools: [{}] }))
+      return made.begin({ path, headers: { 'thread-id': thread }, body, launch: null })
+    }
+    const trigger = { type: 'compaction_trigger' }
+    const words = { t1: 'heron', t2: 'otter' }
+    const entries = new Set<number | undefined>()
+    for (const [thread, word] of Object.entries(words)) {
+      const input = [say(`The code word is ${word}. ${LONG}`), say(LONG), trigger]
+      entries.add((await begin(thread, input)).compaction?.entry)
+    }
+    expect(entries.size).toBe(1)
+    const item = {
+      type: 'compaction',
+      encrypted_content: `throughline.codex-t1.${[...entries][0]}`,
+    }
+    const { send } = await begin('t2', [item, say('go')])
+    expect(Buffer.concat([...send]).toString()).not.toContain('otter')
+  })
+
+  it('keeps conversations of one cache key apart', async () => {
+    const store = openMemoryStore()
+    const made = recorder(store)
+    const begin = async (...texts: readonly string[]) => {
+      const messages = texts.map((content, index) => ({
+        role: index % 2 === 0 ? 'user' : 'assistant',
+        content,
+      }))
+      const body = Buffer.from(JSON.stringify({ messages, prompt_cache_key: 'program' }))
+      const request = { path: '/v1/chat/completions', headers: {}, body, launch: null }
+      const passage = await made.begin(request)
+      const message = { role: 'assistant', content: `Hello, ${texts[0]}` }
+      passage.take({ object: 'chat.completion', choices: [{ index: 0, message }] })
+      await passage.end()
+    }
+    await begin('Ann asks')
+    await begin('Bob asks')
+    await begin('Ann asks', 'Hello, Ann asks', 'Ann again')
+    await begin('Bob asks', 'Hello, Bob asks', 'Bob again')
+    const sessions = await store.listSessions({ limit: 10 })
+    const said = await Promise.all(
+      sessions.map(async ({ id }) => JSON.stringify((await entries(store, id)).map((e) => e.body))),
+    )
+    const names = said.map((text) => ['Ann', 'Bob'].filter((name) => text.includes(name)))
+    expect(names.toSorted()).toEqual([['Ann'], ['Bob']])
+  })
+
+  it('logs no word of a conversation when a handoff fails', async () => {
+    const store = openMemoryStore()
+    const lines: unknown[] = []
+    const logger = { ...SILENT, warn: (...line: unknown[]) => lines.push(line) } as never
+    const client = new Client(recorder(store, { logger }))
+    await client.turn(`Question. ${LONG}`, 'Answer.')
+    await client.turn('heron', 'Answer.')
+    store.readEntries = async () => {
+      throw new Error('cannot read "heron"')
+    }
+    await client.turn('More', 'Yes', WINDOW)
+    await until(async () => JSON.stringify(lines).includes('no handoff was made'))
+    expect(JSON.stringify(lines)).not.toContain('heron')
+  })
 })

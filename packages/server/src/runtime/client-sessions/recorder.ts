@@ -133,7 +133,7 @@ export class Recorder {
     if (isRecorded) this.#bodies.set(key, history)
     const found = this.#sessions.find(identity, history, isRecorded)
     const session = await this.#within(RECORD_MS_MAX, found)
-    const placed = session && findPosition(session.tree, history)
+    const placed = session && findPosition(session, history)
     if (session === null || placed === null) return null
     const turn = { request, session, placed, wireName, identity, purpose }
     // What would be sent is what is counted.
@@ -237,7 +237,7 @@ export class Recorder {
       ...(isWhole === true && { isWhole }),
     }).catch((error: unknown): Prepared => {
       this.#warn(error, 'a handoff could not be prepared')
-      return { kind: 'failed', reason: String(error) }
+      return { kind: 'failed', reason: 'error' }
     })
     const settled = preparing.then((made) => {
       if (state.preparing === settled) state.preparing = null

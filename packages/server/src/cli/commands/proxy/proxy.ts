@@ -119,6 +119,9 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
         const proxy = await serveProxy(options)
         printNotice(`proxy: ${proxy.url} passes on to ${anthropic.origin} and ${openai.origin}`)
         printNotice(`proxy: conversations are stored in ${store}`)
+        if (proxy.open === 'every-user') {
+          printNotice('proxy: this system does not say who connects: every local user can use it')
+        }
         process.send?.({ port: proxy.port })
         await asked.promise
         await proxy.close()
