@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -73,6 +74,10 @@ describe('the packages', () => {
     // Some dependency brings types of another Node.
     rmSync(join(project, types, 'node'), { recursive: true, force: true })
     symlinkSync(join(root, types, 'node'), join(project, types, 'node'))
+    // The libraries whose types the formats use.
+    for (const peer of ['openai', '@anthropic-ai', 'ai'])
+      if (!existsSync(join(project, 'node_modules', peer)))
+        symlinkSync(join(root, 'node_modules', peer), join(project, 'node_modules', peer))
     writeFileSync(join(project, 'example.ts'), exampleIn('docs/guides/compact.md'))
     writeFileSync(join(project, 'loop.ts'), `${LOOP_PARTS}${exampleIn('README.md')}`)
     expect(checkTypes(subpaths, ['node'], ['example.ts', 'loop.ts'])).toBe('')
@@ -104,8 +109,8 @@ describe('the packages', () => {
 
   it("runs the guide's library example", () => {
     const example = exampleIn('docs/guides/compact.md')
-    writeFileSync(join(project, 'example.ts'), `${example}\nconsole.log(result.outcome)\n`)
-    expect(run(process.execPath, ['example.ts'], project).trim()).toMatch(/^(compacted|kept)$/)
+    writeFileSync(join(project, 'example.ts'), `${example}\nconsole.log(result.kind)\n`)
+    expect(run(process.execPath, ['example.ts'], project).trim()).toMatch(/^(compacted|unchanged)$/)
   })
 
   it("runs the README's loop", () => {

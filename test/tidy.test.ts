@@ -42,6 +42,7 @@ const ARCHITECTURE: Architecture = {
     audit: ['base'],
     store: ['base'],
     session: ['base', 'message', 'compaction', 'audit', 'store'],
+    agent: ['base', 'message', 'tokens', 'compaction'],
     // packages/server
     model: ['base', 'message'],
     tools: ['base', 'message', 'store', 'session'],
@@ -67,7 +68,7 @@ const ARCHITECTURE: Architecture = {
       ...['runtime', 'gateway', 'host', 'proof'],
     ],
     // What `@throughline/core` itself exports.
-    index: ['base', 'message', 'tokens', 'compaction'],
+    index: ['base', 'message', 'tokens', 'compaction', 'agent'],
   },
   // The store's rows and verbs, for folders that are handed a store and open none.
   types: {
@@ -82,8 +83,9 @@ const ARCHITECTURE: Architecture = {
     runtime: ['zod'],
     tools: ['re2js', 'croner', 'zod', '@modelcontextprotocol/client'],
     turn: ['zod'],
-    // An optional peer.
+    // Optional peers; of the libraries' packages the types alone.
     store: ['pg'],
+    agent: ['openai', '@anthropic-ai/sdk', 'ai'],
     migration: ['yaml'],
     model: [
       ...['@ai-sdk/provider', '@ai-sdk/openai', '@ai-sdk/anthropic', '@ai-sdk/google'],

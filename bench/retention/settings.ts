@@ -1,4 +1,5 @@
-import { type CompactOptions, compact } from '../../packages/core/src/compaction/compact.ts'
+import { compact } from '../../packages/core/src/compaction/compact.ts'
+import type { CompactOptions } from '../../packages/core/src/compaction/compact-options.ts'
 import { writeEnvelope } from '../../packages/core/src/message/handoff/envelope.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { plainText } from '../../packages/core/src/message/text.ts'

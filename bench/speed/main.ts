@@ -11,6 +11,7 @@ import { resolveBudget } from '../../packages/core/src/compaction/plan/budget.ts
 import { type CompactPlan, plan } from '../../packages/core/src/compaction/plan/plan.ts'
 import { preserveUserMessages } from '../../packages/core/src/compaction/plan/preserve.ts'
 import { findSecrets, redact } from '../../packages/core/src/compaction/redact/redact.ts'
+import { ALL_DIALECTS } from '../../packages/core/src/message/dialects/all.ts'
 import type { Handoff } from '../../packages/core/src/message/handoff/handoff.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { estimateMessage, estimateText } from '../../packages/core/src/tokens/estimate.ts'
@@ -78,6 +79,7 @@ function benchParts(): void {
       after,
       plan: planned,
       hardTokens: budget.hardTokens,
+      dialects: ALL_DIALECTS,
       pins: [],
       finish: 'stop',
       summaryTokensMax: planned.allotment.summary,

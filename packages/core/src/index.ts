@@ -1,12 +1,33 @@
 /** What most programs need. The parts are in `@throughline/core/compaction`, `/message` and `/tokens`. */
+export {
+  type Compacted,
+  type CompactedFigures,
+  type CompactMessagesOptions,
+  compactMessages,
+  type Summarize,
+} from './agent/compact-messages.ts'
+export type {
+  AnyFormat,
+  Format,
+  FormatShape,
+  MessageOf,
+  ReplyOf,
+  RequestFor,
+} from './agent/formats/format.ts'
 export { KnownError } from './base/errors.ts'
-export { type CompactOptions, compact } from './compaction/compact.ts'
+export {
+  ERROR_CODES,
+  type ErrorCode,
+  isThroughlineError,
+  ThroughlineError,
+} from './base/throughline-error.ts'
+export { compact } from './compaction/compact.ts'
+export type { CompactOptions } from './compaction/compact-options.ts'
 export type { CompactResult } from './compaction/report/outcome.ts'
 export type { CompactStats } from './compaction/report/stats.ts'
 export type { SummaryRequest } from './compaction/summary/prompt.ts'
 export type { SummaryReply, SummaryWriter } from './compaction/summary/summarize.ts'
 export type { Conversation } from './message/codec.ts'
-export type { Dialect } from './message/dialect.ts'
 export { normalise } from './message/dialects/normalise.ts'
 export { render } from './message/dialects/render.ts'
 export type { FormatName } from './message/format-name.ts'

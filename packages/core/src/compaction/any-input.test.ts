@@ -14,7 +14,8 @@ import { conversation, messageList } from '../../../../test/support/generators.t
 import type { Message } from '../message/message.ts'
 import { repairPairs } from '../message/pairing.ts'
 import { messageCounter } from '../tokens/count.ts'
-import { type CompactOptions, compact } from './compact.ts'
+import { compact } from './compact.ts'
+import type { CompactOptions } from './compact-options.ts'
 import { isAsk } from './plan/preserve.ts'
 
 /** What holds whatever goes in: hostile messages, tiny windows, settings that contradict. */

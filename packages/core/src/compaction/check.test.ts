@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { assistant, handoff, system, toolCall, user } from '../../../../test/support/builders.ts'
+import { ALL_DIALECTS } from '../message/dialects/all.ts'
 import type { Message } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
 import { type CheckRequest, check } from './check.ts'
@@ -28,6 +29,7 @@ function lawsBroken(changes: Partial<CheckRequest>): string[] {
     after,
     plan,
     hardTokens: 1_000,
+    dialects: ALL_DIALECTS,
     pins: [],
     finish: 'stop',
     summaryTokensMax: 50,

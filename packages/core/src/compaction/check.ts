@@ -1,6 +1,5 @@
-import { DIALECTS } from '../message/dialect.ts'
-import { checkWire } from '../message/dialects/check.ts'
-import { render } from '../message/dialects/render.ts'
+import { type ProviderDialect, violationsOf } from '../message/dialects/provider-dialect.ts'
+import { renderFor } from '../message/dialects/render.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import type { Counters } from './counters.ts'
 import type { CompactPlan } from './plan/plan.ts'
@@ -9,7 +8,7 @@ import type { SummaryReply } from './summary/summarize.ts'
 
 /**
  * Whether a finished compaction may be installed. It trusts none of the code that made it: sizes
- * are counted again, the result is rendered for every provider and held against that provider's
+ * are counted again, the result is rendered for each provider and held against that provider's
  * rules, what must not change is compared. A violation names its law (docs/glossary.md, "laws").
  */
 export interface CompactionVerdict {
@@ -29,6 +28,8 @@ export interface CheckRequest extends Counters {
   readonly after: readonly Message[]
   readonly plan: CompactPlan
   readonly hardTokens: number
+  /** The providers that the next request may go to. */
+  readonly dialects: readonly ProviderDialect[]
   /** What is sent beside the messages and takes room with them. */
   readonly overheadTokens?: number
   readonly pins: readonly SystemMessage[]
@@ -106,13 +107,13 @@ function checkSummary(request: CheckRequest): LawViolation[] {
   return violations
 }
 
-/** By the rules of every provider: the next request may go to any of them. */
-function checkForm({ before, after, plan }: CheckRequest): LawViolation[] {
-  const violations = DIALECTS.flatMap((dialect) =>
-    checkWire(dialect, render(after, dialect)).map(
+/** By the rules of every provider that the next request may go to. */
+function checkForm({ before, after, plan, dialects }: CheckRequest): LawViolation[] {
+  const violations = dialects.flatMap((dialect) =>
+    violationsOf(dialect, renderFor(dialect, after)).map(
       ({ rule, at, detail }): LawViolation => ({
         law: 'I15',
-        detail: `${dialect}: ${rule} at ${at}: ${detail}`,
+        detail: `${dialect.name}: ${rule} at ${at}: ${detail}`,
       }),
     ),
   )

@@ -1,74 +1,41 @@
+import { ThroughlineError } from '../base/throughline-error.ts'
+import { ALL_DIALECTS } from '../message/dialects/all.ts'
+import type { ProviderDialect } from '../message/dialects/provider-dialect.ts'
 import { writeOutOtherHandoffs } from '../message/handoff/envelope.ts'
-import type { Task } from '../message/handoff/handoff.ts'
-import { lastModel } from '../message/last-model.ts'
-import type { Message, SystemMessage } from '../message/message.ts'
+import type { Message } from '../message/message.ts'
 import { repairPairs } from '../message/pairing.ts'
-import { textOf } from '../message/text.ts'
-import { messageCounter } from '../tokens/count.ts'
-import { estimateText } from '../tokens/estimate.ts'
-import { familyOf, type ModelFamily } from '../tokens/family.ts'
 import { type CompactionVerdict, coveredUpTo } from './check.ts'
-import type { CountTokens } from './counters.ts'
+import { type CompactOptions, prepare } from './compact-options.ts'
 import { type CheckedRun, runPipeline } from './pipeline.ts'
-import { resolveBudget } from './plan/budget.ts'
-import type { BudgetSettings, PresetName } from './plan/defaults.ts'
-import type { Trigger } from './plan/plan.ts'
 import { redact } from './redact/redact.ts'
 import { type CompactResult, explain, REFUSALS, warnOfRepetition } from './report/outcome.ts'
 import { buildStats, EMPTY_STATS, stopwatch } from './report/stats.ts'
-import { cleanSummary } from './summary/prompt.ts'
-import type { SummaryWriter } from './summary/summarize.ts'
-
-/** Any conversation in, a smaller valid one out. */
-export interface CompactOptions {
-  /** Settings to start from; `budget` overrides them one by one. */
-  readonly preset?: PresetName
-  readonly budget?: Partial<BudgetSettings>
-  /** Which model's tokens are counted; absent: the model that the conversation names. */
-  readonly family?: ModelFamily
-  /** An exact counter instead of the family's estimate. */
-  readonly countTokens?: CountTokens
-  /** Why it is asked for; `preflight` holds the newest request back in full. `manual` if not given. */
-  readonly trigger?: Trigger
-  /** `needed` asks the threshold first; `always` (the default) compacts also what would fit. */
-  readonly when?: 'always' | 'needed'
-  /** What the summary should give special attention to. */
-  readonly focus?: string
-  /** Replaces the built-in instructions to the summary's writer. */
-  readonly prompt?: string
-  /** Texts that every context holds byte for byte, at system rank. */
-  readonly pins?: readonly string[]
-  /** The open task list; absent: the newest one that the conversation shows. */
-  readonly tasks?: readonly Task[]
-  /** Tokens of what is sent beside the messages, such as tool schemas. */
-  readonly overheadTokens?: number
-  /** A summary written elsewhere; only secrets are masked, and the other sections make way for it. */
-  readonly summary?: string
-  /** Writes the summary; without it and without `summary`, the digest does, which needs no model. */
-  readonly summarize?: SummaryWriter
-  /** From which compaction of a conversation on each one comes with a warning; 2 if not given. */
-  readonly warnFrom?: number
-  /** Handed to the writer; aborting it rejects. */
-  readonly signal?: AbortSignal
-  readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
-  /** A clock for `stats.timingsMs`; without it no times are taken. */
-  readonly now?: () => number
-}
 
 /**
- * Never throws for what a conversation holds or a writer does: every outcome is a value, and
- * `messages` is always usable, the input again unless the outcome is `compacted`. Rejects only when
- * `signal` aborts. Calling it again on its own result changes nothing until more has been said.
+ * Any conversation in, a smaller valid one out. Never throws for what a conversation says or a writer
+ * does: every outcome is a value, and `messages` is always usable, the input again unless the outcome
+ * is `compacted`. Rejects only when `signal` aborts, or when the messages are not of our model.
+ * Calling it again on its own result changes nothing until more has been said.
  */
 export async function compact(
   messages: readonly Message[],
   options: CompactOptions = {},
 ): Promise<CompactResult> {
+  return await compactFor(ALL_DIALECTS, messages, options)
+}
+
+/** The same for a program that sends the result to these providers only. */
+export async function compactFor(
+  dialects: readonly ProviderDialect[],
+  messages: readonly Message[],
+  options: CompactOptions,
+): Promise<CompactResult> {
+  checkModel(messages)
   const { messages: repaired, repairs } = repairPairs(messages)
   const before = writeOutOtherHandoffs(repaired)
   const warnings = repairs.map((repair) => repair.explanation)
   const timings = stopwatch(options.now)
-  const request = { ...prepare(before, options), timings }
+  const request = { ...prepare(before, options), dialects, timings }
   const { counters, budget, trigger, overheadTokens } = request
   const run = await runPipeline(request)
   const { plan } = run
@@ -146,6 +113,20 @@ export async function compact(
   }
 }
 
+/** Messages of a library look alike, and would be counted as empty. */
+function checkModel(messages: readonly Message[]): void {
+  const wrong = messages.findIndex(
+    (message: object) => !('parts' in message || 'handoff' in message),
+  )
+  if (wrong < 0) return
+  throw new ThroughlineError(
+    'wrong-format',
+    `Message ${wrong} has neither "parts" nor "handoff": these are messages of a library. ` +
+      'Use compactMessages with its format, or read them with readConversation first.',
+    { at: `messages[${wrong}]` },
+  )
+}
+
 function whyLarger(
   { plan, made, after }: CheckedRun,
   before: readonly Message[],
@@ -173,30 +154,6 @@ function warnOfSilence(preserved: Required<CheckedRun>['made']['preserved'] | un
   return [
     `None of the user's ${preserved.dropped} requests fitted word for word; a larger target keeps them.`,
   ]
-}
-
-function prepare(messages: readonly Message[], options: CompactOptions) {
-  const { countTokens, summary } = options
-  const family = options.family ?? familyOf(lastModel(messages))
-  const systemTexts = new Set(
-    messages.filter((message) => message.role === 'system').map((message) => textOf(message)),
-  )
-  const pins = (options.pins ?? []).filter((text) => !systemTexts.has(text))
-  return {
-    ...options,
-    messages,
-    trigger: options.trigger ?? 'manual',
-    when: options.when ?? 'always',
-    budget: resolveBudget(options.budget, options.preset),
-    userTokens: options.budget?.userTokens,
-    pins: pins.map((text): SystemMessage => ({ role: 'system', parts: [{ type: 'text', text }] })),
-    counters: {
-      countTokens: countTokens ?? ((text: string) => estimateText(text, family)),
-      countMessage: messageCounter(family, countTokens),
-    },
-    overheadTokens: options.overheadTokens ?? 0,
-    summary: summary === undefined ? undefined : redact(cleanSummary(summary)),
-  }
 }
 
 function messageOf(error: unknown): string {

@@ -7,7 +7,8 @@ export {
   type Law,
   type LawViolation,
 } from './check.ts'
-export { type CompactOptions, compact } from './compact.ts'
+export { compact } from './compact.ts'
+export type { CompactOptions } from './compact-options.ts'
 export type { Counters, CountTokens } from './counters.ts'
 export { type DigestRequest, writeDigest } from './digest.ts'
 export type { Layout } from './layout.ts'

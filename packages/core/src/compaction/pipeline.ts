@@ -1,3 +1,4 @@
+import type { ProviderDialect } from '../message/dialects/provider-dialect.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import { measure } from '../tokens/measure.ts'
 import { assemble, systemMessagesOf, withoutBodies } from './assemble.ts'
@@ -28,6 +29,8 @@ import { ENVELOPE_TOKENS, writeSummary } from './summary/write-summary.ts'
  */
 export interface PipelineRequest extends Omit<HandoffWork, 'plan' | 'earlier'> {
   readonly trigger: Trigger
+  /** The providers whose rules the result is held against. */
+  readonly dialects: readonly ProviderDialect[]
   readonly pins?: readonly SystemMessage[]
   readonly overheadTokens?: number
 }
@@ -94,7 +97,7 @@ async function carryOut(plan: CompactPlan, request: PipelineRequest) {
 
 function assembleAndCheck(
   plan: CompactPlan,
-  { messages, budget, counters, pins = [], overheadTokens = 0, timings }: PipelineRequest,
+  { messages, budget, dialects, counters, pins = [], overheadTokens = 0, timings }: PipelineRequest,
   made?: MadeHandoff,
 ): CheckedRun {
   const shared = { plan, pins, ...counters }
@@ -105,6 +108,7 @@ function assembleAndCheck(
     before: messages,
     after,
     hardTokens: budget.hardTokens,
+    dialects,
     overheadTokens,
     ...(made && { finish: made.reply.finish }),
     summaryTokensMax: handoffTokensOf(plan.allotment),

@@ -1,3 +1,4 @@
+import { utf8Length } from '../base/bytes.ts'
 import { isObject, type JsonValue } from '../base/json.ts'
 import type { Codec, Conversation } from './codec.ts'
 import type { FormatName } from './format-name.ts'
@@ -46,7 +47,7 @@ export function readConversation(
 function checkSize(text: string, bytesMax: number): void {
   // A UTF-16 unit is at most three bytes, so that short texts need no counting.
   if (text.length * 3 <= bytesMax) return
-  const bytes = Buffer.byteLength(text)
+  const bytes = utf8Length(text)
   if (bytes <= bytesMax) return
   throw new InputError(
     `The input has ${bytes} bytes, at most ${bytesMax} are read: split it or raise the limit.`,

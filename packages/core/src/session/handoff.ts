@@ -6,6 +6,7 @@ import type { Trigger } from '../compaction/plan/plan.ts'
 import { redact } from '../compaction/redact/redact.ts'
 import { REFUSALS } from '../compaction/report/outcome.ts'
 import { SummaryFailedError } from '../compaction/summary/summarize.ts'
+import { ALL_DIALECTS } from '../message/dialects/all.ts'
 import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Limits, OperationRow } from '../store/rows.ts'
 import { budgetOf } from './context/budget.ts'
@@ -71,6 +72,7 @@ export function handoffWriter(
       const range = { cut, open, handoffTokens: limits.handoffTokens }
       const run = await runPipelineOn(range, {
         ...tools,
+        dialects: ALL_DIALECTS,
         messages,
         trigger: operation.trigger as Trigger,
         budget: budgetOf(limits, settings),

@@ -1,3 +1,4 @@
+import { isAscii } from '../base/bytes.ts'
 import { isArray, type JsonValue } from '../base/json.ts'
 import { writeEnvelope } from '../message/handoff/envelope.ts'
 import type { BlobSource, Message, Part } from '../message/message.ts'
@@ -53,7 +54,7 @@ const TOOL_TOKENS = { claude: 30, openai: 12, gemini: 12, generic: 20 } as const
 
 /** In units of one ordinary ASCII character. */
 function weigh(text: string, family: ModelFamily): number {
-  const beyondAscii = Buffer.byteLength(text) === text.length ? 0 : weighBeyondAscii(text, family)
+  const beyondAscii = isAscii(text) ? 0 : weighBeyondAscii(text, family)
   return text.length + beyondAscii + weighRuns(text, family)
 }
 

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto'
 import { isObject, type JsonValue } from '../../base/json.ts'
+import { sha256Hex } from '../../base/sha256.ts'
 import type { FileRecord } from '../../message/handoff/handoff.ts'
 import type { Message, ToolCallPart, ToolResultPart } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
@@ -84,9 +84,7 @@ function readTouch(call: ToolCallPart, number: number): Touch | undefined {
 /** Of the whole content, where the call or its result shows it: written text, or an unranged read. */
 function hashOf(call: ToolCallPart, result: ToolResultPart | undefined): string | undefined {
   const content = isObject(call.input) ? wholeContent(call.input, result) : undefined
-  return content === undefined
-    ? undefined
-    : hash('sha256', content.toWellFormed(), 'hex').slice(0, 12)
+  return content === undefined ? undefined : sha256Hex(content).slice(0, 12)
 }
 
 function wholeContent(

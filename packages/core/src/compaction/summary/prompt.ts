@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.ts'
 import type { Message, Part } from '../../message/message.ts'
 import { redact, redactPart } from '../redact/redact.ts'
 
@@ -117,7 +117,7 @@ function ask(options: PromptOptions, notes: readonly string[]): string {
 }
 
 function quote(name: string, text: string): string {
-  const fence = `===== ${name} ${hash('sha256', text.toWellFormed(), 'hex').slice(0, 12)} =====`
+  const fence = `===== ${name} ${sha256Hex(text).slice(0, 12)} =====`
   return `${fence}\n${text}\n${fence}`
 }
 

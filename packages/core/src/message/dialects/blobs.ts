@@ -1,3 +1,4 @@
+import { decodeBase64 } from '../../base/bytes.ts'
 import type { Dialect } from '../dialect.ts'
 import type { FilePart, ImagePart, TextPart } from '../message.ts'
 import { textOf } from '../text.ts'
@@ -32,21 +33,21 @@ function ofItsKind(part: ImagePart | FilePart, mediaType: string): ImagePart | F
   return part.type === type ? part : { type, source: part.source }
 }
 
-/** The first bytes, in hexadecimal digits. */
-const BEGINNINGS: { readonly [mediaType: string]: string } = {
-  'image/png': '89504e47',
-  'image/jpeg': 'ffd8ff',
-  'image/gif': '47494638',
-  'image/webp': '52494646',
-  'application/pdf': '25504446',
+/** The first bytes. */
+const BEGINNINGS: { readonly [mediaType: string]: readonly number[] } = {
+  'image/png': [0x89, 0x50, 0x4e, 0x47],
+  'image/jpeg': [0xff, 0xd8, 0xff],
+  'image/gif': [0x47, 0x49, 0x46, 0x38],
+  'image/webp': [0x52, 0x49, 0x46, 0x46],
+  'application/pdf': [0x25, 0x50, 0x44, 0x46],
 }
 /** The smallest limit of a provider for one image, Anthropic's: 5 MiB as it is sent. */
 const IMAGE_CHARACTERS_MAX = 5 * 1024 * 1024
 const BEGINNING_CHARACTERS = 16
 
-function beginsWith(data: string, beginning: string): boolean {
-  const bytes = Buffer.from(data.slice(0, BEGINNING_CHARACTERS), 'base64')
-  return bytes.toString('hex').startsWith(beginning)
+function beginsWith(data: string, beginning: readonly number[]): boolean {
+  const bytes = decodeBase64(data.slice(0, BEGINNING_CHARACTERS))
+  return beginning.every((byte, index) => bytes[index] === byte)
 }
 
 /**
@@ -59,7 +60,9 @@ const BASE64_PER_BYTE = 4 / 3
 function withText(part: ImagePart | FilePart, data: string): string {
   // Four bytes are the most that a character takes.
   const enough = Math.ceil(4 * TEXT_CHARACTERS_MAX * BASE64_PER_BYTE)
-  const text = Buffer.from(data.slice(0, enough), 'base64').toString('utf8')
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+    decodeBase64(data.slice(0, enough)),
+  )
   const shown = text.slice(0, TEXT_CHARACTERS_MAX).toWellFormed()
   const isWhole = text.length <= TEXT_CHARACTERS_MAX && data.length <= enough
   return `${textOf(part)}\n${shown}${isWhole ? '' : '\n[the rest of it is not shown]'}`

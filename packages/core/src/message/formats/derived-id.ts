@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.ts'
 
 /**
  * Ids for lines that are new. Derived from the place and the line before, because the codecs have
  * no randomness: the same conversation is written as the same bytes.
  */
 export function derivedId(...parts: readonly (string | number)[]): string {
-  return hash('sha256', parts.join('\n').toWellFormed(), 'hex')
+  return sha256Hex(parts.join('\n'))
 }
 
 export function derivedUuid(...parts: readonly (string | number)[]): string {

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.ts'
 import type { Message, UserMessage, UserPart } from '../message.ts'
 import type { FileRecord, Handoff, HostBlock, PreservedMessage, Task, UserRule } from './handoff.ts'
 import { readLedger, writeLedger } from './ledger-text.ts'
@@ -190,7 +190,7 @@ function checkOf(sections: readonly Section[]): string {
     section.title,
     ...section.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])),
   ])
-  return hash('sha256', lines.join('\n').toWellFormed(), 'hex').slice(0, 12)
+  return sha256Hex(lines.join('\n')).slice(0, 12)
 }
 
 function withRules(rules: readonly UserRule[]): Pick<Handoff, 'rules'> {

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { sha256Hex } from '../../base/sha256.ts'
 import type { Message, UserMessage } from '../message.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { Message, UserMessage } from '../message.ts'
  * so that a text cannot close its own block and go on as something else.
  */
 export function pinnedText(name: string, text: string): string {
-  const check = hash('sha256', `${name}\n${text}`.toWellFormed(), 'hex').slice(0, 12)
+  const check = sha256Hex(`${name}\n${text}`).slice(0, 12)
   return `[pin ${name} ${check}, kept word for word for this conversation; ranks as a message of it]\n${text}\n[${check} end]`
 }
 

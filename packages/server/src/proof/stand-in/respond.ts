@@ -4,9 +4,9 @@ import { makeAnswer, type Script } from './answer.ts'
 import type { Fault } from './faults.ts'
 import type { JournalEntry } from './journal.ts'
 import type { Play } from './play.ts'
-import { anthropic, readPrompt } from './protocols/anthropic.ts'
-import { openaiChat } from './protocols/openai-chat.ts'
-import { openaiResponses, writeCompaction } from './protocols/openai-responses.ts'
+import { anthropicStandIn, readPrompt } from './protocols/anthropic.ts'
+import { openaiChatStandIn } from './protocols/openai-chat.ts'
+import { openaiResponsesStandIn, writeCompaction } from './protocols/openai-responses.ts'
 import {
   type Answer,
   type Ask,
@@ -34,15 +34,15 @@ export interface RespondOptions {
 
 // By how the path ends: base URLs differ (`/v1`, `/backend-api/codex`, none at all).
 const ENDPOINTS: readonly (readonly [string, string, StandInEndpoint])[] = [
-  ['POST', '/chat/completions', { kind: 'model', protocol: openaiChat }],
-  ['POST', '/responses', { kind: 'model', protocol: openaiResponses }],
-  ['POST', '/responses/compact', { kind: 'compact', protocol: openaiResponses }],
-  ['POST', '/messages', { kind: 'model', protocol: anthropic }],
-  ['POST', '/messages/count_tokens', { kind: 'count-tokens', protocol: anthropic }],
+  ['POST', '/chat/completions', { kind: 'model', protocol: openaiChatStandIn }],
+  ['POST', '/responses', { kind: 'model', protocol: openaiResponsesStandIn }],
+  ['POST', '/responses/compact', { kind: 'compact', protocol: openaiResponsesStandIn }],
+  ['POST', '/messages', { kind: 'model', protocol: anthropicStandIn }],
+  ['POST', '/messages/count_tokens', { kind: 'count-tokens', protocol: anthropicStandIn }],
 ]
 
 export function findEndpoint({ method, path, headers }: JournalEntry): StandInEndpoint {
-  const protocol = headers['anthropic-version'] === undefined ? openaiChat : anthropic
+  const protocol = headers['anthropic-version'] === undefined ? openaiChatStandIn : anthropicStandIn
   if (method === 'GET' && path.endsWith('/models')) return { kind: 'models', protocol }
   const found = ENDPOINTS.find(([verb, end]) => verb === method && path.endsWith(end))
   return found?.[2] ?? { kind: 'unknown', protocol }

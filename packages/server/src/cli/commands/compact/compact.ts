@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { Command } from 'commander'
-import { type CompactOptions, compact } from '#core/compaction/compact'
+import { compact } from '#core/compaction/compact'
 import type { CompactResult } from '#core/compaction/report/outcome'
 import type { Conversation } from '#core/message/codec'
 import type { Dialect } from '#core/message/dialect'
@@ -142,7 +142,7 @@ function buildOptions(
   flags: CompactFlags,
   conversation: Conversation,
   summarizer: Summarizer,
-): Omit<CompactOptions, keyof FileCompaction> {
+): Omit<NonNullable<Parameters<typeof compact>[1]>, keyof FileCompaction> {
   const family = familyOf(flags.model ?? conversation.model)
   const tools = conversation.wrapper?.fields['tools']
   return {

@@ -1,4 +1,4 @@
-import type { CompactOptions } from '#core/compaction/compact'
+import type { CompactOptions } from '#core/compaction/compact-options'
 import { DEFAULT_SETTINGS } from '#core/compaction/plan/defaults'
 import { loadRequest } from '../../../host/flags.ts'
 import type { CompactFlags } from './options.ts'

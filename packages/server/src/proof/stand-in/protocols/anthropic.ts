@@ -35,7 +35,7 @@ const ERROR_TYPES: ReadonlyMap<number, string> = new Map([
   [529, 'overloaded_error'],
 ])
 
-export const anthropic: Protocol = {
+export const anthropicStandIn: Protocol = {
   name: 'anthropic',
 
   readAsk(body) {
@@ -75,7 +75,7 @@ export const anthropic: Protocol = {
   },
 
   writeErrorFrame(rejection) {
-    return frame(anthropic.writeError(rejection), { event: 'error' })
+    return frame(anthropicStandIn.writeError(rejection), { event: 'error' })
   },
 
   overflow({ inputTokens, tokensMax = 0, windowTokens }) {

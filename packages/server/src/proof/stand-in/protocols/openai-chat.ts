@@ -29,7 +29,7 @@ const FINISH: { readonly [finish in Finish]: string } = {
   refusal: 'stop',
 }
 
-export const openaiChat: Protocol = {
+export const openaiChatStandIn: Protocol = {
   name: 'openai-chat',
 
   readAsk(body) {

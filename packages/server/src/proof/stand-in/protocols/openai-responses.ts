@@ -23,7 +23,7 @@ import { frame } from './sse.ts'
  * OpenAI's Responses. The stand-in stores nothing: a request that refers to an earlier response or
  * item instead of bringing it along is refused, as the provider refuses it with `store: false`.
  */
-export const openaiResponses: Protocol = {
+export const openaiResponsesStandIn: Protocol = {
   name: 'openai-responses',
 
   readAsk(body) {

@@ -1,0 +1,101 @@
+import type { JsonValue } from '../../base/json.ts'
+import { ThroughlineError } from '../../base/throughline-error.ts'
+import type { Codec } from '../../message/codec.ts'
+import type { ProviderDialect } from '../../message/dialects/provider-dialect.ts'
+import type { Message } from '../../message/message.ts'
+import { textOf } from '../../message/text.ts'
+import type { ModelFamily } from '../../tokens/family.ts'
+import { show } from '../options.ts'
+
+/** The types of a library, carried by its format, so that callers never write them out. */
+export interface FormatShape {
+  /** One message as the library takes it. */
+  readonly message: unknown
+  /** What goes to the model: spread it into the library's call. */
+  readonly request: object
+  /** What the library returns, or the assistant message in it. */
+  readonly reply: unknown
+}
+
+const INTERNALS: unique symbol = Symbol.for('throughline.format')
+declare const SHAPE: unique symbol
+
+/**
+ * A message format as a value. It loads no library: its types come from the one that you have
+ * installed, an optional peer of this package.
+ */
+export interface Format<Shape extends FormatShape = FormatShape> {
+  readonly name: string
+  readonly [SHAPE]?: Shape
+  readonly [INTERNALS]: FormatInternals
+}
+
+/** A tool as a request describes it to a model. */
+export interface ToolDescription {
+  readonly name: string
+  readonly description: string
+  readonly schema: { readonly [key: string]: unknown }
+}
+
+/** How a format reads and writes. Not part of the public interface. */
+export interface FormatInternals {
+  readonly codec: Codec
+  readonly dialect: ProviderDialect
+  /** Whose tokens are counted where no model is named. */
+  readonly family: ModelFamily
+  request(messages: readonly Message[], tools: readonly ToolDescription[]): object
+  /** The messages of a response in the codec's format; null: it holds none. */
+  itemsOf(reply: unknown): unknown
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the bound of a generic; `unknown` would be too narrow
+export type AnyFormat = Format<any>
+type ShapeOf<F extends AnyFormat> = NonNullable<F[typeof SHAPE]>
+/** One message of a format. */
+export type MessageOf<F extends AnyFormat> = ShapeOf<F>['message']
+/** What a format sends to the model. */
+export type RequestFor<F extends AnyFormat> = ShapeOf<F>['request']
+/** What a format's library returns. */
+export type ReplyOf<F extends AnyFormat> = ShapeOf<F>['reply']
+
+export function makeFormat<Shape extends FormatShape>(internals: FormatInternals): Format<Shape> {
+  return { name: internals.codec.name, [INTERNALS]: internals }
+}
+
+/** Throws `unknown-format` for anything that is not a format. */
+export function internalsOf(format: Format): FormatInternals {
+  const given: unknown = format
+  if (typeof given === 'object' && given !== null && INTERNALS in given) return format[INTERNALS]
+  throw new ThroughlineError(
+    'unknown-format',
+    `"format" is ${show(given)}. Import a format instead: openaiChat or openaiResponses from ` +
+      '"@throughline/core/openai", anthropic from "@throughline/core/anthropic", or aiSdk from ' +
+      '"@throughline/core/ai-sdk".',
+    { at: 'format' },
+  )
+}
+
+/** The messages as a document that the codec can read; throws `wrong-format` if it cannot. */
+export function checkItems({ codec }: FormatInternals, items: unknown, at: string): JsonValue {
+  const document = items as JsonValue
+  const problem = Array.isArray(items)
+    ? (codec.reject(document) ?? codec.doubt?.(document))
+    : 'expected an array of messages'
+  if (problem === undefined) return document
+  throw new ThroughlineError(
+    'wrong-format',
+    `These messages are not in the format ${codec.name}: ${problem}.`,
+    { at },
+  )
+}
+
+/** Splits off the system text, for libraries that take it beside the messages. */
+export function splitSystem(messages: readonly Message[]): {
+  readonly system: string
+  readonly rest: readonly Message[]
+} {
+  const first = messages.findIndex(({ role }) => role !== 'system')
+  const end = first < 0 ? messages.length : first
+  const texts = messages.slice(0, end).map((message) => textOf(message))
+  return { system: texts.join('\n\n'), rest: messages.slice(end) }
+}

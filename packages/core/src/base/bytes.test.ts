@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeBase64, utf8Length } from './bytes.ts'
+
+describe('utf8Length', () => {
+  it('is what Buffer counts, lone surrogates included', () => {
+    const units = fc
+      .array(fc.nat({ max: 0xffff }), { maxLength: 40 })
+      .map((codes) => String.fromCharCode(...codes))
+    const halves = fc.array(fc.constantFrom('\ud83d', '\ude00', 'a', 'é', '漢'), { maxLength: 12 })
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          units,
+          halves.map((parts) => parts.join('')),
+        ),
+        (text) => {
+          expect(utf8Length(text)).toBe(Buffer.byteLength(text))
+        },
+      ),
+    )
+  })
+})
+
+describe('decodeBase64', () => {
+  it('reads what Buffer wrote, in both alphabets, cut anywhere, with line breaks', () => {
+    const bytes = fc.uint8Array({ maxLength: 40 })
+    fc.assert(
+      fc.property(bytes, fc.nat({ max: 60 }), (data, cut) => {
+        for (const alphabet of ['base64', 'base64url'] as const) {
+          const text = Buffer.from(data).toString(alphabet)
+          expect([...decodeBase64(text)]).toEqual([...data])
+          const part = text.slice(0, cut)
+          expect([...decodeBase64(part)]).toEqual([...Buffer.from(part, 'base64')])
+          expect([...decodeBase64(text.replaceAll(/.{5}/g, '$&\n'))]).toEqual([...data])
+        }
+      }),
+    )
+  })
+
+  it('reads nothing from what is not base64', () => {
+    expect([...decodeBase64('§§')]).toEqual([])
+    expect([...decodeBase64('=')]).toEqual([])
+  })
+})

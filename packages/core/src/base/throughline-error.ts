@@ -1,0 +1,40 @@
+import { KnownError } from './errors.ts'
+
+/** Every code of a `ThroughlineError`; docs/guides/library.md explains each of them. */
+export const ERROR_CODES = ['invalid-option', 'unknown-format', 'wrong-format'] as const
+
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+/**
+ * The library was called in a way that cannot work, or code of yours that it runs did not keep its
+ * side. `code` never changes; `message` says what happened and what to do.
+ */
+export class ThroughlineError extends KnownError {
+  override readonly name = 'ThroughlineError'
+  readonly code: ErrorCode
+  readonly retryable: boolean
+  /** The option, field or message that is wrong, such as `contextWindow` or `messages[3]`. */
+  readonly at: string | undefined
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: { readonly at?: string; readonly retryable?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+    this.code = code
+    this.retryable = more.retryable ?? false
+    this.at = more.at
+  }
+}
+
+/** Also true for an error of another copy of this package, where `instanceof` is false. */
+export function isThroughlineError<Code extends ErrorCode = ErrorCode>(
+  error: unknown,
+  code?: Code,
+): error is ThroughlineError & { readonly code: Code } {
+  if (!(error instanceof Error) || error.name !== 'ThroughlineError' || !('code' in error)) {
+    return false
+  }
+  return code === undefined || error.code === code
+}

@@ -1,0 +1,74 @@
+import type { Task } from '../message/handoff/handoff.ts'
+import { lastModel } from '../message/last-model.ts'
+import type { Message, SystemMessage } from '../message/message.ts'
+import { textOf } from '../message/text.ts'
+import { messageCounter } from '../tokens/count.ts'
+import { estimateText } from '../tokens/estimate.ts'
+import { familyOf, type ModelFamily } from '../tokens/family.ts'
+import type { CountTokens } from './counters.ts'
+import { resolveBudget } from './plan/budget.ts'
+import type { BudgetSettings, PresetName } from './plan/defaults.ts'
+import type { Trigger } from './plan/plan.ts'
+import { redact } from './redact/redact.ts'
+import { cleanSummary } from './summary/prompt.ts'
+import type { SummaryWriter } from './summary/summarize.ts'
+
+export interface CompactOptions {
+  /** Settings to start from; `budget` overrides them one by one. */
+  readonly preset?: PresetName
+  readonly budget?: Partial<BudgetSettings>
+  /** Which model's tokens are counted; absent: the model that the conversation names. */
+  readonly family?: ModelFamily
+  /** An exact counter instead of the family's estimate. */
+  readonly countTokens?: CountTokens
+  /** Why it is asked for; `preflight` holds the newest request back in full. `manual` if not given. */
+  readonly trigger?: Trigger
+  /** `needed` asks the threshold first; `always` (the default) compacts also what would fit. */
+  readonly when?: 'always' | 'needed'
+  /** What the summary should give special attention to. */
+  readonly focus?: string
+  /** Replaces the built-in instructions to the summary's writer. */
+  readonly prompt?: string
+  /** Texts that every context holds byte for byte, at system rank. */
+  readonly pins?: readonly string[]
+  /** The open task list; absent: the newest one that the conversation shows. */
+  readonly tasks?: readonly Task[]
+  /** Tokens of what is sent beside the messages, such as tool schemas. */
+  readonly overheadTokens?: number
+  /** A summary written elsewhere; only secrets are masked, and the other sections make way for it. */
+  readonly summary?: string
+  /** Writes the summary; without it and without `summary`, the digest does, which needs no model. */
+  readonly summarize?: SummaryWriter
+  /** From which compaction of a conversation on each one comes with a warning; 2 if not given. */
+  readonly warnFrom?: number
+  /** Handed to the writer; aborting it rejects. */
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
+  /** A clock for `stats.timingsMs`; without it no times are taken. */
+  readonly now?: () => number
+}
+
+/** The options with everything filled in that they leave open. */
+export function prepare(messages: readonly Message[], options: CompactOptions) {
+  const { countTokens, summary } = options
+  const family = options.family ?? familyOf(lastModel(messages))
+  const systemTexts = new Set(
+    messages.filter((message) => message.role === 'system').map((message) => textOf(message)),
+  )
+  const pins = (options.pins ?? []).filter((text) => !systemTexts.has(text))
+  return {
+    ...options,
+    messages,
+    trigger: options.trigger ?? 'manual',
+    when: options.when ?? 'always',
+    budget: resolveBudget(options.budget, options.preset),
+    userTokens: options.budget?.userTokens,
+    pins: pins.map((text): SystemMessage => ({ role: 'system', parts: [{ type: 'text', text }] })),
+    counters: {
+      countTokens: countTokens ?? ((text: string) => estimateText(text, family)),
+      countMessage: messageCounter(family, countTokens),
+    },
+    overheadTokens: options.overheadTokens ?? 0,
+    summary: summary === undefined ? undefined : redact(cleanSummary(summary)),
+  }
+}

@@ -1,0 +1,36 @@
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { Dialect } from '../dialect.ts'
+import type { Message } from '../message.ts'
+import { textOf } from '../text.ts'
+import { anthropicDialect } from './anthropic.ts'
+import { checkGemini } from './check-gemini.ts'
+import { checkStrict } from './check-strict.ts'
+import { formatGemini } from './gemini.ts'
+import { openaiChatDialect } from './openai-chat.ts'
+import { openaiResponsesDialect } from './openai-responses.ts'
+import type { ProviderDialect } from './provider-dialect.ts'
+
+const BY_NAME: { readonly [name in Dialect]: ProviderDialect } = {
+  'openai-chat': openaiChatDialect,
+  'openai-responses': openaiResponsesDialect,
+  anthropic: anthropicDialect,
+  gemini: { name: 'gemini', write: formatGemini, check: checkGemini },
+  strict: { name: 'strict', write: formatStrict, check: checkStrict },
+}
+
+export const ALL_DIALECTS: readonly ProviderDialect[] = Object.values(BY_NAME)
+
+export function dialectOf(name: Dialect): ProviderDialect {
+  return BY_NAME[name]
+}
+
+/** OpenAI's chat shape with text only, for local servers whose chat templates take nothing else. */
+function formatStrict(messages: readonly Message[]): JsonObject {
+  const system = messages.filter((message) => message.role === 'system').map(textOf)
+  const written: JsonValue[] =
+    system.length > 0 ? [{ role: 'system', content: system.join('\n\n') }] : []
+  for (const message of messages) {
+    if (message.role !== 'system') written.push({ role: message.role, content: textOf(message) })
+  }
+  return { messages: written }
+}
