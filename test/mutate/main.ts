@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -11,17 +10,18 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../support/seeded-random.ts'
+import { Judge } from './judge.ts'
 import { applyMutation, lineOf, mutationsOf } from './mutations.ts'
-import { TestGraph } from './nearest.ts'
 
 /**
- * `npm run mutate -- --seed N --count M [--only packages/core/src/store] [--resume]`: draws small changes of our
- * sources at random, runs types and the nearest tests over each, and lists those that nothing
- * noticed, by folder. A survivor is a place to look: a gap in the tests, or a change that makes no
- * difference. What was judged is kept in `.throughline`, so that an ended run can go on.
+ * `npm run mutate -- --seed N --count M [--only packages/core/src/store] [--seconds 30] [--afresh]`:
+ * draws small changes of our sources at random, runs the nearest tests over each, then the types over
+ * what is left, and lists by folder what no test noticed. A survivor is a place to look: a gap in the
+ * tests, or a change that makes no difference. Each verdict is kept in `.throughline` at once, and the
+ * same command goes on from there.
  */
 interface Drawn {
   readonly file: string
@@ -38,39 +38,32 @@ interface Judged {
   readonly killedBy: string | null
 }
 
-/** Of the tests that reach a file; what lies further away tests other things. */
-const TEST_FILES_MAX = 40
-/** A batch is ended at its first failure; the nearest come in the first. */
-const BATCHES = [6, 34]
-const BATCH_MS_MAX = 300_000
-/** Their time says nothing of one change, or they test the tests. */
-const LEFT_OUT = /\.full\.test\.ts$|^test\/(tidy|coverage|package|docs|mutate)|^bench\//
-
 const root = join(import.meta.dirname, '../..')
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '100' },
     only: { type: 'string', default: 'packages/' },
-    side: { type: 'string', default: '2' },
-    resume: { type: 'boolean', default: false },
+    side: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: '30' },
+    afresh: { type: 'boolean', default: false },
   },
 })
 const record = join(root, `.throughline/mutate-${values.seed}-${values.count}.jsonl`)
-const graph = new TestGraph(root)
-const judged: Judged[] = values.resume && existsSync(record) ? readRecord() : []
-if (judged.length === 0) rmSync(record, { force: true })
+if (values.afresh) rmSync(record, { force: true })
 mkdirSync(dirname(record), { recursive: true })
-const isKnown = (drawn: Drawn) =>
-  judged.some(({ file, line, what }) => `${file}${line}${what}` === keyOf(drawn))
+const judged: Judged[] = existsSync(record) ? readRecord() : []
+const known = new Set(judged.map(keyOf))
 const drawn = draw(Number(values.seed), Number(values.count))
-const waiting = drawn.filter((each) => !isKnown(each))
+const waiting = drawn.filter((each) => !known.has(keyOf(each)))
 process.stderr.write(`${drawn.length} mutants, ${drawn.length - waiting.length} judged before\n`)
+const startedAt = performance.now()
+let judgedNow = 0
 await Promise.all(Array.from({ length: Number(values.side) }, work))
 report()
 
-function keyOf({ file, line, what }: Drawn): string {
-  return `${file}${line}${what}`
+function keyOf({ file, line, what }: Omit<Drawn, 'mutated'>): string {
+  return `${file}:${line} ${what}`
 }
 
 function readRecord(): Judged[] {
@@ -101,26 +94,35 @@ function draw(seed: number, count: number): Drawn[] {
   })
 }
 
-/** Each in a copy of the tree of its own. */
+/** Each in a copy of the tree of its own: our sources are never changed. */
 async function work(): Promise<void> {
   const copy = makeCopy()
+  const judge = new Judge(root, copy, Number(values.seconds))
   try {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const path = join(copy, next.file)
       const original = readFileSync(path)
       writeFileSync(path, next.mutated)
-      const killedBy = await judge(copy, next.file)
+      const killedBy = await judge.judge(next.file)
       writeFileSync(path, original)
       const { file, line, what } = next
       const verdict = { file, line, what, killedBy }
       judged.push(verdict)
       writeFileSync(record, `${JSON.stringify(verdict)}\n`, { flag: 'a' })
+      judgedNow += 1
       const text = killedBy === null ? 'SURVIVED' : `killed by ${killedBy}`
-      process.stderr.write(`${judged.length}/${drawn.length} ${file}:${line} ${what}: ${text}\n`)
+      process.stderr.write(`${progress()} ${keyOf(next)}: ${text}\n`)
     }
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
+}
+
+function progress(): string {
+  const survivors = judged.filter(({ killedBy }) => killedBy === null).length
+  const seconds = (performance.now() - startedAt) / 1_000 / judgedNow
+  const left = Math.ceil((seconds * waiting.length) / 60)
+  return `${drawn.length - waiting.length}/${drawn.length} (${survivors} survive, ${seconds.toFixed(0)} s each, ${left} min left)`
 }
 
 function makeCopy(): string {
@@ -133,47 +135,6 @@ function makeCopy(): string {
   })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   return copy
-}
-
-async function judge(copy: string, file: string): Promise<string | null> {
-  if (!(await passes(copy, ['tsc']))) return 'types'
-  const tests = graph
-    .testsOf(file)
-    .flat()
-    .filter((test) => !LEFT_OUT.test(test))
-    .slice(0, TEST_FILES_MAX)
-  let from = 0
-  for (const size of BATCHES) {
-    const batch = tests.slice(from, from + size)
-    from += size
-    if (batch.length === 0) break
-    if (!(await passes(copy, ['vitest', 'run', '--bail=1', ...batch]))) return batch[0] ?? ''
-  }
-  return null
-}
-
-function passes(copy: string, [program = '', ...args]: readonly string[]): Promise<boolean> {
-  const bin = join(root, 'node_modules', '.bin')
-  const child = spawn(join(bin, program), args, {
-    cwd: copy,
-    env: {
-      ...process.env,
-      PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
-      THROUGHLINE_CORPUS: process.env['THROUGHLINE_CORPUS'] ?? join(root, '../shared/corpus'),
-    },
-    stdio: 'ignore',
-    detached: true,
-  })
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  // A change that makes a test hang is noticed as well.
-  const timer = setTimeout(() => {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-  }, BATCH_MS_MAX)
-  child.on('exit', (code) => {
-    clearTimeout(timer)
-    resolve(code === 0)
-  })
-  return promise
 }
 
 function report(): void {

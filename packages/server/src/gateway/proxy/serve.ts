@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isObject } from '#core/base/json'
 import { EventLines } from '../../proxy/event-lines.ts'
@@ -26,6 +26,8 @@ export interface ProxyOptions {
   readonly logger: Logger
   readonly host?: string
   readonly port?: number
+  /** Another process listens at the port and hands its connections over. */
+  readonly accept?: (take: (socket: Socket) => void) => void
   readonly proxyEnv?: NodeJS.ProcessEnv
 }
 
@@ -48,17 +50,25 @@ export async function serveProxy(options: ProxyOptions): Promise<RunningProxy> {
   const server = createServer((request, response) => void proxy.handle(request, response))
   // A client waits for a model as long as it likes.
   Object.assign(server, { requestTimeout: 0, timeout: 0, keepAliveTimeout: 65_000 })
+  // The server itself forgets those that were upgraded, and knows none that were handed over.
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   server.on('upgrade', (request, socket, head) => void proxy.upgrade(request, socket, head))
   server.on('clientError', (_error, socket) => socket.destroy())
-  await listen(server, options.host ?? '127.0.0.1', options.port ?? 0)
-  const { port } = server.address() as AddressInfo
+  if (options.accept === undefined) {
+    await listen(server, options.host ?? '127.0.0.1', options.port ?? 0)
+  }
+  const { port } = (server.address() as AddressInfo | null) ?? { port: options.port ?? 0 }
   const open = await proxy.findPeers(port)
+  options.accept?.((socket) => server.emit('connection', socket))
   return {
     ...{ port, open, url: `http://${options.host ?? '127.0.0.1'}:${port}` },
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      proxy.endUpgraded()
+      for (const socket of sockets) socket.destroy()
       upstream.close()
       await closed
       await proxy.settled()
@@ -70,7 +80,6 @@ class ProxyServer {
   readonly #options: ProxyOptions
   readonly #upstream: Upstream
   readonly #open = new Set<Promise<void>>()
-  readonly #upgraded = new Set<Duplex>()
   readonly #peers = Promise.withResolvers<PeerUsers | null>()
 
   constructor(options: ProxyOptions, upstream: Upstream) {
@@ -98,14 +107,7 @@ class ProxyServer {
     return peers === null ? 'every-user' : 'own-user'
   }
 
-  /** The server does not count them among its connections any more. */
-  endUpgraded(): void {
-    for (const socket of this.#upgraded) socket.destroy()
-  }
-
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    this.#upgraded.add(socket)
-    socket.once('close', () => this.#upgraded.delete(socket))
     // The server listens for them no more.
     socket.on('error', () => socket.destroy())
     const refusal = await this.#refusalOf(request)

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { onEndSignal } from '../../../host/platform.ts'
@@ -15,6 +16,7 @@ export interface ProxyFlags extends StoreFlags {
   readonly openai: URL
   readonly window?: number
   readonly upstream: ReadonlyMap<string, URL>
+  readonly handedOver?: true
 }
 
 export function proxyCommand(): Command {
@@ -29,6 +31,7 @@ export function proxyCommand(): Command {
     .addOption(
       countOption('--port <port>', 'listen on this port', { min: 0, max: 65_535 }).default(4_848),
     )
+    .addOption(new Option('--handed-over', 'connections come from the parent process').hideHelp())
     .addOption(
       new Option('--upstream <name=url>', 'requests to /p/<name> go on to this address; repeatable')
         .argParser(addUpstream)
@@ -92,6 +95,14 @@ function urlOption(flags: string, text: string): Option {
   })
 }
 
+/** `run` holds the port, so that no one else can have it while a dead proxy is started again. */
+function acceptFromParent(take: (socket: Socket) => void): void {
+  process.on('message', (_, socket) => {
+    // One that was closed on the way is none.
+    if (socket instanceof Socket) take(socket)
+  })
+}
+
 async function runProxy(flags: ProxyFlags): Promise<number> {
   keepYoungGenerationSmall()
   const { withStore } = await import('../../../host/store-selection.ts')
@@ -115,14 +126,16 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
           ...(windowTokens !== undefined && { windowTokens }),
         })
         const upstreams = { anthropic, openai, named: flags.upstream }
-        const options = { recorder, upstreams, logger, port: flags.port, proxyEnv: process.env }
-        const proxy = await serveProxy(options)
+        const proxy = await serveProxy({
+          ...{ recorder, upstreams, logger, port: flags.port, proxyEnv: process.env },
+          ...(flags.handedOver === true && { accept: acceptFromParent }),
+        })
         printNotice(`proxy: ${proxy.url} passes on to ${anthropic.origin} and ${openai.origin}`)
         printNotice(`proxy: conversations are stored in ${store}`)
         if (proxy.open === 'every-user') {
           printNotice('proxy: this system does not say who connects: every local user can use it')
         }
-        process.send?.({ port: proxy.port })
+        process.send?.('ready')
         await asked.promise
         await proxy.close()
         await recorder.close()

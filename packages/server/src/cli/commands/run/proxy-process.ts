@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 
 /**
- * The proxy as a process of its own: it can die without its client. A dead one is started again on
- * the same port, which is all that the client knows of it.
+ * The proxy as a process of its own: it can die without its client, and is started again. The port
+ * is ours all the time and connections are handed over: on a free port another user of this machine
+ * could listen, and would get the client's next request with its credentials.
  */
 export interface ProxyProcessOptions {
   /** Node, the program, and `proxy` with its options, without a port. */
@@ -19,8 +21,11 @@ const START_MS_MAX = 30_000
 
 export class ProxyProcess {
   readonly #options: ProxyProcessOptions
+  /** Nothing of a connection is read here. */
+  readonly #server: Server = createServer({ pauseOnConnect: true })
+  readonly #waiting = new Set<Socket>()
   #child: ChildProcess | null = null
-  #port = 0
+  #isReady = false
   #isEnding = false
   #failures = 0
   #restart: NodeJS.Timeout | undefined
@@ -35,7 +40,12 @@ export class ProxyProcess {
 
   /** The port that it listens on, from now to the end. */
   async start(): Promise<number> {
-    this.#port = (await this.#spawn(this.#options.port)) ?? (await this.#spawn(0)) ?? this.#refuse()
+    this.#server.on('connection', (socket) => this.#take(socket))
+    await this.#listen(this.#options.port).catch(() => this.#listen(0))
+    if (!(await this.#spawn())) {
+      this.#server.close()
+      throw new Error(`The proxy does not start. ${this.#options.logFile} says why.`)
+    }
     this.#watch()
     return this.#port
   }
@@ -43,35 +53,73 @@ export class ProxyProcess {
   async end(): Promise<void> {
     this.#isEnding = true
     clearTimeout(this.#restart)
+    // Frees the port at once. It is over only when every connection is that was ever handed over.
+    this.#server.close()
+    for (const socket of this.#waiting) socket.destroy()
     const child = this.#child
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGTERM')
-    await ended
+    if (child !== null && child.exitCode === null && child.signalCode === null) {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await ended
+    }
   }
 
-  #refuse(): never {
-    throw new Error(`The proxy does not start. ${this.#options.logFile} says why.`)
+  get #port(): number {
+    return (this.#server.address() as AddressInfo).port
   }
 
-  /** The port it got; null: it ended before it listened. */
-  #spawn(port: number): Promise<number | null> {
+  async #listen(port: number): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#server.once('error', reject)
+    this.#server.listen(port, '127.0.0.1', resolve)
+    await promise.finally(() => this.#server.off('error', reject))
+  }
+
+  /** A client whose proxy is just being started waits a little longer for its answer. */
+  #take(socket: Socket): void {
+    socket.on('error', () => socket.destroy())
+    socket.once('close', () => this.#waiting.delete(socket))
+    this.#waiting.add(socket)
+    this.#handOver(socket)
+  }
+
+  #handOver(socket: Socket): void {
+    const child = this.#child
+    if (!this.#isReady || child?.connected !== true) return
+    // Kept open here until it is on its way: a proxy that dies now leaves it for the next one.
+    child.send('connection', socket, { keepOpen: true }, (error) => {
+      if (error === null) socket.destroy()
+    })
+  }
+
+  /** Whether it came as far as to take connections. */
+  #spawn(): Promise<boolean> {
     const { command, logFile } = this.#options
     const [file = process.execPath, ...args] = command
     const log = openSync(logFile, 'a', 0o600)
-    const child = spawn(file, [...args, '--port', String(port)], {
+    const child = spawn(file, [...args, '--handed-over', '--port', String(this.#port)], {
       stdio: ['ignore', 'ignore', log, 'ipc'],
       // Ctrl-C is for the client.
       detached: true,
     })
     closeSync(log)
     this.#child = child
-    const { promise, resolve } = Promise.withResolvers<number | null>()
+    const { promise, resolve } = Promise.withResolvers<boolean>()
     const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
-    child.once('message', (message: { port: number }) => resolve(message.port))
-    child.once('error', () => resolve(null))
-    child.once('exit', () => resolve(null))
-    return promise.finally(() => clearTimeout(late))
+    child.once('message', () => resolve(true))
+    // Also of a message that it did not live to take.
+    child.on('error', () => resolve(false))
+    child.once('exit', () => {
+      this.#isReady = false
+      resolve(false)
+    })
+    return promise
+      .then((isReady) => {
+        this.#isReady = isReady && child.connected
+        for (const socket of this.#waiting) this.#handOver(socket)
+        return isReady
+      })
+      .finally(() => clearTimeout(late))
   }
 
   #watch(): void {
@@ -87,8 +135,7 @@ export class ProxyProcess {
   }
 
   async #startAgain(): Promise<void> {
-    const port = await this.#spawn(this.#port)
-    if (port !== null) this.#failures = 0
+    if (await this.#spawn()) this.#failures = 0
     this.#watch()
   }
 }

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as listenTo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { ProxyProcess } from '../../packages/server/src/cli/commands/run/proxy-process.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../packages/server/bin/throughline.js')
+const closers: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+})
+
+async function start(): Promise<{ readonly proxy: ProxyProcess; readonly port: number }> {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
+  closers.push(() => rmSync(folder, { recursive: true, force: true }))
+  const provider = createServer((_, response) => response.end('provider'))
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  closers.push(() => provider.close())
+  const to = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const proxy = new ProxyProcess({
+    command: [
+      ...[process.execPath, PROGRAM, 'proxy', '--store', join(folder, 'clients.db')],
+      ...['--anthropic', to, '--openai', to],
+    ],
+    ...{ port: 0, logFile: join(folder, 'proxy.log') },
+  })
+  closers.push(() => proxy.end())
+  return { proxy, port: await proxy.start() }
+}
+
+/** What another user of this machine would get by listening there. */
+function take(port: number): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const server = listenTo()
+  server.once('error', ({ message }) => resolve(message))
+  server.listen(port, '127.0.0.1', () => server.close(() => resolve('taken')))
+  return promise
+}
+
+const ask = async (port: number) => await (await fetch(`http://127.0.0.1:${port}/v1/x`)).text()
+
+describe('the proxy that `run` starts', () => {
+  it('keeps its port until the end, also while it is dead, and answers what was asked then', async () => {
+    const { proxy, port } = await start()
+    expect(await ask(port)).toBe('provider')
+    const { pid = 0 } = proxy
+    process.kill(pid, 'SIGKILL')
+    await expect.poll(() => isAlive(pid), { interval: 5 }).toBe(false)
+    const asked = ask(port)
+    expect(await take(port)).toContain('EADDRINUSE')
+    expect(await asked).toBe('provider')
+    expect(proxy.pid).not.toBe(pid)
+    await proxy.end()
+    expect(await take(port)).toBe('taken')
+  })
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
