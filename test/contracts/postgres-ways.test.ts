@@ -12,6 +12,7 @@ import {
 import { Connections } from '../../packages/core/src/store/postgres/connections/connections.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
+import { POSTGRES_TO_8 } from '../support/earlier-schemas.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
 import { Wire } from '../support/wire.ts'
 import { dropSchemas, type PostgresBench, postgresBench } from './benches/postgres.ts'
@@ -108,6 +109,7 @@ describe('a store of an earlier schema', () => {
     await bench.store.putNote({ ...note, id: 'loose', scope: '', origin: null })
     await one.exchange('hi', 'hello')
     const operation = await one.claim(1)
+    await bench.sql(POSTGRES_TO_8)
     await bench.sql(`drop table word_page, passage_block; create table entry_words (words tsvector);
       alter table indexed drop column state;
       alter table session drop column scope, drop column title_salt;

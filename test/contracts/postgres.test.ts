@@ -1,11 +1,16 @@
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { STORE_CONTRACT } from '../../packages/core/src/store/contract-suite/store-contract.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
 import { dropSchemas, postgresBench } from './benches/postgres.ts'
+import { growthIn, recordStatements } from './benches/postgres-plans.ts'
 
 let server: TestServer | { readonly problem: string }
 
+const statements = new Set<string>()
+let stopRecording = () => {}
+
 beforeAll(async () => {
+  stopRecording = recordStatements(statements)
   // Rules are tested here, not the disk: without syncs the whole contract runs in seconds.
   server = await startPostgres({ flags: ['-c', 'fsync=off', '-c', 'shared_buffers=32MB'] })
 })
@@ -24,4 +29,28 @@ describe('store contract on postgres', () => {
       await each.run(bench)
     })
   })
+})
+
+/** Statements that read a whole table, each with the reason. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  'from session left join indexed': 'stops at the first few; asked when a store is opened',
+  'where id = coalesce($1, id) order by n': 'a check of the whole store',
+  'from audit where cursor is null order by id': 'reads the few rows that are not linked yet',
+  'select id, agent, birth, tail, mail, fence': 'a check of the whole store',
+  "string_agg(what, ', ' order by what)": 'a check of the whole store',
+  'from intake join session on id = session': 'a check of the whole store',
+}
+
+it('finds what it needs by an index, in a store of any age', async (context) => {
+  if ('problem' in server) return context.skip(server.problem)
+  stopRecording()
+  await using bench = await postgresBench(server.url)
+  const growing: string[] = []
+  for (const statement of statements) {
+    const text = statement.replaceAll(/\s+/g, ' ')
+    if (Object.keys(ALLOWED).some((part) => text.includes(part))) continue
+    const growth = await growthIn((sql) => bench.sql(sql), statement)
+    if (growth.length > 0) growing.push(`${text}: ${growth.join(', ')}`)
+  }
+  expect(growing).toEqual([])
 })

@@ -17,6 +17,7 @@ import {
 import { POSTGRES_SCHEMA } from '../../packages/core/src/store/postgres/schema.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { SQLITE_SCHEMA } from '../../packages/core/src/store/sqlite/schema.ts'
+import { POSTGRES_TO_8, SQLITE_TO_9 } from '../support/earlier-schemas.ts'
 import { connectAdmin, newSchema, startPostgres, type TestServer } from '../support/postgres.ts'
 import { openPlace, type Place } from './place.ts'
 
@@ -144,7 +145,7 @@ describe('kill -9 while the files of a store are worked on', () => {
   }, 120_000)
 })
 
-const SQLITE_AS_IT_WAS = `
+const SQLITE_AS_IT_WAS = `${SQLITE_TO_9}
   drop table word_page; drop table passage_block; alter table indexed drop column state;
   create virtual table entry_words using fts5 (words, content = '', tokenize = 'ascii');
   drop table draft; drop table schedule; drop table note; drop table token; drop index attempt_at;
@@ -155,7 +156,7 @@ const SQLITE_AS_IT_WAS = `
   create unique index operation_running on operation (session) where state = 'running';
   create unique index audit_phase on audit (operation, phase) where operation is not null;
   pragma user_version = 1;`
-const POSTGRES_AS_IT_WAS = `
+const POSTGRES_AS_IT_WAS = `${POSTGRES_TO_8}
   drop table word_page, passage_block; create table entry_words (words tsvector);
   alter table indexed drop column state;
   drop table draft, schedule, note, token; drop index attempt_at;

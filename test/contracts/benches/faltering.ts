@@ -1,9 +1,8 @@
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { CommitVerb, RequestOf, Store } from '../../../packages/core/src/store/contract.ts'
-import { StoreClosedError } from '../../../packages/core/src/store/errors.ts'
-import { type Engine, storeOver } from '../../../packages/core/src/store/facade.ts'
 import { Reader } from '../../../packages/core/src/store/sqlite/worker/reader.ts'
 import { Writer } from '../../../packages/core/src/store/sqlite/worker/writer.ts'
+import { storeInThread } from './in-thread.ts'
 
 /** What SQLite says of a disk that is full, of a write that failed, of a sync that failed. */
 export const FAILURES = { full: 13, write: 778, sync: 1034 } as const
@@ -29,17 +28,11 @@ export function openFaltering(path: string, failure: Failure): Faltering {
   let writer = new Writer(options)
   const reader = new Reader(path)
   const codes = new Set<string>()
-  const listeners = new Set<() => void>()
   const tried = new Map<CommitVerb, number>()
   let failures = 0
-  let isClosed = false
-  const checkOpen = (verb: string) => {
-    if (isClosed) throw new StoreClosedError({ verb })
-  }
-
-  const engine: Engine = {
-    commit: async <Verb extends CommitVerb>(verb: Verb, request: RequestOf<Verb>) => {
-      checkOpen(verb)
+  const store = storeInThread({
+    reader,
+    commit: <Verb extends CommitVerb>(verb: Verb, request: RequestOf<Verb>) => {
       const turn = tried.get(verb) ?? 0
       tried.set(verb, turn + 1)
       for (let nth = turn < EACH ? 1 : Number.MAX_SAFE_INTEGER; ; nth++) {
@@ -61,27 +54,12 @@ export function openFaltering(path: string, failure: Failure): Faltering {
         }
         while (writer.maintain());
         if ('error' in result) throw result.error
-        for (const listener of listeners) queueMicrotask(listener)
         return result.outcome as never
       }
     },
-    read: async (verb, query) => {
-      checkOpen(verb)
-      return reader.read(verb, query) as never
-    },
-    backup: async (to) => reader.backup(to),
-    watch: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    close: async () => {
-      if (isClosed) return
-      isClosed = true
-      reader.close()
-      writer.close()
-    },
-  }
-  return { store: storeOver(engine), failures: () => failures, codes }
+    closeWriter: () => writer.close(),
+  })
+  return { store, failures: () => failures, codes }
 }
 
 /** Lets the nth writing statement fail, or the commit behind the last one. */

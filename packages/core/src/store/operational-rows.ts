@@ -149,6 +149,8 @@ export interface SumAttempts {
   readonly task?: string
   readonly host?: string
   readonly since: number
+  /** Only calls beside the turns of a conversation. */
+  readonly isAuxiliary?: true
 }
 
 export type Full = { readonly kind: 'full'; readonly limit: number }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { RunnerId } from '../../base/ids.ts'
+import { entryNumber, type RunnerId } from '../../base/ids.ts'
 import type { ClaimReply } from '../commits.ts'
 import type { Store } from '../contract.ts'
 import { expectKind, register, replyTo, StoreFixture } from './bench.ts'
@@ -118,6 +118,30 @@ export const outbox: readonly StoreCase[] = [
         [1],
       )
       assert.equal((await claim(store, claimant)).number, 2)
+    },
+  },
+  {
+    name: 'a reply that is added while the one before is settled is claimed next [I31]',
+    run: async ({ store }) => {
+      const fixture = await answered(store, 'ana')
+      const claimant = await register(store)
+      for (let round = 0; round < 5; round++) {
+        const { sessionId, number, attempt } = await claim(store, claimant)
+        assert.equal(number, round + 1)
+        await Promise.all([
+          store.settleReply({ sessionId, number, attempt, claimant, result: sent }),
+          fixture.exchange('q', 'a', [replyTo('ana')]),
+        ])
+      }
+    },
+  },
+  {
+    name: 'a reply that is erased while it waits does not block the next of its address [I31]',
+    run: async ({ store }) => {
+      const fixture = await answered(store, 'ana', 'ana')
+      const [first] = await store.listReplies({ sessionId: fixture.id, limit: 1 })
+      await fixture.erase([first?.entry ?? entryNumber(0)])
+      assert.equal((await claim(store, await register(store))).number, 2)
     },
   },
   {

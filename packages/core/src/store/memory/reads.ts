@@ -93,8 +93,9 @@ export function memoryReads(tables: MemoryTables): Readers {
         .filter((row) => (task ?? row.task) === row.task)
         .sort((a, b) => b.at - a.at)
         .slice(0, Math.min(limit, LIST_MAX)),
-    sumAttempts: ({ sessionId, modelRoute, task, host, since }) => {
+    sumAttempts: ({ sessionId, modelRoute, task, host, since, isAuxiliary }) => {
       const rows = [...tables.attempts.values()]
+        .filter((row) => !isAuxiliary || row.task !== 'turn')
         .filter((row) => row.at >= since && (sessionId ?? row.sessionId) === row.sessionId)
         .filter((row) => (modelRoute ?? row.modelRoute) === row.modelRoute)
         .filter((row) => (task ?? row.task) === row.task && (host ?? row.host) === row.host)

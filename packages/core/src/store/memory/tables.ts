@@ -123,15 +123,16 @@ export class MemoryTables implements Rows {
     )
   }
   nextReply(edge: string, at: number): ReplyRow | undefined {
-    const blocked = new Set<string>()
+    const first = new Map<string, ReplyRow>()
     for (const reply of this.replies.values()) {
-      if (reply.state !== 'waiting' || reply.body === null) continue
-      const place = key(reply.sessionId, reply.edge, reply.address)
-      const free = reply.claimant === null || !this.runners.has(reply.claimant)
-      if (reply.edge === edge && !blocked.has(place) && free && reply.dueAt <= at) return reply
-      blocked.add(place)
+      if (reply.edge !== edge || reply.state !== 'waiting' || reply.body === null) continue
+      const address = key(reply.sessionId, reply.address)
+      if (!first.has(address)) first.set(address, reply)
     }
-    return undefined
+    const isFree = ({ claimant }: ReplyRow) => claimant === null || !this.runners.has(claimant)
+    return [...first.values()]
+      .filter((reply) => isFree(reply) && reply.dueAt <= at)
+      .sort((a, b) => a.dueAt - b.dueAt || a.at - b.at)[0]
   }
   attempt(id: OperationId): AttemptRow | undefined {
     return this.attempts.get(id)

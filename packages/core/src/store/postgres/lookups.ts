@@ -134,18 +134,12 @@ export const LOOKUPS = {
     keyOf: sessionAnd('number'),
     decode: one(POSTGRES.reply.decode),
   },
-  // Skipping what is locked keeps senders apart; an earlier reply that waits still blocks its address.
+  // Skipping what is locked keeps senders apart; only the first that waits for an address leads it.
   nextReply: {
     text: `select ${POSTGRES.reply.columns}, $1::text as asked_edge, $2::bigint as asked_at from reply
-      where edge = $1 and state = 'waiting' and body is not null and due_at <= $2
+      where edge = $1 and state = 'waiting' and leads and body is not null and due_at <= $2
         and (claimant is null or claimant not in (select id from runner))
-        and not exists (
-          select from reply as earlier
-          where earlier.edge = reply.edge and earlier.state = 'waiting'
-            and earlier.session = reply.session and earlier.address = reply.address
-            and earlier.number < reply.number and earlier.body is not null
-        )
-      order by at, session, number limit 1 for update skip locked`,
+      order by due_at, at, session, number limit 1 for update skip locked`,
     values: ([args = []]) => [toText(String(args[0])), args[1]],
     keyOf: (row) => [fromText(row['asked_edge'] as string), row['asked_at'] as number],
     decode: one(POSTGRES.reply.decode),

@@ -123,7 +123,12 @@ const PREFETCH: Prefetch = {
     ['runner', claimant],
     ['nextReply', edge, due],
   ],
-  settleReply: ({ sessionId, number }) => [['reply', sessionId, number]],
+  // The session's lock also keeps out a step that adds a reply: each would take the other's for the
+  // one that leads, and neither would.
+  settleReply: ({ sessionId, number }) => [
+    ['session', sessionId],
+    ['reply', sessionId, number],
+  ],
   putDraft: ({ sessionId }) => [['session', sessionId]],
   recordAttempt: ({ id }) => [['attempt', id]],
   putSchedule: ({ id, sessionId }) => [

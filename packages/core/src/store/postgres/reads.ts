@@ -1,8 +1,9 @@
 import { LIST_MAX } from '../bounds.ts'
+import { conditionsOf } from '../conditions.ts'
 import { contextEntries } from '../context.ts'
 import type { Reads, ReadVerb } from '../contract.ts'
 import { mailState } from '../mail-state.ts'
-import type { AttemptSum } from '../operational-rows.ts'
+import type { AttemptSum, SumAttempts } from '../operational-rows.ts'
 import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
 import type { Entry, SessionRow } from '../rows.ts'
 import {
@@ -19,6 +20,7 @@ import {
   type LoanedClient,
   type Query,
 } from './connections/connections.ts'
+import { mailQuery } from './mail-query.ts'
 import { CHAIN } from './maintenance.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
 import { searchPostgres } from './search.ts'
@@ -35,7 +37,11 @@ import {
 import { readMemories, verifyPostgres } from './verify.ts'
 
 const most = (limit: number) => Math.min(limit, LIST_MAX)
-const optional = (text: string | undefined) => (text === undefined ? null : toText(text))
+const optional = (text: string | undefined) => (text === undefined ? undefined : toText(text))
+const place = (nth: number) => `$${nth}`
+/** In the statement itself: an index of some states alone is not found by a parameter. */
+const onlyState = (only: string, state: string | undefined) =>
+  state === only ? ([`state = '${only}'`] as const) : (['state = ?', state] as const)
 
 const SUMS = [
   'attempts',
@@ -83,12 +89,15 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       ),
     listSessions: async ({ agent, state, after = '', limit }) => {
       const found: SessionRow[] = []
-      const text = `select ${POSTGRES.session.columns} from session where id > $1
-        and agent = coalesce($2, agent) and state = coalesce($3, state) order by id limit $4`
       for (let behind = toText(after); ; ) {
         const wanted = most(limit) - found.length
-        const values = [behind, optional(agent), state ?? null, wanted]
-        const rows = await connections.query({ text, values })
+        const where = conditionsOf(
+          [['id > ?', behind], ['agent = ?', optional(agent)], onlyState('erasing', state)],
+          place,
+        )
+        const text = `select ${POSTGRES.session.columns} from session
+          where ${where.text} order by id limit ${place(where.values.length + 1)}`
+        const rows = await connections.query({ text, values: [...where.values, wanted] })
         found.push(...decodeReadable(rows))
         behind = String(rows.at(-1)?.['id'])
         // A list that is short tells that it is the last.
@@ -126,13 +135,20 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         [toText(sessionId), most(limit)],
         POSTGRES.operation.decode,
       ),
-    listReplies: ({ sessionId, state, after = 0, limit }) =>
-      all(
-        `select ${POSTGRES.reply.columns} from reply where session = coalesce($1, session)
-           and state = coalesce($2, state) and number > $3 order by session, number limit $4`,
-        [optional(sessionId), state ?? null, after, most(limit)],
-        POSTGRES.reply.decode,
-      ),
+    listReplies: ({ sessionId, state, after = 0, limit }) => {
+      const where = conditionsOf<unknown>(
+        [
+          ['session = ?', optional(sessionId)],
+          ['number > ?', sessionId && after],
+          ['state = ?', state],
+          ...(state === undefined || state === 'sent' ? [] : [["state <> 'sent'"] as const]),
+        ],
+        place,
+      )
+      const text = `select ${POSTGRES.reply.columns} from reply where ${where.text}
+        order by session, number limit ${place(where.values.length + 1)}`
+      return all(text, [...where.values, most(limit)], POSTGRES.reply.decode)
+    },
     findRoute: ({ agent, channel, address }) =>
       first(
         `select ${POSTGRES.route.columns} from route where agent = $1 and channel = $2 and address = $3`,
@@ -153,46 +169,51 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       })
       return rows.map(decodeAudit)
     },
-    readAttempts: ({ sessionId, modelRoute, task, since, limit }) =>
-      all(
-        `select ${POSTGRES.attempt.columns} from attempt where at >= $1 and session = coalesce($2, session)
-           and model_route = coalesce($3, model_route) and task = coalesce($4, task)
-         order by at desc limit $5`,
-        [since, optional(sessionId), optional(modelRoute), optional(task), most(limit)],
-        POSTGRES.attempt.decode,
-      ),
-    sumAttempts: async ({ sessionId, modelRoute, task, host, since }) => {
-      const asked = Object.entries({ session: sessionId, model_route: modelRoute, task, host })
-      const given = asked.filter(([, value]) => value !== undefined) as [string, string][]
-      const where = ['at >= $1', ...given.map(([name], index) => `${name} = $${index + 2}`)]
-      const text = `select ${ATTEMPT_SUMS} from attempt where ${where.join(' and ')}`
-      const values = [since, ...given.map(([, value]) => toText(value))]
+    readAttempts: (query) => {
+      const where = attemptConditions(query)
+      const text = `select ${POSTGRES.attempt.columns} from attempt where ${where.text}
+        order by at desc limit ${place(where.values.length + 1)}`
+      return all(text, [...where.values, most(query.limit)], POSTGRES.attempt.decode)
+    },
+    sumAttempts: async (query) => {
+      const { text, values } = attemptConditions(query)
       const sums = (columns: Columns) =>
         Object.fromEntries(SUMS.map((name) => [name, Number(columns[name])]))
-      return (await first(text, values, sums)) as unknown as AttemptSum
+      const sum = await first(`select ${ATTEMPT_SUMS} from attempt where ${text}`, values, sums)
+      return sum as unknown as AttemptSum
     },
-    listSchedules: ({ sessionId, state, dueBy, after = '', limit }) =>
-      all(
-        `select ${POSTGRES.schedule.columns} from schedule
-         where ($1::text is null or session = $1) and ($2::text is null or state = $2)
-           and ${dueBy === undefined ? 'id > $3' : 'due_at <= $3'}
-         order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit $4`,
-        [optional(sessionId), state ?? null, dueBy ?? toText(after), most(limit)],
-        POSTGRES.schedule.decode,
-      ),
+    listSchedules: ({ sessionId, state, dueBy, after = '', limit }) => {
+      const where = conditionsOf<unknown>(
+        [
+          ['session = ?', optional(sessionId)],
+          onlyState('waiting', state),
+          dueBy === undefined ? ['id > ?', toText(after)] : ['due_at <= ?', dueBy],
+        ],
+        place,
+      )
+      const text = `select ${POSTGRES.schedule.columns} from schedule where ${where.text}
+        order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit ${place(where.values.length + 1)}`
+      return all(text, [...where.values, most(limit)], POSTGRES.schedule.decode)
+    },
     findDraft: ({ sessionId, key }) =>
       first(
         `select ${POSTGRES.draft.columns} from draft where session = $1 and key = $2`,
         [toText(sessionId), toText(key)],
         POSTGRES.draft.decode,
       ),
-    listNotes: ({ agent, scope, after = '', limit }) =>
-      all(
-        `select ${POSTGRES.note.columns} from note where agent = $1 and id > $2
-          and ($4::text is null or scope = $4) order by id, scope limit $3`,
-        [toText(agent), toText(after), most(limit), scope === undefined ? null : toText(scope)],
-        POSTGRES.note.decode,
-      ),
+    listNotes: ({ agent, scope, after = '', limit }) => {
+      const where = conditionsOf(
+        [
+          ['agent = ?', toText(agent)],
+          ['scope = ?', optional(scope)],
+          ['id > ?', toText(after)],
+        ],
+        place,
+      )
+      const text = `select ${POSTGRES.note.columns} from note where ${where.text}
+        order by id, scope limit ${place(where.values.length + 1)}`
+      return all(text, [...where.values, most(limit)], POSTGRES.note.decode)
+    },
     listTokens: () =>
       all(`select ${POSTGRES.token.columns} from token order by id`, [], POSTGRES.token.decode),
     findToken: ({ hash }) =>
@@ -213,6 +234,21 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       return verifyPostgres(connections, query)
     },
   }
+}
+
+function attemptConditions(query: Omit<SumAttempts, 'limit'>) {
+  const { sessionId, modelRoute, task, host, since, isAuxiliary } = query
+  return conditionsOf<unknown>(
+    [
+      ['at >= ?', since],
+      ['session = ?', optional(sessionId)],
+      ['model_route = ?', optional(modelRoute)],
+      ['task = ?', optional(task)],
+      ['host = ?', optional(host)],
+      ...(isAuxiliary ? [["task <> 'turn'"] as const] : []),
+    ],
+    place,
+  )
 }
 
 /** Reads what is in the chain, after all that can be seen was linked to it. */
@@ -309,40 +345,15 @@ async function listMail(
   loan: LoanedClient,
   query: ListMail,
 ): Promise<Awaited<ReturnType<Reads['listMail']>>> {
-  const { sessionId, lane, state, after = 0, limit } = query
-  const id = toText(sessionId)
   const [[row] = []] = await loan.send([
-    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
+    {
+      text: `select ${POSTGRES.session.columns} from session where id = $1`,
+      values: [toText(query.sessionId)],
+    },
   ])
   if (row === undefined) return []
   const session = POSTGRES.session.decode(row)
-  const { settled, delivered } = session
-  // Pending input lies behind its cursor: old mail is not read to find new mail.
-  const behind = state === 'pending' && lane !== undefined && lane !== 'control'
-  const [found = []] = await loan.send([
-    {
-      text: `select ${POSTGRES.mail.columns} from mail
-        where session = $1 and number > $2 and lane = coalesce($3, lane)
-          and coalesce($4, '') in ('', case
-            when state = 'withdrawn' then 'withdrawn'
-            when lane = 'control' then case state when 'settled' then 'settled' else 'pending' end
-            when number <= case lane when 'user' then $5::bigint else $6::bigint end then 'settled'
-            when number <= case lane when 'user' then $7::bigint else $8::bigint end then 'delivered'
-            else 'pending' end)
-        order by number limit $9`,
-      values: [
-        id,
-        Math.max(after, behind ? delivered[lane] : 0),
-        lane ?? null,
-        state ?? null,
-        settled.user,
-        settled.notification,
-        delivered.user,
-        delivered.notification,
-        most(limit),
-      ],
-    },
-  ])
+  const [found = []] = await loan.send([mailQuery(session, query)])
   const mails = checkedMail(session, query, found.map(POSTGRES.mail.decode))
   const memories = await readMemories(loan, session.id, mails)
   return mails.map((mail, index) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { StoreRefusedError } from '../errors.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import type { LoanedClient } from './connections/connections.ts'
-import { MIGRATIONS } from './migrations.ts'
+import { MIGRATIONS } from './migrations/migrations.ts'
 
 export const POSTGRES_SCHEMA = MIGRATIONS.length
 /** The schema of the database that holds a store, unless another one is named. */

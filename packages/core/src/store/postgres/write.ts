@@ -1,4 +1,5 @@
 import type { SessionRow } from '../rows.ts'
+import { queuesChangedBy } from '../rules/outbox.ts'
 import type { Erase, Replaced, StoreChange } from '../rules/ruling.ts'
 import type { Query } from './connections/connections.ts'
 import {
@@ -50,6 +51,12 @@ export function writeChange(change: StoreChange, at: number): readonly Query[] {
       ),
     ),
     ...put(PUT_REPLY, (change.replies ?? []).map(POSTGRES.reply.encode)),
+    ...put(
+      SET_LEADERS,
+      queuesChangedBy(change.replies ?? []).map(({ edge, sessionId, address }) => ({
+        ...{ edge: toText(edge), session: sessionId, address: toText(address) },
+      })),
+    ),
     ...(change.routes ?? []).map((route) => ({
       text: route.version === 1 ? INSERT_ROUTE : UPDATE_ROUTE,
       values: [JSON.stringify([POSTGRES.route.encode(route)])],
@@ -153,6 +160,19 @@ const PUT_REPLY = insert(
   `on conflict (session, number) do update set state = excluded.state, attempt = excluded.attempt,
      claimant = excluded.claimant, due_at = excluded.due_at, receipt = excluded.receipt`,
 )
+/** The first that waits for an address; one that leads does so until it waits no more. */
+const SET_LEADERS = `with first as materialized (
+    select queue.session, (
+      select number from reply as waiting
+      where waiting.edge = queue.edge and waiting.state = 'waiting'
+        and waiting.session = queue.session and waiting.address = queue.address
+        and waiting.body is not null
+      order by waiting.number limit 1
+    ) as number
+    from json_populate_recordset(null::reply, $1) as queue
+  )
+  update reply set leads = true from first
+  where reply.session = first.session and reply.number = first.number and not reply.leads`
 const UPDATE_ROUTE = `update route set session = next.session, version = next.version
   from json_populate_recordset(null::route, $1) as next
   where (route.agent, route.channel, route.address) = (next.agent, next.channel, next.address)`

@@ -1,3 +1,4 @@
+import type { ReplyRow } from '../rows.ts'
 import type { Rule } from './ruling.ts'
 
 /**
@@ -44,6 +45,19 @@ export const settleReply: Rule<'settleReply'> = (rows, request) => {
       ],
     },
   }
+}
+
+/**
+ * The addresses whose first waiting reply may be another one now, each once. A claim changes none:
+ * only it names a claimant.
+ */
+export function queuesChangedBy(
+  replies: readonly ReplyRow[],
+): readonly Pick<ReplyRow, 'edge' | 'sessionId' | 'address'>[] {
+  const changed = replies.filter(({ claimant }) => claimant === null)
+  const keyOf = ({ edge, sessionId, address }: ReplyRow) =>
+    JSON.stringify([edge, sessionId, address])
+  return [...new Map(changed.map((reply) => [keyOf(reply), reply])).values()]
 }
 
 export const putDraft: Rule<'putDraft'> = (rows, { sessionId, key, ids }, stamp) => {

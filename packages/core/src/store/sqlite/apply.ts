@@ -2,7 +2,8 @@ import type { DamagedRowError } from '../errors.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { hashAudit } from '../integrity/chain.ts'
 import { damagedEntry, damagedMail } from '../integrity/damaged-row.ts'
-import type { SessionRow } from '../rows.ts'
+import type { ReplyRow, SessionRow } from '../rows.ts'
+import { queuesChangedBy } from '../rules/outbox.ts'
 import type { Erase, StoreChange } from '../rules/ruling.ts'
 import { isTaken, type SqliteConnection, type Value } from './connection.ts'
 import { writeOperationalRows } from './operational-rows.ts'
@@ -23,6 +24,10 @@ const PUT_OPERATION = `${SQLITE.operation.insert} on conflict (id) do update
 const PUT_REPLY = `${SQLITE.reply.insert} on conflict (id) do update
   set state = excluded.state, attempt = excluded.attempt, claimant = excluded.claimant,
     due_at = excluded.due_at, receipt = excluded.receipt`
+/** The first that waits for an address; one that leads does so until it waits no more. */
+const SET_LEADER = `update reply set leads = 1 where leads = 0 and id = (
+    select id from reply where edge = ? and state = 'waiting' and id >> 31 = ? and address = ?
+      and body is not null order by id limit 1)`
 const PUT_ROUTE = `${SQLITE.route.insert} on conflict (agent, channel, address) do update
   set session = excluded.session, version = excluded.version`
 
@@ -48,9 +53,7 @@ export function applyChange(
   for (const row of change.operations ?? []) {
     db.run(PUT_OPERATION, ...SQLITE.operation.encode(row, numbers))
   }
-  for (const row of change.replies ?? []) {
-    db.run(PUT_REPLY, ...SQLITE.reply.encode(row, numbers))
-  }
+  writeReplies(db, numbers, change.replies ?? [])
   writeRoutes(db, numbers, change)
   writeBlobs(db, numbers, change)
   for (const row of change.attempts ?? []) {
@@ -120,6 +123,17 @@ function writeMail(db: SqliteConnection, numbers: SessionNumbers, change: StoreC
   }
   if (change.sendersRemoved !== undefined) {
     db.run('delete from sender where session = ?', numbers.get(change.sendersRemoved))
+  }
+}
+
+function writeReplies(
+  db: SqliteConnection,
+  numbers: SessionNumbers,
+  replies: readonly ReplyRow[],
+): void {
+  for (const row of replies) db.run(PUT_REPLY, ...SQLITE.reply.encode(row, numbers))
+  for (const { edge, sessionId, address } of queuesChangedBy(replies)) {
+    db.run(SET_LEADER, edge, numbers.get(sessionId), address)
   }
 }
 

@@ -1,13 +1,7 @@
 import { LIST_MAX } from '../bounds.ts'
+import { conditionsOf } from '../conditions.ts'
 import type { Readers } from '../facade.ts'
-import type {
-  AttemptSum,
-  NoteKey,
-  NoteRow,
-  ScheduleRow,
-  SumAttempts,
-  TokenRow,
-} from '../operational-rows.ts'
+import type { AttemptSum, NoteKey, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
 import type { StoreChange } from '../rules/ruling.ts'
 import type { SqliteConnection, Value } from './connection.ts'
 import type { SessionNumbers } from './sessions.ts'
@@ -64,6 +58,7 @@ export function writeOperationalRows(
 }
 
 type OperationalVerb =
+  | 'readAttempts'
   | 'sumAttempts'
   | 'listSchedules'
   | 'listNotes'
@@ -73,27 +68,38 @@ type OperationalVerb =
 
 export function operationalReads(db: SqliteConnection): Pick<Readers, OperationalVerb> {
   return {
-    sumAttempts: (query) => {
-      const { names, values } = attemptConditions(query)
-      const where = ['at >= ?', ...names.map((name) => `${name} = ?`)].join(' and ')
-      const row = db.get(`select ${ATTEMPT_SUMS} from attempt where ${where}`, ...values)
-      return { ...row } as unknown as AttemptSum
+    readAttempts: ({ sessionId, modelRoute, task, since, limit }) => {
+      const where = conditionsOf<Value>([
+        ['at >= ?', since],
+        ['session = ?', sessionId],
+        ['model_route = ?', modelRoute],
+        ['task = ?', task],
+      ])
+      const sql = `select * from attempt where ${where.text} order by at desc limit ?`
+      return db.all(sql, ...where.values, Math.min(limit, LIST_MAX)).map(SQLITE.attempt.decode)
+    },
+    sumAttempts: ({ sessionId, modelRoute, task, host, since, isAuxiliary }) => {
+      const where = conditionsOf<Value>([
+        ['at >= ?', since],
+        ['session = ?', sessionId],
+        ['model_route = ?', modelRoute],
+        ['task = ?', task],
+        ['host = ?', host],
+        ...(isAuxiliary ? [["task <> 'turn'"] as const] : []),
+      ])
+      const sql = `select ${ATTEMPT_SUMS} from attempt where ${where.text}`
+      return { ...db.get(sql, ...where.values) } as unknown as AttemptSum
     },
     listSchedules: ({ sessionId, state, dueBy, after = '', limit }) => {
-      const conditions: readonly (readonly [string, Value | undefined])[] = [
+      const where = conditionsOf<Value>([
         ['session = ?', sessionId],
-        ['state = ?', state],
+        // In the statement itself: the index of what waits is not found by a parameter.
+        state === 'waiting' ? ["state = 'waiting'"] : ['state = ?', state],
         dueBy === undefined ? ['id > ?', after] : ['due_at <= ?', dueBy],
-      ]
-      const given = conditions.filter(([, value]) => value !== undefined)
-      return db
-        .all(
-          `select * from schedule where ${given.map(([text]) => text).join(' and ')}
-           order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit ?`,
-          ...given.map(([, value]) => value as Value),
-          Math.min(limit, LIST_MAX),
-        )
-        .map(schedule.decode)
+      ])
+      const sql = `select * from schedule where ${where.text}
+        order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit ?`
+      return db.all(sql, ...where.values, Math.min(limit, LIST_MAX)).map(schedule.decode)
     },
     listNotes: ({ agent, scope, after = '', limit }) => {
       const within = scope === undefined ? '' : 'and scope = ?'
@@ -113,16 +119,3 @@ export function operationalReads(db: SqliteConnection): Pick<Readers, Operationa
 const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as inputTokens,
   coalesce(sum(output_tokens), 0) as outputTokens, coalesce(sum(cached_tokens), 0) as cachedTokens,
   coalesce(sum(cost), 0) as cost, count(*) - count(cost) as unpriced`
-
-/** Only what was asked for is a condition, so that the index for it is used. */
-function attemptConditions({ sessionId, modelRoute, task, host, since }: SumAttempts): {
-  readonly names: readonly string[]
-  readonly values: readonly Value[]
-} {
-  const asked = Object.entries({ session: sessionId, model_route: modelRoute, task, host })
-  const given = asked.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
-  return {
-    names: given.map(({ name }) => name),
-    values: [since, ...given.map(({ value }) => value)],
-  }
-}

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs'
 import { LIST_MAX } from '../bounds.ts'
+import { conditionsOf } from '../conditions.ts'
 import { contextEntries } from '../context.ts'
 import type { Readers } from '../facade.ts'
 import { mailState } from '../mail-state.ts'
-import type { Entry, SessionRow } from '../rows.ts'
+import type { Entry, Lane, SessionRow } from '../rows.ts'
 import {
   checkedBlob,
   checkedContext,
@@ -21,6 +22,10 @@ import { searchSqlite } from './search.ts'
 import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
 import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf } from './tables.ts'
 import { memoryOf, verifySqlite } from './verify.ts'
+
+/** In the statement itself: an index of some states alone is not found by a parameter. */
+const stateCondition = (state: SessionRow['state'] | undefined) =>
+  state === 'erasing' ? [["state = 'erasing'"] as const] : [['state = ?', state] as const]
 
 /** All reads, each inside one short read transaction that the caller opens. */
 export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Readers {
@@ -50,14 +55,13 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       const most = Math.min(limit, LIST_MAX)
       for (let behind: Value = after; ; ) {
         const wanted = most - found.length
-        const ids = db.all(
-          `select id from session where id > ? and agent = coalesce(?, agent)
-             and state = coalesce(?, state) order by id limit ?`,
-          behind,
-          agent ?? null,
-          state ?? null,
-          wanted,
-        )
+        const where = conditionsOf<Value>([
+          ['id > ?', behind],
+          ['agent = ?', agent],
+          ...stateCondition(state),
+        ])
+        const sql = `select id from session where ${where.text} order by id limit ?`
+        const ids = db.all(sql, ...where.values, wanted)
         found.push(...readableSessions(db, ids))
         behind = ids.at(-1)?.['id'] ?? ''
         // A list that is short tells that it is the last.
@@ -120,11 +124,17 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       const n = numbers.find(sessionId)
       if (session === undefined || n === undefined) return []
       const { user, notification } = session.delivered
-      // Pending input lies behind its cursor: old mail is not read to find new mail.
-      const behind = state === 'pending' && lane !== undefined && lane !== 'control'
-      const first = behind ? session.delivered[lane] : 0
-      const found = db
-        .all(
+      const most = Math.min(limit, LIST_MAX)
+      const readPending = (of: Lane) => {
+        // Pending input lies behind its cursor, and a control that is settled is not admitted any
+        // more: old mail is not read to find new mail.
+        const first = of === 'control' ? after : Math.max(after, session.delivered[of])
+        const sql = `select * from mail where id >> 31 = ? and lane = ? and state = 'admitted'
+          and id > ? order by id limit ?`
+        return db.all(sql, n, of, packed(n, first), most)
+      }
+      const readAll = () =>
+        db.all(
           `select * from mail where id > ?1 and id < ?2 and lane = coalesce(?3, lane)
              and coalesce(?4, '') in ('', case
                when state = 'withdrawn' then 'withdrawn'
@@ -133,7 +143,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
                when id <= iif(lane = 'user', ?7, ?8) then 'delivered'
                else 'pending' end)
            order by id limit ?9`,
-          packed(n, Math.max(after, first)),
+          packed(n, after),
           packed(n + 1, 0),
           lane ?? null,
           state ?? null,
@@ -141,9 +151,10 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
           packed(n, session.settled.notification),
           packed(n, user),
           packed(n, notification),
-          Math.min(limit, LIST_MAX),
+          most,
         )
-        .map(SQLITE.mail.decode)
+      const isPending = state === 'pending' && lane !== undefined
+      const found = (isPending ? readPending(lane) : readAll()).map(SQLITE.mail.decode)
       return checkedMail(session, query, found).map((row) => {
         checkMemory(session, row, memoryOf(db, n, row.number, keyHashOf(row)))
         return { ...row, state: mailState(session, row) }
@@ -163,15 +174,15 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         .map((row) => SQLITE.operation.decode(row, sessionId)),
     listReplies: ({ sessionId, state, after = 0, limit }) => {
       const n = sessionId === undefined ? undefined : (numbers.find(sessionId) ?? 0)
+      const where = conditionsOf<Value>([
+        ['id > ?', n && packed(n, after)],
+        ['id < ?', n && packed(n + 1, 0)],
+        ['state = ?', state],
+        ...(state === undefined || state === 'sent' ? [] : [["state <> 'sent'"] as const]),
+      ])
+      const sql = `select * from reply where ${where.text} order by id limit ?`
       return db
-        .all(
-          `select * from reply where id between ? and ? and state = coalesce(?, state)
-           order by id limit ?`,
-          n === undefined ? 0n : packed(n, after + 1),
-          n === undefined ? 2n ** 62n : packed(n + 1, 0) - 1n,
-          state ?? null,
-          Math.min(limit, LIST_MAX),
-        )
+        .all(sql, ...where.values, Math.min(limit, LIST_MAX))
         .map((row) => SQLITE.reply.decode(row, numbers.idOf(sessionOf(row['id']))))
     },
     findRoute: ({ agent, channel, address }) => {
@@ -200,19 +211,6 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
             )
       return rows.map(SQLITE.audit.decode)
     },
-    readAttempts: ({ sessionId, modelRoute, task, since, limit }) =>
-      db
-        .all(
-          `select * from attempt where at >= ? and session = coalesce(?, session)
-             and model_route = coalesce(?, model_route) and task = coalesce(?, task)
-           order by at desc limit ?`,
-          since,
-          sessionId ?? null,
-          modelRoute ?? null,
-          task ?? null,
-          Math.min(limit, LIST_MAX),
-        )
-        .map(SQLITE.attempt.decode),
     ...operationalReads(db),
     findBlob: ({ sessionId, hash }) => {
       const row = db.get(

@@ -169,24 +169,17 @@ export class SqliteRows implements Rows {
 
   repliesOf(sessionId: SessionId, entry: EntryNumber): readonly ReplyRow[] {
     const n = this.#numbers.get(sessionId)
-    const sql = 'select * from reply where id > ? and id < ? and entry = ? order by id'
     return this.#db
-      .all(sql, packed(n, 0), packed(n + 1, 0), entry)
+      .all('select * from reply where id >> 31 = ? and entry = ? order by id', n, entry)
       .map((row) => SQLITE.reply.decode(row, sessionId))
   }
 
   nextReply(edge: string, at: number): ReplyRow | undefined {
     const row = this.#db.get(
       `select * from reply
-       where edge = ? and state = 'waiting' and body is not null and due_at <= ?
+       where edge = ? and state = 'waiting' and leads = 1 and body is not null and due_at <= ?
          and (claimant is null or claimant not in (select id from runner))
-         and not exists (
-           select 1 from reply as earlier
-           where earlier.edge = reply.edge and earlier.state = 'waiting'
-             and earlier.id >> 31 = reply.id >> 31 and earlier.address = reply.address
-             and earlier.id < reply.id and earlier.body is not null
-         )
-       order by at, id limit 1`,
+       order by due_at, at, id limit 1`,
       edge,
       at,
     )

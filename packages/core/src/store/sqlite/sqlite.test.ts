@@ -2,15 +2,23 @@ import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
+import { SQLITE_TO_9 } from '../../../../../test/support/earlier-schemas.ts'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { entryNumber } from '../../base/ids.ts'
 import type { Store } from '../contract.ts'
-import { expectKind, newOperation, StoreFixture, said } from '../contract-suite/bench.ts'
+import {
+  expectKind,
+  newOperation,
+  register,
+  replyTo,
+  StoreFixture,
+  said,
+} from '../contract-suite/bench.ts'
 
 const { newPath, open } = sqlitePlace()
 
 /** As the schema was before there were scopes. */
-const TO_SCHEMA_8 = `
+const TO_SCHEMA_8 = `${SQLITE_TO_9}
   drop table word_page; drop table passage_block; alter table indexed drop column state;
   create virtual table entry_words using fts5 (words, content = '', tokenize = 'ascii');
   pragma user_version = 8;`
@@ -115,6 +123,23 @@ describe('opening', () => {
     expect((await second.findSession(two.id))?.scope).toBe(two.id)
     expect(await second.findOperation(operation)).toMatchObject({ requestedBy: 12 })
     expect(await second.verify({})).toEqual([])
+  })
+
+  it('claims the replies that wait in a store of an earlier schema, in order per address [I31]', async () => {
+    const path = newPath()
+    const first = await open(path)
+    const fixture = await StoreFixture.open(first)
+    await fixture.exchange('hi', 'hello', [replyTo('ana'), replyTo('ana'), replyTo('bo')])
+    await first.close()
+    byHand(path, SQLITE_TO_9)
+    const second = await open(path)
+    const claim = { edge: 'telegram', claimant: await register(second), at: 1 }
+    const addresses: string[] = []
+    for (let index = 0; index < 3; index++) {
+      const outcome = await second.claimReply(claim)
+      addresses.push(outcome.kind === 'claimed' ? outcome.reply.address : outcome.kind)
+    }
+    expect(addresses).toEqual(['ana', 'bo', 'none'])
   })
 
   it('a folder that is a file is refused with a reason', async () => {

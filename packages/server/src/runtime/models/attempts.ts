@@ -13,20 +13,11 @@ export function storedAttempts(
     },
     read: (query) => store.readAttempts(query),
     // The allowance is for calls beside conversations; the turns themselves stand in the same record.
-    async sum({ sessionId, since }) {
-      const whose = sessionId === undefined ? { host, since } : { sessionId, since }
-      const [all, turns] = await Promise.all([
-        store.sumAttempts(whose),
-        store.sumAttempts({ ...whose, task: 'turn' }),
-      ])
-      return {
-        attempts: all.attempts - turns.attempts,
-        inputTokens: all.inputTokens - turns.inputTokens,
-        outputTokens: all.outputTokens - turns.outputTokens,
-        cachedTokens: all.cachedTokens - turns.cachedTokens,
-        cost: all.cost - turns.cost,
-        unpriced: all.unpriced - turns.unpriced,
-      }
-    },
+    sum: ({ sessionId, since }) =>
+      store.sumAttempts({
+        ...(sessionId === undefined ? { host } : { sessionId }),
+        since,
+        isAuxiliary: true,
+      }),
   }
 }

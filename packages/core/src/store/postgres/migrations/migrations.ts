@@ -1,0 +1,146 @@
+import { FIRST_TABLES } from './first-tables.ts'
+
+const SECOND = `
+alter table session add column title text;
+alter table attempt add column cached_tokens bigint not null default 0;
+alter table attempt add column cost bigint;
+alter table attempt add column host text not null default '';
+create index attempt_at on attempt (at);
+
+create table schedule (
+  id text collate "C" primary key,
+  session text collate "C" not null,
+  due_at bigint not null,
+  repeat text,
+  body text not null,
+  tokens bigint not null,
+  state text not null check (state in ('waiting', 'ended', 'cancelled')),
+  fired bigint not null,
+  fired_at bigint,
+  at bigint not null
+) with (fillfactor = 70);
+create index schedule_due on schedule (due_at, id) where state = 'waiting';
+create index schedule_session on schedule (session, state);
+
+create table note (
+  agent text collate "C" not null,
+  id text collate "C" not null,
+  text text not null,
+  origin_session text collate "C",
+  origin_entry bigint,
+  at bigint not null,
+  primary key (agent, id)
+);
+create index note_origin on note (origin_session, origin_entry) where origin_session is not null;
+
+create table token (
+  id text collate "C" primary key,
+  hash bytea not null unique check (length(hash) = 32),
+  scopes text not null,
+  label text not null,
+  created_at bigint not null,
+  expires_at bigint
+);
+`
+
+const THIRD = `
+create table draft (
+  session text collate "C" not null,
+  key text collate "C" not null,
+  ids text not null,
+  at bigint not null,
+  primary key (session, key)
+) with (fillfactor = 70);
+`
+
+// A token of before is a principal of its own, under the name that its idempotency keys had: a request
+// that is repeated across the upgrade is still recognised.
+const FOURTH = `
+alter table token add column principal text collate "C" not null default '';
+update token set principal = id;
+`
+
+// Each session of before is in a scope of its own, and a note in that of the session it came from. One
+// that came from no session is in none: it is shown where an agent shares its notes, and nowhere else.
+const FIFTH = `
+alter table session add column scope text collate "C" not null default '';
+update session set scope = id;
+
+alter table note add column scope text collate "C" not null default '';
+update note set scope = origin_session where origin_session is not null;
+alter table note drop constraint note_pkey, add primary key (agent, scope, id);
+`
+
+// A title of before is in no hash until it is set again.
+const SIXTH = `
+alter table session add column title_salt text;
+`
+
+// Before, the reason alone named the control item.
+const SEVENTH = `
+alter table operation add column requested_by bigint;
+update operation set requested_by = cast(substr(reason, 19) as bigint)
+  where cause = 'manual' and reason ~ '^requested by mail [0-9]{1,15}$';
+`
+
+// Lists of passages instead of GIN, which cannot rank by passage. What is in the store is indexed
+// again in the background.
+const EIGHTH = `
+drop table entry_words;
+delete from indexed;
+alter table indexed add column state text not null default '';
+create table word_page (
+  session text collate "C" not null,
+  run integer not null,
+  root bytea not null,
+  lists bytea not null,
+  primary key (session, run, root)
+);
+alter table word_page alter column lists set storage external;
+create table passage_block (
+  session text collate "C" not null,
+  number integer not null,
+  entries bytea not null,
+  lengths bytea not null,
+  primary key (session, number)
+);
+`
+
+// What is read all the time is found by an index that does not grow with age. `leads`: the first reply
+// that waits for its address, the only one that can be claimed.
+const NINTH = `
+alter table reply add column leads boolean not null default false;
+update reply set leads = true where state = 'waiting' and body is not null and not exists (
+  select from reply as earlier
+  where earlier.edge = reply.edge and earlier.state = 'waiting'
+    and earlier.session = reply.session and earlier.address = reply.address
+    and earlier.number < reply.number and earlier.body is not null
+);
+create index reply_due on reply (edge, due_at, at, session, number)
+  where state = 'waiting' and leads and body is not null;
+create index reply_unsent on reply (state, session, number) where state <> 'sent';
+
+drop index attempt_route;
+create index attempt_route on attempt (model_route, task, at);
+create index attempt_auxiliary on attempt (host, at) where task <> 'turn';
+
+create index session_agent on session (agent, id);
+create index session_erasing on session (id) where state = 'erasing';
+
+create index schedule_waiting on schedule (id) where state = 'waiting';
+create index schedule_of_session on schedule (session, id);
+`
+
+/**
+ * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
+ * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
+ * second name. Text that is hashed is `text`, never `jsonb`, which would reorder it.
+ *
+ * `audit` is one chain over the whole store, but a commit does not wait for it: a row is inserted
+ * without cursor and hash, and `chain_audit` links whatever can be seen, in the order of ids. A chain
+ * written by each commit would need one row that all commits lock until their sync is done, and one
+ * paused process would stop every session. Readers chain before they read, so no row is ever missed.
+ */
+export const MIGRATIONS: readonly string[] = [
+  ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH],
+]

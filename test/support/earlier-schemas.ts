@@ -1,0 +1,16 @@
+/** Takes the newest step of each engine's schema back, for tests that open an earlier store. */
+export const SQLITE_TO_9 = `
+  drop index reply_due; drop index reply_unsent; drop index reply_entry;
+  drop index attempt_auxiliary; drop index attempt_route;
+  drop index session_agent; drop index session_erasing;
+  drop index schedule_waiting; drop index schedule_of_session;
+  alter table reply drop column leads;
+  create index attempt_route on attempt (model_route, at);
+  pragma user_version = 9;`
+
+export const POSTGRES_TO_8 = `
+  drop index reply_due, reply_unsent, attempt_auxiliary, attempt_route, session_agent,
+    session_erasing, schedule_waiting, schedule_of_session;
+  alter table reply drop column leads;
+  create index attempt_route on attempt (model_route, at);
+  update store set schema = 8;`
