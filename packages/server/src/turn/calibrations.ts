@@ -1,5 +1,5 @@
 import type { SessionId } from '#core/base/ids'
-import { Recent } from '#core/base/recent'
+import { Sample } from '#core/base/sample'
 import { type Calibration, calibrated, observe, UNCALIBRATED } from '#core/tokens/calibration'
 
 interface Known {
@@ -9,14 +9,15 @@ interface Known {
   readonly reported: number
 }
 
-const SESSIONS_MAX = 2_000
+/** About 200 bytes each. */
+const SESSIONS_MAX = 20_000
 
 /**
  * What each session has learnt from its bills, for its present model. Kept in memory: lost with the
  * process it is learnt anew within a few steps, and until then the estimate is believed.
  */
 export class Calibrations {
-  readonly #known = new Recent<SessionId, Known>(SESSIONS_MAX)
+  readonly #known = new Sample<SessionId, Known>(SESSIONS_MAX)
 
   /** A context as we counted it and as the provider found it. */
   observe(

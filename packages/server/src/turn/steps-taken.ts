@@ -25,7 +25,8 @@ export function stepsTaken(context: readonly Message[]): {
   return { steps, isWhole: true }
 }
 
-const SESSIONS_MAX = 2_000
+/** More than one process can have in a turn; about 100 bytes each. */
+const SESSIONS_MAX = 100_000
 
 /** Remembers what a compaction in the middle of a turn takes out of sight. */
 export class StepCounts {

@@ -4,7 +4,8 @@ import type { StepRequest } from '#core/session/step'
 import type { ToolSpec } from '../../model/model.ts'
 import type { Tool } from '../../tools/tool.ts'
 
-const SESSIONS_MAX = 2_000
+/** One list for all sessions that are offered the same. */
+const SESSIONS_MAX = 100_000
 
 /**
  * A turn keeps the tools it began with. Lists change while turns run (a configuration, a server of
@@ -15,11 +16,14 @@ export class TurnTools {
     SessionId,
     { readonly turn: number; readonly specs: readonly ToolSpec[] }
   >(SESSIONS_MAX)
+  #newest: { readonly tools: readonly Tool[]; readonly specs: readonly ToolSpec[] } = {
+    ...{ tools: [], specs: [] },
+  }
 
   of({ sessionId, turn }: StepRequest, tools: readonly Tool[]): readonly ToolSpec[] {
     const kept = this.#kept.get(sessionId)
     if (kept?.turn === turn) return kept.specs
-    const specs = specsOf(tools)
+    const specs = this.#specsOf(tools)
     this.#kept.set(sessionId, { turn, specs })
     return specs
   }
@@ -27,6 +31,15 @@ export class TurnTools {
   /** What the newest turn was offered; a session that had none here yet would get these. */
   newestOf(sessionId: SessionId, tools: readonly Tool[]): readonly ToolSpec[] {
     return this.#kept.get(sessionId)?.specs ?? specsOf(tools)
+  }
+
+  #specsOf(tools: readonly Tool[]): readonly ToolSpec[] {
+    const { tools: before, specs } = this.#newest
+    const isSame =
+      before.length === tools.length && tools.every((tool, index) => tool === before[index])
+    if (isSame) return specs
+    this.#newest = { tools, specs: specsOf(tools) }
+    return this.#newest.specs
   }
 }
 

@@ -1,0 +1,37 @@
+/**
+ * A map that stays small without a cliff. Where the entry set longest ago makes way, one key more than
+ * there is room for, used in turn, finds nothing any more; here an arbitrary one makes way, and most
+ * of the others are still found. The choice follows from the calls alone.
+ */
+export class Sample<Key, Value> {
+  readonly #sizeMax: number
+  readonly #values = new Map<Key, Value>()
+  readonly #keys: Key[] = []
+  #state = 1
+
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#values.get(key)
+  }
+
+  set(key: Key, value: Value): void {
+    if (!this.#values.has(key)) {
+      const at = this.#keys.length < this.#sizeMax ? this.#keys.length : this.#next()
+      const displaced = this.#keys[at]
+      if (displaced !== undefined) this.#values.delete(displaced)
+      this.#keys[at] = key
+    }
+    this.#values.set(key, value)
+  }
+
+  /** Marsaglia's xorshift: any place, each as often. */
+  #next(): number {
+    this.#state ^= this.#state << 13
+    this.#state ^= this.#state >>> 17
+    this.#state ^= this.#state << 5
+    return (this.#state >>> 0) % this.#sizeMax
+  }
+}
