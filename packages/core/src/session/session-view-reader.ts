@@ -4,7 +4,7 @@ import type { MailItem } from '../store/queries.ts'
 import type { Entry, Lane, OperationRow, SessionRow } from '../store/rows.ts'
 import { buildContext, type Context, continueContext, replyToOf } from './context/build.ts'
 import type { SessionView } from './context/session-view.ts'
-import { findReplyTo, readRange } from './context/source.ts'
+import { readRange } from './context/source.ts'
 import type { WantedSettings } from './settings.ts'
 
 /** As many operations as any breaker counts, digests in between included. */
@@ -53,12 +53,9 @@ export class SessionViewReader {
       before === null || before.session.tail === session.tail
         ? []
         : await readRange(this.#store, sessionId, before.session.tail, session.tail)
-    const context = await this.#readContext(session, before, added)
-    if (context === null) return null
-    const place = added
-      .toReversed()
-      .map(replyToOf)
-      .find((found) => found !== undefined)
+    const found = await this.#readContext(session, before, added)
+    if (found === null) return null
+    const { context, entries } = found
     const wanted = this.#wantedFor(session.agent)
     const view: SessionView = {
       session,
@@ -72,8 +69,8 @@ export class SessionViewReader {
       operations: await this.#readOperations(session, before),
       ...(before === null && (await this.#wasFailing(session)) && { wasFailing: true as const }),
       replyTo:
-        place ??
-        (before === null ? ((await findReplyTo(this.#store, session)) ?? null) : before.replyTo),
+        newestReplyTo(entries) ??
+        (before === null ? await this.#readLastPlace(session) : before.replyTo),
     }
     this.#view = view
     return { view, next: added[0]?.operation ?? null }
@@ -97,18 +94,32 @@ export class SessionViewReader {
     )
   }
 
+  /** With the entries that are new to us. */
   async #readContext(
     session: SessionRow,
     before: SessionView | null,
     added: readonly Entry[],
-  ): Promise<Context | null> {
+  ): Promise<{ readonly context: Context; readonly entries: readonly Entry[] } | null> {
     if (before !== null) {
-      if (added.length === 0) return before.context
+      if (added.length === 0) return { context: before.context, entries: added }
       const continued = continueContext(before.context, added, session.limits)
-      if (continued !== null) return continued
+      if (continued !== null) return { context: continued, entries: added }
     }
     const source = await this.#store.readContext({ sessionId: session.id, upto: session.tail })
-    return source === null ? null : buildContext(source, session.limits, session.tail)
+    if (source === null) return null
+    const context = buildContext(source, session.limits, session.tail)
+    return { context, entries: before === null ? source.entries : added }
+  }
+
+  /**
+   * Where the last answer went: no input that is still in the context says where it wants its own.
+   * Reading back until one did took three seconds in a session of 100,000 entries without any.
+   */
+  async #readLastPlace({ id, replies }: SessionRow): Promise<SessionView['replyTo']> {
+    if (replies === 0) return null
+    const query = { sessionId: id, after: replies - 1, limit: 1 }
+    const [last] = await this.#store.listReplies(query)
+    return last === undefined ? null : { edge: last.edge, address: last.address }
   }
 
   async #readMail(session: SessionRow, lane: Lane): Promise<readonly MailItem[]> {
@@ -133,4 +144,12 @@ export class SessionViewReader {
     if (isSame) return before.operations
     return await this.#store.listOperations({ sessionId: session.id, limit: OPERATIONS_READ })
   }
+}
+
+function newestReplyTo(entries: readonly Entry[]): SessionView['replyTo'] | undefined {
+  for (const entry of entries.toReversed()) {
+    const place = replyToOf(entry)
+    if (place !== undefined) return place
+  }
+  return undefined
 }

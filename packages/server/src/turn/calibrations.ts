@@ -1,5 +1,5 @@
 import type { SessionId } from '#core/base/ids'
-import { Sample } from '#core/base/sample'
+import { SampledMap } from '#core/base/sampled-map'
 import { type Calibration, calibrated, observe, UNCALIBRATED } from '#core/tokens/calibration'
 
 interface Known {
@@ -17,7 +17,7 @@ const SESSIONS_MAX = 20_000
  * process it is learnt anew within a few steps, and until then the estimate is believed.
  */
 export class Calibrations {
-  readonly #known = new Sample<SessionId, Known>(SESSIONS_MAX)
+  readonly #known = new SampledMap<SessionId, Known>(SESSIONS_MAX)
 
   /** A context as we counted it and as the provider found it. */
   observe(

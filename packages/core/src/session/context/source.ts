@@ -6,7 +6,7 @@ import { compactionMetaOf, pathTo } from '../../store/fold.ts'
 import type { ContextEntries } from '../../store/queries.ts'
 import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../../store/rows.ts'
 import { isCarried } from './budget.ts'
-import { buildContext, type Context, type InputBody, messagesOf, replyToOf } from './build.ts'
+import { buildContext, type Context, messagesOf } from './build.ts'
 
 /** What is read from the transcript beside the view: sources of handoffs, sizes of reverts. */
 
@@ -196,21 +196,4 @@ export async function measureRevert(
   const undone = await readHandoff(store, id, target)
   const below = await readHandoff(store, id, undone?.meta.previous ?? 0)
   return (await readHead(store, session, below, context.upto)).tokens
-}
-
-const PAGE = 200
-
-/** Where the newest input that says so wants its answer; asked once, when a session is taken over. */
-export async function findReplyTo(
-  store: Reads,
-  session: SessionRow,
-): Promise<InputBody['replyTo'] | null> {
-  for (let to = session.tail as number; to > 0; to -= PAGE) {
-    const page = await readRange(store, session.id, Math.max(0, to - PAGE), to)
-    for (const entry of page.toReversed()) {
-      const place = replyToOf(entry)
-      if (place !== undefined) return place
-    }
-  }
-  return null
 }

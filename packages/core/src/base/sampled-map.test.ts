@@ -1,22 +1,22 @@
 import { expect, it } from 'vitest'
-import { Sample } from './sample.ts'
+import { SampledMap } from './sampled-map.ts'
 
 it('keeps most of what it knows when there is one key more than room', () => {
-  const sample = new Sample<number, number>(100)
+  const map = new SampledMap<number, number>(100)
   let found = 0
   for (let round = 0; round < 10; round++) {
     for (let key = 0; key <= 100; key++) {
-      if (sample.get(key) === key) found++
-      sample.set(key, key)
+      if (map.get(key) === key) found++
+      map.set(key, key)
     }
   }
   expect(found).toBeGreaterThan(800)
 })
 
 it('never holds more than it has room for', () => {
-  const sample = new Sample<number, number>(3)
-  for (let key = 0; key < 50; key++) sample.set(key, key)
-  const left = Array.from({ length: 50 }, (_, key) => sample.get(key)).filter(
+  const map = new SampledMap<number, number>(3)
+  for (let key = 0; key < 50; key++) map.set(key, key)
+  const left = Array.from({ length: 50 }, (_, key) => map.get(key)).filter(
     (value) => value !== undefined,
   )
   expect(left).toHaveLength(3)

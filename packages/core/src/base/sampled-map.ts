@@ -3,7 +3,7 @@
  * there is room for, used in turn, finds nothing any more; here an arbitrary one makes way, and most
  * of the others are still found. The choice follows from the calls alone.
  */
-export class Sample<Key, Value> {
+export class SampledMap<Key, Value> {
   readonly #sizeMax: number
   readonly #values = new Map<Key, Value>()
   readonly #keys: Key[] = []

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonValue } from '../base/json.ts'
+import type { Store } from '../store/contract.ts'
+import { StoreFixture, said } from '../store/contract-suite/bench.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
+import { SessionViewReader } from './session-view-reader.ts'
+
+const ANA = { edge: 'telegram', address: 'ana' }
+
+async function exchange(fixture: StoreFixture, replyTo?: typeof ANA): Promise<void> {
+  const body = { message: said('hi'), ...(replyTo !== undefined && { replyTo }) }
+  await fixture.deliver(await fixture.admit(body as JsonValue))
+  const replies = replyTo === undefined ? [] : [{ ...replyTo, key: 'k', body: { text: 'hello' } }]
+  await fixture.reply('hello', { ends: 'answered', replies })
+}
+
+/** Counts the entries that are read one by one or in pages. */
+function countingEntries(store: Store): { readonly store: Store; readonly entries: () => number } {
+  let entries = 0
+  const readEntries: Store['readEntries'] = async (query) => {
+    const page = await store.readEntries(query)
+    entries += page.length
+    return page
+  }
+  return { store: { ...store, readEntries }, entries: () => entries }
+}
+
+describe('the first look at a session', () => {
+  it('reads no transcript where no input says where its answer goes', async () => {
+    const { store, entries } = countingEntries(openMemoryStore())
+    const fixture = await StoreFixture.open(store)
+    for (let round = 0; round < 20; round++) await exchange(fixture)
+    await fixture.compact(fixture.tail.number - 4)
+    const look = await new SessionViewReader(store, fixture.lease).look()
+    expect([look?.view.replyTo, entries()]).toEqual([null, 0])
+  })
+
+  it('answers where the last answer went, also when a compaction covers the input that said so', async () => {
+    const { store, entries } = countingEntries(openMemoryStore())
+    const fixture = await StoreFixture.open(store)
+    await exchange(fixture, ANA)
+    for (let round = 0; round < 20; round++) await exchange(fixture)
+    await fixture.compact(fixture.tail.number - 4)
+    const look = await new SessionViewReader(store, fixture.lease).look()
+    expect([look?.view.replyTo, entries()]).toEqual([ANA, 0])
+  })
+
+  it('answers where the newest input in the context wants it', async () => {
+    const store = openMemoryStore()
+    const fixture = await StoreFixture.open(store)
+    await exchange(fixture, ANA)
+    const bo = { edge: 'telegram', address: 'bo' }
+    await fixture.deliver(
+      await fixture.admit({ message: said('hi'), replyTo: bo } as unknown as JsonValue),
+    )
+    const look = await new SessionViewReader(store, fixture.lease).look()
+    expect(look?.view.replyTo).toEqual(bo)
+  })
+})
