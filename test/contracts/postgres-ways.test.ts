@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { entryNumber, mailNumber, sessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
@@ -95,6 +97,29 @@ it('waits for its commits to be durable, also where the server is told not to', 
     expect(rows).toEqual([{ synchronous_commit: 'on' }])
   } finally {
     await connections.close()
+  }
+})
+
+it('uses no schema in which another role could have code run', async (context) => {
+  const url = urlOf(context)
+  const name = (what: string) => `${what}_${randomUUID().slice(0, 8)}`
+  const [me, other, foreign, open] = [name('me'), name('other'), name('foreign'), name('open')]
+  const admin = new pg.Client(url)
+  await admin.connect()
+  try {
+    await admin.query(`create role ${me} login password 'x'; create role ${other};
+      create schema ${foreign} authorization ${other}; grant all on schema ${foreign} to ${me};
+      create schema ${open} authorization ${me}; grant create on schema ${open} to public`)
+    const mine = new URL(url)
+    await admin.query(`grant create on database ${mine.pathname.slice(1)} to ${me}`)
+    Object.assign(mine, { username: me, password: 'x' })
+    await expect(openPostgres(mine.href, { schema: foreign })).rejects.toThrow(`role ${other}`)
+    await expect(openPostgres(mine.href, { schema: open })).rejects.toThrow('every role may create')
+    await admin.query(`revoke create on schema ${open} from public`)
+    await (await openPostgres(mine.href, { schema: open })).close()
+  } finally {
+    await admin.query(`drop owned by ${me}, ${other} cascade; drop role ${me}, ${other}`)
+    await admin.end()
   }
 })
 

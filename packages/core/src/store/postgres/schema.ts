@@ -78,6 +78,7 @@ export async function readPostgresSchema(
   loan: LoanedClient,
   { place, schema }: Place,
 ): Promise<number> {
+  await checkOwner(loan, { place, schema })
   const [tables = []] = await loan.send([
     {
       text: `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -102,4 +103,36 @@ export async function readPostgresSchema(
     })
   }
   return found
+}
+
+/**
+ * Another role that may create functions in the schema, or owns it, could have its own code run with
+ * the rights of this one. Roles that can do so everywhere (superusers, the database's owner) count as
+ * trusted, and so does each role that this one is a member of.
+ */
+async function checkOwner(loan: LoanedClient, { place, schema }: Place): Promise<void> {
+  const [[found] = []] = await loan.send([
+    {
+      text: `select r.rolname as owner, has_schema_privilege('public', n.oid, 'create') as is_open,
+          pg_has_role(n.nspowner, 'usage') or r.rolsuper or n.nspowner = d.datdba
+            or r.rolname = 'pg_database_owner' as is_trusted
+        from pg_namespace n join pg_roles r on r.oid = n.nspowner
+          join pg_database d on d.datname = current_database()
+        where n.nspname = $1`,
+      values: [schema],
+    },
+  ])
+  if (found === undefined) return
+  const { owner, is_open: isOpen, is_trusted: isTrusted } = found
+  const refuse = (problem: string) => new StoreRefusedError({ path: place, problem })
+  if (isTrusted !== true) {
+    throw refuse(
+      `the schema belongs to the role ${owner}, whose functions would run with your rights. Name another schema, or have this one given to you: \`alter schema ${schema} owner to ROLE\`.`,
+    )
+  }
+  if (isOpen === true) {
+    throw refuse(
+      `every role may create objects in the schema, and they would run with your rights. Have it closed: \`revoke create on schema ${schema} from public\`.`,
+    )
+  }
 }
