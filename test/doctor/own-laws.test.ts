@@ -159,6 +159,13 @@ const LAWS: readonly Law[] = [
     },
   },
   {
+    ...{ kind: 'no-evidence', severity: 'note', isMended: false },
+    plant(path) {
+      for (const file of [`${path}.anchor`, `${path}.commits`]) rmSync(file)
+      return undefined
+    },
+  },
+  {
     ...{ kind: 'index-drift', severity: 'warning', isMended: true },
     plant: (path) => byHand(path, 'delete from word_page'),
   },

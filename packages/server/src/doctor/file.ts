@@ -6,6 +6,7 @@ import { translateSqliteError } from '#core/store/sqlite/connection'
 import {
   hasWalIndex,
   isOldSqlite,
+  lacksEvidence,
   SQLITE_VERSION_MIN,
   walSize,
 } from '#core/store/sqlite/store-file'
@@ -18,7 +19,7 @@ const OTHERS = 0o077
 const FREE_BYTES_MIN = 64 * 1024 * 1024
 
 export function examineFile(path: string): readonly OwnFinding[] {
-  return [...judgeModes(path), ...judgeWal(path)]
+  return [...judgeModes(path), ...judgeWal(path), ...judgeEvidence(path)]
 }
 
 function judgeModes(path: string): OwnFinding[] {
@@ -48,6 +49,18 @@ function judgeWal(path: string): OwnFinding[] {
       ...{ kind: 'large-wal', severity: 'warning', sessionIds: [], since: null },
       what: `The write-ahead log has grown to ${Math.round(bytes / 1024 / 1024)} MB.`,
       advice: 'Somebody reads without end, or nobody could fold it in: restart who serves it.',
+    },
+  ]
+}
+
+function judgeEvidence(path: string): OwnFinding[] {
+  if (!lacksEvidence(path)) return []
+  return [
+    {
+      ...{ kind: 'no-evidence', severity: 'note', sessionIds: [], since: null },
+      what: `${path} has neither its anchor (.anchor) nor its record of commits (.commits).`,
+      advice:
+        'A backup has none. If this is not one, messages may be missing: `throughline audit` compares it with the audit logs.',
     },
   ]
 }

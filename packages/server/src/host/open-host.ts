@@ -11,7 +11,7 @@ import type { Config } from './config/schema/schema.ts'
 import type { StoreFlags } from './flags.ts'
 import { runtimeTerms } from './from-config.ts'
 import { type OpenLogger, openLogger } from './open-logger.ts'
-import { openStore } from './open-store.ts'
+import { mayLackCommits, openStore } from './open-store.ts'
 import { programEnvironment } from './platform.ts'
 import { auditFolder, besideStore, checkExists, checkOwn, storeRequest } from './store-selection.ts'
 
@@ -51,6 +51,13 @@ export async function openHost(
   try {
     const logger = openLogger(loggingOf(config, terms.isTalk), process.stderr)
     closers.push(async () => logger.close())
+    if (terms.runs && mayLackCommits(config.store)) {
+      const why = 'neither the anchor nor the record of commits is beside the store'
+      logger.warn(
+        { store: config.store.url },
+        `${why}: if this is not a backup, compare it with the audit logs (throughline audit)`,
+      )
+    }
     const store = await openStore(config.store, process.env, besideStore(config.store.url))
     closers.push(() => store.close())
     const model = await startStandIn(config)

@@ -1,7 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openStore, serverStoreName } from './open-store.ts'
+import { mayLackCommits, openStore, serverStoreName } from './open-store.ts'
 
 it('a file that the system does not take is refused in words, not with a stack', async () => {
   const url = join(tmpdir(), 'a'.repeat(5_000))
@@ -10,6 +11,23 @@ it('a file that the system does not take is refused in words, not with a stack',
     ...{ code: 'store-refused', retryable: false },
     cause: { code: 'ENAMETOOLONG' },
   })
+})
+
+it('a store may lack commits in silence only where both files beside it are missing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-evidence-'))
+  const url = join(folder, 'store.db')
+  try {
+    expect(mayLackCommits({ url })).toBe(false)
+    await (await openStore({ url }, {}, folder)).close()
+    expect(mayLackCommits({ url })).toBe(false)
+    rmSync(`${url}.anchor`)
+    expect(mayLackCommits({ url })).toBe(false)
+    rmSync(`${url}.commits`)
+    expect(mayLackCommits({ url })).toBe(true)
+    expect(mayLackCommits({ url: 'postgres://db.example/agents' })).toBe(false)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 it('stores on one server have names of their own, and one store has one name', () => {

@@ -7,7 +7,7 @@ import { forgetLoss, withAnchor } from '#core/store/integrity/anchor'
 import type { Rewritten } from '#core/store/postgres/rewrite-tables'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { readSqliteStore } from '#core/store/sqlite/read'
-import { anchorOf, recordOf, resolveFile } from '#core/store/sqlite/store-file'
+import { anchorOf, lacksEvidence, recordOf, resolveFile } from '#core/store/sqlite/store-file'
 import { Credentials, type Environment } from '../model/routes/credential.ts'
 import type { Config } from './config/schema/schema.ts'
 
@@ -74,6 +74,11 @@ export async function openForReading(
   const { readPostgres } = await import('#core/store/postgres/read')
   const store = await readPostgres(await addressOf(target, environment))
   return folder === undefined ? store : withAnchor(store, serverAnchor(folder))
+}
+
+/** Whether commits could be missing that no file tells of. Ask before the store is opened. */
+export function mayLackCommits({ url }: Config['store']): boolean {
+  return !isServer(url) && lacksEvidence(resolveFile(url))
 }
 
 /** Goes on with the store as it is: what only the files beside it remember is given up. */

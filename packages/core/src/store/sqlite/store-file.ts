@@ -72,6 +72,15 @@ export function recordOf(path: string): string {
   return `${path}.commits`
 }
 
+/**
+ * A store with neither its anchor nor its record of commits, such as a copy of the database file
+ * alone: what a missing WAL held is missing in silence.
+ */
+export function lacksEvidence(path: string): boolean {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  return size > 0 && ![anchorOf(path), recordOf(path)].some((file) => existsSync(file))
+}
+
 /** What the system has against a file beside the database; undefined: it is another error. */
 export function unusableFile(error: unknown, path: string): StoreRefusedError | undefined {
   const { code, syscall, path: file = path } = error as NodeJS.ErrnoException
