@@ -238,3 +238,26 @@ describe('the record of a program', () => {
     )
   })
 })
+
+it('reads one list of each session that shows nothing of an erased entry', async () => {
+  const inner = openMemoryStore()
+  let reads = 0
+  const count =
+    <Args extends unknown[], Answer>(read: (...args: Args) => Answer) =>
+    (...args: Args) => {
+      reads++
+      return read(...args)
+    }
+  const store: Store = {
+    ...inner,
+    findSession: count(inner.findSession),
+    listMail: count(inner.listMail),
+    readEntries: count(inner.readEntries),
+  }
+  const fixture = await StoreFixture.open(store)
+  for (let others = 0; others < 50; others++) await StoreFixture.open(store)
+  reads = 0
+  const entries = new Set([entryNumber(1)])
+  await forgetNotes({ store, countTokens }, { sessionId: fixture.id, entries })
+  expect(reads).toBeLessThan(60)
+})
