@@ -57,15 +57,15 @@ const ARCHITECTURE: Architecture = {
       ...['tools', 'turn', 'auxiliary', 'session', 'proxy'],
     ],
     // Of the tools the rule against loops of acknowledgments, for bots that share a channel.
-    gateway: ['base', 'message', 'audit', 'runtime', 'tools', 'proxy'],
+    gateway: ['base', 'message', 'audit', 'session', 'runtime', 'tools', 'proxy'],
     proof: ['base', 'message', 'audit', 'store', 'runtime', 'host'],
     host: [
       ...['base', 'compaction', 'model', 'audit', 'store', 'session', 'tools'],
       ...['auxiliary', 'runtime', 'gateway', 'proof'],
     ],
     cli: [
-      ...['base', 'message', 'tokens', 'compaction', 'audit', 'store', 'doctor', 'migration'],
-      ...['runtime', 'gateway', 'host', 'proof'],
+      ...['base', 'message', 'tokens', 'compaction', 'audit', 'store', 'session', 'doctor'],
+      ...['migration', 'runtime', 'gateway', 'host', 'proof'],
     ],
     // What `@throughline/core` itself exports.
     index: ['base', 'message', 'tokens', 'compaction', 'agent'],

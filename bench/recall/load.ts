@@ -6,11 +6,11 @@ import {
   type SessionId,
   sessionId,
 } from '../../packages/core/src/base/ids.ts'
+import { limitsFor } from '../../packages/core/src/session/limits.ts'
 import type { AdoptedEntry } from '../../packages/core/src/store/adoption.ts'
 import { ADOPT_MAX } from '../../packages/core/src/store/bounds.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { newSession } from '../../packages/core/src/store/rules/create-session.ts'
-import { limitsFor } from '../../packages/server/src/runtime/models/limits.ts'
 
 /** Makes a session of a conversation that took place elsewhere; every entry keeps its time. */
 export async function loadSession(

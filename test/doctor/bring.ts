@@ -1,8 +1,8 @@
+import { shelve } from '../../packages/core/src/session/blobs.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { LIMITS } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { importHermes } from '../../packages/server/src/migration/hermes/import/import.ts'
 import type { ImportReport } from '../../packages/server/src/migration/import-report.ts'
-import { shelve } from '../../packages/server/src/runtime/sessions/blobs.ts'
 
 export async function bring(path: string, store: Store): Promise<ImportReport> {
   return await importHermes({

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { entryNumber, sessionId } from '../../packages/core/src/base/ids.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'
+import { unshelve } from '../../packages/core/src/session/blobs.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import {
   create,
@@ -23,7 +24,6 @@ import {
 } from '../../packages/server/src/migration/import-report.ts'
 import { findByOldId } from '../../packages/server/src/migration/old-ids.ts'
 import { storedMessage } from '../../packages/server/src/migration/stored-message.ts'
-import { unshelve } from '../../packages/server/src/runtime/sessions/blobs.ts'
 import { bring } from './bring.ts'
 import { columnsOf, HermesModel, type NewRow, nameOf, writeStore } from './hermes-model.ts'
 import { dumps } from './python-json.ts'

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { entryNumber, type SessionId } from '../../packages/core/src/base/ids.ts'
+import { unshelve } from '../../packages/core/src/session/blobs.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import type { Entry } from '../../packages/core/src/store/rows.ts'
 import { exportHermes } from '../../packages/server/src/migration/hermes/export/export.ts'
-import { unshelve } from '../../packages/server/src/runtime/sessions/blobs.ts'
 import { type PlainKinds, plainKinds, plainRows } from './plain-rows.ts'
 
 /**

@@ -1,4 +1,5 @@
 import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { SILENT } from '../../packages/core/src/base/logger.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
@@ -18,7 +19,6 @@ import {
   standIn,
 } from '../../packages/server/src/proof/stand-in/index.ts'
 import type { Agent } from '../../packages/server/src/runtime/agent.ts'
-import { SILENT } from '../../packages/server/src/runtime/logger.ts'
 import {
   type LocalRuntime,
   openRuntime,

@@ -1,4 +1,4 @@
-import type { RuntimeEvent } from '../../packages/server/src/runtime/events/runtime-event.ts'
+import type { RuntimeEvent } from '../../packages/core/src/session/events/runtime-event.ts'
 import { readEvents } from '../support/read-events.ts'
 
 export type Seen = RuntimeEvent & { readonly seenAt: number }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RuntimeEvent } from '../../packages/server/src/runtime/events/runtime-event.ts'
+import type { RuntimeEvent } from '../../packages/core/src/session/events/runtime-event.ts'
 import { readEvents } from '../support/read-events.ts'
 
 /** What a client shows while an answer is written, kept by the rule that a client needs. */

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../packages/core/src/base/clock.ts'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { isObject } from '../../packages/core/src/base/json.ts'
+import type { Logger } from '../../packages/core/src/base/logger.ts'
 import type { UserPart } from '../../packages/core/src/message/message.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import type { JournalEntry } from '../../packages/server/src/proof/stand-in/journal.ts'
 import { type StandInOptions, standIn } from '../../packages/server/src/proof/stand-in/server.ts'
 import type { Agent } from '../../packages/server/src/runtime/agent.ts'
-import type { Logger } from '../../packages/server/src/runtime/logger.ts'
 import { openRuntime, type RuntimeOptions } from '../../packages/server/src/runtime/open-runtime.ts'
 
 /** A whole runtime before a stand-in, over real sockets. */

@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
+import { SILENT } from '../../packages/core/src/base/logger.ts'
 import { serveProxy } from '../../packages/server/src/gateway/proxy/serve.ts'
-import { SILENT } from '../../packages/server/src/runtime/logger.ts'
 import { runCli } from '../support/run-cli.ts'
 
 /** One host with two users on it: what one leaves lying about must not run as the other. */

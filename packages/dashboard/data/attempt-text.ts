@@ -1,4 +1,4 @@
-import type { LiveEvent } from '../../server/src/runtime/events/runtime-event.ts'
+import type { LiveEvent } from '../../core/src/session/events/runtime-event.ts'
 import { listen } from './events.ts'
 
 /**

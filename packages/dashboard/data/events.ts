@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { RuntimeEvent } from '../../server/src/runtime/events/runtime-event.ts'
+import type { RuntimeEvent } from '../../core/src/session/events/runtime-event.ts'
 import { headersWith, isLocked, refusalOf } from './api.ts'
 import { Frames } from './frames.ts'
 

@@ -1,4 +1,4 @@
-import type { RuntimeEvent } from '../../server/src/runtime/events/runtime-event.ts'
+import type { RuntimeEvent } from '../../core/src/session/events/runtime-event.ts'
 
 interface Frame {
   readonly event: RuntimeEvent

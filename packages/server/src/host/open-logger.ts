@@ -1,6 +1,6 @@
 import { destination, type Logger as PinoLogger, pino } from 'pino'
 import { KnownError } from '#core/base/errors'
-import type { Logger } from '../runtime/logger.ts'
+import type { Logger } from '#core/base/logger'
 import type { Config } from './config/schema/schema.ts'
 
 /** The log of a process: JSON lines for programs, plain lines on a terminal. */

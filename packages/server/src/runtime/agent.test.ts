@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { fixedTokensMax } from '#core/session/limits'
 import type { Tool } from '../tools/tool.ts'
 import { type Agent, resolveAgent } from './agent.ts'
-import { fixedTokensMax } from './models/limits.ts'
 import type { ToolDependencies } from './tools/tool-dependencies.ts'
 
 const WINDOW = { windowTokens: 16_000 }

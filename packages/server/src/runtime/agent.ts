@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#core/base/json'
+import { fixedTokensMax, limitsFor } from '#core/session/limits'
 import type { SessionSettings, WantedSettings } from '#core/session/settings'
 import type { BusyPolicy } from '#core/store/rows'
 import { estimateText, estimateTools } from '#core/tokens/estimate'
@@ -8,7 +9,6 @@ import { capabilitiesOf } from '../model/routes/windows.ts'
 import type { McpServerTerms } from '../tools/mcp/terms.ts'
 import type { NoteSharing } from '../tools/memory/visible.ts'
 import type { Tool } from '../tools/tool.ts'
-import { fixedTokensMax, limitsFor } from './models/limits.ts'
 import type { AgentSummary } from './runtime.ts'
 import type { ToolDependencies } from './tools/tool-dependencies.ts'
 

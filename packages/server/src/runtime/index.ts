@@ -1,17 +1,17 @@
 /** `throughline/runtime`: agents over a store, or durable sessions for a loop of your own. */
 export { type SessionId, sessionId } from '#core/base/ids'
+export type { Logger } from '#core/base/logger'
+export type { RuntimeEvent } from '#core/session/events/runtime-event'
 export type { Edge } from '#core/session/sender'
+export type { ControlEnd } from '#core/session/view/control-outcome'
 export type { Tool, ToolAnswer, ToolCall } from '../tools/tool.ts'
 export type { Agent } from './agent.ts'
-export type { RuntimeEvent } from './events/runtime-event.ts'
-export type { Logger } from './logger.ts'
 export { type Loop, type LoopOptions, type LoopStep, openLoop } from './loop/loop.ts'
 export { MessageError } from './loop/messages.ts'
 export { type LoopCall, SessionLostError } from './loop/replies.ts'
 export { LocalRuntime, openRuntime, type RuntimeOptions } from './open-runtime.ts'
 export type {
   Admission,
-  ControlEnd,
   Health,
   NewMessage,
   Reply,

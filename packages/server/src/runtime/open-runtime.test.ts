@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { entryNumber, sessionId } from '#core/base/ids'
+import type { RuntimeEvent } from '#core/session/events/runtime-event'
+import { warningIn } from '#core/session/events/runtime-event'
 import { mailOf, open, say, soon, until } from '../../../../test/support/runtime-place.ts'
 import type { Agent } from './agent.ts'
-import type { RuntimeEvent } from './events/runtime-event.ts'
-import { warningIn } from './events/runtime-event.ts'
 
 describe('a runtime', () => {
   it('answers a message that was admitted, and shows the answer in the transcript', async () => {

@@ -3,6 +3,9 @@ import { NO_AUDIT } from '#core/audit/log/log'
 import { type Clock, systemClock } from '#core/base/clock'
 import { isGone, thisHost } from '#core/base/host'
 import type { SessionId } from '#core/base/ids'
+import { type Logger, SILENT } from '#core/base/logger'
+import { EventHub } from '#core/session/events/event-hub'
+import type { EventQuery, RuntimeEvent } from '#core/session/events/runtime-event'
 import type { Notice } from '#core/session/protocol/state'
 import { Runner } from '#core/session/runner'
 import { LEASE_TIMES } from '#core/session/runner-lease'
@@ -11,17 +14,13 @@ import { SESSION_SETTINGS, type SessionSettings } from '#core/session/settings'
 import type { Store } from '#core/store/contract'
 import { estimateMessage, estimateText } from '#core/tokens/estimate'
 import type { Agent, ResolvedAgent } from './agent.ts'
-import { EventHub } from './events/event-hub.ts'
-import type { RuntimeEvent } from './events/runtime-event.ts'
 import { type Health, readHealth } from './health.ts'
-import { type Logger, SILENT } from './logger.ts'
 import { ModelService } from './models/model-service.ts'
 import type { PeriodicTask } from './periodic-task.ts'
 import type {
   Admission,
   AgentSummary,
   Created,
-  EventQuery,
   Found,
   Idempotent,
   NewMessage,

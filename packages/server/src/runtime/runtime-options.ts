@@ -1,5 +1,6 @@
 import type { AuditWriter } from '#core/audit/log/log'
 import type { Clock } from '#core/base/clock'
+import type { Logger } from '#core/base/logger'
 import type { HandoffWriter } from '#core/session/handoff'
 import { DECISIONS, type Decisions } from '#core/session/protocol/policy'
 import type { LeaseTimes } from '#core/session/runner-lease'
@@ -11,7 +12,6 @@ import type { RunnerRow } from '#core/store/rows'
 import type { Environment } from '../model/routes/credential.ts'
 import type { ProcessLimits } from '../tools/process/processes.ts'
 import type { Agent } from './agent.ts'
-import type { Logger } from './logger.ts'
 import type { AuxiliaryTerms } from './models/auxiliary-service.ts'
 
 export interface RuntimeOptions {

@@ -1,12 +1,13 @@
 import type { EntryNumber, MailNumber, SessionId } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import type { Message, UserPart } from '#core/message/message'
+import type { EventQuery, RuntimeEvent } from '#core/session/events/runtime-event'
 import type { Preview } from '#core/session/preview'
 import type { Edge } from '#core/session/sender'
-import type { Refusal } from '#core/store/commits'
+import type { ControlEnd } from '#core/session/view/control-outcome'
+import type { Reply, TranscriptEntry } from '#core/session/view/transcript'
 import type { Search } from '#core/store/queries'
-import type { BusyPolicy, Entry, EntryKind, Lane, MailState, OperationRow } from '#core/store/rows'
-import type { RuntimeEvent } from './events/runtime-event.ts'
+import type { BusyPolicy, Lane, MailState, OperationRow } from '#core/store/rows'
 import type { Health, RouteHealth } from './health.ts'
 
 /**
@@ -42,7 +43,7 @@ export interface Runtime {
   close(): Promise<void>
 }
 
-export type { Edge, Health, RouteHealth }
+export type { Edge, Health, Reply, RouteHealth, TranscriptEntry }
 
 export interface SessionSnapshot {
   readonly sessionId: SessionId
@@ -164,16 +165,6 @@ export type Admission =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'gone' }
 
-export type ControlEnd =
-  | { readonly kind: 'done' }
-  | {
-      readonly kind: 'turned-down'
-      readonly why: Refusal['why'] | 'compaction-failed'
-      /** Where room was missing: what it would have taken, and what there is. */
-      readonly tokensAfter?: number
-      readonly limit?: number
-    }
-
 export type Withdrawal =
   | { readonly kind: 'withdrawn' }
   | { readonly kind: 'not-pending'; readonly state: MailState }
@@ -228,20 +219,6 @@ export interface Mail {
   readonly state: MailState
   readonly at: number
   readonly text: string
-}
-
-export interface TranscriptEntry {
-  readonly number: EntryNumber
-  readonly kind: EntryKind
-  readonly at: number
-  readonly tokens: number
-  readonly meta: Entry['meta']
-  /** For input, assistant and result; null once erased, and for the other kinds. */
-  readonly message: Message | null
-  /** For the other kinds: pins, tasks, settings, handoffs. */
-  readonly body: JsonObject | string | null
-  /** The compaction in effect covers it: the model no longer sees it word for word. */
-  readonly isCovered: boolean
 }
 
 export interface ContextView {
@@ -347,18 +324,4 @@ export interface Found {
   readonly entry: TranscriptEntry
   readonly before: readonly TranscriptEntry[]
   readonly after: readonly TranscriptEntry[]
-}
-
-export interface Reply {
-  readonly sessionId: SessionId
-  readonly turn: number
-  readonly entry: EntryNumber
-  readonly ended: 'answered' | 'stopped' | 'failed'
-  readonly text: string
-}
-
-export interface EventQuery {
-  readonly sessionId?: SessionId
-  /** The cursor of the last stored event that the caller has. */
-  readonly after?: number
 }

@@ -20,7 +20,7 @@ export interface Source {
 }
 
 export async function readRange(
-  store: Reads,
+  store: Pick<Reads, 'readEntries'>,
   sessionId: SessionId,
   after: number,
   to: number,

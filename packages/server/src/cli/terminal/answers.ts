@@ -1,7 +1,7 @@
 import { entryNumber } from '#core/base/ids'
 import { plainText } from '#core/message/text'
-import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
-import { warningIn } from '../../runtime/events/runtime-event.ts'
+import type { RuntimeEvent } from '#core/session/events/runtime-event'
+import { warningIn } from '#core/session/events/runtime-event'
 import type { Session } from '../../runtime/runtime.ts'
 
 /** The output of a live conversation. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from '#core/base/json'
-import type { Logger } from '../../runtime/logger.ts'
+import type { Logger } from '#core/base/logger'
 import type { Edge } from '../../runtime/runtime.ts'
 import type { ReplyPresenter } from './reply-presenter.ts'
 

@@ -1,5 +1,5 @@
 import type { APIMessage } from 'discord.js'
-import type { Logger } from '../../runtime/logger.ts'
+import type { Logger } from '#core/base/logger'
 import type { LoopRule } from '../../tools/send-message/loop.ts'
 import type { Outgoing, Sent } from '../chat/platform.ts'
 import { BotLoopGuard, heldNote, isNotice, noticeFor } from './bot-loop-guard.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
+import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import type { Runtime, Session } from '../../runtime/runtime.ts'
 import type { Principal, Scope } from './access/access.ts'
 import type { Diagnostics } from './diagnostics.ts'

@@ -4,8 +4,8 @@ import { type AddressInfo, connect } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SessionId } from '#core/base/ids'
+import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { type ReadEvent, readEvents } from '../../../../../test/support/read-events.ts'
-import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
 import { EventStreams, frameEvent } from './event-stream.ts'
 
 const sessionId = 's' as SessionId

@@ -3,7 +3,7 @@ import {
   setImmediate as setImmediatePromise,
   setTimeout as setTimeoutPromise,
 } from 'node:timers/promises'
-import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
+import type { RuntimeEvent } from '#core/session/events/runtime-event'
 
 /**
  * Server-sent events. One timer keeps all streams alive: an idle one costs its socket and little more.

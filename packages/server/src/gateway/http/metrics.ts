@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { RuntimeEvent } from '../../runtime/events/runtime-event.ts'
+import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import type { Runtime } from '../../runtime/runtime.ts'
 
 /**

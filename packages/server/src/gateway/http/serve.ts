@@ -1,6 +1,6 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { type Clock, systemClock } from '#core/base/clock'
-import { type Logger, SILENT } from '../../runtime/logger.ts'
+import { type Logger, SILENT } from '#core/base/logger'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { Access, TokenNeededError, type Tokens } from './access/access.ts'
 import { AllowedOrigins, isLoopback } from './access/addresses.ts'

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
+import { SILENT } from '#core/base/logger'
 import { openMemoryStore } from '#core/store/memory/open'
 import { Recorder } from '../../runtime/client-sessions/recorder.ts'
-import { SILENT } from '../../runtime/logger.ts'
 import { type RunningProxy, serveProxy } from './serve.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void

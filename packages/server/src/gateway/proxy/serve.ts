@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isObject } from '#core/base/json'
+import type { Logger } from '#core/base/logger'
 import { EventLines } from '../../proxy/event-lines.ts'
 import type { RecordedPassage, Recorder } from '../../runtime/client-sessions/recorder.ts'
-import type { Logger } from '../../runtime/logger.ts'
 import { PeerUsers } from '../http/access/peer-user.ts'
 import {
   type ProxyAddress,

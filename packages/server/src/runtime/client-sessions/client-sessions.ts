@@ -11,12 +11,12 @@ import {
 } from '#core/base/ids'
 import { Recent } from '#core/base/recent'
 import { readRange } from '#core/session/context/source'
+import { limitsFor } from '#core/session/limits'
 import type { Store, Tail } from '#core/store/contract'
 import { newSession } from '#core/store/rules/create-session'
 import { findPosition, type History, locate, unitCount } from '../../proxy/history.ts'
 import type { Identity } from '../../proxy/identify.ts'
 import { UnitTree } from '../../proxy/unit-tree.ts'
-import { limitsFor } from '../models/limits.ts'
 import { addToTree, settingsEntry } from './entries.ts'
 import { StoredSession } from './stored-session.ts'
 

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
 import { sessionId } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
+import { SILENT } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
 import type { Entry } from '#core/store/rows'
-import { SILENT } from '../logger.ts'
 import { type RecordedPassage, Recorder, type RecorderOptions } from './recorder.ts'
 
 const ID = sessionId('claude-s1')

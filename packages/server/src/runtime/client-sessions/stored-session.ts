@@ -3,6 +3,7 @@ import { type Clock, pause } from '#core/base/clock'
 import { isGone } from '#core/base/host'
 import { entryNumber, operationId, type RunnerId, type SessionId } from '#core/base/ids'
 import type { Part, UserPart } from '#core/message/message'
+import { shelve } from '#core/session/blobs'
 import { readRange } from '#core/session/context/source'
 import type { AdoptedEntry } from '#core/store/adoption'
 import type { Lease, Store, Tail } from '#core/store/contract'
@@ -15,7 +16,6 @@ import {
 import { locate, type Placed, unitCount, unitsBehind } from '../../proxy/history.ts'
 import { hashUnit, type Unit } from '../../proxy/unit.ts'
 import { boundariesOf, type UnitNode, UnitTree } from '../../proxy/unit-tree.ts'
-import { shelve } from '../sessions/blobs.ts'
 import { addToTree, adoptedEntry } from './entries.ts'
 
 /** How long a write may take before the client's request goes on without it. */

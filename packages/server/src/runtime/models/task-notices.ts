@@ -1,6 +1,6 @@
 import type { SessionId } from '#core/base/ids'
 import { Recent } from '#core/base/recent'
-import type { LiveEvent } from '../events/runtime-event.ts'
+import type { LiveEvent } from '#core/session/events/runtime-event'
 
 type Notice = Extract<LiveEvent, { kind: 'notice' }>
 export type TaskNoticeCode = Extract<Notice['code'], 'stop-deferred' | 'budget-spent'>

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
+import { type Logger, SILENT } from '#core/base/logger'
 import { openMemoryStore } from '#core/store/memory/open'
 import type { Attempts } from '../../auxiliary/attempts.ts'
 import type { CallRecord } from '../../turn/model-steps.ts'
-import { type Logger, SILENT } from '../logger.ts'
 import { storedAttempts } from './attempts.ts'
 import { TurnCalls } from './turn-calls.ts'
 

@@ -1,9 +1,9 @@
+import type { Logger } from '#core/base/logger'
 import { type Attempts, attemptOf } from '../../auxiliary/attempts.ts'
 import { ANSWERED, isOfTheRoute, wordOf } from '../../auxiliary/breaker.ts'
 import type { Prices } from '../../auxiliary/prices.ts'
 import { destinationOf } from '../../model/routes/route.ts'
 import type { CallRecord } from '../../turn/model-steps.ts'
-import type { Logger } from '../logger.ts'
 
 /** What the conversation's own calls are called in the record of calls. */
 export const TURN = 'turn'

@@ -1,6 +1,8 @@
 import type { Clock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
 import type { SessionId } from '#core/base/ids'
+import { unshelve } from '#core/session/blobs'
+import type { AttemptId, LiveEvent } from '#core/session/events/runtime-event'
 import { callsOf, type StepRequest, type StepRunner } from '#core/session/step'
 import type { Store } from '#core/store/contract'
 import { DEADLINES } from '../../model/connections/deadlines.ts'
@@ -14,8 +16,6 @@ import {
   type StepAgent,
 } from '../../turn/model-steps.ts'
 import type { ResolvedAgent } from '../agent.ts'
-import type { AttemptId, LiveEvent } from '../events/runtime-event.ts'
-import { unshelve } from '../sessions/blobs.ts'
 import { ImageTexts } from '../sessions/image-texts.ts'
 import type { TurnTools } from '../tools/turn-tools.ts'
 import type { AuxiliaryService } from './auxiliary-service.ts'

@@ -1,10 +1,10 @@
 import type { SessionId } from '#core/base/ids'
 import type { JsonValue } from '#core/base/json'
 import type { UserMessage, UserPart } from '#core/message/message'
+import { shelve } from '#core/session/blobs'
 import type { AdmitOutcome } from '#core/store/commits'
 import type { Store } from '#core/store/contract'
 import type { Admission, NewMessage } from '../runtime.ts'
-import { shelve } from './blobs.ts'
 
 /** What it takes to bring a message into a mailbox. */
 export interface AdmissionDependencies {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { type SessionId, sessionId } from '#core/base/ids'
+import { controlOutcome } from '#core/session/view/control-outcome'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
 import type { LocalRuntime } from '../open-runtime.ts'
-import { controlOutcome } from './control-outcome.ts'
 
 const FILLER = 'the river is wide and slow here. '.repeat(120)
 

@@ -12,13 +12,13 @@ import type { JsonValue } from '#core/base/json'
 import { Recent } from '#core/base/recent'
 import type { AssistantMessage, UserMessage } from '#core/message/message'
 import { readRange } from '#core/session/context/source'
+import { limitsFor } from '#core/session/limits'
 import type { AdoptedEntry } from '#core/store/adoption'
 import type { Lease, Store } from '#core/store/contract'
 import { canonicalJson } from '#core/store/integrity/canonical'
 import type { Entry, SessionRow } from '#core/store/rows'
 import { newSession } from '#core/store/rules/create-session'
 import { messageCounter } from '#core/tokens/count'
-import { limitsFor } from '../models/limits.ts'
 
 /**
  * The history of agents that run elsewhere, kept here for search and recall. A message goes straight

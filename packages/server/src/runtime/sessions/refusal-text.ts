@@ -1,4 +1,4 @@
-import type { ControlEnd } from '../runtime.ts'
+import type { ControlEnd } from '#core/session/view/control-outcome'
 
 /** Why a control item was turned down, for people: the end of a sentence, without its full stop. */
 export function whyNot(end: Extract<ControlEnd, { kind: 'turned-down' }>): string {

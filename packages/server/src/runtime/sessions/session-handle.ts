@@ -11,22 +11,22 @@ import { pinnedText } from '#core/message/handoff/pinned'
 import { buildContext } from '#core/session/context/build'
 import { parsePreview } from '#core/session/context/parse-preview'
 import { readRange } from '#core/session/context/source'
+import type { EventHub } from '#core/session/events/event-hub'
 import type { HandoffWriter } from '#core/session/handoff'
 import { type Preview, previewCompaction } from '#core/session/preview'
 import type { SessionSettings } from '#core/session/settings'
+import { type ControlEnd, controlOutcome } from '#core/session/view/control-outcome'
+import { entryView, waitForReply } from '#core/session/view/transcript'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import { DamagedRowError, InvalidRequestError, UnknownSessionError } from '#core/store/errors'
 import type { ContextEntries } from '#core/store/queries'
 import type { BusyPolicy, Entry, MailState, OperationRow, SessionRow } from '#core/store/rows'
-import type { EventHub } from '../events/event-hub.ts'
-import type { RuntimeEvent } from '../events/runtime-event.ts'
 import type {
   Admission,
   BlobView,
   CompactionView,
   ContextView,
-  ControlEnd,
   Found,
   Idempotent,
   Mail,
@@ -44,12 +44,9 @@ import type {
 } from '../runtime.ts'
 import { purge } from '../store-layers/purge.ts'
 import { type AdmissionDependencies, admissionOf, admitMessage, meantFor } from './admission.ts'
-import { controlOutcome } from './control-outcome.ts'
 import { openSnapshot } from './snapshot.ts'
 import {
   compactionView,
-  entryView,
-  findReply,
   mailView,
   pinsIn,
   spendOn,
@@ -265,43 +262,10 @@ export class SessionHandle implements Session {
   }
 
   async reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null> {
-    const { store, hub } = this.#deps
-    const { commits } = await store.readStore()
-    const known = await this.#findReply(mail)
-    if (known !== undefined) return known
-    for await (const event of hub.events({ sessionId: this.id, after: commits }, signal)) {
-      if (event.type !== 'stored' || !ENDS.includes(event.kind)) continue
-      const reply = await this.#findReply(mail)
-      if (reply !== undefined) return reply
-    }
-    return null
+    return await waitForReply(this.#deps, { sessionId: this.id, mail }, signal)
   }
 
-  /** Undefined: not yet. Null: it was withdrawn, or nobody knows it. */
-  async #findReply(mail: MailNumber): Promise<Reply | null | undefined> {
-    const { store } = this.#deps
-    const sessionId = this.id
-    // The mail first: a tail read before it would not reach an input that is delivered meanwhile.
-    const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
-    const session = await store.findSession(sessionId)
-    if (session === undefined || item?.number !== mail || item.state === 'withdrawn') return null
-    if (item.lane === 'control') return null
-    if (item.state === 'pending') return undefined
-    // Backwards: what somebody waits for is near the end.
-    let behind: readonly Entry[] = []
-    for (let to = session.tail as number; to > 0; to -= PAGE) {
-      const page = await readRange(store, sessionId, Math.max(0, to - PAGE), to)
-      const at = page.findIndex(
-        ({ kind, meta }) => kind === 'input' && 'mail' in meta && meta.mail === mail,
-      )
-      behind = [...page.slice(at + 1), ...behind]
-      const input = page[at]
-      if (input !== undefined) return findReply(sessionId, input.number, behind)
-    }
-    return null
-  }
-
-  events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent> {
+  events(query: { after?: number }, signal: AbortSignal): ReturnType<EventHub['events']> {
     return this.#deps.hub.events({ sessionId: this.id, ...query }, signal)
   }
 
@@ -329,9 +293,6 @@ export class SessionHandle implements Session {
     return meantFor(this.id, admissionOf(outcome, this.#deps.wake))
   }
 }
-
-const PAGE = 200
-const ENDS: readonly string[] = ['turn ended', 'message withdrawn', 'session deleted']
 
 /**
  * Of one with a damaged entry it tells what the row knows: that one must neither hide all others in

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber } from '#core/base/ids'
+import { SILENT } from '#core/base/logger'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { NOTHING_SPENT } from '../../auxiliary/attempts.ts'
-import { SILENT } from '../logger.ts'
 import { nameSession } from './session-titles.ts'
 
 async function open() {

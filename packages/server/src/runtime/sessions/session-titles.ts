@@ -1,9 +1,9 @@
 import { entryNumber } from '#core/base/ids'
+import type { Logger } from '#core/base/logger'
 import type { Message } from '#core/message/message'
 import type { StepRequest } from '#core/session/step'
 import type { Store } from '#core/store/contract'
 import type { Auxiliary } from '../../auxiliary/auxiliary.ts'
-import type { Logger } from '../logger.ts'
 
 const TITLE_TURNS_MAX = 5
 

@@ -1,10 +1,11 @@
 import { type EntryNumber, entryNumber } from '#core/base/ids'
 import { buildContext } from '#core/session/context/build'
 import { readRange } from '#core/session/context/source'
+import { entryView } from '#core/session/view/transcript'
 import type { Reads } from '#core/store/contract'
 import type { SessionRow } from '#core/store/rows'
 import type { SessionSnapshot } from '../runtime.ts'
-import { entryView, viewContext } from './views.ts'
+import { viewContext } from './views.ts'
 
 /** A read-only view of the transcript, without a copy. */
 export async function openSnapshot(

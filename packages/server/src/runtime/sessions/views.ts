@@ -1,5 +1,5 @@
 import { entryNumber, type SessionId } from '#core/base/ids'
-import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { isObject } from '#core/base/json'
 import { findTasks } from '#core/compaction/plan/tasks'
 import type { Handoff } from '#core/message/handoff/handoff'
 import { writeLedger } from '#core/message/handoff/ledger-text'
@@ -30,59 +30,11 @@ import type {
   ContextView,
   Mail,
   PinView,
-  Reply,
   SessionSummary,
   TaskList,
-  TranscriptEntry,
 } from '../runtime.ts'
 
 /** The store's rows as people and programs want to see them. Pure. */
-
-export function entryView(entry: Entry, covers: number): TranscriptEntry {
-  const { number, kind, at, tokens, meta } = entry
-  const body = parseBody('entry', entry)
-  return {
-    number,
-    kind,
-    at,
-    tokens,
-    meta,
-    message: messageIn(entry, body),
-    body: isMessage(entry) || body === null ? null : bodyView(body),
-    isCovered: isMessage(entry) && number <= covers,
-  }
-}
-
-function isMessage({ kind }: Entry): boolean {
-  return kind === 'input' || kind === 'assistant' || kind === 'result'
-}
-
-function bodyView(body: JsonValue): JsonObject | string {
-  if (typeof body === 'string' || isObject(body)) return body
-  return JSON.stringify(body)
-}
-
-function messageIn(entry: Entry, body: JsonValue): Message | null {
-  if (body === null) return null
-  switch (entry.kind) {
-    case 'input': {
-      const inner = isObject(body) ? body['message'] : undefined
-      return isObject(inner) ? (inner as unknown as Message) : null
-    }
-    case 'assistant':
-      return isObject(body) ? (body as unknown as Message) : null
-    case 'result': {
-      const output = Array.isArray(body)
-        ? (body as never)
-        : [{ type: 'text' as const, text: typeof body === 'string' ? body : JSON.stringify(body) }]
-      const part = { type: 'tool-result' as const, callId: entry.meta.call, output }
-      const isError = entry.meta.outcome !== 'ok'
-      return { role: 'tool', parts: [isError ? { ...part, isError } : part] }
-    }
-    default:
-      return null
-  }
-}
 
 export function mailView(item: MailItem): Mail {
   const { number, source, key, lane, control, state, at } = item
@@ -293,32 +245,4 @@ export function pinsIn(source: ContextEntries): readonly PinView[] {
     return { name, entry, tokens, text: typeof text === 'string' ? text : '[erased]' }
   })
   return pins.sort((a, b) => a.entry - b.entry)
-}
-
-/**
- * The answer to an input, from the entries behind it: that of the first turn to end whose model had
- * the input in its context, or that was given up. Undefined: not yet.
- */
-export function findReply(
-  sessionId: SessionId,
-  input: number,
-  entries: readonly Entry[],
-): Reply | undefined {
-  let seen = 0
-  let last: Entry | undefined
-  for (const entry of entries) {
-    if (entry.kind === 'assistant') {
-      seen = Math.max(seen, entry.meta.upto)
-      last = entry
-    } else if (entry.kind === 'turn') {
-      const { turn, ended } = entry.meta
-      if (seen >= input || ended === 'failed') {
-        const message = last === undefined ? null : entryView(last, 0).message
-        const text = message === null ? '' : textOf(message)
-        return { sessionId, turn, entry: last?.number ?? entry.number, ended, text }
-      }
-      last = undefined
-    }
-  }
-  return undefined
 }

@@ -1,10 +1,10 @@
 import type { SessionId } from '#core/base/ids'
 import { Recent } from '#core/base/recent'
+import type { CurrentNotice, WaitNotice } from '#core/session/events/runtime-event'
 import type { Notice } from '#core/session/protocol/state'
 import type { Reads } from '#core/store/contract'
 import { DamagedRowError } from '#core/store/errors'
 import type { SessionRow } from '#core/store/rows'
-import type { LiveEvent } from '../events/runtime-event.ts'
 
 const SESSIONS_MAX = 10_000
 
@@ -16,10 +16,6 @@ interface Noted {
   readonly isVisible: boolean
 }
 
-/** What a person is told who waits. */
-export type WaitNotice = Extract<LiveEvent, { kind: 'notice' }>
-/** One that still holds. */
-export type CurrentNotice = { readonly sessionId: SessionId } & WaitNotice
 type Turn = Pick<SessionRow, 'id' | 'turn' | 'turnState' | 'runner'>
 
 /**

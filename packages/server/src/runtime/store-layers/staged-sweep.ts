@@ -1,6 +1,6 @@
 import type { Clock } from '#core/base/clock'
+import type { Logger } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
-import type { Logger } from '../logger.ts'
 import { PeriodicTask } from '../periodic-task.ts'
 
 const EVERY_MS = 3_600_000

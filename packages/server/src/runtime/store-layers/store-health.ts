@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { type Clock, pause } from '#core/base/clock'
+import type { Logger } from '#core/base/logger'
 import type { CommitVerb, OutcomeOf, RequestOf, Store } from '#core/store/contract'
 import {
   StoreDamagedError,
@@ -9,7 +10,6 @@ import {
   StoreReadOnlyError,
 } from '#core/store/errors'
 import { RULES } from '#core/store/rules/rules'
-import type { Logger } from '../logger.ts'
 
 /**
  * Whether the store takes what is written. *sound* until a commit fails for want of space or right;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber, type SessionId, sessionId } from '#core/base/ids'
+import { SILENT } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import { newOperation, StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
@@ -7,7 +8,6 @@ import { FakeClock } from '../../../../../test/model/fake-clock.ts'
 import { open, until } from '../../../../../test/support/runtime-place.ts'
 import { memoryBlock } from '../../tools/memory/block.ts'
 import { MEMORY_PIN } from '../../tools/memory/memory.ts'
-import { SILENT } from '../logger.ts'
 import { unfinishedErasures } from './unfinished-erasures.ts'
 
 const MINUTES = 60_000

@@ -1,7 +1,7 @@
 import type { Clock } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
+import type { Logger } from '#core/base/logger'
 import { LIST_MAX } from '#core/store/bounds'
-import type { Logger } from '../logger.ts'
 import { PeriodicTask } from '../periodic-task.ts'
 import type { ErasureParts } from './erasure-propagation.ts'
 import { finishErasure } from './purge.ts'

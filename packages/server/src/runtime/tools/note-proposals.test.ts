@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber } from '#core/base/ids'
+import { SILENT } from '#core/base/logger'
 import { SESSION_SETTINGS } from '#core/session/settings'
 import type { Store } from '#core/store/contract'
 import { LIMITS, StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { NOTHING_SPENT } from '../../auxiliary/attempts.ts'
 import type { Written } from '../../auxiliary/small-tasks.ts'
-import { SILENT } from '../logger.ts'
 import { NoteProposals } from './note-proposals.ts'
 
 const WRITTEN: Written<readonly string[]> = {

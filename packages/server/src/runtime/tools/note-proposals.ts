@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { SessionId } from '#core/base/ids'
+import type { Logger } from '#core/base/logger'
 import { Recent } from '#core/base/recent'
 import type { HandoffRequest } from '#core/session/handoff'
 import { LIST_MAX } from '#core/store/bounds'
@@ -11,7 +12,6 @@ import { memoryBlock } from '../../tools/memory/block.ts'
 import { keepNote, refreshMemory } from '../../tools/memory/memory.ts'
 import { readNotes } from '../../tools/memory/visible.ts'
 import type { Agent } from '../agent.ts'
-import type { Logger } from '../logger.ts'
 
 /**
  * Before a range is compacted, the task `memory` reads it and proposes notes. A proposal is kept on

@@ -88,7 +88,7 @@ async function toHermes(session: SessionId, reads: ReadStore, flags: ExportFlags
     throw new UsageError('Name the new state.db with -o; a database is not written to a pipe.')
   }
   const { exportHermes } = await import('../../../migration/hermes/export/export.ts')
-  const { unshelve } = await import('../../../runtime/sessions/blobs.ts')
+  const { unshelve } = await import('#core/session/blobs')
   const written = await exportHermes({
     ...{ reads, sessionId: session, to: flags.output },
     unshelve: async (message) => (await unshelve(reads, session, [message]))[0] ?? message,

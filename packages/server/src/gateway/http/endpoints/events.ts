@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RuntimeEvent } from '../../../runtime/events/runtime-event.ts'
+import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import { eventCursor } from '../schemas.ts'

@@ -1,14 +1,12 @@
-import { type Clock, pause } from '#core/base/clock'
-import { KnownError } from '#core/base/errors'
-import type { SessionId } from '#core/base/ids'
-import { LIST_MAX } from '#core/store/bounds'
-import type { Store } from '#core/store/contract'
-import type { AuditRow, StoreRow } from '#core/store/rows'
-import type { Logger } from '../logger.ts'
-import type { EventQuery } from '../runtime.ts'
-import type { CurrentNotice } from '../sessions/wait-notices.ts'
+import { type Clock, pause } from '../../base/clock.ts'
+import { KnownError } from '../../base/errors.ts'
+import type { SessionId } from '../../base/ids.ts'
+import type { Logger } from '../../base/logger.ts'
+import { LIST_MAX } from '../../store/bounds.ts'
+import type { Store } from '../../store/contract.ts'
+import type { AuditRow, StoreRow } from '../../store/rows.ts'
 import { Heard, noticeName, RunningAttempts } from './attempt-replay.ts'
-import type { LiveEvent, RuntimeEvent } from './runtime-event.ts'
+import type { CurrentNotice, EventQuery, LiveEvent, RuntimeEvent } from './runtime-event.ts'
 
 /**
  * What happens, told to whoever listens. The store's audit rows are the truth: each has a cursor, and

@@ -1,6 +1,6 @@
-import type { SessionId } from '#core/base/ids'
-import type { JsonObject } from '#core/base/json'
-import type { AuditKind } from '#core/store/rows'
+import type { SessionId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { AuditKind } from '../../store/rows.ts'
 
 /**
  * Stored events have a cursor and come once, in order. Live ones have none: they are provisional,
@@ -37,6 +37,17 @@ export type LiveEvent =
       /** A kind sentence for the person who waits. */
       readonly text: string
     }
+
+/** What a person reads who waits. */
+export type WaitNotice = Extract<LiveEvent, { kind: 'notice' }>
+/** One that still holds. */
+export type CurrentNotice = { readonly sessionId: SessionId } & WaitNotice
+
+export interface EventQuery {
+  readonly sessionId?: SessionId
+  /** The cursor of the last stored event that the caller has. */
+  readonly after?: number
+}
 
 /** Which attempt at which step of which turn; `step` is the entry that the context was built up to. */
 export interface AttemptId {

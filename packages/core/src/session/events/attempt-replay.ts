@@ -1,4 +1,4 @@
-import type { SessionId } from '#core/base/ids'
+import type { SessionId } from '../../base/ids.ts'
 import type { AttemptId, LiveEvent, RuntimeEvent } from './runtime-event.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
+import { RunningAttempts } from '#core/session/events/attempt-replay'
 import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
 import type { Session } from '../runtime.ts'
-import { RunningAttempts } from './attempt-replay.ts'
 
 const WORDS = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
 

@@ -1,5 +1,5 @@
-import { KnownError } from '#core/base/errors'
-import type { Limits } from '#core/store/rows'
+import { KnownError } from '../base/errors.ts'
+import type { Limits } from '../store/rows.ts'
 
 /**
  * How a model's window is shared out, so that the parts always fit below it (I33): P for system

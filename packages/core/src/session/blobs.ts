@@ -1,6 +1,6 @@
-import type { SessionId } from '#core/base/ids'
-import type { BlobSource, Message, Part, UserPart } from '#core/message/message'
-import type { Store } from '#core/store/contract'
+import type { SessionId } from '../base/ids.ts'
+import type { BlobSource, Message, Part, UserPart } from '../message/message.ts'
+import type { Store } from '../store/contract.ts'
 
 /**
  * Images and files are kept once per session, by their hash, beside the transcript (decision 26).

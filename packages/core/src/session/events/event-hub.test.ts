@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type SessionId, sessionId } from '#core/base/ids'
-import { create } from '#core/store/contract-suite/bench'
-import { StoreBusyError, StoreClosedError } from '#core/store/errors'
-import { openMemoryStore } from '#core/store/memory/open'
 import { Timeline } from '../../../../../test/simulation/timeline.ts'
-import type { CurrentNotice } from '../sessions/wait-notices.ts'
+import { type SessionId, sessionId } from '../../base/ids.ts'
+import { create } from '../../store/contract-suite/bench.ts'
+import { StoreBusyError, StoreClosedError } from '../../store/errors.ts'
+import { openMemoryStore } from '../../store/memory/open.ts'
 import { EventHub } from './event-hub.ts'
-import type { RuntimeEvent } from './runtime-event.ts'
+import type { CurrentNotice, RuntimeEvent } from './runtime-event.ts'
 
 const pass = async (turns: number) => {
   for (let n = 0; n < turns; n++) await null

@@ -1,10 +1,19 @@
-import type { MailNumber, SessionId } from '#core/base/ids'
-import type { JsonObject } from '#core/base/json'
-import { LIST_MAX } from '#core/store/bounds'
-import type { Refusal } from '#core/store/commits'
-import type { Reads } from '#core/store/contract'
+import type { MailNumber, SessionId } from '../../base/ids.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { LIST_MAX } from '../../store/bounds.ts'
+import type { Refusal } from '../../store/commits.ts'
+import type { Reads } from '../../store/contract.ts'
 import type { EventHub } from '../events/event-hub.ts'
-import type { ControlEnd } from '../runtime.ts'
+
+export type ControlEnd =
+  | { readonly kind: 'done' }
+  | {
+      readonly kind: 'turned-down'
+      readonly why: Refusal['why'] | 'compaction-failed'
+      /** Where room was missing: what it would have taken, and what there is. */
+      readonly tokensAfter?: number
+      readonly limit?: number
+    }
 
 /**
  * How a control item ended. The mailbox says only that it was settled; that it was turned down, and

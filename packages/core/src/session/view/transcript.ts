@@ -1,0 +1,158 @@
+import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import type { Message } from '../../message/message.ts'
+import { textOf } from '../../message/text.ts'
+import type { Reads } from '../../store/contract.ts'
+import { parseBody } from '../../store/integrity/damaged-row.ts'
+import type { Entry, EntryKind } from '../../store/rows.ts'
+import { readRange } from '../context/source.ts'
+import type { EventHub } from '../events/event-hub.ts'
+
+export interface TranscriptEntry {
+  readonly number: EntryNumber
+  readonly kind: EntryKind
+  readonly at: number
+  readonly tokens: number
+  readonly meta: Entry['meta']
+  /** For input, assistant and result; null once erased, and for the other kinds. */
+  readonly message: Message | null
+  /** For the other kinds: pins, tasks, settings, handoffs. */
+  readonly body: JsonObject | string | null
+  /** The compaction in effect covers it: the model no longer sees it word for word. */
+  readonly isCovered: boolean
+}
+
+export interface Reply {
+  readonly sessionId: SessionId
+  readonly turn: number
+  readonly entry: EntryNumber
+  readonly ended: 'answered' | 'stopped' | 'failed'
+  readonly text: string
+}
+
+export function entryView(entry: Entry, covers: number): TranscriptEntry {
+  const { number, kind, at, tokens, meta } = entry
+  const body = parseBody('entry', entry)
+  return {
+    number,
+    kind,
+    at,
+    tokens,
+    meta,
+    message: messageIn(entry, body),
+    body: isMessage(entry) || body === null ? null : bodyView(body),
+    isCovered: isMessage(entry) && number <= covers,
+  }
+}
+
+function isMessage({ kind }: Entry): boolean {
+  return kind === 'input' || kind === 'assistant' || kind === 'result'
+}
+
+function bodyView(body: JsonValue): JsonObject | string {
+  if (typeof body === 'string' || isObject(body)) return body
+  return JSON.stringify(body)
+}
+
+function messageIn(entry: Entry, body: JsonValue): Message | null {
+  if (body === null) return null
+  switch (entry.kind) {
+    case 'input': {
+      const inner = isObject(body) ? body['message'] : undefined
+      return isObject(inner) ? (inner as unknown as Message) : null
+    }
+    case 'assistant':
+      return isObject(body) ? (body as unknown as Message) : null
+    case 'result': {
+      const output = Array.isArray(body)
+        ? (body as never)
+        : [{ type: 'text' as const, text: typeof body === 'string' ? body : JSON.stringify(body) }]
+      const part = { type: 'tool-result' as const, callId: entry.meta.call, output }
+      const isError = entry.meta.outcome !== 'ok'
+      return { role: 'tool', parts: [isError ? { ...part, isError } : part] }
+    }
+    default:
+      return null
+  }
+}
+
+/**
+ * The answer to an input, from the entries behind it: that of the first turn to end whose model had
+ * the input in its context, or that was given up. Undefined: not yet.
+ */
+export function findReply(
+  sessionId: SessionId,
+  input: number,
+  entries: readonly Entry[],
+): Reply | undefined {
+  let seen = 0
+  let last: Entry | undefined
+  for (const entry of entries) {
+    if (entry.kind === 'assistant') {
+      seen = Math.max(seen, entry.meta.upto)
+      last = entry
+    } else if (entry.kind === 'turn') {
+      const { turn, ended } = entry.meta
+      if (seen >= input || ended === 'failed') {
+        const message = last === undefined ? null : entryView(last, 0).message
+        const text = message === null ? '' : textOf(message)
+        return { sessionId, turn, entry: last?.number ?? entry.number, ended, text }
+      }
+      last = undefined
+    }
+  }
+  return undefined
+}
+
+const PAGE = 200
+const ENDS: readonly string[] = ['turn ended', 'message withdrawn', 'session deleted']
+
+interface MailId {
+  readonly sessionId: SessionId
+  readonly mail: MailNumber
+}
+
+type ReplyReads = Pick<Reads, 'readStore' | 'listMail' | 'findSession' | 'readEntries'>
+
+/** The reply of the turn that took this mail. Null: there is none, or the signal aborted. */
+export async function waitForReply(
+  { store, hub }: { readonly store: ReplyReads; readonly hub: Pick<EventHub, 'events'> },
+  mail: MailId,
+  signal: AbortSignal,
+): Promise<Reply | null> {
+  const { sessionId } = mail
+  const { commits } = await store.readStore()
+  const known = await readReply(store, mail)
+  if (known !== undefined) return known
+  for await (const event of hub.events({ sessionId, after: commits }, signal)) {
+    if (event.type !== 'stored' || !ENDS.includes(event.kind)) continue
+    const reply = await readReply(store, mail)
+    if (reply !== undefined) return reply
+  }
+  return null
+}
+
+/** Undefined: not yet. Null: it was withdrawn, or there is no such mail. */
+async function readReply(
+  store: ReplyReads,
+  { sessionId, mail }: MailId,
+): Promise<Reply | null | undefined> {
+  // The mail first: a tail read before it would not reach an input that is delivered meanwhile.
+  const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
+  const session = await store.findSession(sessionId)
+  if (session === undefined || item?.number !== mail || item.state === 'withdrawn') return null
+  if (item.lane === 'control') return null
+  if (item.state === 'pending') return undefined
+  // Backwards: what somebody waits for is near the end.
+  let behind: readonly Entry[] = []
+  for (let to = session.tail as number; to > 0; to -= PAGE) {
+    const page = await readRange(store, sessionId, Math.max(0, to - PAGE), to)
+    const at = page.findIndex(
+      ({ kind, meta }) => kind === 'input' && 'mail' in meta && meta.mail === mail,
+    )
+    behind = [...page.slice(at + 1), ...behind]
+    const input = page[at]
+    if (input !== undefined) return findReply(sessionId, input.number, behind)
+  }
+  return null
+}
