@@ -7,8 +7,8 @@ import type { Connections, LoanedClient } from './connections/connections.ts'
 import { ServerFailure, translateServerError } from './connections/failure.ts'
 import { prefetch, strengthsOf } from './prefetch.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
-import { unindexInPostgres } from './search.ts'
 import { Snapshot } from './snapshot.ts'
+import { unindexInPostgres } from './word-index.ts'
 import { writeChange } from './write.ts'
 
 /** A rule asks for a few rows that depend on rows; more rounds than this are a mistake of ours. */

@@ -1,7 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import type { StoreChange } from '../rules/ruling.ts'
 import type { Connections } from './connections/connections.ts'
-import { indexInPostgres, unindexedInPostgres } from './search.ts'
+import { indexInPostgres, unindexedInPostgres } from './word-index.ts'
 
 /** A long chain is made in pieces: 5,000 links take about a tenth of a second. */
 export const CHAIN = { text: 'select chain_audit(5000) as more', values: [] }

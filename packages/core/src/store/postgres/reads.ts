@@ -6,6 +6,7 @@ import { mailState } from '../mail-state.ts'
 import type { AttemptSum, SumAttempts } from '../operational-rows.ts'
 import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
 import type { Entry, SessionRow } from '../rows.ts'
+import { ColumnsCache } from '../search/columns-cache.ts'
 import {
   checkedBlob,
   checkedContext,
@@ -57,6 +58,7 @@ const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as "i
 
 /** All reads. One that needs several statements sees one moment: they share a snapshot. */
 export function postgresReads(connections: Connections): { readonly [V in ReadVerb]: Reads[V] } {
+  const cache = new ColumnsCache()
   const all = async <Row>(
     text: string,
     values: readonly unknown[],
@@ -228,7 +230,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         [toText(sessionId), toBytes(hash)],
         (row) => checkedBlob(POSTGRES.blob.decode(row)),
       ),
-    search: (query) => inSnapshot(connections, (loan) => searchPostgres(loan, query)),
+    search: (query) => inSnapshot(connections, (loan) => searchPostgres(loan, query, cache)),
     verify: async (query) => {
       await readChained(connections, { text: 'select 1', values: [] })
       return verifyPostgres(connections, query)

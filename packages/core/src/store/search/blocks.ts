@@ -8,9 +8,9 @@ import type { Passage } from './words.ts'
  */
 export const BLOCK_ENTRIES = 512
 /** Per entry: passages (2 bytes), seconds (4), speaker (1). */
-const ENTRY_BYTES = 7
+export const ENTRY_BYTES = 7
 /** Per passage: words and distinct roots. Both are 0 once it was erased. */
-const PASSAGE_BYTES = 2
+export const PASSAGE_BYTES = 2
 
 export interface Block {
   readonly entries: Uint8Array
@@ -89,118 +89,4 @@ export function withoutEntry(
   }
   lengths.fill(0, first * PASSAGE_BYTES, (first + count) * PASSAGE_BYTES)
   return { block: { entries: block.entries, lengths }, passages, distinct }
-}
-
-/** The blocks of the sessions that are searched, joined into columns for the ranking. */
-export class PassageTable {
-  readonly slots: number
-  readonly entries: number
-  /** Passages that are not erased, and the sum of their distinct roots. */
-  readonly live: number
-  readonly distinctSum: number
-  /** Words and distinct roots of each passage, one behind the other. */
-  readonly lengths: Uint8Array
-  readonly entryOf: Uint32Array
-  readonly #counts: Uint16Array
-  readonly #seconds: Uint32Array
-  readonly #speakers: Uint8Array
-  /** Where each session begins: its first passage and its first entry. */
-  readonly #sessions: { readonly slot: number; readonly entry: number }[] = []
-
-  constructor(sessions: readonly (readonly Block[])[], { live, distinctSum }: Totals) {
-    const blocks = sessions.flat()
-    this.live = live
-    this.distinctSum = distinctSum
-    this.slots = sum(blocks, ({ lengths }) => lengths.length) / PASSAGE_BYTES
-    this.entries = sum(blocks, ({ entries }) => entries.length) / ENTRY_BYTES
-    this.lengths = new Uint8Array(this.slots * PASSAGE_BYTES)
-    this.entryOf = new Uint32Array(this.slots)
-    this.#counts = new Uint16Array(this.entries)
-    this.#seconds = new Uint32Array(this.entries)
-    this.#speakers = new Uint8Array(this.entries)
-    let slot = 0
-    let entry = 0
-    for (const session of sessions) {
-      this.#sessions.push({ slot, entry })
-      for (const { entries, lengths } of session) {
-        this.lengths.set(lengths, slot * PASSAGE_BYTES)
-        const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength)
-        for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
-          const count = view.getUint16(at, true)
-          this.#counts[entry] = count
-          this.#seconds[entry] = view.getUint32(at + 2, true)
-          this.#speakers[entry] = entries[at + 6] as number
-          this.entryOf.fill(entry, slot, slot + count)
-          slot += count
-          entry++
-        }
-      }
-    }
-  }
-
-  firstSlot(session: number): number {
-    return this.#sessions[session]?.slot ?? this.slots
-  }
-
-  /** The first passage of an entry or behind it, in the only session. */
-  slotOf(number: number): number {
-    let slot = 0
-    for (let entry = 0; entry < Math.min(number - 1, this.entries); entry++) {
-      slot += this.#counts[entry] as number
-    }
-    return slot
-  }
-
-  /** The passages of the session that holds this one: the first, and the one behind the last. */
-  rangeOf(passage: number): readonly [number, number] {
-    const session = this.#sessionAt((start) => start.slot <= passage)
-    return [this.firstSlot(session), this.firstSlot(session + 1)]
-  }
-
-  /** Which session, and which number in it. */
-  identify(entry: number): { readonly session: number; readonly number: number } {
-    const session = this.#sessionAt((start) => start.entry <= entry)
-    return { session, number: entry - (this.#sessions[session]?.entry ?? 0) + 1 }
-  }
-
-  #sessionAt(isBefore: (start: { slot: number; entry: number }) => boolean): number {
-    let low = 0
-    let high = this.#sessions.length - 1
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2)
-      if (isBefore(this.#sessions[middle] as { slot: number; entry: number })) low = middle
-      else high = middle - 1
-    }
-    return low
-  }
-
-  passagesOf(entry: number): number {
-    return this.#counts[entry] as number
-  }
-
-  /** The number of a passage within its entry. */
-  placeOf(passage: number): number {
-    const entry = this.entryOf[passage]
-    let first = passage
-    while (first > 0 && this.entryOf[first - 1] === entry) first--
-    return passage - first
-  }
-
-  /** In milliseconds, to the second. */
-  timeOf(entry: number): number {
-    return (this.#seconds[entry] as number) * 1_000
-  }
-
-  entrySpeakerOf(entry: number): Speaker {
-    return SPEAKERS[this.#speakers[entry] as number] ?? 'none'
-  }
-}
-
-interface Totals {
-  readonly live: number
-  readonly distinctSum: number
-}
-
-function sum<T>(items: readonly T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0)
 }

@@ -2,8 +2,8 @@ import { isObject, type JsonValue } from '../../base/json.ts'
 import { DamagedRowError } from '../errors.ts'
 import type { Search as Query, SearchHit } from '../queries.ts'
 import type { Entry } from '../rows.ts'
-import type { PassageTable } from './blocks.ts'
 import { lookUp, type SearchSteps } from './lookup.ts'
+import type { PassageTable } from './passage-table.ts'
 import { searchedText } from './words.ts'
 
 /** What the index itself knows of an entry: its time and who speaks. */

@@ -3,11 +3,12 @@ import { LIST_MAX } from '../bounds.ts'
 import { DamagedRowError } from '../errors.ts'
 import type { Search as Query, SearchAnswer, SearchHit } from '../queries.ts'
 import type { Entry } from '../rows.ts'
-import { type Block, PassageTable } from './blocks.ts'
+import type { ColumnsCache } from './columns-cache.ts'
 import { stretchesIn } from './dates.ts'
 import { entryFilter, phrasesIn, verifier } from './filter.ts'
 import { type IndexState, indexBatch } from './index-state.ts'
 import { lookUp, type SearchSteps } from './lookup.ts'
+import { PassageColumns, PassageTable, type SessionStart } from './passage-table.ts'
 import { cutPassages } from './passages.ts'
 import { type RankBudget, type Ranked, rankPassages } from './rank.ts'
 import { findTerms, type SearchPart } from './terms.ts'
@@ -26,11 +27,16 @@ const UNINDEXED_READ_MAX = 1_000
 const VERIFIED_MAX = 2_000
 const VERIFY_PAGE = 50
 
+export interface SearchOptions {
+  readonly cache?: ColumnsCache
+  readonly budget?: RankBudget
+}
+
 /** Everything about a search that does not depend on where rows are kept. */
 export function* search(
   query: Query,
   sessions: readonly Searched[],
-  budget?: RankBudget,
+  { cache, budget }: SearchOptions = {},
 ): SearchSteps<SearchAnswer> {
   const { limit, skip = 0 } = query
   const parts = yield* partsOf(sessions)
@@ -39,10 +45,12 @@ export function* search(
   const question = questionOf(query.text, spoken)
   if (question.length === 0) return { hits: [], total: 0, pending }
   const { holding, termsIn } = yield* findTerms(question, parts)
-  const table = new PassageTable(yield* blocksOf(holding), {
+  const totals = {
     live: sum(parts, ({ live }) => live),
     distinctSum: sum(parts, ({ distinctSum }) => distinctSum),
-  })
+  }
+  const { columns, starts } = yield* columnsOf(holding, sessions, cache)
+  const table = new PassageTable(columns, starts, totals)
   const verify = verifier(query, phrasesIn(query))
   const wanted = Math.min(limit, LIST_MAX)
   const end = query.before === undefined ? table.slots : table.slotOf(query.before)
@@ -96,11 +104,29 @@ function* partsOf(sessions: readonly Searched[]): SearchSteps<readonly SearchPar
   })
 }
 
-function* blocksOf(parts: readonly SearchPart[]): SearchSteps<readonly (readonly Block[])[]> {
+function* columnsOf(
+  parts: readonly SearchPart[],
+  sessions: readonly Searched[],
+  cache: ColumnsCache | undefined,
+): SearchSteps<{ readonly columns: PassageColumns; readonly starts: readonly SessionStart[] }> {
+  const [only] = parts
+  if (cache !== undefined && only !== undefined && parts.length === 1) {
+    const { id } = sessions[only.session] as Searched
+    const columns = yield* cache.columnsOf(id, only.session, only.index)
+    columns.add(only.freshBlocks)
+    return { columns, starts: [{ slot: 0, entry: 0 }] }
+  }
   const indexed = parts.filter(({ index }) => index.upto > 0).map(({ session }) => session)
-  const read = indexed.length === 0 ? [] : yield* lookUp({ want: 'blocks', sessions: indexed })
+  const read =
+    indexed.length === 0 ? [] : yield* lookUp({ want: 'blocks', sessions: indexed, from: 0 })
   const written = new Map(indexed.map((session, at) => [session, read[at] ?? []]))
-  return parts.map(({ session, freshBlocks }) => [...(written.get(session) ?? []), ...freshBlocks])
+  const columns = new PassageColumns()
+  const starts = parts.map(({ session, freshBlocks }) => {
+    const start = { slot: columns.slots, entry: columns.entries }
+    columns.add([...(written.get(session) ?? []), ...freshBlocks])
+    return start
+  })
+  return { columns, starts }
 }
 
 /** The time of the first passage and of the last. */

@@ -20,7 +20,8 @@ export type IndexLookup =
       readonly from: Uint8Array
       readonly to: Uint8Array
     }
-  | { readonly want: 'blocks'; readonly sessions: readonly number[] }
+  /** Those of each session in their order, from this number on. */
+  | { readonly want: 'blocks'; readonly sessions: readonly number[]; readonly from: number }
   | { readonly want: 'entries'; readonly ranges: readonly EntryRange[] }
 
 export interface SessionRuns {

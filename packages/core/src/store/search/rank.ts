@@ -1,4 +1,5 @@
-import type { PassageTable } from './blocks.ts'
+import { firstOf } from './first-of.ts'
+import type { PassageTable } from './passage-table.ts'
 
 /**
  * The order of hits, for every engine: which passages hold the words of a question, and which stand
@@ -182,7 +183,8 @@ class Scores {
     const isSpread = postings.length < Math.max(CONTEXT_PASSAGES_MIN, live * CONTEXT_SHARE_MAX)
     const perRoot = LENGTH_SHARE / this.#meanDistinct
     let count = 0
-    for (const at of postings) {
+    for (let index = 0; index < postings.length; index++) {
+      const at = postings[index] as number
       if (only !== null && !only.isNear(at)) continue
       const held = 1 / (LENGTH_BASE + perRoot * (lengths[at * 2 + 1] as number))
       if (only === null || only.has(at)) {
@@ -304,19 +306,4 @@ const PENALTIES = Float64Array.from(
 
 function penaltyOf(passages: number): number {
   return PENALTIES[Math.min(passages, PENALTIES.length - 1)] as number
-}
-
-/** The items with the highest scores, of equals the highest items, without sorting the others. */
-function firstOf(items: Iterable<number>, count: number, scores: Float64Array): number[] {
-  const before = (a: number, b: number) => (scores[b] as number) - (scores[a] as number) || b - a
-  let kept: number[] = []
-  let least = Number.NEGATIVE_INFINITY
-  for (const item of items) {
-    if ((scores[item] as number) < least) continue
-    kept.push(item)
-    if (kept.length < 4 * count + 64) continue
-    kept = kept.sort(before).slice(0, count)
-    least = scores[kept.at(-1) as number] as number
-  }
-  return kept.sort(before).slice(0, count)
 }

@@ -1,7 +1,8 @@
-import type { Block, PassageTable } from './blocks.ts'
+import type { Block } from './blocks.ts'
 import { type IndexState, runIds } from './index-state.ts'
 import { findItem, type ListItem, listItemsOf, readPassages, rootBytes } from './lists.ts'
 import { lookUp, type SearchSteps } from './lookup.ts'
+import type { PassageTable } from './passage-table.ts'
 import type { Term } from './rank.ts'
 import { closestRoot, mayBeMistyped, SIMILAR_WEIGHT } from './similar.ts'
 import { PART, type QuestionWord } from './words.ts'
@@ -66,11 +67,13 @@ export function* findTerms(
   const used = chosen.map(({ roots }) => roots.flatMap((root) => found.get(root) ?? []))
   const sessions = new Set(used.flat().flatMap((lists) => [...lists.keys()]))
   const holding = parts.filter(({ session }) => sessions.has(session))
-  const termsIn = (table: PassageTable, end: number) =>
-    chosen.map(({ weight, isName }, at) => {
+  const termsIn = (table: PassageTable, end: number) => {
+    pool.end = 0
+    return chosen.map(({ weight, isName }, at) => {
       const postings = union((used[at] ?? []).map((lists) => joined(lists, holding, table)))
       return { weight, isName, postings: cutAt(postings, end) }
     })
+  }
   return { holding, termsIn }
 }
 
@@ -103,6 +106,22 @@ function* listsOf(
   })
 }
 
+/** Room for the postings of a search, kept for the next one: making it costs more than filling it. */
+const pool = { cells: new Uint32Array(0), end: 0 }
+const POOL_CELLS_MAX = 4 * 1024 * 1024
+
+function roomFor(count: number): Uint32Array {
+  if (pool.end + count > pool.cells.length) {
+    const cells = Math.max(2 * pool.cells.length, count)
+    if (cells > POOL_CELLS_MAX) return new Uint32Array(count)
+    // The lists that were given out before keep the room they have.
+    pool.cells = new Uint32Array(cells)
+    pool.end = 0
+  }
+  pool.end += count
+  return pool.cells.subarray(pool.end - count, pool.end)
+}
+
 /** Passages of all sessions and runs, ascending; runs stand in their order except around a merge. */
 function joined(lists: Lists, holding: readonly SearchPart[], table: PassageTable): Uint32Array {
   let count = 0
@@ -110,7 +129,7 @@ function joined(lists: Lists, holding: readonly SearchPart[], table: PassageTabl
     count += fresh.length
     for (const item of items) count += item.count
   }
-  const postings = new Uint32Array(count)
+  const postings = roomFor(count)
   let end = 0
   for (const [place, { session }] of holding.entries()) {
     const { items = [], fresh = [] } = lists.get(session) ?? {}
@@ -125,8 +144,14 @@ function joined(lists: Lists, holding: readonly SearchPart[], table: PassageTabl
 }
 
 function cutAt(postings: Uint32Array, end: number): Uint32Array {
-  const at = postings.findIndex((passage) => passage >= end)
-  return at < 0 ? postings : postings.subarray(0, at)
+  let low = 0
+  let high = postings.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((postings[middle] as number) < end) low = middle + 1
+    else high = middle
+  }
+  return postings.subarray(0, low)
 }
 
 function isAscending(numbers: Uint32Array): boolean {

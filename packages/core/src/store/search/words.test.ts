@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
-import { stem } from './stem.ts'
+import { stem } from './languages/stem.ts'
 import { passagesOf, questionOf, searchedText, wordsOf } from './words.ts'
 
 describe('stem', () => {

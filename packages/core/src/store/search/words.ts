@@ -1,8 +1,8 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
 import type { Entry } from '../rows.ts'
-import { LANGUAGES, type Language, languageOf } from './languages.ts'
+import { LANGUAGES, type Language, languageOf } from './languages/languages.ts'
+import { stem } from './languages/stem.ts'
 import { cutPassages } from './passages.ts'
-import { stem } from './stem.ts'
 
 /**
  * From texts to roots, for the index and for the question alike: folded to small letters without

@@ -2,6 +2,7 @@ import { DamagedRowError } from '../errors.ts'
 import type { Search, SearchAnswer } from '../queries.ts'
 import type { Entry, SessionRow } from '../rows.ts'
 import { type Block, blockOf, EMPTY_BLOCK, type IndexedEntry } from '../search/blocks.ts'
+import { ColumnsCache } from '../search/columns-cache.ts'
 import { type ErasedEntry, erasedPage, erasesMost, planErasure } from '../search/erase.ts'
 import { search } from '../search/find.ts'
 import {
@@ -39,26 +40,29 @@ export function searchSqlite(
 ): SearchAnswer {
   const sessions = rows.map(({ n, session: { id, tail } }) => ({ id, tail, index: stateOf(db, n) }))
   const rowOf = (session: number) => rows[session] as SearchedRow
-  return perform(search(query, sessions), (lookup: IndexLookup): Answers[keyof Answers] => {
-    switch (lookup.want) {
-      case 'pages':
-        return lookup.of.map(({ session, runs }) =>
-          runs.flatMap((run) =>
-            lookup.roots.map((root) => pageOf(db, rowOf(session).n, run, root)?.bytes ?? null),
-          ),
-        )
-      case 'range':
-        return lookup.of.flatMap(({ session, runs }) =>
-          runs.flatMap((run) => pagesBetween(db, rowOf(session).n, run, lookup)),
-        )
-      case 'blocks':
-        return lookup.sessions.map((session) => blocksOf(db, rowOf(session).n))
-      default:
-        return lookup.ranges.map(({ session, from, to }) =>
-          orDamage(() => range(rowOf(session), from, to)),
-        )
-    }
-  })
+  return perform(
+    search(query, sessions, { cache: cacheOf(db) }),
+    (lookup: IndexLookup): Answers[keyof Answers] => {
+      switch (lookup.want) {
+        case 'pages':
+          return lookup.of.map(({ session, runs }) =>
+            runs.flatMap((run) =>
+              lookup.roots.map((root) => pageOf(db, rowOf(session).n, run, root)?.bytes ?? null),
+            ),
+          )
+        case 'range':
+          return lookup.of.flatMap(({ session, runs }) =>
+            runs.flatMap((run) => pagesBetween(db, rowOf(session).n, run, lookup)),
+          )
+        case 'blocks':
+          return lookup.sessions.map((session) => blocksOf(db, rowOf(session).n, lookup.from))
+        default:
+          return lookup.ranges.map(({ session, from, to }) =>
+            orDamage(() => range(rowOf(session), from, to)),
+          )
+      }
+    },
+  )
 }
 
 function orDamage<T>(read: () => T): T | DamagedRowError {
@@ -102,9 +106,18 @@ function decodePage(row: SqliteColumns): ListPage {
   return { root: row['root'] as Uint8Array, bytes: row['lists'] as Uint8Array }
 }
 
-function blocksOf(db: SqliteConnection, n: number): readonly Block[] {
+/** One for each connection that has searched. */
+const caches = new WeakMap<SqliteConnection, ColumnsCache>()
+
+function cacheOf(db: SqliteConnection): ColumnsCache {
+  const cache = caches.get(db) ?? new ColumnsCache()
+  caches.set(db, cache)
+  return cache
+}
+
+function blocksOf(db: SqliteConnection, n: number, from = 0): readonly Block[] {
   const sql = 'select entries, lengths from passage_block where id between ? and ? order by id'
-  return db.all(sql, packed(n, 0), packed(n + 1, 0) - 1n) as unknown as readonly Block[]
+  return db.all(sql, packed(n, from), packed(n + 1, 0) - 1n) as unknown as readonly Block[]
 }
 
 function blockAt(db: SqliteConnection, n: number, block: number): Block | null {

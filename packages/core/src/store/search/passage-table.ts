@@ -1,0 +1,186 @@
+import { type Block, ENTRY_BYTES, PASSAGE_BYTES, SPEAKERS, type Speaker } from './blocks.ts'
+
+/** Blocks as columns for the ranking, one behind the other, with room to add more. */
+export class PassageColumns {
+  slots = 0
+  entries = 0
+  /** Words and distinct roots of each passage. */
+  lengths = new Uint8Array(0)
+  entryOf = new Uint32Array(0)
+  counts = new Uint16Array(0)
+  seconds = new Uint32Array(0)
+  speakers = new Uint8Array(0)
+
+  get bytes(): number {
+    const { lengths, entryOf, counts, seconds, speakers } = this
+    const all = [lengths, entryOf, counts, seconds, speakers]
+    return all.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  }
+
+  add(blocks: readonly Block[]): void {
+    let { slots, entries } = this
+    for (const block of blocks) {
+      slots += block.lengths.length / PASSAGE_BYTES
+      entries += block.entries.length / ENTRY_BYTES
+    }
+    this.#makeRoom(slots, entries)
+    for (const block of blocks) this.#append(block)
+  }
+
+  #makeRoom(slots: number, entries: number): void {
+    if (slots > this.entryOf.length) {
+      const room = withReserve(slots)
+      this.lengths = copied(this.lengths, new Uint8Array(room * PASSAGE_BYTES))
+      this.entryOf = copied(this.entryOf, new Uint32Array(room))
+    }
+    if (entries > this.counts.length) {
+      const room = withReserve(entries)
+      this.counts = copied(this.counts, new Uint16Array(room))
+      this.seconds = copied(this.seconds, new Uint32Array(room))
+      this.speakers = copied(this.speakers, new Uint8Array(room))
+    }
+  }
+
+  #append({ entries, lengths }: Block): void {
+    this.lengths.set(lengths, this.slots * PASSAGE_BYTES)
+    const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength)
+    for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
+      const count = view.getUint16(at, true)
+      this.counts[this.entries] = count
+      this.seconds[this.entries] = view.getUint32(at + 2, true)
+      this.speakers[this.entries] = entries[at + 6] as number
+      this.entryOf.fill(this.entries, this.slots, this.slots + count)
+      this.slots += count
+      this.entries++
+    }
+  }
+
+  /** Leaves the first entries only. */
+  cutTo(entries: number): void {
+    this.slots = firstSlotFrom(this, entries)
+    this.entries = entries
+  }
+}
+
+function withReserve(count: number): number {
+  return count + (count >> 3) + 64
+}
+
+function copied<T extends Uint8Array | Uint16Array | Uint32Array>(from: T, to: T): T {
+  to.set(from)
+  return to
+}
+
+interface Slots {
+  readonly slots: number
+  readonly entryOf: Uint32Array
+}
+
+/** The first passage of an entry or behind it; entries are counted from 0. */
+function firstSlotFrom({ entryOf, slots }: Slots, entry: number): number {
+  let low = 0
+  let high = slots
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((entryOf[middle] as number) < entry) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+interface Totals {
+  /** Passages that are not erased, and the sum of their distinct roots. */
+  readonly live: number
+  readonly distinctSum: number
+}
+
+/** Where a session begins in a table: its first passage and its first entry. */
+export interface SessionStart {
+  readonly slot: number
+  readonly entry: number
+}
+
+/** What the ranking knows about the passages and entries of the sessions that are searched. */
+export class PassageTable {
+  readonly slots: number
+  readonly entries: number
+  readonly live: number
+  readonly distinctSum: number
+  /** Words and distinct roots of each passage, one behind the other. */
+  readonly lengths: Uint8Array
+  readonly entryOf: Uint32Array
+  readonly #counts: Uint16Array
+  readonly #seconds: Uint32Array
+  readonly #speakers: Uint8Array
+  readonly #sessions: readonly SessionStart[]
+
+  constructor(
+    columns: PassageColumns,
+    sessions: readonly SessionStart[],
+    { live, distinctSum }: Totals,
+  ) {
+    this.slots = columns.slots
+    this.entries = columns.entries
+    this.live = live
+    this.distinctSum = distinctSum
+    this.lengths = columns.lengths
+    this.entryOf = columns.entryOf
+    this.#counts = columns.counts
+    this.#seconds = columns.seconds
+    this.#speakers = columns.speakers
+    this.#sessions = sessions
+  }
+
+  firstSlot(session: number): number {
+    return this.#sessions[session]?.slot ?? this.slots
+  }
+
+  /** The first passage of an entry or behind it, in the only session. */
+  slotOf(number: number): number {
+    return firstSlotFrom(this, number - 1)
+  }
+
+  /** The passages of the session that holds this one: the first, and the one behind the last. */
+  rangeOf(passage: number): readonly [number, number] {
+    const session = this.#sessionAt((start) => start.slot <= passage)
+    return [this.firstSlot(session), this.firstSlot(session + 1)]
+  }
+
+  /** Which session, and which number in it. */
+  identify(entry: number): { readonly session: number; readonly number: number } {
+    const session = this.#sessionAt((start) => start.entry <= entry)
+    return { session, number: entry - (this.#sessions[session]?.entry ?? 0) + 1 }
+  }
+
+  #sessionAt(isBefore: (start: SessionStart) => boolean): number {
+    let low = 0
+    let high = this.#sessions.length - 1
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if (isBefore(this.#sessions[middle] as SessionStart)) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  passagesOf(entry: number): number {
+    return this.#counts[entry] as number
+  }
+
+  /** The number of a passage within its entry. */
+  placeOf(passage: number): number {
+    const entry = this.entryOf[passage]
+    let first = passage
+    while (first > 0 && this.entryOf[first - 1] === entry) first--
+    return passage - first
+  }
+
+  /** In milliseconds, to the second. */
+  timeOf(entry: number): number {
+    return (this.#seconds[entry] as number) * 1_000
+  }
+
+  entrySpeakerOf(entry: number): Speaker {
+    return SPEAKERS[this.#speakers[entry] as number] ?? 'none'
+  }
+}
