@@ -4,8 +4,11 @@
  * only if it is general: a task for now ("rename the variable") has none of the words that make it so.
  */
 export function isEnglishRule(sentence: string): boolean {
-  const text = sentence.toLowerCase().replaceAll('’', "'")
-  if (PHRASES.some((phrase) => phrase.test(text))) return false
+  const text = sentence.replaceAll('’', "'")
+  return isOrderOrNorm(text) && !PHRASES.some((phrase) => phrase.test(text))
+}
+
+function isOrderOrNorm(text: string): boolean {
   if (ASKED.test(text) && !ASKED_ALWAYS.test(text)) return false
   if (SET_RULES.some((rule) => rule.test(text))) return true
   const [lead, order] = withoutLead(text)

@@ -5,7 +5,7 @@ import { bounded } from '../ledger/gather.ts'
 import { ownWords } from '../own-words/pieces.ts'
 import { redact } from '../redact/redact.ts'
 import { isEnglishRule } from './english.ts'
-import { LIFTS, NO_RULE_PHRASES, RULE_PHRASES } from './phrases.ts'
+import { isPutAsRule, LIFTS, NO_RULE_PHRASES } from './phrases.ts'
 
 /**
  * Standing instructions in a person's own words: what to do always or never, what to ask before,
@@ -29,8 +29,9 @@ export function findRules(message: Message): readonly FoundRule[] {
   const own = bounded(ownWords(plainText(message.parts)), MESSAGE_CHARACTERS_MAX)
   const [speaker, said] = splitSpeaker(own)
   return sentencesOf(said).flatMap((sentence) => {
-    const lifts = LIFTS.some((lift) => lift.test(sentence))
-    if (!lifts && !isRule(sentence)) return []
+    const text = sentence.toLowerCase()
+    const lifts = LIFTS.some((lift) => lift.test(text))
+    if (!lifts && !isRule(text)) return []
     return [{ text: redact(`${speaker}${sentence}`), lifts }]
   })
 }
@@ -64,10 +65,11 @@ const QUOTED =
 const ASKED_FOR =
   /^(?:can|could|would|will) you (?:please )?.*\b(?:from now on|always|never|in (?:the )?future)\b/i
 
+/** Of a sentence in small letters. */
 function isRule(sentence: string): boolean {
   if (/^\s*[>|]/.test(sentence)) return false
   const bare = sentence.replace(QUOTED, ' … ')
   if (/[?？]\s*$/.test(bare)) return ASKED_FOR.test(bare)
-  if (NO_RULE_PHRASES.some((pattern) => pattern.test(bare))) return false
-  return isEnglishRule(bare) || RULE_PHRASES.some((pattern) => pattern.test(bare))
+  if (!isEnglishRule(bare) && !isPutAsRule(bare)) return false
+  return !NO_RULE_PHRASES.some((pattern) => pattern.test(bare))
 }

@@ -1,61 +1,113 @@
 /**
- * How people say rules in other languages than English, and what only sounds like one. A sentence is
- * tried against all of them, because people mix languages.
+ * How people say rules in other languages than English, and what only sounds like one. All of it is
+ * in small letters. A sentence is tried against every language that it has a word of, because people
+ * mix languages.
  */
 
-/** A rule as it is commonly put. */
-export const RULE_PHRASES: readonly RegExp[] = [
+/** Patterns of one language, tried only where one of its words stands: compiling them takes long. */
+interface Language {
+  readonly words: ReadonlySet<string>
+  readonly patterns: readonly RegExp[]
+}
+
+const language = (words: string, patterns: readonly RegExp[]): Language => ({
+  words: new Set(words.split(' ')),
+  patterns,
+})
+
+/** How rules are commonly put in languages with Latin letters; each pattern holds one of the words. */
+const LATIN: readonly Language[] = [
   // German
-  /^(?:\S+ ){0,3}?(?:bitte |und |aber |auch |also )*(?:niemals|nie wieder|auf keinen fall|keinesfalls|unter keinen umständen|grundsätzlich|ab (?:jetzt|sofort|heute)|von (?:jetzt|nun|heute) an|künftig|in zukunft|finger weg)(?!\p{L})/iu,
-  /^(?:bitte |und |aber |auch |also |wichtig: )*(?:nie|immer|stets) /iu,
+  language(
+    'nie niemals keinesfalls grundsätzlich ab von künftig zukunft finger immer stets bitte nicht nichts kein keine keinen keiner keinem keines nur erst zuerst vorher bevor ehe bis höchstens statt ruhe rücksprache jedes ohne tabu verboten erlaubt budget frist limit obergrenze abgabe abgabetermin abgabefrist termin deadline maximal mehr mindestens spätestens',
+    [
+      /^(?:\S+ ){0,3}?(?:bitte |und |aber |auch |also )*(?:niemals|nie wieder|auf keinen fall|keinesfalls|unter keinen umständen|grundsätzlich|ab (?:jetzt|sofort|heute)|von (?:jetzt|nun|heute) an|künftig|in zukunft|finger weg)(?!\p{L})/u,
+      /^(?:bitte |und |aber |auch |also |wichtig: )*(?:nie|immer|stets) /u,
+      /^bitte (?:keine?[nr]?|nichts?|nicht|nie) /u,
+      /\b(?:darfst|dürfen|darf|sollst|sollt|soll|sollen|musst|müssen|muss)\b.{0,80}?(?:\bnichts?\b|\bnie\b|\bniemals\b|\bkein\p{L}*|\bimmer\b|\bnur\b|\berst\b|\bvorher\b|\bbis\b|\bhöchstens\b)/u,
+      /^(?:\S+ )?(?:\S+ ){0,2}?(?:fass|ändere?|lösche?|benutze?|verwende?|nimm|nutze?|schreib\p{L}*|antworte|schick\p{L}*|committe|pushe|lass)\b.{0,80}?(?:\bnicht\b|\bnie\b|\bniemals\b|\bkein\p{L}*|\bnur\b|\bimmer\b|\bstatt\b|\bin ruhe\b)/u,
+      /\b(?:frag\p{L}*|sprich|kläre?|melde?|warte?)\b.{0,40}?\b(?:vorher|bevor|zuerst|erst|rücksprache)\b/u,
+      /\b(?:bevor du|ehe du|jedes mal wenn du|immer wenn du|ohne (?:meine|unsere|rückfrage|vorherige|zu fragen)|ist tabu|sind tabu|verboten|nicht erlaubt)\b/u,
+      /\b(?:budget|frist|limit|obergrenze|abgabe\p{L}*|termin|deadline)\b.{0,40}?(?:\bist\b|\bliegt\b|\bbeträgt\b|:).{0,40}?\d/u,
+      /\b(?:höchstens|maximal|nicht mehr als|mindestens|spätestens)\b.{0,30}?(?:\d|eine?n?\b|zwei|drei|vier|fünf|zehn|montag|dienstag|mittwoch|donnerstag|freitag|morgen)/u,
+    ],
+  ),
   // The verb first and then a word that makes it general: an order in German, French, Spanish, …
-  /^(?:bitte |por favor,? |s['’]il (?:te|vous) plaît,? )?(?!(?:er|sie|es|ich|wir|ihr|das|dies|man|c['’]est|il|elle|on|ils|él|ella|ele|ela|lui|lei|esto|eso|este|hij|zij|het|dat|ça|cela|was?|wie|war|ist|hat|habe?|está|es|fue|est|était|a|warum|porque|pourquoi)(?!\p{L}))\p{L}+(?:-\p{L}+)?(?: mir| mich| moi| me)? (?:immer|stets|nie|niemals|nur noch|toujours|jamais|siempre|nunca|sempre|altijd|nooit)(?!\p{L})/iu,
-  /^bitte (?:keine?[nr]?|nichts?|nicht|nie) /iu,
-  /\b(?:darfst|dürfen|darf|sollst|sollt|soll|sollen|musst|müssen|muss)\b.{0,80}?(?:\bnichts?\b|\bnie\b|\bniemals\b|\bkein\p{L}*|\bimmer\b|\bnur\b|\berst\b|\bvorher\b|\bbis\b|\bhöchstens\b)/iu,
-  /^(?:\S+ )?(?:\S+ ){0,2}?(?:fass|ändere?|lösche?|benutze?|verwende?|nimm|nutze?|schreib\p{L}*|antworte|schick\p{L}*|committe|pushe|lass)\b.{0,80}?(?:\bnicht\b|\bnie\b|\bniemals\b|\bkein\p{L}*|\bnur\b|\bimmer\b|\bstatt\b|\bin ruhe\b)/iu,
-  /\b(?:frag\p{L}*|sprich|kläre?|melde?|warte?)\b.{0,40}?\b(?:vorher|bevor|zuerst|erst|rücksprache)\b/iu,
-  /\b(?:bevor du|ehe du|jedes mal wenn du|immer wenn du|ohne (?:meine|unsere|rückfrage|vorherige|zu fragen)|ist tabu|sind tabu|verboten|nicht erlaubt)\b/iu,
-  /\b(?:budget|frist|limit|obergrenze|abgabe\p{L}*|termin|deadline)\b.{0,40}?(?:\bist\b|\bliegt\b|\bbeträgt\b|:).{0,40}?\d/iu,
-  /\b(?:höchstens|maximal|nicht mehr als|mindestens|spätestens)\b.{0,30}?(?:\d|eine?n?\b|zwei|drei|vier|fünf|zehn|montag|dienstag|mittwoch|donnerstag|freitag|morgen)/iu,
+  language('immer stets nie niemals nur toujours jamais siempre nunca sempre altijd nooit', [
+    /^(?:bitte |por favor,? |s['’]il (?:te|vous) plaît,? )?(?!(?:er|sie|es|ich|wir|ihr|das|dies|man|c['’]est|il|elle|on|ils|él|ella|ele|ela|lui|lei|esto|eso|este|hij|zij|het|dat|ça|cela|was?|wie|war|ist|hat|habe?|está|es|fue|est|était|a|warum|porque|pourquoi)(?!\p{L}))\p{L}+(?:-\p{L}+)?(?: mir| mich| moi| me)? (?:immer|stets|nie|niemals|nur noch|toujours|jamais|siempre|nunca|sempre|altijd|nooit)(?!\p{L})/u,
+  ]),
   // French
-  /^(?:s['’]il (?:te|vous) plaît,? |et |mais |surtout,? )*(?:ne |n['’]).{1,60}?(?:jamais|pas|plus|rien)(?!\p{L})/iu,
-  /^(?:s['’]il (?:te|vous) plaît,? |et |mais )*toujours /iu,
-  /(?<!\p{L})(?:désormais|dorénavant|à partir de maintenant|à l['’]avenir|en aucun cas|sous aucun prétexte|interdit|demande[z]?[- ]moi (?:d['’]abord|avant)|avant de|sans mon accord|sans me demander|uniquement en|seulement en)(?!\p{L}).{3,}/iu,
-  /(?<!\p{L})(?:le |mon |notre )(?:budget|délai|plafond)|date limite|échéance/iu,
-  /\b(?:au maximum|pas plus de|au plus tard|au moins)\b.{0,30}?\d/iu,
+  language(
+    'ne n toujours désormais dorénavant partir avenir aucun interdit demande demandez avant sans uniquement seulement budget délai plafond limite échéance maximum plus moins',
+    [
+      /^(?:s['’]il (?:te|vous) plaît,? |et |mais |surtout,? )*(?:ne |n['’]).{1,60}?(?:jamais|pas|plus|rien)(?!\p{L})/u,
+      /^(?:s['’]il (?:te|vous) plaît,? |et |mais )*toujours /u,
+      /(?<!\p{L})(?:désormais|dorénavant|à partir de maintenant|à l['’]avenir|en aucun cas|sous aucun prétexte|interdit|demande[z]?[- ]moi (?:d['’]abord|avant)|avant de|sans mon accord|sans me demander|uniquement en|seulement en)(?!\p{L}).{3,}/u,
+      /(?<!\p{L})(?:le |mon |notre )(?:budget|délai|plafond)|date limite|échéance/u,
+      /\b(?:au maximum|pas plus de|au plus tard|au moins)\b.{0,30}?\d/u,
+    ],
+  ),
   // Spanish and Portuguese
-  /^(?:por favor,? |y |e |pero |mas |también |tú |usted |você )*(?:nunca|jamás|jamais|no (?:toques|uses|borres|cambies|envíes|hagas|subas|modifiques|escribas|publiques)|não (?:toque|use|apague|mude|envie|faça|altere|escreva|mexa)|siempre|sempre|de ahora en adelante|a partir de ahora|a partir de agora|de agora em diante|en ningún caso|em nenhum caso)(?!\p{L})/iu,
-  /^(?:por favor,? |y |pero )*no (?!(?:tienes|puedes|sabes|eres|estás|quieres|hay|van|son|tienen|pueden|crees|ves|entiendes|es|está|funciona|me|sé|entiendo|importa)(?!\p{L}))(?:lo |la |le |les |los |las )?\p{L}+(?:as|es|en|an)(?!\p{L})/iu,
-  /(?<!\p{L})(?:pregúntame|consúltame|pergunte-me|me pergunte|pergunta-me)(?!\p{L}).{0,30}?(?<!\p{L})(?:antes|primero|primeiro)(?!\p{L})/iu,
-  /\b(?:presupuesto|orçamento|fecha límite|prazo|límite|limite)\b.{0,40}?\d/iu,
-  /\b(?:como máximo|no más de|máximo|no máximo|a más tardar|até o dia|antes del)\b.{0,30}?\d/iu,
+  language(
+    'nunca jamás jamais no não siempre sempre adelante partir diante ningún nenhum pregúntame consúltame pergunte pergunta presupuesto orçamento límite limite prazo máximo más até antes',
+    [
+      /^(?:por favor,? |y |e |pero |mas |también |tú |usted |você )*(?:nunca|jamás|jamais|no (?:toques|uses|borres|cambies|envíes|hagas|subas|modifiques|escribas|publiques)|não (?:toque|use|apague|mude|envie|faça|altere|escreva|mexa)|siempre|sempre|de ahora en adelante|a partir de ahora|a partir de agora|de agora em diante|en ningún caso|em nenhum caso)(?!\p{L})/u,
+      /^(?:por favor,? |y |pero )*no (?!(?:tienes|puedes|sabes|eres|estás|quieres|hay|van|son|tienen|pueden|crees|ves|entiendes|es|está|funciona|me|sé|entiendo|importa)(?!\p{L}))(?:lo |la |le |les |los |las )?\p{L}+(?:as|es|en|an)(?!\p{L})/u,
+      /(?<!\p{L})(?:pregúntame|consúltame|pergunte-me|me pergunte|pergunta-me)(?!\p{L}).{0,30}?(?<!\p{L})(?:antes|primero|primeiro)(?!\p{L})/u,
+      /\b(?:presupuesto|orçamento|fecha límite|prazo|límite|limite)\b.{0,40}?\d/u,
+      /\b(?:como máximo|no más de|máximo|no máximo|a más tardar|até o dia|antes del)\b.{0,30}?\d/u,
+    ],
+  ),
   // Italian and Dutch
-  /^(?:per favore,? |e |ma )*(?:mai |non (?:toccare|usare|cancellare|modificare|scrivere|inviare|fare)|sempre|d['’]ora in poi|in nessun caso|chiedimi)(?!\p{L})/iu,
-  /^(?:alsjeblieft,? |en |maar )*(?:nooit|altijd|vanaf nu|voortaan|in geen geval|blijf van)\b/iu,
-  /\b(?:gebruik|verander|verwijder|raak|stuur|schrijf)\b.{0,60}?\b(?:niet|nooit|geen|alleen|altijd)\b/iu,
-  /\b(?:vraag (?:het )?(?:mij|me)|vraag eerst)\b/iu,
+  language(
+    'mai non sempre ora nessun chiedimi nooit altijd vanaf voortaan geen blijf niet alleen vraag',
+    [
+      /^(?:per favore,? |e |ma )*(?:mai |non (?:toccare|usare|cancellare|modificare|scrivere|inviare|fare)|sempre|d['’]ora in poi|in nessun caso|chiedimi)(?!\p{L})/u,
+      /^(?:alsjeblieft,? |en |maar )*(?:nooit|altijd|vanaf nu|voortaan|in geen geval|blijf van)\b/u,
+      /\b(?:gebruik|verander|verwijder|raak|stuur|schrijf)\b.{0,60}?\b(?:niet|nooit|geen|alleen|altijd)\b/u,
+      /\b(?:vraag (?:het )?(?:mij|me)|vraag eerst)\b/u,
+    ],
+  ),
   // Polish, Turkish, Swedish
-  /(?<!\p{L})(?:nigdy|zawsze|od teraz|pod żadnym pozorem|zapytaj mnie|asla|her zaman|bundan sonra|bana sor|aldrig|alltid|från och med nu|fråga mig)(?!\p{L})/iu,
+  language('nigdy zawsze od żadnym zapytaj asla her bundan bana aldrig alltid från fråga', [
+    /(?<!\p{L})(?:nigdy|zawsze|od teraz|pod żadnym pozorem|zapytaj mnie|asla|her zaman|bundan sonra|bana sor|aldrig|alltid|från och med nu|fråga mig)(?!\p{L})/u,
+  ]),
+]
+
+/** Of other scripts: short, and quickly refused by any other text. */
+const OTHER_SCRIPTS: readonly RegExp[] = [
   // Russian and Ukrainian
-  /^(?:пожалуйста,? |и |но )*(?:никогда |больше )?не \p{L}+(?:й|йте|ь|ьте|и|ите)(?!\p{L})/iu,
-  /^(?:пожалуйста,? |и |но )*всегда \p{L}+(?:й|йте|ь|ьте|и|ите)(?!\p{L})/iu,
-  /(?<!\p{L})(?:никому|ничего|никогда) не \p{L}+(?:й|йте|ь|ьте|и|ите)(?!\p{L})/iu,
-  /(?<!\p{L})(?:ни в коем случае|отныне|с этого момента|впредь|спрашивай\p{L}*|спроси\p{L}* меня|запрещено|нельзя|не больше \d|не более \d|бюджет \d|крайний срок|завжди|ніколи не)(?!\p{L})/iu,
+  /^(?:пожалуйста,? |и |но )*(?:никогда |больше )?не \p{L}+(?:й|йте|ь|ьте|и|ите)(?!\p{L})/u,
+  /^(?:пожалуйста,? |и |но )*всегда \p{L}+(?:й|йте|ь|ьте|и|ите)(?!\p{L})/u,
+  /(?<!\p{L})(?:никому|ничего|никогда) не \p{L}+(?:й|йте|ь|ьте|и|ите)(?!\p{L})/u,
+  /(?<!\p{L})(?:ни в коем случае|отныне|с этого момента|впредь|спрашивай\p{L}*|спроси\p{L}* меня|запрещено|нельзя|не больше \d|не более \d|бюджет \d|крайний срок|завжди|ніколи не)(?!\p{L})/u,
   // Chinese, Japanese, Korean
   /(?:永远不要|绝不|绝对不要|千万不要|(?:^|请|，)不要(?!担心|紧|客气)|不得|禁止|不许|不准|始终|务必|从现在起|从现在开始|今后|以后都|必须|先问我|先征求|预算(?:是|为|不)|截止|最多|不超过|永遠不要|從現在起)/u,
   /(?:絶対に|決して|必ず|常に|今後は|これからは|してはいけない|しないで(?:ください)?|禁止|触らないで|使わないで|変更しないで|削除しないで|前に(?:必ず)?(?:確認|聞いて|相談)|予算は|締め切りは|以内に|までに(?:必ず|完了|提出))/u,
   /(?:절대|항상|반드시|앞으로는|지금부터|하지 ?마(?:세요|라)?|금지|먼저 물어|예산은|마감은|이내로)/u,
 ]
+const OTHER_LETTERS = /[\u0370-\u1fff\u2e80-\ud7af]/
+
+/** Of a sentence in small letters. */
+export function isPutAsRule(text: string): boolean {
+  if (OTHER_LETTERS.test(text) && OTHER_SCRIPTS.some((pattern) => pattern.test(text))) return true
+  const words = text.match(/[\p{L}\p{N}]+/gu) ?? []
+  return LATIN.some(
+    (each) =>
+      words.some((word) => each.words.has(word)) &&
+      each.patterns.some((pattern) => pattern.test(text)),
+  )
+}
 
 /** What sounds like a rule and is none. */
 export const NO_RULE_PHRASES: readonly RegExp[] = [
-  /(?:\b(?:mach dir keine sorgen|nicht wahr sein|hab(?:e|en)? (?:\p{L}+ )?nie|keine sorge|kein problem|keine ahnung|ich weiß nicht|war (?:schon )?immer|ist (?:schon )?immer|wie immer|hat (?:noch )?nie|habe (?:noch )?nie|war nie|immer noch|nicht schlimm|pas de problème|pas grave|je ne (?:sais|comprends|vois|pense|suis|peux)|ce n['’]est pas|n['’]est[- ]ce pas|il n['’]y a pas|ça ne (?:marche|fonctionne)|comme toujours|no hay problema|no (?:sé|entiendo|funciona|importa)|como siempre|nunca (?:he|ha|han|hemos|había|fui|tuve|vi)|nunca (?:fui|vi|tive|estive)|non (?:so|importa|funziona)|geen (?:probleem|idee)|zoals altijd)\b)/iu,
+  /(?:\b(?:mach dir keine sorgen|nicht wahr sein|hab(?:e|en)? (?:\p{L}+ )?nie|keine sorge|kein problem|keine ahnung|ich weiß nicht|war (?:schon )?immer|ist (?:schon )?immer|wie immer|hat (?:noch )?nie|habe (?:noch )?nie|war nie|immer noch|nicht schlimm|pas de problème|pas grave|je ne (?:sais|comprends|vois|pense|suis|peux)|ce n['’]est pas|n['’]est[- ]ce pas|il n['’]y a pas|ça ne (?:marche|fonctionne)|comme toujours|no hay problema|no (?:sé|entiendo|funciona|importa)|como siempre|nunca (?:he|ha|han|hemos|había|fui|tuve|vi)|nunca (?:fui|vi|tive|estive)|non (?:so|importa|funziona)|geen (?:probleem|idee)|zoals altijd)\b)/u,
   /(?:не (?:знаю|понимаю|работает|беспокойся|проблема)|как всегда|всегда (?:был|была|было|были)|никогда не (?:был|видел|слышал|понимал|думал)|没关系|不要(?:担心|紧|客气)|不知道|心配しないで|気にしないで|わから(?:ない|ません)|걱정하지|괜찮)/u,
 ]
 
 /** Takes an earlier rule back. */
 export const LIFTS: readonly RegExp[] = [
-  /\b(?:you (?:can|may) (?:now|again)|(?:you|it['’]s|it is|that['’]s) (?:ok(?:ay)?|fine|allowed|free) (?:now )?to|now (?:you (?:can|may)|allowed)|no longer (?:applies|needed|necessary|holds|a rule|forbidden|off[- ]limits|frozen)|doesn['’]t apply any ?more|does not apply any ?more|forget (?:what i said|the rule|my rule|that rule|about (?:the|my))|ignore (?:what i said|my earlier|the earlier|my previous)|scratch that|drop the rule|rule is (?:off|lifted|gone)|i changed my mind|(?:is|are) (?:allowed|open|unfrozen|lifted) (?:again|now))\b/i,
-  /\b(?:du (?:darfst|kannst) (?:jetzt|wieder|nun)|gilt nicht mehr|vergiss (?:die regel|was ich)|ist wieder erlaubt|tu peux (?:maintenant|de nouveau)|vous pouvez (?:maintenant|de nouveau)|ne s['’]applique plus|ya puedes|ya no (?:aplica|vale)|agora (?:pode|você pode)|não vale mais|ora puoi|mag nu wel|geldt niet meer)(?!\p{L})/iu,
+  /\b(?:you (?:can|may) (?:now|again)|(?:you|it['’]s|it is|that['’]s) (?:ok(?:ay)?|fine|allowed|free) (?:now )?to|now (?:you (?:can|may)|allowed)|no longer (?:applies|needed|necessary|holds|a rule|forbidden|off[- ]limits|frozen)|doesn['’]t apply any ?more|does not apply any ?more|forget (?:what i said|the rule|my rule|that rule|about (?:the|my))|ignore (?:what i said|my earlier|the earlier|my previous)|scratch that|drop the rule|rule is (?:off|lifted|gone)|i changed my mind|(?:is|are) (?:allowed|open|unfrozen|lifted) (?:again|now))\b/,
+  /\b(?:du (?:darfst|kannst) (?:jetzt|wieder|nun)|gilt nicht mehr|vergiss (?:die regel|was ich)|ist wieder erlaubt|tu peux (?:maintenant|de nouveau)|vous pouvez (?:maintenant|de nouveau)|ne s['’]applique plus|ya puedes|ya no (?:aplica|vale)|agora (?:pode|você pode)|não vale mais|ora puoi|mag nu wel|geldt niet meer)(?!\p{L})/u,
   /(?:теперь можно|больше не действует|现在可以|不再适用|もう(?:いい|使ってもいい)|이제 (?:해도|사용해도))/u,
 ]
