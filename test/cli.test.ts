@@ -33,6 +33,15 @@ afterAll(() => rmSync(place, { recursive: true, force: true }))
 const SMALL = ['compact', example, '--target-tokens', '8000']
 const small = runCli(SMALL)
 
+/** What a program might say of the long conversation. */
+const SUMMARY = `## Progress and decisions
+- The user had the rentals service moved from MySQL on db-1 to PostgreSQL on db-2; the agent ported the data layer,
+  copied the tables in slices, normalised customer references, verified every table and rehearsed the switch.
+- The catch-up looks back because ids are not commit order; the pool was set to 8 connections.
+## What remains
+- Only the runbook is left.
+`
+
 describe('throughline compact', () => {
   it('writes a smaller conversation in the same shape, and nothing else', async () => {
     const { exitCode, stdout, stderr } = await small
@@ -302,12 +311,23 @@ describe('--summarizer', () => {
 
   it('command: gives the prompt to a program and takes what it says', async () => {
     const prompt = join(place, 'prompt.txt')
-    const command = `command:cat > '${prompt}'; echo 'Only the runbook is left.'`
-    const { exitCode, stdout } = await runCli([...SMALL, '--summarizer', command])
-    expect(exitCode).toBe(0)
+    const summary = join(place, 'summary.txt')
+    writeFileSync(summary, SUMMARY)
+    const command = `command:cat > '${prompt}'; cat '${summary}'`
+    const { exitCode, stdout, stderr } = await runCli([...SMALL, '--summarizer', command])
+    expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining('no summary')])
     expect(stdout).toContain('Only the runbook is left.')
     expect(readFileSync(prompt, 'utf8')).toContain('bookings_no_overlap')
     expect(readFileSync(prompt, 'utf8')).not.toContain('correct-horse-42')
+  })
+
+  it('command: writes the digest in place of what is no summary, and says so', async () => {
+    const command = `command:cat > /dev/null; echo 'Sure! What should I do next?'`
+    const { exitCode, stdout, stderr } = await runCli([...SMALL, '--summarizer', command])
+    expect(exitCode).toBe(0)
+    expect(stderr).toMatch(/no summary \([a-z-]+\); the digest takes its place/)
+    expect(stdout).toContain('by=digest')
+    expect(stdout).not.toContain('What should I do next?')
   })
 
   it('command: is asked with the prompt of a file or of the environment', async () => {

@@ -37,7 +37,10 @@ export interface CompactOptions {
   readonly overheadTokens?: number
   /** A summary written elsewhere; only secrets are masked, and the other sections make way for it. */
   readonly summary?: string
-  /** Writes the summary; without it and without `summary`, the digest does, which needs no model. */
+  /**
+   * Writes the summary; without it and without `summary`, the digest does, which needs no model. What
+   * comes back is judged: what is no summary is asked for once more, and the digest takes its place.
+   */
   readonly summarize?: SummaryWriter
   /** From which compaction of a conversation on each one comes with a warning; 2 if not given. */
   readonly warnFrom?: number

@@ -202,15 +202,15 @@ describe('compact', () => {
   })
 
   it('gives what the summary leaves over to the user’s own words', async () => {
-    const preservedBeside = async (words: number) => {
+    const preservedBeside = async (tokens: number) => {
       const summarize: CompactOptions['summarize'] = async ({ tokensMax }) => ({
-        text: 'word '.repeat(Math.min(words, Math.floor(tokensMax / 2))),
+        text: points(Math.min(tokens, tokensMax)),
         finish: 'stop',
       })
       const options = { ...small, budget: { targetTokens: 3_000 }, summarize }
       return handoffOf(await compact(long, options)).preserved.length
     }
-    expect(await preservedBeside(1)).toBeGreaterThan(await preservedBeside(10_000))
+    expect(await preservedBeside(100)).toBeGreaterThan(await preservedBeside(10_000))
   })
 
   it('cannot fit a target that the open request alone nearly fills', async () => {
@@ -284,7 +284,6 @@ describe('compact', () => {
   })
 
   it.each([
-    ['an empty summary', { text: ' \n ' }, 'incomplete-summary'],
     ['a summary cut off', { finish: 'length' as const }, 'incomplete-summary'],
     ['a filtered summary', { finish: 'content-filter' as const }, 'incomplete-summary'],
   ])(
@@ -295,6 +294,32 @@ describe('compact', () => {
       expect(result.messages).toBe(long)
     },
   )
+
+  it.each([
+    ['nothing', ' \n ', 'too-short'],
+    ['a refusal', 'I am sorry, but I cannot help with that.', 'refusal'],
+    ['the next turn', 'Sure! What would you like me to do next? Let me know!', 'continuation'],
+    ['the same again and again', 'All is well with the plan of the day. '.repeat(40), 'repetition'],
+  ])('asks again for %s, then writes the digest and says so [I14]', async (_, text, fault) => {
+    let asked = 0
+    const result = await compact(long, {
+      summarize: async () => ({ text: asked++ < 5 ? text : 'unreached', finish: 'stop' }),
+    })
+    expect(asked).toBe(2)
+    expect(result).toMatchObject({
+      outcome: 'compacted',
+      warnings: [expect.stringContaining(`is no summary (${fault})`)],
+    })
+    expect(handoffOf(result).by).toBe('digest')
+  })
+
+  it('takes the second answer where the first was none', async () => {
+    const texts = ['Sure! What would you like me to do next? Let me know!', points(300)]
+    const summarize = async () => ({ text: texts.shift() ?? '', finish: 'stop' as const })
+    const result = await compact(long, { summarize })
+    expect(result).toMatchObject({ outcome: 'compacted', warnings: [] })
+    expect(handoffOf(result).by).toBe('model')
+  })
 
   it('refuses a long summary that was cut off for that reason, and not for its size [I14]', async () => {
     const result = await compact(long, writing({ text: points(3_000), finish: 'length' }))

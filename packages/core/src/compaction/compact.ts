@@ -8,8 +8,15 @@ import { type CompactionVerdict, coveredUpTo } from './check.ts'
 import { type CompactOptions, prepare } from './compact-options.ts'
 import { type CheckedRun, runPipeline } from './pipeline.ts'
 import { redact } from './redact/redact.ts'
-import { type CompactResult, explain, REFUSALS, warnOfRepetition } from './report/outcome.ts'
+import {
+  type CompactResult,
+  explain,
+  REFUSALS,
+  warnOfGiven,
+  warnOfRepetition,
+} from './report/outcome.ts'
 import { buildStats, EMPTY_STATS, stopwatch } from './report/stats.ts'
+import { SummaryFailedError } from './summary/summarize.ts'
 
 /**
  * Any conversation in, a smaller valid one out. Never throws for what a conversation says or a writer
@@ -37,8 +44,15 @@ export async function compactFor(
   const timings = stopwatch(options.now)
   const request = { ...prepare(before, options), dialects, timings }
   const { counters, budget, trigger, overheadTokens } = request
-  const run = await runPipeline(request)
+  const first = await runPipeline(request)
+  const fault =
+    first.kind === 'failed' && first.error instanceof SummaryFailedError
+      ? first.error.fault
+      : undefined
+  const { summarize: _, ...withoutWriter } = request
+  const run = fault === undefined ? first : await runPipeline(withoutWriter)
   const { plan } = run
+  if (fault !== undefined) warnings.push(UNUSABLE_WARNING(fault))
 
   const unchanged = (
     result: Pick<CompactResult, 'outcome' | 'reason' | 'explanation'> & {
@@ -109,6 +123,7 @@ export async function compactFor(
       ...warnOfRepetition(made?.handoff.compactions ?? 0, options.warnFrom),
       ...warnOfSilence(made?.preserved),
       ...(made?.reply.isCut ? [CUT_WARNING] : []),
+      ...warnOfGiven(request.summary, before.slice(0, cut)),
     ],
   }
 }
@@ -144,6 +159,9 @@ function whyLarger(
   if (tokensAfter < plan.tokensBefore) return undefined
   return `The result would not be smaller than the ${plan.tokensBefore} tokens there are.`
 }
+
+const UNUSABLE_WARNING = (fault: string) =>
+  `The writer answered with a text that is no summary (${fault}); the digest takes its place.`
 
 const CUT_WARNING =
   'The summary was still too long after one request to shorten it, so it was cut between its points.'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
-import { judgeSummary, type SummaryVerdict } from '#core/compaction/judge/judge-summary'
+import type { SummaryFault } from '#core/compaction/judge/judge-summary'
 import type { SummaryRequest } from '#core/compaction/summary/prompt'
 import {
   SummaryFailedError,
@@ -16,7 +16,8 @@ import { capabilitiesOf } from '../model/routes/windows.ts'
 import { addSpend, NOTHING_SPENT, type Spend } from './attempts.ts'
 import { isOfTheRoute } from './breaker.ts'
 import {
-  mayGoAsItIs,
+  type PreparedRequest,
+  prepareRequest,
   type Rung,
   rungsOf,
   type SummaryRange,
@@ -45,7 +46,6 @@ function promptHash({ system, ask }: SummaryRequest): string {
 export class SummaryLadder {
   readonly #parts: LadderParts
   readonly #covered: SummaryRange
-  #isClean: boolean | undefined
   #hasPieces = false
   #spend = NOTHING_SPENT
 
@@ -54,26 +54,38 @@ export class SummaryLadder {
     this.#covered = covered
   }
 
-  get #mayGoAsItIs(): boolean {
-    this.#isClean ??= mayGoAsItIs(this.#covered)
-    return this.#isClean
-  }
-
   /** Of all that was tried so far. */
   get spend(): Spend {
     return this.#spend
   }
 
-  /** A `SummaryWriter`: rejects with `SummaryFailedError`, or `WriterOverflowError` for less. */
-  async write(request: SummaryRequest, signal: AbortSignal): Promise<SummaryReply> {
-    this.#hasPieces ||= request.piece !== undefined
+  /**
+   * A `SummaryWriter`: rejects with `SummaryFailedError`, or `WriterOverflowError` for less. The caller
+   * judges each reply, and asks with `next` for that of the next rung.
+   */
+  async write(request: PreparedRequest, signal: AbortSignal): Promise<SummaryReply> {
+    const replies = this.#climb(request, signal)
+    const take = async (fault?: SummaryFault): Promise<SummaryReply> => {
+      const { value, done } = await replies.next(fault)
+      if (done) throw new SummaryFailedError(value)
+      return { ...value, next: take }
+    }
+    return await take()
+  }
+
+  /** Yields each answer and is handed what is wrong with it; returns why no rung is left. */
+  async *#climb(
+    given: PreparedRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<SummaryReply, string, SummaryFault | undefined> {
+    this.#hasPieces ||= given.piece !== undefined
+    const request = given.isClean === undefined ? prepareRequest(given, this.#covered) : given
     const { deadlines } = this.#parts.tasks.settingsOf('compaction')
     const endsAt = this.#parts.clock.monotonic() + deadlines.totalMs
     const rungs = rungsOf(this.#parts, this.#covered, {
       request,
-      mayGoAsItIs: !this.#hasPieces && request.shortens !== true && this.#mayGoAsItIs,
+      mayGoAsItIs: !this.#hasPieces && request.shortens !== true && request.isClean === true,
     })
-    let spare: SummaryReply | undefined
     let reason = 'no-route'
     // Asked in other words they would fail again.
     const down = new Set<string>()
@@ -103,17 +115,13 @@ export class SummaryLadder {
         ...(rung.read !== undefined && { read: rung.read }),
       })
       this.#spend = addSpend(this.#spend, outcome.spend)
-      if (outcome.kind === 'interrupted') throw new SummaryFailedError('aborted')
+      if (outcome.kind === 'interrupted') return 'aborted'
       if (outcome.kind === 'answered') {
         const modelRoute = destinationOf(outcome.route)
         const provenance = { modelRoute, rung: rung.name, prompt: promptHash(request) }
-        const { text, fault } = this.#judge(outcome.text, request)
         // A shortened summary keeps the provenance of the long one.
-        const reply = { text, finish: 'stop', ...(!request.shortens && { provenance }) } as const
-        if (fault === undefined) return reply
-        // Better in another language than not at all.
-        if (fault === 'other-language') spare ??= reply
-        reason = `unusable:${fault}`
+        const kept = request.shortens ? {} : { provenance }
+        reason = `unusable:${yield { text: outcome.text, finish: 'stop', ...kept }}`
         continue
       }
       // That a route rests says less than what it rests for.
@@ -125,15 +133,7 @@ export class SummaryLadder {
         throw new WriterOverflowError(limit)
       }
     }
-    if (spare !== undefined) return spare
-    throw new SummaryFailedError(reason)
-  }
-
-  /** A shortened summary is judged by form: the long one that it came from was judged whole. */
-  #judge(text: string, { ask, piece, shortens }: SummaryRequest): SummaryVerdict {
-    const { messages, cut } = this.#covered
-    const isPiece = piece !== undefined || shortens === true
-    return judgeSummary(text, { range: messages.slice(0, cut), ask, isPiece })
+    return reason
   }
 }
 

@@ -139,13 +139,13 @@ export class AuxiliaryTasks {
 
   async #converse(
     task: string,
-    { isVerbatim, ...request }: TaskRequest,
+    { isVerbatim, isMasked, ...request }: TaskRequest,
     options: CallTerms,
   ): Promise<TaskOutcome> {
     const { clock, random, openModel } = this.#parts
     const { routes, signal, deadlines, isFresh, read = textOfReply } = options
     const [first, ...others] = routes
-    const messages = isVerbatim ? request.messages : maskMessages(request.messages)
+    const messages = isVerbatim || isMasked ? request.messages : maskMessages(request.messages)
     const stream = callModel(
       [openModel(first), ...others.map(openModel)],
       { ...request, messages },
@@ -204,6 +204,8 @@ export interface AuxiliaryTasksParts {
 export interface TaskRequest extends ModelRequest {
   /** Sent as it is. The caller has made sure that it holds no secret. */
   readonly isVerbatim?: boolean
+  /** The caller has masked it. */
+  readonly isMasked?: boolean
 }
 
 export interface TaskOptions {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../base/json.ts'
 import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
+import type { SummaryFault } from '../judge/judge-summary.ts'
 import { splitIntoPieces } from '../plan/pieces.ts'
 import { redact } from '../redact/redact.ts'
 import { type CutOptions, cutSummary } from './cut-summary.ts'
@@ -44,6 +45,11 @@ export class SummaryFailedError extends KnownError {
     super(`No model wrote the summary (${reason}).`)
     this.reason = reason
   }
+
+  /** What is wrong with what was written instead of a summary; undefined: it failed otherwise. */
+  get fault(): string | undefined {
+    return /^unusable:(.+)/.exec(this.reason)?.[1]
+  }
 }
 
 export type SummaryWriter = (request: SummaryRequest, signal: AbortSignal) => Promise<SummaryReply>
@@ -54,6 +60,8 @@ export interface SummaryReply {
   readonly finish: 'stop' | 'length' | 'content-filter' | 'error' | 'unknown'
   /** Which model wrote it, on which route, with which instructions: kept beside the handoff. */
   readonly provenance?: JsonObject
+  /** Tries in another way, because this text is no summary; rejects where there is no other. */
+  readonly next?: (fault: SummaryFault) => Promise<SummaryReply>
 }
 
 /** Side by side, so that a long range takes little longer than one piece. */

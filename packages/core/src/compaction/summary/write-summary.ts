@@ -2,15 +2,17 @@ import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import type { Counters } from '../counters.ts'
 import { writeDigest } from '../digest.ts'
+import { judgeSummary } from '../judge/judge-summary.ts'
 import { type Budget, handoffTokensOf } from '../plan/budget.ts'
 import type { CompactPlan } from '../plan/plan.ts'
 import { preserveUserMessages, TITLE_TOKENS } from '../plan/preserve.ts'
 import { redact } from '../redact/redact.ts'
-import { cleanSummary, shortenPrompt } from './prompt.ts'
+import { shortenPrompt } from './prompt.ts'
 import {
   type FittedReply,
   fitSummary,
   type SummarizeRequest,
+  SummaryFailedError,
   type SummaryReply,
   type SummaryWriter,
   summarize,
@@ -54,8 +56,13 @@ const ASKED_SHARE = 0.8
 const GIVEN_SHARE = 0.5
 
 /** Rejects as the writer does. */
-export async function writeSummary(work: SummaryWork): Promise<FittedSummary> {
-  const { allotment } = work.plan
+export async function writeSummary(given: SummaryWork): Promise<FittedSummary> {
+  const { messages, plan, summarize: writer } = given
+  const { allotment, cut } = plan
+  const work =
+    writer === undefined
+      ? given
+      : { ...given, summarize: judgedWriter(writer, messages.slice(0, cut)) }
   const by = work.summary !== undefined ? 'given' : work.summarize ? 'model' : 'digest'
   const reply = await write(work)
   if (by !== 'model' || work.counters.countTokens(reply.text) <= allotment.summary) {
@@ -133,10 +140,44 @@ async function shorten(
     countTokens: counters.countTokens,
     shorten: async (text) => {
       const limit = { tokensMax: Math.floor(tokensMax * ASKED_SHARE), ...(focus && { focus }) }
-      const shorter = await writer(shortenPrompt(text, limit), signal)
-      return { ...shorter, text: redact(cleanSummary(shorter.text)) }
+      return await writer(shortenPrompt(text, limit), signal)
     },
     signal,
     covers: layout.firstNumber + cut - layout.headFrom - 1,
   })
+}
+
+/** A writer without a next try of its own is asked this often. */
+const TRIES_MAX = 2
+
+/**
+ * The writer, each of its replies judged: what is no summary leads to its next try, and to
+ * `SummaryFailedError` after the last one. Masks secrets. `range` is what the summary covers.
+ */
+function judgedWriter(write: SummaryWriter, range: readonly Message[]): SummaryWriter {
+  return async (request, signal) => {
+    const { ask, piece, shortens } = request
+    // A piece and a shortened summary are judged by form: they need not mention the whole range.
+    const isPiece = piece !== undefined || shortens === true
+    let spare: SummaryReply | undefined
+    let reply = await write(request, signal)
+    for (let tries = 1; ; tries++) {
+      const { next, ...bare } = reply
+      const { text, fault } = judgeSummary(reply.text, { range, ask, isPiece })
+      const read = { ...bare, text: redact(text) }
+      // An incomplete reply is refused by whoever asked.
+      if (fault === undefined || reply.finish !== 'stop') return read
+      // Better in another language than not at all.
+      if (fault === 'other-language') spare ??= read
+      const failed = new SummaryFailedError(`unusable:${fault}`)
+      try {
+        if (next !== undefined) reply = await next(fault)
+        else if (tries < TRIES_MAX && shortens !== true) reply = await write(request, signal)
+        else throw failed
+      } catch (error) {
+        if (spare === undefined || signal.aborted) throw error
+        return spare
+      }
+    }
+  }
 }
