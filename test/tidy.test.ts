@@ -108,7 +108,7 @@ const ARCHITECTURE: Architecture = {
     'packages/core/src/store/sqlite/worker/thread.ts',
     'packages/server/src/tools/process/guard.ts',
     'bench/proxy/pass-through.ts',
-    'packages/server/src/runtime/client-sessions/handoff-thread.ts',
+    'packages/server/src/runtime/handoffs/thread.ts',
     'packages/server/src/proof/rehearsal/stage/agent-process.ts',
     'packages/dashboard/main.tsx',
     // Run by package.json of each package, and by each other.

@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
+import { HandoffThread } from '../../packages/server/src/runtime/handoffs/handoff-thread.ts'
 import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
 import { LoopWatch } from './loop-watch.ts'
 
@@ -35,7 +36,8 @@ const main = {
   windowTokens: Number(windowText),
 }
 const agent = { name: 'main', system: 'You help.', routes: routesSchema.parse({ main }) }
-const runtime = await openRuntime({ store, agents: [agent] })
+const handoffThread = new HandoffThread()
+const runtime = await openRuntime({ store, agents: [agent], handoffThread })
 const limits = {
   requestsPerMinute: 6_000_000,
   // All clients of a measurement come from one address.
@@ -54,6 +56,7 @@ process.on('message', async (asked) => {
     watch.close()
     await server.close()
     await runtime.close()
+    await handoffThread.close()
     await store.close()
     process.disconnect()
   }

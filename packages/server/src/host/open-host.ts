@@ -4,6 +4,7 @@ import type { Logger } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import { standIn } from '../proof/stand-in/server.ts'
 import type { Agent } from '../runtime/agent.ts'
+import { HandoffThread } from '../runtime/handoffs/handoff-thread.ts'
 import { type LocalRuntime, openRuntime } from '../runtime/open-runtime.ts'
 import { needsStandIn } from './config/agents-of.ts'
 import { type Loaded, requireConfig } from './config/load.ts'
@@ -71,8 +72,11 @@ export async function openHost(
         env: programEnvironment(),
       })
     const agentsFrom = (each: Loaded) => termsOf(each).agents
+    const handoffThread = new HandoffThread()
+    closers.push(() => handoffThread.close())
     const runtime = await openRuntime({
       store,
+      handoffThread,
       ...termsOf(loaded),
       environment: process.env,
       logger,

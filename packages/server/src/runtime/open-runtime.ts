@@ -126,6 +126,7 @@ export class LocalRuntime implements Runtime {
       },
       onStepEnd: (id) => this.#hub.endAttempt(id),
       onModelBack: () => this.#runner?.modelIsBack(),
+      ...(options.handoffThread !== undefined && { handoffThread: options.handoffThread }),
     })
     const resolved = () => this.#resolved
     const settingsFor = (agent: string): SessionSettings => ({

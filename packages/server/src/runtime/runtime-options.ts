@@ -12,6 +12,7 @@ import type { RunnerRow } from '#core/store/rows'
 import type { Environment } from '../model/routes/credential.ts'
 import type { ProcessLimits } from '../tools/process/processes.ts'
 import type { Agent } from './agent.ts'
+import type { HandoffThread } from './handoffs/handoff-thread.ts'
 import type { AuxiliaryTerms } from './models/auxiliary-service.ts'
 
 export interface RuntimeOptions {
@@ -27,6 +28,8 @@ export interface RuntimeOptions {
   readonly processes?: ProcessLimits
   /** Terms of the calls beside the conversation: tasks, what may be spent, prices. */
   readonly auxiliary?: AuxiliaryTerms
+  /** Writes handoffs beside the event loop; without it they are written on it, in small pieces. */
+  readonly handoffThread?: HandoffThread
   /** Where audit lines go; the caller opens and closes it. */
   readonly audit?: AuditWriter
   readonly lease?: LeaseTimes

@@ -1,8 +1,8 @@
-import { setImmediate as breathe } from 'node:timers/promises'
 import { entryNumber } from '#core/base/ids'
 import type { JsonValue } from '#core/base/json'
 import type { SummaryWriter } from '#core/compaction/summary/summarize'
 import { readRange } from '#core/session/context/source'
+import type { HandoffReply } from '#core/session/handoff'
 import { limitsFor } from '#core/session/limits'
 import type { Store } from '#core/store/contract'
 import { pathTo } from '#core/store/fold'
@@ -11,10 +11,9 @@ import type { Placed } from '../../proxy/history.ts'
 import { locate } from '../../proxy/history.ts'
 import { type Cut, chooseCut, coveredNotes } from '../../proxy/outgoing.ts'
 import { ancestorAt, boundariesOf, type UnitNode } from '../../proxy/unit-tree.ts'
+import type { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { handoffText } from './handoff-text.ts'
-import type { HandoffWorker, WrittenHandoff } from './handoff-worker.ts'
 import type { StoredSession } from './stored-session.ts'
-import { writeClientDigest } from './write-digest.ts'
 
 /** Shares of the model's window. Smaller handoffs and tails save little: most of it is tools. */
 const KEEP_SHARE = 0.05
@@ -22,7 +21,7 @@ const HANDOFF_SHARE = 0.06
 
 export interface PrepareTerms {
   readonly store: Store
-  readonly worker: HandoffWorker
+  readonly thread: HandoffThread
   readonly windowTokens: number
   readonly tokensPerByte: number
   readonly wireName: string
@@ -57,7 +56,7 @@ export async function prepareBoundary(
   const written = await write(session, { covers, upto }, terms)
   if (written.kind === 'failed') return written
   const { notes, items: ranked } = coveredNotes(placed, cut.index)
-  const handoffItem = placed.history.wire.writeHandoff(written.text, notes)
+  const handoffItem = placed.history.wire.writeHandoff(handoffText(written.handoff), notes)
   const sent = {
     wire: terms.wireName,
     items: [...ranked, handoffItem].join(','),
@@ -93,8 +92,8 @@ function isOnPath(head: UnitNode, node: UnitNode): boolean {
 async function write(
   session: StoredSession,
   { covers, upto }: { readonly covers: number; readonly upto: number },
-  { store, worker, windowTokens, summarize, isWhole }: PrepareTerms,
-): Promise<WrittenHandoff> {
+  { store, thread, windowTokens, summarize, isWhole }: PrepareTerms,
+): Promise<HandoffReply> {
   const entries = await readRange(store, session.id, 0, upto)
   const reverts = entries.filter(({ kind }) => kind === 'revert')
   const isVisible = pathTo(reverts, upto)
@@ -102,12 +101,10 @@ async function write(
   const limits = handoffLimits(windowTokens)
   const wanted = isWhole === true ? { isWanted: true as const } : {}
   const order = { entries: path, covers, upto: entryNumber(upto), limits, ...wanted }
-  if (summarize === undefined) return await worker.write(order)
-  await breathe()
-  const reply = await writeClientDigest(order, summarize)
-  if (reply.kind === 'written') return { ...reply, text: handoffText(reply.handoff) }
+  const job = { kind: 'client', order } as const
+  const reply = summarize && (await thread.write(job, { summarize }))
   // Without a model's words the digest has to do: the conversation must go on.
-  return await worker.write(order)
+  return reply?.kind === 'written' ? reply : await thread.write(job)
 }
 
 export function isConversation({ kind }: Entry): boolean {

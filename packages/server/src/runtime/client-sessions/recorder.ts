@@ -22,9 +22,9 @@ import { chatWire } from '../../proxy/wire/chat.ts'
 import { textAt } from '../../proxy/wire/fields.ts'
 import { responsesWire } from '../../proxy/wire/responses.ts'
 import type { ClientWire, UpstreamReply } from '../../proxy/wire/wire.ts'
+import { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
 import { ClientSessions } from './client-sessions.ts'
-import { HandoffWorker } from './handoff-worker.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
 import { NotRecordedError, type StoredSession } from './stored-session.ts'
 import { windowOf } from './window.ts'
@@ -87,7 +87,7 @@ const WIRES: readonly (readonly [string, string, ClientWire])[] = [
 export class Recorder {
   readonly #options: RecorderOptions
   readonly #sessions: ClientSessions
-  readonly #worker = new HandoffWorker()
+  readonly #thread = new HandoffThread()
   readonly #bodies = new BodyCache()
   readonly #states = new WeakMap<StoredSession, SessionState>()
   readonly #running = new Set<Promise<unknown>>()
@@ -111,7 +111,7 @@ export class Recorder {
   /** Waits for what is being written. */
   async close(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
-    await this.#worker.close()
+    await this.#thread.close()
     await this.#sessions.close()
   }
 
@@ -230,7 +230,7 @@ export class Recorder {
     const { store, clock, summarize } = this.#options
     const { tokensPerByte } = state
     const preparing = prepareBoundary(session, placed, {
-      ...{ store, worker: this.#worker, windowTokens: this.#windowFor(turn), wireName },
+      ...{ store, thread: this.#thread, windowTokens: this.#windowFor(turn), wireName },
       ...{ tokensPerByte, now: () => clock.now() },
       // A request that cannot go out without a handoff does not wait for a model to write it.
       ...(summarize !== undefined && isUrgent !== true && { summarize }),

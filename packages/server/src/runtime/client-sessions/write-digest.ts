@@ -1,6 +1,5 @@
 import { type EntryNumber, entryNumber } from '#core/base/ids'
 import { redact } from '#core/compaction/redact/redact'
-import type { SummaryWriter } from '#core/compaction/summary/summarize'
 import type { Handoff } from '#core/message/handoff/handoff'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
@@ -34,7 +33,7 @@ const counters = {
  */
 export async function writeClientDigest(
   { entries, covers, upto, limits, isWanted }: HandoffOrder,
-  summarize?: SummaryWriter,
+  tools: Parameters<typeof handoffWriter>[1] = {},
   signal: AbortSignal = new AbortController().signal,
 ): Promise<HandoffReply> {
   const session = { limits } as ContextEntries['session']
@@ -44,7 +43,7 @@ export async function writeClientDigest(
   const covered = context.pieces.filter(({ number }) => number <= covers)
   const cut = messagesOf({ ...context, pieces: covered }).length
   const operation = { trigger: 'soft', covers } as unknown as OperationRow
-  const writer = handoffWriter(counters, summarize === undefined ? {} : { summarize })
+  const writer = handoffWriter(counters, tools)
   const messages = messagesOf(context)
   const reply = await writer.write(
     {

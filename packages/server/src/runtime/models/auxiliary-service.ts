@@ -2,12 +2,20 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import type { Clock } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
 import type { LiveEvent } from '#core/session/events/runtime-event'
-import { type HandoffRequest, type HandoffWriter, handoffWriter } from '#core/session/handoff'
+import {
+  type HandoffReply,
+  type HandoffRequest,
+  type HandoffWriter,
+  handoffWriter,
+} from '#core/session/handoff'
+import type { ModelFamily } from '#core/tokens/family'
 import type { Attempts } from '../../auxiliary/attempts.ts'
 import { Auxiliary } from '../../auxiliary/auxiliary.ts'
+import type { SummaryLadder } from '../../auxiliary/summary-ladder.ts'
 import type { SummarySettings } from '../../auxiliary/summary-rungs.ts'
 import { AuxiliaryTasks, type AuxiliaryTasksParts } from '../../auxiliary/tasks.ts'
 import type { ResolvedAgent } from '../agent.ts'
+import type { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { nameSession } from '../sessions/session-titles.ts'
 import { NoteProposals, type NoteProposalsParts } from '../tools/note-proposals.ts'
 import type { TurnTools } from '../tools/turn-tools.ts'
@@ -25,6 +33,7 @@ export interface AuxiliaryServiceParts extends NoteProposalsParts {
   /** The agents as they are now. */
   readonly agents: () => ReadonlyMap<string, ResolvedAgent>
   readonly onLive: (sessionId: SessionId, event: LiveEvent) => void
+  readonly handoffThread?: HandoffThread
 }
 
 interface Shared {
@@ -60,12 +69,16 @@ export class AuxiliaryService {
       },
     })
     this.writers = {
-      model: { write: (request, signal) => this.#writerWithNotes(request).write(request, signal) },
-      preview: { write: (request, signal) => this.#writer(request).write(request, signal) },
-      digest: {
-        write: (request, signal) =>
-          handoffWriter(this.countersFor(request.agent), { breathe }).write(request, signal),
+      model: {
+        write: (request, signal) => {
+          this.#proposeNotes(request)
+          return this.#write(request, signal, this.#ladderFor(request))
+        },
       },
+      preview: {
+        write: (request, signal) => this.#write(request, signal, this.#ladderFor(request)),
+      },
+      digest: { write: (request, signal) => this.#write(request, signal) },
     }
   }
 
@@ -80,7 +93,11 @@ export class AuxiliaryService {
   }
 
   countersFor(agent: string) {
-    return countersOf(this.#parts.agents().get(agent)?.family ?? 'generic')
+    return countersOf(this.#familyOf(agent))
+  }
+
+  #familyOf(agent: string): ModelFamily {
+    return this.#parts.agents().get(agent)?.family ?? 'generic'
   }
 
   /** Created for each use: it holds no state, and an agent's routes change with the configuration. */
@@ -133,21 +150,31 @@ export class AuxiliaryService {
     await Promise.all(this.#running)
   }
 
-  #writerWithNotes(request: HandoffRequest): HandoffWriter {
+  #proposeNotes(request: HandoffRequest): void {
     const resolved = this.#parts.agents().get(request.agent)
-    if (resolved !== undefined) {
-      const { signal } = this.#closing
-      const auxiliary = this.of(resolved)
-      this.run(this.#proposals.propose(resolved.agent, auxiliary, request, signal), 'no notes')
-    }
-    return this.#writer(request)
+    if (resolved === undefined) return
+    const { signal } = this.#closing
+    const auxiliary = this.of(resolved)
+    this.run(this.#proposals.propose(resolved.agent, auxiliary, request, signal), 'no notes')
   }
 
-  #writer({ agent, operation: { sessionId }, messages, cut }: HandoffRequest): HandoffWriter {
+  #ladderFor({ agent, operation: { sessionId }, messages, cut }: HandoffRequest) {
     const resolved = this.#parts.agents().get(agent)
-    const counters = this.countersFor(agent)
-    if (resolved === undefined) return handoffWriter(counters, { breathe })
-    const ladder = this.of(resolved).summaryLadder({ sessionId, messages, cut })
-    return handoffWriter(counters, { summarize: (...asked) => ladder.write(...asked), breathe })
+    if (resolved === undefined) return undefined
+    return this.of(resolved).summaryLadder({ sessionId, messages, cut })
+  }
+
+  /** Without a ladder the digest. */
+  async #write(
+    request: HandoffRequest,
+    signal: AbortSignal,
+    ladder?: SummaryLadder,
+  ): Promise<HandoffReply> {
+    const summarize = ladder && { summarize: ladder.write.bind(ladder) }
+    const family = this.#familyOf(request.agent)
+    const { handoffThread } = this.#parts
+    return handoffThread === undefined
+      ? await handoffWriter(countersOf(family), { breathe, ...summarize }).write(request, signal)
+      : await handoffThread.write({ kind: 'session', request, family }, { signal, ...summarize })
   }
 }

@@ -5,6 +5,7 @@ import { KnownError } from '#core/base/errors'
 import { sessionId } from '#core/base/ids'
 import type { JsonValue } from '#core/base/json'
 import type { Store } from '#core/store/contract'
+import { HandoffThread } from '../../../runtime/handoffs/handoff-thread.ts'
 import {
   type LocalRuntime,
   openRuntime,
@@ -100,8 +101,10 @@ async function begin(options: AgentOptions) {
     onFailure: (error) => reportFailure({ err: error }, 'audit log cannot be written'),
   })
   const quiet = () => {}
+  const handoffThread = new HandoffThread()
   const runtime = await openRuntime({
     store,
+    handoffThread,
     ...agentTerms(options, (parcel) =>
       report({ kind: 'effect', parcel, overdueMs: observer.overdueMs }),
     ),
@@ -130,6 +133,7 @@ async function begin(options: AgentOptions) {
       stopReporting.abort()
       await message
       await runtime.close()
+      await handoffThread.close()
       audit.close()
       await store.close()
     },
