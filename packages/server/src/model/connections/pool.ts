@@ -176,9 +176,14 @@ const SETTINGS = {
 
 const require = createRequire(import.meta.url)
 
+/** Takes 80 ms the first time: a server calls it while it starts, and not in the first turn. */
+export function loadConnections(): typeof import('undici') {
+  return require('undici')
+}
+
 /** How the pool opens a line by default. Loads undici then: most commands call no model. */
 export function openDispatcher(origin: string, proxy?: string): ModelConnection {
-  const { Pool, ProxyAgent }: typeof import('undici') = require('undici')
+  const { Pool, ProxyAgent } = loadConnections()
   if (proxy === undefined) return new Pool(origin, SETTINGS)
   const { connect, ...settings } = SETTINGS
   const agent = new ProxyAgent({

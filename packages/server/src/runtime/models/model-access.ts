@@ -1,5 +1,5 @@
 import type { Clock } from '#core/base/clock'
-import { Pool } from '../../model/connections/pool.ts'
+import { loadConnections, Pool } from '../../model/connections/pool.ts'
 import type { Model } from '../../model/model.ts'
 import { openModel } from '../../model/provider-model.ts'
 import { warmUp } from '../../model/providers/open.ts'
@@ -30,10 +30,11 @@ export class ModelAccess {
     return openModel(route, { pool: this.#pool, credentials: this.#credentials, clock })
   }
 
-  /** Loads the provider packages that the first call would otherwise have to load. */
+  /** Loads the packages that the first call would otherwise have to load. */
   async warmUp(routes: Iterable<Routes>): Promise<void> {
     const providers = new Set([...routes].flatMap((each) => [...each.providers]))
     await Promise.all([...providers].map(warmUp))
+    if (providers.size > 0) loadConnections()
   }
 
   get connections(): Health['connections'] {
