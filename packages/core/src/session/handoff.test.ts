@@ -23,8 +23,14 @@ const REQUEST = {
   ...{ messages, cut: 20, open: [], limits: LIMITS, settings: SESSION_SETTINGS },
 } as unknown as HandoffRequest
 
+const points = (count: number) =>
+  `## Progress\n${Array.from({ length: count }, (_, at) => `- step ${at} changed src/part-${at}.ts\n`).join('')}`
+
 it('gives way between its pieces, so that it never holds the process for the whole', async () => {
-  for (const summarize of [undefined, async () => ({ text: 'Done.', finish: 'stop' }) as const]) {
+  for (const summarize of [
+    undefined,
+    async () => ({ text: points(10), finish: 'stop' }) as const,
+  ]) {
     let turns = 0
     const breathe = async () => {
       turns++
@@ -32,13 +38,15 @@ it('gives way between its pieces, so that it never holds the process for the who
     const parts = { breathe, ...(summarize !== undefined && { summarize }) }
     const reply = await handoffWriter(COUNTERS, parts).write(REQUEST, new AbortController().signal)
     expect(reply.kind).toBe('written')
-    // After the summary, each person's message, the rules, host blocks, own words and the ledger.
-    expect(turns).toBeGreaterThan(8)
+    const byUser = messages.slice(0, REQUEST.cut).filter(({ role }) => role === 'user').length
+    // After each message of a person for its rules; after the summary, the tail, all rules, host
+    // blocks, own words, files and tasks, the ledger, and before the check.
+    expect(turns).toBe(byUser + 8)
   }
 })
 
 it('takes a summary that is longer than the whole handoff may be, cut to its room [fault 50]', async () => {
-  const text = `## Progress\n${'- one more step of the work\n'.repeat(400)}`
+  const text = points(400)
   const summarize = async () => ({ text, finish: 'stop' }) as const
   const reply = await handoffWriter(COUNTERS, { summarize }).write(
     REQUEST,

@@ -8,6 +8,10 @@ import { until } from '../../../../../test/support/runtime-place.ts'
 import { type Loop, type LoopOptions, openLoop } from './loop.ts'
 import { SessionLostError } from './replies.ts'
 
+const SUMMARY = `## Progress and decisions
+- We spoke of rivers. The user told again and again that the river is wide and slow here, and the agent saw it.
+- Nothing was decided, nothing was asked for, and no tool was called.`
+
 describe('a loop of one’s own', () => {
   it('gets the context, commits the answer before tools run, and their results after', async () => {
     const { loop, store } = await open()
@@ -43,7 +47,7 @@ describe('a loop of one’s own', () => {
 
   it('compacts beside the conversation, in the words of the writer', async () => {
     const { loop, store } = await open({
-      summarize: async () => ({ text: 'We spoke of rivers.', finish: 'stop' }),
+      summarize: async () => ({ text: SUMMARY, finish: 'stop' }),
     })
     const say = async (text: string) => {
       await loop.admit('s', user(text))
