@@ -17,7 +17,7 @@ import { checkWire } from '../message/dialects/check.ts'
 import { render } from '../message/dialects/render.ts'
 import type { Message } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
-import { estimateText } from '../tokens/estimate.ts'
+import { estimateMessage, estimateText } from '../tokens/estimate.ts'
 import { compact } from './compact.ts'
 import type { CompactOptions } from './compact-options.ts'
 import type { CompactResult } from './report/outcome.ts'
@@ -211,6 +211,24 @@ describe('compact', () => {
       return handoffOf(await compact(long, options)).preserved.length
     }
     expect(await preservedBeside(100)).toBeGreaterThan(await preservedBeside(10_000))
+  })
+
+  it('caps the user’s own words beside an overlong summary, but for the open request [S8]', async () => {
+    const open = user(`Do this: ${'and then the next thing, '.repeat(200)}`)
+    const messages = [...turns(40), open, toolCall('x'), toolResult('x', 'row\n'.repeat(2_000))]
+    const kept = async (userTokens: number) => {
+      const { preserved } = handoffOf(
+        await compact([...messages, toolCall('y'), toolResult('y', 'ok')], {
+          budget: { windowTokens: 60_000, targetTokens: 3_000, keepTokens: 0, userTokens },
+          family: 'generic',
+          summarize: async ({ tokensMax }) => ({ text: points(4 * tokensMax), finish: 'stop' }),
+        }),
+      )
+      expect(preserved.at(-1)?.state).toBe('open')
+      return preserved.reduce((sum, each) => sum + estimateMessage(each.message, 'generic'), 0)
+    }
+    expect(await kept(0)).toBeGreaterThan(100)
+    expect(await kept(150)).toBe(await kept(0))
   })
 
   it('cannot fit a target that the open request alone nearly fills', async () => {

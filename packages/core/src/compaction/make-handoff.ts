@@ -82,9 +82,9 @@ export async function makeHandoff(
   const tasksTokens = take(allotment.tasks)
   const ledgerTokens = take(allotment.ledger)
   const filesTokens = take(allotment.files)
-  // What the summary leaves over goes to the user's own words.
-  const userTokens = Math.min(work.userTokens ?? SECTION_TOKENS_MAX.user, left)
-  const user = openTokens + Math.max(0, userTokens)
+  // What the summary leaves over goes to the user's own words, the open request among them.
+  const userTokens = work.userTokens ?? SECTION_TOKENS_MAX.user
+  const user = Math.max(openTokens, Math.min(userTokens, openTokens + left))
   const preserved = preserveUserMessages({
     messages,
     plan: { ...plan, allotment: { ...allotment, user } },

@@ -12,7 +12,7 @@ import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
 import type { CompactPlan } from './plan.ts'
-import { type Preserved, preserveUserMessages } from './preserve.ts'
+import { type Preserved, preserveUserMessages, TITLE_TOKENS } from './preserve.ts'
 
 /** One token a character, so that budgets can be read off the texts. */
 const countTokens = (text: string) => text.length
@@ -69,6 +69,11 @@ describe('preserved user messages', () => {
     expect(text).toMatch(/^START x+\n\[… \d+ characters of message 3 left out …\]\nx+ END$/)
     expect(text.length).toBeLessThanOrEqual(100)
     expect(kept.dropped).toBe(1)
+    // With more space it is cut further, so that the older one is kept as well.
+    const both = preserve(messages, { userTokens: 300 })
+    expect(both.dropped).toBe(0)
+    const size = both.messages.reduce((sum, each) => sum + countMessage(each.message), 0)
+    expect(size + 2 * TITLE_TOKENS).toBeLessThanOrEqual(300)
   })
 
   it('cut a long paste before they drop older requests', () => {

@@ -3,12 +3,12 @@ import { operationId, sessionId } from '#core/base/ids'
 import { SummaryFailedError, WriterOverflowError } from '#core/compaction/summary/summarize'
 import type { Message } from '#core/message/message'
 import { type HandoffRequest, handoffWriter } from '#core/session/handoff'
+import { limitsFor } from '#core/session/limits'
 import { SESSION_SETTINGS } from '#core/session/settings'
 import type { OperationRow } from '#core/store/rows'
 import { turns, user } from '../../../../../test/support/builders.ts'
 import type { PreparedRequest } from '../../auxiliary/summary-rungs.ts'
 import { countersOf } from '../models/counters.ts'
-import { limitsFor } from '../models/limits.ts'
 import { HandoffThread } from './handoff-thread.ts'
 
 const thread = new HandoffThread()
