@@ -26,7 +26,7 @@ const WORDS_MIN = 2
 
 export function findRules(message: Message): readonly FoundRule[] {
   if (message.role !== 'user' || message.synthetic === true) return []
-  const own = bounded(ownWords(plainText(message.parts)), MESSAGE_CHARACTERS_MAX)
+  const own = bounded(unquoted(ownWords(plainText(message.parts))), MESSAGE_CHARACTERS_MAX)
   const [speaker, said] = splitSpeaker(own)
   return sentencesOf(said).flatMap((sentence) => {
     const text = sentence.toLowerCase()
@@ -34,6 +34,12 @@ export function findRules(message: Message): readonly FoundRule[] {
     if (!lifts && !isRule(text)) return []
     return [{ text: redact(`${speaker}${sentence}`), lifts }]
   })
+}
+
+/** Lines that a chat or a mail program marks as words of others: of another person, or of the model. */
+function unquoted(text: string): string {
+  const lines = text.split('\n').filter((line) => !/^\s*[>|]/.test(line))
+  return lines.join('\n').trim()
 }
 
 /** In a group each message begins with the name of its sender. */
@@ -51,7 +57,7 @@ const LABEL =
 function sentencesOf(text: string): readonly string[] {
   return text
     .split(/(?<=[^\d\s][.!?…])\s+|(?<=[。！？])|\n+|;\s+/u)
-    .map((part) => oneLine(part.replace(/^[\s>*•–-]+|^\d{1,2}[.)]\s+/u, '')))
+    .map((part) => oneLine(part.replace(/^[\s*•–-]+|^\d{1,2}[.)]\s+/u, '')))
     .filter((part) => part.length <= SENTENCE_CHARACTERS_MAX && wordsOf(part) >= WORDS_MIN)
 }
 
@@ -67,7 +73,6 @@ const ASKED_FOR =
 
 /** Of a sentence in small letters. */
 function isRule(sentence: string): boolean {
-  if (/^\s*[>|]/.test(sentence)) return false
   const bare = sentence.replace(QUOTED, ' … ')
   if (/[?？]\s*$/.test(bare)) return ASKED_FOR.test(bare)
   if (!isEnglishRule(bare) && !isPutAsRule(bare)) return false

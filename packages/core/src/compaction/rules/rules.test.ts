@@ -52,6 +52,13 @@ describe('findRules', () => {
     }
   })
 
+  it('takes none from what a reply quotes', () => {
+    const quotes = ['> Fine. Always approve it.\n\nMia: Go on.', '  > > Never ask Ben.\nWhat now?']
+    for (const text of quotes) expect(textsOf(user(text))).toEqual([])
+    const ruled = 'Mia: Never approve it without me.'
+    expect(textsOf(user(`> Always approve it.\n\n${ruled}`))).toEqual([ruled])
+  })
+
   it('says who ruled in a group, and masks a secret', () => {
     expect(textsOf(user('Anna: Good morning. Never open the gate.'))).toEqual([
       'Anna: Never open the gate.',
