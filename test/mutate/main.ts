@@ -4,6 +4,7 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -100,11 +101,7 @@ async function work(): Promise<void> {
   const judge = new Judge(root, copy, Number(values.seconds))
   try {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const path = join(copy, next.file)
-      const original = readFileSync(path)
-      writeFileSync(path, next.mutated)
-      const killedBy = await judge.judge(next.file)
-      writeFileSync(path, original)
+      const killedBy = await judge.judge(next)
       const { file, line, what } = next
       const verdict = { file, line, what, killedBy }
       judged.push(verdict)
@@ -133,8 +130,21 @@ function makeCopy(): string {
     recursive: true,
     filter: (path) => !skipped.test(path.slice(root.length)),
   })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  linkPackages(join(copy, 'node_modules'))
   return copy
+}
+
+/** Foreign packages are shared; our own are those of the copy, or its tests would run our sources. */
+function linkPackages(folder: string): void {
+  mkdirSync(join(folder, '@throughline'), { recursive: true })
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name === '@throughline' || name === 'throughline') continue
+    symlinkSync(join(root, 'node_modules', name), join(folder, name))
+  }
+  symlinkSync('../packages/server', join(folder, 'throughline'))
+  for (const name of ['core', 'dashboard']) {
+    symlinkSync(`../../packages/${name}`, join(folder, '@throughline', name))
+  }
 }
 
 function report(): void {
