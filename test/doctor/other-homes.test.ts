@@ -97,14 +97,25 @@ describe('importing Claude Code', () => {
       { ...claude('e', 'd', 'user', 'It was about plans.'), isCompactSummary: true },
       claude('f', 'e', 'user', 'go on'),
       { ...claude('g', 'f', 'user', 'find it'), isSidechain: true },
+      {
+        ...{
+          type: 'attachment',
+          uuid: 'h',
+          parentUuid: 'f',
+          isSidechain: false,
+          timestamp: at(104),
+        },
+        attachment: { type: 'queued_command', prompt: 'this too', commandMode: 'prompt' },
+      },
     ])
     const store = openMemoryStore()
     const report = await bring('claude-code', folder, store)
-    expect(sumOf(report)).toMatchObject({ in: 8, brought: 6, silent: 2, left: 0 })
+    expect(sumOf(report)).toMatchObject({ in: 9, brought: 7, silent: 2, left: 0 })
     expect(await textsOf(store)).toEqual({
       id: '0c1d2e',
-      all: ['first', 'one way', 'another way', 'go on', 'find it'],
-      ...{ shown: ['go on'], beside: ['one way', 'find it'], summary: 'It was about plans.' },
+      all: ['first', 'one way', 'another way', 'go on', 'find it', 'this too'],
+      ...{ shown: ['go on', 'this too'], beside: ['one way', 'find it'] },
+      summary: 'It was about plans.',
     })
     expect(await store.verify({})).toEqual([])
     rmSync(path)

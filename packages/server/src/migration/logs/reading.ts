@@ -1,6 +1,10 @@
 import { isArray, isObject, type JsonObject } from '#core/base/json'
 import type { Codec } from '#core/message/codec'
-import { activeLines, preservedIds } from '#core/message/formats/claude-code/branch'
+import {
+  activeLines,
+  preservedIds,
+  withQueuedPrompts,
+} from '#core/message/formats/claude-code/branch'
 import { claudeCodeFormat } from '#core/message/formats/claude-code/claude-code'
 import { codexFormat } from '#core/message/formats/codex/codex'
 import { piFormat } from '#core/message/formats/pi/pi'
@@ -65,9 +69,9 @@ function told(messages: readonly Message[], isActive: boolean): Reading {
 function readClaudeCode(documents: readonly JsonObject[]): readonly Reading[] {
   // A log of a sub-agent alone is marked as beside the conversation from end to end.
   const isAllBeside = documents.every((line) => line['isSidechain'] !== false)
-  const lines: readonly JsonObject[] = isAllBeside
-    ? documents.map((line) => ({ ...line, isSidechain: false }))
-    : documents
+  const lines = withQueuedPrompts(
+    isAllBeside ? documents.map((line) => ({ ...line, isSidechain: false })) : documents,
+  )
   const active = new Set<JsonObject>()
   let start = 0
   for (let at = 1; at <= lines.length; at++) {

@@ -117,3 +117,22 @@ function isSpoken(line: JsonObject): boolean {
 export function isSystemPrompt(line: JsonObject): boolean {
   return line['type'] === 'system' && line['subtype'] === 'system_prompt'
 }
+
+/**
+ * What a person writes while a turn runs joins it as an attachment, mostly without a line of its own;
+ * read as the line that it would have been. Attachments of other kinds are notes of the program.
+ */
+export function withQueuedPrompts(lines: readonly JsonObject[]): readonly JsonObject[] {
+  const uuids = new Set(lines.map((line) => line['uuid']))
+  return lines.map((line) => {
+    const { type, attachment, rendered: _, renderedRole: __, ...rest } = line
+    if (type !== 'attachment' || !isObject(attachment)) return line
+    const { type: kind, prompt, commandMode, origin, isMeta, source_uuid: source } = attachment
+    if (kind !== 'queued_command' || prompt === undefined || prompt === null) return line
+    if (typeof source === 'string' && uuids.has(source)) return line
+    const sender = isObject(origin) ? (origin['kind'] ?? 'human') : 'human'
+    const isOwn = sender === 'human' && (commandMode ?? 'prompt') === 'prompt' && isMeta !== true
+    const message = { role: 'user', content: prompt }
+    return { ...rest, ...(!isOwn && { isMeta: true }), type: 'user', message }
+  })
+}

@@ -40,6 +40,42 @@ describe('claude-code', () => {
     ])
   })
 
+  it('has what the person wrote while a turn was running, once', () => {
+    const queued = (uuid: string, parent: string, more: JsonObject) =>
+      line('attachment', uuid, parent, {
+        attachment: { type: 'queued_command', commandMode: 'prompt', ...more },
+      })
+    const lines = [
+      user('1', null, 'ask'),
+      reply('2', '1', 'm1', call('a')),
+      user('3', '2', result('a')),
+      queued('4', '3', { prompt: 'and the boats', origin: { kind: 'human' } }),
+      queued('5', '4', { prompt: [text('on Friday')] }),
+      queued('6', '5', { prompt: 'done', commandMode: 'task-notification' }),
+      queued('7', '6', { prompt: 'from another session', origin: { kind: 'peer' } }),
+      line('attachment', '8', '7', { attachment: { type: 'date', date: '2026-11-16' } }),
+      reply('9', '8', 'm2', text('answer')),
+      queued('10', '9', { prompt: 'later', source_uuid: '11' }),
+      user('11', '10', 'later'),
+    ]
+    const { messages } = claudeCodeFormat.parse(lines)
+    const words = messages.flatMap((message) =>
+      message.role !== 'user' ? [] : [[message.synthetic === true, ...message.parts]],
+    )
+    expect(words).toMatchObject([
+      [false, text('ask')],
+      ...[
+        [false, text('and the boats')],
+        [false, text('on Friday')],
+      ],
+      ...[
+        [true, text('done')],
+        [true, text('from another session')],
+      ],
+      [false, text('later')],
+    ])
+  })
+
   it('takes the line before for a parent that is missing', () => {
     const lines = [user('1', null, 'ask'), reply('2', 'lost', 'm1', text('answer'))]
     expect(said(claudeCodeFormat.parse(lines))).toEqual(['user: ask', 'assistant: answer'])

@@ -14,7 +14,7 @@ import { readContent } from '../content.ts'
 import { conversationOf } from '../document.ts'
 import { positioned } from '../openai-responses/items.ts'
 import { asList, numberField, originOf, textField, without } from '../origin.ts'
-import { activeLines, isSystemPrompt, replyId } from './branch.ts'
+import { activeLines, isSystemPrompt, replyId, withQueuedPrompts } from './branch.ts'
 import { writeLines } from './lines.ts'
 
 /** Claude Code's session files: one line per block of a reply, user message or notice. */
@@ -33,7 +33,7 @@ export const claudeCodeFormat: Codec = {
   },
 
   parse(document) {
-    const lines = asList(document).filter(isObject)
+    const lines = withQueuedPrompts(asList(document).filter(isObject))
     const active = inReplies(activeLines(lines))
     let at = 0
     const messages = active.flatMap((reply) => {
