@@ -35,6 +35,9 @@ const LONE_PART = 'test/simulation'
 /** Their tests start processes and wait for them: two files at a time keep two cores no busier. */
 const WAITING_PARTS = ['test/gateways', 'test/journeys', 'test/product']
 
+/** Parts of many files that load the same sources and start few processes. */
+const SHARED_MODULES = /^(?:core|server|bench)\/|^test\/(?:doctor|model)$/
+
 const root = join(import.meta.dirname, '..')
 const reports = mkdtempSync(join(tmpdir(), 'throughline-test-'))
 
@@ -75,8 +78,8 @@ function listParts(): Part[] {
     { name: 'lint', command: ['biome', 'check', '.'], kind: 'command' },
     ...[...areas].map(([name, members]): Part => {
       const workers = WAITING_PARTS.includes(name) ? ['--maxWorkers=2'] : []
-      // No test leaves its mark on a source's module, and loading them anew for each file is a third of the time.
-      const modules = /^(?:core|server)\//.test(name) ? ['--no-isolate'] : []
+      // No test changes a module's state, and loading the sources again for each file is a third of the time.
+      const modules = SHARED_MODULES.test(name) ? ['--no-isolate'] : []
       return {
         name,
         command: ['vitest', 'run', ...workers, ...modules, ...members],

@@ -119,16 +119,9 @@ const ARCHITECTURE: Architecture = {
   sourceLinesMax: 400,
   importsMax: 20,
   crowdedFiles: {
-    'packages/core/src/store/contract-suite/store-contract.ts': 21,
     'packages/server/src/cli/commands/compact/compact.ts': 24,
-    'packages/server/src/cli/commands/serve/serve.ts': 23,
-    'packages/server/src/cli/program.ts': 26,
-    'packages/server/src/migration/hermes/diagnose/diagnose.ts': 23,
-    'packages/server/src/migration/hermes/import/import.ts': 21,
     'packages/server/src/runtime/client-sessions/recorder.ts': 23,
     'packages/server/src/runtime/loop/loop.ts': 21,
-    'packages/server/src/runtime/open-runtime.ts': 32,
-    'packages/server/src/runtime/sessions/session-handle.ts': 23,
   },
   folderFilesMax: 25,
   retiredWords: [

@@ -1,27 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { auditCommand } from './commands/audit/audit.ts'
-import { backupCommand } from './commands/backup/backup.ts'
-import { chatCommand } from './commands/chat/chat.ts'
-import { compactCommand } from './commands/compact/compact.ts'
 import { completionCommand } from './commands/completion/completion.ts'
 import { configCommand } from './commands/config/config.ts'
 import { doctorCommand } from './commands/doctor/doctor.ts'
-import { exportCommand } from './commands/export/export.ts'
-import { importCommand } from './commands/import/import.ts'
 import { leaveCommand } from './commands/leave/leave.ts'
-import { mcpCommand } from './commands/mcp/mcp.ts'
 import { proxyCommand } from './commands/proxy/proxy.ts'
-import { purgeCommand } from './commands/purge/purge.ts'
 import { rehearseCommand } from './commands/rehearse/rehearse.ts'
 import { runCommand } from './commands/run/run.ts'
-import { searchCommand } from './commands/search/search.ts'
-import { sendCommand } from './commands/send/send.ts'
-import { serveCommand } from './commands/serve/serve.ts'
 import { serviceCommand } from './commands/service/service.ts'
-import { sessionsCommand } from './commands/sessions/sessions.ts'
-import { showCommand } from './commands/show/show.ts'
 import { tokensCommand } from './commands/tokens/tokens.ts'
+import { sessionCommands } from './session-commands.ts'
 
 /** All commands, in the order in which a newcomer meets them. */
 export function buildProgram(): Command {
@@ -43,19 +32,12 @@ export function buildProgram(): Command {
 }
 
 function groups() {
+  const { talk, look, keep } = sessionCommands()
   return [
-    { heading: 'Talk:', commands: [serveCommand(), chatCommand(), sendCommand(), mcpCommand()] },
+    { heading: 'Talk:', commands: talk },
     { heading: 'Keep other agents:', commands: [runCommand(), proxyCommand(), leaveCommand()] },
-    {
-      heading: 'Look:',
-      commands: [sessionsCommand(), showCommand(), searchCommand()],
-    },
-    {
-      heading: 'Keep:',
-      commands: [
-        ...[compactCommand(), backupCommand(), exportCommand(), importCommand(), purgeCommand()],
-      ],
-    },
+    { heading: 'Look:', commands: look },
+    { heading: 'Keep:', commands: keep },
     { heading: 'Prove:', commands: [auditCommand(), doctorCommand(), rehearseCommand()] },
     {
       heading: 'Set up:',

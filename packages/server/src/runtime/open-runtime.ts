@@ -1,22 +1,13 @@
-import { randomUUID } from 'node:crypto'
-import { NO_AUDIT } from '#core/audit/log/log'
-import { type Clock, systemClock } from '#core/base/clock'
-import { isGone, thisHost } from '#core/base/host'
 import type { SessionId } from '#core/base/ids'
-import { type Logger, SILENT } from '#core/base/logger'
 import { EventHub } from '#core/session/events/event-hub'
 import type { EventQuery, RuntimeEvent } from '#core/session/events/runtime-event'
-import type { Notice } from '#core/session/protocol/state'
-import { Runner } from '#core/session/runner'
-import { LEASE_TIMES } from '#core/session/runner-lease'
-import { type Edge, Sender } from '#core/session/sender'
-import { SESSION_SETTINGS, type SessionSettings } from '#core/session/settings'
+import type { Runner } from '#core/session/runner'
+import type { Edge } from '#core/session/sender'
 import type { Store } from '#core/store/contract'
-import { estimateMessage, estimateText } from '#core/tokens/estimate'
 import type { Agent, ResolvedAgent } from './agent.ts'
 import { type Health, readHealth } from './health.ts'
 import { ModelService } from './models/model-service.ts'
-import type { PeriodicTask } from './periodic-task.ts'
+import { openRunner } from './open-runner.ts'
 import type {
   Admission,
   AgentSummary,
@@ -32,18 +23,13 @@ import type {
   SessionSummary,
   StartedAfresh,
 } from './runtime.ts'
-import { type RuntimeOptions, SOUND } from './runtime-options.ts'
+import { completeOptions, type RuntimeOptions } from './runtime-options.ts'
 import { admitMessage } from './sessions/admission.ts'
 import { listSummaries, searchAll } from './sessions/all-sessions.ts'
 import { SessionFactory } from './sessions/session-factory.ts'
 import { type SessionDependencies, SessionHandle } from './sessions/session-handle.ts'
 import { WaitNotices, waitNotice } from './sessions/wait-notices.ts'
-import { auditedIntake } from './store-layers/audited-intake.ts'
-import { DamagedSessions } from './store-layers/damaged-sessions.ts'
-import { propagateErasure } from './store-layers/erasure-propagation.ts'
-import { stagedSweep } from './store-layers/staged-sweep.ts'
-import { StoreHealth } from './store-layers/store-health.ts'
-import { unfinishedErasures } from './store-layers/unfinished-erasures.ts'
+import { LayeredStore } from './store-layers/layered-store.ts'
 import { ToolService } from './tools/tool-service.ts'
 
 export type { RuntimeOptions }
@@ -57,15 +43,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<LocalRuntime
   return runtime
 }
 
-const HANDOFF_MS_MAX = 10 * 60_000
-const SEND_RETRY_MS = 1_000
-const SEND_ATTEMPTS_MAX = 20
-
 export class LocalRuntime implements Runtime {
+  readonly #layers: LayeredStore
   readonly #store: Store
-  readonly #storeHealth: StoreHealth
-  readonly #damaged: DamagedSessions
-  readonly #clock: Clock
   readonly #hub: EventHub
   readonly #runner: Runner | null
   readonly #edges: Edge[]
@@ -74,53 +54,46 @@ export class LocalRuntime implements Runtime {
   readonly #waitNotices = new WaitNotices()
   readonly #sessions: SessionFactory
   readonly #tools: ToolService
-  readonly #sweeping: PeriodicTask
-  readonly #erasing: PeriodicTask
   #agents: readonly Agent[]
   #resolved: ReadonlyMap<string, ResolvedAgent>
 
   constructor(options: RuntimeOptions) {
-    const { agents, edges = [], logger = SILENT, clock = systemClock, runs = true } = options
-    const audit = options.audit ?? NO_AUDIT
-    const seams = { ...SOUND, ...options.seams }
-    this.#storeHealth = new StoreHealth(clock, logger)
-    const countTokens = (id: SessionId, text: string) =>
-      this.#models.calibrations.correct(id, estimateText(text, 'generic'))
-    this.#damaged = new DamagedSessions(logger)
-    this.#clock = clock
-    const heard = this.#damaged.heard(this.#storeHealth.heard(seams.store(options.store)))
+    const complete = completeOptions(options)
+    const { agents, logger, clock, audit, environment, settings, seams } = complete
+    const countTokens = (id: SessionId, text: string) => this.#models.countText(id, text)
     const sharesNotes = (agent: string) => this.#resolved.get(agent)?.agent.sharesNotes === true
-    const store = propagateErasure({ store: auditedIntake(heard, audit), countTokens, sharesNotes })
-    const settings = { ...SESSION_SETTINGS, ...options.settings }
+    this.#layers = new LayeredStore({
+      ...{ store: seams.store(options.store), clock, logger, audit, countTokens, sharesNotes },
+    })
+    const { store } = this.#layers
     this.#store = store
     this.#sessions = new SessionFactory(store, () => this.#resolved)
     const readWaitNotices = (only: SessionId | undefined) =>
       this.#waitNotices.readCurrent(store, { only, ourselves: this.#runner?.id ?? null })
-    this.#hub = new EventHub({ store, clock, logger, readWaitNotices: readWaitNotices })
-    this.#sweeping = stagedSweep({ store, clock, logger })
-    this.#erasing = unfinishedErasures({ store, countTokens, sharesNotes, clock, logger })
-    this.#edges = [...edges]
+    this.#hub = new EventHub({ store, clock, logger, readWaitNotices })
+    this.#edges = [...complete.edges]
     this.#tools = new ToolService({
-      ...{ store, clock, logger, countTokens },
+      ...{ store, clock, logger, countTokens, environment },
       onAdmitted: (id) => this.#runner?.wake(id),
       openRoute: (route, scope) => this.#sessions.openRoute(route, scope),
-      environment: options.environment ?? {},
-      onToolsChanged: () => this.#takeUpTools(logger),
+      onToolsChanged: () => {
+        // The servers that changed their tools cannot help it if those cannot be used.
+        try {
+          this.reconfigure(this.#agents)
+        } catch (error) {
+          logger.error({ err: error }, 'changed tools of servers not taken up')
+        }
+      },
       ...(options.processes !== undefined && { processes: options.processes }),
     })
     this.#agents = agents
     this.#resolved = this.#tools.resolveAgents(agents)
     this.#models = new ModelService({
-      store,
-      clock,
-      logger,
-      environment: options.environment ?? {},
-      auxiliary: options.auxiliary ?? {},
+      ...{ store, clock, logger, environment, auxiliary: complete.auxiliary, countTokens },
       agents: () => this.#resolved,
-      countTokens,
       tools: this.#tools.tools,
       onLive: (id, event) => {
-        // What is taken back was no answer: whoever waits still does.
+        // An answer that is taken back was none: the turn still waits.
         if (event.kind !== 'void') this.#waitNotices.end(id)
         this.#hub.publish(id, event)
       },
@@ -128,56 +101,29 @@ export class LocalRuntime implements Runtime {
       onModelBack: () => this.#runner?.modelIsBack(),
       ...(options.handoffThread !== undefined && { handoffThread: options.handoffThread }),
     })
-    const resolved = () => this.#resolved
-    const settingsFor = (agent: string): SessionSettings => ({
+    const settingsFor = (agent: string) => ({
       ...settings,
       ...this.#resolved.get(agent)?.agent.settings,
     })
-    const tools = seams.tools(this.#models.tools)
-    const { model, digest } = this.#models.writers
-    const writers = { model: seams.writer(model), digest: seams.writer(digest) }
-    this.#runner = runs
-      ? new Runner({
-          store,
-          clock,
-          steps: seams.steps(this.#models.steps, tools),
-          tools,
-          writers,
-          decisions: seams.decisions,
-          settings,
-          settingsFor,
-          handoffMsMax: HANDOFF_MS_MAX,
-          audit,
-          wantedFor: (agent) => this.#resolved.get(agent)?.wanted,
-          onNotice: (id, agent, wait) => this.#announceWait(id, agent, wait),
-          onStop: (id) => this.#models.interrupt(id),
-          get agents() {
-            return [...resolved().keys()]
+    this.#runner = complete.runs
+      ? openRunner({
+          ...complete,
+          ...{ store, models: this.#models, edges: this.#edges, settingsFor },
+          agents: () => this.#resolved,
+          onNotice: (id, agent, { turn, notice, isKnown }) => {
+            const notifies = this.#resolved.get(agent)?.agent.notifiesOfCompaction ?? true
+            const isVisible = notifies || notice !== 'waiting-for-compaction'
+            this.#waitNotices.note({ id, turn, notice, isVisible })
+            if (isVisible && !isKnown) this.#hub.publish(id, waitNotice(turn, notice))
           },
-          host: thisHost(),
-          isGone: (row) => seams.isGone(row, isGone(row)),
-          lease: options.lease ?? LEASE_TIMES,
-          random: () => randomUUID().replaceAll('-', ''),
-          sender: new Sender({
-            store,
-            clock,
-            edges: this.#edges,
-            retryMs: SEND_RETRY_MS,
-            attemptsMax: SEND_ATTEMPTS_MAX,
-          }),
-          onCrash: (id, error) => logger.error({ sessionId: id, err: error }, 'session crashed'),
         })
       : null
     this.#sessionDeps = {
-      ...{ store, sharesNotes },
+      ...{ store, sharesNotes, hub: this.#hub, settingsFor, countText: countTokens },
       refreshMemory: (id) => this.#tools.refreshMemory(id),
       interrupt: (id) => this.#models.interrupt(id),
-      hub: this.#hub,
-      settingsFor,
-      writerFor: () => this.#models.writers.preview,
-      countMessage: (id, message) =>
-        this.#models.calibrations.correct(id, estimateMessage(message, 'generic')),
-      countText: countTokens,
+      previewWriter: () => this.#models.writers.preview,
+      countMessage: (id, message) => this.#models.countMessage(id, message),
       wake: (id) => this.#runner?.wake(id),
       waitOf: (session) => this.#waitNotices.of(session, this.#runner?.id ?? null),
     }
@@ -185,11 +131,10 @@ export class LocalRuntime implements Runtime {
 
   async start(): Promise<void> {
     if (this.#runner === null) return
-    await this.#damaged.check(this.#store, this.#clock)
+    await this.#layers.check()
     await Promise.all([this.#tools.start(), this.#models.start()])
     this.#runner.start()
-    this.#sweeping.start()
-    this.#erasing.start({ firstMs: 0 })
+    this.#layers.startUpkeep()
   }
 
   get agents(): readonly AgentSummary[] {
@@ -201,15 +146,6 @@ export class LocalRuntime implements Runtime {
     // Refused as a whole: what cannot be built leaves everything as it was.
     this.#resolved = this.#tools.resolveAgents(agents)
     this.#agents = agents
-  }
-
-  /** What servers offer has changed. Whatever is wrong with that, it is not theirs to hear. */
-  #takeUpTools(logger: Logger): void {
-    try {
-      this.reconfigure(this.#agents)
-    } catch (error) {
-      logger.error({ err: error }, 'changed tools of servers not taken up')
-    }
   }
 
   async createSession(request: NewSession): Promise<Created> {
@@ -258,29 +194,16 @@ export class LocalRuntime implements Runtime {
       runner: this.#runner,
       edges: this.#edges,
       models: this.#models,
-      storeError: this.#storeHealth.problem,
-      problems: [...this.#damaged.problems, ...this.#tools.problems],
+      storeError: this.#layers.error,
+      problems: [...this.#layers.problems, ...this.#tools.problems],
     })
   }
 
   async close(): Promise<void> {
-    await this.#sweeping.close()
-    await this.#erasing.close()
+    await this.#layers.stopUpkeep()
     await this.#runner?.close()
     await this.#tools.close()
     await this.#models.close()
-    await this.#damaged.close()
-    await this.#storeHealth.close()
-  }
-
-  #announceWait(
-    id: SessionId,
-    agent: string,
-    { turn, notice, isKnown }: { turn: number; notice: Notice; isKnown: boolean },
-  ): void {
-    const notifiesOfCompaction = this.#resolved.get(agent)?.agent.notifiesOfCompaction ?? true
-    const isVisible = notifiesOfCompaction || notice !== 'waiting-for-compaction'
-    this.#waitNotices.note({ id, turn, notice, isVisible: isVisible })
-    if (isVisible && !isKnown) this.#hub.publish(id, waitNotice(turn, notice))
+    await this.#layers.close()
   }
 }

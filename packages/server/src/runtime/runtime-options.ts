@@ -1,11 +1,11 @@
-import type { AuditWriter } from '#core/audit/log/log'
-import type { Clock } from '#core/base/clock'
-import type { Logger } from '#core/base/logger'
+import { type AuditWriter, NO_AUDIT } from '#core/audit/log/log'
+import { type Clock, systemClock } from '#core/base/clock'
+import { type Logger, SILENT } from '#core/base/logger'
 import type { HandoffWriter } from '#core/session/handoff'
 import { DECISIONS, type Decisions } from '#core/session/protocol/policy'
 import type { LeaseTimes } from '#core/session/runner-lease'
 import type { Edge } from '#core/session/sender'
-import type { SessionSettings } from '#core/session/settings'
+import { SESSION_SETTINGS, type SessionSettings } from '#core/session/settings'
 import type { StepRunner, ToolRunner } from '#core/session/step'
 import type { Store } from '#core/store/contract'
 import type { RunnerRow } from '#core/store/rows'
@@ -35,7 +35,7 @@ export interface RuntimeOptions {
   readonly lease?: LeaseTimes
   /** False: admits, reads and sends nothing; sessions are run by other processes. */
   readonly runs?: boolean
-  /** Puts something in the place of a part: how failpoints and planted bugs get in. */
+  /** Replaces a part: how failpoints and planted bugs get in. */
   readonly seams?: Partial<Seams>
 }
 
@@ -50,11 +50,30 @@ export interface Seams {
 }
 
 /** Every part as it is. */
-export const SOUND: Seams = {
+const SOUND: Seams = {
   store: (store) => store,
   steps: (steps) => steps,
   tools: (tools) => tools,
   writer: (writer) => writer,
   decisions: DECISIONS,
   isGone: (_row, isDead) => isDead,
+}
+
+export type CompleteOptions = ReturnType<typeof completeOptions>
+
+export function completeOptions(options: RuntimeOptions) {
+  const {
+    edges = [],
+    logger = SILENT,
+    clock = systemClock,
+    runs = true,
+    audit = NO_AUDIT,
+  } = options
+  const { environment = {}, auxiliary = {} } = options
+  return {
+    ...options,
+    ...{ edges, logger, clock, runs, audit, environment, auxiliary },
+    settings: { ...SESSION_SETTINGS, ...options.settings },
+    seams: { ...SOUND, ...options.seams },
+  }
 }

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
 import { sessionId } from '../../base/ids.ts'
 import type { Store } from '../contract.ts'
+import { openMemoryStore } from '../memory/open.ts'
+import type { Search } from '../queries.ts'
 import { StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
-async function find(
-  store: Store,
-  fixture: StoreFixture,
-  text: string,
-  limit = 10,
-): Promise<number[]> {
-  const { hits } = await store.search({ sessionId: fixture.id, text, limit, neighbours: 0 })
+type Asked = Partial<Search> & { readonly text: string }
+
+async function ask(store: Store, fixture: StoreFixture, asked: Asked) {
+  return await store.search({ sessionId: fixture.id, limit: 10, neighbours: 0, ...asked })
+}
+
+async function find(store: Store, fixture: StoreFixture, asked: Asked | string): Promise<number[]> {
+  const { hits } = await ask(store, fixture, typeof asked === 'string' ? { text: asked } : asked)
   return hits.map(({ entry }) => entry.number)
 }
 
@@ -118,7 +121,7 @@ export const searches: readonly StoreCase[] = [
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear('same', 'same', 'same')
-      assert.equal((await find(store, fixture, 'same', 2)).length, 2)
+      assert.equal((await find(store, fixture, { text: 'same', limit: 2 })).length, 2)
     },
   },
   {
@@ -141,6 +144,188 @@ export const searches: readonly StoreCase[] = [
         const codes = Array.from({ length: 8 }, (_, index) => 32 + ((round * 37 + index * 61) % 95))
         await find(store, fixture, String.fromCharCode(...codes))
       }
+    },
+  },
+]
+
+const FILLER = 'Nothing of note happened today and the office stayed quiet until the evening came. '
+
+/** Messages and questions of a few words, always the same. */
+function conversation(messages: number): { texts: string[]; questions: string[] } {
+  const words = ['red', 'green', 'blue', 'river', 'deploy', 'invoice', 'Lisbon', 'hotel', 'error']
+  let seed = 7
+  const pick = () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+    return words[Math.floor((seed / 2 ** 31) * words.length)] ?? ''
+  }
+  const sentence = (length: number) => Array.from({ length }, pick).join(' ')
+  return {
+    texts: Array.from({ length: messages }, (_, at) =>
+      at % 9 === 4 ? `${sentence(90)} rare${at}` : sentence(2 + (at % 7)),
+    ),
+    questions: ['rare13 river', 'Lisbon hotel', 'red green blue', 'invoise', ...words],
+  }
+}
+
+/** The order of hits, which is the same on every engine. */
+export const rankings: readonly StoreCase[] = [
+  {
+    name: 'search ranks as the store in memory does, whether entries are indexed yet or not',
+    run: async ({ store }) => {
+      const [here, reference] = [store, openMemoryStore()]
+      const [fixture, other] = [await StoreFixture.open(here), await StoreFixture.open(reference)]
+      const { texts, questions } = conversation(61)
+      for (const [at, text] of texts.entries()) {
+        for (const each of [fixture, other]) await each.exchange(text, texts[at + 1] ?? '')
+        if (at % 20 !== 0) continue
+        for (const text of questions) {
+          const [found, wanted] = [
+            await ask(here, fixture, { text }),
+            await ask(reference, other, { text }),
+          ]
+          const shown = ({ hits }: typeof found) =>
+            hits.map(({ entry, excerpt }) => [entry.number, excerpt])
+          assert.deepEqual([found.total, shown(found)], [wanted.total, shown(wanted)], text)
+        }
+      }
+    },
+  },
+  {
+    name: 'what stands around an entry raises it, and alone is found only when asked for',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('We planned the trip to Lisbon.', 'The hotel was by the river.')
+      for (let round = 0; round < 9; round++) await fixture.hear(FILLER.repeat(3))
+      await fixture.hear('A hotel by some river burned down.', 'Sad.')
+      const found = await find(store, fixture, 'Lisbon hotel river')
+      assert.deepEqual([found[0], found.includes(12)], [2, true])
+      assert.ok(!(await find(store, fixture, 'burned')).includes(13))
+      assert.ok((await find(store, fixture, { text: 'burned', near: true })).includes(13))
+    },
+  },
+  {
+    name: 'entries that share common words with their neighbours do not hide the one that was asked for',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      const letter = (parcel: number) => `The code word of parcel p1x${parcel} is elder.`
+      await fixture.hear(`${letter(7)} ${FILLER.repeat(30)}`)
+      for (let parcel = 20; parcel < 40; parcel++) await fixture.hear(letter(parcel))
+      for (let asked = 37; asked < 40; asked++) {
+        await fixture.exchange(`Question: what is the code word of parcel p1x${asked}?`, 'elder')
+      }
+      await fixture.exchange('Question: what is the code word of parcel p1x7?', 'I look it up.')
+      for (const text of [
+        'p1x7',
+        'code word of parcel p1x7',
+        'Question: what is the code word of parcel p1x7?',
+        'code word that the office gave the parcel p1x7 in the evening',
+      ]) {
+        const found = await find(store, fixture, { text, near: true, limit: 2 })
+        assert.ok(found.includes(1), `${text}: ${found}`)
+      }
+    },
+  },
+  {
+    name: 'function words do not count beside others, and are found alone',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('What did you do with it?', 'an orchid', 'Do what you can with that.')
+      assert.deepEqual(await find(store, fixture, 'what did you do with the orchid'), [2])
+      assert.deepEqual(await find(store, fixture, 'with what'), [1, 3].reverse())
+    },
+  },
+  {
+    name: 'irregular forms and slips of the pen are found',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('She went to the mountains', 'kubernetes was upgraded', 'other words')
+      assert.deepEqual(await find(store, fixture, 'going'), [1])
+      assert.deepEqual(await find(store, fixture, 'kuberntes'), [2])
+    },
+  },
+  {
+    name: 'names are found by their parts and as a whole, phrases and paths as they are written',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear(
+        'call compactMessages() in src/store/find.ts',
+        'messages about a store that we find: TypeError: x is not a function',
+        'a function that is not x',
+      )
+      assert.deepEqual(await find(store, fixture, 'compactMessages'), [1])
+      assert.deepEqual(await find(store, fixture, 'compact'), [1])
+      assert.deepEqual(await find(store, fixture, { text: 'src/store/find.ts', exact: true }), [1])
+      assert.deepEqual(await find(store, fixture, { text: 'find', path: 'store/find.ts' }), [1])
+      assert.deepEqual(await find(store, fixture, '"x is not a function"'), [2])
+      assert.deepEqual(await find(store, fixture, '"not there" function'), [])
+    },
+  },
+  {
+    name: 'a hit shows the passage that matches best',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear(
+        `${FILLER.repeat(20)} the needle is under the haystack ${FILLER.repeat(20)}`,
+      )
+      const { hits } = await ask(store, fixture, { text: 'needle haystack' })
+      assert.match(hits[0]?.excerpt ?? '', /needle is under the haystack/)
+      assert.ok((hits[0]?.excerpt.length ?? 0) <= 400)
+    },
+  },
+  {
+    name: 'pages of hits follow each other, and the answer says how many match',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('same one', 'same two', 'same three', 'other')
+      const whole = await find(store, fixture, 'same')
+      const pages = [0, 2].map((skip) => ask(store, fixture, { text: 'same', limit: 2, skip }))
+      const [first, second] = await Promise.all(pages)
+      const numbers = [first, second].flatMap((page) => page?.hits.map(({ entry }) => entry.number))
+      assert.deepEqual([numbers, first?.total, second?.total], [whole, 3, 3])
+      const before = (await fixture.row()).tail
+      assert.deepEqual((await find(store, fixture, { text: 'same', before })).length, 3)
+      assert.deepEqual(
+        await find(store, fixture, { text: 'same', before: whole[0] as never }),
+        whole.slice(1),
+      )
+    },
+  },
+  {
+    name: 'search keeps to a speaker and to a stretch of time',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      await fixture.exchange('orchid', 'an orchid, noted')
+      assert.deepEqual(await find(store, fixture, { text: 'orchid', speaker: 'person' }), [1])
+      assert.deepEqual(await find(store, fixture, { text: 'orchid', speaker: 'agent' }), [2])
+      const tomorrow = Date.now() + 86_400_000
+      assert.deepEqual(await find(store, fixture, { text: 'orchid', since: tomorrow }), [])
+      assert.equal((await find(store, fixture, { text: 'orchid', until: tomorrow })).length, 2)
+    },
+  },
+  {
+    name: 'several sessions are ranked together, and no other is searched [I21]',
+    run: async ({ store }) => {
+      const [one, two, hidden] = [
+        await StoreFixture.open(store),
+        await StoreFixture.open(store),
+        await StoreFixture.open(store),
+      ]
+      await one.hear('red', 'blue')
+      await two.hear('red green')
+      await hidden.hear('red green blue')
+      const sessionId = [one.id, two.id]
+      const { hits, total } = await ask(store, one, { sessionId, text: 'red green' })
+      const shown = hits.map((hit) => [hit.sessionId, hit.entry.number])
+      assert.deepEqual(
+        [shown, total],
+        [
+          [
+            [two.id, 1],
+            [one.id, 1],
+          ],
+          2,
+        ],
+      )
     },
   },
 ]

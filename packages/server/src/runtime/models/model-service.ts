@@ -1,6 +1,8 @@
 import type { SessionId } from '#core/base/ids'
+import type { Message } from '#core/message/message'
 import type { HandoffWriter } from '#core/session/handoff'
 import type { StepRunner, ToolRunner } from '#core/session/step'
+import { estimateMessage, estimateText } from '#core/tokens/estimate'
 import type { Tool } from '../../tools/tool.ts'
 import { Calibrations } from '../../turn/calibrations.ts'
 import { CALL_MS_MAX, toolRunner } from '../../turn/tool-runner.ts'
@@ -27,8 +29,8 @@ export class ModelService {
   readonly steps: StepRunner
   readonly tools: ToolRunner
   readonly writers: { readonly [kind in 'model' | 'preview' | 'digest']: HandoffWriter }
-  /** Token counts of each session, corrected by what providers bill. */
-  readonly calibrations = new Calibrations()
+  /** Corrects token counts of each session by what providers bill. */
+  readonly #calibrations = new Calibrations()
   readonly #parts: ModelServiceParts
   readonly #access: ModelAccess
   readonly #attempts: ReturnType<typeof storedAttempts>
@@ -45,7 +47,7 @@ export class ModelService {
     const { prices } = parts.auxiliary
     const turnCalls = new TurnCalls({ attempts, prices, logger, onModelBack })
     this.steps = turnSteps(parts, {
-      ...{ auxiliary, turnTools, openModel, calibrations: this.calibrations },
+      ...{ auxiliary, turnTools, openModel, calibrations: this.#calibrations },
       onCall: (record) => auxiliary.run(turnCalls.record(record), 'attempt not recorded'),
     })
     this.tools = toolRunner({
@@ -65,6 +67,14 @@ export class ModelService {
   async start(): Promise<void> {
     const agents = [...this.#parts.agents().values()]
     await this.#access.warmUp(agents.map(({ routes }) => routes))
+  }
+
+  countText(sessionId: SessionId, text: string): number {
+    return this.#calibrations.correct(sessionId, estimateText(text, 'generic'))
+  }
+
+  countMessage(sessionId: SessionId, message: Message): number {
+    return this.#calibrations.correct(sessionId, estimateMessage(message, 'generic'))
   }
 
   interrupt(sessionId: SessionId): void {

@@ -1,7 +1,10 @@
 import type { SessionId } from '#core/base/ids'
+import { entryView } from '#core/session/view/transcript'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
-import type { SessionRow } from '#core/store/rows'
+import { DamagedRowError } from '#core/store/errors'
+import type { ContextEntries } from '#core/store/queries'
+import type { Entry, SessionRow } from '#core/store/rows'
 import type {
   Found,
   SearchedSessions,
@@ -9,18 +12,21 @@ import type {
   SessionQuery,
   SessionSummary,
 } from '../runtime.ts'
-import { readSummary, type SessionDependencies, searchEntries } from './session-handle.ts'
+import { summaryOf } from './views.ts'
+
+/** What a running turn of a session waits for, as far as this process knows. */
+export type WaitOf = (session: SessionRow) => SessionSummary['state'] | undefined
 
 export async function listSummaries(
   store: Store,
   query: SessionQuery,
-  waitOf: SessionDependencies['waitOf'],
+  waitOf: WaitOf,
 ): Promise<readonly SessionSummary[]> {
   const rows = await store.listSessions(query)
   return await Promise.all(rows.map((row) => readSummary(store, row, waitOf)))
 }
 
-/** All sessions are ranked together. A damaged one hides nothing of the others; health tells of it. */
+/** Ranks all sessions together. A damaged one does not hide the others; `health` reports it. */
 export async function searchAll(
   store: Store,
   { agent, scope, sessionIds, ...query }: SearchRequest & SearchedSessions,
@@ -41,4 +47,42 @@ export async function searchAll(
     after = rows.length < LIST_MAX ? undefined : rows.at(-1)?.id
   } while (after !== undefined)
   return await searchEntries(store, sessions, { ...query, neighbours: 0 })
+}
+
+/** A session with a damaged entry is summarized from its row, so that it can still be listed and purged. */
+export async function readSummary(
+  store: Store,
+  session: SessionRow,
+  waitOf: WaitOf,
+): Promise<SessionSummary> {
+  const { id: sessionId } = session
+  const routes = await store.listRoutes({ sessionId })
+  const summarize = (row: SessionRow, source: ContextEntries | null) =>
+    summaryOf(row, { source, routes, waitingFor: waitOf(row) })
+  try {
+    const source = await store.readContext({ sessionId })
+    return summarize(source?.session ?? session, source)
+  } catch (error) {
+    if (error instanceof DamagedRowError) return summarize(session, null)
+    throw error
+  }
+}
+
+export async function searchEntries(
+  store: Store,
+  sessions: ReadonlyMap<SessionId, SessionRow>,
+  query: SearchRequest & { neighbours: number },
+): Promise<readonly Found[]> {
+  const ids = [...sessions.keys()]
+  const [only] = ids
+  if (only === undefined) return []
+  const { hits } = await store.search({ ...query, sessionId: ids.length === 1 ? only : ids })
+  return hits.map(({ sessionId, excerpt, entry, before, after }) => {
+    const view = (each: Entry) => entryView(each, sessions.get(sessionId)?.covers ?? 0)
+    return {
+      ...{ sessionId, excerpt, entry: view(entry) },
+      before: before.map(view),
+      after: after.map(view),
+    }
+  })
 }

@@ -12,16 +12,12 @@ import { buildContext } from '#core/session/context/build'
 import { parsePreview } from '#core/session/context/parse-preview'
 import { readRange } from '#core/session/context/source'
 import type { EventHub } from '#core/session/events/event-hub'
-import type { HandoffWriter } from '#core/session/handoff'
 import { type Preview, previewCompaction } from '#core/session/preview'
-import type { SessionSettings } from '#core/session/settings'
 import { type ControlEnd, controlOutcome } from '#core/session/view/control-outcome'
 import { entryView, waitForReply } from '#core/session/view/transcript'
 import { LIST_MAX } from '#core/store/bounds'
-import type { Store } from '#core/store/contract'
-import { DamagedRowError, InvalidRequestError, UnknownSessionError } from '#core/store/errors'
-import type { ContextEntries } from '#core/store/queries'
-import type { BusyPolicy, Entry, MailState, OperationRow, SessionRow } from '#core/store/rows'
+import { InvalidRequestError, UnknownSessionError } from '#core/store/errors'
+import type { BusyPolicy, MailState, OperationRow, SessionRow } from '#core/store/rows'
 import type {
   Admission,
   BlobView,
@@ -44,28 +40,23 @@ import type {
 } from '../runtime.ts'
 import { purge } from '../store-layers/purge.ts'
 import { type AdmissionDependencies, admissionOf, admitMessage, meantFor } from './admission.ts'
+import { readSummary, searchEntries, type WaitOf } from './all-sessions.ts'
 import { openSnapshot } from './snapshot.ts'
-import {
-  compactionView,
-  mailView,
-  pinsIn,
-  spendOn,
-  summaryOf,
-  tasksIn,
-  viewContext,
-} from './views.ts'
+import { compactionView, mailView, pinsIn, spendOn, tasksIn, viewContext } from './views.ts'
+
+type PreviewParts = Parameters<typeof previewCompaction>[0]
 
 /** What a handle needs of the runtime it belongs to. */
 export interface SessionDependencies extends AdmissionDependencies {
   readonly sharesNotes: (agent: string) => boolean
   readonly hub: EventHub
-  readonly settingsFor: (agent: string) => SessionSettings
-  readonly writerFor: (agent: string) => HandoffWriter
+  readonly settingsFor: (agent: string) => PreviewParts['settings']
+  readonly previewWriter: () => PreviewParts['writer']
   readonly countText: (sessionId: SessionId, text: string) => number
   /** A person stops it: so do the tasks beside its turns, but those that are shielded. */
   readonly interrupt: (sessionId: SessionId) => void
   /** What a running turn of it waits for, as far as this process knows. */
-  readonly waitOf: (session: SessionRow) => SessionSummary['state'] | undefined
+  readonly waitOf: WaitOf
 }
 
 export class SessionHandle implements Session {
@@ -99,13 +90,12 @@ export class SessionHandle implements Session {
   }
 
   async preview({ focus }: { focus?: string }, signal: AbortSignal): Promise<Preview> {
-    const { store, settingsFor, writerFor } = this.#deps
+    const { store, settingsFor, previewWriter } = this.#deps
     const sessionId = this.id
     const session = await store.findSession(sessionId)
     if (session === undefined) return { kind: 'failed', sessionId, reason: 'unknown-session' }
-    const { agent } = session
-    const writer = writerFor(agent)
-    const settings = settingsFor(agent)
+    const writer = previewWriter()
+    const settings = settingsFor(session.agent)
     return await previewCompaction(
       { store, writer, settings, sessionId, ...(focus !== undefined && { focus }) },
       signal,
@@ -130,7 +120,10 @@ export class SessionHandle implements Session {
 
   async pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission> {
     const { name, text, ...rest } = request
-    if (!isId(name)) throw new InvalidRequestError({ problem: 'A pin is named like a session id.' })
+    if (!isId(name))
+      throw new InvalidRequestError({
+        problem: 'Invalid pin name: use letters, digits, `_` and `-`.',
+      })
     const tokens = text === null ? 0 : this.#deps.countText(this.id, pinnedText(name, text))
     return await this.#control(rest, 'pin', text === null ? { name } : { name, text }, tokens)
   }
@@ -292,45 +285,4 @@ export class SessionHandle implements Session {
     })
     return meantFor(this.id, admissionOf(outcome, this.#deps.wake))
   }
-}
-
-/**
- * Of one with a damaged entry it tells what the row knows: that one must neither hide all others in
- * a list nor keep anybody from purging it.
- */
-export async function readSummary(
-  store: Store,
-  session: SessionRow,
-  waitOf: SessionDependencies['waitOf'],
-): Promise<SessionSummary> {
-  const { id: sessionId } = session
-  const routes = await store.listRoutes({ sessionId })
-  const summarize = (row: SessionRow, source: ContextEntries | null) =>
-    summaryOf(row, { source, routes, waitingFor: waitOf(row) })
-  try {
-    const source = await store.readContext({ sessionId })
-    return summarize(source?.session ?? session, source)
-  } catch (error) {
-    if (error instanceof DamagedRowError) return summarize(session, null)
-    throw error
-  }
-}
-
-export async function searchEntries(
-  store: Store,
-  sessions: ReadonlyMap<SessionId, SessionRow>,
-  query: SearchRequest & { neighbours: number },
-): Promise<readonly Found[]> {
-  const ids = [...sessions.keys()]
-  const [only] = ids
-  if (only === undefined) return []
-  const { hits } = await store.search({ ...query, sessionId: ids.length === 1 ? only : ids })
-  return hits.map(({ sessionId, excerpt, entry, before, after }) => {
-    const view = (each: Entry) => entryView(each, sessions.get(sessionId)?.covers ?? 0)
-    return {
-      ...{ sessionId, excerpt, entry: view(entry) },
-      before: before.map(view),
-      after: after.map(view),
-    }
-  })
 }

@@ -1,10 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import { KnownError } from '#core/base/errors'
 import type { HttpServer } from '../../../gateway/http/serve.ts'
-import type { ConfigChange } from '../../../host/config/compare.ts'
-import type { Loaded } from '../../../host/config/load.ts'
-import { problemText } from '../../../host/config/read/problem.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { Host } from '../../../host/open-host.ts'
 import { onEndSignal } from '../../../host/platform.ts'
@@ -16,6 +12,7 @@ import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
+import { followConfig, printWarnings } from './follow-config.ts'
 import { welcomeText } from './welcome.ts'
 
 interface ServeFlags extends StoreFlags {
@@ -73,7 +70,7 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
     closers.push(async () => await served?.close())
     const gateways = await openGateways(host)
     closers.push(() => gateways.close())
-    closers.push(await watch(flags, host))
+    closers.push(await followConfig(withAddress(flags), host))
     await welcome(host, served, flags)
     printWarnings(host.loaded.warnings)
     if (gateways.names.length > 0) printNotice(`chats: ${gateways.names.join(', ')}`)
@@ -130,55 +127,4 @@ async function welcome(host: Host, served: HttpServer | null, flags: ServeFlags)
     program: commandForm(programLocation()),
   }
   process.stderr.write(welcomeText(facts, paintOn(process.stderr)))
-}
-
-async function watch(flags: ServeFlags, host: Host): Promise<() => void> {
-  const { watchConfig } = await import('../../../host/config/watch.ts')
-  const { storeRequest: loadRequest } = await import('../../../host/store-selection.ts')
-  return watchConfig({
-    load: loadRequest(withAddress(flags)),
-    current: host.loaded,
-    onChange: (loaded, change) => {
-      apply(host, loaded, change)
-      printWarnings(loaded.warnings)
-    },
-    onBroken: (problems) => {
-      for (const problem of problems) printNotice(`configuration: ${problemText(problem)}`)
-      printNotice('configuration: keeping the previous configuration.')
-    },
-  })
-}
-
-/** One may be about a variable that is missing in this process only. */
-function printWarnings(warnings: Host['loaded']['warnings']): void {
-  for (const warning of warnings) printNotice(`configuration: ${problemText(warning)}`)
-}
-
-function apply(host: Host, loaded: Loaded, { applies, needsRestart }: ConfigChange): void {
-  if (applies.length > 0) {
-    const before = namesOf(host)
-    try {
-      host.runtime.reconfigure(host.agentsFrom(loaded))
-    } catch (error) {
-      if (!(error instanceof KnownError)) throw error
-      printNotice(`configuration: ${error.message}`)
-      printNotice('configuration: keeping the previous configuration.')
-      return
-    }
-    host.logger.setLevel(loaded.config.logging.level)
-    printNotice(`configuration: changed ${applies.join(', ')}; in effect from the next turn on.`)
-    const after = namesOf(host)
-    for (const name of before.filter((each) => !after.includes(each))) {
-      printNotice(
-        `configuration: agent ${name} was removed; messages to its sessions wait until it is back.`,
-      )
-    }
-  }
-  if (needsRestart.length > 0) {
-    printNotice(`configuration: ${needsRestart.join(', ')} needs a restart.`)
-  }
-}
-
-function namesOf({ runtime }: Host): readonly string[] {
-  return runtime.agents.map(({ name }) => name)
 }

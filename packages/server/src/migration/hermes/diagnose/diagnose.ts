@@ -1,23 +1,9 @@
 import { dirname, resolve, sep } from 'node:path'
-import { findPoisonedClients } from '../findings/client.ts'
-import { findFileFaults } from '../findings/file.ts'
-import { type Grounded, ground } from '../findings/grounds.ts'
-import { findIdentityFaults } from '../findings/identity.ts'
-import { findDropped, findPauses, findTornSummaries } from '../findings/log-faults.ts'
-import { findLogIdentityFaults } from '../findings/log-identity.ts'
-import { findDenials } from '../findings/memory-gap.ts'
-import { pairOperations } from '../findings/operations.ts'
-import { findParentFaults } from '../findings/parents.ts'
-import { findRewrites } from '../findings/rewrite.ts'
-import { findStateFaults } from '../findings/state.ts'
-import { findStuck } from '../findings/stuck.ts'
-import { findTornMarkers } from '../findings/torn-marker.ts'
-import { findTranscriptFaults } from '../findings/transcript.ts'
+import { findAll } from '../findings/find-all.ts'
 import { findZone, gatherConversations } from '../read/conversations.ts'
 import { HermesStoreError } from '../read/errors.ts'
 import { findProfiles, type ProfileFiles } from '../read/home.ts'
 import { readLogs } from '../read/log.ts'
-import type { LogEvent } from '../read/log-event.ts'
 import { openReadOnly, translate } from '../read/open.ts'
 import type { Diagnosis, HermesConversation, ProfileDiagnosis, StoreFacts } from './diagnosis.ts'
 import { type ExaminedProfile, examineOpened } from './examine.ts'
@@ -90,7 +76,7 @@ async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosi
   const log = await readLogs(logPaths, (path, bytes) =>
     options.onProgress?.({ stage: 'log', path, bytes }),
   )
-  const tell = (store: StoreFacts, seen: ExaminedProfile | null): ProfileDiagnosis => {
+  const report = (store: StoreFacts, seen: ExaminedProfile | null): ProfileDiagnosis => {
     const { findings, remarks } = findAll({ seen, events: log.events, now })
     const { survey = null, lineage = null, read = () => null } = seen ?? {}
     const zoneSeconds = survey === null ? null : findZone(survey)
@@ -106,26 +92,29 @@ async function diagnoseProfile(request: ProfileRequest): Promise<ProfileDiagnosi
       conversationsHealthy: countHealthy(seen, conversations),
     }
   }
-  if (profile === null) return tell({ kind: 'none' }, null)
-  return await tellOfStore(profile, options, (store, seen) => {
-    if (seen === null) return tell(store, null)
+  if (profile === null) return report({ kind: 'none' }, null)
+  return await reportStore(profile, options, (store, seen) => {
+    if (seen === null) return report(store, null)
     const routes = owners.of(profile, seen.routes, (id) => seen.survey.sessions.has(id))
-    return tell(store, { ...seen, routes })
+    return report(store, { ...seen, routes })
   })
 }
 
-function countHealthy(seen: ExaminedProfile | null, told: readonly HermesConversation[]): number {
+function countHealthy(
+  seen: ExaminedProfile | null,
+  reported: readonly HermesConversation[],
+): number {
   if (seen === null) return 0
   const roots = new Set([...seen.survey.sessions.keys()].map((id) => seen.lineage.rootOf(id)))
-  for (const { rootId } of told) roots.delete(rootId)
+  for (const { rootId } of reported) roots.delete(rootId)
   return roots.size
 }
 
-/** It is told while the store is open: what a finding quotes is read for it. */
-async function tellOfStore(
+/** Reports while the store is open: findings quote from it. */
+async function reportStore(
   profile: ProfileFiles,
   { onProgress }: DiagnoseOptions,
-  tell: (store: StoreFacts, seen: ExaminedProfile | null) => ProfileDiagnosis,
+  report: (store: StoreFacts, seen: ExaminedProfile | null) => ProfileDiagnosis,
 ): Promise<ProfileDiagnosis> {
   const path = profile.store
   try {
@@ -136,7 +125,7 @@ async function tellOfStore(
       )
       const { sessions, rows, liveRows } = seen.survey
       const counts = { sessions: sessions.size, rows, liveRows }
-      return tell({ kind: 'read', path, schemaVersion: seen.schema.version, ...counts }, seen)
+      return report({ kind: 'read', path, schemaVersion: seen.schema.version, ...counts }, seen)
     } catch (error) {
       throw await opened.judge(error)
     } finally {
@@ -146,52 +135,6 @@ async function tellOfStore(
     const known = translate(error, path)
     if (!(known instanceof HermesStoreError)) throw known
     const { verdict, problem } = known.facts
-    return tell({ kind: 'unreadable', path: known.facts.path, verdict, problem }, null)
+    return report({ kind: 'unreadable', path: known.facts.path, verdict, problem }, null)
   }
-}
-
-function findAll({
-  seen,
-  events,
-  now,
-}: {
-  readonly seen: ExaminedProfile | null
-  readonly events: readonly LogEvent[]
-  readonly now: number
-}): Grounded {
-  const operations = pairOperations(events)
-  const isSameConversation = (one: string, other: string) =>
-    seen?.survey.sessions.has(one) === true &&
-    seen.lineage.rootOf(one) === seen.lineage.rootOf(other)
-  const heldOf = (id: string) => {
-    const survey = seen?.survey.sessions.get(id)
-    if (survey === undefined) return null
-    const { burst, openCalls, answered, strayResults } = survey
-    const hasToolRows = openCalls !== null || answered !== null || strayResults.count > 0
-    return { isRewritten: burst !== null, hasToolRows }
-  }
-  const ofLog = [
-    ...findLogIdentityFaults({ operations, events, isSameConversation, heldOf }),
-    ...findTornSummaries(operations.pairs),
-    ...findPoisonedClients(events),
-    ...findPauses(events),
-    ...findDropped(events),
-  ]
-  if (seen === null) return { findings: ofLog, remarks: [] }
-  const view = { ...seen, now }
-  const { findings: ofStore, remarks } = ground(
-    [
-      ...findIdentityFaults(view),
-      ...findParentFaults(view),
-      ...findStateFaults(view),
-      ...findFileFaults(view),
-      ...findRewrites(view),
-      ...findTornMarkers(view),
-      ...findStuck(view),
-      ...findTranscriptFaults(view),
-    ],
-    seen.schema,
-  )
-  const denials = findDenials({ view, faults: ofStore, events })
-  return { findings: [...ofStore, ...denials, ...ofLog], remarks }
 }

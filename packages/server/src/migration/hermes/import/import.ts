@@ -20,9 +20,8 @@ import { rawRows, rawSessions } from '../read/raw-rows.ts'
 import { readSystemPrompts } from '../read/rows.ts'
 import { readSchema } from '../read/schema.ts'
 import { importChain } from './chain.ts'
+import { findLeftBehind, importMemories } from './home-files.ts'
 import { addKinds, NO_KINDS } from './kinds.ts'
-import { findLeftBehind } from './left-behind.ts'
-import { importMemories } from './memories.ts'
 import { readChains } from './read-chains.ts'
 import { importRoutes } from './routes.ts'
 import { translateSettings } from './settings.ts'
@@ -69,27 +68,27 @@ export type ImportProgress =
     }
 
 export async function importHermes(request: ImportHermes): Promise<ImportReport> {
-  const positions = await findProfiles(request.path)
-  if (request.agent !== null && positions.length > 1) {
+  const found = await findProfiles(request.path)
+  if (request.agent !== null && found.length > 1) {
     throw new HermesStoreError({
       path: request.path,
       verdict: 'foreign',
       problem:
-        `it holds ${positions.length} profiles, and --agent names one agent. ` +
+        `it holds ${found.length} profiles, and --agent names one agent. ` +
         'Name the folder of the profile that is to become this agent.',
     })
   }
   const profiles: ProfileReport[] = []
   const unread: UnreadProfile[] = []
-  const owners = new RouteOwners(positions)
+  const owners = new RouteOwners(found)
   const wouldBe = new Map<SessionId, number>()
-  for (const place of positions) {
+  for (const profile of found) {
     try {
-      profiles.push(await importProfile(place, { ...request, owners, wouldBe }))
+      profiles.push(await importProfile(profile, { ...request, owners, wouldBe }))
     } catch (error) {
       // One damaged store keeps no other agent's conversations back.
-      if (!(error instanceof HermesStoreError) || positions.length === 1) throw error
-      unread.push({ name: place.name, store: place.store, problem: error.facts.problem })
+      if (!(error instanceof HermesStoreError) || found.length === 1) throw error
+      unread.push({ name: profile.name, store: profile.store, problem: error.facts.problem })
     }
   }
   const { isDryRun } = request.target
@@ -98,15 +97,15 @@ export async function importHermes(request: ImportHermes): Promise<ImportReport>
 }
 
 async function importProfile(
-  place: ProfileFiles,
+  profile: ProfileFiles,
   request: ImportHermes & {
     readonly owners: RouteOwners
     readonly wouldBe: Map<SessionId, number>
   },
 ): Promise<ProfileReport> {
-  const path = place.store
+  const path = profile.store
   const { target, owners, wouldBe, onProgress } = request
-  const agent = request.agent ?? place.name
+  const agent = request.agent ?? profile.name
   const opened = await openReadOnly(path)
   try {
     const { database } = opened
@@ -114,7 +113,7 @@ async function importProfile(
     const of = Number(database.prepare('select count(*) as count from "messages"').get()?.['count'])
     const { chains, rowIds } = await readChains({
       ...{ database, schema, path, rowCount: of },
-      onRows: (rows) => onProgress?.({ stage: 'reading', profile: place.name, rows, of }),
+      onRows: (rows) => onProgress?.({ stage: 'reading', profile: profile.name, rows, of }),
     })
     const reads = target.isDryRun ? target.reads : target.store
     const store = target.isDryRun ? null : target.store
@@ -133,30 +132,30 @@ async function importProfile(
     let brought = 0
     try {
       for (const chain of chains) {
-        const told = await importChain(chain, {
+        const imported = await importChain(chain, {
           ...{ importer, agent, prompts, store, rows, sessionRow, isExport: schema.isExport },
           rowIds: (id) => rowIds.of(id),
           limits: request.limits,
           onRow: () => {
             brought += 1
             if (brought % 1_000 === 0) {
-              onProgress?.({ stage: 'bringing', profile: place.name, rows: brought, of })
+              onProgress?.({ stage: 'bringing', profile: profile.name, rows: brought, of })
             }
           },
         })
-        conversations.push(told)
+        conversations.push(imported)
         await breathe()
       }
     } finally {
       await importer.close()
     }
-    const { routes: told, torn } = await readRouting(database, schema, place)
+    const { routes: found, torn } = await readRouting(database, schema, profile)
     const held = new Set(conversations.flatMap(({ ids }) => ids))
-    const routes = owners.of(place, told, (id) => held.has(id))
+    const routes = owners.of(profile, found, (id) => held.has(id))
     const hasChanged = await opened.hasChanged()
-    const memories = request.withMemories ? await importMemories(place, agent, reads, store) : []
+    const memories = request.withMemories ? await importMemories(profile, agent, reads, store) : []
     return {
-      ...{ name: place.name, store: path, unit: 'row', agent },
+      ...{ name: profile.name, store: path, unit: 'row', agent },
       remarks: [
         ...opened.remarks,
         ...schema.remarks,
@@ -169,9 +168,9 @@ async function importProfile(
         made: addKinds(conversations.map(({ kinds }) => kinds?.made ?? NO_KINDS)),
       },
       routes: await importRoutes(routes, { agent, torn, conversations, store, reads }),
-      ...(await translateSettings(place, agent, request.compressionPrompt)),
+      ...(await translateSettings(profile, agent, request.compressionPrompt)),
       memories,
-      leftBehind: await findLeftBehind(place, request.withMemories),
+      leftBehind: await findLeftBehind(profile, request.withMemories),
     }
   } catch (error) {
     throw error instanceof ImportFailedError ? error : await opened.judge(error)

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Reads, Store } from '#core/store/contract'
-import type { MemoryNote } from '../../import-report.ts'
+import type { LeftBehind, MemoryNote } from '../../import-report.ts'
 import type { ProfileFiles } from '../read/home.ts'
 
 /**
@@ -21,18 +21,18 @@ export async function importMemories(
   store: Store | null,
 ): Promise<readonly MemoryNote[]> {
   if (folder === null) return []
-  const told: MemoryNote[] = []
+  const notes: MemoryNote[] = []
   const known = new Set((await allNotes(reads, agent)).map(({ id }) => id))
   for (const name of MEMORY_FILES) {
     for (const path of [join(folder, 'memories', name), join(folder, name)]) {
       for (const text of await paragraphs(path)) {
         const id = `hermes-${hash('sha256', text).slice(0, 16)}`
-        told.push({ file: path, id, outcome: await note(id, text) })
+        notes.push({ file: path, id, outcome: await note(id, text) })
         known.add(id)
       }
     }
   }
-  return told
+  return notes
 
   async function note(id: string, text: string): Promise<MemoryNote['outcome']> {
     if (known.has(id)) return 'unchanged'
@@ -53,4 +53,41 @@ async function paragraphs(path: string): Promise<readonly string[]> {
     .split(SEPARATOR)
     .map((paragraph) => paragraph.trim())
     .filter((paragraph) => paragraph !== '')
+}
+
+/** What else a Hermes home holds, and what to do about each. */
+const KINDS: readonly (readonly [path: string, what: string, advice: string])[] = [
+  ['skills', 'skills', 'Tell the agent what it needs of them in its system text or its notes.'],
+  ['cron', 'scheduled jobs', 'Have the agent set them again with its tool `schedule`.'],
+  ['plugins', 'plugins', 'They run inside Hermes only; look for a tool that does the same.'],
+  ['hooks', 'hooks', 'They run inside Hermes only.'],
+  ['SOUL.md', 'the persona', 'Put its text into the system text of the agent.'],
+  [
+    '.env',
+    'keys and variables',
+    'Keys are never read; say in the configuration where each is kept.',
+  ],
+  ['auth.json', 'logins', 'Keys are never read; say in the configuration where each is kept.'],
+  ['mcp.json', 'tool servers', 'They are not configured yet.'],
+  ['logs', 'logs', '`throughline doctor hermes` reads them.'],
+]
+
+const MEMORIES: (typeof KINDS)[number] = [
+  'memories',
+  'memories',
+  '--memories turns MEMORY.md and USER.md into notes.',
+]
+
+export async function findLeftBehind(
+  { folder }: ProfileFiles,
+  withMemories: boolean,
+): Promise<readonly LeftBehind[]> {
+  if (folder === null) return []
+  const found: LeftBehind[] = []
+  for (const [path, what, advice] of withMemories ? KINDS : [...KINDS, MEMORIES]) {
+    const location = join(folder, path)
+    if ((await stat(location).catch(() => null)) !== null)
+      found.push({ what, path: location, advice })
+  }
+  return found
 }

@@ -1,0 +1,70 @@
+import type { AuditWriter } from '#core/audit/log/log'
+import type { Clock } from '#core/base/clock'
+import type { Logger } from '#core/base/logger'
+import type { Store } from '#core/store/contract'
+import type { StoreError } from '#core/store/errors'
+import { auditedIntake } from './audited-intake.ts'
+import { DamagedSessions } from './damaged-sessions.ts'
+import { type ErasureParts, propagateErasure } from './erasure-propagation.ts'
+import { stagedSweep } from './staged-sweep.ts'
+import { StoreHealth } from './store-health.ts'
+import { unfinishedErasures } from './unfinished-erasures.ts'
+
+interface LayeredStoreParts extends ErasureParts {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly audit: AuditWriter
+}
+
+/**
+ * The store as a runtime uses it. Each layer adds one duty: failing commits and damaged rows are
+ * noticed, intake is audited, and an erasure reaches the notes and reminders made from it.
+ */
+export class LayeredStore {
+  readonly store: Store
+  readonly #clock: Clock
+  readonly #health: StoreHealth
+  readonly #damaged: DamagedSessions
+  readonly #sweep: ReturnType<typeof stagedSweep>
+  readonly #erasures: ReturnType<typeof unfinishedErasures>
+
+  constructor(parts: LayeredStoreParts) {
+    const { clock, logger, audit } = parts
+    this.#clock = clock
+    this.#health = new StoreHealth(clock, logger)
+    this.#damaged = new DamagedSessions(logger)
+    const heard = this.#damaged.heard(this.#health.heard(parts.store))
+    this.store = propagateErasure({ ...parts, store: auditedIntake(heard, audit) })
+    this.#sweep = stagedSweep({ store: this.store, clock, logger })
+    this.#erasures = unfinishedErasures({ ...parts, store: this.store })
+  }
+
+  /** Why commits fail now; null: they do not. */
+  get error(): StoreError | null {
+    return this.#health.problem
+  }
+
+  get problems(): readonly string[] {
+    return this.#damaged.problems
+  }
+
+  /** Looks for damage before the store is served. */
+  async check(): Promise<void> {
+    await this.#damaged.check(this.store, this.#clock)
+  }
+
+  startUpkeep(): void {
+    this.#sweep.start()
+    this.#erasures.start({ firstMs: 0 })
+  }
+
+  async stopUpkeep(): Promise<void> {
+    await this.#sweep.close()
+    await this.#erasures.close()
+  }
+
+  async close(): Promise<void> {
+    await this.#damaged.close()
+    await this.#health.close()
+  }
+}
