@@ -164,7 +164,7 @@ describe('throughline mcp', () => {
 
   it('has a session compacted by whoever serves its agent, and recalls what is gone', async () => {
     const messages = Array.from({ length: 12 }, (_, n) =>
-      said(`f${n}`, `Fact ${n}: the river. ${gaugeReadings(n).join(' ')}`, 'assistant'),
+      said(`f${n}`, `Fact ${n}: ${'the river is wide and slow. '.repeat(150)}`, 'assistant'),
     )
     await memory.call('session_append', { session: 'river', messages })
     const running = await standIn().start()
@@ -294,8 +294,3 @@ describe('throughline mcp', () => {
     },
   )
 })
-
-/** Words that differ: a summary of a text that repeats itself would be refused as a loop. */
-function gaugeReadings(day: number): readonly string[] {
-  return Array.from({ length: 150 }, (_, at) => `Gauge ${at} read ${day * 731 + at * 37} mm.`)
-}

@@ -42,12 +42,21 @@ const NOTHING = { role: 'user', parts: [] } as const
 for (const [name, open] of Object.entries(PLACES)) {
   it.concurrent(
     `${name}: a watch-pattern notification and a message that arrive during a preflight compaction are in the next turn, each once, after a real summary`,
-    () => tear(open),
+    () => tear(open, 'wait'),
     60_000,
   )
 }
 
-async function tear(open: (terms: TearTerms) => Promise<TornPlace>): Promise<void> {
+it.concurrent(
+  'a notification and a message that arrive while a digest is installed at the hard limit are in the next turn, each once, and a model rewrites the digest',
+  () => tear(openTelegramPlace, 'digest'),
+  60_000,
+)
+
+async function tear(
+  open: (terms: TearTerms) => Promise<TornPlace>,
+  atHardLimit: 'wait' | 'digest',
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-tear-'))
   const trigger = join(folder, 'now')
   const { seams, release } = heldHandoffs()
@@ -55,7 +64,7 @@ async function tear(open: (terms: TearTerms) => Promise<TornPlace>): Promise<voi
     seams,
     windowTokens: 8_000,
     agent: {
-      settings: { softShare: 1, idleCompactionMs: null, atHardLimit: 'wait' },
+      settings: { softShare: 1, idleCompactionMs: null, atHardLimit },
       tools: ({ processes }) => [
         processTool({ processes, programs: [process.execPath], folder, env: {} }),
       ],
@@ -97,8 +106,12 @@ async function tear(open: (terms: TearTerms) => Promise<TornPlace>): Promise<voi
       const summary = await session.summary()
       return summary?.state === 'idle' && summary.waiting === 0
     })
-    const operations = await store.listOperations({ sessionId: id, limit: 10 })
-    expect(operations.map(({ by, state }) => `${by} ${state}`)).toEqual(['model committed'])
+    const expected =
+      atHardLimit === 'wait' ? ['model committed'] : ['rewrite committed', 'digest committed']
+    await until(async () => {
+      const operations = await store.listOperations({ sessionId: id, limit: 10 })
+      return `${operations.map(({ by, state }) => `${by} ${state}`)}` === `${expected}`
+    })
     const entries = (await session.transcript({ from: 1, to: 1_000 })) ?? []
     const compaction = entries.find(({ kind }) => kind === 'compaction')?.number ?? 0
     const inputs = entries.flatMap(({ kind, number, message }) =>

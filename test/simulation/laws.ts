@@ -123,6 +123,11 @@ export class Laws {
       }
       if (row.state === 'running') this.#observeClaim(shadow, row)
       else {
+        const claim = shadow.claims.find(({ id }) => id === row.id)
+        const { state, result } = row
+        if (claim && (state === 'abandoned' || result['reason'] === 'closing')) {
+          claim.isCutShort = true
+        }
         if (shadow.running?.id !== row.id) {
           world.violate('I6', `operation ${row.id} ended as ${row.state} but was not running`)
         } else shadow.running = null
@@ -178,11 +183,13 @@ export class Laws {
       world.violate('I35', `a turn waits for the model of ${row.id}`)
     }
     const now = world.timeline.now + world.sleptMs
-    shadow.claims.push(now)
-    const recent = shadow.claims.filter((at) => at > now - attemptWindowMs)
+    shadow.claims.push({ id: row.id, at: now, isCutShort: false })
+    const recent = shadow.claims.filter(({ at }) => at > now - attemptWindowMs)
+    // Four that ended with their process count as one.
+    const paid = recent.reduce((sum, { isCutShort }) => sum + (isCutShort ? 0.25 : 1), 0)
     // Clocks that jump cost attempts, but not without end; steady ones keep the limit exactly.
     const limit = world.hasBadClocks ? attemptsPerWindow * 4 : attemptsPerWindow
-    if (recent.length > limit) world.violate('I27', `${recent.length} attempts in a window`)
+    if (paid > limit) world.violate('I27', `${paid} attempts in a window`)
   }
 
   #observeAudit(row: Pick<AuditRow, 'operation' | 'phase' | 'kind' | 'sessionId'>): void {

@@ -56,7 +56,7 @@ export class Shadow {
   readonly lastOfLane = { user: 0, notification: 0 }
   running: OperationRow | null = null
   /** Claims by a model, by the store's clock at that moment in true time. */
-  readonly claims: number[] = []
+  readonly claims: { readonly id: string; readonly at: number; isCutShort: boolean }[] = []
   recoveredAt = 0
   isDeleted = false
   /** The tail behind the newest erasure: contexts up to there cannot be shown again. */

@@ -8,7 +8,7 @@ import { readRange } from './context/source.ts'
 import type { WantedSettings } from './settings.ts'
 
 /** As many operations as any breaker counts, digests in between included. */
-const OPERATIONS_READ = 32
+const OPERATIONS_READ = 64
 const MAIL_READ = 64
 /** Calls beside the turn stand among them. */
 const ATTEMPTS_READ = 16

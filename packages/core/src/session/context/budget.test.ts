@@ -140,6 +140,14 @@ describe('mayAskModel', () => {
     expect(asks(...many.map((index) => attempt(index * 1_000, 'committed', 'digest')))).toBe('yes')
   })
 
+  it('counts four that a kill ended as one: little of them was paid for', () => {
+    const killed = (count: number) =>
+      Array.from({ length: count }, (_, index) => attempt(index * 1_000, 'abandoned'))
+    const { attemptsPerWindow } = SESSION_SETTINGS
+    expect(asks(...killed(4 * attemptsPerWindow - 1))).toBe('yes')
+    expect(asks(...killed(4 * attemptsPerWindow))).toBe('wait')
+  })
+
   it('lets a person ask after failures, within the same number of attempts', () => {
     const asked = (operations: readonly OperationRow[]) =>
       mayAskModel(operations, now, SESSION_SETTINGS, 'manual').kind

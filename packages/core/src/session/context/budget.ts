@@ -3,7 +3,7 @@ import type { Budget } from '../../compaction/plan/budget.ts'
 import { DEFAULT_SETTINGS, SECTION_TOKENS_MAX } from '../../compaction/plan/defaults.ts'
 import { plan, type Trigger } from '../../compaction/plan/plan.ts'
 import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
-import type { Limits, SessionRow } from '../../store/rows.ts'
+import type { Limits, OperationRow, SessionRow } from '../../store/rows.ts'
 import type { SessionSettings } from '../settings.ts'
 import type { Context, ContextPiece } from './build.ts'
 import type { SessionView } from './session-view.ts'
@@ -192,14 +192,16 @@ export function mayAskModel(
   settings: SessionSettings,
   /** A person is not held off by failures, only by the rate. */
   asks: 'automatic' | 'manual' = 'automatic',
-): { readonly kind: 'yes' } | { readonly kind: 'wait'; readonly waitMs: number } {
+): MayAsk {
   const asked = operations.filter((operation) => {
     const age = wall - operation.startedAt
     return operation.by !== 'digest' && age >= 0 && age < settings.attemptWindowMs
   })
-  if (asked.length >= settings.attemptsPerWindow) {
+  const paid = asked.reduce((sum, operation) => sum + (isCutShort(operation) ? CUT_SHORT : 1), 0)
+  if (paid >= settings.attemptsPerWindow) {
     const oldest = asked.at(-1)?.startedAt ?? wall
-    return { kind: 'wait', waitMs: Math.max(1, oldest + settings.attemptWindowMs - wall) }
+    const waitMs = Math.max(1, oldest + settings.attemptWindowMs - wall)
+    return { kind: 'wait', why: 'rate', waitMs }
   }
   const working = asked.findIndex((operation) => operation.state === 'committed')
   const failures = (working < 0 ? asked : asked.slice(0, working)).filter(
@@ -209,8 +211,27 @@ export function mayAskModel(
   if (newest === undefined || asks === 'manual') return { kind: 'yes' }
   const backOff = Math.min(settings.retryMsMax, settings.retryMs * 2 ** failures.length)
   const waitMs = (newest.endedAt ?? newest.startedAt) + backOff - wall
-  return waitMs > 0 && waitMs <= backOff ? { kind: 'wait', waitMs } : { kind: 'yes' }
+  return waitMs > 0 && waitMs <= backOff
+    ? { kind: 'wait', why: 'failure', waitMs }
+    : { kind: 'yes' }
 }
+
+export type MayAsk =
+  | { readonly kind: 'yes' }
+  | { readonly kind: 'wait'; readonly why: 'rate' | 'failure'; readonly waitMs: number }
+
+/**
+ * What counts of an attempt whose process was killed or closed: a part of it was paid for, and a
+ * process that dies again and again must not ask without end.
+ */
+const CUT_SHORT = 1 / 4
+
+function isCutShort({ state, result }: OperationRow): boolean {
+  return state === 'abandoned' || (state === 'failed' && result['reason'] === CLOSING)
+}
+
+/** The reason of a handoff that ended with its process, in good order: it says nothing about it. */
+export const CLOSING = 'closing'
 
 /** Real shrink, judged fairly (I13): null when the handoff may be installed, else why not. */
 export function judgeHandoff(

@@ -71,6 +71,6 @@ export function mayAsk(
 ): ReturnType<Decisions['mayAskModel']> {
   const { at, settings, handoffRetryAt } = state
   const waitMs = handoffRetryAt - at.mono
-  if (asks === 'automatic' && waitMs > 0) return { kind: 'wait', waitMs }
+  if (asks === 'automatic' && waitMs > 0) return { kind: 'wait', why: 'failure', waitMs }
   return decisions.mayAskModel(view.operations, at.wall, settings, asks)
 }

@@ -1,6 +1,6 @@
+import { CLOSING } from '../../context/budget.ts'
 import type { State } from '../state.ts'
 import { commit, type RuleOutcome } from '../transition.ts'
-import { CLOSING } from './compaction.ts'
 import { abortStep, abortTools } from './turn.ts'
 
 /** Nothing new begins; what runs is ended; then the lease is given back, whatever still waits. */

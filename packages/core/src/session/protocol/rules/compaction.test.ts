@@ -118,6 +118,59 @@ describe('compaction beside a turn', () => {
     expect(failed.commit('failCompaction').request).toMatchObject({ settles: [] })
   })
 
+  it('gives a person who asked the digest where a model wrote nothing usable, and only then gives up', () => {
+    const asked = (operation: Parameters<typeof scene>[0]['operation']) =>
+      new Play().tell({ kind: 'opened' }).look(
+        scene({
+          pieces: [
+            ['user', 900],
+            ['assistant', 800],
+          ],
+          row: {
+            seen: entryNumber(2),
+            settled: { user: mailNumber(2), notification: mailNumber(0) },
+          },
+          mail: [['control', 'compact']],
+          ...(operation && { operation: { requestedBy: mailNumber(1), ...operation } }),
+        }),
+      )
+    const failing = { reason: 'unusable:repetition' }
+    const ends = (by: 'model' | 'digest') =>
+      asked({ by }).tell({ kind: 'handoff failed', operation: operationId('op'), ...failing })
+    expect(asked(undefined).commit('claimCompaction').request).toMatchObject({ by: 'model' })
+    expect(ends('model').commit('failCompaction').request).toMatchObject({ settles: [] })
+    const after = (reason: string) => asked({ state: 'failed', result: { reason } })
+    expect(after(failing.reason).commit('claimCompaction').request).toMatchObject({
+      by: 'digest',
+      requestedBy: 1,
+    })
+    // A process that ended in good order says nothing about the model.
+    expect(after('closing').commit('claimCompaction').request).toMatchObject({ by: 'model' })
+    expect(ends('digest').commit('failCompaction').request).toMatchObject({ settles: [1] })
+  })
+
+  it('writes a digest in the background, and for a person, where models were asked often enough', () => {
+    const full = {
+      pieces: [
+        ['user', 2_000],
+        ['assistant', 1_000],
+      ],
+      row: { seen: entryNumber(2), settled: { user: mailNumber(2), notification: mailNumber(0) } },
+      operation: { state: 'committed', startedAt: AT.wall - 1 },
+    } as const
+    const claimed = (times: number, mail: Parameters<typeof scene>[0]['mail'] = []) => {
+      const view = scene({ ...full, mail })
+      const operations = Array.from({ length: times }, () => view.operations).flat()
+      const play = new Play().tell({ kind: 'opened' }).look({ ...view, operations })
+      return play.commit('claimCompaction').request
+    }
+    const { attemptsPerWindow } = SESSION_SETTINGS
+    expect(claimed(attemptsPerWindow - 1)).toMatchObject({ by: 'model', trigger: 'background' })
+    expect(claimed(attemptsPerWindow)).toMatchObject({ by: 'digest', trigger: 'background' })
+    const request = [['control', 'compact']] as const
+    expect(claimed(attemptsPerWindow, request)).toMatchObject({ by: 'digest', trigger: 'manual' })
+  })
+
   it('tells the sizes of the context before and after, with what stays beside the handoff', () => {
     const play = new Play().tell({ kind: 'opened' }).look(
       scene({

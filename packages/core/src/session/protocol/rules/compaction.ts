@@ -7,6 +7,7 @@ import type { MailItem } from '../../../store/queries.ts'
 import type { CompactionBy, OperationRow } from '../../../store/rows.ts'
 import {
   budgetOf,
+  CLOSING,
   isCarried,
   isClean,
   isHeldByRevert,
@@ -77,7 +78,9 @@ export function offerHandoff(state: State, view: SessionView, decisions: Decisio
   if (handoff.kind !== 'written' && handoff.kind !== 'refused') return null
   const { operation, focus } = handoff
   if (handoff.kind === 'refused') {
-    const { requestedBy } = operation
+    const { requestedBy, by } = operation
+    // A person who asked for a compaction gets the digest where a model wrote none.
+    const isOver = by === 'digest' || !isAskedFor(view, requestedBy)
     return commit(state, {
       verb: 'failCompaction',
       request: {
@@ -85,7 +88,7 @@ export function offerHandoff(state: State, view: SessionView, decisions: Decisio
         fence: state.lease.fence,
         state: 'failed',
         reason: handoff.reason,
-        settles: requestedBy === null ? [] : [requestedBy],
+        settles: requestedBy === null || !isOver ? [] : [requestedBy],
       },
     })
   }
@@ -149,6 +152,10 @@ function focusOf({ controls }: SessionView, { requestedBy }: OperationRow): stri
   return mail === undefined ? null : focusIn(mail)
 }
 
+function isAskedFor({ controls }: SessionView, requestedBy: MailNumber | null): boolean {
+  return controls.some(({ number, control }) => number === requestedBy && control === 'compact')
+}
+
 /** A person's request joins what runs, and waits until an operation has ended after it. */
 export function claimManual(
   state: State,
@@ -162,8 +169,11 @@ export function claimManual(
   const asked = mayAsk(state, view, decisions, 'manual')
   const covers = decisions.planCover(view, 'manual', settings)
   if (covers === null) return turnDown(state, mail.number, { why: 'nothing-to-compact' })
-  if (asked.kind === 'wait') return turnDown(state, mail.number, { why: 'tried-too-often' })
-  return claimFor(mail, state, covers)
+  const hasFailed = view.operations.some(
+    ({ requestedBy, state, result }) =>
+      requestedBy === mail.number && state === 'failed' && result['reason'] !== CLOSING,
+  )
+  return claimFor(mail, state, covers, hasFailed || asked.kind === 'wait' ? 'digest' : 'model')
 }
 
 /** A preview is installed as it was shown, or not at all: the base must still be the one it saw. */
@@ -178,12 +188,17 @@ export function claimPreview(state: State, view: SessionView, mail: MailItem): R
   if (base !== session.base || !isNews || !isClean(view.context, covers)) {
     return turnDown(state, mail.number, { why: 'out-of-date' })
   }
-  return claimFor(mail, state, covers)
+  return claimFor(mail, state, covers, 'model')
 }
 
-function claimFor({ number }: MailItem, state: State, covers: EntryNumber): RuleOutcome {
+function claimFor(
+  { number }: MailItem,
+  state: State,
+  covers: EntryNumber,
+  by: 'model' | 'digest',
+): RuleOutcome {
   const reason = `requested by mail ${number}`
-  return claim(state, { by: 'model', trigger: 'manual', covers, reason, requestedBy: number })
+  return claim(state, { by, trigger: 'manual', covers, reason, requestedBy: number })
 }
 
 function installedBy(view: SessionView, operation: OperationRow) {
@@ -255,8 +270,6 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
 
 /** A digest fails when there is too little to gain; trying for ever would not make it more. */
 const DIGESTS_MAX = 2
-/** An orderly end says nothing about the handoff: the next owner tries as if nobody had. */
-export const CLOSING = 'closing'
 const WAITED_FOR: readonly string[] = ['preflight', 'reactive'] satisfies Trigger[]
 
 /** Nothing is left to cut, and still too long for the provider: the turn ends and says so. */
@@ -285,15 +298,19 @@ export function claimInBackground(
   const isDue = context.tokens >= budgetOf(session.limits, settings).softTokens
   const isDigest = session.by === 'digest' && session.rewrites < REWRITES_MAX
   if (!isDue && !isDigest && !state.idleDue) return null
-  if (mayAsk(state, view, decisions).kind === 'wait') return null
+  const asked = mayAsk(state, view, decisions)
+  // Where models were asked often enough, a digest keeps the conversation below the hard limit.
+  const by = asked.kind === 'yes' ? 'model' : 'digest'
+  if (asked.kind === 'wait' && (asked.why !== 'rate' || !isDue)) return null
   const trigger: Trigger = isDue ? 'background' : 'idle'
   if ((isDue && !isHeldByRevert(view)) || state.idleDue) {
     const covers = decisions.planCover(view, trigger, settings)
     if (covers !== null) {
       const reason = isDue ? 'over the soft limit' : 'at rest'
-      return claim({ ...state, idleDue: false }, { by: 'model', trigger, covers, reason })
+      return claim({ ...state, idleDue: false }, { by, trigger, covers, reason })
     }
   }
+  if (by === 'digest') return null
   if (!isDigest) return state.idleDue ? only({ ...state, idleDue: false }) : null
   return claim(state, {
     by: 'rewrite',
