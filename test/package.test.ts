@@ -79,11 +79,11 @@ describe('the packages', () => {
       if (!existsSync(join(project, 'node_modules', peer)))
         symlinkSync(join(root, 'node_modules', peer), join(project, 'node_modules', peer))
     writeFileSync(join(project, 'example.ts'), exampleIn('docs/guides/compact.md'))
-    writeFileSync(join(project, 'loop.ts'), `${LOOP_PARTS}${exampleIn('README.md')}`)
+    writeFileSync(join(project, 'agent.ts'), `${MODEL}${exampleIn('README.md')}`)
     // The declarations of `ai` do not pass these settings themselves.
     const ofAiSdk = '@throughline/core/ai-sdk'
     const others = subpaths.filter((path) => path !== ofAiSdk)
-    expect(checkTypes(others, ['node'], ['example.ts', 'loop.ts'])).toBe('')
+    expect(checkTypes(others, ['node'], ['example.ts', 'agent.ts'])).toBe('')
     expect(checkTypes([ofAiSdk], ['node'], [], { skipLibCheck: true })).toBe('')
   })
 
@@ -119,10 +119,10 @@ describe('the packages', () => {
     expect(run(process.execPath, ['example.ts'], project).trim()).toMatch(/^(compacted|unchanged)$/)
   })
 
-  it("runs the README's loop", () => {
-    const example = `${LOOP_PARTS}${exampleIn('README.md')}\nconsole.log('done')\n`
-    writeFileSync(join(project, 'loop.ts'), example)
-    expect(run(process.execPath, ['loop.ts'], project).trim()).toBe('done')
+  it("runs the README's agent", () => {
+    const example = `${MODEL}${exampleIn('README.md')}`
+    writeFileSync(join(project, 'agent.ts'), example)
+    expect(run(process.execPath, ['agent.ts'], project).trim()).toBe('It rains.')
   }, 30_000)
 
   it('installs core alone, without a dependency', () => {
@@ -183,14 +183,11 @@ function besideBuilt(tarball: string): readonly string[] {
     .toSorted()
 }
 
-/** What the README's loop takes for granted: a model and its tools. */
-const LOOP_PARTS = `
-async function askModel(messages: readonly unknown[], signal: AbortSignal) {
-  if (signal.aborted || messages.length === 0) throw new Error('nothing to ask')
-  return { role: 'assistant', content: 'It rains.' }
-}
-async function runTool({ name }: { readonly name: string }) {
-  return name
+/** What the README's agent takes for granted: a model. */
+const MODEL = `
+async function askModel(request: { readonly messages: readonly unknown[] }, signal: AbortSignal) {
+  if (signal.aborted || request.messages.length === 0) throw new Error('nothing to ask')
+  return { role: 'assistant' as const, content: 'It rains.' }
 }
 `
 

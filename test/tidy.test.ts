@@ -42,7 +42,7 @@ const ARCHITECTURE: Architecture = {
     audit: ['base'],
     store: ['base'],
     session: ['base', 'message', 'compaction', 'audit', 'store'],
-    agent: ['base', 'message', 'tokens', 'compaction'],
+    agent: ['base', 'message', 'tokens', 'compaction', 'store', 'session'],
     // packages/server
     model: ['base', 'message'],
     tools: ['base', 'message', 'store', 'session'],
@@ -121,7 +121,6 @@ const ARCHITECTURE: Architecture = {
   crowdedFiles: {
     'packages/server/src/cli/commands/compact/compact.ts': 24,
     'packages/server/src/runtime/client-sessions/recorder.ts': 23,
-    'packages/server/src/runtime/loop/loop.ts': 21,
   },
   folderFilesMax: 25,
   retiredWords: [
@@ -476,7 +475,7 @@ function entryPoints(): readonly string[] {
     ...exported,
     ...scripted.filter((word) => /\.[tj]s$/.test(word)),
     'packages/server/src/cli/main.ts',
-    ...['examples/compact-in-your-agent.ts', 'examples/own-loop-openai.ts'],
-    'examples/own-loop-ai-sdk.ts',
+    ...['examples/compact-in-your-agent.ts', 'examples/agent-openai.ts'],
+    'examples/agent-ai-sdk.ts',
   ]
 }

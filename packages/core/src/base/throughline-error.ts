@@ -1,7 +1,19 @@
 import { KnownError } from './errors.ts'
 
 /** Every code of a `ThroughlineError`; docs/guides/library.md explains each of them. */
-export const ERROR_CODES = ['invalid-option', 'unknown-format', 'wrong-format'] as const
+export const ERROR_CODES = [
+  'already-replied',
+  'closed',
+  'invalid-message',
+  'invalid-option',
+  'no-json-schema',
+  'reply-missing',
+  'step-timeout',
+  'tool-timeout',
+  'unknown-format',
+  'unserialisable-output',
+  'wrong-format',
+] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 

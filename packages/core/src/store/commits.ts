@@ -179,7 +179,12 @@ export interface CommitReply extends Fenced {
   readonly turn: number
   /** Absent when a turn is stopped before the model said anything. */
   readonly step?: NewStep
-  readonly ends?: { readonly how: TurnEnd; readonly replies: readonly NewReply[] }
+  readonly ends?: {
+    readonly how: TurnEnd
+    readonly replies: readonly NewReply[]
+    /** Why it failed, for programs: the words for people are in the reply. */
+    readonly reason?: string
+  }
 }
 export interface NewStep {
   readonly upto: EntryNumber
@@ -230,6 +235,8 @@ export interface Recover extends Fenced {
   readonly attemptsMax: number
   /** Sent when the turn is given up. */
   readonly failureReplies: readonly NewReply[]
+  /** Why it is given up, for programs. */
+  readonly reason?: string
 }
 export type RecoverOutcome =
   | {

@@ -1,4 +1,4 @@
-/** `throughline/runtime`: agents over a store, or durable sessions for a loop of your own. */
+/** `throughline/runtime`: agents over a store, with models, tools and gateways. */
 export { type SessionId, sessionId } from '#core/base/ids'
 export type { Logger } from '#core/base/logger'
 export type { RuntimeEvent } from '#core/session/events/runtime-event'
@@ -7,9 +7,6 @@ export type { ControlEnd } from '#core/session/view/control-outcome'
 export type { Tool, ToolAnswer, ToolCall } from '../tools/tool.ts'
 export type { Agent } from './agent.ts'
 export { HandoffThread } from './handoffs/handoff-thread.ts'
-export { type Loop, type LoopOptions, type LoopStep, openLoop } from './loop/loop.ts'
-export { MessageError } from './loop/messages.ts'
-export { type LoopCall, SessionLostError } from './loop/replies.ts'
 export { LocalRuntime, openRuntime, type RuntimeOptions } from './open-runtime.ts'
 export type {
   Admission,

@@ -27,6 +27,8 @@ export interface Reply {
   readonly turn: number
   readonly entry: EntryNumber
   readonly ended: 'answered' | 'stopped' | 'failed'
+  /** Why it failed; null: it did not, or it was before reasons were kept. */
+  readonly reason: string | null
   readonly text: string
 }
 
@@ -96,12 +98,19 @@ export function findReply(
       if (seen >= input || ended === 'failed') {
         const message = last === undefined ? null : entryView(last, 0).message
         const text = message === null ? '' : textOf(message)
-        return { sessionId, turn, entry: last?.number ?? entry.number, ended, text }
+        const number = last?.number ?? entry.number
+        return { sessionId, turn, entry: number, ended, reason: reasonOf(entry), text }
       }
       last = undefined
     }
   }
   return undefined
+}
+
+function reasonOf(entry: Entry): string | null {
+  const body = parseBody('entry', entry)
+  const reason = isObject(body) ? body['reason'] : undefined
+  return typeof reason === 'string' ? reason : null
 }
 
 const PAGE = 200

@@ -16,6 +16,24 @@ export const steps: readonly StoreCase[] = [
     },
   },
   {
+    name: 'the end of a failed turn keeps its reason',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('hi')
+      const reasonAt = async (number: number) => {
+        const at = entryNumber(number)
+        const [row] = await store.readEntries({ sessionId: fixture.id, from: at, to: at })
+        return [row?.kind, row?.body]
+      }
+      const ends = { how: 'failed', replies: [], reason: 'no key' } as const
+      const failed = await store.commitReply({ ...fixture.fenced(), turn: 1, ends })
+      fixture.tail = expectKind(failed, 'committed').tail
+      assert.deepEqual(await reasonAt(2), ['turn', '{"reason":"no key"}'])
+      await fixture.exchange('again', 'hello')
+      assert.deepEqual(await reasonAt(5), ['turn', 'null'])
+    },
+  },
+  {
     name: 'the step record says what the context was built from',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)

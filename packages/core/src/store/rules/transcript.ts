@@ -73,10 +73,13 @@ function startTurn(draft: Draft): void {
   draft.audit('turn started', { turn })
 }
 
+const REASON_CHARACTERS_MAX = 2_000
+
 /** Ends the turn; input that no model has seen begins the next one at once (decision 13). */
-function endTurn(draft: Draft, ended: TurnEnd): EntryNumber {
+function endTurn(draft: Draft, ended: TurnEnd, reason?: string): EntryNumber {
   const { turn } = draft.session
-  const entry = draft.appendJson({ kind: 'turn', meta: { turn, ended } }, { body: null, tokens: 0 })
+  const body = reason === undefined ? null : { reason: reason.slice(0, REASON_CHARACTERS_MAX) }
+  const entry = draft.appendJson({ kind: 'turn', meta: { turn, ended } }, { body, tokens: 0 })
   draft.settleTurn()
   draft.set({ turnState: 'idle', attempts: 0 })
   draft.audit('turn ended', { turn, ended, entry })
@@ -118,7 +121,7 @@ export const commitReply: Rule<'commitReply'> = (rows, request, stamp) => {
     draft.audit('step committed', { turn: request.turn, upto, entry, calls: calls.length })
   }
   if (ends !== undefined) {
-    const turnEntry = endTurn(draft, ends.how)
+    const turnEntry = endTurn(draft, ends.how, ends.reason)
     entry = step === undefined ? turnEntry : entry
     draft.send(ends.replies, entry)
   }
@@ -184,7 +187,7 @@ export const recover: Rule<'recover'> = (rows, request, stamp) => {
   draft.set({ recovered: session.fence, openCalls, attempts })
   if (failed) {
     draft.set({ seen: draft.session.tail })
-    draft.send(request.failureReplies, endTurn(draft, 'failed'))
+    draft.send(request.failureReplies, endTurn(draft, 'failed', request.reason))
   }
   const turn = failed ? 'failed' : running ? 'resumed' : 'none'
   draft.audit('turn recovered', { fence: session.fence, turn, attempts })

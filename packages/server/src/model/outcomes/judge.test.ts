@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { complaintOf } from '#core/message/dialects/provider-error'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import type { WireRecord } from '../calls/exchange.ts'
 import { judgeConnection } from './connection-fault.ts'
 import { judgeCall } from './judge.ts'
 import { explainOutcome, type Outcome, type ProviderRefusal, prospectOf } from './outcome.ts'
-import { complaintOf } from './provider-error.ts'
 
 /** A request that a server answered with an error. */
 function refused(status: number, body: unknown, headers: WireRecord['headers'] = {}): Outcome {

@@ -1,8 +1,8 @@
+import { findOverflow, isOverflowFinish } from '#core/message/dialects/overflow'
+import { type Complaint, complaintOf, isComplaint } from '#core/message/dialects/provider-error'
 import { REQUEST_ID, type WireRecord } from '../calls/exchange.ts'
 import { judgeConnection } from './connection-fault.ts'
 import type { FinishReason, Malformation, Outcome, ProviderRefusal } from './outcome.ts'
-import { findOverflow, isOverflowFinish } from './overflow.ts'
-import { type Complaint, complaintOf, isComplaint } from './provider-error.ts'
 
 /**
  * From all that is known of a call to one outcome. The order is the point: our own record of an

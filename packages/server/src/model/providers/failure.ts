@@ -1,5 +1,5 @@
 import { isObject } from '#core/base/json'
-import { complaintOf } from '../outcomes/provider-error.ts'
+import { complaintOf } from '#core/message/dialects/provider-error'
 import type { ProviderPart } from './provider.ts'
 
 /**

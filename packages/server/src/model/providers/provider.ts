@@ -1,7 +1,7 @@
 import type { JsonValue } from '#core/base/json'
+import type { Complaint } from '#core/message/dialects/provider-error'
 import type { CallUsage, ToolSpec } from '../model.ts'
 import type { FinishReason } from '../outcomes/outcome.ts'
-import type { Complaint } from '../outcomes/provider-error.ts'
 import type { Effort, ModelRoute } from '../routes/route.ts'
 
 /**

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type MailNumber, operationId, type SessionId } from '#core/base/ids'
+import { eraseDeleted } from '#core/session/erase-session'
 import { ERASE_MAX } from '#core/store/bounds'
-import type { ErasedUpTo } from '#core/store/commits'
 import type { Purged } from '../runtime.ts'
 import { ask } from '../sessions/control-requests.ts'
 import { type ErasureParts, forgetNotes } from './erasure-propagation.ts'
-
-const PIECE = 500
 
 /**
  * Removes for good. A whole session goes in pieces and leaves a tombstone: its id is never used
@@ -49,11 +47,5 @@ export async function finishErasure(
 ): Promise<boolean> {
   if (signal?.aborted) return false
   await forgetNotes(parts, { sessionId, entries: 'all' })
-  for (let after: ErasedUpTo | undefined; !signal?.aborted; ) {
-    const request = { sessionId, limit: PIECE, ...(after && { after }) }
-    const erased = await parts.store.eraseSome(request)
-    if (erased.kind === 'not-deleted' || !erased.left) return true
-    after = erased.upTo
-  }
-  return false
+  return await eraseDeleted(parts.store, sessionId, signal)
 }

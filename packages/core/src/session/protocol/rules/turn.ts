@@ -4,7 +4,7 @@ import { TURN_ATTEMPTS_MAX } from '../../../store/bounds.ts'
 import type { NewReply } from '../../../store/commits.ts'
 import type { SessionView } from '../../context/session-view.ts'
 import { failureMessage, failureTokens } from '../../failure-message.ts'
-import { callsOf, RENDERER } from '../../step.ts'
+import { callsOf, RENDERER, type StepOutcome } from '../../step.ts'
 import type { Decisions } from '../policy.ts'
 import { type Advance, numbered, only, type State } from '../state.ts'
 import { commit, commitNew, fencedBy, notify, type RuleOutcome, waitUntil } from '../transition.ts'
@@ -27,6 +27,7 @@ export function recoverFirst(state: State, view: SessionView): RuleOutcome {
       repeatable,
       attemptsMax: TURN_ATTEMPTS_MAX,
       failureReplies: repliesOf(view, text),
+      reason: 'The process ended during each attempt at this turn.',
     },
   }))
 }
@@ -62,9 +63,13 @@ export function offerReply(state: State, view: SessionView): RuleOutcome {
         body: said as unknown as JsonValue,
         tokens: outcome.kind === 'failed' ? failureTokens(outcome.reason) : outcome.tokens,
       },
-      ...(calls.length === 0 && { ends: { how, replies } }),
+      ...(calls.length === 0 && { ends: { how, replies, ...reasonIn(outcome) } }),
     },
   })
+}
+
+function reasonIn(outcome: StepOutcome) {
+  return outcome.kind === 'failed' ? { reason: outcome.reason.toWellFormed() } : {}
 }
 
 const HOW_IT_ENDS = { replied: 'answered', interrupted: 'stopped', failed: 'failed' } as const

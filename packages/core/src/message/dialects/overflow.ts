@@ -1,4 +1,3 @@
-import type { Outcome } from './outcome.ts'
 import type { Complaint } from './provider-error.ts'
 
 /**
@@ -7,9 +6,14 @@ import type { Complaint } from './provider-error.ts'
  * speak of tokens that are too many as well, and are something else: waiting heals them, compaction
  * does not.
  */
-export function findOverflow(
-  complaint: Complaint,
-): Extract<Outcome, { kind: 'overflow' }> | undefined {
+export interface ContextOverflow {
+  readonly kind: 'overflow'
+  /** What the model takes, and what it was sent, where the provider says so. */
+  readonly limitTokens?: number
+  readonly askedTokens?: number
+}
+
+export function findOverflow(complaint: Complaint): ContextOverflow | undefined {
   const { status, codes, text } = complaint
   if (status === 401 || status === 403 || status === 429) return undefined
   if (PER_TIME.test(text) || codes.some((code) => code.startsWith('rate_limit'))) return undefined

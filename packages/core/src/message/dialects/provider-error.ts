@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 
 /**
  * What a provider said was wrong, wherever it said so: in the body of an error, in an event of a

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto'
+import { isId, type MailNumber, operationId, type SessionId } from '../base/ids.ts'
+import type { JsonObject, JsonValue } from '../base/json.ts'
+import { pinnedText } from '../message/handoff/pinned.ts'
+import type { Message, UserMessage } from '../message/message.ts'
+import { shelve } from '../session/blobs.ts'
+import { buildContext, messagesOf } from '../session/context/build.ts'
+import { eraseDeleted } from '../session/erase-session.ts'
+import type { EventHub } from '../session/events/event-hub.ts'
+import { controlOutcome } from '../session/view/control-outcome.ts'
+import { waitForReply } from '../session/view/transcript.ts'
+import { ERASE_MAX } from '../store/bounds.ts'
+import type { AdmitOutcome } from '../store/commits.ts'
+import type { Store } from '../store/contract.ts'
+import type { Limits } from '../store/rows.ts'
+import type {
+  AgentAnswer,
+  AgentSession,
+  AskOptions,
+  ControlResult,
+  RefusedMessage,
+  SentMessage,
+} from './agent-types.ts'
+import type { AnyFormat, MessageOf, RequestFor } from './formats/format.ts'
+import { invalidOption, show } from './options.ts'
+import { readQuestion } from './read-reply.ts'
+import { SessionReader } from './session-reader.ts'
+
+/** What a handle needs of its agent. */
+export interface HandleParts<F extends AnyFormat> {
+  readonly store: Store
+  readonly hub: EventHub
+  readonly name: string
+  readonly format: F
+  readonly limits: Limits
+  readonly request: (context: readonly Message[]) => RequestFor<F>
+  readonly countMessage: (message: Message) => number
+  readonly countTokens: (text: string) => number
+  /** Aborted with the error `closed` when the agent closes. */
+  readonly closing: AbortSignal
+  readonly wake: (id: SessionId) => void
+}
+
+const NO_SESSION: ControlResult = { kind: 'nothing-to-do', why: 'There is no such session.' }
+
+export function openSession<F extends AnyFormat>(
+  parts: HandleParts<F>,
+  id: SessionId,
+): AgentSession<F> {
+  const { store, name, closing } = parts
+  const reader = new SessionReader<F>(parts, id)
+
+  const send = async (
+    message: string | MessageOf<F>,
+    { key = randomUUID() }: { readonly key?: string } = {},
+  ): Promise<SentMessage> => {
+    closing.throwIfAborted()
+    checkKey(key)
+    const question = readQuestion(parts.format, message)
+    const refused = await claimSession(parts, id)
+    if (refused !== null) return refused
+    const shelved = await shelve(store, id, question)
+    if (shelved.kind === 'too-large') {
+      return { kind: 'refused', why: 'too-large', limit: shelved.limit }
+    }
+    if (shelved.kind !== 'shelved') return { kind: 'refused', why: 'session-deleted' }
+    const body: UserMessage = { role: 'user', parts: shelved.parts }
+    const outcome = await store.admit({
+      ...{ to: { sessionId: id }, source: name, key, lane: 'user', blobs: shelved.hashes },
+      body: { message: body as unknown as JsonValue },
+      tokens: parts.countMessage({ role: 'user', parts: question }),
+    })
+    parts.wake(id)
+    return sentOf(outcome, id)
+  }
+
+  const answer = async (
+    { mail }: { readonly mail: number },
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<AgentAnswer<F>> => {
+    const ended = signal === undefined ? closing : AbortSignal.any([signal, closing])
+    ended.throwIfAborted()
+    const reply = await waitForReply(parts, { sessionId: id, mail: mail as MailNumber }, ended)
+    if (reply === null) {
+      ended.throwIfAborted()
+      return { kind: 'withdrawn' }
+    }
+    const { turn, ended: how, text, reason } = reply
+    const outcome = { turn, mail, isDuplicate: false }
+    if (how === 'failed') {
+      return { kind: how, reason: reason ?? text, text: '', messages: [], ...outcome }
+    }
+    return { kind: how, text, messages: await reader.turnMessages(turn, reply.entry), ...outcome }
+  }
+
+  const control = async (
+    word: string,
+    { key = randomUUID(), signal }: AskOptions = {},
+    body: JsonObject = {},
+    tokens = 0,
+  ): Promise<ControlResult> => {
+    const ended = signal === undefined ? closing : AbortSignal.any([signal, closing])
+    ended.throwIfAborted()
+    checkKey(key)
+    const outcome = await store.admit({
+      ...{ to: { sessionId: id }, source: name, key, lane: 'control', control: word, body, tokens },
+    })
+    if (outcome.kind === 'unknown') return NO_SESSION
+    const sent = sentOf(outcome, id)
+    if (sent.kind === 'refused') return sent
+    parts.wake(id)
+    const end = await controlOutcome(parts, { sessionId: id, mail: sent.mail as MailNumber }, ended)
+    if (end === null) ended.throwIfAborted()
+    return end?.kind === 'turned-down' ? { kind: 'nothing-to-do', why: end.why } : { kind: 'done' }
+  }
+
+  return {
+    id,
+    send,
+    answer,
+    async ask(message, options = {}) {
+      options.signal?.throwIfAborted()
+      const sent = await send(message, options.key === undefined ? {} : { key: options.key })
+      if (sent.kind === 'refused') return sent
+      const found = await answer(sent, options)
+      return 'isDuplicate' in found ? { ...found, isDuplicate: sent.isDuplicate } : found
+    },
+    history: (query) => reader.history(query),
+    search: (text, query) => reader.search(text, query),
+    info: () => reader.info(),
+    events: (query) => reader.events(query),
+    async context() {
+      const source = await store.readContext({ sessionId: id })
+      if (source === null) return parts.request([])
+      const { session, limits } = source
+      return parts.request(messagesOf(buildContext(source, limits, session.tail)))
+    },
+    stop: (options) => control('stop', options),
+    compact: ({ focus, ...options } = {}) =>
+      control('compact', options, focus === undefined ? {} : { focus }),
+    undo: (options) => control('revert', options),
+    async pin(pinName, text, options) {
+      if (!isId(pinName)) {
+        throw invalidOption('name', `"name" is ${show(pinName)}. Use letters, digits, "_" and "-".`)
+      }
+      const tokens = text === null ? 0 : parts.countTokens(pinnedText(pinName, text))
+      return await control(
+        'pin',
+        options,
+        { name: pinName, ...(text !== null && { text }) },
+        tokens,
+      )
+    },
+    async erase({ entries, reason }) {
+      if (entries === 'all') {
+        if ((await store.findSession(id)) === undefined) return NO_SESSION
+        await store.deleteSession({ sessionId: id, operation: operationId(randomUUID()), reason })
+        await eraseDeleted(store, id)
+        return { kind: 'done' }
+      }
+      let done: ControlResult = { kind: 'nothing-to-do', why: 'No entries were named.' }
+      for (let from = 0; from < entries.length; from += ERASE_MAX) {
+        const body = { entries: entries.slice(from, from + ERASE_MAX), reason }
+        done = await control('erase', {}, body)
+        if (done.kind !== 'done') return done
+      }
+      return done
+    },
+  }
+}
+
+/** Creates the session if there is none; a session of another agent is refused. */
+async function claimSession<F extends AnyFormat>(
+  { store, name, limits }: HandleParts<F>,
+  id: SessionId,
+): Promise<RefusedMessage | null> {
+  const known = await store.findSession(id)
+  if (known === undefined) {
+    const operation = operationId(randomUUID())
+    await store.createSession({ id, agent: name, limits, policy: 'queue', operation })
+  }
+  const session = known ?? (await store.findSession(id))
+  if (session?.agent !== name) return { kind: 'refused', why: 'belongs-to-another-agent' }
+  return session.state === 'open' ? null : { kind: 'refused', why: 'session-deleted' }
+}
+
+const KEY_CHARACTERS_MAX = 200
+
+function checkKey(key: unknown): void {
+  if (typeof key === 'string' && key !== '' && key.length <= KEY_CHARACTERS_MAX) return
+  throw invalidOption(
+    'key',
+    `"key" is ${show(key)}. It is a text of 1 to ${KEY_CHARACTERS_MAX} characters that names this message.`,
+  )
+}
+
+function sentOf(outcome: AdmitOutcome, id: SessionId): SentMessage {
+  switch (outcome.kind) {
+    case 'admitted':
+      return { kind: 'sent', mail: outcome.mail, isDuplicate: false }
+    case 'duplicate':
+      if (outcome.sessionId !== id) return { kind: 'refused', why: 'key-reused' }
+      return { kind: 'sent', mail: outcome.mail, isDuplicate: true }
+    case 'conflict':
+      return { kind: 'refused', why: 'key-reused' }
+    case 'full':
+      return { kind: 'refused', why: 'mailbox-full', limit: outcome.limit }
+    case 'too-large':
+      return { kind: 'refused', why: 'too-large', limit: outcome.limit }
+    default:
+      return { kind: 'refused', why: 'session-deleted' }
+  }
+}

@@ -1,0 +1,69 @@
+import { isId } from '../base/ids.ts'
+import { normalise } from '../message/dialects/normalise.ts'
+import type { Message } from '../message/message.ts'
+import { limitsFor } from '../session/limits.ts'
+import { messageCounter } from '../tokens/count.ts'
+import { estimateText } from '../tokens/estimate.ts'
+import type { OpenAgentOptions } from './agent-types.ts'
+import { type AnyFormat, internalsOf, type RequestFor } from './formats/format.ts'
+import {
+  checkCount,
+  checkFunction,
+  checkKeys,
+  checkTokens,
+  invalidOption,
+  show,
+} from './options.ts'
+import { describeTool } from './tool.ts'
+
+const OPTIONS = [
+  ...['store', 'name', 'format', 'contextWindow', 'maxOutputTokens', 'system', 'tools', 'step'],
+  ...['summarize', 'concurrency', 'stepTimeoutMs', 'toolTimeoutMs', 'retry', 'onError'],
+]
+export function checkAgentOptions(options: OpenAgentOptions<AnyFormat>): void {
+  checkKeys(options, OPTIONS)
+  internalsOf(options.format)
+  const { store, name, contextWindow, maxOutputTokens, retry = {} } = options
+  if (typeof store?.readStore !== 'function') {
+    throw invalidOption(
+      'store',
+      `"store" is ${show(store)}. Open one with openMemoryStore or openSqliteStore of "@throughline/core/store".`,
+    )
+  }
+  checkId('name', name)
+  if (contextWindow === undefined) throw invalidOption('contextWindow', 'Give "contextWindow".')
+  checkTokens('contextWindow', contextWindow)
+  checkTokens('maxOutputTokens', maxOutputTokens, 1)
+  checkFunction('step', options.step)
+  checkCount('concurrency', options.concurrency, 'steps')
+  checkCount('stepTimeoutMs', options.stepTimeoutMs, 'milliseconds')
+  checkCount('toolTimeoutMs', options.toolTimeoutMs, 'milliseconds')
+  checkKeys(retry, ['attempts', 'delayMs', 'isRetryable'])
+  checkCount('retry.attempts', retry.attempts, 'attempts')
+  checkCount('retry.delayMs', retry.delayMs, 'milliseconds')
+}
+
+export function checkId(at: string, value: unknown): void {
+  if (typeof value === 'string' && isId(value)) return
+  throw invalidOption(at, `"${at}" is ${show(value)}. Use 1 to 64 letters, digits, "_" or "-".`)
+}
+
+/** What the options come to: the shares of the window, the counters, and how requests are written. */
+export function agentSettings<F extends AnyFormat>(options: OpenAgentOptions<F>) {
+  const { system = '', tools = {}, maxOutputTokens } = options
+  const internals = internalsOf(options.format)
+  const { family, dialect } = internals
+  const descriptions = Object.entries(tools).map(([tool, each]) => describeTool(tool, each))
+  const countMessage = messageCounter(family)
+  const countTokens = (text: string) => estimateText(text, family)
+  const fixedTokens = countTokens(
+    system + (descriptions.length === 0 ? '' : JSON.stringify(descriptions)),
+  )
+  const limits = limitsFor({
+    ...{ windowTokens: options.contextWindow, fixedTokens },
+    ...(maxOutputTokens !== undefined && { outputTokensMax: maxOutputTokens }),
+  })
+  const request = (context: readonly Message[]) =>
+    internals.request(normalise(context, dialect.name), descriptions) as RequestFor<F>
+  return { limits, fixedTokens, request, countMessage, countTokens }
+}

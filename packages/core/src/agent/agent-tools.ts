@@ -1,0 +1,93 @@
+import { ThroughlineError } from '../base/throughline-error.ts'
+import type { Message } from '../message/message.ts'
+import type { ToolOutcome, ToolRequest, ToolRunner } from '../session/step.ts'
+import type { OpenAgentOptions } from './agent-types.ts'
+import { textOfError, untilAborted, withDeadline } from './attempt.ts'
+import type { AnyFormat } from './formats/format.ts'
+import type { AnyTool, SchemaIssue, StandardSchema } from './tool.ts'
+
+const TIMEOUT_MS = 600_000
+
+type ToolOptions = Pick<OpenAgentOptions<AnyFormat>, 'tools' | 'toolTimeoutMs' | 'onError'>
+
+/** Runs the program's tools; whatever they do, the model reads a result. */
+export class AgentTools implements ToolRunner {
+  readonly #options: ToolOptions
+  readonly #count: (message: Message) => number
+
+  constructor(options: ToolOptions, count: (message: Message) => number) {
+    this.#options = options
+    this.#count = count
+  }
+
+  isRepeatable(name: string): boolean {
+    return this.#find(name)?.repeatable === true
+  }
+
+  async run(request: ToolRequest, lease: AbortSignal): Promise<ToolOutcome> {
+    const { sessionId, turn, call } = request
+    const found = this.#find(call.name)
+    if (found === undefined) {
+      return this.#outcome(call.id, 'error', `There is no tool "${call.name}".`)
+    }
+    try {
+      return await this.#execute(found, request, lease)
+    } catch (error) {
+      if (lease.aborted) return this.#outcome(call.id, 'interrupted', 'Stopped.')
+      this.#options.onError?.(error, { sessionId, turn, attempt: 1, tool: call.name })
+      return this.#outcome(call.id, 'error', textOfError(error))
+    }
+  }
+
+  async #execute(found: AnyTool, request: ToolRequest, lease: AbortSignal): Promise<ToolOutcome> {
+    const { sessionId, call, key } = request
+    const schema: StandardSchema = found.input
+    const checked = await schema['~standard'].validate(call.input)
+    if (checked.issues !== undefined) {
+      const issues = checked.issues.map(describeIssue).join('; ')
+      return this.#outcome(call.id, 'error', `The input is not valid. ${issues}`)
+    }
+    const timeoutMs = found.timeoutMs ?? this.#options.toolTimeoutMs ?? TIMEOUT_MS
+    const deadline = withDeadline(lease, timeoutMs)
+    const { signal } = deadline
+    try {
+      const context = { sessionId, callId: call.id, key, signal }
+      const output = await untilAborted(() => found.execute(checked.value, context), signal)
+      return this.#outcome(call.id, 'ok', outputText(call.name, output))
+    } catch (error) {
+      if (!deadline.isOver()) throw error
+      const problem = `The tool "${call.name}" did not answer within ${timeoutMs} ms.`
+      throw new ThroughlineError('tool-timeout', problem, { at: call.name, cause: error })
+    } finally {
+      deadline.end()
+    }
+  }
+
+  #find(name: string): AnyTool | undefined {
+    const { tools = {} } = this.#options
+    return Object.hasOwn(tools, name) ? tools[name] : undefined
+  }
+
+  #outcome(callId: string, outcome: ToolOutcome['outcome'], output: string): ToolOutcome {
+    const part = { type: 'tool-result', callId, output: [{ type: 'text', text: output }] } as const
+    return { outcome, output, tokens: this.#count({ role: 'tool', parts: [part] }) }
+  }
+}
+
+function describeIssue({ message, path = [] }: SchemaIssue): string {
+  const names = path.map((step) => String(typeof step === 'object' ? step.key : step))
+  return `${names.join('.') || 'input'}: ${message}`
+}
+
+function outputText(name: string, output: unknown): string {
+  if (typeof output === 'string') return output
+  try {
+    return JSON.stringify(output) ?? ''
+  } catch (cause) {
+    throw new ThroughlineError(
+      'unserialisable-output',
+      `What the tool "${name}" returned cannot be written as JSON. Return a string or plain data.`,
+      { at: name, cause },
+    )
+  }
+}

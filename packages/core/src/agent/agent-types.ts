@@ -1,0 +1,196 @@
+import type { Store } from '../store/contract.ts'
+import type { Summarize } from './compact-messages.ts'
+import type { AnyFormat, MessageOf, ReplyOf, RequestFor } from './formats/format.ts'
+import type { AnyTool } from './tool.ts'
+
+export interface OpenAgentOptions<F extends AnyFormat> {
+  /** An open store: of memory, SQLite or PostgreSQL. Closing it stays yours. */
+  readonly store: Store
+  /** Whose sessions these are. Every process that opens an agent of this name shares them. */
+  readonly name: string
+  /** The format of the library that `step` calls. */
+  readonly format: F
+  /** What the model takes, input and output together. */
+  readonly contextWindow: number
+  readonly maxOutputTokens?: number
+  readonly system?: string
+  readonly tools?: Readonly<Record<string, AnyTool>>
+  /**
+   * Asks the model once and returns the library's response. A throw fails the attempt, never the
+   * process or the session.
+   */
+  step(step: AgentStep<NoInfer<F>>): ReplyOf<NoInfer<F>> | Promise<ReplyOf<NoInfer<F>>>
+  /** Writes the summaries of compactions. Without it they are digests, which need no model. */
+  readonly summarize?: Summarize
+  /** Steps at the same time in this process, over all sessions. 16 if not given. */
+  readonly concurrency?: number
+  /** How long a step may take. 10 minutes if not given. */
+  readonly stepTimeoutMs?: number
+  /** How long a tool may take that names no time of its own. 10 minutes if not given. */
+  readonly toolTimeoutMs?: number
+  readonly retry?: RetryOptions
+  /** Hears of each failed attempt and each failed tool, for logs. */
+  onError?(error: unknown, where: ErrorContext): void
+}
+
+export interface RetryOptions {
+  /** Attempts at one step before the turn fails. 5 if not given. */
+  readonly attempts?: number
+  /** The delay before the second attempt; it doubles after that. 1 second if not given. */
+  readonly delayMs?: number
+  /** Whether to try again. If not given: network errors, 408, 409, 429 and 5xx. */
+  isRetryable?(error: unknown): boolean
+}
+
+export interface ErrorContext {
+  readonly sessionId: string
+  readonly turn: number
+  readonly attempt: number
+  /** The tool that failed; absent for a step. */
+  readonly tool?: string
+}
+
+export interface AgentStep<F extends AnyFormat> {
+  readonly sessionId: string
+  readonly turn: number
+  /** 1 for the first attempt at this step. */
+  readonly attempt: number
+  /** Spread it into the library's call. It holds the messages, the system text and the tools. */
+  readonly request: RequestFor<F>
+  /** Aborted when the turn is stopped, the time is over, or another process took the session. */
+  readonly signal: AbortSignal
+  /** Shows text before it is durable to those who listen to `events`. A failed attempt is retracted. */
+  delta(text: string): void
+}
+
+export interface DurableAgent<F extends AnyFormat> extends AsyncDisposable {
+  readonly name: string
+  /** A handle. It reads nothing; the first message creates the session. */
+  session(id: string): AgentSession<F>
+  /** Ends running steps, gives every session back and leaves the store open. */
+  close(): Promise<void>
+}
+
+export interface AgentSession<F extends AnyFormat> {
+  readonly id: string
+  /** `send`, then `answer`. Aborting the signal ends the waiting and rejects; the turn goes on. */
+  ask(message: string | MessageOf<F>, options?: AskOptions): Promise<AgentAnswer<F>>
+  /** Durable when it resolves. The same key is the same message, however often it comes. */
+  send(message: string | MessageOf<F>, options?: { readonly key?: string }): Promise<SentMessage>
+  /** The answer to a message that was sent, also by another process, also long ago. */
+  answer(
+    to: { readonly mail: number },
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<AgentAnswer<F>>
+  /** Oldest first, with what compactions cover. */
+  history(query?: {
+    readonly before?: number
+    readonly limit?: number
+  }): Promise<readonly HistoryEntry<F>[]>
+  /** What the model would be sent now. */
+  context(): Promise<RequestFor<F>>
+  /** Ends the running turn. */
+  stop(options?: AskOptions): Promise<ControlResult>
+  /** Compacts now. */
+  compact(options?: AskOptions & { readonly focus?: string }): Promise<ControlResult>
+  /** Takes the newest compaction back. */
+  undo(options?: AskOptions): Promise<ControlResult>
+  /** Keeps a text in every context; null removes it. */
+  pin(name: string, text: string | null, options?: AskOptions): Promise<ControlResult>
+  /** Removes bodies for good: of these entries, or of the whole session. */
+  erase(what: {
+    readonly entries: readonly number[] | 'all'
+    readonly reason: string
+  }): Promise<ControlResult>
+  search(text: string, query?: { readonly limit?: number }): Promise<readonly HistoryEntry<F>[]>
+  info(): Promise<SessionInfo | undefined>
+  /** Behind a cursor (default: from now on): first what is stored, then what happens. */
+  events(query?: {
+    readonly after?: number
+    readonly signal?: AbortSignal
+  }): AsyncIterable<SessionEvent>
+}
+
+export interface AskOptions {
+  readonly key?: string
+  readonly signal?: AbortSignal
+}
+
+export type SentMessage =
+  | { readonly kind: 'sent'; readonly mail: number; readonly isDuplicate: boolean }
+  | RefusedMessage
+
+export type RefusedMessage =
+  /** The key was used before, for other words or for another session. */
+  | { readonly kind: 'refused'; readonly why: 'key-reused' }
+  | { readonly kind: 'refused'; readonly why: 'mailbox-full' | 'too-large'; readonly limit: number }
+  | { readonly kind: 'refused'; readonly why: 'session-deleted' | 'belongs-to-another-agent' }
+
+export type AgentAnswer<F extends AnyFormat> =
+  | ({ readonly kind: 'answered' } & TurnOutcome<F>)
+  /** `stop` was called; `text` is what was said until then. */
+  | ({ readonly kind: 'stopped' } & TurnOutcome<F>)
+  /** The last attempt failed: `reason` is the message of its error. */
+  | ({ readonly kind: 'failed'; readonly reason: string } & TurnOutcome<F>)
+  /** The message was withdrawn, or its session deleted. */
+  | { readonly kind: 'withdrawn' }
+  | RefusedMessage
+
+export interface TurnOutcome<F extends AnyFormat> {
+  readonly text: string
+  /** What the turn added: assistant, tool, assistant … */
+  readonly messages: readonly MessageOf<F>[]
+  readonly turn: number
+  readonly mail: number
+  /** This key was asked before; the answer is the one that was given then. */
+  readonly isDuplicate: boolean
+}
+
+export interface HistoryEntry<F extends AnyFormat> {
+  readonly sessionId: string
+  readonly number: number
+  readonly at: Date
+  readonly role: 'user' | 'assistant' | 'tool'
+  /** Null once erased. One entry may be several messages of a format. */
+  readonly messages: readonly MessageOf<F>[] | null
+  /** A compaction covers it: the model no longer sees it word for word. */
+  readonly isCovered: boolean
+}
+
+export type ControlResult =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'nothing-to-do'; readonly why: string }
+  | RefusedMessage
+
+export interface SessionInfo {
+  readonly id: string
+  readonly agent: string
+  readonly title: string | null
+  readonly state: 'idle' | 'working' | 'deleted'
+  readonly contextTokens: number
+  readonly contextWindow: number
+  /** Messages that no turn has taken yet. */
+  readonly waiting: number
+  readonly createdAt: Date
+}
+
+/** With a cursor: durable, once and in order. Without: provisional, and lost with the process. */
+export type SessionEvent =
+  | { readonly type: 'delta'; readonly attempt: string; readonly text: string }
+  /** The deltas of that attempt are void. */
+  | { readonly type: 'retract'; readonly attempt: string }
+  | { readonly type: 'notice'; readonly code: string; readonly text: string }
+  | {
+      readonly type: 'message'
+      readonly cursor: number
+      readonly role: 'user' | 'assistant' | 'tool'
+    }
+  | {
+      readonly type: 'turn-ended'
+      readonly cursor: number
+      readonly turn: number
+      readonly how: 'answered' | 'stopped' | 'failed'
+    }
+  | { readonly type: 'compacted' | 'undone' | 'erased' | 'deleted'; readonly cursor: number }
+  /** Everything stored so far has come; the rest is new. */
+  | { readonly type: 'caught-up'; readonly cursor: number }

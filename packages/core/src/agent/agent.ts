@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { systemClock } from '../base/clock.ts'
+import { isGone, thisHost } from '../base/host.ts'
+import { type SessionId, sessionId } from '../base/ids.ts'
+import { SILENT } from '../base/logger.ts'
+import { ThroughlineError } from '../base/throughline-error.ts'
+import { EventHub } from '../session/events/event-hub.ts'
+import { handoffWriter } from '../session/handoff.ts'
+import { Runner } from '../session/runner.ts'
+import { LEASE_TIMES } from '../session/runner-lease.ts'
+import { SESSION_SETTINGS } from '../session/settings.ts'
+import { openSession } from './agent-session.ts'
+import { agentSettings, checkAgentOptions, checkId } from './agent-settings.ts'
+import { AgentSteps } from './agent-steps.ts'
+import { AgentTools } from './agent-tools.ts'
+import type { AgentSession, DurableAgent, OpenAgentOptions } from './agent-types.ts'
+import { summaryWriter } from './compact-messages.ts'
+import type { AnyFormat } from './formats/format.ts'
+
+const HANDOFF_MS_MAX = 600_000
+const RETRY_MS = 1_000
+
+/**
+ * Durable sessions around a model call of yours. Each message is stored before `send` resolves and is
+ * answered once; steps and tools survive crashes; long conversations are compacted beside the turns.
+ *
+ * ```ts
+ * await using agent = await openAgent({
+ *   store, name: 'support', format: openaiChat, contextWindow: 128_000,
+ *   step: ({ request, signal }) =>
+ *     openai.chat.completions.create({ model: 'gpt-5', ...request }, { signal }),
+ * })
+ * const answer = await agent.session(userId).ask(text, { key: messageId })
+ * ```
+ */
+export async function openAgent<F extends AnyFormat>(
+  options: OpenAgentOptions<F>,
+): Promise<DurableAgent<F>> {
+  checkAgentOptions(options)
+  await options.store.readStore()
+  return startAgent(options)
+}
+
+function startAgent<F extends AnyFormat>(options: OpenAgentOptions<F>): DurableAgent<F> {
+  const { store, name, system = '', summarize, retry = {} } = options
+  const { limits, fixedTokens, request, countMessage, countTokens } = agentSettings(options)
+  const counters = { countTokens, countMessage }
+  const write = summarize !== undefined && { summarize: summaryWriter(summarize) }
+  const writers = {
+    model: handoffWriter(counters, { breathe, ...write }),
+    digest: handoffWriter(counters, { breathe }),
+  }
+  const hub = new EventHub({
+    ...{ store, clock: systemClock, logger: SILENT, readWaitNotices: async () => [] },
+  })
+  const runner = new Runner({
+    ...{ store, clock: systemClock, writers, handoffMsMax: HANDOFF_MS_MAX, agents: [name] },
+    steps: new AgentSteps(options, { hub, request, count: countMessage }),
+    tools: new AgentTools(options, countMessage),
+    settings: { ...SESSION_SETTINGS, modelRetryMs: retry.delayMs ?? RETRY_MS },
+    wantedFor: () => ({ limits, body: { system }, tokens: fixedTokens }),
+    ...{ host: thisHost(), isGone, lease: LEASE_TIMES },
+    random: () => randomUUID().replaceAll('-', ''),
+  })
+  runner.start()
+
+  const closing = new AbortController()
+  const parts = {
+    ...{ store, hub, name, limits, request, countMessage, countTokens },
+    ...{ format: options.format, closing: closing.signal },
+    wake: (id: SessionId) => runner.wake(id),
+  }
+  const close = async () => {
+    closing.abort(new ThroughlineError('closed', `The agent "${name}" was closed.`))
+    await runner.close()
+  }
+  return {
+    name,
+    session(id: string): AgentSession<F> {
+      checkId('session', id)
+      closing.signal.throwIfAborted()
+      return openSession<F>(parts, sessionId(id))
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

@@ -1,0 +1,29 @@
+/** `@throughline/core/agent`: durable sessions around a model call of yours. */
+export { openAgent } from './agent.ts'
+export type {
+  AgentAnswer,
+  AgentSession,
+  AgentStep,
+  AskOptions,
+  ControlResult,
+  DurableAgent,
+  ErrorContext,
+  HistoryEntry,
+  OpenAgentOptions,
+  RefusedMessage,
+  RetryOptions,
+  SentMessage,
+  SessionEvent,
+  SessionInfo,
+  TurnOutcome,
+} from './agent-types.ts'
+export { ContextTooLongError } from './attempt.ts'
+export { type Loop, type LoopStep, openLoop } from './open-loop.ts'
+export {
+  type AgentTool,
+  type AnyTool,
+  type JsonSchema,
+  type StandardSchema,
+  type ToolContext,
+  tool,
+} from './tool.ts'

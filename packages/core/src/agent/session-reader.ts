@@ -1,0 +1,164 @@
+import type { SessionId } from '../base/ids.ts'
+import type { Message } from '../message/message.ts'
+import { buildContext } from '../session/context/build.ts'
+import { readRange } from '../session/context/source.ts'
+import type { EventHub } from '../session/events/event-hub.ts'
+import type { RuntimeEvent } from '../session/events/runtime-event.ts'
+import { entryView, type TranscriptEntry } from '../session/view/transcript.ts'
+import type { Store } from '../store/contract.ts'
+import type { HistoryEntry, SessionEvent, SessionInfo } from './agent-types.ts'
+import { type AnyFormat, internalsOf, type MessageOf } from './formats/format.ts'
+
+const PAGE = 200
+const HISTORY_LIMIT = 50
+const SEARCH_LIMIT = 20
+const ROLES = { input: 'user', assistant: 'assistant', result: 'tool' } as const
+
+interface ReaderParts<F extends AnyFormat> {
+  readonly store: Store
+  readonly hub: EventHub
+  readonly format: F
+  readonly closing: AbortSignal
+}
+
+/** What programs see of a session, in the agent's format. */
+export class SessionReader<F extends AnyFormat> {
+  readonly #parts: ReaderParts<F>
+  readonly #id: SessionId
+
+  constructor(parts: ReaderParts<F>, id: SessionId) {
+    this.#parts = parts
+    this.#id = id
+  }
+
+  async history({
+    before,
+    limit = HISTORY_LIMIT,
+  }: {
+    before?: number
+    limit?: number
+  } = {}): Promise<readonly HistoryEntry<F>[]> {
+    const session = await this.#parts.store.findSession(this.#id)
+    if (session === undefined) return []
+    const found: HistoryEntry<F>[] = []
+    let to = Math.min(session.tail, (before ?? Number.POSITIVE_INFINITY) - 1)
+    while (to > 0 && found.length < limit) {
+      const page = await this.#read(Math.max(0, to - PAGE), to, session.covers)
+      found.unshift(...page.flatMap((entry) => this.#entry(this.#id, entry)))
+      to -= PAGE
+    }
+    return found.slice(-limit)
+  }
+
+  async search(
+    text: string,
+    { limit = SEARCH_LIMIT }: { limit?: number } = {},
+  ): Promise<readonly HistoryEntry<F>[]> {
+    const session = await this.#parts.store.findSession(this.#id)
+    if (session === undefined) return []
+    const query = { sessionId: this.#id, text, limit, neighbours: 0 }
+    const { hits } = await this.#parts.store.search(query)
+    return hits.flatMap((hit) => this.#entry(hit.sessionId, entryView(hit.entry, session.covers)))
+  }
+
+  async info(): Promise<SessionInfo | undefined> {
+    const session = await this.#parts.store.findSession(this.#id)
+    if (session === undefined) return undefined
+    const isOpen = session.state === 'open'
+    const source = isOpen ? await this.#parts.store.readContext({ sessionId: this.#id }) : null
+    const { id, agent, title, pending, turnState } = session
+    return {
+      ...{ id, agent, title, contextWindow: session.limits.hardTokens },
+      state: !isOpen ? 'deleted' : turnState === 'running' ? 'working' : 'idle',
+      contextTokens:
+        source === null ? 0 : buildContext(source, source.limits, source.session.tail).tokens,
+      waiting: isOpen ? pending.user + pending.notification : 0,
+      createdAt: new Date(session.createdAt),
+    }
+  }
+
+  async *events({
+    after,
+    signal,
+  }: {
+    after?: number
+    signal?: AbortSignal
+  } = {}): AsyncGenerator<SessionEvent> {
+    const { hub, closing } = this.#parts
+    const ended = signal === undefined ? closing : AbortSignal.any([signal, closing])
+    const query = { sessionId: this.#id, ...(after !== undefined && { after }) }
+    for await (const event of hub.events(query, ended)) {
+      const shown = eventOf(event)
+      if (shown !== undefined) yield shown
+    }
+  }
+
+  /** What a turn added, up to the entry that ended it. */
+  async turnMessages(turn: number, last: number): Promise<readonly MessageOf<F>[]> {
+    let found: TranscriptEntry[] = []
+    for (let to = last; to > 0; to -= PAGE) {
+      const page = await this.#read(Math.max(0, to - PAGE), to, 0)
+      const before = page.findLastIndex(
+        ({ kind, meta }) => kind === 'turn' && 'turn' in meta && meta.turn < turn,
+      )
+      found = [...page.slice(before + 1), ...found]
+      if (before >= 0) break
+    }
+    const made = found.filter(({ kind }) => kind === 'assistant' || kind === 'result')
+    return this.#write(made.flatMap(({ message }) => (message === null ? [] : [message])))
+  }
+
+  async #read(after: number, to: number, covers: number): Promise<readonly TranscriptEntry[]> {
+    const entries = await readRange(this.#parts.store, this.#id, after, to)
+    return entries.map((entry) => entryView(entry, covers))
+  }
+
+  #entry(sessionId: SessionId, entry: TranscriptEntry): readonly HistoryEntry<F>[] {
+    const { kind, number, message, isCovered } = entry
+    if (kind !== 'input' && kind !== 'assistant' && kind !== 'result') return []
+    const messages = message === null ? null : this.#write([message])
+    const at = new Date(entry.at)
+    return [{ sessionId, number, at, role: ROLES[kind], messages, isCovered }]
+  }
+
+  /** As it was said: a piece of a conversation need not be a legal request. */
+  #write(messages: readonly Message[]): readonly MessageOf<F>[] {
+    const { codec } = internalsOf(this.#parts.format)
+    return codec.format({ format: codec.name, messages, notes: [] }) as unknown as MessageOf<F>[]
+  }
+}
+
+function eventOf(event: RuntimeEvent): SessionEvent | undefined {
+  if (event.type === 'caught-up') return { type: 'caught-up', cursor: event.cursor }
+  if (event.type === 'live') {
+    if (event.kind === 'delta') return { type: 'delta', attempt: event.attempt, text: event.text }
+    if (event.kind === 'void') return { type: 'retract', attempt: event.attempt }
+    return event.kind === 'notice'
+      ? { type: 'notice', code: event.code, text: event.text }
+      : undefined
+  }
+  const { cursor, kind, facts } = event
+  switch (kind) {
+    case 'message delivered':
+      return { type: 'message', cursor, role: 'user' }
+    case 'step committed':
+      return { type: 'message', cursor, role: 'assistant' }
+    case 'results committed':
+      return { type: 'message', cursor, role: 'tool' }
+    case 'turn ended': {
+      const { ended } = facts
+      const how = ended === 'failed' || ended === 'stopped' ? ended : 'answered'
+      return { type: 'turn-ended', cursor, turn: Number(facts['turn']), how }
+    }
+    case 'compaction committed':
+      return { type: 'compacted', cursor }
+    case 'compaction reverted':
+      return { type: 'undone', cursor }
+    case 'entries erased':
+      return { type: 'erased', cursor }
+    case 'session deleted':
+      return { type: 'deleted', cursor }
+    default:
+      return undefined
+  }
+}
