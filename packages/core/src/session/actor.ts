@@ -104,6 +104,12 @@ export class SessionActor {
     this.#dispatch({ kind: 'woken' })
   }
 
+  /** The agent, while its model has failed and is not tried again yet. */
+  get waitsForModelOf(): string | null {
+    const isWaiting = this.#state.modelRetryAt > this.#parts.clock.monotonic()
+    return isWaiting ? (this.#reader.session?.agent ?? null) : null
+  }
+
   /** A model answers again: whoever waits for one need not wait longer. */
   modelIsBack(): void {
     this.#dispatch({ kind: 'model back' })

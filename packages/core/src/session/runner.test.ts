@@ -7,6 +7,7 @@ import { OutcomeUnknownError } from '../store/errors.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { MemoryTables } from '../store/memory/tables.ts'
 import type { RunnerRow } from '../store/rows.ts'
+import { RecoveringRoutes } from './recovering-routes.ts'
 import { Runner, type RunnerParts } from './runner.ts'
 import { Sender } from './sender.ts'
 import { SESSION_SETTINGS } from './settings.ts'
@@ -87,17 +88,17 @@ class Host {
     })
   }
 
-  async ask(): Promise<void> {
+  async ask(id = SESSION): Promise<void> {
     const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] }
     const body = { message, replyTo: { edge: 'chat', address: 'x' } } as JsonValue
     const mail = { source: 'ann', key: `k${++this.#ids}`, lane: 'user', body, tokens: 3 } as const
-    const outcome = await this.store.admit({ to: { sessionId: SESSION }, ...mail })
+    const outcome = await this.store.admit({ to: { sessionId: id }, ...mail })
     expect(outcome.kind).toBe('admitted')
   }
 
-  async create(): Promise<void> {
-    const operation: OperationId = operationId('create')
-    const session = { id: SESSION, agent: 'main', limits: LIMITS, policy: 'steer' } as const
+  async create(id = SESSION): Promise<void> {
+    const operation: OperationId = operationId(`create-${id}`)
+    const session = { id, agent: 'main', limits: LIMITS, policy: 'steer' } as const
     await this.store.createSession({ ...session, operation })
   }
 
@@ -110,7 +111,101 @@ class Host {
   }
 }
 
+describe('sessions that wait for a model', () => {
+  it('are woken by one after the first answer, twice as many after each further one', () => {
+    const routes = new RecoveringRoutes()
+    const woken: number[] = []
+    const answer = (waiting = 1_000) =>
+      routes.answered('r', (count) => {
+        woken.push(count)
+        return Math.min(count, waiting)
+      })
+    answer()
+    routes.failed('r')
+    for (let times = 0; times < 3; times++) answer()
+    routes.failed('r')
+    answer()
+    expect(woken).toEqual([1, 2, 4, 1])
+    // Fewer wait than may try: the route has recovered, and answers wake nobody any more.
+    answer(1)
+    answer()
+    expect(woken).toEqual([1, 2, 4, 1, 2])
+  })
+
+  const message = { role: 'assistant', parts: [{ type: 'text', text: 'ok' }] } as const
+
+  /** Each has a message. A call is tried four times; one that was answered takes 100 ms. */
+  async function callsOf(sessions: number, forMs: number, takes: (now: number) => boolean) {
+    const host = new Host()
+    for (let index = 0; index < sessions; index++) {
+      const id = sessionId(`s${index}`)
+      await host.create(id)
+      await host.ask(id)
+    }
+    const routes = new RecoveringRoutes()
+    const counted = { answered: 0, refused: 0 }
+    const runner: Runner = host.process('p', () => ({}), {
+      steps: {
+        run: async () => {
+          for (let tries = 1; !takes(host.timeline.now); tries++) {
+            counted.refused++
+            if (tries === 4) {
+              routes.failed('r')
+              return { kind: 'failed', reason: 'busy', retryable: true }
+            }
+            await host.later(500 * 2 ** (tries - 1), () => {})
+          }
+          await host.later(100, () => {})
+          counted.answered++
+          routes.answered('r', (count) => runner.modelIsBack(count))
+          return { kind: 'replied', message, tokens: 4 }
+        },
+      },
+    })
+    await host.run(forMs)
+    return counted
+  }
+
+  it('come back a few at a time while a provider takes one call a second', async () => {
+    let freeAt = 0
+    const { answered, refused } = await callsOf(150, 60_000, (now) => {
+      if (now < freeAt) return false
+      freeAt = now + 1_000
+      return true
+    })
+    expect(answered).toBeGreaterThan(20)
+    // All start at once and come back once by their own clocks, four tries each; woken all by each
+    // answer they would be refused 8,900 times.
+    expect(refused).toBeLessThan(2_000)
+  })
+
+  it('are all answered within seconds when it is back', async () => {
+    const { answered } = await callsOf(150, 40_000, (now) => now > 20_000)
+    expect(answered).toBe(150)
+  })
+})
+
 describe('a runner', () => {
+  it('asks a store where nothing changes once in eight rounds, and sees a message of others at once', async () => {
+    const host = new Host()
+    await host.create()
+    let asked = 0
+    const runner = host.process('p', (store) => ({
+      readReady: (query) => {
+        asked++
+        return store.readReady(query)
+      },
+    }))
+    await host.run(2_000)
+    asked = 0
+    await host.run(80 * LEASE.pollMs)
+    // A renewal of our own is a change as well.
+    expect(asked).toBeLessThan(10 + (80 * LEASE.pollMs) / LEASE.renewMs + 2)
+    await host.ask()
+    await host.run(LEASE.pollMs / 4)
+    expect(runner.sessions).toEqual([SESSION])
+  })
+
   it('sends no reply that was claimed under the row it has lost', async () => {
     const host = new Host()
     await host.create()

@@ -47,8 +47,13 @@ const TAKEN_AT_ONCE = 2
 const REST_MS_MAX = 60_000
 /** So few are simply all woken. */
 const WAKE_ALL_SESSIONS = 8
-/** Each time so many rounds have passed, everybody is woken: no hint is a truth. */
-const WAKE_ALL_POLLS = 20
+/** In so many rounds each session is woken once, a part of them in each: no hint is a truth. */
+const WAKE_ALL_ROUNDS = 20
+/** The store is asked in one of so many rounds where nothing has changed: no hint is a truth. */
+const QUIET_POLLS = 8
+/** A change is looked at once a few of them could gather, and in busy times not more often than that. */
+const GATHER_MS = 5
+const BUSY_MS = 100
 /** What others do to a session that we hold. */
 const FROM_OUTSIDE: readonly AuditKind[] = [
   ...(['message admitted', 'message withdrawn', 'session deleted'] as const),
@@ -71,7 +76,15 @@ export class Runner {
   readonly #beats = new Map<RunnerId, { beat: number; since: number }>()
   #isClosing = false
   #isPolling = false
-  #polls = 0
+  #rounds = 0
+  /** Something may have changed since the store was last asked. */
+  #hasNews = true
+  #quietPolls = 0
+  #askedAt = Number.NEGATIVE_INFINITY
+  #pollAt = Number.POSITIVE_INFINITY
+  #unwatch = () => {}
+  /** Other runners as last read: whether their processes live can be asked without the store. */
+  #others: readonly RunnerRow[] = []
   /** How far the store's record was read for news; null: not read. */
   #cursor: number | null = null
   /** A full page was taken: there may be another. */
@@ -94,8 +107,18 @@ export class Runner {
   }
 
   start(): void {
+    this.#unwatch = this.#parts.store.watch(() => this.#hear())
     this.#lease.start()
     this.#pollSoon(0)
+  }
+
+  /** The store has changed, by us or by others. */
+  #hear(): void {
+    this.#hasNews = true
+    if (this.#isPolling || this.#isClosing || !this.mayAct()) return
+    const now = this.#parts.clock.monotonic()
+    const at = Math.max(now + GATHER_MS, this.#askedAt + BUSY_MS)
+    if (at < this.#pollAt) this.#pollSoon(at - now)
   }
 
   /** A hint that this session may have mail; one that nobody holds is taken at once. */
@@ -104,13 +127,18 @@ export class Runner {
     if (actor !== undefined) actor.wake()
     else if (!this.#isClosing) {
       this.#isHinted = true
+      this.#hasNews = true
       this.#pollSoon(0)
     }
   }
 
-  /** A model answers again: sessions that wait for one try at once. */
-  modelIsBack(): void {
-    for (const actor of this.#actors.values()) actor.modelIsBack()
+  /** A model answers again: so many of the sessions that wait for it try at once. Gives how many. */
+  modelIsBack(count: number, isFor: (agent: string) => boolean = () => true): number {
+    const waiting = [...this.#actors.values()].filter(
+      ({ waitsForModelOf }) => waitsForModelOf !== null && isFor(waitsForModelOf),
+    )
+    for (const actor of waiting.slice(0, count)) actor.modelIsBack()
+    return Math.min(count, waiting.length)
   }
 
   /** Whether something with an effect may still be started. */
@@ -127,6 +155,7 @@ export class Runner {
   async close(): Promise<void> {
     this.#isClosing = true
     this.#lease.stop()
+    this.#unwatch()
     this.#cancelPoll()
     const ends = [...this.#actors.values()].map((actor) => this.#endOf.get(actor))
     for (const actor of this.#actors.values()) actor.close()
@@ -138,7 +167,9 @@ export class Runner {
 
   #pollSoon(delayMs: number): void {
     this.#cancelPoll()
-    this.#cancelPoll = this.#parts.clock.after(delayMs, () => void this.#poll())
+    const { clock } = this.#parts
+    this.#pollAt = clock.monotonic() + delayMs
+    this.#cancelPoll = clock.after(delayMs, () => void this.#poll())
   }
 
   #loseAll(): void {
@@ -154,18 +185,34 @@ export class Runner {
     this.#isHinted = false
     if (this.id !== null) {
       if (!this.mayAct()) this.#loseAll()
-      else {
-        await this.#releaseOrphans()
-        await this.#watchRunners()
-        await this.#takeUnsure(this.id)
-        if (this.id !== null) await this.#takeReady(this.id)
-        await this.#wakeChanged()
-        if (this.id !== null) this.#send(this.id)
-      }
+      else if (this.#isDue()) await this.#round(this.id)
+      else if (this.#areFew) this.#wakeAll()
     }
     this.#isPolling = false
-    if (!this.#isClosing)
-      this.#pollSoon(this.#hasMore || this.#isHinted ? 0 : this.#parts.lease.pollMs)
+    if (this.#isClosing) return
+    this.#pollSoon(this.#hasMore || this.#isHinted ? 0 : this.#parts.lease.pollMs)
+    if (this.#hasNews) this.#hear()
+  }
+
+  /** A server at rest asks its store every other second; a process that died is seen sooner. */
+  #isDue(): boolean {
+    const { isGone } = this.#parts
+    this.#quietPolls += 1
+    if (this.#hasNews || this.#hasMore || this.#quietPolls >= QUIET_POLLS) return true
+    const isOwed = this.#orphans.size > 0 || this.#unsure.size > 0 || this.#crashes.size > 0
+    return isOwed || this.#others.some((row) => isGone?.(row) === true)
+  }
+
+  async #round(runner: RunnerId): Promise<void> {
+    this.#hasNews = false
+    this.#quietPolls = 0
+    this.#askedAt = this.#parts.clock.monotonic()
+    await this.#releaseOrphans()
+    await this.#watchRunners()
+    await this.#takeUnsure(runner)
+    if (this.id !== null) await this.#takeReady(this.id)
+    await this.#wakeChanged()
+    if (this.id !== null) this.#send(this.id)
   }
 
   /** Beside everything else: an edge may take its time. */
@@ -174,23 +221,34 @@ export class Runner {
     if (sender !== undefined) void this.#try(sender.run(runner, this.#mayActAs(runner)))
   }
 
+  get #areFew(): boolean {
+    return this.#actors.size <= WAKE_ALL_SESSIONS
+  }
+
+  #wakeAll(): void {
+    for (const actor of this.#actors.values()) actor.wake()
+  }
+
   /**
    * Wakes the sessions that somebody else did something to, as the store's record tells it. Asking
    * each session instead would cost more the more are held; that is done now and then all the same.
    */
   async #wakeChanged(): Promise<void> {
     const { store } = this.#parts
-    const isRound = ++this.#polls % WAKE_ALL_POLLS === 0
-    const areFew = this.#actors.size <= WAKE_ALL_SESSIONS
-    if (isRound || areFew || this.#cursor === null) {
+    const round = ++this.#rounds % WAKE_ALL_ROUNDS
+    if (this.#areFew || this.#cursor === null) {
       // Read first: what happens while they look is news for the next round.
-      this.#cursor = areFew ? null : ((await this.#try(store.readStore()))?.commits ?? null)
-      for (const actor of this.#actors.values()) actor.wake()
+      this.#cursor = this.#areFew ? null : ((await this.#try(store.readStore()))?.commits ?? null)
+      this.#wakeAll()
       return
     }
+    // All of them at once would keep the store's reader busy for seconds.
+    const turn = [...this.#actors.values()].filter((_, index) => index % WAKE_ALL_ROUNDS === round)
+    for (const actor of turn) actor.wake()
     const query = { after: this.#cursor, limit: LIST_MAX }
     const rows = (await this.#try(store.readAudit(query))) ?? []
     this.#cursor = rows.at(-1)?.cursor ?? this.#cursor
+    if (rows.length === LIST_MAX) this.#hasNews = true
     const changed = rows.filter(({ kind }) => FROM_OUTSIDE.includes(kind))
     for (const id of new Set(changed.map((row) => row.sessionId))) this.#actors.get(id)?.wake()
   }
@@ -294,6 +352,7 @@ export class Runner {
   async #watchRunners(): Promise<void> {
     const { store, clock, isGone } = this.#parts
     const rows = (await this.#try(store.listRunners())) ?? []
+    this.#others = rows.filter(({ id }) => id !== this.id)
     const known = new Set(rows.map((row) => row.id))
     for (const id of this.#beats.keys()) if (!known.has(id)) this.#beats.delete(id)
     for (const row of rows) {

@@ -68,7 +68,7 @@ describe('a model that is down for an hour', () => {
     await say(process.store, id, 'hello')
     await process.run(20_000)
     process.model.answer = async () => says('back')
-    process.runner.modelIsBack()
+    process.runner.modelIsBack(1)
     await process.run(500)
     expect(process.sent).toEqual(['a: {"text":"back"}'])
   })
@@ -90,7 +90,7 @@ describe('a model that is down for an hour', () => {
 })
 
 describe('many sessions at work', () => {
-  it('each look again when a message came or was withdrawn, and only that one', async () => {
+  it('look again one by one, and at once when a message came or was withdrawn', async () => {
     const SESSIONS = 12
     const looked: string[] = []
     const place = host()
@@ -113,14 +113,20 @@ describe('many sessions at work', () => {
       await run(150)
       return [...new Set(looked)]
     }
-    // Once in a while all of them look; behind such a round there is time.
     await run(1_000)
-    for (let all = 0; all < SESSIONS; ) all = (await lookedAfter(async () => {})).length
-    expect(await lookedAfter(async () => {})).toEqual([])
-    expect(await lookedAfter(() => say(store, id, 'one more thing'))).toEqual([id])
+    // Once in a while each of them looks, but never all at once.
+    const seen = new Set<string>()
+    while (seen.size < SESSIONS) {
+      const now = await lookedAfter(async () => {})
+      expect(now.length).toBeLessThan(4)
+      for (const each of now) seen.add(each)
+    }
+    const told = await lookedAfter(() => say(store, id, 'one more thing'))
+    expect([told.includes(id), told.length < 4]).toEqual([true, true])
     const [mail] = await listPending()
     const withdraw = () => store.withdraw({ sessionId: id, mail: mail?.number ?? mailNumber(0) })
-    expect(await lookedAfter(withdraw)).toEqual([id])
+    const withdrawn = await lookedAfter(withdraw)
+    expect([withdrawn.includes(id), withdrawn.length < 4]).toEqual([true, true])
     expect(await listPending()).toEqual([])
   })
 })

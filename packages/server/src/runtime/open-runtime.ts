@@ -98,8 +98,8 @@ export class LocalRuntime implements Runtime {
         this.#hub.publish(id, event)
       },
       onStepEnd: (id) => this.#hub.endAttempt(id),
-      onModelBack: () => this.#runner?.modelIsBack(),
       ...(options.handoffThread !== undefined && { handoffThread: options.handoffThread }),
+      onModelBack: (count, asks) => this.#runner?.modelIsBack(count, asks) ?? 0,
     })
     const settingsFor = (agent: string) => ({
       ...settings,

@@ -193,13 +193,26 @@ function absorbStep(
     const { modelRetryMs, modelRetryMsMax } = state.settings
     const waitMs = Math.min(modelRetryMsMax, modelRetryMs * 2 ** Math.min(state.modelFailures, 20))
     const modelFailures = state.modelFailures + 1
-    const modelRetryAt = state.at.mono + waitMs
+    // Many sessions wait for the same provider: they must not all come back in one moment.
+    const modelRetryAt = state.at.mono + waitMs * (1 - shareOf(state, modelFailures) / 4)
     return { ...state, step: { kind: 'none' }, modelFailures, modelRetryAt }
   }
   const { turn, upto } = step
   return numbered({ ...state, failures: 0, modelFailures: 0, modelRetryAt: 0 }, (operation) => ({
     step: { kind: 'ended', turn, upto, operation, outcome: ended },
   }))
+}
+
+/**
+ * From 0 to 1, another one for each session and each time. The holder was drawn at random for this
+ * acquisition, so that nothing is left to chance here (FNV-1a).
+ */
+function shareOf({ lease }: State, nth: number): number {
+  let hash = 0x811c9dc5
+  for (const character of `${lease.sessionId} ${lease.holder} ${nth}`) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
+  }
+  return (hash >>> 0) / 2 ** 32
 }
 
 function absorbHandoff(

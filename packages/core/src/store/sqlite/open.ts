@@ -113,7 +113,8 @@ class SqliteEngine implements Engine {
     const order = { kind: 'commit', verb, request, size: measure(request) } as const
     const outcome = (await writer.call(this.#store, verb, order)) as OutcomeOf<Verb>
     this.#listen(verb, request, outcome)
-    this.#tell()
+    // A look for replies to send that found none has changed nothing.
+    if (outcome.kind !== 'none') this.#tell()
     return outcome
   }
 

@@ -65,7 +65,9 @@ describe('decideRetry', () => {
   it('honours what the provider asks for, if it leaves time for the try and the other routes', () => {
     const asked = (retryAfterMs: number, rest: Partial<Situation> = {}) =>
       decideRetry(situation({ ...limited, retryAfterMs } as Outcome, rest))
-    expect(asked(20_000)).toEqual({ kind: 'again', delayMs: 20_000 })
+    expect(asked(20_000, { chance: 0 })).toEqual({ kind: 'again', delayMs: 20_000 })
+    // It asks the same of all who were refused together.
+    expect(asked(20_000, { chance: 1 })).toEqual({ kind: 'again', delayMs: 25_000 })
     expect(asked(20_000, { routesLeft: 3 })).toEqual({ kind: 'next-route' })
     expect(asked(86_400_000)).toEqual({ kind: 'stop' })
     expect(asked(0)).toEqual({ kind: 'again', delayMs: 0 })

@@ -57,9 +57,14 @@ function isOfTheConnection(outcome: Outcome): boolean {
   return outcome.kind === 'deadline' || outcome.kind === 'malformed'
 }
 
-/** What the provider asks for, else twice as long each time, with half of it by chance. */
+/**
+ * What the provider asks for and up to a quarter more, for it asks the same of everybody; else twice
+ * as long each time, with half of it by chance.
+ */
 function delayOf({ outcome, tries, chance }: Situation): number {
-  if (outcome.kind === 'refused' && outcome.retryAfterMs !== undefined) return outcome.retryAfterMs
+  if (outcome.kind === 'refused' && outcome.retryAfterMs !== undefined) {
+    return outcome.retryAfterMs * (1 + chance / 4)
+  }
   const delayMs = Math.min(BACKOFF_MS * 2 ** (tries - 1), BACKOFF_MS_MAX)
   return delayMs * (0.5 + chance / 2)
 }

@@ -3,6 +3,7 @@ import type { Message } from '#core/message/message'
 import type { HandoffWriter } from '#core/session/handoff'
 import type { StepRunner, ToolRunner } from '#core/session/step'
 import { estimateMessage, estimateText } from '#core/tokens/estimate'
+import { destinationOf } from '../../model/routes/route.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { Calibrations } from '../../turn/calibrations.ts'
 import { CALL_MS_MAX, toolRunner } from '../../turn/tool-runner.ts'
@@ -22,7 +23,8 @@ import { type TurnStepsParts, turnSteps } from './turn-steps.ts'
 export interface ModelServiceParts extends ModelAccessParts, AuxiliaryServiceParts, TurnStepsParts {
   /** By agent; changes with the configuration. */
   readonly tools: ReadonlyMap<string, readonly Tool[]>
-  readonly onModelBack: () => void
+  /** So many sessions of agents that ask the route may try it now; gives how many there were. */
+  readonly onModelBack: (count: number, asks: (agent: string) => boolean) => number
 }
 
 export class ModelService {
@@ -38,13 +40,18 @@ export class ModelService {
 
   constructor(parts: ModelServiceParts) {
     this.#parts = parts
-    const { clock, logger, onModelBack } = parts
+    const { clock, logger } = parts
     const access = new ModelAccess(parts)
     const attempts = storedAttempts(parts.store)
     const turnTools = new TurnTools()
     const openModel = access.open.bind(access)
     const auxiliary = new AuxiliaryService(parts, { attempts, openModel, turnTools })
     const { prices } = parts.auxiliary
+    const onModelBack = (route: string, count: number) =>
+      parts.onModelBack(count, (agent) => {
+        const routes = parts.agents().get(agent)?.routes.forMain() ?? []
+        return routes.some((each) => destinationOf(each) === route)
+      })
     const turnCalls = new TurnCalls({ attempts, prices, logger, onModelBack })
     this.steps = turnSteps(parts, {
       ...{ auxiliary, turnTools, openModel, calibrations: this.#calibrations },

@@ -22,7 +22,7 @@ it('whoever records a call holds its end: it stands in the record, or the failur
   const over = (record: Attempts['record']) =>
     new TurnCalls({
       ...{ attempts: { ...attempts, record }, prices: undefined, logger: SILENT },
-      onModelBack() {},
+      onModelBack: () => 0,
     })
   await over(async (attempt) => {
     await new Promise((resolve) => setImmediate(resolve))

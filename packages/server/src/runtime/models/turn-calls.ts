@@ -1,4 +1,5 @@
 import type { Logger } from '#core/base/logger'
+import { RecoveringRoutes } from '#core/session/recovering-routes'
 import { type Attempts, attemptOf } from '../../auxiliary/attempts.ts'
 import { ANSWERED, isOfTheRoute, wordOf } from '../../auxiliary/breaker.ts'
 import type { Prices } from '../../auxiliary/prices.ts'
@@ -12,7 +13,8 @@ export interface TurnCallsParts {
   readonly attempts: Attempts
   readonly prices: Prices | undefined
   readonly logger: Logger
-  readonly onModelBack: () => void
+  /** So many that wait for this route may try it now; gives how many there were. */
+  readonly onModelBack: (route: string, count: number) => number
 }
 
 /**
@@ -24,6 +26,7 @@ export class TurnCalls {
   readonly #parts: TurnCallsParts
   /** Where calls failed last, as far as this process saw. */
   readonly #down = new Set<string>()
+  readonly #recovering = new RecoveringRoutes()
 
   constructor(parts: TurnCallsParts) {
     this.#parts = parts
@@ -43,9 +46,8 @@ export class TurnCalls {
 
   #noteUp(route: string): void {
     const { logger, onModelBack } = this.#parts
-    if (!this.#down.delete(route)) return
-    logger.info({ route }, 'model answers again')
-    onModelBack()
+    if (this.#down.delete(route)) logger.info({ route }, 'model answers again')
+    this.#recovering.answered(route, (count) => onModelBack(route, count))
   }
 
   #noteDown(route: string, outcome: string): void {
@@ -53,5 +55,6 @@ export class TurnCalls {
       this.#parts.logger.warn({ route, outcome }, 'model fails')
     }
     this.#down.add(route)
+    this.#recovering.failed(route)
   }
 }

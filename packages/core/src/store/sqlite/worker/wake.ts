@@ -1,33 +1,34 @@
 import { closeSync, type FSWatcher, mkdirSync, openSync, rmSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import type { RunnerId } from '../../../base/ids.ts'
-import { wakeFolder } from './writer.ts'
+import { ANY_RUNNER, wakeFolder } from './writer.ts'
 
 /**
- * One small file per runner, touched after a commit that concerns it: its process hears of it within
- * about a millisecond. Watching the WAL instead would wake it before the commit can be seen, and
+ * One small file per runner, touched after a commit that concerns it, and one for all, touched when a
+ * session that no runner holds has work: a process hears of it within about a millisecond. Watching the WAL instead would wake it before the commit can be seen, and
  * then never again. Only a hint: what is missed here is found by the poll.
  */
 export class WakeFile {
   readonly #path: string
-  #watcher: FSWatcher | undefined
+  #watchers: readonly FSWatcher[] = []
 
   constructor(database: string, runner: RunnerId, listener: () => void) {
     const folder = wakeFolder(database)
     this.#path = join(folder, runner)
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      closeSync(openSync(this.#path, 'w', 0o600))
-      this.#watcher = watch(this.#path, { persistent: false }, listener)
-      this.#watcher.on('error', () => this.close())
+      this.#watchers = [this.#path, join(folder, ANY_RUNNER)].map((path) => {
+        closeSync(openSync(path, 'a', 0o600))
+        return watch(path, { persistent: false }, listener).on('error', () => this.close())
+      })
     } catch {
       // No watchers left, or no room: the poll carries it.
     }
   }
 
   close(): void {
-    this.#watcher?.close()
-    this.#watcher = undefined
+    for (const watcher of this.#watchers) watcher.close()
+    this.#watchers = []
     rmSync(this.#path, { force: true })
   }
 }

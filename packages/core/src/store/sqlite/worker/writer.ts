@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RunnerId, SessionId } from '../../../base/ids.ts'
+import type { SessionId } from '../../../base/ids.ts'
 import type { CommitVerb, RequestOf } from '../../contract.ts'
 import {
   DamagedRowError,
@@ -12,6 +12,7 @@ import {
 } from '../../errors.ts'
 import { checkAnchor, readAnchor, recordCheck, writeAnchor } from '../../integrity/anchor.ts'
 import { CommitRecord, readRecord } from '../../integrity/commit-record.ts'
+import { hasWork } from '../../rules/create-session.ts'
 import { applyRule } from '../../rules/rules.ts'
 import type { Ruling, StoreChange } from '../../rules/ruling.ts'
 import { isSearched } from '../../search/words.ts'
@@ -46,11 +47,15 @@ interface Touched {
   readonly numbers: ReadonlyMap<SessionId, number>
   /** Sessions with new words to index. */
   readonly grown: ReadonlySet<number>
-  readonly holders: ReadonlySet<RunnerId>
+  /** Files to touch. */
+  readonly wakes: ReadonlySet<string>
 }
 
 const WAL_SIZE_MAX = 32 * 1024 * 1024
 const WAL_CHECK_MS = 1_000
+
+/** The wake file of whoever may take a session that no runner holds; no runner's id has a dot. */
+export const ANY_RUNNER = 'any.runner'
 
 export function wakeFolder(path: string): string {
   return `${path}.wake`
@@ -277,18 +282,20 @@ export class Writer {
     return {
       numbers,
       grown: new Set(grown.map(({ sessionId }) => this.#numbers.get(sessionId))),
-      holders: new Set(sessions.flatMap(({ after: { runner } }) => runner ?? [])),
+      wakes: new Set(
+        sessions.flatMap(({ after }) => after.runner ?? (hasWork(after) ? ANY_RUNNER : [])),
+      ),
     }
   }
 
   /** What is to be done about a commit that is already safe: nothing in here may fail it. */
-  #follow({ numbers, grown, holders }: Touched): void {
+  #follow({ numbers, grown, wakes }: Touched): void {
     for (const [id, n] of numbers) this.#numbers.remember(id, n)
     for (const n of grown) this.#unindexed.add(n)
     const now = new Date()
-    for (const runner of holders) {
+    for (const name of wakes) {
       try {
-        utimesSync(join(wakeFolder(this.#options.path), runner), now, now)
+        utimesSync(join(wakeFolder(this.#options.path), name), now, now)
       } catch {
         // Nobody listens there; the poll is the truth.
       }
