@@ -10,6 +10,8 @@ export interface Edge {
   readonly name: string
   /** Sends once under the reply's key. What it throws counts as failed. */
   send(reply: ReplyRow): Promise<{ kind: 'sent'; receipt: string } | SendFailure>
+  /** How many it sends side by side, each to another address; 8 unless it says so. */
+  readonly sendsMax?: number
   /** What an operator should know about it now, a sentence each. */
   problems?(): readonly string[]
 }
@@ -24,12 +26,13 @@ export interface SendFailure {
 
 const BACK_OFF_MAX = 6
 const CLOSE_MS_MAX = 5_000
+const SENDS_MAX = 8
 /** A claim that was lost is looked for each time so many rounds found nothing to send. */
 const SEARCH_ROUNDS = 8
 
 /**
- * The outbox: claims the oldest waiting reply of an edge, sends it, settles it. Each is sent at
- * least once, in order per address; twice only if the process ends between sending and settling.
+ * The outbox: claims the oldest waiting replies of an edge, sends them side by side, settles them.
+ * Each is sent at least once, in order per address and one at a time; twice only if the process ends between sending and settling.
  * A settlement is repeated until it is answered: it names its attempt and cannot be done twice (I31).
  */
 export class Sender {
@@ -57,8 +60,8 @@ export class Sender {
   }
 
   /**
-   * Sends everything that waits, one after another per edge; an edge that is still busy is passed
-   * over. Rejects with a programmer's error only.
+   * Sends everything that waits; an edge that is still busy is passed over. Rejects with a
+   * programmer's error only.
    */
   async run(claimant: RunnerId, mayAct: () => boolean): Promise<void> {
     const begun: Promise<void>[] = []
@@ -84,15 +87,52 @@ export class Sender {
     cancel()
   }
 
+  /** One asks for replies; each that is found lets another ask beside it, as many as may send. */
   async #drain(edge: Edge, claimant: RunnerId, mayAct: () => boolean): Promise<void> {
-    while (mayAct() && !this.#isClosed) {
-      const reply = await this.#claim(edge, claimant)
-      if (reply === null || !mayAct()) return
-      const { sessionId, number, attempt } = reply
-      const sent = await edge.send(reply).catch((): SendFailure => ({ kind: 'failed' }))
-      const result = sent.kind === 'sent' ? sent : this.#putOff(sent, attempt)
-      await this.#settle({ sessionId, number, attempt, claimant, result }, mayAct)
+    const sending = new Map<string, Promise<void>>()
+    const others: Promise<void>[] = []
+    const failures: unknown[] = []
+    const note = (error: unknown) => void failures.push(error)
+    let active = 0
+    const claimAndSend = async (): Promise<void> => {
+      active++
+      await claimAll().finally(() => active--)
     }
+    const claimAll = async (): Promise<void> => {
+      let isFirst = true
+      while (mayAct() && !this.#isClosed) {
+        const reply = await this.#claim(edge, claimant, () => active === 1)
+        if (reply === null || !mayAct()) return
+        if (isFirst && others.length + 1 < (edge.sendsMax ?? SENDS_MAX))
+          others.push(claimAndSend().catch(note))
+        isFirst = false
+        // Two sessions may answer at one address.
+        const before = sending.get(reply.address)
+        const sent = (before ?? Promise.resolve()).then(() =>
+          this.#send(edge, reply, claimant, mayAct),
+        )
+        sending.set(reply.address, sent)
+        await sent
+        if (sending.get(reply.address) === sent) sending.delete(reply.address)
+      }
+    }
+    await claimAndSend().catch(note)
+    // More may begin while the first of them are waited for.
+    for (const other of others) await other
+    if (failures.length > 0) throw failures[0]
+  }
+
+  async #send(
+    edge: Edge,
+    reply: ReplyRow,
+    claimant: RunnerId,
+    mayAct: () => boolean,
+  ): Promise<void> {
+    if (!mayAct()) return
+    const { sessionId, number, attempt } = reply
+    const sent = await edge.send(reply).catch((): SendFailure => ({ kind: 'failed' }))
+    const result = sent.kind === 'sent' ? sent : this.#putOff(sent, attempt)
+    await this.#settle({ sessionId, number, attempt, claimant, result }, mayAct)
   }
 
   #putOff({ retryAfterMs, isFinal }: SendFailure, attempt: number) {
@@ -105,12 +145,14 @@ export class Sender {
     }
   }
 
-  async #claim(edge: Edge, claimant: RunnerId): Promise<ReplyRow | null> {
+  /** What is looked for as lost may only be on its way beside this one. */
+  async #claim(edge: Edge, claimant: RunnerId, isAlone: () => boolean): Promise<ReplyRow | null> {
     try {
       const at = this.#clock.now()
       const outcome = await this.#store.claimReply({ edge: edge.name, claimant, at })
       if (outcome.kind === 'claimed') return outcome.reply
-      return ++this.#emptyRounds % SEARCH_ROUNDS === 0 ? await this.#search(edge, claimant) : null
+      const isSearched = isAlone() && ++this.#emptyRounds % SEARCH_ROUNDS === 0
+      return isSearched ? await this.#search(edge, claimant) : null
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
       return null
