@@ -1,5 +1,5 @@
 import type { Logger } from '#core/base/logger'
-import { RecoveringRoutes } from '#core/session/recovering-routes'
+import { RecoveringRoutes } from '#core/base/recovering-routes'
 import { type Attempts, attemptOf } from '../../auxiliary/attempts.ts'
 import { ANSWERED, isOfTheRoute, wordOf } from '../../auxiliary/breaker.ts'
 import type { Prices } from '../../auxiliary/prices.ts'
