@@ -8,9 +8,11 @@ const LEFT_OUT = /\.full\.test\.ts$|^test\/(tidy|coverage|package|docs|mutate)|^
 /** A run is ended at its first failure, and the nearest tests are in the first. */
 const FILES_PER_RUN = 6
 /** A change that makes a test hang is noticed as well. */
-const RUN_MS_MAX = 240_000
+const RUN_MS_MAX = 120_000
 /** Of a test file that has not run here yet. */
 const SECONDS_GUESSED = { packages: 2, test: 8 }
+
+type End = 'passed' | 'failed' | 'late'
 
 /** Runs tests over a changed copy of the tree. Types come last: they take longer than most tests. */
 export class Judge {
@@ -36,16 +38,17 @@ export class Judge {
     try {
       for (const run of this.#runsFor(file)) {
         writeFileSync(path, mutated)
-        if (await this.#test(run)) continue
+        const end = await this.#test(run)
+        if (end === 'passed') continue
         const [first = ''] = run
-        if (first.startsWith('packages/')) return first
-        // Tests of processes also fail on a busy machine: then it was not this change.
+        if (end === 'failed' && areaOf(first) === 'packages') return first
+        // On a busy machine tests are late, and those of processes fail: then it was not this change.
         writeFileSync(path, original)
-        if (await this.#test(run)) return first
+        if ((await this.#test(run)) === 'passed') return first
       }
       writeFileSync(path, mutated)
       const types = ['--incremental', '--tsBuildInfoFile', '.throughline-types']
-      return (await this.#passes('tsc', types)) ? null : 'types'
+      return (await this.#run('tsc', types)) === 'failed' ? 'types' : null
     } finally {
       writeFileSync(path, original)
     }
@@ -57,7 +60,7 @@ export class Judge {
     const runs: string[][] = []
     let left = this.#secondsMax
     for (const test of this.#graph.testsOf(file).flat()) {
-      const area = test.startsWith('packages/') ? 'packages' : 'test'
+      const area = areaOf(test)
       const seconds = times[test] ?? SECONDS_GUESSED[area]
       if (LEFT_OUT.test(test) || seconds > left) continue
       left -= seconds
@@ -69,15 +72,16 @@ export class Judge {
     return runs
   }
 
-  async #test(files: readonly string[]): Promise<boolean> {
+  async #test(files: readonly string[]): Promise<End> {
     const report = join(this.#copy, '.throughline-report.json')
     // Tests of sources leave no mark on a module: `npm test` runs them so as well.
-    const modules = files[0]?.startsWith('packages/') ? ['--no-isolate'] : []
+    const modules = areaOf(files[0] ?? '') === 'packages' ? ['--no-isolate'] : []
     const reporter = ['--reporter=json', `--outputFile=${report}`]
-    const args = ['run', '--bail=1', ...modules, ...reporter, ...files]
-    if (!(await this.#passes('vitest', args))) return false
-    this.#keepTimes(report)
-    return true
+    const cache = ['--experimental.fsModuleCache', '--experimental.fsModuleCachePath=.modules']
+    const args = ['run', '--bail=1', ...modules, ...reporter, ...cache, ...files]
+    const end = await this.#run('vitest', args)
+    if (end === 'passed') this.#keepTimes(report)
+    return end
   }
 
   #readTimes(): { [test: string]: number } {
@@ -96,7 +100,7 @@ export class Judge {
     writeFileSync(this.#times, JSON.stringify(times))
   }
 
-  #passes(program: string, args: readonly string[]): Promise<boolean> {
+  #run(program: string, args: readonly string[]): Promise<End> {
     const bin = join(this.#root, 'node_modules', '.bin')
     const { PATH = '', THROUGHLINE_CORPUS = join(this.#root, '../shared/corpus') } = process.env
     const child = spawn(join(bin, program), args, {
@@ -105,14 +109,19 @@ export class Judge {
       stdio: 'ignore',
       detached: true,
     })
-    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const { promise, resolve } = Promise.withResolvers<End>()
     const timer = setTimeout(() => {
+      resolve('late')
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     }, RUN_MS_MAX)
     child.on('exit', (code) => {
       clearTimeout(timer)
-      resolve(code === 0)
+      resolve(code === 0 ? 'passed' : 'failed')
     })
     return promise
   }
+}
+
+function areaOf(test: string): 'packages' | 'test' {
+  return test.startsWith('packages/') ? 'packages' : 'test'
 }

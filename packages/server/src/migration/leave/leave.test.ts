@@ -102,6 +102,22 @@ describe('leave', () => {
     expect(read()).toBe(before)
   })
 
+  it('takes back only its own lines when the client goes on meanwhile', () => {
+    const { request, read, log } = homeOf('claude')
+    const before = read()
+    const line = '{"type":"user"}\n'
+    const handoff = {
+      ...HANDOFF,
+      get text() {
+        appendFileSync(log, line)
+        return HANDOFF.text
+      },
+    }
+    expect(() => leave(request, handoff)).toThrow(/changed meanwhile/)
+    expect(read()).toBe(before + line)
+    expect(() => undoLeave(request)).toThrow(/not left/)
+  })
+
   it('leaves once', () => {
     const { request } = homeOf('codex')
     leave(request, HANDOFF)

@@ -62,8 +62,14 @@ export function findLog({ client, session, home }: LeaveRequest): string {
   return join(root, only)
 }
 
+interface CheckedLog {
+  readonly log: string
+  readonly bytes: Buffer
+  readonly lines: readonly JsonObject[]
+}
+
 /** Checks everything that can be checked before a handoff is made. */
-export function checkLog(request: LeaveRequest): { log: string; lines: readonly JsonObject[] } {
+export function checkLog(request: LeaveRequest): CheckedLog {
   const log = findLog(request)
   const known: ClientLog = CLIENT_LOGS[request.client]
   const user = findUser(log)
@@ -80,11 +86,11 @@ export function checkLog(request: LeaveRequest): { log: string; lines: readonly 
         'another version may not open a log that was changed.',
     )
   }
-  return { log, lines }
+  return { log, bytes, lines }
 }
 
 export function leave(request: LeaveRequest, handoff: { text: string; tokens: number }): string {
-  const { log, lines } = checkLog(request)
+  const { log, bytes: before, lines } = checkLog(request)
   const { copy, record } = placesOf(request)
   if (existsSync(record)) {
     throw new LeaveRefusedError(`The session was left before; ${copy} is the log from then.`)
@@ -93,20 +99,25 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
   const fresh = { ...handoff, at: new Date(), newId: () => randomUUID() }
   const added = known.write(lines, fresh).map((line) => `${JSON.stringify(line)}\n`)
   mkdirSync(dirname(copy), { recursive: true, mode: 0o700 })
-  copyFileSync(log, copy)
-  const before = readFileSync(copy)
-  const after = Buffer.concat([before, Buffer.from(added.join(''))])
+  writeFileSync(copy, before, { mode: 0o600 })
+  const own = Buffer.from(added.join(''))
+  const after = Buffer.concat([before, own])
   const facts: Record = {
     ...{ log, size: before.length, sum: sumOf(before) },
     ...{ sizeAfter: after.length, sumAfter: sumOf(after) },
   }
   writeFileSync(record, JSON.stringify(facts), { mode: 0o600 })
-  appendFileSync(log, added.join(''), { flush: true })
+  appendFileSync(log, own, { flush: true })
   const read = readFileSync(log)
   if (!read.equals(after)) {
-    truncateSync(log, before.length)
+    // A client that opens its log for each line is not seen. Only what was added here is taken back.
+    const isEnd = read.subarray(-own.length).equals(own)
+    if (isEnd) truncateSync(log, read.length - own.length)
     rmSync(record)
-    throw new LeaveRefusedError(`${log} changed while it was written to; it is as it was.`)
+    const left = isEnd
+      ? 'Nothing was added'
+      : `What was added stays; ${copy} is the log from before`
+    throw new LeaveRefusedError(`${log} has changed meanwhile. ${left}. End the client first.`)
   }
   return log
 }
