@@ -1,0 +1,175 @@
+/**
+ * `npm run bench:age [-- --sessions N --entries N] [--year]`: a store that was used for a year beside a
+ * fresh one. Each figure is taken in both, in turn, and the ratio of the medians counts: at most 1.2.
+ * `long`: the figure grows with the length of the session, for the reason beside it.
+ * The aged store is kept in `.throughline/bench-age`; a run that was ended goes on where it was.
+ */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { operationId, type RunnerId, sessionId } from '../../packages/core/src/base/ids.ts'
+import type { JsonValue } from '../../packages/core/src/base/json.ts'
+import { SessionViewReader } from '../../packages/core/src/session/session-view-reader.ts'
+import type { Store } from '../../packages/core/src/store/contract.ts'
+import {
+  create,
+  LIMITS,
+  register,
+  replyTo,
+  StoreFixture,
+  said,
+} from '../../packages/core/src/store/contract-suite/bench.ts'
+import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { fillStore } from './fill.ts'
+
+const { values } = parseArgs({
+  options: {
+    sessions: { type: 'string', default: '1000' },
+    entries: { type: 'string', default: '200000' },
+    rounds: { type: 'string', default: '40' },
+    year: { type: 'boolean', default: false },
+  },
+})
+const RATIO_MAX = 1.2
+/** What grows with the length of one session, and why; nothing grows with the age of the store. */
+const GROWS: Readonly<Record<string, string>> = {
+  search: 'more passages of the session hold the words',
+  erasure: 'reads the lengths of all passages of the session',
+}
+/** Entries of a session that was used for long, and of one that began today. */
+const LONG = values.year ? 10_000 : 2_000
+const SHORT = 40
+const ROOMY = { ...LIMITS, hardTokens: 200_000, inputTokens: 40_000, stepTokens: 20_000 }
+
+const sessions = values.year ? 10_000 : Number(values.sessions)
+const entries = values.year ? 10_000_000 : Number(values.entries)
+const share = Math.floor(entries * 0.3)
+const age = { sessions, entries, replies: share, attempts: share }
+
+/** The session whose figures are taken: compacted but for its last exchanges. */
+async function talk(store: Store, exchanges: number): Promise<StoreFixture> {
+  const fixture = await StoreFixture.open(store, { limits: ROOMY })
+  for (let index = 0; index < exchanges; index++) {
+    await fixture.exchange(`question ${index} about tea`, `answer ${index}`, [replyTo('ana')])
+  }
+  await fixture.compact(fixture.tail.number - 12)
+  return fixture
+}
+
+class Place {
+  readonly store: Store
+  readonly #fixture: StoreFixture
+  readonly #claimant: RunnerId
+
+  private constructor(store: Store, fixture: StoreFixture, claimant: RunnerId) {
+    this.store = store
+    this.#fixture = fixture
+    this.#claimant = claimant
+  }
+
+  static async open(path: string, exchanges: number): Promise<Place> {
+    const store = await openSqliteStore({ path })
+    return new Place(store, await talk(store, exchanges), await register(store))
+  }
+
+  readonly figures: Readonly<Record<string, () => Promise<unknown>>> = {
+    message: () => this.#fixture.exchange('one more question', 'one more answer'),
+    'message with a reply': async () => {
+      await this.#fixture.exchange('where?', 'here', [replyTo('ana')])
+      await this.#send()
+    },
+    'take-over': () => new SessionViewReader(this.store, this.#fixture.lease).look(),
+    'idle round': async () => {
+      await this.store.listRunners()
+      await this.store.readReady({ agents: ['ada'], at: Date.now(), limit: 64 })
+      await this.store.claimReply({ edge: 'none', claimant: this.#claimant, at: Date.now() })
+    },
+    'health read': async () => {
+      await this.store.listReplies({ state: 'waiting', limit: 1_000 })
+      await this.store.listReplies({ state: 'dead', limit: 1_000 })
+    },
+    breaker: async () => {
+      const since = Date.now() - 3_600_000
+      const query = { modelRoute: 'anthropic/m@host', task: 'compaction', since, limit: 20 }
+      await this.store.readAttempts(query)
+      await this.store.sumAttempts({ host: 'host', since, isAuxiliary: true })
+    },
+    'due reminders': () =>
+      this.store.listSchedules({ state: 'waiting', dueBy: Date.now(), limit: 64 }),
+    search: () => this.store.search({ ...this.#query, text: 'question 7 about tea' }),
+    compaction: async () => {
+      for (let index = 0; index < 3; index++) await this.#fixture.exchange('and', 'so on')
+      await this.#fixture.compact(this.#fixture.tail.number - 2)
+    },
+    erasure: async () => {
+      await this.#fixture.exchange('forget this', 'what?', [replyTo('ana')])
+      const { number } = this.#fixture.tail
+      await this.#fixture.erase([number - 1, number - 2] as (typeof number)[], 'a new handoff')
+    },
+    start: async () => {
+      const id = sessionId(`new-${operationId(crypto.randomUUID())}`)
+      await create(this.store, { id, limits: ROOMY })
+      await this.store.admit({
+        ...{ to: { sessionId: id }, source: 'chat', key: id, lane: 'user', tokens: 5 },
+        body: said('hello') as JsonValue,
+      })
+    },
+  }
+
+  get #query() {
+    return { sessionId: this.#fixture.id, limit: 5, neighbours: 1 }
+  }
+
+  async #send(): Promise<void> {
+    const claimant = this.#claimant
+    const claim = { edge: 'telegram', claimant, at: Date.now() }
+    for (let next = await this.store.claimReply(claim); next.kind === 'claimed'; ) {
+      const { sessionId: id, number, attempt } = next.reply
+      const result = { kind: 'sent', receipt: 'r' } as const
+      await this.store.settleReply({ sessionId: id, number, attempt, claimant, result })
+      next = await this.store.claimReply(claim)
+    }
+  }
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+}
+
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await run()
+  return performance.now() - started
+}
+
+const folder = join('.throughline', 'bench-age')
+mkdirSync(folder, { recursive: true })
+const agedPath = join(folder, `aged-${sessions}-${entries}.db`)
+if (!existsSync(agedPath)) {
+  const store = await openSqliteStore({ path: agedPath })
+  await create(store, { id: sessionId('pattern'), limits: ROOMY })
+  await store.close()
+}
+fillStore(agedPath, age, (text) => process.stderr.write(`${text}\n`))
+const scratch = mkdtempSync(join(tmpdir(), 'throughline-age-'))
+const fresh = await Place.open(join(scratch, 'fresh.db'), SHORT)
+const aged = await Place.open(agedPath, LONG)
+let misses = 0
+for (const name of Object.keys(fresh.figures)) {
+  const taken = { fresh: [] as number[], aged: [] as number[] }
+  for (let round = 0; round < Number(values.rounds); round++) {
+    taken.fresh.push(await timed(fresh.figures[name] ?? (async () => {})))
+    taken.aged.push(await timed(aged.figures[name] ?? (async () => {})))
+  }
+  const [young, old] = [median(taken.fresh), median(taken.aged)]
+  const isMet = old / young <= RATIO_MAX
+  const reason = isMet ? undefined : GROWS[name]
+  if (!isMet && reason === undefined) misses++
+  const verdict = isMet ? 'met ' : reason === undefined ? 'MISS' : 'long'
+  const figures = `${(old / young).toFixed(2)} (${young.toFixed(2)} ms, ${old.toFixed(2)} ms)`
+  console.log(`${verdict}  ${name.padEnd(24)} ${figures} ${reason ?? ''}`.trimEnd())
+}
+await Promise.all([fresh.store.close(), aged.store.close()])
+rmSync(scratch, { recursive: true, force: true })
+process.exitCode = misses === 0 ? 0 : 1
