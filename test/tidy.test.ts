@@ -43,6 +43,7 @@ const ARCHITECTURE: Architecture = {
     store: ['base'],
     session: ['base', 'message', 'compaction', 'audit', 'store'],
     agent: ['base', 'message', 'tokens', 'compaction', 'store', 'session'],
+    adapters: ['base', 'agent'],
     // packages/server
     model: ['base', 'message'],
     tools: ['base', 'message', 'store', 'session'],
@@ -86,6 +87,7 @@ const ARCHITECTURE: Architecture = {
     // Optional peers; of the libraries' packages the types alone.
     store: ['pg'],
     agent: ['openai', '@anthropic-ai/sdk', 'ai'],
+    adapters: ['ai'],
     migration: ['yaml'],
     model: [
       ...['@ai-sdk/provider', '@ai-sdk/openai', '@ai-sdk/anthropic', '@ai-sdk/google'],
@@ -476,6 +478,6 @@ function entryPoints(): readonly string[] {
     ...scripted.filter((word) => /\.[tj]s$/.test(word)),
     'packages/server/src/cli/main.ts',
     ...['examples/compact-in-your-agent.ts', 'examples/agent-openai.ts'],
-    'examples/agent-ai-sdk.ts',
+    ...['examples/agent-ai-sdk.ts', 'examples/agent-cli.ts'],
   ]
 }

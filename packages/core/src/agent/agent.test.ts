@@ -104,7 +104,7 @@ describe('an agent', () => {
     ['returns nothing', () => undefined as never, /holds no assistant message/],
     ['returns a user message', () => ({ role: 'user', content: 'x' }) as never, /user message/],
   ])('ends a turn as failed when `step` %s', async (_, step, reason) => {
-    const agent = await open(step, { stepTimeoutMs: 50 })
+    const agent = await open(step, reason.source.includes('within') ? { stepTimeoutMs: 50 } : {})
     const answer = await agent.session('ana').ask('Hello.')
     expect(answer).toMatchObject({ kind: 'failed', reason: expect.stringMatching(reason) })
   })

@@ -1,0 +1,36 @@
+// An agent in the terminal that remembers: end it, start it again, and the conversation goes on.
+// In your own project install the package (docs/guides/own-agent.md) and import from '@throughline/core/agent',
+// '@throughline/core/openai' and '@throughline/core/store'.
+import { createInterface } from 'node:readline'
+import OpenAI from 'openai'
+import { openaiChat } from '../packages/core/src/agent/formats/openai.ts'
+import { openAgent } from '../packages/core/src/agent/index.ts'
+import { openSqliteStore } from '../packages/core/src/store/index.ts'
+import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
+
+// A model server that needs no key stands in for the provider; with a key, drop baseURL.
+const server = await standIn().start()
+const openai = new OpenAI({ apiKey: 'none', baseURL: `${server.url}/v1` })
+
+const store = await openSqliteStore({ path: process.argv[2] ?? 'agent.db' })
+const agent = await openAgent({
+  store,
+  name: 'terminal',
+  format: openaiChat,
+  contextWindow: 128_000,
+  step({ request, signal, delta }) {
+    const stream = openai.chat.completions.stream({ model: 'stand-in', ...request }, { signal })
+    stream.on('content', delta)
+    stream.on('content', (text) => process.stdout.write(text))
+    return stream.finalChatCompletion()
+  },
+})
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const answer = await agent.session('me').ask(line)
+  process.stdout.write(answer.kind === 'failed' ? `${answer.reason}\n` : '\n')
+}
+
+await agent.close()
+await store.close()
+await server.close()

@@ -1,0 +1,27 @@
+/** `@throughline/core/adapters/ai-sdk`: for programs that keep the loop of the AI SDK (`ai` 6 or 7). */
+import type { ModelMessage } from 'ai'
+import { type CompactMessagesOptions, compactMessages } from '../agent/compact-messages.ts'
+import { aiSdk } from '../agent/formats/ai-sdk.ts'
+
+/**
+ * For `prepareStep` of `generateText` and `streamText`: makes the messages of a step fit. What does not
+ * fit stays as it is, and the provider says so. Changes what the model is sent and nothing else.
+ *
+ * ```ts
+ * generateText({ model, messages, tools, prepareStep: compactStep({ contextWindow: 200_000 }) })
+ * ```
+ */
+export function compactStep(
+  options: CompactMessagesOptions,
+): (step: { readonly messages: ModelMessage[] }) => Promise<{ messages?: ModelMessage[] }> {
+  let last: { readonly from: readonly ModelMessage[]; readonly to: ModelMessage[] } | undefined
+  return async ({ messages }) => {
+    // AI SDK 7 goes on from what a step returned; 6 begins each step with all messages again.
+    const isLonger = last?.from.every((message, index) => messages[index] === message) === true
+    const input =
+      last !== undefined && isLonger ? [...last.to, ...messages.slice(last.from.length)] : messages
+    const result = await compactMessages(aiSdk, input, options)
+    if (result.kind === 'compacted') last = { from: [...messages], to: result.messages }
+    return result.messages === messages ? {} : { messages: result.messages }
+  }
+}

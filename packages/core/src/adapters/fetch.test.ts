@@ -1,0 +1,98 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { openAgent } from '../agent/agent.ts'
+import { openaiChat } from '../agent/formats/openai.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
+import { chatHandler } from './fetch.ts'
+
+const opened: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close()
+})
+
+async function open() {
+  const store = openMemoryStore()
+  const agent = await openAgent({
+    ...{ store, name: 'web', format: openaiChat, contextWindow: 32_000 },
+    step: ({ delta }) => {
+      delta('Hel')
+      delta('lo.')
+      return { role: 'assistant' as const, content: 'Hello.' }
+    },
+  })
+  opened.push(
+    () => store.close(),
+    () => agent.close(),
+  )
+  return chatHandler(agent, {
+    sessionOf: (request) => request.headers.get('x-user'),
+    bodyBytesMax: 1_000,
+  })
+}
+
+function request(method: string, body?: unknown, headers: Record<string, string> = {}): Request {
+  const json = { 'x-user': 'ana', 'content-type': 'application/json', ...headers }
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return new Request('http://localhost/chat', {
+    ...{ method, headers: json },
+    ...(body !== undefined && { body: text }),
+  })
+}
+
+/** The events of a stream up to the first of that type. */
+async function read(response: Response, until: string): Promise<string> {
+  let text = ''
+  for await (const chunk of response.body ?? []) {
+    text += new TextDecoder().decode(chunk)
+    if (text.includes(`event: ${until}\n`)) break
+  }
+  return text
+}
+
+describe('a chat endpoint', () => {
+  it('takes a message once, and tells of its turn from any durable event on', async () => {
+    const handle = await open()
+    const listening = read(
+      await handle(request('GET', undefined, { 'last-event-id': '0' })),
+      'turn-ended',
+    )
+    const message = { text: 'Hi.', key: 'k' }
+    const first = await handle(request('POST', message))
+    expect(first.status).toBe(202)
+    expect(await first.json()).toEqual({ kind: 'sent', mail: 1, isDuplicate: false })
+    const again = await handle(request('POST', message))
+    expect(await again.json()).toMatchObject({ mail: 1, isDuplicate: true })
+    const live = await listening
+    expect(live).toMatch(/id: \d+\nevent: turn-ended/)
+    expect(live).not.toMatch(/id: \d+\nevent: delta/)
+    const ids = [...live.matchAll(/^id: (\d+)$/gm)].map(([, id = '']) => id)
+    const resumed = await read(
+      await handle(request('GET', undefined, { 'last-event-id': ids.at(-2) ?? '' })),
+      'caught-up',
+    )
+    expect(resumed.match(/^event: .*$/gm)).toEqual(['event: turn-ended', 'event: caught-up'])
+  })
+
+  it.each<[number, Request]>([
+    [401, new Request('http://localhost/chat')],
+    [400, request('POST', { words: 'Hi.' })],
+    [400, request('POST', '{')],
+    [400, request('POST', { text: 'Hi.', key: 5 })],
+    [400, request('POST', { text: 'Hi.', key: '' })],
+    [400, request('POST', { text: 'Hi.' }, { 'x-user': 'a b' })],
+    [405, request('PUT', {})],
+    [413, request('POST', { text: 'x'.repeat(2_000) })],
+    [415, request('POST', { text: 'Hi.' }, { 'content-type': 'text/plain' })],
+  ])('answers %d with a code and a sentence', async (status, wrong) => {
+    const response = await (await open())(wrong)
+    expect(response.status).toBe(status)
+    expect(await response.json()).toMatchObject({
+      error: { code: expect.stringMatching(/^[a-z-]+$/), message: expect.stringMatching(/\.$/) },
+    })
+  })
+
+  it('refuses a key that was used for other words', async () => {
+    const handle = await open()
+    await handle(request('POST', { text: 'Hi.', key: 'k' }))
+    expect((await handle(request('POST', { text: 'Other.', key: 'k' }))).status).toBe(409)
+  })
+})
