@@ -56,13 +56,15 @@ async function outrun(): Promise<void> {
   console.log(machineLine())
   const shared = { store: 'sqlite', summaryMs: 20_000, paceMs: 1_500, messages: 40 } as const
   for (const atHardLimit of ['digest', 'wait'] as const) {
-    const { answersMs, compactions } = await measureOutrun({ ...shared, atHardLimit })
-    const normal = quantile(answersMs, 0.5)
-    const slowest = Math.max(...answersMs)
+    const { answersMs, compactions, waits } = await measureOutrun({ ...shared, atHardLimit })
+    // The first answer of a process loads what all later ones find.
+    const [, ...warm] = answersMs
+    const normal = quantile(warm, 0.5)
+    const slowest = Math.max(...warm)
     const times = slowest / normal
     console.log(
       `${atHardLimit}: answer p50 ${ms(normal)}, slowest ${ms(slowest)}, ${times.toFixed(1)} times; ` +
-        `${compactions} compactions; ${loadLine()}`,
+        `${compactions} compactions, turns waited for ${waits}; ${loadLine()}`,
     )
     if (atHardLimit === 'digest') process.exitCode = times <= SLOWEST_MAX ? 0 : 1
   }

@@ -27,7 +27,10 @@ export interface Terms {
   /** What the table says, whatever the model takes. */
   readonly windowTokens?: number
   readonly agent?: Partial<Pick<Agent, 'tools' | 'policy' | 'stepsMax' | 'system'>>
-  readonly runtime?: Pick<RuntimeOptions, 'settings' | 'lease' | 'seams' | 'clock' | 'auxiliary'>
+  readonly runtime?: Pick<
+    RuntimeOptions,
+    'settings' | 'lease' | 'seams' | 'clock' | 'auxiliary' | 'handoffThread'
+  >
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many forms are looked into

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { estimateText } from '../../packages/core/src/tokens/estimate.ts'
+import { HandoffThread } from '../../packages/server/src/runtime/handoffs/handoff-thread.ts'
 import { Journey, SUMMARIES } from './journey.ts'
 
 /**
@@ -19,6 +21,8 @@ export interface Outrun {
   /** Milliseconds from the post of each message to the end of its turn. */
   readonly answersMs: readonly number[]
   readonly compactions: number
+  /** Compactions that a turn waited for. */
+  readonly waits: number
 }
 
 const WINDOW_TOKENS = 12_000
@@ -29,10 +33,11 @@ const WAIT_MS = 10 * 60_000
 
 export async function measureOutrun(terms: OutrunTerms): Promise<Outrun> {
   const { atHardLimit, store, summaryMs, paceMs, messages } = terms
+  const handoffThread = new HandoffThread()
   const journey = await Journey.open({
     store,
     windowTokens: WINDOW_TOKENS,
-    runtime: { settings: { idleCompactionMs: null, atHardLimit } },
+    runtime: { settings: { idleCompactionMs: null, atHardLimit }, handoffThread },
     model: {
       speed: { firstByteMs: 100 },
       script: ({ model }) => (model === SUMMARIES ? undefined : { text: 'It is noted.' }),
@@ -58,8 +63,14 @@ export async function measureOutrun(terms: OutrunTerms): Promise<Outrun> {
       answersMs.push(tookMs)
       await sleep(Math.max(0, paceMs - tookMs))
     }
-    return { answersMs, compactions: follower.stored('compaction committed').length }
+    const operations = await journey.store.listOperations({ sessionId: sessionId(id), limit: 100 })
+    return {
+      answersMs,
+      compactions: follower.stored('compaction committed').length,
+      waits: operations.filter(({ trigger }) => trigger === 'preflight').length,
+    }
   } finally {
     await journey.close()
+    await handoffThread.close()
   }
 }

@@ -12,6 +12,7 @@ import { noBase } from './compaction/no-base.ts'
 import { revertWithoutRoom } from './compaction/revert-without-room.ts'
 import { shrinkJudgedByGrownTail } from './compaction/shrink-judged-by-grown-tail.ts'
 import { stepFencedByBase } from './compaction/step-fenced-by-base.ts'
+import { turnWaitsForModel } from './compaction/turn-waits-for-model.ts'
 import { twoCompactionsAtOnce } from './compaction/two-compactions-at-once.ts'
 import { unansweredRequestsCompacted } from './compaction/unanswered-requests-compacted.ts'
 import { blobCountedOffTwice } from './keeping/blob-counted-off-twice.ts'
@@ -131,6 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
   stopSettledEarly,
   stopWithoutTarget,
   systemTextUncounted,
+  turnWaitsForModel,
   twoCompactionsAtOnce,
   unansweredRequestsCompacted,
   unboundedDelivery,

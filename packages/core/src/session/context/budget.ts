@@ -49,6 +49,18 @@ export function isOverHard({ session, context }: SessionView): boolean {
   return context.tokens + session.limits.outputTokens > session.limits.hardTokens
 }
 
+/** What the newest turn took: its input and everything behind it. */
+export function lastTurnTokens({ pieces }: Context): number {
+  let tokens = 0
+  let hasInput = false
+  for (const piece of pieces.toReversed()) {
+    if (hasInput && piece.mail === undefined) break
+    hasInput ||= piece.mail !== undefined
+    tokens += piece.tokens
+  }
+  return tokens
+}
+
 /** Input that no finished turn has answered: it stays in every context, whole (I34). */
 export function isUnanswered(session: SessionRow, { mail }: ContextPiece): boolean {
   if (mail === undefined || session.turnState === 'idle') return false

@@ -9,6 +9,7 @@ import {
   planCover,
 } from '../context/budget.ts'
 import type { SessionView } from '../context/session-view.ts'
+import type { SessionSettings } from '../settings.ts'
 
 /**
  * The judgements that the protocol rests on, in one place and handed in, so that the simulation can
@@ -25,6 +26,8 @@ export interface Decisions {
   carriedBy: typeof carriedBy
   mayAskModel: typeof mayAskModel
   judgeHandoff: typeof judgeHandoff
+  /** Whether a turn whose next step does not fit waits for a model's summary (I35). */
+  waitsForModel(settings: SessionSettings): boolean
 }
 
 export const DECISIONS: Decisions = {
@@ -36,6 +39,7 @@ export const DECISIONS: Decisions = {
   carriedBy,
   mayAskModel,
   judgeHandoff,
+  waitsForModel: ({ atHardLimit }) => atHardLimit === 'wait',
 }
 
 /** Only a stop that was stamped with this turn; one for an earlier turn ends nothing. */

@@ -114,7 +114,13 @@ export type ToolTrack =
 
 export type HandoffTrack =
   | { readonly kind: 'none' }
-  | { readonly kind: 'writing'; readonly operation: OperationRow; readonly focus: string | null }
+  | {
+      readonly kind: 'writing'
+      readonly operation: OperationRow
+      readonly focus: string | null
+      /** The turn in which it was begun. */
+      readonly since: number
+    }
   | {
       readonly kind: 'written'
       readonly operation: OperationRow

@@ -193,13 +193,50 @@ describe('compaction beside a turn', () => {
     })
   })
 
+  it('writes a digest at rest where a turn like the last would not fit and the model is too slow', () => {
+    const view = (
+      turn: number,
+      last: number,
+      operation: Parameters<typeof scene>[0]['operation'],
+    ) =>
+      scene({
+        pieces: [
+          ['user', 2_000],
+          ['assistant', 1_000],
+          ['user', last],
+          ['assistant', 50],
+        ],
+        row: {
+          turn,
+          seen: entryNumber(4),
+          settled: { user: mailNumber(4), notification: mailNumber(0) },
+        },
+        ...(operation && { operation }),
+      })
+    const claims = (last: number, turns: number, operation = {}) => {
+      const play = new Play().tell({ kind: 'opened' }).look(view(1, last, operation))
+      for (let turn = 2; turn <= turns; turn++)
+        play.tell({ kind: 'woken' }).look(view(turn, last, operation))
+      return play.kinds.includes('claimCompaction') ? play.commit('claimCompaction').request : null
+    }
+    const digest = { by: 'digest', trigger: 'background', reason: 'the next turn might not fit' }
+    expect(claims(700, 2)).toMatchObject(digest)
+    // It fits, it was begun in this turn, or a person asked for it.
+    expect([claims(100, 2), claims(700, 1)]).toEqual([null, null])
+    expect(claims(700, 2, { requestedBy: mailNumber(3) })).toBeNull()
+    // The model is down.
+    expect(claims(700, 1, { state: 'failed', endedAt: AT.wall })).toMatchObject(digest)
+  })
+
   it('holds off after a failure what goes by itself, and nobody who asks', () => {
     const full = {
       pieces: [
         ['user', 2_000],
-        ['assistant', 1_000],
+        ['assistant', 900],
+        ['user', 50],
+        ['assistant', 50],
       ],
-      row: { seen: entryNumber(2), settled: { user: mailNumber(2), notification: mailNumber(0) } },
+      row: { seen: entryNumber(4), settled: { user: mailNumber(2), notification: mailNumber(0) } },
     } as const
     const failed = { state: 'failed', endedAt: AT.wall } as const
     const claims = (...shown: ReturnType<typeof scene>[]) => {

@@ -12,6 +12,7 @@ import {
   isClean,
   isHeldByRevert,
   isOverHard,
+  lastTurnTokens,
   narrowed,
   rangeTokens,
 } from '../../context/budget.ts'
@@ -67,7 +68,10 @@ export function followOperation(
     return only({ ...state, handoff: { kind: 'written', operation: running, focus, ...preview } })
   }
   return {
-    state: { ...state, handoff: { kind: 'writing', operation: running, focus } },
+    state: {
+      ...state,
+      handoff: { kind: 'writing', operation: running, focus, since: view.session.turn },
+    },
     effects: [{ kind: 'writeHandoff', operation: running, focus, context, limits, carries }],
   }
 }
@@ -242,8 +246,8 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
   if (!isOverHard(view) && state.overflow === null) return null
   const running = runningOf(view)
   const { settings } = state
-  const givesWay =
-    running?.by === 'rewrite' || (running?.by === 'model' && settings.atHardLimit === 'digest')
+  const waits = decisions.waitsForModel(settings)
+  const givesWay = running?.by === 'rewrite' || (running?.by === 'model' && !waits)
   if (running !== undefined && !givesWay) {
     return notify(state, session.turn, 'waiting-for-compaction') ?? 'wait'
   }
@@ -263,8 +267,8 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
   const digests = failed.filter(({ by }) => by === 'digest')
   if (covers === null || digests.length >= DIGESTS_MAX) return giveUp(state, view)
   const hasFailed = failed.some(({ by }) => by === 'model')
-  const mayWait = settings.atHardLimit === 'wait' && !hasFailed
-  const by = mayWait && mayAsk(state, view, decisions).kind === 'yes' ? 'model' : 'digest'
+  const by =
+    waits && !hasFailed && mayAsk(state, view, decisions).kind === 'yes' ? 'model' : 'digest'
   return claim(state, { by, trigger, covers, reason: 'the next step does not fit' })
 }
 
@@ -293,9 +297,11 @@ export function claimInBackground(
   decisions: Decisions,
 ): RuleOutcome {
   const { session, context } = view
-  if (session.operation !== null || state.handoff.kind !== 'none') return null
   const { settings } = state
   const isDue = context.tokens >= budgetOf(session.limits, settings).softTokens
+  const ahead = isDue ? claimAhead(state, view, decisions) : null
+  if (ahead !== null) return ahead
+  if (session.operation !== null || state.handoff.kind !== 'none') return null
   const isDigest = session.by === 'digest' && session.rewrites < REWRITES_MAX
   if (!isDue && !isDigest && !state.idleDue) return null
   const asked = mayAsk(state, view, decisions)
@@ -318,6 +324,36 @@ export function claimInBackground(
     covers: session.covers,
     reason: 'a digest is in effect',
   })
+}
+
+/**
+ * At rest, where a turn like the last one would no longer fit: a digest now, which nobody waits for,
+ * where a model has been writing for longer than a turn or may not be asked. Once: one that fails
+ * says that it gains too little.
+ */
+function claimAhead(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
+  const { session, context, operations } = view
+  const { limits, turn, turnState, base } = session
+  if (turnState !== 'idle' || decisions.waitsForModel(state.settings)) return null
+  const fits = context.tokens + lastTurnTokens(context) + limits.outputTokens <= limits.hardTokens
+  if (fits || isHeldByRevert(view)) return null
+  const running = runningOf(view)
+  const { handoff } = state
+  const isOutrun =
+    running === undefined
+      ? mayAsk(state, view, decisions).kind === 'wait'
+      : running.by !== 'digest' &&
+        running.requestedBy === null &&
+        handoff.kind === 'writing' &&
+        handoff.since < turn
+  const hasFailed = operations.some(
+    (operation) => operation.by === 'digest' && operation.base === base,
+  )
+  if (!isOutrun || hasFailed) return null
+  const covers = decisions.planCover(view, 'background', state.settings)
+  if (covers === null) return null
+  const reason = 'the next turn might not fit'
+  return claim(state, { by: 'digest', trigger: 'background', covers, reason })
 }
 
 function claim(

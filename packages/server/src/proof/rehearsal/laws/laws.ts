@@ -14,6 +14,7 @@ export const LAWS = {
   untorn: 'No message and no stop breaks a compaction off, and no owner that lives abandons one',
   written: 'Only the holder writes, each thing once, and calls keep their results',
   founded: 'A compaction covers what a model has had, on the newest base, and makes it smaller',
+  prompt: 'A turn waits for our own work at most, never for a summary of a model',
   paid: 'No step that was paid for is thrown away, and nobody is asked without end',
   bounded: 'No more unanswered input enters than there is room for, people before watchers',
   stopped: 'A stop ends the turn that it was meant for, and no other',

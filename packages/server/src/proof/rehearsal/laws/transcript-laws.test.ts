@@ -130,6 +130,13 @@ describe('judgeStored and judgeReplies', () => {
         ],
       }),
     ],
+    [
+      'a turn that waited for a model',
+      'prompt',
+      ({ operations }) => ({
+        operations: operations.map((each) => ({ ...each, by: 'model', trigger: 'preflight' })),
+      }),
+    ],
     ['a base that no entry made', 'founded', ({ row }) => ({ row: { ...row, base: 8 } as never })],
     ['an answer that was to be sent and is not there', 'sent', () => ({ replies: [] })],
     [

@@ -20,6 +20,16 @@ export function judgeStored(stored: RehearsedSession, findings: Findings): void 
   judgeDeliveries(stored, findings)
   judgeStops(stored, findings)
   judgeFoundations(stored, findings)
+  judgeWaits(stored, findings)
+}
+
+/** What a turn waits for is claimed before its step, or for an overflow (I35). */
+function judgeWaits({ row, operations }: RehearsedSession, findings: Findings): void {
+  for (const { id, by, trigger } of operations) {
+    if (by !== 'digest' && (trigger === 'preflight' || trigger === 'reactive')) {
+      findings.broken('prompt', `${row.id}: a turn waited for the model of ${id}`)
+    }
+  }
 }
 
 /** Under one fence one writer, and each writer, drawn anew at every acquisition, under one fence. */
