@@ -28,7 +28,10 @@ it('a server shows the picture of a rehearsal beside it, and in the end which la
     ...{ phase: 'driving', elapsedMs: 500, agents: [AGENT], verdict: null, isRunning: true },
   })
   expect(statSync(rehearsalFile).mode & 0o777).toBe(0o600)
-  const verdicts = [{ law: 'kept', holds: false }]
+  const verdicts = [
+    { law: 'kept', verdict: 'broken' },
+    { law: 'played', verdict: 'not-played' },
+  ]
   const laws = [
     { law: 'overlap', holds: false },
     { law: 'fences', holds: true },

@@ -27,7 +27,10 @@ export class PictureFile {
 
   end({ holds, verdicts, audit }: RehearsalReport): void {
     if (this.#last === undefined) return
-    const broken = [...verdicts, ...audit.laws].filter((verdict) => !verdict.holds)
+    const broken = [
+      ...verdicts.filter(({ verdict }) => verdict === 'broken'),
+      ...audit.laws.filter(({ holds: isKept }) => !isKept),
+    ]
     this.#write({ ...this.#last, verdict: { holds, broken: broken.map(({ law }) => law) } })
   }
 

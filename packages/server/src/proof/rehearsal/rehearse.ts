@@ -9,7 +9,7 @@ import { Crowd } from './crowd.ts'
 import { NO_FAULTS } from './fault-plan.ts'
 import { findUnrest, readKept, readLines, readStored } from './kept.ts'
 import { type Evidence, judge, type Tally } from './laws/judge.ts'
-import { Findings } from './laws/laws.ts'
+import { Findings, verdictOf } from './laws/laws.ts'
 import type { Phase, RehearsalFigures, RehearsalReport, RehearsalRequest } from './report.ts'
 import { EFFECTS_FILE } from './stage/agent-terms.ts'
 import type { ProcessEvents, ProcessHandle } from './stage/process-handle.ts'
@@ -39,9 +39,16 @@ export async function rehearse(
     const evidence = await run.play(signal)
     const audit = await run.audit()
     const { verdicts, tally } = judge(evidence, run.findings)
-    const holds = audit.holds && verdicts.every((verdict) => verdict.holds)
+    const verdict = audit.holds ? verdictOf(verdicts) : 'broken'
     const figures = { ...tally, ...run.figures() }
-    return { holds, verdicts, audit, figures, folder: request.isKept ? folder : null }
+    return {
+      verdict,
+      holds: verdict === 'holds',
+      verdicts,
+      audit,
+      figures,
+      folder: request.isKept ? folder : null,
+    }
   } finally {
     await run.close()
     if (!request.isKept) {

@@ -1,7 +1,7 @@
 import type { AuditReport } from '#core/audit/audit'
 import type { FaultFigures } from './fault-plan.ts'
 import type { Tally } from './laws/judge.ts'
-import type { Verdict } from './laws/laws.ts'
+import type { Verdict, VerdictKind } from './laws/laws.ts'
 import type { StoreLocation } from './stage/store-location.ts'
 import type { Sabotage, Terms } from './terms.ts'
 
@@ -38,6 +38,7 @@ export interface AgentLine {
 }
 
 export interface RehearsalReport {
+  readonly verdict: VerdictKind
   readonly holds: boolean
   readonly verdicts: readonly Verdict[]
   readonly audit: AuditReport

@@ -23,6 +23,9 @@ import { RehearsalPicture } from './picture.ts'
 import { renderRehearsal } from './report.ts'
 import { findSabotages, type Sabotages } from './sabotage.ts'
 
+/** No other command ends with it. */
+const NOT_PLAYED = 5
+
 interface RehearseFlags {
   readonly agents: number
   readonly seconds: number
@@ -73,6 +76,7 @@ export function rehearseCommand(): Command {
     codes: [
       [EXIT.done, 'every law holds'],
       [EXIT.failed, 'a law is broken; the report shows how'],
+      [NOT_PLAYED, 'no law is broken, but the machine was too busy to play every scene'],
       [EXIT.usage, 'wrong usage, or a store that cannot be made'],
       [signalExitCode('SIGINT'), 'called off; what was made is removed'],
     ],
@@ -83,6 +87,12 @@ export function rehearseCommand(): Command {
     ],
   })
 }
+
+const EXIT_CODES = {
+  holds: EXIT.done,
+  broken: EXIT.failed,
+  'not-played': NOT_PLAYED,
+} as const
 
 async function runRehearse(flags: RehearseFlags): Promise<number> {
   const sabotages = flags.sabotage === undefined ? null : await findSabotages(import.meta.url)
@@ -116,7 +126,7 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
     picture.end()
     file.end(report)
     await writeOutput('-', flags.json ? jsonLine(report) : forPeople(report))
-    return report.holds ? EXIT.done : EXIT.failed
+    return EXIT_CODES[report.verdict]
   } catch (error) {
     if (signal !== undefined && called.signal.aborted) return signalExitCode(signal)
     throw error

@@ -1,5 +1,5 @@
 import { AUDIT_LAWS } from '#core/audit/laws/laws'
-import { OVERLOAD_MS } from '../../../proof/rehearsal/laws/laws.ts'
+import { OVERLOAD_MS, type VerdictKind } from '../../../proof/rehearsal/laws/laws.ts'
 import type { RehearsalFigures, RehearsalReport } from '../../../proof/rehearsal/report.ts'
 import type { Paint } from '../../terminal/colours.ts'
 import { countText, grouped } from '../../terminal/format.ts'
@@ -14,20 +14,27 @@ export function renderRehearsal(report: RehearsalReport, paint: Paint): string {
     ...verdicts,
     ...audit.laws.map(({ law, holds, offences, offencesCount, unproven }) => ({
       title: AUDIT_LAWS[law].title,
-      ...{ holds, offencesCount },
+      verdict: holds ? ('holds' as const) : ('broken' as const),
+      offencesCount,
       unproven: unproven === null ? null : `not in the logs: ${unproven.first}`,
       offences: offences.map(({ problem, sessionId }) => `${sessionId ?? ''} ${problem}`.trim()),
     })),
   ]
-  const broken = all.filter(({ holds }) => !holds).length
+  const broken = all.filter(({ verdict }) => verdict === 'broken').length
+  const notPlayed = all.filter(({ verdict }) => verdict === 'not-played').length
   const lines = [
     ...figureLines(figures),
     '',
     ...all.flatMap((law) => lawLines(law, paint)),
     '',
-    broken === 0
-      ? paint('green', `All ${all.length} laws hold.`)
-      : paint('red', `${broken} of ${all.length} laws broken.`),
+    ...(broken > 0 ? [paint('red', `${broken} of ${all.length} laws broken.`)] : []),
+    ...(notPlayed > 0
+      ? [
+          paint('yellow', `${notPlayed} of ${all.length} laws not played to the end.`),
+          'This machine was too busy. Run the rehearsal again when it has less to do.',
+        ]
+      : []),
+    ...(broken + notPlayed === 0 ? [paint('green', `All ${all.length} laws hold.`)] : []),
     ...(folder === null ? [] : [`Store and logs: ${folder}`]),
   ]
   return `${lines.join('\n')}\n`
@@ -35,7 +42,7 @@ export function renderRehearsal(report: RehearsalReport, paint: Paint): string {
 
 interface Row {
   readonly title: string
-  readonly holds: boolean
+  readonly verdict: VerdictKind
   readonly unproven: string | null
   readonly offencesCount: number
   readonly offences: readonly string[]
@@ -43,14 +50,14 @@ interface Row {
 
 function lawLines(law: Row, paint: Paint): readonly string[] {
   const { title, offences, offencesCount, unproven } = law
-  if (law.holds) {
+  if (law.verdict === 'holds') {
     const doubt = unproven === null ? [] : [`    ${paint('yellow', printable(unproven))}`]
     return [`${paint('green', '✓')} ${title}`, ...doubt]
   }
   const listed = offences.slice(0, OFFENCES_LISTED_MAX)
   const rest = offencesCount - listed.length
   return [
-    `${paint('red', '✗')} ${paint('bold', title)}`,
+    `${law.verdict === 'broken' ? paint('red', '✗') : paint('yellow', '?')} ${paint('bold', title)}`,
     ...listed.map((offence) => `    ${printable(offence).replaceAll('\n', ' ').slice(0, 300)}`),
     ...(rest > 0 ? [`    and ${grouped(rest)} more`] : []),
   ]

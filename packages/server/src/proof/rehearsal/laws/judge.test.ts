@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MailItem } from '#core/store/queries'
 import type { LeaseRecord } from '../watcher.ts'
 import { type Asked, type Evidence, judge, type KeptSession, lettersToAsk } from './judge.ts'
-import { LAW_NAMES, type LawName } from './laws.ts'
+import { Findings, LAW_NAMES, type LawName, verdictOf } from './laws.ts'
 import type { Letter } from './ledger.ts'
 import type { RehearsedSession } from './transcript-laws.ts'
 
@@ -133,6 +133,19 @@ describe('judge', () => {
       expect(judge(evidence).verdicts.filter(({ holds }) => !holds)).toEqual([])
     },
   )
+
+  it('tells a scene that a busy machine did not come to from one that was broken', () => {
+    const verdictAt = (calibrationMsMax: number) => {
+      const findings = new Findings()
+      findings.broken('played', 'erasure: nobody was there to erase')
+      return verdictOf(judge({ ...sound(), calibrationMsMax }, findings).verdicts)
+    }
+    expect([verdictAt(120), verdictAt(10)]).toEqual(['not-played', 'broken'])
+    expect(verdictOf(judge({ ...sound(), sessions: [], calibrationMsMax: 120 }).verdicts)).toBe(
+      'broken',
+    )
+    expect(verdictOf(judge(sound()).verdicts)).toBe('holds')
+  })
 
   it('blames nobody for a held loop where the machine holds idle threads as well', () => {
     const { verdicts } = judge({ ...sound(), loops: loops(80), calibrationMsMax: 120 })

@@ -157,7 +157,8 @@ export function judge(
     asked: evidence.asked.length,
     lookedUp: evidence.asked.filter(({ answer }) => answer.startsWith(LOOKED_UP)).length,
   }
-  return { verdicts: findings.verdicts(), tally }
+  const isOverloaded = evidence.calibrationMsMax > OVERLOAD_MS
+  return { verdicts: findings.verdicts({ isOverloaded }), tally }
 }
 
 /**

@@ -39,15 +39,28 @@ export const VAGUE_LAWS: readonly string[] = ['played', 'loop'] satisfies readon
 /** Where a thread without work is late by so much, nothing can be said about those with work. */
 export const OVERLOAD_MS = 50
 
+/** What a busy machine may not come to in time: there these are not broken, they were not played. */
+const TIMED_LAWS: readonly LawName[] = ['played', 'compacted']
+
+export type VerdictKind = 'holds' | 'broken' | 'not-played'
+
 export interface Verdict {
   readonly law: LawName
   readonly title: string
+  readonly verdict: VerdictKind
   readonly holds: boolean
   /** What speaks against it and cannot be proven on this machine; null: nothing. */
   readonly unproven: string | null
   readonly offencesCount: number
   /** The first ones. */
   readonly offences: readonly string[]
+}
+
+/** Of all laws together: one that is broken counts for more than any that was not played. */
+export function verdictOf(laws: readonly { readonly verdict: VerdictKind }[]): VerdictKind {
+  const kinds = laws.map(({ verdict }) => verdict)
+  if (kinds.includes('broken')) return 'broken'
+  return kinds.includes('not-played') ? 'not-played' : 'holds'
 }
 
 const OFFENCES_KEPT_MAX = 20
@@ -71,11 +84,13 @@ export class Findings {
     else known.push(offence)
   }
 
-  verdicts(): readonly Verdict[] {
+  verdicts({ isOverloaded = false } = {}): readonly Verdict[] {
     return LAW_NAMES.map((law) => {
       const offences = this.#offences.get(law) ?? []
+      const against = isOverloaded && TIMED_LAWS.includes(law) ? 'not-played' : 'broken'
+      const verdict: VerdictKind = offences.length === 0 ? 'holds' : against
       return {
-        ...{ law, title: LAWS[law], holds: offences.length === 0 },
+        ...{ law, title: LAWS[law], verdict, holds: verdict === 'holds' },
         unproven: this.#unproven.get(law) ?? null,
         ...{ offencesCount: offences.length, offences: offences.slice(0, OFFENCES_KEPT_MAX) },
       }
