@@ -1,4 +1,7 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
+import type { compactMessages } from '../../packages/core/src/agent/compact-messages.ts'
+import type { openaiChat } from '../../packages/core/src/agent/formats/openai.ts'
 import { bundle, PROGRAMS } from './bundle.ts'
 
 describe('a bundle of the pure part', () => {
@@ -10,6 +13,33 @@ describe('a bundle of the pure part', () => {
     expect(imports).toEqual([])
     expect(gzipped).toBeLessThanOrEqual(most)
     expect(gzipped).toBeGreaterThan(10_000)
+  })
+
+  it('compacts where there is nothing of Node', async () => {
+    const { code } = await bundle(PROGRAMS['compactMessages, openaiChat'] ?? '')
+    // The globals that Workers, browsers, Bun and Deno have as well.
+    const globals = {
+      AbortController,
+      AbortSignal,
+      TextDecoder,
+      TextEncoder,
+      atob,
+      structuredClone,
+    }
+    const program = code.replace(
+      /export\{(\w+) as compactMessages,(\w+) as openaiChat\};?/,
+      'run($1,$2)',
+    )
+    const long = 'The river is wide and slow here. '.repeat(20)
+    const history = Array.from({ length: 60 }, (_, number) => ({
+      role: number % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `${number}: ${long} ü`,
+    }))
+    const done = Promise.withResolvers<{ kind: string; tokensAfter: number }>()
+    const run = (compact: typeof compactMessages, format: typeof openaiChat) =>
+      compact(format, history, { targetTokens: 4_000 }).then(done.resolve, done.reject)
+    runInNewContext(program, { ...globals, run })
+    expect(await done.promise).toMatchObject({ kind: 'compacted' })
   })
 
   it('leaves out what is not imported', async () => {

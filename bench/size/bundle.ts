@@ -5,6 +5,7 @@ import { rolldown } from 'rolldown'
 export interface Bundle {
   readonly bytes: number
   readonly gzipped: number
+  readonly code: string
   /** What the bundle still imports: with one `node:` among them it runs in no browser. */
   readonly imports: readonly string[]
 }
@@ -30,6 +31,7 @@ export async function bundle(program: string): Promise<Bundle> {
   await build.close()
   const [{ code, imports, dynamicImports }] = output
   return {
+    code,
     bytes: Buffer.byteLength(code),
     gzipped: gzipSync(code).length,
     imports: [...imports, ...dynamicImports],

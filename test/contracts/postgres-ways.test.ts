@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { openAgent } from '../../packages/core/src/agent/agent.ts'
+import { openaiChat } from '../../packages/core/src/agent/formats/openai.ts'
 import { entryNumber, mailNumber, sessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import {
@@ -98,6 +100,24 @@ it('waits for its commits to be durable, also where the server is told not to', 
   } finally {
     await connections.close()
   }
+})
+
+it('serves an agent of the library', async (context) => {
+  await using bench = await postgresBench(urlOf(context))
+  await using agent = await openAgent({
+    ...{ store: bench.store, name: 'mine', format: openaiChat, contextWindow: 32_000 },
+    step: ({ request }) => {
+      const said = String(request.messages.at(-1)?.content)
+      if (said === 'break') throw new Error('no key')
+      return { role: 'assistant' as const, content: `You said: ${said}` }
+    },
+  })
+  const session = agent.session('ana')
+  const asked = await session.ask('Hello.', { key: 'k' })
+  expect(asked).toMatchObject({ kind: 'answered', text: 'You said: Hello.' })
+  expect(await session.ask('Hello.', { key: 'k' })).toMatchObject({ isDuplicate: true, turn: 1 })
+  expect(await session.ask('break')).toMatchObject({ kind: 'failed', reason: 'no key' })
+  expect(await session.history()).toHaveLength(4)
 })
 
 it('uses no schema in which another role could have code run', async (context) => {

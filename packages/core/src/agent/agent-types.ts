@@ -67,6 +67,11 @@ export interface DurableAgent<F extends AnyFormat> extends AsyncDisposable {
   readonly name: string
   /** A handle. It reads nothing; the first message creates the session. */
   session(id: string): AgentSession<F>
+  /** Its sessions, ordered by id, deleted ones included. `after` is the last id that you have. */
+  sessions(query?: {
+    readonly after?: string
+    readonly limit?: number
+  }): Promise<readonly SessionInfo[]>
   /** Ends running steps, gives every session back and leaves the store open. */
   close(): Promise<void>
 }

@@ -71,6 +71,9 @@ describe('an agent', () => {
         expect.objectContaining({ kind: 'answered', text: `You said: I am ${id}.`, turn: 1 }),
       ),
     )
+    const first = await agent.sessions({ limit: 15 })
+    const rest = await agent.sessions({ after: first.at(-1)?.id ?? '' })
+    expect([...first, ...rest].map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
   })
 
   it('gives the same key the same answer, and refuses it for other words', async () => {

@@ -17,9 +17,11 @@ import { AgentTools } from './agent-tools.ts'
 import type { AgentSession, DurableAgent, OpenAgentOptions } from './agent-types.ts'
 import { summaryWriter } from './compact-messages.ts'
 import type { AnyFormat } from './formats/format.ts'
+import { infoOf } from './session-reader.ts'
 
 const HANDOFF_MS_MAX = 600_000
 const RETRY_MS = 1_000
+const SESSIONS_LIMIT = 50
 
 /**
  * Durable sessions around a model call of yours. Each message is stored before `send` resolves and is
@@ -81,6 +83,11 @@ function startAgent<F extends AnyFormat>(options: OpenAgentOptions<F>): DurableA
       checkId('session', id)
       closing.signal.throwIfAborted()
       return openSession<F>(parts, sessionId(id))
+    },
+    async sessions({ after, limit = SESSIONS_LIMIT } = {}) {
+      const behind = after !== undefined && { after: sessionId(after) }
+      const rows = await store.listSessions({ agent: name, limit, ...behind })
+      return await Promise.all(rows.map((row) => infoOf(store, row)))
     },
     close,
     [Symbol.asyncDispose]: close,

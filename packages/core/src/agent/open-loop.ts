@@ -37,6 +37,7 @@ export async function openLoop<F extends AnyFormat>(
   return {
     name: agent.name,
     session: (id) => agent.session(id),
+    sessions: (query) => agent.sessions(query),
     steps: () => queue.worker(),
     close,
     [Symbol.asyncDispose]: close,

@@ -6,6 +6,7 @@ import type { EventHub } from '../session/events/event-hub.ts'
 import type { RuntimeEvent } from '../session/events/runtime-event.ts'
 import { entryView, type TranscriptEntry } from '../session/view/transcript.ts'
 import type { Store } from '../store/contract.ts'
+import type { SessionRow } from '../store/rows.ts'
 import type { HistoryEntry, SessionEvent, SessionInfo } from './agent-types.ts'
 import { type AnyFormat, internalsOf, type MessageOf } from './formats/format.ts'
 
@@ -63,18 +64,7 @@ export class SessionReader<F extends AnyFormat> {
 
   async info(): Promise<SessionInfo | undefined> {
     const session = await this.#parts.store.findSession(this.#id)
-    if (session === undefined) return undefined
-    const isOpen = session.state === 'open'
-    const source = isOpen ? await this.#parts.store.readContext({ sessionId: this.#id }) : null
-    const { id, agent, title, pending, turnState } = session
-    return {
-      ...{ id, agent, title, contextWindow: session.limits.hardTokens },
-      state: !isOpen ? 'deleted' : turnState === 'running' ? 'working' : 'idle',
-      contextTokens:
-        source === null ? 0 : buildContext(source, source.limits, source.session.tail).tokens,
-      waiting: isOpen ? pending.user + pending.notification : 0,
-      createdAt: new Date(session.createdAt),
-    }
+    return session && (await infoOf(this.#parts.store, session))
   }
 
   async *events({
@@ -125,6 +115,20 @@ export class SessionReader<F extends AnyFormat> {
   #write(messages: readonly Message[]): readonly MessageOf<F>[] {
     const { codec } = internalsOf(this.#parts.format)
     return codec.format({ format: codec.name, messages, notes: [] }) as unknown as MessageOf<F>[]
+  }
+}
+
+export async function infoOf(store: Store, session: SessionRow): Promise<SessionInfo> {
+  const { id, agent, title, pending, turnState } = session
+  const isOpen = session.state === 'open'
+  const source = isOpen ? await store.readContext({ sessionId: id }) : null
+  return {
+    ...{ id, agent, title, contextWindow: session.limits.hardTokens },
+    state: !isOpen ? 'deleted' : turnState === 'running' ? 'working' : 'idle',
+    contextTokens:
+      source === null ? 0 : buildContext(source, source.limits, source.session.tail).tokens,
+    waiting: isOpen ? pending.user + pending.notification : 0,
+    createdAt: new Date(session.createdAt),
   }
 }
 
