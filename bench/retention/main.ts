@@ -6,6 +6,7 @@ import { type Event, longCuts, readSessions, recordedEvents } from './sessions.t
 import {
   DEFAULTS,
   DIGEST_AND_LEDGER,
+  runCommand,
   runSetting,
   runSuccessive,
   type Setting,
@@ -39,6 +40,8 @@ async function main(): Promise<void> {
   print('newest text alone', scoreOf(recorded, recorded.map(newestText)), '52.8%: tail 12k')
   await run('summary + ledger', recorded, SUMMARY_AND_LEDGER, '70.6%: summary, ledger 2k')
   await run('digest + ledger', recorded, DIGEST_AND_LEDGER, '65.5%: ledger 4k')
+  const command = await runCommand(recorded, 5_000)
+  print('the command, 5,000', command.score)
   await run('tail + ledger + digest', recorded, TAIL_AND_LEDGER, '81.4%: tail 12k, ledger 4k')
   await run('defaults', recorded, DEFAULTS)
 

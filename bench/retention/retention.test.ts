@@ -7,6 +7,7 @@ import { type Event, readSessions, recordedEvents } from './sessions.ts'
 import {
   DEFAULTS,
   DIGEST_AND_LEDGER,
+  runCommand,
   runSetting,
   runSuccessive,
   SUMMARY_AND_LEDGER,
@@ -45,6 +46,12 @@ describe('retention on recorded compactions', () => {
   beforeEach((context) => {
     if (corpusDir() === undefined) context.skip(CORPUS_ABSENT)
     expect(events.length).toBeGreaterThan(0)
+  })
+
+  it('falls by no more than a point: the command that users type [S28]', async () => {
+    const { score } = await runCommand(events, 5_000)
+    expect(score.tokens).toBeLessThanOrEqual(5_000)
+    expect(score.strict * 100).toBeGreaterThanOrEqual(FIGURES['the command'] - 1)
   })
 
   it.each([

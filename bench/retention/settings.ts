@@ -1,8 +1,12 @@
 import { compact } from '../../packages/core/src/compaction/compact.ts'
 import type { CompactOptions } from '../../packages/core/src/compaction/compact-options.ts'
+import { normalise } from '../../packages/core/src/message/dialects/normalise.ts'
 import { writeEnvelope } from '../../packages/core/src/message/handoff/envelope.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
+import { repairPairs } from '../../packages/core/src/message/pairing.ts'
+import { readConversation } from '../../packages/core/src/message/read.ts'
 import { plainText } from '../../packages/core/src/message/text.ts'
+import { writeConversation } from '../../packages/core/src/message/write.ts'
 import { wordsOf } from './atoms.ts'
 import { type Score, scoreOf } from './score.ts'
 import type { Event } from './sessions.ts'
@@ -31,6 +35,29 @@ export async function runSetting(
   let unchanged = 0
   for (const event of events) {
     const compacted = await compactEvent(event.before, setting(event))
+    if (compacted.outcome !== 'compacted') unchanged++
+    results.push(contextText(compacted.messages))
+  }
+  return { score: scoreOf(events, results), unchanged }
+}
+
+/**
+ * As users meet it: `compact FILE --format anthropic --window 200000 --keep-tokens 0 --target-tokens
+ * N`. The history goes through the format, which forgets what programs wrote, and the target is
+ * counted by our own estimate, which is above the measure's characters / 4.
+ */
+export async function runCommand(
+  events: readonly Event[],
+  targetTokens: number,
+): Promise<{ score: Score; unchanged: number }> {
+  const results: string[] = []
+  let unchanged = 0
+  for (const event of events) {
+    const messages = normalise(repairPairs(event.before).messages, 'anthropic')
+    const file = writeConversation({ format: 'anthropic', messages, notes: [] })
+    const conversation = readConversation(file, 'anthropic')
+    const budget = { windowTokens: 200_000, keepTokens: 0, targetTokens }
+    const compacted = await compact(conversation.messages, { budget })
     if (compacted.outcome !== 'compacted') unchanged++
     results.push(contextText(compacted.messages))
   }

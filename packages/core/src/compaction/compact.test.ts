@@ -234,7 +234,7 @@ describe('compact', () => {
   it('cannot fit a target that the open request alone nearly fills', async () => {
     const running = [user('please do '.repeat(200)), toolCall('x'), toolResult('x', 'y')]
     const messages = [...turns(40), ...running]
-    const result = await compact(messages, { ...small, budget: { targetTokens: 450 } })
+    const result = await compact(messages, { ...small, budget: { targetTokens: 400 } })
     expect(result).toMatchObject({ outcome: 'cannot-fit', reason: 'target-too-small', messages })
   })
 

@@ -16,7 +16,7 @@ import { redact } from './redact/redact.ts'
 import type { Stopwatch } from './report/stats.ts'
 import { findRules } from './rules/find-rules.ts'
 import { keepRules, type SaidRules } from './rules/keep-rules.ts'
-import type { FittedSummary, SummaryWork } from './summary/write-summary.ts'
+import { ENVELOPE_TOKENS, type FittedSummary, type SummaryWork } from './summary/write-summary.ts'
 
 export interface HandoffWork extends SummaryWork {
   /** The open task list; absent: the newest one that the conversation shows. */
@@ -91,13 +91,7 @@ export async function makeHandoff(
     ...(earlier !== undefined && { earlier }),
     ...counters,
   })
-  const used = preserved.messages.reduce(
-    (sum, { message }) => sum + counters.countMessage(message) + TITLE_TOKENS,
-    0,
-  )
   await yieldTurn(work)
-  const isLedgerAsked = work.budget.settings.ledgerTokens !== undefined
-  const spare = isLedgerAsked ? 0 : Math.min(LEDGER_SPARE_MAX, left + openTokens - used)
   const files = collectFiles({
     ...shared,
     earlier: earlier?.files ?? [],
@@ -110,11 +104,29 @@ export async function makeHandoff(
   )
   await yieldTurn(work)
   timings?.lap('assemble')
+  const bare: Handoff = {
+    version: 1,
+    by,
+    covers: firstNumber + head.length - open.length - 1,
+    kept: tail.length,
+    compactions: (earlier?.compactions ?? 0) + 1,
+    preserved: preserved.messages,
+    tasks,
+    files,
+    ledger: [],
+    summary: reply.text,
+    ...(rules.length > 0 && { rules }),
+    ...(host.length > 0 && { host }),
+  }
+  // Whatever the other sections leave is worth most in the ledger.
+  const taken = counters.countMessage({ role: 'handoff', handoff: bare }) + TITLE_TOKENS
+  const spare = sectionTokens + ENVELOPE_TOKENS - taken
+  const isLedgerAsked = work.budget.settings.ledgerTokens !== undefined
   const ledger = buildLedger({
     ...shared,
     previous: [...(earlier?.ledger ?? []), ...(earlier?.files ?? []).map(asEntry)],
     ...(earlier !== undefined && { earlierSummary: earlier.summary }),
-    tokensMax: ledgerTokens + Math.max(0, spare),
+    tokensMax: isLedgerAsked ? ledgerTokens : Math.min(LEDGER_TOKENS_MAX, Math.max(0, spare)),
     visible: [
       reply.text,
       ...preserved.messages.map((each) => textOf(each.message)),
@@ -125,20 +137,7 @@ export async function makeHandoff(
   await yieldTurn(work)
   timings?.lap('ledger')
   return {
-    handoff: {
-      version: 1,
-      by,
-      covers: firstNumber + head.length - open.length - 1,
-      kept: tail.length,
-      compactions: (earlier?.compactions ?? 0) + 1,
-      preserved: preserved.messages,
-      tasks,
-      files,
-      ledger,
-      summary: reply.text,
-      ...(rules.length > 0 && { rules }),
-      ...(host.length > 0 && { host }),
-    },
+    handoff: { ...bare, ledger },
     preserved,
     reply,
   }
@@ -149,8 +148,8 @@ const RULES_SHARE = 0.15
 const RULES_TOKENS_MAX = 1_500
 const HOST_SHARE = 0.03
 const HOST_TOKENS_MAX = 300
-/** What no section needs goes to the ledger, up to this much. */
-const LEDGER_SPARE_MAX = 2_000
+/** Of the largest handoffs; more names than these are hardly read. */
+const LEDGER_TOKENS_MAX = 4_000
 
 /** Lets the event loop run between two pieces of work; throws when the work was aborted. */
 export async function yieldTurn({ breathe, signal }: HandoffWork): Promise<void> {
