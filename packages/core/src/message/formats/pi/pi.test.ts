@@ -92,6 +92,17 @@ describe('pi', () => {
     expect(piFormat.parse(written).messages).toEqual(read.messages)
   })
 
+  it.each([
+    ['anthropic-messages', 'anthropic'],
+    ['openai-responses', 'openai'],
+    ['google-generative-ai', 'google'],
+    ['bedrock-converse-stream', 'other'],
+  ])('takes a seal under %s for one of %s', (api, provider) => {
+    const content = [{ type: 'thinking', thinking: 'hm', thinkingSignature: 'sig' }]
+    const read = piFormat.parse([session, entry('1', null, { role: 'assistant', api, content })])
+    expect(read.messages).toMatchObject([{ parts: [{ sealed: { provider } }] }])
+  })
+
   it('does not bring back what was cut from the output of a command', () => {
     const command = { role: 'bashExecution', command: 'find', output: 'a.ts\n'.repeat(1_000) }
     const read = piFormat.parse([session, entry('1', null, command)])
