@@ -107,6 +107,14 @@ describe('neighbours of one role', () => {
     },
   )
 
+  it('are a program’s together only where each of them is', () => {
+    const note: Message = { role: 'user', parts: [text('note')], synthetic: true }
+    const marks = (...messages: Message[]) =>
+      normalise(messages, 'anthropic').map((message) => 'synthetic' in message)
+    expect(marks(note, note)).toEqual([true])
+    expect(marks(note, user('one'))).toEqual([false])
+  })
+
   it('become one where chat would look for the results between them', () => {
     expect(
       outlineFor(
