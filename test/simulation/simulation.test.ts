@@ -29,7 +29,7 @@ describe('the simulation', () => {
   })
 
   it('gives the same run for the same seed, event for event', async () => {
-    const [first, second] = [await runSeed(7, undefined, true), await runSeed(7, undefined, true)]
+    const [first, second] = [await runSeed(6, undefined, true), await runSeed(6, undefined, true)]
     expect(first.trace.length).toBeGreaterThan(100)
     expect(second.trace).toEqual(first.trace)
   })
