@@ -93,6 +93,9 @@ async function converse(agent: Asked): Promise<void> {
     await session.ask('use weather {"town": "Bergen"}'),
     await session.ask('What was the code word?'),
   ]
+  // Whatever a library makes of such a call, the model reads what is wrong with it.
+  const wrong = await session.ask('use weather {"town": 5}')
+  expect(wrong).toMatchObject({ kind: 'answered', text: expect.stringContaining('not valid') })
   expect(called).toMatchObject({
     kind: 'answered',
     text: expect.stringContaining('It rains in Bergen.'),

@@ -3,7 +3,7 @@ import { isId, type MailNumber, operationId, type SessionId } from '../base/ids.
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { pinnedText } from '../message/handoff/pinned.ts'
 import type { Message, UserMessage } from '../message/message.ts'
-import { shelve } from '../session/blobs.ts'
+import { shelve, unshelve } from '../session/blobs.ts'
 import { buildContext, messagesOf } from '../session/context/build.ts'
 import { eraseDeleted } from '../session/erase-session.ts'
 import type { EventHub } from '../session/events/event-hub.ts'
@@ -133,7 +133,8 @@ export function openSession<F extends AnyFormat>(
       const source = await store.readContext({ sessionId: id })
       if (source === null) return parts.request([])
       const { session, limits } = source
-      return parts.request(messagesOf(buildContext(source, limits, session.tail)))
+      const messages = messagesOf(buildContext(source, limits, session.tail))
+      return parts.request(await unshelve(store, id, messages))
     },
     stop: (options) => control('stop', options),
     compact: ({ focus, ...options } = {}) =>

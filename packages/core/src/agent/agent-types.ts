@@ -152,7 +152,6 @@ export interface TurnOutcome<F extends AnyFormat> {
 }
 
 export interface HistoryEntry<F extends AnyFormat> {
-  readonly sessionId: string
   readonly number: number
   readonly at: Date
   readonly role: 'user' | 'assistant' | 'tool'

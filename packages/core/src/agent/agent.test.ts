@@ -240,6 +240,21 @@ describe('an agent', () => {
     30_000,
   )
 
+  it('keeps images once, and shows them in requests, contexts and history', async () => {
+    const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47]), Buffer.alloc(5_000, 7)])
+    const url = `data:image/png;base64,${png.toString('base64')}`
+    let isShown = false
+    const agent = await open(({ request }) => {
+      isShown = JSON.stringify(request).includes(url)
+      return said('A picture.')
+    })
+    const session = agent.session('ana')
+    await session.ask({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] })
+    expect(isShown).toBe(true)
+    expect(JSON.stringify(await session.context())).toContain(url)
+    expect(JSON.stringify(await session.history())).toContain(url)
+  })
+
   it('compacts beside the conversation, in the words of `summarize`', async () => {
     const summary = `## Progress and decisions
 - We spoke of rivers. The user said again and again that the river is wide and slow here, and the agent saw it.

@@ -1,19 +1,25 @@
 import type { SessionId } from '../base/ids.ts'
 import type { Message } from '../message/message.ts'
+import { unshelve } from '../session/blobs.ts'
 import { buildContext } from '../session/context/build.ts'
 import { readRange } from '../session/context/source.ts'
 import type { EventHub } from '../session/events/event-hub.ts'
 import type { RuntimeEvent } from '../session/events/runtime-event.ts'
 import { entryView, type TranscriptEntry } from '../session/view/transcript.ts'
 import type { Store } from '../store/contract.ts'
-import type { SessionRow } from '../store/rows.ts'
+import type { EntryKind, SessionRow } from '../store/rows.ts'
 import type { HistoryEntry, SessionEvent, SessionInfo } from './agent-types.ts'
 import { type AnyFormat, internalsOf, type MessageOf } from './formats/format.ts'
 
 const PAGE = 200
 const HISTORY_LIMIT = 50
 const SEARCH_LIMIT = 20
-const ROLES = { input: 'user', assistant: 'assistant', result: 'tool' } as const
+/** The entries that are messages, and who says them. */
+const ROLES: { readonly [kind in EntryKind]?: 'user' | 'assistant' | 'tool' } = {
+  input: 'user',
+  assistant: 'assistant',
+  result: 'tool',
+}
 
 interface ReaderParts<F extends AnyFormat> {
   readonly store: Store
@@ -41,14 +47,14 @@ export class SessionReader<F extends AnyFormat> {
   } = {}): Promise<readonly HistoryEntry<F>[]> {
     const session = await this.#parts.store.findSession(this.#id)
     if (session === undefined) return []
-    const found: HistoryEntry<F>[] = []
+    const found: TranscriptEntry[] = []
     let to = Math.min(session.tail, (before ?? Number.POSITIVE_INFINITY) - 1)
     while (to > 0 && found.length < limit) {
       const page = await this.#read(Math.max(0, to - PAGE), to, session.covers)
-      found.unshift(...page.flatMap((entry) => this.#entry(this.#id, entry)))
+      found.unshift(...page.filter(({ kind }) => kind in ROLES))
       to -= PAGE
     }
-    return found.slice(-limit)
+    return await this.#entries(found.slice(-limit))
   }
 
   async search(
@@ -59,7 +65,7 @@ export class SessionReader<F extends AnyFormat> {
     if (session === undefined) return []
     const query = { sessionId: this.#id, text, limit, neighbours: 0 }
     const { hits } = await this.#parts.store.search(query)
-    return hits.flatMap((hit) => this.#entry(hit.sessionId, entryView(hit.entry, session.covers)))
+    return await this.#entries(hits.map(({ entry }) => entryView(entry, session.covers)))
   }
 
   async info(): Promise<SessionInfo | undefined> {
@@ -95,7 +101,7 @@ export class SessionReader<F extends AnyFormat> {
       if (before >= 0) break
     }
     const made = found.filter(({ kind }) => kind === 'assistant' || kind === 'result')
-    return this.#write(made.flatMap(({ message }) => (message === null ? [] : [message])))
+    return await this.#write(made.flatMap(({ message }) => (message === null ? [] : [message])))
   }
 
   async #read(after: number, to: number, covers: number): Promise<readonly TranscriptEntry[]> {
@@ -103,17 +109,20 @@ export class SessionReader<F extends AnyFormat> {
     return entries.map((entry) => entryView(entry, covers))
   }
 
-  #entry(sessionId: SessionId, entry: TranscriptEntry): readonly HistoryEntry<F>[] {
-    const { kind, number, message, isCovered } = entry
-    if (kind !== 'input' && kind !== 'assistant' && kind !== 'result') return []
-    const messages = message === null ? null : this.#write([message])
-    const at = new Date(entry.at)
-    return [{ sessionId, number, at, role: ROLES[kind], messages, isCovered }]
+  async #entries(entries: readonly TranscriptEntry[]): Promise<readonly HistoryEntry<F>[]> {
+    const shown = entries.map(async ({ kind, number, at, message, isCovered }) => {
+      const role = ROLES[kind]
+      if (role === undefined) return []
+      const messages = message === null ? null : await this.#write([message])
+      return [{ number, at: new Date(at), role, messages, isCovered }]
+    })
+    return (await Promise.all(shown)).flat()
   }
 
   /** As it was said: a piece of a conversation need not be a legal request. */
-  #write(messages: readonly Message[]): readonly MessageOf<F>[] {
+  async #write(stored: readonly Message[]): Promise<readonly MessageOf<F>[]> {
     const { codec } = internalsOf(this.#parts.format)
+    const messages = await unshelve(this.#parts.store, this.#id, stored)
     return codec.format({ format: codec.name, messages, notes: [] }) as unknown as MessageOf<F>[]
   }
 }

@@ -29,7 +29,24 @@ export const aiSdk: Format<AiSdk> = /* @__PURE__ */ makeFormat<AiSdk>({
     }
   },
   itemsOf(reply) {
-    if (Array.isArray(reply)) return reply
-    return (reply as { response?: { messages?: unknown } }).response?.messages ?? null
+    const { response } = reply as { readonly response?: { readonly messages?: unknown } }
+    const messages = Array.isArray(reply) ? reply : response?.messages
+    return Array.isArray(messages) ? messages.filter((message) => !isRejection(message)) : null
   },
 })
+
+/** How the AI SDK (7, then 6) says in a result of its own that it ran no tool. */
+const REJECTED =
+  /^(?:AI_InvalidToolInputError|AI_NoSuchToolError|Invalid input for tool|Model tried to call unavailable tool)/
+
+/**
+ * The AI SDK answers calls with wrong input, or of tools it does not know, by itself. Nothing ran: the
+ * calls stay open, and the agent answers them.
+ */
+function isRejection({ role, content }: ResponseMessage): boolean {
+  if (role !== 'tool') return false
+  return content.every((part) => {
+    const output = part.type === 'tool-result' ? part.output : undefined
+    return output?.type === 'error-text' && REJECTED.test(output.value)
+  })
+}
