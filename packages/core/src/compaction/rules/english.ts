@@ -19,7 +19,8 @@ function isOrderOrNorm(text: string): boolean {
   return isOrder(main, lead) || (lead && UNIVERSAL.test(main)) || isNorm(main)
 }
 
-const GENERAL_CONDITION = /^(?:if|when|whenever|before|after|unless|once|in case) you\b/
+const GENERAL_CONDITION =
+  /^(?:(?:if|when|whenever|before|after|unless|once|in case) (?:you|any|every|each|all|anyone|anything|someone)|in doubt|when in doubt|if in doubt|if unsure)\b/
 /** A request for now, also where the question mark is missing. */
 const ASKED = /^(?:\S+ ){0,2}?(?:can|could|would|will) you\b/
 const ASKED_ALWAYS = /\b(?:from now on|always|never|in (?:the )?future)\b/
@@ -67,24 +68,32 @@ function isOrder(text: string, isDirected: boolean): boolean {
   if (/^only (?:ever )?[a-z]+ /.test(text)) return ORDER.test(text)
   if (!ORDER.test(text)) return false
   if (isDirected && /\b(?:always|never|only|all|every|each|no|not)\b/.test(text)) return true
+  if (SHOWING.test(text)) return STANDING.test(text)
   return TASK.test(text) ? STRONG.test(text) && !NOW.test(text) : GENERAL.test(text)
 }
 
+/** "Show me all" asks for everything now. */
+const SHOWING =
+  /^(?:show|list|find|print|give|tell|get|open|read|count|check) (?:me |us )?(?:the |all |every|only )/
+const STANDING =
+  /\b(?:always|never|every time|each time|from now on|whenever|before|first|without|unless|until)\b/
 const PARTICIPLE =
   /^(?:never|always),? (?:mind|been|had|seen|heard|thought|tried|worked|got|was|were|did|went|understood|knew|liked|wanted|wondered|noticed|happened|said|\w+ed) /
 /** Of the moment: "all of these", "in line 12", "this file". */
 const NOW =
   /\b(?:of these|of those|in line \d|this (?:file|test|line|function|page|bug|error|one)|the (?:failing|last|first|second|third|current|attached|following)|above|below:|now|yesterday|today)\b/
 
+/** "No" is also Spanish. */
+const ROMANCE = /\b(?:el|la|los|las|que|un|una|de|en|me|se|lo|es|al|del|para|con)\b/
 const UNIVERSAL = /^(?:any|each|every|all|no|nothing|nobody|no one|none|only) /
 const DEONTIC =
   /\b(?:must|has to|have to|needs? to|is to|are to|may only|may not|must not|mustn't|should always|should never|should only|should not|shouldn't|can only|cannot|can't|can not|is not to|are not to|is never to|needs? (?:my|approval|to be)|requires? (?:my|approval)|goes? (?:live|out|in|to|through)|is (?:off[- ]limits|forbidden|prohibited|not allowed|frozen|read-only|confidential)|are (?:off[- ]limits|forbidden|prohibited|not allowed|frozen|read-only|confidential)|is allowed to|are allowed to|allowed)\b/
 /** With a subject that means everything, one of these is enough. */
-const BOUND =
-  /\b(?:may|without|before|until|unless|needs|stays?|remains?|gets?|ever|please|in the|on the|to the)\b/
+const BOUND = /\b(?:may|without|before|until|unless|needs|stays?|remains?|gets?|ever|please)\b/
 /** A guess or a fact in the form of a norm. */
 const EPISTEMIC =
   /\b(?:(?:must|should|can|could|may|might|can't|cannot|shouldn't) (?:not )?(?:have (?:been|\w+ed|got|gone|had|said|done)|be (?:a |an |the |on |because|why|\w+ing\b|joking|wrong|broken|related|missing|something|somewhere|nice|fun|great|fine|hard|easy|possible|right|enough|there|here|in (?:the|a) |at )|matter|mean|see|hear|find|remember|believe|imagine|tell|recall|understand|think|say|know)|(?:it|there|that|this|he|she|they) (?:must|should|shouldn't|may|can't|cannot|can|could|might)(?: not)? |have to (?:leave|go|say|admit|be|run|catch|stop)|(?:has|have|had|was|were) (?:answered|failed|replied|worked|been))\b/
+const NOBODY_MAY = /^(?:nobody|no one|none of|nothing|only) .{0,40}?\b(?:may|must|should|can) \w+/
 const WISH = /\b(?:i|we)(?:'d|'ll| would| will)?(?: really| also| just)? (?:need|have) to\b/g
 const FIRST_PERSON_RULE =
   /^(?:i|we) (?:(?:never|always|only|don't|do not) (?:want|use|fly|eat|drink|accept|pay|travel|work|commit|push|deploy|merge|write|release|touch|edit|delete|rebase|squash|sign|ship|store|log|share|send|book|buy|name|publish|hire|allow|tolerate)|insist|require (?:that|all|every)|(?:strongly |really |always )?prefer (?!the (?:first|second|third|last|other|new|old|previous|one|blue|red|version)|this|that|your)|want (?:all|every|each|no|only)|can(?:'t|not) (?:use|spend|pay|share|ship|change|touch|break|exceed|miss|accept|afford|have any))\b/
@@ -95,8 +104,8 @@ function isNorm(sentence: string): boolean {
   if (FIRST_PERSON_RULE.test(text))
     return !/\b(?:yesterday|last|ago|used to|back then)\b/.test(text)
   if (/^(?:i|he|she|it|they|who|that|this|there) /.test(text)) return false
-  if (/^no [\w-]+(?:[ ,]+(?:no|or|and|please|ever|allowed|[\w-]+)){0,5}[.!]*$/.test(text))
-    return true
+  if (/^no [\w-]+(?:[ ,]+[\w-]+){0,6}[.!]*$/.test(text)) return !ROMANCE.test(text)
+  if (NOBODY_MAY.test(text)) return true
   if (EPISTEMIC.test(text)) return false
   if (UNIVERSAL.test(text)) return DEONTIC.test(text) || BOUND.test(text)
   return DEONTIC.test(text)
@@ -107,7 +116,12 @@ const SET_RULES: readonly RegExp[] = [
   /\b(?:from (?:now|here|today|tomorrow|monday) on|going forward|henceforth|until further notice|under no (?:circumstances?|condition)|on no account|off[- ]limits|hands off|stay away from|keep away from|is a no-go|without (?:asking|checking with|telling) (?:me|us))\b/,
   /\b(?:each|every) time you\b|\bwhenever you\b|\bfor the (?:rest|remainder) of (?:this|the)\b|\bfor (?:all|every) (?:future|further|following)\b/,
   /\b(?:ask|check with|consult|tell|warn|notify|confirm with|run it by|wait for) (?:me|us|my)\b.{0,30}\b(?:before|first|prior|approval|go-ahead|ok)\b/,
-  /^(?:rules?|policy|constraint|requirement)(?: \d{1,2})?: /,
+  /^(?:(?:our|my|the) )?(?:rules?|policy|constraint|requirement|style|convention|tone)(?: \d{1,2})?: /,
+  /\b(?:as of|effective|starting) (?:now|today|tomorrow|monday|next week|next month|immediately)\b/,
+  /\b(?:only|not|nothing|never|none|no)\b.{0,60}?\b(?:with|without) (?:my|our) (?:\w+ )?(?:approval|consent|ok|okay|permission|signature|sign-off|go-ahead)\b/,
+  /^(?!(?:it|he|she|they|the|that|this|we|i)\b)[\w ]{3,40}? (?:over|above|below|under|beyond|more than) [$€£]? ?\d[\d.,]*(?: ?[\w€$]+)? (?:needs?|requires?|gets?|goes?|must)\b/,
+  /^(?:the|our|my|all) [\w -]{1,40} stays? .{1,40}?\b(?:whatever|no matter|until)\b/,
+  /^(?!(?:the|it|they|we|you|these|those|there|he|she|i|things|trains|people) )[a-z-]+s(?: [a-z]+)? are (?:always|never|only) (?!late|delayed|right|wrong|broken|closed|busy|open)\w+(?:ed|en|wn|ne|t)\b/,
   /\b(?:budget|limit|cap|ceiling|maximum|max|deadline|due date|cut-?off|spending limit)\b.{0,40}?(?:\bis\b|\bare\b|:|=|\bof\b).{0,40}?(?:\d|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december|tomorrow|tonight|noon|midnight)/,
   /\b(?:you|we) have (?:until|till) \b/,
   /\b(?:must|has to|have to|needs? to|should) (?:be |have )?(?:\w+ ){0,4}?(?:by|before|until|no later than) (?:\d|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec|tomorrow|tonight|noon|midnight|the end|end of|next|eod)/,

@@ -32,6 +32,20 @@ const LATIN: readonly Language[] = [
       /\b(?:höchstens|maximal|nicht mehr als|mindestens|spätestens)\b.{0,30}?(?:\d|eine?n?\b|zwei|drei|vier|fünf|zehn|montag|dienstag|mittwoch|donnerstag|freitag|morgen)/u,
     ],
   ),
+  // All of something must, none of it may; not without my consent.
+  language(
+    'alle jede jeder jedes jeden sämtliche niemand keiner toutes tous toute tout chaque aucun aucune personne rien todas todos toda todo cada ningún ninguna nadie todas tutti tutte ogni nessuno alle elke niemand ohne sans sin sem senza zonder du bleibt bleiben',
+    [
+      /^(?:alle|jede[rsn]?|sämtliche|niemand|keiner) .{2,60}?(?<!\p{L})(?:müssen|muss|dürfen|darf|sollen|soll|(?:gehen|geht|laufen|läuft|werden|wird) (?:zuerst|nur|erst|immer|nie|an mich|über mich|ausschließlich))(?!\p{L})/u,
+      /(?<!\p{L})du (?:sollst|musst) .{0,40}?(?:vor|bei|nach) (?:jede[mrn]?|allen)(?!\p{L})/u,
+      /(?<!\p{L})bleib(?:t|en) (?:bitte )?(?:unverändert|unangetastet|unberührt|geheim|vertraulich|gesperrt|tabu|wie (?:er|sie|es) )/u,
+      /^(?:tou(?:te)?s les|tout(?:e)? |chaque|aucune?|personne|rien) .{2,60}?(?<!\p{L})(?:doit|doivent|ne peut|ne peuvent|ne doit)(?!\p{L})/u,
+      /^(?:tod[oa]s (?:los|las|os|as)|cada|ningún|ninguna|nadie|nada) .{2,60}?(?<!\p{L})(?:deben?|puede|pueden|tienen? que|devem?|podem?)(?!\p{L})/u,
+      /^(?:tutt[ie] (?:i|gli|le)|ogni|nessuno) .{2,60}?(?<!\p{L})(?:deve|devono|può|possono)(?!\p{L})/u,
+      /^(?:alle|elke|niemand) .{2,60}?(?<!\p{L})(?:moet|moeten|mag|mogen)(?!\p{L})/u,
+      /(?<!\p{L})(?:nada|rien|nichts|nie|niente|niets|no|não|non|ne|n|geen|keine?n?|aucune?|nunca|jamais|nooit|niet|nicht)(?!\p{L}).{0,60}?(?<!\p{L})(?:ohne (?:meine?n?|unsere?n?|rückfrage|zu fragen)|sans (?:mon|ma|notre|me demander)|sin (?:mi|nuestra?|preguntar|consultar)|sem (?:a )?(?:minha|meu|perguntar)|senza (?:il mio|la mia|chiedere)|zonder (?:mijn|te vragen))/u,
+    ],
+  ),
   // The verb first and then a word that makes it general: an order in German, French, Spanish, …
   language('immer stets nie niemals nur toujours jamais siempre nunca sempre altijd nooit', [
     /^(?:bitte |por favor,? |s['’]il (?:te|vous) plaît,? )?(?!(?:er|sie|es|ich|wir|ihr|das|dies|man|c['’]est|il|elle|on|ils|él|ella|ele|ela|lui|lei|esto|eso|este|hij|zij|het|dat|ça|cela|was?|wie|war|ist|hat|habe?|está|es|fue|est|était|a|warum|porque|pourquoi)(?!\p{L}))\p{L}+(?:-\p{L}+)?(?: mir| mich| moi| me)? (?:immer|stets|nie|niemals|nur noch|toujours|jamais|siempre|nunca|sempre|altijd|nooit)(?!\p{L})/u,
@@ -42,8 +56,8 @@ const LATIN: readonly Language[] = [
     [
       /^(?:s['’]il (?:te|vous) plaît,? |et |mais |surtout,? )*(?:ne |n['’]).{1,60}?(?:jamais|pas|plus|rien)(?!\p{L})/u,
       /^(?:s['’]il (?:te|vous) plaît,? |et |mais )*toujours /u,
-      /(?<!\p{L})(?:désormais|dorénavant|à partir de maintenant|à l['’]avenir|en aucun cas|sous aucun prétexte|interdit|demande[z]?[- ]moi (?:d['’]abord|avant)|avant de|sans mon accord|sans me demander|uniquement en|seulement en)(?!\p{L}).{3,}/u,
-      /(?<!\p{L})(?:le |mon |notre )(?:budget|délai|plafond)|date limite|échéance/u,
+      /(?<!\p{L})(?:désormais|dorénavant|à partir (?:de (?:maintenant|demain|lundi|là)|d['’]aujourd)|à l['’]avenir|en aucun cas|sous aucun prétexte|interdit|demande[z]?[- ]moi (?:d['’]abord|avant)|avant de|sans mon accord|sans me demander|uniquement en|seulement en)(?!\p{L}).{3,}/u,
+      /(?<!\p{L})(?:(?:le |mon |notre )(?:budget|délai|plafond)|date limite|échéance)(?!\p{L})(?! (?:était|étaient|fut|avait|a |est dépassée?|est passée?))/u,
       /\b(?:au maximum|pas plus de|au plus tard|au moins)\b.{0,30}?\d/u,
     ],
   ),
@@ -51,7 +65,7 @@ const LATIN: readonly Language[] = [
   language(
     'nunca jamás jamais no não siempre sempre adelante partir diante ningún nenhum pregúntame consúltame pergunte pergunta presupuesto orçamento límite limite prazo máximo más até antes',
     [
-      /^(?:por favor,? |y |e |pero |mas |también |tú |usted |você )*(?:nunca|jamás|jamais|no (?:toques|uses|borres|cambies|envíes|hagas|subas|modifiques|escribas|publiques)|não (?:toque|use|apague|mude|envie|faça|altere|escreva|mexa)|siempre|sempre|de ahora en adelante|a partir de ahora|a partir de agora|de agora em diante|en ningún caso|em nenhum caso)(?!\p{L})/u,
+      /^(?:por favor,? |y |e |pero |mas |también |tú |usted |você )*(?:nunca|jamás|jamais|no (?:toques|uses|borres|cambies|envíes|hagas|subas|modifiques|escribas|publiques)|não (?:toque|use|apague|mude|envie|faça|altere|escreva|mexa|publique|compre|mande|responda|delete|instale|revele|partilhe|compartilhe)|siempre|sempre|de ahora en adelante|a partir de (?:ahora|hoy|mañana|hoje|amanhã|agora)|de agora em diante|en ningún caso|em nenhum caso)(?!\p{L})/u,
       /^(?:por favor,? |y |pero )*no (?!(?:tienes|puedes|sabes|eres|estás|quieres|hay|van|son|tienen|pueden|crees|ves|entiendes|es|está|funciona|me|sé|entiendo|importa)(?!\p{L}))(?:lo |la |le |les |los |las )?\p{L}+(?:as|es|en|an)(?!\p{L})/u,
       /(?<!\p{L})(?:pregúntame|consúltame|pergunte-me|me pergunte|pergunta-me)(?!\p{L}).{0,30}?(?<!\p{L})(?:antes|primero|primeiro)(?!\p{L})/u,
       /\b(?:presupuesto|orçamento|fecha límite|prazo|límite|limite)\b.{0,40}?\d/u,
@@ -83,8 +97,8 @@ const OTHER_SCRIPTS: readonly RegExp[] = [
   /(?<!\p{L})(?:ни в коем случае|отныне|с этого момента|впредь|спрашивай\p{L}*|спроси\p{L}* меня|запрещено|нельзя|не больше \d|не более \d|бюджет \d|крайний срок|завжди|ніколи не)(?!\p{L})/u,
   // Chinese, Japanese, Korean
   /(?:永远不要|绝不|绝对不要|千万不要|(?:^|请|，)不要(?!担心|紧|客气)|不得|禁止|不许|不准|始终|务必|从现在起|从现在开始|今后|以后都|必须|先问我|先征求|预算(?:是|为|不)|截止|最多|不超过|永遠不要|從現在起)/u,
-  /(?:絶対に|決して|必ず|常に|今後は|これからは|してはいけない|しないで(?:ください)?|禁止|触らないで|使わないで|変更しないで|削除しないで|前に(?:必ず)?(?:確認|聞いて|相談)|予算は|締め切りは|以内に|までに(?:必ず|完了|提出))/u,
-  /(?:절대|항상|반드시|앞으로는|지금부터|하지 ?마(?:세요|라)?|금지|먼저 물어|예산은|마감은|이내로)/u,
+  /(?:(?:絶対に|必ず|常に).{0,60}(?:ください|下さい|こと|ように|しない|しろ|ないで|なさい|して|よう)|決して|今後は|これからは|してはいけない|しないで(?:ください)?|禁止|触らないで|使わないで|変更しないで|削除しないで|前に(?:必ず)?(?:確認|聞いて|相談)|予算は|締め切りは|以内に|までに(?:必ず|完了|提出))/u,
+  /(?:(?:절대|항상|반드시)(?!.*다[.!]?$)|앞으로는|지금부터|하지 ?마(?:세요|라)?|금지|먼저 물어|예산은|마감은|이내로)/u,
 ]
 const OTHER_LETTERS = /[\u0370-\u1fff\u2e80-\ud7af]/
 
@@ -102,6 +116,7 @@ export function isPutAsRule(text: string): boolean {
 /** What sounds like a rule and is none. */
 export const NO_RULE_PHRASES: readonly RegExp[] = [
   /(?:\b(?:mach dir keine sorgen|nicht wahr sein|hab(?:e|en)? (?:\p{L}+ )?nie|keine sorge|kein problem|keine ahnung|ich weiß nicht|war (?:schon )?immer|ist (?:schon )?immer|wie immer|hat (?:noch )?nie|habe (?:noch )?nie|war nie|immer noch|nicht schlimm|pas de problème|pas grave|je ne (?:sais|comprends|vois|pense|suis|peux)|ce n['’]est pas|n['’]est[- ]ce pas|il n['’]y a pas|ça ne (?:marche|fonctionne)|comme toujours|no hay problema|no (?:sé|entiendo|funciona|importa)|como siempre|nunca (?:he|ha|han|hemos|había|fui|tuve|vi)|nunca (?:fui|vi|tive|estive)|non (?:so|importa|funziona)|geen (?:probleem|idee)|zoals altijd)\b)/u,
+  /^nunca (?:me |te |se |lo |la )?\p{L}+(?:ó|aron|ieron|aba|aban|ía|ían)(?!\p{L})/u,
   /(?:не (?:знаю|понимаю|работает|беспокойся|проблема)|как всегда|всегда (?:был|была|было|были)|никогда не (?:был|видел|слышал|понимал|думал)|没关系|不要(?:担心|紧|客气)|不知道|心配しないで|気にしないで|わから(?:ない|ません)|걱정하지|괜찮)/u,
 ]
 

@@ -1,4 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import {
+  FRESH_DISTRACTORS,
+  FRESH_RULES,
+  HELD_OUT_DISTRACTORS,
+  HELD_OUT_RULES,
+} from '../../../../../bench/rules/fresh-sentences.ts'
 import { LATER_DISTRACTORS, LATER_RULES } from '../../../../../bench/rules/later-sentences.ts'
 import { DISTRACTORS, RULES } from '../../../../../bench/rules/sentences.ts'
 import { assistant, system, toolResult, user } from '../../../../../test/support/builders.ts'
@@ -24,16 +30,23 @@ const numbered = (rules: ReturnType<typeof keep>) =>
 
 describe('findRules', () => {
   it('finds rules in many forms and languages', () => {
-    const all = [...RULES, ...LATER_RULES]
+    const all = [...RULES, ...LATER_RULES, ...FRESH_RULES]
     const found = all.filter((rule) => textsOf(user(rule)).includes(rule))
     expect(found.length / all.length).toBeGreaterThanOrEqual(0.98)
   })
 
   it('finds none in what only sounds like one', () => {
-    const wrong = [...DISTRACTORS, ...LATER_DISTRACTORS].filter(
+    const wrong = [...DISTRACTORS, ...LATER_DISTRACTORS, ...FRESH_DISTRACTORS].filter(
       (text) => textsOf(user(text)).length > 0,
     )
     expect(wrong).toEqual([])
+  })
+
+  it('finds most of those that it was not tuned on, and takes few others for one', () => {
+    const count = (texts: readonly string[]) =>
+      texts.filter((text) => textsOf(user(text)).length > 0).length
+    expect(count(HELD_OUT_RULES)).toBeGreaterThanOrEqual(33)
+    expect(count(HELD_OUT_DISTRACTORS)).toBeLessThanOrEqual(3)
   })
 
   it('takes none from anybody but the person', () => {
