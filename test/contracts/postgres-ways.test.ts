@@ -264,6 +264,32 @@ describe('locks', () => {
   })
 })
 
+describe('a runner whose process dies', () => {
+  it('is listed as absent once its connection is closed, and not before', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const { wire, url: farUrl } = await Wire.to(url)
+    const far = await openPostgres(farUrl, { schema: bench.schema, connections: 1 })
+    const stops = [far.watch(() => {}), bench.store.watch(() => {})]
+    const runner = await register(far)
+    const absent = async () =>
+      (await bench.store.listRunners()).filter((row) => row.isAbsent).map(({ id }) => id)
+    await register(bench.store)
+    // Both hold a lock: the connection that looks is there, and has something to see.
+    await until(async () => {
+      const [row] = await bench.sql(
+        "select count(*) as n from pg_locks where locktype = 'advisory' and objsubid = 2",
+      )
+      return Number(row?.['n']) === 2
+    })
+    expect(await absent()).toEqual([])
+    await wire[Symbol.asyncDispose]()
+    await until(async () => (await absent()).includes(runner))
+    for (const stop of stops) stop()
+    await far.close().catch(() => {})
+  })
+})
+
 describe('round trips', () => {
   it('are two for every verb of a session at work', async (context) => {
     const url = urlOf(context)

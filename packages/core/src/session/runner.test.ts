@@ -228,6 +228,31 @@ describe('a runner', () => {
     expect(host.sent).toEqual([`p as ${runner.id}`])
   })
 
+  it('takes over when the connection of a runner is gone, and not when it is there again', async () => {
+    const host = new Host()
+    const far = 'far' as RunnerId
+    await host.held({ id: far, boot: 'another host', process: 9 })
+    let goneAt = Number.POSITIVE_INFINITY
+    const runner = host.process('p', (store) => ({
+      listRunners: async () => {
+        const isAbsent = host.timeline.now >= goneAt && { isAbsent: true as const }
+        return (await store.listRunners()).map((row) =>
+          row.id === far ? { ...row, ...isAbsent } : row,
+        )
+      },
+    }))
+    await host.run(300)
+    goneAt = 300
+    await host.run(600)
+    goneAt = Number.POSITIVE_INFINITY
+    await host.run(600)
+    expect(runner.sessions).toEqual([])
+    goneAt = 1_500
+    // Sooner than its lease ends, which nobody has renewed since the beginning.
+    await host.run(LEASE.leaseMs - 1_500 - 300)
+    expect(runner.sessions).toEqual([SESSION])
+  })
+
   it('finds the session that a claim given up for lost brought it after all', async () => {
     const host = new Host()
     const dead = 'dead' as RunnerId

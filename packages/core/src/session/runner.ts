@@ -3,7 +3,7 @@ import type { RunnerId, SessionId } from '../base/ids.ts'
 import { LIST_MAX } from '../store/bounds.ts'
 import type { Lease } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
-import type { AuditKind, RunnerRow, SessionRow } from '../store/rows.ts'
+import type { AuditKind, ListedRunner, RunnerRow, SessionRow } from '../store/rows.ts'
 import { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
 import { type LeaseTimes, RunnerLease } from './runner-lease.ts'
 import type { Sender } from './sender.ts'
@@ -51,9 +51,10 @@ const WAKE_ALL_SESSIONS = 8
 const WAKE_ALL_ROUNDS = 20
 /** The store is asked in one of so many rounds where nothing has changed: no hint is a truth. */
 const QUIET_POLLS = 8
-/** A change is looked at once a few of them could gather, and in busy times not more often than that. */
-const GATHER_MS = 5
-const BUSY_MS = 100
+/** A change is looked at once a few could gather, and in busy times not more often than that. */
+const [GATHER_MS, BUSY_MS] = [5, 100]
+/** A connection that broke is there again sooner; a process whose connection is not has died. */
+const ABSENT_MS = 900
 /** What others do to a session that we hold. */
 const FROM_OUTSIDE: readonly AuditKind[] = [
   ...(['message admitted', 'message withdrawn', 'session deleted'] as const),
@@ -74,6 +75,8 @@ export class Runner {
    */
   readonly #unsure = new Map<SessionId, number>()
   readonly #beats = new Map<RunnerId, { beat: number; since: number }>()
+  /** Since when the connections of other runners are gone. */
+  readonly #absent = new Map<RunnerId, number>()
   #isClosing = false
   #isPolling = false
   #rounds = 0
@@ -83,8 +86,8 @@ export class Runner {
   #askedAt = Number.NEGATIVE_INFINITY
   #pollAt = Number.POSITIVE_INFINITY
   #unwatch = () => {}
-  /** Other runners as last read: whether their processes live can be asked without the store. */
-  #others: readonly RunnerRow[] = []
+  /** How many other runners there were when last asked: they are watched in every round. */
+  #others = 0
   /** How far the store's record was read for news; null: not read. */
   #cursor: number | null = null
   /** A full page was taken: there may be another. */
@@ -186,7 +189,10 @@ export class Runner {
     if (this.id !== null) {
       if (!this.mayAct()) this.#loseAll()
       else if (this.#isDue()) await this.#round(this.id)
-      else if (this.#areFew) this.#wakeAll()
+      else {
+        if (this.#areFew) this.#wakeAll()
+        if (this.#others > 0) await this.#watchRunners()
+      }
     }
     this.#isPolling = false
     if (this.#isClosing) return
@@ -194,13 +200,11 @@ export class Runner {
     if (this.#hasNews) this.#hear()
   }
 
-  /** A server at rest asks its store every other second; a process that died is seen sooner. */
+  /** A server at rest asks its store every other second. */
   #isDue(): boolean {
-    const { isGone } = this.#parts
     this.#quietPolls += 1
     if (this.#hasNews || this.#hasMore || this.#quietPolls >= QUIET_POLLS) return true
-    const isOwed = this.#orphans.size > 0 || this.#unsure.size > 0 || this.#crashes.size > 0
-    return isOwed || this.#others.some((row) => isGone?.(row) === true)
+    return this.#orphans.size > 0 || this.#unsure.size > 0 || this.#crashes.size > 0
   }
 
   async #round(runner: RunnerId): Promise<void> {
@@ -352,9 +356,11 @@ export class Runner {
   async #watchRunners(): Promise<void> {
     const { store, clock, isGone } = this.#parts
     const rows = (await this.#try(store.listRunners())) ?? []
-    this.#others = rows.filter(({ id }) => id !== this.id)
+    this.#others = rows.filter(({ id }) => id !== this.id).length
     const known = new Set(rows.map((row) => row.id))
-    for (const id of this.#beats.keys()) if (!known.has(id)) this.#beats.delete(id)
+    for (const seen of [this.#beats, this.#absent]) {
+      for (const id of seen.keys()) if (!known.has(id)) seen.delete(id)
+    }
     for (const row of rows) {
       const { id, beat, leaseMs } = row
       if (id === this.id) continue
@@ -363,11 +369,19 @@ export class Runner {
         this.#beats.set(id, { beat, since: clock.monotonic() })
       }
       const isSilent = seen?.beat === beat && clock.monotonic() - seen.since >= leaseMs
-      if (isSilent || isGone?.(row) === true) {
+      if (isSilent || this.#isAbsent(row) || isGone?.(row) === true) {
         const outcome = await this.#try(store.dismissRunner({ runner: id, beat }))
         if (outcome?.kind === 'done') this.#beats.delete(id)
       }
     }
+  }
+
+  #isAbsent({ id, isAbsent }: ListedRunner): boolean {
+    const now = this.#parts.clock.monotonic()
+    const since = this.#absent.get(id) ?? now
+    if (isAbsent) this.#absent.set(id, since)
+    else this.#absent.delete(id)
+    return isAbsent === true && now - since >= ABSENT_MS
   }
 
   /** Null: the store could not be asked now; the next round asks again. */

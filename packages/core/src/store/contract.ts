@@ -91,12 +91,12 @@ import type {
   AuditRow,
   BlobRow,
   Entry,
+  ListedRunner,
   OperationRow,
   OperationState,
   ReplyRow,
   Route,
   RouteRow,
-  RunnerRow,
   SessionRow,
   StoreRow,
 } from './rows.ts'
@@ -206,7 +206,7 @@ export interface Reads {
     at: number
     limit: number
   }): Promise<readonly SessionRow[]>
-  listRunners(): Promise<readonly RunnerRow[]>
+  listRunners(): Promise<readonly ListedRunner[]>
   readEntries(query: ReadEntries): Promise<readonly Entry[]>
   /** Everything the context is folded from, as of `upto` (default: now). Null: no such session. */
   readContext(query: { sessionId: SessionId; upto?: EntryNumber }): Promise<ContextEntries | null>

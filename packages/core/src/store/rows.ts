@@ -26,6 +26,11 @@ export interface RunnerRow {
   readonly leaseMs: number
 }
 
+export interface ListedRunner extends RunnerRow {
+  /** Its connection to the database was seen and has ended, as it does with its process. */
+  readonly isAbsent?: true
+}
+
 /**
  * Upper bounds in tokens, so that P + H + U + T + O fits below the hard limit (I33). U bounds all
  * input that no finished turn has answered, whether a model has seen it or not (I34).

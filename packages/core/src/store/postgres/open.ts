@@ -3,6 +3,7 @@ import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contr
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
 import { withAnchor } from '../integrity/anchor.ts'
+import type { RunnerRow } from '../rows.ts'
 import type { StoreChange } from '../rules/ruling.ts'
 import { PostgresAnchor } from './anchor.ts'
 import { type CommitResult, type CommitTerms, commitVerb } from './commit.ts'
@@ -124,7 +125,10 @@ class PostgresEngine implements Engine {
     // The table is typed by verb; the compiler cannot follow the pair through the index.
     const read = this.#reads[verb] as (query: QueryOf<Verb>) => Promise<AnswerOf<Verb>>
     try {
-      return await this.#follow(read(query))
+      const answer = await this.#follow(read(query))
+      if (verb !== 'listRunners') return answer
+      const marked = this.#watch.presence.mark(answer as readonly RunnerRow[])
+      return (await this.#follow(marked)) as AnswerOf<Verb>
     } catch (error) {
       throw translateServerError(error, this.#place, performance.now() - started)
     }
@@ -168,7 +172,7 @@ class PostgresEngine implements Engine {
     { outcome, change = {} }: CommitResult<Verb>,
   ): void {
     if (verb === 'registerRunner' && outcome.kind === 'done') {
-      this.#watch.add((request as RequestOf<'registerRunner'>).id)
+      void this.#watch.presence.add((request as RequestOf<'registerRunner'>).id)
     }
     if (verb !== 'renew') this.#watch.notify(holdersOf(change))
     this.#house.add(change)

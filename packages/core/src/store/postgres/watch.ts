@@ -5,6 +5,7 @@ import {
   newClient,
   type PostgresConnectionOptions,
 } from './connections/connections.ts'
+import { Presence } from './connections/presence.ts'
 
 /** Names of runners in one message, below the server's 8,000 bytes; beyond that everybody is woken. */
 const NAMES_MAX = 100
@@ -20,7 +21,7 @@ export class ChangeWatch {
   readonly #connections: Connections
   readonly #options: PostgresConnectionOptions & { readonly pollMs: number }
   readonly #tell: () => void
-  readonly #ours = new Set<RunnerId>()
+  readonly presence: Presence
   readonly #others = new Set<RunnerId | ''>()
   #listener: pg.Client | undefined
   #connecting: Promise<void> | undefined
@@ -38,6 +39,7 @@ export class ChangeWatch {
     this.#connections = connections
     this.#options = options
     this.#tell = tell
+    this.presence = new Presence(this.#channel())
   }
 
   /** Begins with the first watcher; a store that nobody watches keeps no connection for it. */
@@ -52,15 +54,10 @@ export class ChangeWatch {
     this.#connecting = this.#listen()
   }
 
-  /** A runner that was registered through this store is woken through this store. */
-  add(runner: RunnerId): void {
-    this.#ours.add(runner)
-  }
-
   /** Sessions that changed are held by these; `''` is nobody, so that anybody may take it. */
   notify(holders: ReadonlySet<RunnerId | ''>): void {
     for (const holder of holders) {
-      if (holder === '' || !this.#ours.has(holder)) this.#others.add(holder)
+      if (holder === '' || !this.presence.has(holder)) this.#others.add(holder)
     }
     if (this.#others.size === 0 || this.#gathering !== undefined || this.#closed) return
     this.#gathering = setTimeout(() => {
@@ -85,18 +82,25 @@ export class ChangeWatch {
       await client.connect()
       client.on('notification', ({ payload = '' }) => {
         const named = payload.split(',') as RunnerId[]
-        if (payload === '' || named.some((runner) => this.#ours.has(runner))) this.#tell()
+        if (payload === '' || named.some((runner) => this.presence.has(runner))) this.#tell()
       })
-      client.on('end', () => {
-        if (this.#listener === client) this.#listener = undefined
-      })
+      client.on('end', () => this.#lose(client))
       await client.query(`listen ${this.#channel()}`)
+      await this.presence.connect(client)
       if (this.#closed) await client.end()
       else this.#listener = client
     } catch {
       // No connection to spare: the poll carries it, and tries again.
       await client.end().catch(() => {})
     }
+  }
+
+  /** At once: for others our runners are gone until they are seen again. */
+  #lose(client: pg.Client): void {
+    this.presence.disconnect(client)
+    if (this.#listener !== client) return
+    this.#listener = undefined
+    if (!this.#closed) this.#connecting = this.#listen()
   }
 
   async #look(): Promise<void> {

@@ -209,7 +209,12 @@ export async function unindexInPostgres(
   numbers: readonly number[],
 ): Promise<void> {
   const id = toText(sessionId)
-  const [[row] = [], found = [], rows = []] = await loan.send([
+  const [, [row] = [], found = [], rows = []] = await loan.send([
+    // A row that is not there cannot be locked: indexing would begin beside us, with the old words.
+    {
+      text: 'insert into indexed (session, upto) values ($1, 0) on conflict do nothing',
+      values: [id],
+    },
     { text: 'select state from indexed where session = $1 for update', values: [id] },
     {
       text: 'select number, kind, body from entry where session = $1 and number = any($2)',
