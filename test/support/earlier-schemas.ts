@@ -1,5 +1,7 @@
-/** Takes the newest step of each engine's schema back, for tests that open an earlier store. */
+/** Takes the newest steps of each engine's schema back, for tests that open an earlier store. */
 export const SQLITE_TO_9 = `
+  alter table attempt drop column agent; alter table attempt drop column turn;
+  alter table attempt drop column step;
   drop index reply_due; drop index reply_unsent; drop index reply_entry;
   drop index attempt_auxiliary; drop index attempt_route;
   drop index session_agent; drop index session_erasing;
@@ -9,6 +11,7 @@ export const SQLITE_TO_9 = `
   pragma user_version = 9;`
 
 export const POSTGRES_TO_8 = `
+  alter table attempt drop column agent, drop column turn, drop column step;
   drop index reply_due, reply_unsent, attempt_auxiliary, attempt_route, session_agent,
     session_erasing, schedule_waiting, schedule_of_session;
   alter table reply drop column leads;

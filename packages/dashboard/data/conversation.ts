@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/src/base/json.ts'
 import type { LiveEvent, RuntimeEvent } from '../../core/src/session/events/runtime-event.ts'
 import { warningIn } from '../../core/src/session/events/runtime-event.ts'
 import type { Mail, SessionSummary, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
-import { count } from '../parts/words.ts'
+import { count, second } from '../parts/words.ts'
 import { call, errorText, ServerRefusal, sessionPath } from './api.ts'
 import { type Attempt, attemptsIn, type Notice, noticeIn, withPiece } from './attempt-text.ts'
 import { listen } from './events.ts'
@@ -194,9 +194,12 @@ export class Conversation {
    */
   #noticeText(): string | null {
     const [notice, summary] = [this.#notice.value, this.summary.value]
-    if (notice === null || notice.turn !== summary?.turn || notice.code !== summary.state)
-      return null
-    return notice.text
+    const isOurs = notice?.turn === summary?.turn
+    const isRetry = notice?.code === 'retrying' && summary?.state === 'turn'
+    if (notice === null || !isOurs || (!isRetry && notice.code !== summary?.state)) return null
+    const { text, nextTryAt, code } = notice
+    const isTimed = nextTryAt !== undefined && code !== 'waiting-for-approval'
+    return isTimed ? `${text} Next try at ${second(nextTryAt)}.` : text
   }
 
   /** An entry after `step` holds the reply to it, or to a later step. */

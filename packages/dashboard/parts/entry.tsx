@@ -86,7 +86,11 @@ function Body({ sessionId, entry }: { sessionId: string; entry: TranscriptEntry 
   switch (kind) {
     case 'turn':
       if (facts['ended'] === 'answered') return <hr />
-      return <Note entry={entry}>Turn {`${facts['turn']} ${facts['ended']}`}.</Note>
+      return (
+        <Note entry={entry} isFailure={facts['ended'] === 'failed'}>
+          Turn {`${facts['turn']} ${facts['ended']}`}.
+        </Note>
+      )
     case 'revert':
       if (facts['to'] !== undefined)
         return (
@@ -140,14 +144,17 @@ function bodyText({ body }: TranscriptEntry): string {
 
 function Note({
   entry,
+  isFailure = false,
   children,
 }: {
   readonly entry: TranscriptEntry
+  readonly isFailure?: boolean
   readonly children: ComponentChildren
 }) {
   return (
     <div class="note">
-      <span class="dim">#{entry.number}</span> <span>{children}</span>
+      <span class="dim">#{entry.number}</span>{' '}
+      <span class={isFailure ? 'refused' : undefined}>{children}</span>
     </div>
   )
 }

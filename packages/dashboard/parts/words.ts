@@ -23,6 +23,11 @@ export function moment(at: number): string {
     ? clock.format(at)
     : `${day.format(at)}, ${clock.format(at)}`
 }
+const seconds = new Intl.DateTimeFormat('en', {
+  ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
+  hour12: false,
+})
+export const second = (at: number): string => seconds.format(at)
 export const exactly = (at: number): string => whole.format(at)
 
 export function ago(at: number): string {
@@ -42,6 +47,20 @@ export function duration(ms: number): string {
 export function money(millionths: number): string {
   const amount = millionths / 1_000_000
   return `cost ${amount < 0.01 ? amount.toPrecision(2) : amount.toFixed(2)}`
+}
+
+/** A plus: calls without a known price are not in it. Null: no price is known at all. */
+export function costOf(usage: SessionSummary['usage']): string | null {
+  const { calls, unpricedCalls, cost } = usage
+  if (calls === unpricedCalls) return null
+  return `${money(cost)}${unpricedCalls > 0 ? '+' : ''}`
+}
+
+export function usageWords(usage: SessionSummary['usage']): string {
+  const { inputTokens, cachedTokens, outputTokens } = usage
+  const cached = cachedTokens > 0 ? ` (${tokens(cachedTokens)} cached)` : ''
+  const cost = costOf(usage)
+  return `${tokens(inputTokens)} in${cached}, ${tokens(outputTokens)} out${cost === null ? '' : `, ${cost}`}`
 }
 
 export function bytes(value: number): string {
@@ -72,17 +91,18 @@ export const RUNGS: Readonly<Record<string, string>> = {
   digest: 'no model: the built-in digest, after all routes failed',
 }
 
-type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'gone'
+type Activity = 'idle' | 'turn' | 'preparing' | 'waiting' | 'failed' | 'gone'
 
-export function activityOf({ state, isCompacting }: SessionSummary): Activity {
+export function activityOf({ state, isCompacting, lastTurn }: SessionSummary): Activity {
   if (state === 'gone') return 'gone'
-  if (state === 'waiting-for-compaction' || state === 'waiting-for-model') return 'waiting'
+  if (state.startsWith('waiting-for-')) return 'waiting'
   if (state === 'turn') return 'turn'
+  if (lastTurn === 'failed') return 'failed'
   return isCompacting ? 'preparing' : 'idle'
 }
 
 export function activityWords(summary: SessionSummary): string {
-  const { state, isCompacting } = summary
+  const { state, isCompacting, lastTurn } = summary
   const also = isCompacting ? ', preparing a handoff' : ''
   switch (state) {
     case 'gone':
@@ -91,9 +111,12 @@ export function activityWords(summary: SessionSummary): string {
       return 'waiting for a compaction'
     case 'waiting-for-model':
       return 'waiting for the model'
+    case 'waiting-for-approval':
+      return 'paused at a spending limit'
     case 'turn':
       return `working on turn ${summary.turn}${also}`
     case 'idle':
+      if (lastTurn === 'failed') return `idle; turn ${summary.turn} failed${also}`
       return isCompacting ? 'idle, preparing a handoff' : 'idle'
   }
 }

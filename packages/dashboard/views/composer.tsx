@@ -66,6 +66,14 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         >
           Stop
         </button>
+        {summary !== null && summary.wait !== null && (
+          <button
+            type="button"
+            onClick={() => void conversation.act('/continue', { method: 'POST' })}
+          >
+            {summary.state === 'waiting-for-approval' ? 'Continue' : 'Try again now'}
+          </button>
+        )}
         <button type="button" aria-expanded={panel === 'compact'} onClick={() => toggle('compact')}>
           Compact…
         </button>

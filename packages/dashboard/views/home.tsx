@@ -12,7 +12,8 @@ const ROWS_MAX = 5
 
 export function Home() {
   const all = sessions.value
-  const busy = all.filter((each) => !['idle', 'gone'].includes(activityOf(each)))
+  const busy = all.filter((each) => !['idle', 'failed', 'gone'].includes(activityOf(each)))
+  const failed = all.filter((each) => activityOf(each) === 'failed')
   const waiting = all.reduce((sum, each) => sum + each.waiting, 0)
   const share = ({ contextTokens, windowTokens }: SessionSummary) =>
     percent(contextTokens, windowTokens)
@@ -28,6 +29,7 @@ export function Home() {
             <Figure value={all.length} words="sessions" />
             <Figure value={busy.length} words="running" />
             <Figure value={waiting} words="messages waiting" />
+            {failed.length > 0 && <Figure value={failed.length} words="failed" />}
           </p>
           <div class="cards">
             <Card
@@ -37,6 +39,11 @@ export function Home() {
             >
               {(session) => <span class="dim">{activityWords(session)}</span>}
             </Card>
+            {failed.length > 0 && (
+              <Card title="Last turn failed" none="" sessions={failed.slice(0, ROWS_MAX)}>
+                {({ activeAt }) => <span class="refused">{ago(activeAt)}</span>}
+              </Card>
+            )}
             <Card title="Fullest contexts" none="" sessions={fullest}>
               {(session) => (
                 <span class="row-fill">

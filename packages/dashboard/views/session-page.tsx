@@ -3,7 +3,7 @@ import { hashOf, type Tab } from '../data/address.ts'
 import { Conversation } from '../data/conversation.ts'
 import { Fill } from '../parts/fill.tsx'
 import { StateChip } from '../parts/state-chip.tsx'
-import { activityWords, ago, percent, tokens } from '../parts/words.ts'
+import { activityWords, ago, percent, tokens, usageWords } from '../parts/words.ts'
 import { Compactions } from './compactions.tsx'
 import { Composer } from './composer.tsx'
 import { ContextPage } from './context-page.tsx'
@@ -55,6 +55,11 @@ export function SessionPage(props: {
               {tokens(summary.contextTokens)} of {tokens(summary.windowTokens)} tokens (
               {percent(summary.contextTokens, summary.windowTokens)}%)
             </span>
+            {summary.usage.calls > 0 && (
+              <span title="Tokens and cost of all model calls of this session">
+                used {usageWords(summary.usage)}
+              </span>
+            )}
             {summary.channels.map((channel) => (
               <span>{channel}</span>
             ))}

@@ -27,6 +27,7 @@ const STATES: readonly (readonly [string, string])[] = [
   ['turn', 'In a turn'],
   ['preparing', 'Compacting'],
   ['waiting', 'Waiting'],
+  ['failed', 'Last turn failed'],
   ['mail', 'With waiting messages'],
   ['idle', 'Idle'],
 ]
@@ -37,7 +38,7 @@ function isInState(session: SessionSummary, wanted: string): boolean {
     case '':
       return true
     case 'busy':
-      return activity !== 'idle' && activity !== 'gone'
+      return activity !== 'idle' && activity !== 'failed' && activity !== 'gone'
     case 'preparing':
       return session.isCompacting
     case 'mail':

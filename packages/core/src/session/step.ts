@@ -33,6 +33,8 @@ export type StepOutcome =
   /** The provider counted more tokens than it takes; where it says how many, here as we count. */
   | { readonly kind: 'overflow'; readonly limitTokens?: number }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryable: boolean }
+  /** No model was asked: a limit on spending is reached. The turn waits until a person continues it. */
+  | { readonly kind: 'paused'; readonly reason: string }
 
 /** What the agent can do. Called only for calls that are already in the transcript. */
 export interface ToolRunner {

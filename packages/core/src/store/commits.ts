@@ -348,6 +348,7 @@ export interface AdoptSession {
   readonly operation: OperationId
 }
 
-export type RecordAttempt = Omit<AttemptRow, AttemptExtras> &
+/** The agent is that of the session. */
+export type RecordAttempt = Omit<AttemptRow, AttemptExtras | 'agent'> &
   Partial<Pick<AttemptRow, AttemptExtras>>
-type AttemptExtras = 'cachedTokens' | 'cost' | 'host'
+type AttemptExtras = 'cachedTokens' | 'cost' | 'host' | 'turn' | 'step'

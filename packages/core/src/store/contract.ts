@@ -53,12 +53,14 @@ import type {
   RevertOutcome,
 } from './compaction-commits.ts'
 import type {
+  AttemptGroup,
   AttemptSum,
   DraftKey,
   DraftRow,
   FireOutcome,
   FireSchedule,
   Full,
+  GroupAttempts,
   ListNotes,
   ListSchedules,
   NoteKey,
@@ -221,6 +223,7 @@ export interface Reads {
   readAudit(query: ReadAudit): Promise<readonly AuditRow[]>
   readAttempts(query: ReadAttempts): Promise<readonly AttemptRow[]>
   sumAttempts(query: SumAttempts): Promise<AttemptSum>
+  groupAttempts(query: GroupAttempts): Promise<readonly AttemptGroup[]>
   listSchedules(query: ListSchedules): Promise<readonly ScheduleRow[]>
   listNotes(query: ListNotes): Promise<readonly NoteRow[]>
   listTokens(): Promise<readonly TokenRow[]>

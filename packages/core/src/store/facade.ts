@@ -46,6 +46,7 @@ const READ_VERBS: Record<ReadVerb, true> = {
   readAudit: true,
   readAttempts: true,
   sumAttempts: true,
+  groupAttempts: true,
   listSchedules: true,
   listNotes: true,
   listTokens: true,

@@ -29,6 +29,7 @@ export {
 export { type Engine, storeOver } from './facade.ts'
 export { openMemoryStore } from './memory/open.ts'
 export type {
+  AttemptGroup,
   AttemptSum,
   NoteRow,
   ScheduleRow,

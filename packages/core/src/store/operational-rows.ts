@@ -145,6 +145,8 @@ export interface AttemptSum {
 }
 export interface SumAttempts {
   readonly sessionId?: SessionId
+  readonly agent?: string
+  readonly turn?: number
   readonly modelRoute?: string
   readonly task?: string
   readonly host?: string
@@ -152,6 +154,14 @@ export interface SumAttempts {
   /** Only calls beside the turns of a conversation. */
   readonly isAuxiliary?: true
 }
+/** Newest key first; without one of that kind (a call beside turns) a call is in no group. */
+export interface GroupAttempts extends SumAttempts {
+  readonly by: AttemptGrouping
+  readonly limit: number
+}
+export type AttemptGrouping = 'turn' | 'step' | 'session' | 'agent' | 'day'
+/** `key`: the number, the id, the name, or the day as `2026-01-31` (UTC). */
+export type AttemptGroup = AttemptSum & { readonly key: string }
 
 export type Full = { readonly kind: 'full'; readonly limit: number }
 export type TooLarge = {

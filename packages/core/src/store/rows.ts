@@ -341,6 +341,11 @@ export interface AttemptRow {
   readonly cachedTokens: number
   /** Millionths of the operator's currency; null: the price is not known. */
   readonly cost: number | null
+  /** The agent of its session; empty: it had none. */
+  readonly agent: string
+  /** The turn it was made for, and the entry that its context was built up to; null: beside turns. */
+  readonly turn: number | null
+  readonly step: number | null
   /** The machine that paid, for budgets per host. */
   readonly host: string
   readonly at: number

@@ -20,8 +20,9 @@ export interface Attempts {
   sum(query: { readonly sessionId?: SessionId; readonly since: number }): Promise<Spend>
 }
 
-/** One call on one route, before the store adds the host. It holds no words of a conversation. */
-export type Attempt = Omit<AttemptRow, 'host'>
+/** One call on one route, before the store adds host and agent. It holds no words of a conversation. */
+export type Attempt = Omit<AttemptRow, 'host' | 'agent' | 'turn' | 'step'> &
+  Partial<Pick<AttemptRow, 'turn' | 'step'>>
 
 export interface AttemptQuery extends Omit<ReadAttempts, 'sessionId'> {
   readonly modelRoute: string
@@ -62,6 +63,9 @@ export interface CallFacts {
   readonly usage: CallUsage | undefined
   readonly sessionId: SessionId
   readonly at: number
+  /** Of a step's call; absent: it was made beside turns. */
+  readonly turn?: number
+  readonly step?: number
 }
 
 /** A call as it is recorded, whether of a task or of a turn. */

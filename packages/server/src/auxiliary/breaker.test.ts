@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { breakerStateOf, wordOf } from './breaker.ts'
+import { ANSWERED, breakerStateOf, failureIn, isOfTheRoute, wordOf } from './breaker.ts'
 
 const NOW = 10_000_000
 /** Newest first, a second apart, the newest `agoMs` ago. */
@@ -68,4 +68,13 @@ describe('standingOf', () => {
       }),
     )
   })
+})
+
+it('reads a recorded failure back as the outcome that it was, with its status', () => {
+  const limited = { kind: 'refused', refusal: 'rate-limit', status: 429 } as const
+  const word = wordOf(limited)
+  expect(word).toBe('refused:rate-limit:429')
+  expect(failureIn(word)).toEqual(limited)
+  expect(isOfTheRoute(word)).toBe(true)
+  expect(failureIn(ANSWERED)).toBeNull()
 })

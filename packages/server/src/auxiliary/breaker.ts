@@ -56,7 +56,7 @@ export const INTERRUPTED = 'interrupted'
 /** No call: somebody is about to try a route that has rested. */
 export const PROBING = 'probing'
 
-/** The outcome of a call as a fixed word, for the record. */
+/** The outcome of a call in fixed words, for the record; a refusal with the status it came with. */
 export function wordOf(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'finished':
@@ -70,9 +70,30 @@ export function wordOf(outcome: Outcome): string {
     case 'overflow':
       return 'overflow'
     case 'refused':
-      return `refused:${outcome.refusal}`
+      return [
+        'refused',
+        outcome.refusal,
+        ...(outcome.status === undefined ? [] : [outcome.status]),
+      ].join(':')
     case 'malformed':
       return `malformed:${outcome.what}`
+  }
+}
+
+/** The outcome that a recorded word stands for, as far as the word says; null: it is no failure. */
+export function failureIn(word: string): Outcome | null {
+  const [kind, what, status] = word.split(':') as [string, never, string?]
+  switch (kind) {
+    case 'deadline':
+      return { kind, deadline: what }
+    case 'connection':
+      return { kind, fault: what, freshLoanHelps: false }
+    case 'malformed':
+      return { kind, what }
+    case 'refused':
+      return { kind, refusal: what, ...(status !== undefined && { status: Number(status) }) }
+    default:
+      return null
   }
 }
 
@@ -83,7 +104,8 @@ export function isOfTheRoute(outcome: string): boolean {
 
 type Harm = 'none' | 'heals' | 'until-changed'
 
-function harmOf(outcome: string): Harm {
+function harmOf(word: string): Harm {
+  const outcome = word.split(':', 2).join(':')
   if (UNTIL_CHANGED.includes(outcome)) return 'until-changed'
   const [kind] = outcome.split(':')
   if (kind === 'deadline' || kind === 'connection' || kind === 'malformed') return 'heals'

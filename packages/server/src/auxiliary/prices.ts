@@ -13,7 +13,8 @@ export interface Price {
 export type Prices = { readonly [model: string]: Price }
 
 /**
- * What a call cost, in millionths of the currency. Null where that is not known: a model that is not
+ * What a call cost, in millionths of the currency: as the provider reported it, or by the prices of
+ * the configuration, or by those of the list. Null where that is not known: a model that is not
  * on the list, a gateway that sets its own prices, a kind of token that nobody named a price for. It
  * is never guessed.
  */
@@ -22,6 +23,7 @@ export function costOf(
   route: Pick<ModelRoute, 'model' | 'baseUrl'>,
   prices: Prices = {},
 ): number | null {
+  if (usage.cost !== undefined) return usage.cost
   const price = priceOf(route, prices)
   if (price === undefined) return null
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage

@@ -3,7 +3,7 @@ import type { Agent } from '../runtime/agent.ts'
 import type { RuntimeOptions } from '../runtime/open-runtime.ts'
 import { builtInTools } from './built-in-tools.ts'
 import { type AgentPlan, agentsOf } from './config/agents-of.ts'
-import { allowanceOf, pricesOf, processLimitsOf } from './config/allowance-of.ts'
+import { allowanceOf, pricesOf, processLimitsOf, spendLimitsOf } from './config/allowance-of.ts'
 import { mcpTerms } from './config/schema/mcp.ts'
 import type { Config } from './config/schema/schema.ts'
 
@@ -25,6 +25,7 @@ export function runtimeTerms(
       tasks: tasksFrom(plans),
       allowance: allowanceOf(config),
       prices: pricesOf(config),
+      spend: spendLimitsOf(config),
       summaries: { atProvider: config.auxiliary.compaction.atProvider },
     },
     processes: processLimitsOf(config),

@@ -95,4 +95,6 @@ export interface CallUsage {
   readonly cacheReadTokens?: number
   readonly cacheWriteTokens?: number
   readonly reasoningTokens?: number
+  /** What the provider says that it cost, in millionths of its currency. */
+  readonly cost?: number
 }

@@ -31,6 +31,7 @@ import { type SessionDependencies, SessionHandle } from './sessions/session-hand
 import { WaitNotices, waitNotice } from './sessions/wait-notices.ts'
 import { LayeredStore } from './store-layers/layered-store.ts'
 import { ToolService } from './tools/tool-service.ts'
+import { readUsage, type UsageGroup, type UsageQuery } from './usage.ts'
 
 export type { RuntimeOptions }
 
@@ -94,7 +95,7 @@ export class LocalRuntime implements Runtime {
       tools: this.#tools.tools,
       onLive: (id, event) => {
         // An answer that is taken back was none: the turn still waits.
-        if (event.kind !== 'void') this.#waitNotices.end(id)
+        if (event.kind !== 'void' && event.kind !== 'notice') this.#waitNotices.end(id)
         this.#hub.publish(id, event)
       },
       onStepEnd: (id) => this.#hub.endAttempt(id),
@@ -110,11 +111,13 @@ export class LocalRuntime implements Runtime {
           ...complete,
           ...{ store, models: this.#models, edges: this.#edges, settingsFor },
           agents: () => this.#resolved,
-          onNotice: (id, agent, { turn, notice, isKnown }) => {
+          onNotice: (id, agent, { kind: _, isKnown, ...noted }) => {
             const notifies = this.#resolved.get(agent)?.agent.notifiesOfCompaction ?? true
-            const isVisible = notifies || notice !== 'waiting-for-compaction'
-            this.#waitNotices.note({ id, turn, notice, isVisible })
-            if (isVisible && !isKnown) this.#hub.publish(id, waitNotice(turn, notice))
+            const isVisible = notifies || noted.notice !== 'waiting-for-compaction'
+            this.#waitNotices.note({ id, ...noted, isVisible })
+            if (!isVisible) return
+            const update = isKnown ? { isUpdate: true as const } : {}
+            this.#hub.publish(id, { ...waitNotice(noted), ...update })
           },
         })
       : null
@@ -178,6 +181,10 @@ export class LocalRuntime implements Runtime {
 
   async search(query: { text: string; agent?: string; limit: number }): Promise<readonly Found[]> {
     return await searchAll(this.#store, query)
+  }
+
+  async usage(query: UsageQuery): Promise<readonly UsageGroup[]> {
+    return await readUsage(this.#store, query)
   }
 
   events(query: EventQuery, signal: AbortSignal): AsyncIterable<RuntimeEvent> {

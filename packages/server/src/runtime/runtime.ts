@@ -7,8 +7,10 @@ import type { Edge } from '#core/session/sender'
 import type { ControlEnd } from '#core/session/view/control-outcome'
 import type { Reply, TranscriptEntry } from '#core/session/view/transcript'
 import type { Search } from '#core/store/queries'
-import type { BusyPolicy, Lane, MailState, OperationRow } from '#core/store/rows'
+import type { BusyPolicy, Lane, MailState, OperationRow, TurnEnd } from '#core/store/rows'
 import type { Health, RouteHealth } from './health.ts'
+import type { CallFailure } from './sessions/model-calls.ts'
+import type { ModelUsage, UsageGroup, UsageQuery } from './usage.ts'
 
 /**
  * What every edge talks to: HTTP, the terminal, chat platforms, a program of one's own. A runtime is
@@ -38,6 +40,8 @@ export interface Runtime {
   events(query: EventQuery, signal: AbortSignal): AsyncIterable<RuntimeEvent>
   /** From now on this process sends the replies of that edge. */
   attach(edge: Edge): void
+  /** What model calls took, newest group first. */
+  usage(query: UsageQuery): Promise<readonly UsageGroup[]>
   health(): Promise<Health>
   /** Ends in order: no new turns, what runs is finished or handed over, then everything is closed. */
   close(): Promise<void>
@@ -69,6 +73,8 @@ export interface Session {
   /** `text` null removes it. */
   pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
   setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>
+  /** A turn that waits goes on at once; at a limit on spending, with the same amount once more. */
+  continue(request: Idempotent): Promise<Admission>
 
   /**
    * How a control item (what `stop` to `setPolicy` admit) ended; waits. Null: it was withdrawn, there
@@ -88,6 +94,9 @@ export interface Session {
   snapshot(compaction: EntryNumber): Promise<SessionSnapshot | undefined>
   /** What the agent has to do, as a compaction would carry it. */
   tasks(): Promise<TaskList | undefined>
+  usage(query: UsageQuery): Promise<readonly UsageGroup[]>
+  /** Model calls of its turns that failed, oldest first. */
+  callFailures(query: { since: number }): Promise<readonly CallFailure[]>
   pins(): Promise<readonly PinView[] | undefined>
   /** An image or a file that a message refers to as `blob:HASH`. */
   blob(hash: string): Promise<BlobView | undefined>
@@ -186,7 +195,15 @@ export interface SessionSummary {
   readonly id: SessionId
   readonly agent: string
   readonly title: string | null
-  readonly state: 'idle' | 'turn' | 'waiting-for-compaction' | 'waiting-for-model' | 'gone'
+  readonly state:
+    | 'idle'
+    | 'turn'
+    | 'waiting-for-compaction'
+    | 'waiting-for-model'
+    | 'waiting-for-approval'
+    | 'gone'
+  /** Why its turn waits and when the next try is, where this process knows; null: it does not wait. */
+  readonly wait: { readonly text: string; readonly nextTryAt: number | null } | null
   /** A handoff is being prepared beside everything else. */
   readonly isCompacting: boolean
   /** Where it is talked to, such as `telegram:mybot`; none: by its id alone. */
@@ -196,6 +213,8 @@ export interface SessionSummary {
   readonly activeAt: number
   readonly entries: number
   readonly turn: number
+  /** How its newest finished turn ended; null: none did, or a compaction covers it. */
+  readonly lastTurn: TurnEnd | null
   /** Messages in the mailbox that no turn has taken yet. */
   readonly waiting: number
   readonly contextTokens: number
@@ -207,6 +226,8 @@ export interface SessionSummary {
   readonly pins: readonly string[]
   /** The process that holds it now; null: nobody. */
   readonly runner: string | null
+  /** What its model calls took so far. */
+  readonly usage: ModelUsage
 }
 
 export interface Mail {

@@ -5,8 +5,13 @@ import type { StepOutcome, StepRequest, StepRunner } from '#core/session/step'
 import { callModel } from '../model/calls/call.ts'
 import type { Deadlines } from '../model/connections/deadlines.ts'
 import type { CallUsage, EndPiece, Model, StreamPiece, ToolSpec } from '../model/model.ts'
-import { explainOutcome, type Outcome, prospectOf } from '../model/outcomes/outcome.ts'
-import type { ModelRoute } from '../model/routes/route.ts'
+import {
+  type CalledRoute,
+  explainOutcome,
+  type Outcome,
+  prospectOf,
+} from '../model/outcomes/outcome.ts'
+import { calledRoute, type ModelRoute } from '../model/routes/route.ts'
 import { judgeAnswer, withoutCalls } from './answer-verdict.ts'
 import { Calibrations } from './calibrations.ts'
 import { StepCounts } from './steps-taken.ts'
@@ -33,6 +38,8 @@ export interface ModelStepParts {
   readonly calibrations?: Calibrations
   readonly onPiece?: (attempt: LiveAttempt, piece: LivePiece) => void
   readonly onCall?: (record: CallRecord) => void
+  /** Asked before each model call: why it must not be made; null: go on. */
+  readonly reasonToPause?: (request: StepRequest) => Promise<string | null>
 }
 
 /** `step` is the entry that the context was built up to; `attempt` is never used twice for a step. */
@@ -48,6 +55,8 @@ export type LivePiece =
   | { readonly kind: 'call'; readonly callId: string; readonly tool: string }
   /** Everything told of this attempt is taken back. */
   | { readonly kind: 'void' }
+  /** A call failed, and the next try is at this time. */
+  | { readonly kind: 'retry'; readonly text: string; readonly nextTryAt: number }
 
 /** One try on one route. What was billed stands with the last try of a call, for all of them. */
 export interface CallRecord {
@@ -106,6 +115,8 @@ class Step {
   readonly #asked: Asked
   #number: number
   #hasEmitted = false
+  /** Whom the last call went to. */
+  #called: CalledRoute | undefined
 
   constructor(parts: ModelStepParts, asked: Asked) {
     this.#parts = parts
@@ -123,6 +134,8 @@ class Step {
     messages: readonly Message[] = this.#asked.request.context,
   ): Promise<StepOutcome> {
     for (let ask = 1; ; ask++) {
+      const pause = await this.#pause()
+      if (pause !== null) return pause
       const end = await this.#call(messages, tools)
       const outcome = this.#outcomeOf(end)
       if (outcome !== 'empty') return outcome
@@ -136,6 +149,8 @@ class Step {
 
   /** Offers no tools; a provider that will not read old calls without them is offered them again. */
   async sumUp(steps: number): Promise<StepOutcome> {
+    const pause = await this.#pause()
+    if (pause !== null) return pause
     const { agent, request } = this.#asked
     const messages = [...request.context, sumUpMessage(steps)]
     const end = await this.#call(messages, [])
@@ -149,6 +164,11 @@ class Step {
     const note = `[This turn ended at its limit of ${steps} steps.]`
     const message = { ...said, parts: [...said.parts, { type: 'text', text: note } as const] }
     return { kind: 'replied', message, tokens: this.#count(message) }
+  }
+
+  async #pause(): Promise<StepOutcome | null> {
+    const reason = await this.#parts.reasonToPause?.(this.#asked.request)
+    return typeof reason === 'string' ? { kind: 'paused', reason } : null
   }
 
   #outcomeOf({ outcome, reply }: EndPiece): StepOutcome | 'empty' {
@@ -173,7 +193,7 @@ class Step {
       }
       default: {
         const retryable = prospectOf(outcome) === 'heals'
-        return { kind: 'failed', reason: explainOutcome(outcome), retryable }
+        return { kind: 'failed', reason: explainOutcome(outcome, this.#called), retryable }
       }
     }
   }
@@ -206,6 +226,7 @@ class Step {
     let model = models[0]
     let startedAt = clock.monotonic()
     for await (const piece of pieces) {
+      this.#called = calledRoute(model.route)
       if (piece.kind === 'end') {
         this.#record(model, piece, startedAt)
         this.#learn(model, piece, messages)
@@ -214,11 +235,19 @@ class Step {
       if (piece.kind === 'retry') {
         this.#record(model, { outcome: piece.after }, startedAt)
         this.#void()
+        // Nobody waits for a try that comes at once.
+        if (piece.delayMs > 0) this.#announceRetry(piece)
         model = models.find(({ route }) => route.name === piece.route) ?? model
         startedAt = clock.monotonic()
       } else this.#emit(piece)
     }
     throw new Error('A model stream ended without its end.')
+  }
+
+  #announceRetry({ after, delayMs }: Extract<StreamPiece, { kind: 'retry' }>): void {
+    const text = explainOutcome(after, this.#called)
+    const nextTryAt = Math.round(this.#parts.clock.now() + delayMs)
+    this.#parts.onPiece?.(this.#attempt, { kind: 'retry', text, nextTryAt })
   }
 
   #emit(piece: StreamPiece): void {

@@ -74,7 +74,8 @@ export class RunningAttempts {
 /** The same for every telling of a notice; null: it is none. */
 export function noticeName(event: RuntimeEvent): string | null {
   if (event.type !== 'live' || event.kind !== 'notice') return null
-  return `${event.sessionId} ${event.turn} ${event.code}`
+  const which = event.isUpdate === true ? ` ${event.nextTryAt}` : ''
+  return `${event.sessionId} ${event.turn} ${event.code}${which}`
 }
 
 const ENDS: readonly string[] = ['step committed', 'turn ended']

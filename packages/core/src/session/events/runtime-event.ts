@@ -32,10 +32,16 @@ export type LiveEvent =
       readonly code:
         | 'waiting-for-compaction'
         | 'waiting-for-model'
+        | 'waiting-for-approval'
+        | 'retrying'
         | 'stop-deferred'
         | 'budget-spent'
-      /** A kind sentence for the person who waits. */
+      /** For the person who waits: what happened, what is done about it, what they can do. */
       readonly text: string
+      /** When the next try is. */
+      readonly nextTryAt?: number
+      /** The same wait was announced before; only the reason or the next try is new. */
+      readonly isUpdate?: true
     }
 
 /** What a person reads who waits. */

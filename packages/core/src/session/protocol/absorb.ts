@@ -13,6 +13,8 @@ import {
 
 const NO_ENTRY = entryNumber(0)
 const OVERFLOW_SHARE = 0.8
+/** A day ends and limits are raised: a paused turn looks this often whether it may go on. */
+const SPEND_CHECK_MS = 60_000
 
 /** What an event says about the world; deciding comes after. */
 export function absorb(state: State, event: Event): Advance {
@@ -69,12 +71,17 @@ export function absorb(state: State, event: Event): Advance {
       )
     }
     case 'model back':
-      return only({ ...state, modelFailures: 0, modelRetryAt: 0 })
+      return only(tryNow(state))
     case 'closing':
       return only({ ...state, phase: 'closing' })
     default:
       return event satisfies never
   }
+}
+
+/** Nothing keeps the next step waiting any more. */
+export function tryNow(state: State): State {
+  return { ...state, modelFailures: 0, modelRetryAt: 0, stepWait: null }
 }
 
 /** What was asked for and may yet be done. */
@@ -186,19 +193,25 @@ function absorbStep(
   }
   // An aborted call that failed instead of answering was aborted all the same.
   const ended =
-    step.aborting && outcome.kind === 'failed'
+    step.aborting && (outcome.kind === 'failed' || outcome.kind === 'paused')
       ? ({ kind: 'interrupted', message: null, tokens: 0 } as const)
       : outcome
+  if (ended.kind === 'paused') {
+    const stepWait = { turn: step.turn, notice: 'waiting-for-approval', why: ended.reason } as const
+    const modelRetryAt = state.at.mono + SPEND_CHECK_MS
+    return { ...state, step: { kind: 'none' }, modelFailures: 0, modelRetryAt, stepWait }
+  }
   if (ended.kind === 'failed' && ended.retryable) {
     const { modelRetryMs, modelRetryMsMax } = state.settings
     const waitMs = Math.min(modelRetryMsMax, modelRetryMs * 2 ** Math.min(state.modelFailures, 20))
     const modelFailures = state.modelFailures + 1
     // Many sessions wait for the same provider: they must not all come back in one moment.
     const modelRetryAt = state.at.mono + waitMs * (1 - shareOf(state, modelFailures) / 4)
-    return { ...state, step: { kind: 'none' }, modelFailures, modelRetryAt }
+    const stepWait = { turn: step.turn, notice: 'waiting-for-model', why: ended.reason } as const
+    return { ...state, step: { kind: 'none' }, modelFailures, modelRetryAt, stepWait }
   }
   const { turn, upto } = step
-  return numbered({ ...state, failures: 0, modelFailures: 0, modelRetryAt: 0 }, (operation) => ({
+  return numbered({ ...tryNow(state), failures: 0 }, (operation) => ({
     step: { kind: 'ended', turn, upto, operation, outcome: ended },
   }))
 }

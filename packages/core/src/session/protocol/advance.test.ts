@@ -202,7 +202,10 @@ describe('the protocol', () => {
     play.tell({ kind: 'step ended', outcome: down })
     const { modelRetryMs } = SESSION_SETTINGS
     const [notice, timer] = play.effects
-    expect(notice).toEqual({ kind: 'notify', turn: 5, notice: 'waiting-for-model', isKnown: false })
+    expect(notice).toMatchObject({
+      ...{ kind: 'notify', turn: 5, notice: 'waiting-for-model', isKnown: false, why: 'down' },
+      nextTryAt: expect.any(Number),
+    })
     // Up to a quarter sooner, another part of it in each session.
     const waitMs = (timer?.kind === 'setTimer' ? timer.at : 0) - AT.mono
     expect(waitMs).toBeGreaterThan(modelRetryMs * 0.75)
@@ -211,6 +214,22 @@ describe('the protocol', () => {
     expect(play.kinds).toEqual(['runStep'])
     play.tell({ kind: 'step ended', outcome: down })
     expect(play.kinds).not.toContain('notify')
+  })
+
+  it('pauses at a spending limit until a person continues or stops the turn', () => {
+    const play = asked()
+    play.tell({ kind: 'step ended', outcome: { kind: 'paused', reason: 'spent 2 of 1' } })
+    expect(play.effects).toMatchObject([
+      { kind: 'notify', notice: 'waiting-for-approval', isKnown: false, why: 'spent 2 of 1' },
+      { kind: 'setTimer' },
+    ])
+    expect(play.kinds).not.toContain('commit')
+    const paused = { row: RUNNING, pieces: [['user', 10]] } satisfies Parameters<typeof scene>[0]
+    play.tell({ kind: 'woken' }).look(scene({ ...paused, mail: [['control', 'continue']] }))
+    expect(play.commit('settleControl').request).toMatchObject({ mail: [1] })
+    const committed = { verb: 'settleControl', outcome: { kind: 'done' } } as const
+    play.tell({ kind: 'committed', committed }).look(scene(paused))
+    expect(play.kinds).toEqual(['runStep'])
   })
 
   it('ends the turn as failed when the model will never answer, and says so', () => {

@@ -82,6 +82,7 @@ export function openState(request: {
     retryAt: 0,
     modelFailures: 0,
     modelRetryAt: 0,
+    stepWait: null,
     notified: { turn: 0, notices: [], earlier: [] },
     refusedSettings: null,
     collect: null,

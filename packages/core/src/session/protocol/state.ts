@@ -55,12 +55,15 @@ export interface State {
   /** No step is tried before this (monotonic), after the model failed; all else goes on. */
   readonly modelFailures: number
   readonly modelRetryAt: number
+  readonly stepWait: StepWait | null
   /** The turn and the waits that the person was told of: each once. */
   readonly notified: {
     readonly turn: number
     readonly notices: readonly Notice[]
     /** What the holder before us told already. */
     readonly earlier: readonly Notice[]
+    /** The next try that was announced (monotonic). */
+    readonly retryAt?: number
   }
   /** Wanted settings that the store refused; not asked again until they change. */
   readonly refusedSettings: WantedSettings | null
@@ -71,8 +74,18 @@ export interface State {
   readonly refusals: number
 }
 
+/**
+ * Why no step runs before `modelRetryAt`: the model failed, or a limit on spending is reached and a
+ * person has to continue the turn.
+ */
+export interface StepWait {
+  readonly turn: number
+  readonly notice: Notice
+  readonly why: string
+}
+
 /** What a person who waits is told, once per turn: the message is safe and will be answered. */
-export type Notice = 'waiting-for-compaction' | 'waiting-for-model'
+export type Notice = 'waiting-for-compaction' | 'waiting-for-model' | 'waiting-for-approval'
 
 export interface Overflow {
   readonly turn: number
@@ -100,7 +113,7 @@ export type StepTrack =
       readonly turn: number
       readonly upto: EntryNumber
       readonly operation: OperationId
-      readonly outcome: Exclude<StepOutcome, { kind: 'overflow' }>
+      readonly outcome: Exclude<StepOutcome, { kind: 'overflow' | 'paused' }>
     }
 
 export type ToolTrack =
@@ -278,8 +291,12 @@ export type Effect =
       readonly kind: 'notify'
       readonly turn: number
       readonly notice: Notice
-      /** A holder before us told it: nobody needs to hear it again. */
+      /** People were told before, by us or by the holder before us; only the next try is new. */
       readonly isKnown: boolean
+      /** What went wrong, in words for people. */
+      readonly why?: string
+      /** When the next try is (wall time). */
+      readonly nextTryAt?: number
     }
   | { readonly kind: 'end'; readonly how: 'released' | 'lost' }
 

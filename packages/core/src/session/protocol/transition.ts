@@ -40,15 +40,34 @@ export function waitUntil(state: State, at: number): RuleOutcome {
   return { state: { ...state, timerAt: at }, effects: [{ kind: 'setTimer', at }] }
 }
 
-/** Tells whoever waits, once per turn; null: they know. */
+/** Announces a wait once per turn; null: it was announced. */
 export function notify(state: State, turn: number, notice: Notice): Advance | null {
-  const { notified } = state
-  const notices = notified.turn === turn ? notified.notices : []
-  const earlier = notified.turn === turn ? notified.earlier : []
-  if (notices.includes(notice)) return null
+  return noticesOf(state, turn).notices.includes(notice) ? null : announce(state, turn, notice)
+}
+
+/** Announces why no step runs, and again for each new time of the next try; null: it was announced. */
+export function notifyStepWait(state: State, turn: number): Advance | null {
+  const { at, modelRetryAt, stepWait } = state
+  const wait = stepWait?.turn === turn ? stepWait : null
+  const notice = wait?.notice ?? 'waiting-for-model'
+  const { notices, retryAt } = noticesOf(state, turn)
+  if (notices.includes(notice) && retryAt === modelRetryAt) return null
+  const nextTryAt = Math.round(at.wall + modelRetryAt - at.mono)
+  const known = { ...state, notified: { ...noticesOf(state, turn), turn, retryAt: modelRetryAt } }
+  return announce(known, turn, notice, { nextTryAt, ...(wait !== null && { why: wait.why }) })
+}
+
+function noticesOf({ notified }: State, turn: number): State['notified'] {
+  return notified.turn === turn ? notified : { turn, notices: [], earlier: [] }
+}
+
+function announce(state: State, turn: number, notice: Notice, facts: object = {}): Advance {
+  const notified = noticesOf(state, turn)
+  const { notices, earlier } = notified
+  const isKnown = notices.includes(notice) || earlier.includes(notice)
   return {
-    state: { ...state, notified: { turn, notices: [...notices, notice], earlier } },
-    effects: [{ kind: 'notify', turn, notice, isKnown: earlier.includes(notice) }],
+    state: { ...state, notified: { ...notified, notices: [...new Set([...notices, notice])] } },
+    effects: [{ kind: 'notify', turn, notice, isKnown, ...facts }],
   }
 }
 

@@ -346,7 +346,9 @@ export const intake: readonly StoreCase[] = [
       expectKind(await store.recordAttempt(attempt), 'done')
       expectKind(await store.recordAttempt(attempt), 'duplicate')
       const found = await store.readAttempts({ sessionId: fixture.id, since: 50, limit: 10 })
-      assert.deepEqual(found, [{ ...attempt, cachedTokens: 0, cost: null, host: '' }])
+      assert.deepEqual(found, [
+        { ...attempt, cachedTokens: 0, cost: null, agent: 'ada', turn: null, step: null, host: '' },
+      ])
       assert.deepEqual(await store.readAttempts({ modelRoute: 'main', since: 51, limit: 10 }), [])
     },
   },

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type EntryNumber, entryNumber, sessionId } from '../../base/ids.ts'
 import { NOTE_BYTES_MAX, NOTES_MAX, TITLE_MAX } from '../bounds.ts'
 import type { RecordAttempt } from '../commits.ts'
-import type { TokenRow } from '../operational-rows.ts'
+import type { AttemptGrouping, TokenRow } from '../operational-rows.ts'
 import { create, expectKind, newOperation, StoreFixture } from './bench.ts'
 import type { StoreCase } from './case.ts'
 import { schedules } from './schedules.ts'
@@ -205,7 +205,7 @@ const titles: readonly StoreCase[] = [
 
 const attempts: readonly StoreCase[] = [
   {
-    name: 'what model calls cost is summed by session, route, task, host and time',
+    name: 'what model calls cost is summed by session, agent, turn, step, route, task, host and day',
     run: async ({ store }) => {
       const [one, other] = [await create(store), await create(store)]
       const record = (fields: Partial<RecordAttempt>) =>
@@ -252,6 +252,30 @@ const attempts: readonly StoreCase[] = [
         summaries.map(({ modelRoute }) => modelRoute),
         ['small'],
       )
+      await record({ turn: 1, step: 3, at: 86_400_000, cost: 7 })
+      await record({ turn: 1, step: 5, at: 86_400_001, cost: 8 })
+      await record({ turn: 10, step: 9, at: 2 * 86_400_000, cost: 9 })
+      assert.equal((await sum({ turn: 1, sessionId: one })).cost, 15)
+      assert.equal((await sum({ agent: 'ada', since: 86_400_000 })).attempts, 3)
+      assert.equal((await sum({ agent: 'b' })).attempts, 0)
+      const groups = async (by: AttemptGrouping, query: object = {}) =>
+        (await store.groupAttempts({ by, since: 0, limit: 9, ...query })).map(
+          ({ key, cost, attempts }) => [key, cost, attempts],
+        )
+      assert.deepEqual(await groups('turn', { sessionId: one }), [
+        ['10', 9, 1],
+        ['1', 15, 2],
+      ])
+      assert.deepEqual(await groups('step', { turn: 1 }), [
+        ['5', 8, 1],
+        ['3', 7, 1],
+      ])
+      assert.deepEqual(await groups('day', { since: 50, limit: 2 }), [
+        ['1970-01-03', 9, 1],
+        ['1970-01-02', 15, 2],
+      ])
+      assert.deepEqual(await groups('session', { sessionId: other }), [[other, 2 ** 40, 1]])
+      assert.deepEqual(await groups('agent', { since: 86_400_000 }), [['ada', 24, 3]])
     },
   },
 ]

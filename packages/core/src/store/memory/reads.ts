@@ -5,6 +5,7 @@ import type { Readers } from '../facade.ts'
 import { FOLDED_KINDS } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { mailState } from '../mail-state.ts'
+import type { AttemptSum, SumAttempts } from '../operational-rows.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { AttemptRow, SessionRow } from '../rows.ts'
 import { hasWork } from '../rules/create-session.ts'
@@ -93,22 +94,18 @@ export function memoryReads(tables: MemoryTables): Readers {
         .filter((row) => (task ?? row.task) === row.task)
         .sort((a, b) => b.at - a.at)
         .slice(0, Math.min(limit, LIST_MAX)),
-    sumAttempts: ({ sessionId, modelRoute, task, host, since, isAuxiliary }) => {
-      const rows = [...tables.attempts.values()]
-        .filter((row) => !isAuxiliary || row.task !== 'turn')
-        .filter((row) => row.at >= since && (sessionId ?? row.sessionId) === row.sessionId)
-        .filter((row) => (modelRoute ?? row.modelRoute) === row.modelRoute)
-        .filter((row) => (task ?? row.task) === row.task && (host ?? row.host) === row.host)
-      const sum = (of: (row: AttemptRow) => number) =>
-        rows.reduce((total, row) => total + of(row), 0)
-      return {
-        attempts: rows.length,
-        inputTokens: sum((row) => row.inputTokens),
-        outputTokens: sum((row) => row.outputTokens),
-        cachedTokens: sum((row) => row.cachedTokens),
-        cost: sum((row) => row.cost ?? 0),
-        unpriced: sum((row) => (row.cost === null ? 1 : 0)),
-      }
+    sumAttempts: (query) => sumOf(attemptsIn(tables, query)),
+    groupAttempts: ({ by, limit, ...query }) => {
+      const rows = attemptsIn(tables, query)
+      const keyed = Map.groupBy(
+        rows,
+        (row) => ({ ...row, session: row.sessionId, day: dayOf(row) })[by],
+      )
+      return [...keyed]
+        .flatMap(([key, own]) => (key === null ? [] : [{ key, ...sumOf(own) }]))
+        .sort((a, b) => (a.key > b.key ? -1 : 1))
+        .slice(0, Math.min(limit, LIST_MAX))
+        .map((group) => ({ ...group, key: String(group.key) }))
     },
     listSchedules: ({ sessionId, state, dueBy, after = '', limit }) =>
       [...tables.schedules.values()]
@@ -129,6 +126,31 @@ export function memoryReads(tables: MemoryTables): Readers {
     findBlob: ({ sessionId, hash }) => tables.blobs.get(key(sessionId, hash)),
     search: (query) => index.search(query),
     verify: ({ sessionId }) => verifyTables(tables, sessionId),
+  }
+}
+
+function attemptsIn(tables: MemoryTables, query: SumAttempts): readonly AttemptRow[] {
+  const { since, isAuxiliary, ...fields } = query
+  const asked = Object.entries(fields) as [keyof typeof fields, unknown][]
+  return [...tables.attempts.values()].filter(
+    (row) =>
+      row.at >= since &&
+      (!isAuxiliary || row.task !== 'turn') &&
+      asked.every(([name, value]) => value === undefined || row[name] === value),
+  )
+}
+
+const dayOf = ({ at }: AttemptRow) => new Date(at).toISOString().slice(0, 10)
+
+function sumOf(rows: readonly AttemptRow[]): AttemptSum {
+  const sum = (of: (row: AttemptRow) => number) => rows.reduce((total, row) => total + of(row), 0)
+  return {
+    attempts: rows.length,
+    inputTokens: sum((row) => row.inputTokens),
+    outputTokens: sum((row) => row.outputTokens),
+    cachedTokens: sum((row) => row.cachedTokens),
+    cost: sum((row) => row.cost ?? 0),
+    unpriced: sum((row) => (row.cost === null ? 1 : 0)),
   }
 }
 

@@ -130,7 +130,10 @@ const PREFETCH: Prefetch = {
     ['reply', sessionId, number],
   ],
   putDraft: ({ sessionId }) => [['session', sessionId]],
-  recordAttempt: ({ id }) => [['attempt', id]],
+  recordAttempt: ({ id, sessionId }) => [
+    ['attempt', id],
+    ['session', sessionId],
+  ],
   putSchedule: ({ id, sessionId }) => [
     ['session', sessionId],
     ['schedule', id],

@@ -30,6 +30,7 @@ import {
   type Columns,
   decodeAudit,
   decodeReadable,
+  fromText,
   POSTGRES,
   POSTGRES_HEAD_COLUMNS,
   toBytes,
@@ -55,6 +56,9 @@ const SUMS = [
 const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as "inputTokens",
   coalesce(sum(output_tokens), 0) as "outputTokens", coalesce(sum(cached_tokens), 0) as "cachedTokens",
   coalesce(sum(cost), 0) as cost, count(*) - count(cost) as unpriced`
+
+const decodeSums = (columns: Columns) =>
+  Object.fromEntries(SUMS.map((name) => [name, Number(columns[name])])) as unknown as AttemptSum
 
 /** All reads. One that needs several statements sees one moment: they share a snapshot. */
 export function postgresReads(connections: Connections): { readonly [V in ReadVerb]: Reads[V] } {
@@ -179,10 +183,19 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
     },
     sumAttempts: async (query) => {
       const { text, values } = attemptConditions(query)
-      const sums = (columns: Columns) =>
-        Object.fromEntries(SUMS.map((name) => [name, Number(columns[name])]))
-      const sum = await first(`select ${ATTEMPT_SUMS} from attempt where ${text}`, values, sums)
-      return sum as unknown as AttemptSum
+      const sql = `select ${ATTEMPT_SUMS} from attempt where ${text}`
+      return (await first(sql, values, decodeSums)) as AttemptSum
+    },
+    groupAttempts: ({ by, limit, ...query }) => {
+      const where = attemptConditions(query)
+      const day = "to_char(to_timestamp(at / 1000) at time zone 'UTC', 'YYYY-MM-DD')"
+      const key = by === 'day' ? day : by
+      const text = `select ${key} as key, ${ATTEMPT_SUMS} from attempt where ${where.text}
+        and ${key} is not null group by 1 order by 1 desc limit ${most(limit)}`
+      return all(text, where.values, (columns) => ({
+        ...decodeSums(columns),
+        key: fromText(String(columns['key'])),
+      }))
     },
     listSchedules: ({ sessionId, state, dueBy, after = '', limit }) => {
       const where = conditionsOf<unknown>(
@@ -239,12 +252,14 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
 }
 
 function attemptConditions(query: Omit<SumAttempts, 'limit'>) {
-  const { sessionId, modelRoute, task, host, since, isAuxiliary } = query
+  const { sessionId, modelRoute, agent, turn, task, host, since, isAuxiliary } = query
   return conditionsOf<unknown>(
     [
       ['at >= ?', since],
       ['session = ?', optional(sessionId)],
       ['model_route = ?', optional(modelRoute)],
+      ['agent = ?', optional(agent)],
+      ['turn = ?', turn],
       ['task = ?', optional(task)],
       ['host = ?', optional(host)],
       ...(isAuxiliary ? [["task <> 'turn'"] as const] : []),

@@ -70,6 +70,7 @@ export const putDraft: Rule<'putDraft'> = (rows, { sessionId, key, ids }, stamp)
 
 export const recordAttempt: Rule<'recordAttempt'> = (rows, attempt) => {
   if (rows.attempt(attempt.id) !== undefined) return { outcome: { kind: 'duplicate' } }
-  const unsaid = { cachedTokens: 0, cost: null, host: '' }
-  return { outcome: { kind: 'done' }, change: { attempts: [{ ...unsaid, ...attempt }] } }
+  const agent = rows.session(attempt.sessionId)?.agent ?? ''
+  const unsaid = { cachedTokens: 0, cost: null, host: '', turn: null, step: null }
+  return { outcome: { kind: 'done' }, change: { attempts: [{ ...unsaid, ...attempt, agent }] } }
 }

@@ -361,6 +361,14 @@ create index schedule_waiting on schedule (id) where state = 'waiting';
 create index schedule_of_session on schedule (session, id);
 `
 
+// A call of before belongs to the agent of its session; which turn it was for is not known.
+const ELEVENTH = `
+alter table attempt add column agent text not null default '';
+alter table attempt add column turn integer;
+alter table attempt add column step integer;
+update attempt set agent = coalesce((select agent from session where id = attempt.session), '');
+`
+
 export const SQLITE_STEPS: readonly string[] = [
-  ...[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
+  ...[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH],
 ]

@@ -1,7 +1,14 @@
 import { LIST_MAX } from '../bounds.ts'
 import { conditionsOf } from '../conditions.ts'
 import type { Readers } from '../facade.ts'
-import type { AttemptSum, NoteKey, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
+import type {
+  AttemptSum,
+  NoteKey,
+  NoteRow,
+  ScheduleRow,
+  SumAttempts,
+  TokenRow,
+} from '../operational-rows.ts'
 import type { StoreChange } from '../rules/ruling.ts'
 import type { SqliteConnection, Value } from './connection.ts'
 import type { SessionNumbers } from './sessions.ts'
@@ -60,6 +67,7 @@ export function writeOperationalRows(
 type OperationalVerb =
   | 'readAttempts'
   | 'sumAttempts'
+  | 'groupAttempts'
   | 'listSchedules'
   | 'listNotes'
   | 'listTokens'
@@ -78,17 +86,18 @@ export function operationalReads(db: SqliteConnection): Pick<Readers, Operationa
       const sql = `select * from attempt where ${where.text} order by at desc limit ?`
       return db.all(sql, ...where.values, Math.min(limit, LIST_MAX)).map(SQLITE.attempt.decode)
     },
-    sumAttempts: ({ sessionId, modelRoute, task, host, since, isAuxiliary }) => {
-      const where = conditionsOf<Value>([
-        ['at >= ?', since],
-        ['session = ?', sessionId],
-        ['model_route = ?', modelRoute],
-        ['task = ?', task],
-        ['host = ?', host],
-        ...(isAuxiliary ? [["task <> 'turn'"] as const] : []),
-      ])
-      const sql = `select ${ATTEMPT_SUMS} from attempt where ${where.text}`
-      return { ...db.get(sql, ...where.values) } as unknown as AttemptSum
+    sumAttempts: (query) => {
+      const { text, values } = attemptConditions(query)
+      const sql = `select ${ATTEMPT_SUMS} from attempt where ${text}`
+      return { ...db.get(sql, ...values) } as unknown as AttemptSum
+    },
+    groupAttempts: ({ by, limit, ...query }) => {
+      const { text, values } = attemptConditions(query)
+      const key = by === 'day' ? "strftime('%Y-%m-%d', at / 1000, 'unixepoch')" : by
+      const sql = `select ${key} as key, ${ATTEMPT_SUMS} from attempt
+        where ${text} and ${key} is not null group by 1 order by 1 desc limit ?`
+      const rows = db.all(sql, ...values, Math.min(limit, LIST_MAX))
+      return rows.map((row) => ({ ...(row as unknown as AttemptSum), key: String(row['key']) }))
     },
     listSchedules: ({ sessionId, state, dueBy, after = '', limit }) => {
       const where = conditionsOf<Value>([
@@ -119,3 +128,17 @@ export function operationalReads(db: SqliteConnection): Pick<Readers, Operationa
 const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as inputTokens,
   coalesce(sum(output_tokens), 0) as outputTokens, coalesce(sum(cached_tokens), 0) as cachedTokens,
   coalesce(sum(cost), 0) as cost, count(*) - count(cost) as unpriced`
+
+function attemptConditions(query: SumAttempts) {
+  const { sessionId, modelRoute, agent, turn, task, host, since, isAuxiliary } = query
+  return conditionsOf<Value>([
+    ['at >= ?', since],
+    ['session = ?', sessionId],
+    ['model_route = ?', modelRoute],
+    ['agent = ?', agent],
+    ['turn = ?', turn],
+    ['task = ?', task],
+    ['host = ?', host],
+    ...(isAuxiliary ? [["task <> 'turn'"] as const] : []),
+  ])
+}

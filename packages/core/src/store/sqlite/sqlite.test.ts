@@ -111,6 +111,10 @@ describe('opening', () => {
     await first.putNote({ ...note, scope: '', id: 'loose', origin: null })
     await one.exchange('hi', 'hello')
     const operation = await one.claim(1)
+    await first.recordAttempt({
+      ...{ id: newOperation(), sessionId: one.id, task: 'turn', modelRoute: 'main' },
+      ...{ outcome: 'answered', inputTokens: 1, outputTokens: 1, at: 1 },
+    })
     await first.close()
     byHand(path, TO_SCHEMA_5)
     const second = await open(path)
@@ -122,6 +126,7 @@ describe('opening', () => {
     expect(await seen()).toEqual(['drink', 'loose'])
     expect((await second.findSession(two.id))?.scope).toBe(two.id)
     expect(await second.findOperation(operation)).toMatchObject({ requestedBy: 12 })
+    expect((await second.sumAttempts({ agent: 'ada', since: 0 })).attempts).toBe(1)
     expect(await second.verify({})).toEqual([])
   })
 

@@ -190,6 +190,9 @@ export const ATTEMPT = table<AttemptRow>('attempt', {
   outputTokens: ['output_tokens', 'integer'],
   cachedTokens: ['cached_tokens', 'integer'],
   cost: ['cost', 'integer'],
+  agent: ['agent', 'text'],
+  turn: ['turn', 'integer'],
+  step: ['step', 'integer'],
   host: ['host', 'text'],
   at: ['at', 'integer'],
 })

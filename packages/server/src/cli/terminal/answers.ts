@@ -52,7 +52,7 @@ export class AnswerDisplay {
         this.#screen.say(`(uses ${event.tool})`)
         return
       case 'notice':
-        this.#screen.say(event.text)
+        this.#screen.say(noticeText(event))
         return
       case 'reasoning':
         return
@@ -81,6 +81,17 @@ export class AnswerDisplay {
     const [found] = (await this.#session.transcript({ from: number, to: number })) ?? []
     return found?.message?.role === 'assistant' ? plainText(found.message.parts) : ''
   }
+}
+
+/** With the time of the next try, where there is one. */
+export function noticeText({
+  text,
+  nextTryAt,
+  code,
+}: Extract<RuntimeEvent, { type: 'live'; kind: 'notice' }>): string {
+  if (nextTryAt === undefined || code === 'waiting-for-approval') return text
+  const seconds = Math.max(0, Math.round((nextTryAt - Date.now()) / 1_000))
+  return `${text} Next try ${seconds === 0 ? 'now' : `in ${seconds} s`}.`
 }
 
 function stepOf(turn: unknown, upto: unknown): string {

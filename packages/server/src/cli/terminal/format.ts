@@ -31,3 +31,10 @@ export function grouped(count: number): string {
   for (let at = first; at < digits.length; at += 3) groups.push(digits.slice(at, at + 3))
   return groups.join(',')
 }
+
+/** `950`, `12.3k`, `4.5M`. */
+export function short(count: number): string {
+  if (count < 1_000) return String(count)
+  if (count < 999_950) return `${(count / 1_000).toFixed(1)}k`
+  return `${(count / 1_000_000).toFixed(1)}M`
+}

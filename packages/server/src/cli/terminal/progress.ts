@@ -25,6 +25,11 @@ export class ProgressLine {
     if (this.#timer === undefined) return
     clearInterval(this.#timer)
     this.#timer = undefined
+    this.clear()
+  }
+
+  /** Makes room for a line of another kind; the next second draws it again. */
+  clear(): void {
     if (this.#stream.isTTY) this.#stream.write('\r\u001b[K')
   }
 

@@ -1,6 +1,6 @@
 import { clip, oneLine } from '#core/base/line'
 import { textOf } from '#core/message/text'
-import { activity, type Drawing, POLICIES, SLASH_COMMANDS } from './commands.ts'
+import { activity, type Drawing, POLICIES, SLASH_COMMANDS, usageText } from './commands.ts'
 
 const HIT_CHARACTERS_MAX = 200
 
@@ -17,6 +17,7 @@ export const CHAT_DRAWING: Drawing = {
       `Session \`${id}\` of ${agent}: ${activity(summary)}`,
       `Context ${share} %: ${contextTokens} of ${windowTokens} tokens`,
       `${entries} entries, ${compaction === null ? 'never compacted' : `compacted at #${compaction}`}`,
+      `Used: ${usageText(summary.usage)}`,
       `While a turn runs, messages ${POLICIES[policy]}.`,
       ...(pins.length === 0 ? [] : [`Pins: ${CHAT_DRAWING.name(pins.join(', '))}`]),
     ].join('\n')

@@ -16,6 +16,7 @@ export type Typed<Name extends string> =
 
 export const SLASH_COMMANDS = {
   stop: { form: '/stop', does: 'stop the running turn' },
+  continue: { form: '/continue', does: 'continue a paused turn, or try the model again now' },
   compact: { form: '/compact [focus]', does: 'compact this conversation now' },
   new: { form: '/new', does: 'start a new session; the old one stays' },
   status: { form: '/status', does: 'show how full the context is and what is running' },
@@ -73,6 +74,11 @@ export async function runSlashCommand(
       const summary = await session.summary()
       if (summary?.state === 'idle') return 'No turn is running.'
       return await carriedOut(session, session.stop(once), { done: 'Stopping.' })
+    }
+    case 'continue': {
+      const summary = await session.summary()
+      if (summary?.state === 'idle') return 'No turn is running.'
+      return await carriedOut(session, session.continue(once), { done: 'Continuing.' })
     }
     case 'compact':
       return await carriedOut(
@@ -154,15 +160,44 @@ const NOT_TAKEN: Readonly<Record<Exclude<Admission['kind'], 'admitted' | 'duplic
 }
 
 /** What goes on, in a few words. */
-export function activity({ state, isCompacting, waiting }: SessionSummary): string {
+export function activity({ state, isCompacting, waiting, lastTurn }: SessionSummary): string {
   const words = {
-    idle: isCompacting ? 'compacting in the background' : 'ready',
+    idle: isCompacting
+      ? 'compacting in the background'
+      : lastTurn === 'failed'
+        ? 'the last turn failed'
+        : 'ready',
     turn: isCompacting ? 'answering, compacting in the background' : 'answering',
     'waiting-for-compaction': 'compacting first; your message is safe',
     'waiting-for-model': 'the model cannot be reached; your message is safe',
+    'waiting-for-approval': 'paused at a spending limit; /continue or /stop',
     gone: 'purged',
   } satisfies Record<SessionSummary['state'], string>
   return waiting > 0 ? `${words[state]}, ${waiting} waiting` : words[state]
+}
+
+/** `12,345 tokens in (9,000 cached), 678 out, cost 0.04`. */
+export function usageText({
+  inputTokens,
+  cachedTokens,
+  outputTokens,
+  ...rest
+}: SessionSummary['usage']): string {
+  const cached = cachedTokens === 0 ? '' : ` (${cachedTokens.toLocaleString('en')} cached)`
+  const cost = costText(rest)
+  return `${inputTokens.toLocaleString('en')} tokens in${cached}, ${outputTokens.toLocaleString('en')} out${cost === '' ? '' : `, cost ${cost}`}`
+}
+
+/** A plus: calls without a known price are not in it. Empty: no price is known at all. */
+export function costText({
+  calls,
+  cost,
+  unpricedCalls,
+}: Pick<SessionSummary['usage'], 'calls' | 'cost' | 'unpricedCalls'>): string {
+  if (unpricedCalls === calls) return ''
+  const amount = cost / 1_000_000
+  const digits = amount > 0 && amount < 0.1 ? 4 : 2
+  return `${amount.toFixed(digits)}${unpricedCalls > 0 ? '+' : ''}`
 }
 
 export const POLICIES: Readonly<Record<SessionSummary['policy'], string>> = {

@@ -114,6 +114,7 @@ export class Live {
         if (watched.attempt === event.attempt) watched.text = ''
         break
       case 'notice':
+        if (event.isUpdate === true) break
         this.#say(watched.address, event.sessionId, event.text, `${event.turn}-${event.code}`)
         break
       default:

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import type { Runtime } from '../../runtime/runtime.ts'
+import { dayStart } from '../../runtime/usage.ts'
 
 /**
  * Figures for Prometheus. What the sessions do is counted from the stored events, so it covers the
@@ -8,6 +9,7 @@ import type { Runtime } from '../../runtime/runtime.ts'
  * largest, not the sum. Labels are words of ours; a session's id is never one.
  */
 const TRIGGERS_MAX = 10_000
+const AGENTS_MAX = 200
 const STATES = ['closed', 'open', 'half-open'] as const
 const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const COMPACTION_DURATIONS = [1, 2.5, 5, 10, 30, 60, 120, 300, 600]
@@ -73,6 +75,33 @@ export class Metrics {
     this.#gauge('sessions_held', 'Sessions this process runs now', [], (gauge) =>
       this.#readHealth(runtime, ({ runner }) => gauge.set(runner.sessions)),
     )
+    this.#addUsage(runtime)
+  }
+
+  /** Read from the store: of all its processes, and reset with each day. */
+  #addUsage(runtime: Runtime): void {
+    const today = () =>
+      runtime.usage({ by: 'agent', since: dayStart(Date.now()), limit: AGENTS_MAX }).catch(() => [])
+    const since = 'since midnight UTC'
+    this.#gauge('model_tokens_today', `Tokens ${since}`, ['agent', 'kind'], async (gauge) => {
+      gauge.reset()
+      for (const { key: agent, inputTokens, outputTokens, cachedTokens } of await today()) {
+        gauge.set({ agent, kind: 'input' }, inputTokens)
+        gauge.set({ agent, kind: 'output' }, outputTokens)
+        gauge.set({ agent, kind: 'cached' }, cachedTokens)
+      }
+    })
+    this.#gauge('model_calls_today', `Model calls ${since}`, ['agent', 'price'], async (gauge) => {
+      gauge.reset()
+      for (const { key: agent, calls, unpricedCalls } of await today()) {
+        gauge.set({ agent, price: 'known' }, calls - unpricedCalls)
+        gauge.set({ agent, price: 'unknown' }, unpricedCalls)
+      }
+    })
+    this.#gauge('model_cost_today', `Cost of model calls ${since}`, ['agent'], async (gauge) => {
+      gauge.reset()
+      for (const { key: agent, cost } of await today()) gauge.set({ agent }, cost / 1_000_000)
+    })
   }
 
   countRequest(request: {

@@ -185,32 +185,6 @@ export const agentList = z
   })
   .meta({ id: 'Agents' })
 
-export const sessionView = z
-  .strictObject({
-    id: z.string(),
-    agent: z.string(),
-    title: z.string().nullable(),
-    state: z.enum(['idle', 'turn', 'waiting-for-compaction', 'waiting-for-model', 'gone']),
-    isCompacting: z.boolean(),
-    channels: z.array(z.string()),
-    createdAt: z.number(),
-    activeAt: z.number(),
-    entries: count,
-    turn: count,
-    waiting: count,
-    contextTokens: count,
-    windowTokens: count,
-    compaction: nullableCount,
-    compactedAt: z.number().nullable(),
-    policy: z.string(),
-    pins: z.array(z.string()),
-    runner: z.string().nullable(),
-  })
-  .meta({ id: 'Session' })
-export const sessionList = z
-  .strictObject({ sessions: z.array(sessionView), next: z.string().nullable() })
-  .meta({ id: 'Sessions' })
-
 const entry = z
   .strictObject({
     number: count,

@@ -1,5 +1,6 @@
 import type { AllowanceLimits, Limit } from '../../auxiliary/allowance.ts'
 import type { Prices } from '../../auxiliary/prices.ts'
+import type { SpendLimits } from '../../runtime/models/spend-caps.ts'
 import { PROCESS_LIMITS, type ProcessLimits } from '../../tools/process/processes.ts'
 import type { Config } from './schema/schema.ts'
 
@@ -12,8 +13,28 @@ export function allowanceOf({ limits: { budget } }: Config): AllowanceLimits {
   }
 }
 
-function limitOf({ tokens, money }: Config['limits']['budget']['host']): Limit {
-  return { tokens, ...(money !== undefined && { cost: Math.round(money * 1_000_000) }) }
+/** What turns may spend. */
+export function spendLimitsOf({ limits: { spend } }: Config): SpendLimits {
+  const { turn, session, agent, day } = spend
+  return {
+    turn: limitOf(turn),
+    session: limitOf(session),
+    agent: limitOf(agent),
+    day: limitOf(day),
+  }
+}
+
+function limitOf({
+  tokens,
+  money,
+}: {
+  readonly tokens?: number | undefined
+  readonly money?: number | undefined
+}): Limit {
+  return {
+    ...(tokens !== undefined && { tokens }),
+    ...(money !== undefined && { cost: Math.round(money * 1_000_000) }),
+  }
 }
 
 export function pricesOf({ limits: { prices } }: Config): Prices {

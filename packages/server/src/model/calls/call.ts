@@ -180,5 +180,6 @@ function sum(a: CallUsage | undefined, b: CallUsage | undefined): CallUsage | un
     cacheReadTokens: add('cacheReadTokens'),
     cacheWriteTokens: add('cacheWriteTokens'),
     reasoningTokens: add('reasoningTokens'),
+    ...(a.cost !== undefined && b.cost !== undefined && { cost: a.cost + b.cost }),
   }
 }

@@ -301,7 +301,14 @@ describe('the order of evidence', () => {
   it('says of every outcome what may be hoped and what to do', () => {
     const hopeless: Outcome = { kind: 'refused', refusal: 'bad-key', status: 401 }
     expect(prospectOf(hopeless)).toBe('hopeless')
-    expect(explainOutcome(hopeless)).toMatch(/log in again.*401/)
+    expect(explainOutcome(hopeless)).toMatch(/401.*Log in again/)
+    const route = { model: 'm', host: 'api.example.org', variable: 'EXAMPLE_KEY' }
+    expect(explainOutcome(hopeless, route)).toBe(
+      'api.example.org refuses the key in EXAMPLE_KEY (status 401). Set EXAMPLE_KEY to a valid key (or log in again) and restart.',
+    )
+    expect(explainOutcome({ kind: 'refused', refusal: 'no-credential' }, route)).toMatch(
+      /^The environment variable EXAMPLE_KEY is not set\. /,
+    )
     expect(prospectOf({ kind: 'overflow' })).toBe('needs-compaction')
     expect(prospectOf({ kind: 'deadline', deadline: 'total' })).toBe('heals')
     expect(prospectOf({ kind: 'refused', refusal: 'no-credit' })).toBe('heals')

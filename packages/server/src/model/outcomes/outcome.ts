@@ -98,8 +98,16 @@ const HEALING: readonly ProviderRefusal[] = [
   'no-credit',
 ]
 
-/** For people: what happened and, where they can do something, what. */
-export function explainOutcome(outcome: Outcome): string {
+/** Whom a call went to, for people. */
+export interface CalledRoute {
+  readonly model: string
+  readonly host: string
+  /** The environment variable that holds the key; null: it comes from elsewhere, or none is needed. */
+  readonly variable: string | null
+}
+
+/** For people: what happened, at which provider, and, where they can do something, what. */
+export function explainOutcome(outcome: Outcome, route?: CalledRoute): string {
   switch (outcome.kind) {
     case 'finished':
       return outcome.finish === 'length' ? 'The answer reached its limit.' : 'The model answered.'
@@ -115,11 +123,19 @@ export function explainOutcome(outcome: Outcome): string {
       const { status, code } = outcome
       const facts = [status === undefined ? '' : `status ${status}`, code ?? ''].filter(Boolean)
       const found = facts.length === 0 ? '' : ` (${facts.join(', ')})`
-      return `${REFUSALS[outcome.refusal]}${found}`
+      const [said, advice = ''] = REFUSALS[outcome.refusal](
+        route === undefined ? 'The provider' : route.host,
+        route?.variable ?? null,
+      )
+      return `${said}${found}.${advice}${askedFor(outcome.refusal, route)}`
     }
     case 'malformed':
       return MALFORMATIONS[outcome.what]
   }
+}
+
+function askedFor(refusal: ProviderRefusal, route: CalledRoute | undefined): string {
+  return refusal === 'not-found' && route !== undefined ? ` Asked for: ${route.model}.` : ''
 }
 
 const DEADLINES: { readonly [name in DeadlineName]: string } = {
@@ -142,16 +158,36 @@ const FAULT_TEXTS: { readonly [fault in ConnectionFault]: string } = {
   unknown: 'The connection failed.',
 }
 
-const REFUSALS: { readonly [refusal in ProviderRefusal]: string } = {
-  'rate-limit': 'The provider takes no more requests for now.',
-  overloaded: 'The provider is overloaded.',
-  'server-error': 'The provider failed.',
-  'no-credit': 'The account has no credit or allowance left; check its billing.',
-  'bad-key': 'The provider refuses the credential; log in again or replace the key.',
-  'no-credential': 'The credential of the model route could not be read; check its source.',
-  'not-found': 'The provider has no such model or address; check model and base URL.',
-  content: "The provider's content filter refuses the request.",
-  'bad-request': 'The provider refuses the request as it is; check the settings of the route.',
+type Explanation = (who: string, variable: string | null) => readonly [string, string?]
+
+const REFUSALS: { readonly [refusal in ProviderRefusal]: Explanation } = {
+  'rate-limit': (who) => [`${who} takes no more requests from this account for now`],
+  overloaded: (who) => [`${who} is overloaded`],
+  'server-error': (who) => [`${who} failed; the fault is on its side`],
+  'no-credit': (who) => [
+    `${who} says that the account has no credit or allowance left`,
+    ' Check its billing.',
+  ],
+  'bad-key': (who, variable) =>
+    variable === null
+      ? [`${who} refuses the credential`, ' Log in again or replace the key.']
+      : [
+          `${who} refuses the key in ${variable}`,
+          ` Set ${variable} to a valid key (or log in again) and restart.`,
+        ],
+  'no-credential': (_, variable) =>
+    variable === null
+      ? ['The credential of the model route could not be read', ' Check its source.']
+      : [
+          `The environment variable ${variable} is not set`,
+          ' Set it to a key and start Throughline again.',
+        ],
+  'not-found': (who) => [`${who} has no such model or address`, ' Check model and base URL.'],
+  content: (who) => [`The content filter of ${who} refuses the request`],
+  'bad-request': (who) => [
+    `${who} refuses the request as it is`,
+    ' Check the settings of the model route.',
+  ],
 }
 
 const MALFORMATIONS: { readonly [what in Malformation]: string } = {

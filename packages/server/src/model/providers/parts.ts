@@ -104,8 +104,16 @@ function usageOf(usage: LanguageModelV4Usage): {
     ...(inputTokens.cacheRead !== undefined && { cacheReadTokens: inputTokens.cacheRead }),
     ...(inputTokens.cacheWrite !== undefined && { cacheWriteTokens: inputTokens.cacheWrite }),
     ...(outputTokens.reasoning !== undefined && { reasoningTokens: outputTokens.reasoning }),
+    ...reportedCost(raw),
   }
   return { usage: billed, contextTokens: lastIteration(raw) ?? billed.inputTokens }
+}
+
+/** OpenRouter and gateways like it report what an answer cost, in dollars. */
+function reportedCost(raw: LanguageModelV4Usage['raw']): { cost?: number } {
+  const cost = raw?.['cost']
+  const isAmount = typeof cost === 'number' && Number.isFinite(cost) && cost >= 0
+  return isAmount ? { cost: Math.round(cost * 1_000_000) } : {}
 }
 
 /** An answer in several iterations (the provider compacted on the way) lists what each one read. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Dialect } from '#core/message/dialect'
+import type { CalledRoute } from '../outcomes/outcome.ts'
 import type { CredentialSource } from './credential.ts'
 
 /** A model route: which model, at which provider, over which address, with which credential. */
@@ -44,6 +45,21 @@ export type ProviderName = (typeof PROVIDERS)[number]
 export function destinationOf({ provider, model, baseUrl, credential }: ModelRoute): string {
   return `${provider}/${model}@${URL.parse(baseUrl)?.host ?? 'nowhere'}${accountOf(credential)}`
 }
+
+/** Whom a route calls, in words for people. */
+export function calledRoute({ model, baseUrl, credential }: ModelRoute): CalledRoute {
+  const variable = credential.kind === 'variable' ? credential.name : null
+  return { model, host: URL.parse(baseUrl)?.host ?? 'The provider', variable }
+}
+
+/** The same, from a destination in the record. */
+export function calledIn(destination: string): CalledRoute {
+  const [, model = '', host = '', account] = DESTINATION.exec(destination) ?? []
+  const isVariable = account !== undefined && !/^(?:file|command)-[0-9a-f]{8}$/.test(account)
+  return { model, host: host || 'The provider', variable: isVariable ? account : null }
+}
+
+const DESTINATION = /^[a-z-]{1,40}\/(.*)@([^@#]{1,300})(?:#(.*))?$/
 
 /** By where its credential is kept. A command may hold a secret, and a path says too much. */
 function accountOf(credential: CredentialSource): string {

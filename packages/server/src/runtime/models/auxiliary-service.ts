@@ -20,11 +20,14 @@ import { nameSession } from '../sessions/session-titles.ts'
 import { NoteProposals, type NoteProposalsParts } from '../tools/note-proposals.ts'
 import type { TurnTools } from '../tools/turn-tools.ts'
 import { countersOf } from './counters.ts'
+import type { SpendLimits } from './spend-caps.ts'
 import { TaskNotices } from './task-notices.ts'
 
 export interface AuxiliaryTerms
   extends Pick<AuxiliaryTasksParts, 'tasks' | 'allowance' | 'prices'> {
   readonly summaries?: Pick<SummarySettings, 'atProvider'>
+  /** What turns may spend. */
+  readonly spend?: SpendLimits
 }
 
 export interface AuxiliaryServiceParts extends NoteProposalsParts {

@@ -13,6 +13,7 @@ import { storedAttempts } from './attempts.ts'
 import { AuxiliaryService, type AuxiliaryServiceParts } from './auxiliary-service.ts'
 import { ModelAccess, type ModelAccessParts } from './model-access.ts'
 import { readRouteHealth } from './route-health.ts'
+import { SpendCaps } from './spend-caps.ts'
 import { TurnCalls } from './turn-calls.ts'
 import { type TurnStepsParts, turnSteps } from './turn-steps.ts'
 
@@ -46,7 +47,8 @@ export class ModelService {
     const turnTools = new TurnTools()
     const openModel = access.open.bind(access)
     const auxiliary = new AuxiliaryService(parts, { attempts, openModel, turnTools })
-    const { prices } = parts.auxiliary
+    const { prices, spend } = parts.auxiliary
+    const caps = new SpendCaps(parts.store, clock, spend)
     const onModelBack = (route: string, count: number) =>
       parts.onModelBack(count, (agent) => {
         const routes = parts.agents().get(agent)?.routes.forMain() ?? []
@@ -56,6 +58,11 @@ export class ModelService {
     this.steps = turnSteps(parts, {
       ...{ auxiliary, turnTools, openModel, calibrations: this.#calibrations },
       onCall: (record) => auxiliary.run(turnCalls.record(record), 'attempt not recorded'),
+      recorded: (sessionId) => turnCalls.recorded(sessionId),
+      reasonToPause: async (request) => {
+        await turnCalls.recorded(request.sessionId)
+        return await caps.reasonToPause(request)
+      },
     })
     this.tools = toolRunner({
       tools: parts.tools,

@@ -36,7 +36,7 @@ it('whoever records a call holds its end: it stands in the record, or the failur
   await expect(failing.record(CALL)).rejects.toThrow('the store is busy')
 })
 
-it('a model that fails, and one that is back, is told once each; an interrupt says nothing', async () => {
+it('logs why a model fails, once for each reason, and that it is back; an interrupt says nothing', async () => {
   const told: string[] = []
   let isBack = 0
   const write: Logger['info'] = (facts, text) => told.push(`${text} ${JSON.stringify(facts)}`)
@@ -47,6 +47,7 @@ it('a model that fails, and one that is back, is told once each; an interrupt sa
   })
   const outcomes: CallRecord['outcome'][] = [
     { kind: 'interrupted' },
+    { kind: 'refused', refusal: 'server-error', status: 500 },
     { kind: 'refused', refusal: 'server-error', status: 500 },
     { kind: 'deadline', deadline: 'idle' },
     { kind: 'finished', finish: 'stop' },
@@ -61,8 +62,15 @@ it('a model that fails, and one that is back, is told once each; an interrupt sa
   }
   const route = 'openai-compatible/m@127.0.0.1:1'
   expect(told).toEqual([
-    `model fails ${JSON.stringify({ route, outcome: 'refused:server-error' })}`,
+    `model fails ${JSON.stringify({
+      ...{ route, outcome: 'refused:server-error:500' },
+      reason: '127.0.0.1:1 failed; the fault is on its side (status 500).',
+    })}`,
+    `model fails ${JSON.stringify({
+      ...{ route, outcome: 'deadline:idle' },
+      reason: 'The model did not answer in time (the answer stopped coming).',
+    })}`,
     `model answers again ${JSON.stringify({ route })}`,
   ])
-  expect(backAfter).toEqual([0, 0, 0, 1, 1])
+  expect(backAfter).toEqual([0, 0, 0, 0, 1, 1])
 })

@@ -1,9 +1,11 @@
+import type { SessionId } from '#core/base/ids'
 import type { Logger } from '#core/base/logger'
 import { RecoveringRoutes } from '#core/base/recovering-routes'
 import { type Attempts, attemptOf } from '../../auxiliary/attempts.ts'
 import { ANSWERED, isOfTheRoute, wordOf } from '../../auxiliary/breaker.ts'
 import type { Prices } from '../../auxiliary/prices.ts'
-import { destinationOf } from '../../model/routes/route.ts'
+import { explainOutcome, type Outcome } from '../../model/outcomes/outcome.ts'
+import { calledRoute, destinationOf, type ModelRoute } from '../../model/routes/route.ts'
 import type { CallRecord } from '../../turn/model-steps.ts'
 
 /** What the conversation's own calls are called in the record of calls. */
@@ -19,29 +21,39 @@ export interface TurnCallsParts {
 
 /**
  * The calls of turns stand in the same record as those of tasks: what they cost is told, too. A route
- * that answers again wakes whoever waits for a model. That one fails, and that it is back, is told in
- * the log, once each.
+ * that answers again wakes whoever waits for a model. The log says that a route fails, once for each
+ * reason, and that it is back.
  */
 export class TurnCalls {
   readonly #parts: TurnCallsParts
-  /** Where calls failed last, as far as this process saw. */
-  readonly #down = new Set<string>()
+  /** Where calls failed last and how, as far as this process saw. */
+  readonly #down = new Map<string, string>()
+  readonly #writing = new Map<SessionId, Promise<unknown>>()
   readonly #recovering = new RecoveringRoutes()
 
   constructor(parts: TurnCallsParts) {
     this.#parts = parts
   }
 
-  /** Resolves when it stands in the record; the caller owns that. Who waits is woken at once. */
-  record({ sessionId, route, outcome, usage, at }: CallRecord): Promise<boolean> {
+  /** Resolves when it is recorded; the caller owns that. Sessions that wait are woken at once. */
+  record({ sessionId, turn, step, route, outcome, usage, at }: CallRecord): Promise<boolean> {
     const { attempts, prices } = this.#parts
     const isCalling = outcome.kind === 'finished' && outcome.finish === 'tool-calls'
     const word = isCalling ? ANSWERED : wordOf(outcome)
-    const facts = { sessionId, task: TURN, route, outcome: word, usage, at }
+    const facts = { sessionId, turn, step, task: TURN, route, outcome: word, usage, at }
     const recorded = attempts.record(attemptOf(facts, prices))
+    const writing = Promise.allSettled([this.#writing.get(sessionId), recorded]).then(() => {
+      if (this.#writing.get(sessionId) === writing) this.#writing.delete(sessionId)
+    })
+    this.#writing.set(sessionId, writing)
     if (outcome.kind === 'finished') this.#noteUp(destinationOf(route))
-    else if (outcome.kind !== 'interrupted') this.#noteDown(destinationOf(route), word)
+    else if (outcome.kind !== 'interrupted') this.#noteDown(route, outcome, word)
     return recorded
+  }
+
+  /** Resolves when every call of the session so far is recorded, or could not be. */
+  async recorded(sessionId: SessionId): Promise<void> {
+    await this.#writing.get(sessionId)
   }
 
   #noteUp(route: string): void {
@@ -50,11 +62,13 @@ export class TurnCalls {
     this.#recovering.answered(route, (count) => onModelBack(route, count))
   }
 
-  #noteDown(route: string, outcome: string): void {
-    if (isOfTheRoute(outcome) && !this.#down.has(route)) {
-      this.#parts.logger.warn({ route, outcome }, 'model fails')
-    }
-    this.#down.add(route)
-    this.#recovering.failed(route)
+  #noteDown(route: ModelRoute, outcome: Outcome, word: string): void {
+    const destination = destinationOf(route)
+    const isKnown = this.#down.get(destination) === word
+    this.#down.set(destination, word)
+    this.#recovering.failed(destination)
+    if (isKnown || !isOfTheRoute(word)) return
+    const reason = explainOutcome(outcome, calledRoute(route))
+    this.#parts.logger.warn({ route: destination, outcome: word, reason }, 'model fails')
   }
 }

@@ -36,6 +36,9 @@ interface Shared {
   readonly turnTools: TurnTools
   readonly openModel: (route: ModelRoute) => Model
   readonly onCall: (record: CallRecord) => void
+  readonly reasonToPause: (request: StepRequest) => Promise<string | null>
+  /** Resolves when the calls of a session are recorded. */
+  readonly recorded: (sessionId: SessionId) => Promise<void>
 }
 
 const STEPS_MAX = 50
@@ -43,7 +46,7 @@ const STEPS_MAX = 50
 /** The steps of all agents' turns: images and files put back in, text published as it is written. */
 export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
   const { store, clock, agents, onLive, onStepEnd } = parts
-  const { auxiliary, calibrations, turnTools, openModel, onCall } = shared
+  const { auxiliary, calibrations, turnTools, openModel, onCall, reasonToPause } = shared
   const imageTexts = new ImageTexts(clock)
   const agentOf = (name: string, request: StepRequest): StepAgent | undefined => {
     const resolved = agents().get(name)
@@ -67,7 +70,7 @@ export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
     }
   }
   const steps = modelSteps({
-    ...{ agentOf, clock, calibrations, onCall },
+    ...{ agentOf, clock, calibrations, onCall, reasonToPause },
     deadlines: DEADLINES,
     random: Math.random,
     onPiece: ({ sessionId, turn, step, attempt }, piece) =>
@@ -87,6 +90,8 @@ export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
       const outcome = await steps
         .run({ ...request, context }, signal)
         .finally(() => onStepEnd(sessionId))
+      // What a step cost is in the store before the step is.
+      await shared.recorded(sessionId)
       const resolved = agents().get(request.agent)
       const isLast = outcome.kind === 'replied' && callsOf(outcome.message).length === 0
       if (isLast && resolved !== undefined) {
@@ -99,6 +104,10 @@ export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
 }
 
 function liveEvent(piece: LivePiece, id: AttemptId): LiveEvent {
+  if (piece.kind === 'retry') {
+    const { text, nextTryAt } = piece
+    return { kind: 'notice', turn: id.turn, code: 'retrying', text, nextTryAt, isUpdate: true }
+  }
   if (piece.kind === 'void' || piece.kind === 'call') return { ...piece, ...id }
   const kind = piece.kind === 'text' ? 'delta' : 'reasoning'
   return { kind, text: piece.text, ...id }

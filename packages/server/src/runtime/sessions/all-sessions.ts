@@ -1,4 +1,5 @@
 import type { SessionId } from '#core/base/ids'
+import type { WaitNotice } from '#core/session/events/runtime-event'
 import { entryView } from '#core/session/view/transcript'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
@@ -12,10 +13,11 @@ import type {
   SessionQuery,
   SessionSummary,
 } from '../runtime.ts'
+import { modelUsageOf } from '../usage.ts'
 import { summaryOf } from './views.ts'
 
 /** What a running turn of a session waits for, as far as this process knows. */
-export type WaitOf = (session: SessionRow) => SessionSummary['state'] | undefined
+export type WaitOf = (session: SessionRow) => WaitNotice | undefined
 
 export async function listSummaries(
   store: Store,
@@ -57,8 +59,9 @@ export async function readSummary(
 ): Promise<SessionSummary> {
   const { id: sessionId } = session
   const routes = await store.listRoutes({ sessionId })
+  const usage = modelUsageOf(await store.sumAttempts({ sessionId, since: 0 }))
   const summarize = (row: SessionRow, source: ContextEntries | null) =>
-    summaryOf(row, { source, routes, waitingFor: waitOf(row) })
+    summaryOf(row, { source, routes, usage, wait: waitOf(row) })
   try {
     const source = await store.readContext({ sessionId })
     return summarize(source?.session ?? session, source)

@@ -5,7 +5,6 @@ import {
   type MailNumber,
   type SessionId,
 } from '#core/base/ids'
-import type { JsonObject } from '#core/base/json'
 import { writeEnvelope } from '#core/message/handoff/envelope'
 import { pinnedText } from '#core/message/handoff/pinned'
 import { buildContext } from '#core/session/context/build'
@@ -41,9 +40,11 @@ import type {
 import { purge } from '../store-layers/purge.ts'
 import { type AdmissionDependencies, admissionOf, admitMessage, meantFor } from './admission.ts'
 import { readSummary, searchEntries, type WaitOf } from './all-sessions.ts'
+import { readCallFailures, readSessionUsage } from './model-calls.ts'
 import { openSnapshot } from './snapshot.ts'
 import { compactionView, mailView, pinsIn, spendOn, tasksIn, viewContext } from './views.ts'
 
+type ControlBody = Parameters<Session['install']>[0]['preview']
 type PreviewParts = Parameters<typeof previewCompaction>[0]
 
 /** What a handle needs of the runtime it belongs to. */
@@ -102,7 +103,10 @@ export class SessionHandle implements Session {
     )
   }
 
-  async install({ preview, ...request }: Idempotent & { preview: JsonObject }): Promise<Admission> {
+  async install({
+    preview,
+    ...request
+  }: Idempotent & { preview: ControlBody }): Promise<Admission> {
     const parsed = parsePreview(preview)
     if (parsed === null) throw new InvalidRequestError({ problem: 'This is not a preview.' })
     // Counted again: what a handoff takes is for us to say. Counters differ, but not by half.
@@ -131,6 +135,18 @@ export class SessionHandle implements Session {
   async setPolicy({ policy, ...request }: Idempotent & { policy: BusyPolicy }): Promise<Admission> {
     return await this.#control(request, 'policy', { policy })
   }
+
+  async continue(request: Idempotent): Promise<Admission> {
+    return await this.#control(request, 'continue', {})
+  }
+
+  usage: Session['usage'] = async (query) => {
+    await this.#known()
+    return await readSessionUsage(this.#deps.store, this.id, query)
+  }
+
+  callFailures: Session['callFailures'] = ({ since }) =>
+    readCallFailures(this.#deps.store, { sessionId: this.id, since })
 
   async controlOutcome(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null> {
     return await controlOutcome(this.#deps, { sessionId: this.id, mail }, signal)
@@ -276,7 +292,7 @@ export class SessionHandle implements Session {
   async #control(
     { source, key }: Idempotent,
     control: string,
-    body: JsonObject,
+    body: ControlBody,
     tokens = 0,
   ): Promise<Admission> {
     const to = { sessionId: this.id }

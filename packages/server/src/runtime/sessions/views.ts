@@ -12,6 +12,7 @@ import {
   type ContextPiece,
   messagesOf,
 } from '#core/session/context/build'
+import type { WaitNotice } from '#core/session/events/runtime-event'
 import type { SessionSettings } from '#core/session/settings'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import type { ContextEntries, MailItem } from '#core/store/queries'
@@ -33,6 +34,7 @@ import type {
   SessionSummary,
   TaskList,
 } from '../runtime.ts'
+import type { ModelUsage } from '../usage.ts'
 
 /** The store's rows as people and programs want to see them. Pure. */
 
@@ -50,11 +52,13 @@ export function summaryOf(
     /** Null: there is nothing to see any more. */
     readonly source: ContextEntries | null
     readonly routes: readonly RouteRow[]
-    /** What its turn waitingFor for. */
-    readonly waitingFor: SessionSummary['state'] | undefined
+    readonly usage: ModelUsage
+    /** What its turn waits for. */
+    readonly wait: WaitNotice | undefined
   },
 ): SessionSummary {
-  const { routes, waitingFor } = seen
+  const { routes, usage, wait } = seen
+  const isRunning = session.state === 'open' && session.turnState === 'running'
   const isGone = session.state !== 'open'
   const source = isGone ? null : seen.source
   const entries = source?.entries ?? []
@@ -63,13 +67,18 @@ export function summaryOf(
     id,
     agent,
     title,
-    state: isGone ? 'gone' : session.turnState === 'idle' ? 'idle' : (waitingFor ?? 'turn'),
+    state: isGone ? 'gone' : isRunning ? stateOf(wait) : 'idle',
+    wait:
+      isRunning && wait !== undefined
+        ? { text: wait.text, nextTryAt: wait.nextTryAt ?? null }
+        : null,
     isCompacting: session.operation !== null,
     channels: [...new Set(routes.map(({ channel }) => channel))],
     createdAt,
     activeAt: entries.at(-1)?.at ?? createdAt,
     entries: tail,
     turn,
+    lastTurn: entries.findLast((entry) => entry.kind === 'turn')?.meta.ended ?? null,
     waiting: isGone ? 0 : pending.user + pending.notification,
     contextTokens: source === null ? 0 : buildContext(source, source.limits, tail).tokens,
     windowTokens: session.limits.hardTokens,
@@ -78,6 +87,18 @@ export function summaryOf(
     policy,
     pins: Object.keys(pins),
     runner: session.runner,
+    usage,
+  }
+}
+
+function stateOf(wait: WaitNotice | undefined): SessionSummary['state'] {
+  switch (wait?.code) {
+    case 'waiting-for-compaction':
+    case 'waiting-for-model':
+    case 'waiting-for-approval':
+      return wait.code
+    default:
+      return 'turn'
   }
 }
 

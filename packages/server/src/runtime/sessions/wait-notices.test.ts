@@ -12,7 +12,7 @@ describe('what a turn waits for', () => {
   it('is known until the turn says something', () => {
     const notices = new WaitNotices()
     notices.note({ id, turn: 3, notice: 'waiting-for-model', isVisible: true })
-    expect(notices.of(session, ours)).toBe('waiting-for-model')
+    expect(notices.of(session, ours)?.code).toBe('waiting-for-model')
     notices.end(id)
     expect(notices.of(session, ours)).toBeUndefined()
   })
@@ -69,7 +69,7 @@ describe('what a turn waits for', () => {
     const notices = new WaitNotices()
     notices.note({ id, turn: 4, notice: 'waiting-for-model', isVisible: true })
     expect(await read(notices, { turnState: 'idle' })).toEqual([])
-    expect(notices.of({ ...session, turn: 4 }, ours)).toBe('waiting-for-model')
+    expect(notices.of({ ...session, turn: 4 }, ours)?.code).toBe('waiting-for-model')
   })
 
   it('of one session whose row is damaged keeps nobody from hearing of the others', async () => {

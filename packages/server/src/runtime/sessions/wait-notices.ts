@@ -14,6 +14,8 @@ interface Noted {
   readonly notice: Notice
   /** Whether people are told of it. */
   readonly isVisible: boolean
+  readonly why?: string
+  readonly nextTryAt?: number
 }
 
 type Turn = Pick<SessionRow, 'id' | 'turn' | 'turnState' | 'runner'>
@@ -34,8 +36,9 @@ export class WaitNotices {
     this.#noted.delete(id)
   }
 
-  of(session: Turn, ourselves: SessionRow['runner']): Notice | undefined {
-    return this.#find(session, ourselves)?.notice
+  of(session: Turn, ourselves: SessionRow['runner']): WaitNotice | undefined {
+    const noted = this.#find(session, ourselves)
+    return noted && waitNotice(noted)
   }
 
   /** What people were told and what still holds, for whoever was not there. */
@@ -49,7 +52,7 @@ export class WaitNotices {
       const session = await findReadable(store, id)
       if (session === undefined) continue
       const noted = this.#find(session, ourselves)
-      if (noted?.isVisible) current.push({ sessionId: id, ...waitNotice(noted.turn, noted.notice) })
+      if (noted?.isVisible) current.push({ sessionId: id, ...waitNotice(noted) })
       else this.#forgetIfOver(session)
     }
     return current
@@ -81,13 +84,21 @@ async function findReadable(
   }
 }
 
-export function waitNotice(turn: number, code: Notice): WaitNotice {
-  return { kind: 'notice', turn, code, text: NOTICES[code] }
+export function waitNotice({
+  turn,
+  notice: code,
+  why,
+  nextTryAt,
+}: Omit<Noted, 'id' | 'isVisible'>): WaitNotice {
+  const text = NOTICES[code](why ?? '')
+  return { kind: 'notice', turn, code, text, ...(nextTryAt !== undefined && { nextTryAt }) }
 }
 
-const NOTICES: { readonly [notice in Notice]: string } = {
-  'waiting-for-compaction':
+const NOTICES: { readonly [notice in Notice]: (why: string) => string } = {
+  'waiting-for-compaction': () =>
     'Your message is safe. I am putting a long conversation in order and will answer right after.',
-  'waiting-for-model':
-    'Your message is safe. The model cannot be reached just now; I will answer when it is back.',
+  'waiting-for-model': (why) =>
+    `${why === '' ? 'The model cannot be reached just now.' : why} Your message is safe; I will answer when the model is back.`,
+  'waiting-for-approval': (why) =>
+    `Paused. ${why} /continue allows the same amount once more; /stop ends this turn.`,
 }

@@ -5,6 +5,7 @@ import { ERASE_MAX } from '../../../store/bounds.ts'
 import type { MailItem } from '../../../store/queries.ts'
 import type { BusyPolicy } from '../../../store/rows.ts'
 import type { SessionView } from '../../context/session-view.ts'
+import { tryNow } from '../absorb.ts'
 import type { Decisions } from '../policy.ts'
 import { mailBody, type State } from '../state.ts'
 import { commit, commitNew, fencedBy, type RuleOutcome, settle, turnDown } from '../transition.ts'
@@ -34,6 +35,8 @@ function obey(state: State, view: SessionView, mail: MailItem, decisions: Decisi
       // The commit that ends the turn settles it; settled earlier, a crash would forget it.
       return isForThisTurn ? null : settle(state, [mail.number])
     }
+    case 'continue':
+      return settle(tryNow(state), [mail.number])
     case 'compact':
       return claimManual(state, view, mail, decisions)
     case 'install':

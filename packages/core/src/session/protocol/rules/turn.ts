@@ -7,7 +7,14 @@ import { failureMessage, failureTokens } from '../../failure-message.ts'
 import { callsOf, RENDERER, type StepOutcome } from '../../step.ts'
 import type { Decisions } from '../policy.ts'
 import { type Advance, numbered, only, type State } from '../state.ts'
-import { commit, commitNew, fencedBy, notify, type RuleOutcome, waitUntil } from '../transition.ts'
+import {
+  commit,
+  commitNew,
+  fencedBy,
+  notifyStepWait,
+  type RuleOutcome,
+  waitUntil,
+} from '../transition.ts'
 import { claimInBackground } from './compaction.ts'
 
 /** The steps of a turn: recovery, the two commits of a step, tools, stops. */
@@ -181,7 +188,7 @@ export function runStep(state: State, { session, context }: SessionView): RuleOu
   if (session.turnState !== 'running') return null
   const { turn, tail } = session
   if (state.at.mono < state.modelRetryAt) {
-    return notify(state, turn, 'waiting-for-model') ?? waitUntil(state, state.modelRetryAt)
+    return notifyStepWait(state, turn) ?? waitUntil(state, state.modelRetryAt)
   }
   return {
     state: {

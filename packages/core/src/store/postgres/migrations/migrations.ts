@@ -131,6 +131,14 @@ create index schedule_waiting on schedule (id) where state = 'waiting';
 create index schedule_of_session on schedule (session, id);
 `
 
+// A call of before belongs to the agent of its session; which turn it was for is not known.
+const TENTH = `
+alter table attempt add column agent text not null default '';
+alter table attempt add column turn bigint;
+alter table attempt add column step bigint;
+update attempt set agent = session.agent from session where session.id = attempt.session;
+`
+
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
  * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
@@ -142,5 +150,5 @@ create index schedule_of_session on schedule (session, id);
  * paused process would stop every session. Readers chain before they read, so no row is ever missed.
  */
 export const MIGRATIONS: readonly string[] = [
-  ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH],
+  ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
 ]

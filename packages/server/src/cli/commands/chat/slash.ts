@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto'
 import {
   activity,
   SLASH_COMMANDS as CHAT_COMMANDS,
+  costText,
   POLICIES,
   readTyped as read,
   runSlashCommand,
   type Typed,
+  usageText,
 } from '../../../gateway/chat/commands.ts'
 import type { Session, SessionSummary } from '../../../runtime/runtime.ts'
 import { COMMAND_SOURCE } from '../../admission.ts'
 import type { Paint } from '../../terminal/colours.ts'
-import { grouped } from '../../terminal/format.ts'
+import { grouped, short } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 import { drawFound } from '../search/text.ts'
@@ -58,6 +60,7 @@ function describe(summary: SessionSummary): string {
     `Session ${id} of ${printable(agent)}: ${activity(summary)}`,
     `Context ${fill.text}: ${grouped(contextTokens)} of ${grouped(windowTokens)} tokens`,
     `${grouped(entries)} entries, ${compaction === null ? 'never compacted' : `compacted at #${compaction}`}`,
+    `Used: ${usageText(summary.usage)}`,
     `While a turn runs, messages ${POLICIES[policy]}.${pins.length === 0 ? '' : ` Pins: ${printable(pins.join(', '))}.`}`,
   ].join('\n')
 }
@@ -67,5 +70,9 @@ export function statusText(summary: SessionSummary, paint: Paint): string {
   const { contextTokens: tokens, windowTokens } = summary
   const fill = drawFill({ tokens, windowTokens })
   const label = paint('dim', `── ${printable(summary.agent)} · `)
-  return `${label}${paint(fill.colour, fill.text)}${paint('dim', ` · ${activity(summary)} ──`)}`
+  const { inputTokens, outputTokens } = summary.usage
+  const cost = costText(summary.usage)
+  const used = `${short(inputTokens)} in, ${short(outputTokens)} out${cost === '' ? '' : `, cost ${cost}`}`
+  const rest = paint('dim', ` · ${used} · ${activity(summary)} ──`)
+  return `${label}${paint(fill.colour, fill.text)}${rest}`
 }

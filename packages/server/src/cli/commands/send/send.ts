@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type SessionId, sessionId } from '#core/base/ids'
 import { FailedError, UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { StoreRuntime } from '../../../host/with-runtime.ts'
-import type { Reply, Runtime } from '../../../runtime/runtime.ts'
+import type { Reply, Runtime, Session } from '../../../runtime/runtime.ts'
 import { COMMAND_SOURCE, taken, warnIfUnserved } from '../../admission.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
@@ -109,7 +110,13 @@ async function runSend(
   await warnIfUnserved(runtime)
   const progress = new ProgressLine('Waiting for the answer')
   const signal = AbortSignal.timeout(flags.timeout)
-  const reply = await session.reply(mail, signal).finally(() => progress.end())
+  const ended = new AbortController()
+  const reporting = reportFailures(session, progress, AbortSignal.any([signal, ended.signal]))
+  const reply = await session.reply(mail, signal).finally(async () => {
+    ended.abort()
+    await reporting
+    progress.end()
+  })
   if (reply === null && signal.aborted) {
     const next =
       flags.key === undefined
@@ -121,6 +128,30 @@ async function runSend(
     )
   }
   return await printReply({ sessionId, mail, isDuplicate, reply }, flags)
+}
+
+const FAILURES_EVERY_MS = 500
+
+/** Says why no answer comes yet, as soon as a model call failed. */
+async function reportFailures(
+  session: Session,
+  progress: ProgressLine,
+  signal: AbortSignal,
+): Promise<void> {
+  let since = Date.now()
+  let last = ''
+  while (!signal.aborted) {
+    await sleep(FAILURES_EVERY_MS, undefined, { signal, ref: false }).catch(() => {})
+    // The answer itself reports a store that cannot be read.
+    const failures = await session.callFailures({ since }).catch(() => [])
+    for (const { at, text } of failures) {
+      since = at + 1
+      if (text === last) continue
+      last = text
+      progress.clear()
+      printNotice(`${text} Message safe; trying again.`)
+    }
+  }
 }
 
 /** The likeliest reason of a long wait. */

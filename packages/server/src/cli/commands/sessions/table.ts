@@ -1,3 +1,4 @@
+import { costText } from '../../../gateway/chat/commands.ts'
 import type { SessionSummary } from '../../../runtime/runtime.ts'
 import type { Paint } from '../../terminal/colours.ts'
 import { ago, grouped } from '../../terminal/format.ts'
@@ -19,6 +20,8 @@ const COLUMNS: readonly Column[] = [
   { title: 'ENTRIES', align: 'right' },
   { title: 'COMPACTED' },
   { title: 'WAITING', align: 'right' },
+  { title: 'TOKENS', align: 'right' },
+  { title: 'COST', align: 'right' },
   { title: 'TITLE' },
 ]
 
@@ -38,6 +41,8 @@ export function drawSessions(
     grouped(session.entries),
     compactedText(session, options.now),
     session.waiting > 0 ? { text: grouped(session.waiting), colour: 'yellow' as const } : '0',
+    grouped(session.usage.inputTokens + session.usage.outputTokens),
+    costText(session.usage),
     titleText(session),
   ])
   return drawTable(COLUMNS, rows, options.paint)
@@ -48,10 +53,12 @@ const STATES: Record<SessionSummary['state'], Cell> = {
   turn: { text: 'answering', colour: 'cyan' },
   'waiting-for-compaction': { text: 'waits for compaction', colour: 'yellow' },
   'waiting-for-model': { text: 'waits for the model', colour: 'red' },
+  'waiting-for-approval': { text: 'paused at a limit', colour: 'yellow' },
   gone: { text: 'gone', colour: 'dim' },
 }
 
-function stateCell({ state, isCompacting }: SessionSummary): Cell {
+function stateCell({ state, isCompacting, lastTurn }: SessionSummary): Cell {
+  if (state === 'idle' && lastTurn === 'failed') return { text: 'failed', colour: 'red' }
   const isBeside = isCompacting && (state === 'idle' || state === 'turn')
   if (!isBeside) return STATES[state]
   const text = state === 'idle' ? 'compacting' : 'answering, compacting'

@@ -5,12 +5,14 @@ import { hookEndpoints } from './hooks.ts'
 import { messageEndpoints } from './messages.ts'
 import { operatingEndpoints } from './operating.ts'
 import { sessionEndpoints } from './sessions.ts'
+import { usageEndpoints } from './usage.ts'
 
 /** Every route of the server. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...sessionEndpoints,
   ...messageEndpoints,
   ...compactionEndpoints,
+  ...usageEndpoints,
   ...eventEndpoints,
   ...hookEndpoints,
   ...operatingEndpoints,

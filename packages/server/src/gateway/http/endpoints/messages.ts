@@ -72,6 +72,19 @@ export const messageEndpoints: readonly Endpoint[] = [
     },
   }),
   endpoint({
+    method: 'post',
+    path: '/v1/sessions/{id}/continue',
+    summary: 'Continue a turn that waits; at a spending limit, allow the same amount once more',
+    scope: 'write',
+    params: ofSession,
+    isIdempotent: true,
+    answers: { 202: ACCEPTED },
+    problems: ADMISSION_PROBLEMS,
+    async run({ params, once }, edge) {
+      return acceptedOf(await sessionAt(edge, params).continue(once))
+    },
+  }),
+  endpoint({
     method: 'get',
     path: '/v1/sessions/{id}/pins',
     summary: 'The pins of a session, with their texts and the entries that set them',

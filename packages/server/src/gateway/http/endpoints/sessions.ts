@@ -16,12 +16,11 @@ import {
   queryText,
   readableIdText,
   sessionIdText,
-  sessionList,
-  sessionView,
   taskList,
   transcript,
 } from '../schemas.ts'
 import { searchFilters, searchRequest } from '../search-query.ts'
+import { sessionList, sessionView } from '../session-schemas.ts'
 
 /** Making sessions, and reading them. */
 const PAGE_MAX = 200

@@ -172,6 +172,13 @@ const money = z
   .optional()
   .describe('In your currency; calls without a known price do not count. Default: no limit.')
 
+const cap = z
+  .strictObject({
+    tokens: tokens().optional().describe('Input and output together. Default: no limit.'),
+    money,
+  })
+  .prefault({})
+
 const price = z.number().min(0).max(1_000_000)
 
 export const limits = z
@@ -225,7 +232,23 @@ export const limits = z
           .describe('For everything on this host.'),
       })
       .prefault({})
-      .meta({ description: 'What may be spent; the stop is hard.', ...needsRestart }),
+      .meta({
+        description: 'What calls beside conversations may spend; the stop is hard.',
+        ...needsRestart,
+      }),
+    spend: z
+      .strictObject({
+        turn: cap.describe('One turn.'),
+        session: cap.describe('One session, in its whole life.'),
+        agent: cap.describe('All sessions of one agent, in one day (UTC).'),
+        day: cap.describe('All sessions of the store, in one day (UTC).'),
+      })
+      .prefault({})
+      .meta({
+        description:
+          'What turns may spend. At a limit the turn pauses before the next model call and asks; `/continue` allows the same amount once more.',
+        ...needsRestart,
+      }),
     prices: z
       .record(
         z.string(),

@@ -194,7 +194,7 @@ async function reportStatus(runtime: LocalRuntime, { name }: AgentOptions): Prom
 
 async function reportWaits(runtime: LocalRuntime, signal: AbortSignal): Promise<void> {
   for await (const event of runtime.events({}, signal)) {
-    if (event.type !== 'live' || event.kind !== 'notice') continue
+    if (event.type !== 'live' || event.kind !== 'notice' || event.isUpdate) continue
     report({ kind: 'wait', sessionId: event.sessionId, code: event.code })
   }
 }

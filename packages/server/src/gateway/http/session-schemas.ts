@@ -1,0 +1,54 @@
+import { z } from 'zod'
+
+const count = z.number().int().min(0)
+const nullableCount = count.nullable()
+
+/** A session with its state and figures, as it goes out. */
+const usageFigures = {
+  calls: count,
+  inputTokens: count,
+  outputTokens: count,
+  cachedTokens: count,
+  /** Millionths of the operator's currency, of the calls with a known price. */
+  cost: count,
+  unpricedCalls: count,
+}
+export const usageGroups = z
+  .strictObject({ usage: z.array(z.strictObject({ key: z.string(), ...usageFigures })) })
+  .meta({ id: 'Usage' })
+
+export const sessionView = z
+  .strictObject({
+    id: z.string(),
+    agent: z.string(),
+    title: z.string().nullable(),
+    state: z.enum([
+      'idle',
+      'turn',
+      'waiting-for-compaction',
+      'waiting-for-model',
+      'waiting-for-approval',
+      'gone',
+    ]),
+    wait: z.strictObject({ text: z.string(), nextTryAt: z.number().nullable() }).nullable(),
+    isCompacting: z.boolean(),
+    channels: z.array(z.string()),
+    createdAt: z.number(),
+    activeAt: z.number(),
+    entries: count,
+    turn: count,
+    lastTurn: z.enum(['answered', 'stopped', 'failed']).nullable(),
+    waiting: count,
+    contextTokens: count,
+    windowTokens: count,
+    compaction: nullableCount,
+    compactedAt: z.number().nullable(),
+    policy: z.string(),
+    pins: z.array(z.string()),
+    runner: z.string().nullable(),
+    usage: z.strictObject(usageFigures),
+  })
+  .meta({ id: 'Session' })
+export const sessionList = z
+  .strictObject({ sessions: z.array(sessionView), next: z.string().nullable() })
+  .meta({ id: 'Sessions' })

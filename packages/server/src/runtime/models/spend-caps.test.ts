@@ -1,0 +1,106 @@
+import { expect, it } from 'vitest'
+import { sessionId } from '#core/base/ids'
+import type { Store } from '#core/store/contract'
+import { openMemoryStore } from '#core/store/memory/open'
+import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { Session } from '../runtime.ts'
+import type { SpendLimits } from './spend-caps.ts'
+
+const PRICES = { 'stand-in': { input: 100, output: 1_000 } }
+
+/** A store that closes once, however many runtimes had it. */
+function shared(): Store {
+  return { ...openMemoryStore(), close: async () => {} }
+}
+
+const openWith = async (spend: SpendLimits, store = shared()) => {
+  const place = await open({ store, auxiliary: { prices: PRICES, spend } })
+  place.runtime.reconfigure([{ ...place.agent, tools: [AGAIN] }])
+  const session = async (id: string) => {
+    await place.runtime.createSession({ agent: 'main', id })
+    return place.runtime.session(sessionId(id))
+  }
+  return { ...place, session }
+}
+
+// A turn that would go on for long: a tool is called in every step.
+const RUNAWAY = Array.from({ length: 40 }, () => 'use again {}').join('\nthen\n')
+const AGAIN: Tool = {
+  ...{ name: 'again', description: 'Does nothing.', inputSchema: { type: 'object' } },
+  isRepeatable: true,
+  run: async () => ({ outcome: 'ok', output: 'Done.' }),
+}
+
+const paused = (session: Session) =>
+  until(async () => (await session.summary())?.state === 'waiting-for-approval')
+/** Those of turns; a title is written beside them. */
+const callsOf = async (session: Session) =>
+  (await session.usage({ by: 'turn', limit: 99 })).reduce((sum, { calls }) => sum + calls, 0)
+
+it('stops a runaway within one model call, tells why, and goes on when a person continues it', async () => {
+  const { session: make, runtime } = await openWith({ turn: { tokens: 1 } })
+  const session = await make('runaway')
+  const notices: string[] = []
+  const stop = new AbortController()
+  const listening = (async () => {
+    for await (const event of session.events({}, stop.signal)) {
+      if (event.type === 'live' && event.kind === 'notice') notices.push(event.text)
+    }
+  })()
+  const mail = mailOf(await session.admit(say(RUNAWAY, '1')))
+  await paused(session)
+  expect(await callsOf(session)).toBe(1)
+  expect((await session.summary())?.wait?.text).toMatch(/^Paused\. This turn spent \d+ of 1 tokens/)
+  await until(async () => notices.length > 0)
+  stop.abort()
+  await listening
+  await session.continue({ source: 'test', key: 'c1' })
+  await until(async () => (await callsOf(session)) === 2)
+  await paused(session)
+  expect(await callsOf(session)).toBe(2)
+  await session.stop({ source: 'test', key: 's' })
+  expect(await session.reply(mail, soon())).toMatchObject({ ended: 'stopped' })
+  // What was spent is counted by turn, step, session, agent and day.
+  const sums = await Promise.all([
+    session.usage({ by: 'turn', limit: 9 }),
+    runtime.usage({ by: 'agent', limit: 9 }),
+    runtime.usage({ by: 'session', limit: 9 }),
+    runtime.usage({ by: 'day', limit: 9 }),
+  ])
+  expect(sums.map((groups) => groups.map(({ calls }) => calls))).toEqual([[2], [2], [2], [2]])
+  expect(sums[0]?.[0]?.cost).toBeGreaterThan(0)
+  const steps = await session.usage({ by: 'step', turn: 1, limit: 9 })
+  expect(steps.map(({ calls }) => calls)).toEqual([1, 1])
+})
+
+it('holds a limit across restarts and sessions, and for one session alone after it was continued', async () => {
+  const store = shared()
+  const first = await openWith({ day: { cost: 1 } }, store)
+  const one = await first.session('one')
+  await one.reply(mailOf(await one.admit(say('Hello.', '1'))), soon())
+  await first.runtime.close()
+  const second = await openWith({ day: { cost: 1 } }, store)
+  const [other, again] = [await second.session('other'), await second.session('again')]
+  const mail = mailOf(await other.admit(say('Hello.', '2')))
+  await again.admit(say('Hello.', '3'))
+  await paused(other)
+  await paused(again)
+  expect([await callsOf(other), await callsOf(again)]).toEqual([0, 0])
+  await other.continue({ source: 'test', key: 'c' })
+  expect(await other.reply(mail, soon())).toMatchObject({ ended: 'answered' })
+  expect(await callsOf(again)).toBe(0)
+  expect((await again.summary())?.wait?.text).toContain('limits.spend.day')
+})
+
+it.each([
+  ['session', { session: { tokens: 1 } }],
+  ['agent', { agent: { tokens: 1 } }],
+])('pauses the second turn of a %s at its limit', async (_, limits) => {
+  const { session: make } = await openWith(limits)
+  const session = await make('s')
+  await session.reply(mailOf(await session.admit(say('Hello.', '1'))), soon())
+  await session.admit(say('Hello again.', '2'))
+  await paused(session)
+  expect(await callsOf(session)).toBe(1)
+})

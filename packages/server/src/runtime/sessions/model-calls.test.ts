@@ -1,0 +1,55 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { sessionId } from '#core/base/ids'
+import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
+
+async function openAnswering(status: number) {
+  const server = createServer((_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { runtime, agent } = await open({ environment: { EXAMPLE_KEY: 'x' } })
+  const credential = { kind: 'variable', name: 'EXAMPLE_KEY' } as const
+  const main = { ...agent.routes.main, baseUrl: `http://${host}/v1`, credential }
+  runtime.reconfigure([{ ...agent, routes: { ...agent.routes, main } }])
+  await runtime.createSession({ agent: 'main', id: 's' })
+  return { host, session: runtime.session(sessionId('s')) }
+}
+
+it('a refused key ends the turn as failed, names the variable, and the session looks failed', async () => {
+  const { host, session } = await openAnswering(401)
+  const reply = await session.reply(mailOf(await session.admit(say('Hello.', '1'))), soon())
+  expect(reply).toMatchObject({ ended: 'failed' })
+  const reason = `${host} refuses the key in EXAMPLE_KEY (status 401).`
+  expect(reply?.text).toContain(reason)
+  expect(await session.summary()).toMatchObject({ state: 'idle', lastTurn: 'failed' })
+  const [failure] = await session.callFailures({ since: 0 })
+  expect(failure?.text).toContain(reason)
+})
+
+it.each([
+  [429, 'takes no more requests from this account for now (status 429).'],
+  [500, 'failed; the fault is on its side (status 500).'],
+])(
+  'a provider that answers %i is named at the first failed call, with the next try',
+  async (status, words) => {
+    const { host, session } = await openAnswering(status)
+    const heard: { text: string; nextTryAt?: number }[] = []
+    const stop = new AbortController()
+    const listening = (async () => {
+      for await (const event of session.events({}, stop.signal)) {
+        if (event.type === 'live' && event.kind === 'notice') heard.push(event)
+      }
+    })()
+    await session.admit(say('Hello.', '1'))
+    await until(async () => heard.length > 0)
+    await until(async () => (await session.callFailures({ since: 0 })).length > 0)
+    stop.abort()
+    await listening
+    expect(heard[0]).toMatchObject({ text: `${host} ${words}`, nextTryAt: expect.any(Number) })
+    expect((await session.callFailures({ since: 0 }))[0]?.text).toBe(`${host} ${words}`)
+  },
+)

@@ -1,0 +1,35 @@
+import type { SessionId } from '#core/base/ids'
+import type { Reads } from '#core/store/contract'
+import { failureIn } from '../../auxiliary/breaker.ts'
+import { explainOutcome } from '../../model/outcomes/outcome.ts'
+import { calledIn } from '../../model/routes/route.ts'
+import { TURN } from '../models/turn-calls.ts'
+import { readUsage, type UsageGroup, type UsageQuery } from '../usage.ts'
+
+/** A model call of a turn that failed, in words for people. */
+export interface CallFailure {
+  readonly at: number
+  readonly text: string
+}
+
+const FAILURES_MAX = 50
+
+/** Oldest first, whichever process made the calls. */
+export async function readCallFailures(
+  store: Pick<Reads, 'readAttempts'>,
+  query: { readonly sessionId: SessionId; readonly since: number },
+): Promise<readonly CallFailure[]> {
+  const calls = await store.readAttempts({ ...query, task: TURN, limit: FAILURES_MAX })
+  return calls.toReversed().flatMap(({ outcome, modelRoute, at }) => {
+    const failure = failureIn(outcome)
+    return failure === null ? [] : [{ at, text: explainOutcome(failure, calledIn(modelRoute)) }]
+  })
+}
+
+export async function readSessionUsage(
+  store: Pick<Reads, 'groupAttempts'>,
+  sessionId: SessionId,
+  query: UsageQuery,
+): Promise<readonly UsageGroup[]> {
+  return await readUsage(store, { ...query, sessionId })
+}

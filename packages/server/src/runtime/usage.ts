@@ -1,0 +1,47 @@
+import type { Reads } from '#core/store/contract'
+import type { AttemptGrouping, AttemptSum, SumAttempts } from '#core/store/operational-rows'
+
+/** What model calls took together, of turns and of the tasks beside them. */
+export interface ModelUsage {
+  readonly calls: number
+  /** Includes `cachedTokens`. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** Of the input, what the provider read from its cache. */
+  readonly cachedTokens: number
+  /** Millionths of the operator's currency, of the calls with a known price. */
+  readonly cost: number
+  readonly unpricedCalls: number
+}
+
+/** `key`: a turn's number, the entry that a step followed, a session, an agent, or a day (UTC). */
+export type UsageGroup = ModelUsage & { readonly key: string }
+
+export interface UsageQuery {
+  readonly by: AttemptGrouping
+  readonly agent?: string
+  readonly turn?: number
+  readonly since?: number
+  readonly limit: number
+}
+
+export function modelUsageOf(sum: AttemptSum): ModelUsage {
+  const { attempts: calls, unpriced: unpricedCalls, ...rest } = sum
+  const { inputTokens, outputTokens, cachedTokens, cost } = rest
+  return { calls, inputTokens, outputTokens, cachedTokens, cost, unpricedCalls }
+}
+
+export async function readUsage(
+  store: Pick<Reads, 'groupAttempts'>,
+  { since = 0, ...query }: UsageQuery & Pick<SumAttempts, 'sessionId'>,
+): Promise<readonly UsageGroup[]> {
+  const groups = await store.groupAttempts({ ...query, since })
+  return groups.map(({ key, ...sum }) => ({ key, ...modelUsageOf(sum) }))
+}
+
+export const DAY_MS = 86_400_000
+
+/** Days are those of UTC: the same for every process of a store. */
+export function dayStart(now: number): number {
+  return now - (now % DAY_MS)
+}
