@@ -18,7 +18,7 @@ import { loadLine, machineLine, quantile } from './machine.ts'
 
 const REST_MS = 5_000
 const WINDOW_TOKENS = 200_000
-const HELD_MS_MAX = 50
+const HELD_MS_MAX = 20
 /** For ten thousand idle sessions against none. */
 const IDLE_RSS_MB_MAX = 32
 

@@ -118,7 +118,7 @@ describe('judge', () => {
     ['a session taken from a process that lives', 'held', () => abandoned('lost')],
     ['something that never rests', 'settled', () => ({ unsettled: ['agent-1: 3 messages wait'] })],
     ['an agent that failed', 'sound', () => ({ failures: ['agent-1: ended by itself (1)'] })],
-    ['a held event loop', 'loop', () => ({ loops: loops(51) })],
+    ['a held event loop', 'loop', () => ({ loops: loops(31) })],
   ])('sees %s', (_what, law, change) => {
     const evidence = sound()
     const { verdicts } = judge({ ...evidence, ...change(evidence) })
@@ -205,7 +205,7 @@ function sound(): Evidence {
     unsettled: [],
     isCutShort: false,
     failures: [],
-    loops: loops(50),
+    loops: loops(30),
     calibrationMsMax: 2,
     ...{ stored: [], lapsed: new Set<string>(), leases: [], recoveredTwice: [], sent: [] },
   }

@@ -28,12 +28,12 @@ export const LAWS = {
   played: 'Every scene of the stage is played to its end',
   settled: 'Everything comes to rest',
   sound: 'No agent fails by itself',
-  loop: 'Our own work never holds the event loop for longer than 50 ms',
+  loop: 'Our own work never holds the event loop for longer than 30 ms',
 } as const
 
 export type LawName = keyof typeof LAWS
 export const LAW_NAMES = Object.keys(LAWS) as readonly LawName[]
-export const LOOP_MS_MAX = 50
+export const LOOP_MS_MAX = 30
 /** A busy machine alone can break these; where they are all, nothing is known of what was found. */
 export const VAGUE_LAWS: readonly string[] = ['played', 'loop'] satisfies readonly LawName[]
 /** Where a thread without work is late by so much, nothing can be said about those with work. */
