@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'
 import { readRange } from '../../packages/core/src/session/context/source.ts'
@@ -18,11 +18,14 @@ export interface Killed {
   readonly findings: readonly string[]
 }
 
+/** Dies by its own hand after so many lines, or is killed after a time. */
+export type Death = { readonly lines: number } | { readonly afterMs: number }
+
 /**
- * Starts the paying agent, kills it -9 after some lines of its effects, and starts it again, until it
- * was killed so often or is done; then lets it finish and holds its effects against the store.
+ * Starts the paying agent again after each death, until it died so often or is done; then lets it
+ * finish and holds its effects against the store.
  */
-export async function killAgent(killsMax: number, linesBetween: () => number): Promise<Killed> {
+export async function killAgent(killsMax: number, nextDeath: () => Death): Promise<Killed> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-kills-'))
   const [store, effects] = [join(folder, 'store.db'), join(folder, 'effects')]
   const lines = () =>
@@ -30,21 +33,22 @@ export async function killAgent(killsMax: number, linesBetween: () => number): P
   let kills = 0
   try {
     while (!lines().includes('all')) {
-      const child = spawn(process.execPath, [CHILD, store, effects], { stdio: 'inherit' })
-      const wanted = lines().length + linesBetween()
-      while (isAlive(child) && (kills >= killsMax || lines().length < wanted)) await pause(4)
-      if (isAlive(child) && child.kill('SIGKILL')) kills++
-      while (isAlive(child)) await pause(4)
-      if (child.exitCode !== null && child.exitCode !== 0) throw new Error('the agent failed')
+      const death = kills < killsMax ? nextDeath() : null
+      const own = death !== null && 'lines' in death ? [String(death.lines)] : []
+      const child = spawn(process.execPath, [CHILD, store, effects, ...own], { stdio: 'inherit' })
+      const timer =
+        death !== null && 'afterMs' in death
+          ? setTimeout(() => child.kill('SIGKILL'), death.afterMs)
+          : undefined
+      const [code, signal] = await once(child, 'exit')
+      clearTimeout(timer)
+      if (signal === 'SIGKILL') kills++
+      else if (code !== 0) throw new Error(`The agent ended with ${signal ?? code}.`)
     }
     return { kills, findings: await findBroken(store, lines()) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-function isAlive(child: ChildProcess): boolean {
-  return child.exitCode === null && child.signalCode === null
 }
 
 async function findBroken(path: string, effects: readonly string[]): Promise<readonly string[]> {

@@ -7,7 +7,12 @@ describe('an agent that is killed 100 times', () => {
     const random = seededRandom(18)
     let kills = 0
     while (kills < 100) {
-      const round = await killAgent(100 - kills, () => 1 + Math.floor(random() * 6))
+      // Half of them between two lines, half at any moment.
+      const round = await killAgent(100 - kills, () =>
+        random() < 0.5
+          ? { lines: 1 + Math.floor(random() * 20) }
+          : { afterMs: 300 + Math.floor(random() * 900) },
+      )
       expect(round.findings).toEqual([])
       kills += round.kills
     }

@@ -1,7 +1,7 @@
 /**
  * An agent whose model pays once for every message. Started again and again on one store until it was
- * answered everything: `node paying-agent.ts STORE EFFECTS`. It writes what its tool did, and what was
- * acknowledged, one line each, before it goes on.
+ * answered everything: `node paying-agent.ts STORE EFFECTS [LINES]`. It writes what its tool did, and what
+ * was acknowledged, one line each, before it goes on; after so many LINES it kills itself with SIGKILL.
  */
 import { appendFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,8 +12,12 @@ import { openAgent, tool } from '../../../packages/core/src/agent/index.ts'
 import { openSqliteStore } from '../../../packages/core/src/store/index.ts'
 import { messagesOf } from '../questions.ts'
 
-const [, , path = '', effects = ''] = process.argv
-const note = (line: string) => appendFileSync(effects, `${line}\n`)
+const [, , path = '', effects = '', lines] = process.argv
+let left = Number(lines ?? Number.POSITIVE_INFINITY)
+const note = (line: string) => {
+  appendFileSync(effects, `${line}\n`)
+  if (--left === 0) process.kill(process.pid, 'SIGKILL')
+}
 
 const pay = tool({
   description: 'Pays for an order.',
