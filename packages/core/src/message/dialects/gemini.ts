@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { BlobSource, Message, Part, ToolResultPart } from '../message.ts'
+import type { BlobSource, Message, Part, ReasoningPart, ToolResultPart } from '../message.ts'
 import { textOf } from '../text.ts'
 
 /** Gemini's `generateContent`. Calls have no ids there: responses stand in the order of the calls. */
@@ -16,7 +16,7 @@ export function formatGemini(messages: readonly Message[]): JsonObject {
         contents.push({ role: 'user', parts: message.parts.flatMap(writePart) })
         break
       case 'assistant': {
-        contents.push({ role: 'model', parts: message.parts.flatMap(writePart) })
+        contents.push({ role: 'model', parts: writeReply(message.parts) })
         const made = message.parts.filter((part) => part.type === 'tool-call')
         calls = new Map(made.map(({ id, name }, order) => [id, { name, order }]))
         break
@@ -30,6 +30,24 @@ export function formatGemini(messages: readonly Message[]): JsonObject {
     }
   }
   return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents }
+}
+
+/** A signature seals the thought before a call, and goes back in the part of that call. */
+function writeReply(parts: readonly Part[]): readonly JsonValue[] {
+  let signature: JsonValue | undefined
+  return parts.flatMap((part) => {
+    if (part.type === 'reasoning') signature = signatureOf(part) ?? signature
+    const written = writePart(part)
+    if (part.type !== 'tool-call' || signature === undefined) return written
+    const thoughtSignature = signature
+    signature = undefined
+    return written.map((each) => (isObject(each) ? { ...each, thoughtSignature } : each))
+  })
+}
+
+function signatureOf({ sealed }: ReasoningPart): JsonValue | undefined {
+  if (sealed?.provider !== 'google' || !isObject(sealed.value)) return undefined
+  return sealed.value['thoughtSignature']
 }
 
 function writePart(part: Part): readonly JsonValue[] {

@@ -116,7 +116,7 @@ function spoken<M extends Exclude<Message, { role: 'handoff' | 'tool' }>>(
   const saysSomething = parts.some((part) => {
     if (part.type === 'text') return !isBlank(part.text)
     // Thoughts alone are no reply; elsewhere they may belong to the message behind this one.
-    return part.type !== 'reasoning' || dialect !== 'openai-chat'
+    return part.type !== 'reasoning' || (dialect !== 'openai-chat' && dialect !== 'gemini')
   })
   if (!saysSomething) return undefined
   return withParts(message, parts)
@@ -140,6 +140,8 @@ function isOwnReasoning({ sealed, origin }: ReasoningPart, dialect: Dialect): bo
       return sealed?.provider === 'openai'
     case 'anthropic':
       return sealed?.provider === 'anthropic' && isSigned(sealed.value)
+    case 'gemini':
+      return sealed?.provider === 'google'
     default:
       return false
   }

@@ -330,6 +330,19 @@ describe('Google', () => {
     expect(items).toEqual([{ executableCode: { language: 'PYTHON', code: '1' } }])
   })
 
+  it('sends the signature of a call back with that call, and with no other', () => {
+    const signed = { functionCall: { name: 'read', args: {} }, thoughtSignature: 'c2VhbA==' }
+    const second = { functionCall: { name: 'list', args: {} } }
+    const { reply } = collect(googleProtocol, [event(signed, second)])
+    const wire = JSON.stringify(wireOf(googleProtocol, reply, 'gemini-3-pro'))
+    expect(wire.match(/"thoughtSignature":"[^"]*"/g)).toEqual(['"thoughtSignature":"c2VhbA=="'])
+    expect(wire).not.toContain('skip_thought')
+    expect(wire.indexOf('c2VhbA==')).toBeLessThan(wire.indexOf('"list"'))
+    // No other provider is shown it.
+    expect(JSON.stringify(wireOf(chatProtocol, reply, 'm'))).not.toContain('c2VhbA==')
+    expect(JSON.stringify(wireOf(anthropicProtocol, reply, 'm'))).not.toContain('c2VhbA==')
+  })
+
   it('calls go back signed where the model wants that', () => {
     const { reply } = collect(googleProtocol, events)
     const signature = (model: string) => JSON.stringify(wireOf(googleProtocol, reply, model))

@@ -18,7 +18,7 @@ const SIGNING = /gemini-(?:[3-9]|[1-9]\d)/
 
 /**
  * From its third generation on, Gemini refuses a call of its own that comes back without its
- * signature. Ours have none (another model may have made them); this is the documented word for it.
+ * signature. One that another model made has none; this is the documented word for it.
  */
 function withSignatures(wire: JsonObject): JsonObject {
   const contents = (wire['contents'] ?? []) as readonly JsonObject[]
@@ -27,7 +27,8 @@ function withSignatures(wire: JsonObject): JsonObject {
     contents: contents.map((content) => {
       const parts = (content['parts'] ?? []) as readonly JsonObject[]
       const at = parts.findIndex((part) => part['functionCall'] !== undefined)
-      if (at === -1 || content['role'] !== 'model') return content
+      const isSigned = parts[at]?.['thoughtSignature'] !== undefined
+      if (at === -1 || isSigned || content['role'] !== 'model') return content
       const signed = { ...parts[at], thoughtSignature: 'skip_thought_signature_validator' }
       return { ...content, parts: parts.with(at, signed) }
     }),
@@ -68,6 +69,11 @@ class GoogleCollector implements Collector {
       const { id, name, args = {} } = functionCall
       // Older models give calls no ids; ours must not meet again in a long conversation.
       const own = typeof id === 'string' ? id : `call_${randomUUID().replaceAll('-', '')}`
+      const { thoughtSignature } = part
+      if (thoughtSignature !== undefined) {
+        const sealed = { provider: 'google', value: { thoughtSignature } } as const
+        this.#parts.push({ type: 'reasoning', text: '', sealed })
+      }
       this.#parts.push({ type: 'tool-call', id: own, name, input: args })
       return undefined
     }
