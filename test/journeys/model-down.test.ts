@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { BusyPolicy } from '../../packages/core/src/store/rows.ts'
+import type { Follower } from './follower.ts'
 import { Journey } from './journey.ts'
 
 /** The usual back-off, a hundred times as fast: half a minute of outage is an hour. */
@@ -36,6 +37,12 @@ async function answers(journey: Journey, id: string): Promise<readonly string[]>
   return turns
 }
 
+/** Later tries update a notice that was announced. */
+const isAnnounced: Parameters<Follower['until']>[0] = (event) =>
+  event.type === 'live' && event.kind === 'notice' && event.isUpdate !== true
+const announced = (follower: Follower) =>
+  follower.live('notice').filter(({ isUpdate }) => isUpdate !== true)
+
 const MESSAGES = ['One.', 'Two.', 'Three.', 'Four.']
 
 describe('a provider that is down for an hour', () => {
@@ -45,13 +52,13 @@ describe('a provider that is down for an hour', () => {
     const follower = await journey.follow(id)
     const goesOn = journey.model.faults.always('reset-before-headers')
     for (const text of MESSAGES) await journey.say(id, text)
-    await follower.until((event) => event.type === 'live' && event.kind === 'notice')
+    await follower.until(isAnnounced)
     const asked = journey.model.journal.entries.length
     await waitFor(() => journey.model.journal.entries.length > asked + 6)
     expect((await journey.call(`/v1/sessions/${id}`)).json.state).toBe('waiting-for-model')
     goesOn()
     await follower.turnEnd(1)
-    expect(follower.live('notice').map(({ code }) => code)).toEqual(['waiting-for-model'])
+    expect(announced(follower).map(({ code }) => code)).toEqual(['waiting-for-model'])
     await waitFor(async () => (await journey.call(`/v1/sessions/${id}`)).json.state === 'idle')
     const turns = await answers(journey, id)
     expect(turns.join(' | ').replaceAll('answered: ', '')).toBe(MESSAGES.join(' | '))
@@ -68,10 +75,10 @@ describe('a provider that is down for an hour', () => {
       )
       // Whoever comes now is shown what the session waits for; further tries say nothing more.
       const follower = await journey.follow(id)
-      await follower.until((event) => event.type === 'live' && event.kind === 'notice')
+      await follower.until(isAnnounced)
       const asked = journey.model.journal.entries.length
       await waitFor(() => journey.model.journal.entries.length > asked + 2)
-      expect(follower.live('notice')).toHaveLength(1)
+      expect(announced(follower)).toHaveLength(1)
       await journey.end()
       await journey.start()
     }
@@ -87,7 +94,7 @@ describe('a provider that is down for an hour', () => {
     const follower = await journey.follow(id)
     journey.model.faults.always('reset-before-headers')
     await journey.say(id, 'One.')
-    await follower.until((event) => event.type === 'live' && event.kind === 'notice')
+    await follower.until(isAnnounced)
     await journey.stop(id)
     expect(await follower.turnEnd()).toMatchObject({ facts: { ended: 'stopped' } })
     journey.model.faults.clear()
