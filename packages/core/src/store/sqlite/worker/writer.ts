@@ -215,7 +215,11 @@ export class Writer {
     this.#contention.committed()
     this.#committedAt = performance.now()
     if (changes.length > 0) this.#check(this.#files.findHarmAfter())
-    if (newest !== null) this.#recordCommit(newest)
+    // A look that changed nothing moves no anchor: waiting for the next one kept this thread busy.
+    if (newest !== null) {
+      this.#unanchored = true
+      this.#recordCommit(newest)
+    }
     this.#follow(touched)
     return results
   }
@@ -300,7 +304,6 @@ export class Writer {
         // Nobody listens there; the poll is the truth.
       }
     }
-    this.#unanchored = true
     if (this.#options.anchorMs === 0) this.anchor()
   }
 
