@@ -16,7 +16,7 @@ export interface SeedResult {
 }
 
 /** How long everything may take to come to rest once nothing goes wrong any more (I23). */
-const REST_MS_MAX = 120_000
+const REST_MS_MAX = 240_000
 /** A protocol that goes round in circles makes events without end. */
 const EVENTS_MAX = 60_000
 
