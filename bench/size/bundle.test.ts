@@ -27,7 +27,7 @@ describe('a bundle of the pure part', () => {
       structuredClone,
     }
     const program = code.replace(
-      /export\{(\w+) as compactMessages,(\w+) as openaiChat\};?/,
+      /export\{([\w$]+) as compactMessages,([\w$]+) as openaiChat\};?/,
       'run($1,$2)',
     )
     const long = 'The river is wide and slow here. '.repeat(20)
