@@ -486,7 +486,7 @@ describe('the program', () => {
   it('runs its example', () => {
     const file = join(root, 'examples', 'compact-in-your-agent.ts')
     const output = execFileSync(process.execPath, [file], { encoding: 'utf8' })
-    expect(output).toMatch(/^compacted: .*\n\d+ -> \d+ tokens\n\d+ characters/)
+    expect(output).toMatch(/^compacted: .*\n\d+ -> \d+ tokens\n\d+ messages for the next request/)
   })
 })
 

@@ -72,7 +72,7 @@ describe('Anthropic’s compaction as the writer of a summary', () => {
       when: ({ bodyText }) => bodyText.includes('"compaction":{'),
     })
     expect((await handoffs.write(handoffOf(conversation()), never)).kind).toBe('written')
-    expect(outcomes()).toEqual(['aux-model refused:bad-request', 'aux-model answered'])
+    expect(outcomes()).toEqual(['aux-model refused:bad-request:400', 'aux-model answered'])
   })
 })
 

@@ -64,7 +64,7 @@ describe('two agents of one process', () => {
     const asked = () => own.server.journal.entries.filter(isForHandoff).length
     const lift = own.server.faults.always('status; code=401', { when: isForHandoff })
     const refused = await one?.preview({}, soon())
-    expect(refused).toMatchObject({ kind: 'failed', reason: 'refused:bad-key' })
+    expect(refused).toMatchObject({ kind: 'failed', reason: 'refused:bad-key:401' })
     lift()
     const before = asked()
     expect(await other?.preview({}, soon())).toMatchObject({ reason: 'cooling-down' })

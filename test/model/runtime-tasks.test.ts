@@ -172,7 +172,7 @@ describe('an image for a model that sees none', () => {
     const talk = await own.session('unseen')
     expect(await own.say(talk, 'What is this?', picture)).toMatchObject({ ended: 'answered' })
     const [step] = stepsOf(own)
-    expect(step?.bodyText).toContain('no description could be had (refused:bad-request)')
+    expect(step?.bodyText).toContain('no description could be had (refused:bad-request:400)')
     expect(own.requestsOf((entry) => modelOf(entry) === 'blind').some(seesImage)).toBe(false)
   })
 })

@@ -59,7 +59,7 @@ describe('the rungs of a summary', () => {
     const { handoffs, outcomes, server } = await opened()
     server.faults.always('status; code=401', ofModel('aux-model'))
     expect((await handoffs.write(handoffOf(conversation()), never)).kind).toBe('written')
-    expect(outcomes()).toEqual(['aux-model refused:bad-key', 'main-model answered'])
+    expect(outcomes()).toEqual(['aux-model refused:bad-key:401', 'main-model answered'])
   })
 
   it.each([
@@ -161,7 +161,7 @@ describe('the rungs of a summary', () => {
     const messages = conversation()
     const before = JSON.stringify(messages)
     const reply = await handoffs.write(handoffOf(messages), never)
-    expect(reply).toMatchObject({ kind: 'failed', reason: 'refused:bad-request' })
+    expect(reply).toMatchObject({ kind: 'failed', reason: 'refused:bad-request:400' })
     expect(JSON.stringify(messages)).toBe(before)
   })
 
@@ -275,8 +275,8 @@ describe('a route that keeps failing', () => {
     server.faults.always('status; code=400', ofModel('aux-model'))
     server.faults.always('status; code=401', ofModel('main-model'))
     const write = async () => await handoffs.write(handoffOf(conversation(4)), never)
-    expect(await write()).toMatchObject({ kind: 'failed', reason: 'refused:bad-key' })
-    expect(await write()).toMatchObject({ kind: 'failed', reason: 'refused:bad-request' })
+    expect(await write()).toMatchObject({ kind: 'failed', reason: 'refused:bad-key:401' })
+    expect(await write()).toMatchObject({ kind: 'failed', reason: 'refused:bad-request:400' })
   })
 
   it('says when to come back where no other route is left', async () => {
