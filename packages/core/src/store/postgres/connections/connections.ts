@@ -46,6 +46,8 @@ export class Connections {
     })
     // An idle connection that breaks is replaced by the next one asked for.
     this.#pool.on('error', () => {})
+    // The pool and the loan listen in turn; an error between the two must not end the process.
+    this.#pool.on('connect', (client) => void client.on('error', () => {}))
   }
 
   async loan(): Promise<LoanedClient> {
