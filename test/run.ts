@@ -13,21 +13,28 @@ import type { Report } from './reporter.ts'
  * `npm run test:full` runs the files named `*.full.test.ts` as well: storms, drills and rehearsals
  * that take minutes and prove at length what a shorter test proves in small.
  *
+ * With `CI=true`, files in which a test failed run once more, each alone, after everything else. A
+ * test that passes then is named as flaky; one that fails again has failed (decision 71).
+ *
  * The last line is always `N passed, N failed`, with `, N skipped` behind it if any were.
  */
 interface Part {
   readonly name: string
   readonly command: readonly [string, ...string[]]
-  readonly kind: 'vitest' | 'command'
+  /** The test files; none if the part is a command. */
+  readonly files: readonly string[]
 }
 
 interface Outcome extends Report {
-  readonly name: string
+  readonly part: Part
   readonly durationMs: number
 }
 
 // The slowest part takes about two minutes; one that hangs must not hold the run for ever.
 const PART_MS_MAX = 480_000
+
+/** More failed files than this are a fault, not an unlucky moment, and running them alone would take long. */
+const RERUN_FILES_MAX = 10
 
 /** Keeps all cores busy by itself, and has a time to keep. */
 const LONE_PART = 'test/simulation'
@@ -55,9 +62,10 @@ const lone = parts.findIndex(({ name }) => name === LONE_PART)
 for (const part of lone === -1 ? [] : parts.splice(lone, 1)) outcomes.push(await runPart(part))
 // One from each end: sources keep the processor busy, whole processes wait.
 await Promise.all([workThrough(() => parts.shift()), workThrough(() => parts.pop())])
+const flaky = process.env['CI'] === 'true' ? await runFailedAlone() : []
 rmSync(reports, { recursive: true })
-printSummary(outcomes)
-process.exitCode = outcomes.length > 0 && outcomes.every((outcome) => outcome.failed === 0) ? 0 : 1
+printSummary()
+process.exitCode = outcomes.length > 0 && outcomes.every((outcome) => !hasFailed(outcome)) ? 0 : 1
 
 /** Takes the next part as long as there is one; who is quicker does more. */
 async function workThrough(next: () => Part | undefined): Promise<void> {
@@ -73,9 +81,9 @@ function listParts(): Part[] {
     return `${top}/${next.replace('.test.ts', '')}`
   })
   return [
-    { name: 'types', command: ['tsc'], kind: 'command' },
-    { name: 'types/page', command: ['tsc', '-p', 'packages/dashboard'], kind: 'command' },
-    { name: 'lint', command: ['biome', 'check', '.'], kind: 'command' },
+    { name: 'types', command: ['tsc'], files: [] },
+    { name: 'types/page', command: ['tsc', '-p', 'packages/dashboard'], files: [] },
+    { name: 'lint', command: ['biome', 'check', '.'], files: [] },
     ...[...areas].map(([name, members]): Part => {
       const workers = WAITING_PARTS.includes(name) ? ['--maxWorkers=2'] : []
       // No test changes a module's state, and loading the sources again for each file is a third of the time.
@@ -83,7 +91,7 @@ function listParts(): Part[] {
       return {
         name,
         command: ['vitest', 'run', ...workers, ...modules, ...members],
-        kind: 'vitest',
+        files: members,
       }
     }),
   ]
@@ -93,20 +101,77 @@ async function runPart(part: Part): Promise<Outcome> {
   const startedAt = performance.now()
   const report = join(reports, `${part.name.replaceAll('/', '-')}.json`)
   const { exitCode, output } = await run(part, report)
-  const result = part.kind === 'vitest' ? readReport(report, exitCode) : commandReport(exitCode)
-  const outcome = { name: part.name, durationMs: performance.now() - startedAt, ...result }
-  const { name, durationMs } = outcome
-  console.log(`${name.padEnd(20)} ${describeCounts(outcome)}  ${seconds(durationMs)}`)
-  if (outcome.failed > 0) console.log(output.trimEnd())
-  for (const { title, reason } of outcome.skipped)
+  const result =
+    part.files.length > 0 ? readReport(report, exitCode) : commandReport(part, exitCode)
+  const outcome = { part, durationMs: performance.now() - startedAt, ...result }
+  const counts = describeCounts([outcome])
+  console.log(`${part.name.padEnd(20)} ${counts}  ${seconds(outcome.durationMs)}`)
+  if (hasFailed(outcome)) console.log(output.trimEnd())
+  for (const { title, reason } of outcome.files.flatMap(({ skipped }) => skipped))
     console.log(`  not run: ${title} (${reason.replace(/^not run: /, '')})`)
   return outcome
+}
+
+/**
+ * Runs each file that failed once more, alone, puts the second report in the place of the first, and
+ * returns what failed beside other tests and passed alone. Commands would give the same verdict again.
+ */
+async function runFailedAlone(): Promise<string[]> {
+  const count = outcomes.flatMap(failedFiles).length
+  if (count > RERUN_FILES_MAX) console.log(`\n${count} test files failed: too many to run alone`)
+  if (count === 0 || count > RERUN_FILES_MAX) return []
+  console.log('\nRunning the failed test files again, each alone')
+  const recovered: string[] = []
+  for (const [index, outcome] of outcomes.entries()) {
+    const files = failedFiles(outcome)
+    const again: Outcome[] = []
+    for (const file of files)
+      again.push(await runPart({ name: file, command: ['vitest', 'run', file], files: [file] }))
+    recovered.push(...again.flatMap((report) => findRecovered(outcome, report)))
+    if (outcome.errors > 0 && again.every(({ errors }) => errors === 0))
+      recovered.push(`${outcome.part.name}, an error outside its tests`)
+    if (files.length > 0) outcomes[index] = replaceReports(outcome, files, again)
+  }
+  return recovered
+}
+
+/** An error that belongs to no file may come from any of them. */
+function failedFiles({ part, files, errors }: Outcome): readonly string[] {
+  if (errors > 0) return part.files
+  return files
+    .filter(({ file, failed }) => failed > 0 && part.files.includes(file))
+    .map(({ file }) => file)
+}
+
+/** The tests that failed first and not again; the file where it failed as a whole. */
+function findRecovered(first: Outcome, again: Outcome): string[] {
+  const [file = ''] = again.part.files
+  const before = first.files.find((report) => report.file === file)?.failures ?? []
+  const after = again.files.flatMap(({ failures }) => failures)
+  const titles = before.filter((title) => !after.includes(title))
+  if (titles.length > 0) return titles.map((title) => `${file} > ${title}`)
+  return hasFailed(again) || first.errors > 0 ? [] : [file]
+}
+
+function replaceReports(
+  first: Outcome,
+  rerun: readonly string[],
+  again: readonly Outcome[],
+): Outcome {
+  return {
+    ...first,
+    files: [
+      ...first.files.filter(({ file }) => !rerun.includes(file)),
+      ...again.flatMap(({ files }) => files),
+    ],
+    errors: again.reduce((count, { errors }) => count + errors, 0),
+  }
 }
 
 function run(part: Part, report: string): Promise<{ exitCode: number; output: string }> {
   const [program, ...args] = part.command
   const options =
-    part.kind === 'vitest' ? ['--reporter=default', '--reporter=./test/reporter.ts'] : []
+    part.files.length > 0 ? ['--reporter=default', '--reporter=./test/reporter.ts'] : []
   const bin = join(root, 'node_modules', '.bin')
   const child = spawn(join(bin, program), [...args, ...options], {
     cwd: root,
@@ -148,44 +213,51 @@ function run(part: Part, report: string): Promise<{ exitCode: number; output: st
   })
 }
 
-function commandReport(exitCode: number): Report {
-  return exitCode === 0
-    ? { passed: 1, failed: 0, failures: [], skipped: [] }
-    : { passed: 0, failed: 1, failures: [], skipped: [] }
+function commandReport({ name }: Part, exitCode: number): Report {
+  const [passed, failed] = exitCode === 0 ? [1, 0] : [0, 1]
+  return { files: [{ file: name, passed, failed, failures: [], skipped: [] }], errors: 0 }
 }
 
 function readReport(file: string, exitCode: number): Report {
   try {
     const report: Report = JSON.parse(readFileSync(file, 'utf8'))
     // Vitest can fail without a failed test (it could not start a worker): never report that as passed.
-    return exitCode !== 0 && report.failed === 0 ? { ...report, failed: 1 } : report
+    return exitCode !== 0 && !hasFailed(report) ? { ...report, errors: 1 } : report
   } catch {
-    return { passed: 0, failed: 1, failures: [], skipped: [] }
+    return { files: [], errors: 1 }
   }
 }
 
-function printSummary(outcomes: readonly Outcome[]): void {
+function printSummary(): void {
   console.log('\nTime per part')
-  for (const outcome of outcomes.toSorted((a, b) => b.durationMs - a.durationMs)) {
-    console.log(`  ${outcome.name.padEnd(20)} ${seconds(outcome.durationMs).padStart(8)}`)
+  for (const { part, durationMs } of outcomes.toSorted((a, b) => b.durationMs - a.durationMs)) {
+    console.log(`  ${part.name.padEnd(20)} ${seconds(durationMs).padStart(8)}`)
   }
   const total = performance.now() - startedAt
   console.log(`  ${'all, two at a time'.padEnd(20)} ${seconds(total).padStart(8)}\n`)
-  for (const { name, failed, failures } of outcomes.filter(({ failed }) => failed > 0)) {
-    console.log(`${name}: ${failed} failed`)
-    for (const title of failures) console.log(`  ${title}`)
+  for (const outcome of outcomes.filter(hasFailed)) {
+    console.log(`${outcome.part.name}: ${countFailed(outcome)} failed`)
+    for (const title of outcome.files.flatMap(({ failures }) => failures)) console.log(`  ${title}`)
   }
-  const sum: Omit<Report, 'failures'> = {
-    passed: outcomes.reduce((count, outcome) => count + outcome.passed, 0),
-    failed: outcomes.reduce((count, outcome) => count + outcome.failed, 0),
-    skipped: outcomes.flatMap((outcome) => outcome.skipped),
-  }
-  console.log(describeCounts(sum))
+  for (const title of flaky) console.log(`flaky: failed beside other tests, passed alone: ${title}`)
+  if (flaky.length > 0) console.log(`${flaky.length} flaky`)
+  console.log(describeCounts(outcomes))
 }
 
-function describeCounts({ passed, failed, skipped }: Omit<Report, 'failures'>): string {
-  const rest = skipped.length > 0 ? `, ${skipped.length} skipped` : ''
-  return `${passed} passed, ${failed} failed${rest}`
+function countFailed({ files, errors }: Report): number {
+  return files.reduce((count, { failed }) => count + failed, errors)
+}
+
+function hasFailed(report: Report): boolean {
+  return countFailed(report) > 0
+}
+
+function describeCounts(reports: readonly Report[]): string {
+  const files = reports.flatMap((report) => report.files)
+  const passed = files.reduce((count, file) => count + file.passed, 0)
+  const failed = reports.reduce((count, report) => count + countFailed(report), 0)
+  const skipped = files.reduce((count, file) => count + file.skipped.length, 0)
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }
 
 function seconds(ms: number): string {

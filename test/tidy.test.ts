@@ -216,7 +216,7 @@ describe('the tree', () => {
     expect(findBrokenLinks(tree, (path) => existsSync(join(root, path)))).toEqual([])
   })
 
-  it('dates its decisions and says what was rejected', () => {
+  it('dates and numbers its decisions, and says what was rejected', () => {
     expect(findUndatedDecisions(tree)).toEqual([])
   })
 })
@@ -442,6 +442,15 @@ describe('findUndatedDecisions', () => {
     expect(findUndatedDecisions(tree)).toEqual([
       'docs/decisions/use-node.md is not NNN-title.md with "# N. Title" and a date',
       'docs/decisions/use-node.md has no section "Rejected"',
+    ])
+  })
+
+  it('refuses a number that is used twice', () => {
+    const sections = '\n## Context\n\n## Decision\n\n## Consequences\n\n## Rejected\n'
+    const record = `# 7. Title\n\n2026-01-01\n${sections}`
+    const tree = plant({ 'docs/decisions/007-a.md': record, 'docs/decisions/007-b.md': record })
+    expect(findUndatedDecisions(tree)).toEqual([
+      '007 is the number of docs/decisions/007-a.md and docs/decisions/007-b.md',
     ])
   })
 })

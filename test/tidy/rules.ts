@@ -307,11 +307,18 @@ export function findBrokenLinks(tree: Tree, exists: (path: string) => boolean): 
   )
 }
 
-/** A decision record is numbered and dated, and says what was decided, why and instead of what. */
+/** A decision record is dated, has a number of its own, and says what was decided, why and instead of what. */
 export function findUndatedDecisions(tree: Tree): string[] {
-  return [...tree]
-    .filter(([path]) => path.startsWith('docs/decisions/'))
-    .flatMap(([path, text]) => {
+  const records = [...tree].filter(([path]) => path.startsWith('docs/decisions/'))
+  const numbers = Map.groupBy(records, ([path]) => /\/(\d+)-/.exec(path)?.[1] ?? path)
+  return [
+    ...[...numbers]
+      .filter(([, sharers]) => sharers.length > 1)
+      .map(
+        ([number, sharers]) =>
+          `${number} is the number of ${sharers.map(([path]) => path).join(' and ')}`,
+      ),
+    ...records.flatMap(([path, text]) => {
       const sections = ['Context', 'Decision', 'Consequences', 'Rejected']
       const missing = sections.filter((section) => !text.includes(`\n## ${section}\n`))
       return [
@@ -320,7 +327,8 @@ export function findUndatedDecisions(tree: Tree): string[] {
           : [`${path} is not NNN-title.md with "# N. Title" and a date`]),
         ...missing.map((section) => `${path} has no section "${section}"`),
       ]
-    })
+    }),
+  ]
 }
 
 /** Decisions 1 to 26 are in docs/protocol.md. */
