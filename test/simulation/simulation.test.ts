@@ -22,6 +22,7 @@ describe('the simulation', () => {
     [51_688, 'a busy store taken for a digest with nothing to gain'],
     [103_447, 'a session acquired by a claim that was given up for lost'],
     [122_903, 'a step begun beside a delivery that was still in the air'],
+    [127_380, 'a busy store while an undo was measured beside a delivery'],
     [224_079, 'the handoff for an erasure begun when the lease was lost'],
     [320_181, 'a session given back while the handoff for an erasure was written'],
   ])('keeps every law in seed %d: %s', async (seed) => {

@@ -319,7 +319,10 @@ export class SessionActor {
       const tokensAfter = await measureRevert(this.#parts.store, session, context, target)
       this.#dispatch({ kind: 'revert measured', target, tokensAfter, upto: context.upto })
     } catch (error) {
-      this.#absorbFailure(error)
+      // It was read beside a commit or a look, whose own end must still be waited for.
+      if (error instanceof KnownError && error.retryable) {
+        this.#dispatch({ kind: 'revert delayed', target })
+      } else this.#crash(error)
     }
   }
 }

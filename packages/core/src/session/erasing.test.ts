@@ -153,6 +153,27 @@ describe('an erasure of what a handoff tells', () => {
     expect((await rowOf(process.store, id)).pending.control).toBe(0)
   })
 
+  it('gives its session back only when the digest is written, also where it closes [I25]', async () => {
+    const digest = gated()
+    const process = host({ digest: digest.writer })
+    const id = await create(process.store, 'a')
+    await fill(process, id, 9)
+    await compacted(process, id)
+    const open = digest.close()
+    await ask(process.store, id, 'erase', { entries: [1] })
+    await process.run(150)
+    const { runner } = await rowOf(process.store, id)
+    const closed = process.runner.close()
+    await process.run(500)
+    expect((await rowOf(process.store, id)).runner).toBe(runner)
+    open()
+    await process.run(500)
+    await closed
+    const row = await rowOf(process.store, id)
+    // What was asked for waits for whoever holds the session next.
+    expect([row.runner, row.pending.control]).toEqual([null, 1])
+  })
+
   it('may name the handoff itself in its range', async () => {
     const process = host()
     const id = await create(process.store, 'a')

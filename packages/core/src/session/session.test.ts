@@ -12,6 +12,7 @@ import {
   says,
 } from '../../../../test/support/session-host.ts'
 import { textOf } from '../message/text.ts'
+import { StoreBusyError } from '../store/errors.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import type { HandoffWriter } from './handoff.ts'
 import { previewCompaction } from './preview.ts'
@@ -105,6 +106,50 @@ describe('a session', () => {
     await say(process.store, id, 'and now?')
     await process.run(500)
     expect(process.model.last.join('\n')).toContain('(a 0)')
+  })
+
+  it('reverts also where the store is busy beside a delivery, and shows each message once [I3]', async () => {
+    const store = openMemoryStore()
+    const measured = Promise.withResolvers<void>()
+    const delivered = Promise.withResolvers<void>()
+    let isBusy = false
+    const process = host({
+      store: Object.assign(Object.create(store) as typeof store, {
+        async readEntries(query: Parameters<typeof store.readEntries>[0]) {
+          if (query.kind !== 'revert' || !isBusy) return await store.readEntries(query)
+          isBusy = false
+          await measured.promise
+          throw new StoreBusyError({ waitedMs: 5, problem: 'locked' })
+        },
+        async deliver(request: Parameters<typeof store.deliver>[0]) {
+          const outcome = await store.deliver(request)
+          if (request.mail.length > 1) await delivered.promise
+          return outcome
+        },
+      }),
+    })
+    const id = await create(store, 'a')
+    await fill(process, id, 8)
+    await ask(store, id, 'compact')
+    await process.run(500)
+    isBusy = true
+    await ask(store, id, 'revert')
+    await say(store, id, 'first')
+    await say(store, id, 'second')
+    await process.run(200)
+    expect((await rowOf(store, id)).turnState).toBe('running')
+    measured.resolve()
+    await process.run(2_000)
+    // Nothing is decided before the delivery has ended.
+    expect(process.model.last).not.toContain('second')
+    delivered.resolve()
+    await process.run(2_000)
+    const turn = process.model.shown.find(({ context }) =>
+      context.slice(-1).some((message) => textOf(message) === 'second'),
+    )
+    expect(turn?.context.map(textOf).slice(-2)).toEqual(['first', 'second'])
+    expect(await rowOf(store, id)).toMatchObject({ effective: 0, pending: { control: 0 } })
+    expect(process.crashes).toEqual([])
   })
 
   it('previews without a trace, and installs exactly what was shown', async () => {

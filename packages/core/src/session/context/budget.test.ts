@@ -144,8 +144,17 @@ describe('mayAskModel', () => {
     const killed = (count: number) =>
       Array.from({ length: count }, (_, index) => attempt(index * 1_000, 'abandoned'))
     const { attemptsPerWindow } = SESSION_SETTINGS
-    expect(asks(...killed(4 * attemptsPerWindow - 1))).toBe('yes')
+    expect(asks(...killed(4 * (attemptsPerWindow - 1)))).toBe('yes')
     expect(asks(...killed(4 * attemptsPerWindow))).toBe('wait')
+  })
+
+  it('counts the attempt that is to begin whole, however little of the others was paid [I27]', () => {
+    const { attemptsPerWindow } = SESSION_SETTINGS
+    const whole = Array.from({ length: attemptsPerWindow - 1 }, (_, index) =>
+      attempt(index * 1_000, 'committed'),
+    )
+    expect(asks(...whole)).toBe('yes')
+    expect(asks(...whole, attempt(60_000, 'abandoned'))).toBe('wait')
   })
 
   it('lets a person ask after failures, within the same number of attempts', () => {

@@ -185,7 +185,7 @@ export function isClean(context: Context, covers: number): boolean {
   return next?.message.role !== 'tool'
 }
 
-/** After a revert, automatic compaction isTurnWaiting until the context has grown by a tenth. */
+/** After a revert, automatic compaction waits until the context has grown by a tenth. */
 export function isHeldByRevert({ session, context }: SessionView): boolean {
   if (session.base === 0 || session.base !== context.reverted) return false
   const grown = context.pieces
@@ -210,7 +210,8 @@ export function mayAskModel(
     return operation.by !== 'digest' && age >= 0 && age < settings.attemptWindowMs
   })
   const paid = asked.reduce((sum, operation) => sum + (isCutShort(operation) ? CUT_SHORT : 1), 0)
-  if (paid >= settings.attemptsPerWindow) {
+  // The next one counts whole: how it will end is not known.
+  if (paid + 1 > settings.attemptsPerWindow) {
     const oldest = asked.at(-1)?.startedAt ?? wall
     const waitMs = Math.max(1, oldest + settings.attemptWindowMs - wall)
     return { kind: 'wait', why: 'rate', waitMs }

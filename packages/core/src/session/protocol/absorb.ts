@@ -1,4 +1,4 @@
-import { entryNumber, type MailNumber, type OperationId } from '../../base/ids.ts'
+import { type EntryNumber, entryNumber, type MailNumber, type OperationId } from '../../base/ids.ts'
 import type { Refusal } from '../../store/commits.ts'
 import type { SessionView } from '../context/session-view.ts'
 import {
@@ -52,13 +52,16 @@ export function absorb(state: State, event: Event): Advance {
       return only(failed({ ...state, handoff: { kind: 'none' } }))
     case 'revert measured': {
       const { target, tokensAfter, upto } = event
-      if (state.revert.kind !== 'measuring') return only(state)
+      if (!isMeasuring(state, target)) return only(state)
       return only(
         numbered(state, (operation) => ({
           revert: { kind: 'measured', target, tokensAfter, upto, operation },
         })),
       )
     }
+    case 'revert delayed':
+      if (!isMeasuring(state, event.target)) return only(state)
+      return only(failed({ ...state, revert: { kind: 'none' } }))
     case 'replacement written': {
       const { mail, base, replacement } = event
       if (state.erasure.kind !== 'writing') return only(state)
@@ -82,6 +85,11 @@ export function absorb(state: State, event: Event): Advance {
 /** Nothing keeps the next step waiting any more. */
 export function tryNow(state: State): State {
   return { ...state, modelFailures: 0, modelRetryAt: 0, stepWait: null }
+}
+
+/** An answer about a compaction that is no longer the newest says nothing about the one that is. */
+function isMeasuring({ revert }: State, target: EntryNumber): boolean {
+  return revert.kind === 'measuring' && revert.target === target
 }
 
 /** What was asked for and may yet be done. */

@@ -237,6 +237,8 @@ export type Event = { readonly at: Instant } & (
       readonly tokensAfter: number
       readonly upto: EntryNumber
     }
+  /** The store could not be read just now; it is measured again. */
+  | { readonly kind: 'revert delayed'; readonly target: EntryNumber }
   | {
       readonly kind: 'replacement written'
       readonly mail: MailNumber

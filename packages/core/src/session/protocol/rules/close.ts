@@ -6,7 +6,7 @@ import { abortStep, abortTools } from './turn.ts'
 /** Nothing new begins; what runs is ended; then the lease is given back, whatever still waits. */
 export function closeDown(state: State): RuleOutcome {
   if (state.phase !== 'closing') return null
-  const { step, tools, handoff } = state
+  const { step, tools, handoff, erasure } = state
   if (step.kind === 'running' && !step.aborting) return abortStep(state)
   if (tools.kind === 'running' && !tools.aborting) return abortTools(state)
   if (handoff.kind === 'writing') {
@@ -17,5 +17,7 @@ export function closeDown(state: State): RuleOutcome {
     }
   }
   if (step.kind === 'running' || tools.kind === 'running') return 'wait'
+  // A digest takes little time, and it may not begin once the session is another's.
+  if (erasure.kind === 'writing') return 'wait'
   return commit(state, { verb: 'release', request: { lease: state.lease, reason: 'shutdown' } })
 }
