@@ -8,7 +8,7 @@ import { proxyFor } from './proxy.ts'
  * its own (one undici dispatcher), so that a title never waits behind a summary.
  *
  * A line is *current* while new loans get it. It is checked on every hit: a closed one is replaced.
- * Evicting it (a timeout, a reset, an abort, a dispatcher that died) takes it out of the pool at
+ * Evicting it (a timeout, a reset, a stop before any answer, a dispatcher that died) takes it out of the pool at
  * once, so nobody gets it again; it is destroyed when the last loan on it has come back, so nobody
  * else's stream is cut. A loan comes back exactly once, however often it is released.
  */
