@@ -1,21 +1,21 @@
 import type { Command } from 'commander'
 
-/** The commands as data, for shells to complete and for tests to hold documents against. */
+/** The commands as data: shell completion and the tests of the documents read them. */
 export interface CommandNode {
-  /** Words behind the program's name: `service print`; the program itself has none. */
+  /** The words after the program's name, such as `service print`; empty for the program itself. */
   readonly path: string
   readonly summary: string
   readonly commands: readonly { readonly name: string; readonly summary: string }[]
   readonly options: readonly {
     readonly names: readonly string[]
     readonly summary: string
-    /** The kind of its value; null: it takes none. */
+    /** The kind of its value; null: it takes no value. */
     readonly value: ValueKind | null
     readonly choices: readonly string[]
   }[]
-  /** What its arguments are; null: it takes none. */
+  /** The kind of its arguments; null: it takes none. */
   readonly argument: ValueKind | null
-  /** What the first argument may be, where that is a list. */
+  /** The allowed values of the first argument, where they are a fixed list. */
   readonly choices: readonly string[]
 }
 

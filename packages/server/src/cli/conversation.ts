@@ -4,11 +4,11 @@ import { UsageError } from '../host/errors.ts'
 import type { RouteAddress, Runtime, Session } from '../runtime/runtime.ts'
 import { COMMAND_SOURCE } from './admission.ts'
 
-/** Where a terminal talks: the session that its route points to, or one that was named. */
+/** The session of a terminal: the one that its route points to, or a named one. */
 export interface TerminalConversation {
   readonly agent: string
   readonly session: Session
-  /** `/new`: another session from now on; the old one keeps its mail and answers it. */
+  /** `/new`: moves to another session; the old one keeps its mail and answers it. */
   startAfresh(): Promise<TerminalConversation>
 }
 

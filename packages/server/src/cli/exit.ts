@@ -1,4 +1,4 @@
-/** Exit codes. Tests hold README and docs/guides/commands.md against them. */
+/** Exit codes. Tests compare README and docs/guides/commands.md with them. */
 export const EXIT = {
   done: 0,
   failed: 1,

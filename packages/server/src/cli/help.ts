@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { commandForm, programLocation } from './hint.ts'
 
-/** The text below a command's flags. A test holds docs/guides/commands.md against it. */
+/** The text below a command's flags. A test compares docs/guides/commands.md with it. */
 export interface Help {
   readonly codes: readonly (readonly [code: number, meaning: string])[]
   /** With `throughline` as the program's name; help prints the form that works in this folder. */

@@ -2,15 +2,15 @@ import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface ProgramLocation {
-  /** The folder of the package this program belongs to; in a clone `packages/server`. */
+  /** The folder of this program's package; in a clone `packages/server`. */
   readonly packageFolder: string
   readonly workingFolder: string
 }
 
 /**
- * How this program is called from the working folder, for hints that can be pasted: `npx
- * throughline` in a clone or beside a project that depends on it, `throughline` where it is installed
- * for everyone, else the path of its file.
+ * How to call this program from the working folder, for hints that can be pasted: `npx throughline`
+ * in a clone or a project that depends on it, `throughline` if it is installed globally, otherwise
+ * the path of its file.
  */
 export function commandForm({ packageFolder, workingFolder }: ProgramLocation): string {
   const [project, installed] = projectOf(packageFolder)
@@ -38,7 +38,7 @@ function isWithin(folder: string, parent: string): boolean {
   return folder === parent || folder.startsWith(parent + sep)
 }
 
-/** A word as a shell takes it. */
+/** Quotes a word for a shell. */
 export function shellWord(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

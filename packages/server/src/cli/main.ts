@@ -5,17 +5,22 @@ import { EXIT } from './exit.ts'
 import { buildProgram } from './program.ts'
 import { printable } from './terminal/printable.ts'
 
-/** The command `throughline`. Data goes to standard output, everything said to people to standard error. */
+/**
+ * The command `throughline`. Data goes to standard output, messages for people to standard error.
+ */
 
-/** Rights, space and limits are for the operator to change; the message names the call and the file. */
+/**
+ * Errors about permissions, space and limits, which the operator can fix; the message names the
+ * call and the file.
+ */
 const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']
 
 // A reader that has seen enough (`| head`) closes the pipe; that is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The writer gets any other error.
+  // The writer handles any other error.
   if (error.code === 'EPIPE') process.exit(EXIT.done)
 })
-// A full disk loses messages for people, not the work.
+// A full disk loses messages for people, but not the work.
 process.stderr.on('error', () => {})
 
 try {
@@ -26,7 +31,7 @@ try {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) {
-    // Commander has already said what is wrong.
+    // Commander has already printed the error.
     return error.exitCode === 0 ? EXIT.done : EXIT.usage
   }
   if (error instanceof KnownError) {
@@ -37,7 +42,7 @@ function exitCodeOf(error: unknown): number {
     process.stderr.write(`throughline: The system refused: ${printable(error.message)}.\n`)
     return EXIT.failed
   }
-  // A bug of ours: here a stack trace is what helps.
+  // A bug of ours, so print the stack trace.
   process.stderr.write(`throughline failed unexpectedly; please report this.\n`)
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
   return EXIT.failed

@@ -7,8 +7,8 @@ type Listing = Pick<Reads, 'findSession' | 'listSessions'>
 const LISTED_MAX = 5
 
 /**
- * The session of this id, or the only one whose id begins like it: ids are long to type. Not for what
- * cannot be undone.
+ * The session with this id, or the only one whose id begins with it. Not for actions that cannot be
+ * undone.
  */
 export async function requireNamed(
   store: Listing,
@@ -27,7 +27,7 @@ export async function findNamed(store: Listing, text: string): Promise<SessionId
   }
   const given = sessionId(text)
   if ((await store.findSession(given)) !== undefined) return given
-  // In the order of ids, those that begin with it come right behind it.
+  // Ids are sorted, so those that begin with the prefix follow it directly.
   const page = await store.listSessions({ after: given, limit: LISTED_MAX + 1 })
   const [only, ...others] = page.map(({ id }) => id).filter((id) => id.startsWith(text))
   if (only === undefined || others.length === 0) return only

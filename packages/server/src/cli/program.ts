@@ -12,12 +12,12 @@ import { serviceCommand } from './commands/service/service.ts'
 import { tokensCommand } from './commands/tokens/tokens.ts'
 import { sessionCommands } from './session-commands.ts'
 
-/** All commands, in the order in which a newcomer meets them. */
+/** All commands, in the order in which a new user needs them. */
 export function buildProgram(): Command {
   const program = new Command('throughline')
     .description('Durable sessions and memory for AI agents.')
     .version(readVersion(), '-V, --version')
-    .showHelpAfterError('Run it with --help to see what it takes.')
+    .showHelpAfterError('Run it with --help to see its options.')
     // Printed like every other error.
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, 'throughline: ')),
@@ -27,7 +27,7 @@ export function buildProgram(): Command {
     program.commandsGroup(heading)
     for (const command of commands) program.addCommand(inheriting(command, program))
   }
-  // Listed beside the last ones.
+  // Listed with the last group.
   return program.helpCommand(true)
 }
 
@@ -35,7 +35,7 @@ function groups() {
   const { talk, look, keep } = sessionCommands()
   return [
     { heading: 'Talk:', commands: talk },
-    { heading: 'Keep other agents:', commands: [runCommand(), proxyCommand(), leaveCommand()] },
+    { heading: 'Record other agents:', commands: [runCommand(), proxyCommand(), leaveCommand()] },
     { heading: 'Look:', commands: look },
     { heading: 'Keep:', commands: keep },
     { heading: 'Prove:', commands: [auditCommand(), doctorCommand(), rehearseCommand()] },
@@ -46,7 +46,7 @@ function groups() {
   ]
 }
 
-/** Commands below commands inherit as well: none may end the process by itself. */
+/** Subcommands inherit this too: no command may end the process by itself. */
 function inheriting(command: Command, parent: Command): Command {
   command.copyInheritedSettings(parent)
   for (const sub of command.commands) inheriting(sub, command)

@@ -12,7 +12,7 @@ import { serveCommand } from './commands/serve/serve.ts'
 import { sessionsCommand } from './commands/sessions/sessions.ts'
 import { showCommand } from './commands/show/show.ts'
 
-/** The commands for the sessions of a store, by what they do with them. */
+/** The commands that work on the sessions of a store, grouped by purpose. */
 export function sessionCommands(): Record<'talk' | 'look' | 'keep', readonly Command[]> {
   return {
     talk: [serveCommand(), chatCommand(), sendCommand(), mcpCommand()],

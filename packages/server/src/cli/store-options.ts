@@ -5,6 +5,6 @@ export function addStoreOptions(command: Command): Command {
   return addConfigOptions(
     command
       .optionsGroup('Where:')
-      .option('--store <path>', 'a SQLite file or a postgres:// address; else as configured'),
+      .option('--store <path>', 'a SQLite file or a postgres:// address; default: as configured'),
   )
 }

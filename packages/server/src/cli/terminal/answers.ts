@@ -6,18 +6,18 @@ import type { Session } from '../../runtime/runtime.ts'
 
 /** The output of a live conversation. */
 export interface Screen {
-  /** The next piece of what the agent says. */
+  /** The next piece of the answer. */
   stream(text: string): void
-  /** What the agent said is complete. */
+  /** The answer is complete. */
   endAnswer(): void
   /** A line for the person. */
   say(text: string): void
 }
 
 /**
- * Shows a session's answers as they come: piece by piece when this process runs the turn, whole when
- * another one does. The transcript decides: pieces of an interrupted attempt are withdrawn,
- * and an answer that was not streamed is read from it.
+ * Shows a session's answers as they arrive: in pieces if this process runs the turn, whole if
+ * another one does. The transcript is authoritative: pieces of an interrupted attempt are
+ * withdrawn, and an answer that was not streamed is read from it.
  */
 export class AnswerDisplay {
   readonly #session: Session
@@ -83,7 +83,7 @@ export class AnswerDisplay {
   }
 }
 
-/** With the time of the next try, where there is one. */
+/** With the time of the next try, if there is one. */
 export function noticeText({
   text,
   nextTryAt,

@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 export type Colour = 'green' | 'red' | 'yellow' | 'cyan' | 'dim' | 'bold'
 export type Paint = (colour: Colour, text: string) => string
 
-/** Colours where a person looks at it; NO_COLOR and FORCE_COLOR are heeded. */
+/** Colours on a terminal; obeys NO_COLOR and FORCE_COLOR. */
 export function paintOn(stream: NodeJS.WriteStream): Paint {
   return (colour, text) => styleText(colour, text, { stream })
 }

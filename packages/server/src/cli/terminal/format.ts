@@ -5,7 +5,7 @@ const UNITS = [
   { ms: 1_000, unit: 's' },
 ] as const
 
-/** `3 min ago`; clocks that disagree a little give `now`, never a time to come. */
+/** `3 min ago`; a time slightly in the future, from another clock, gives `now`. */
 export function ago(at: number, now: number): string {
   const unit = UNITS.find(({ ms }) => now - at >= ms)
   return unit === undefined ? 'now' : `${Math.floor((now - at) / unit.ms)} ${unit.unit} ago`

@@ -2,10 +2,12 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { UsageError } from '../../host/errors.ts'
 
-/** A conversation is held in memory whole, once as text and once as messages. */
+/** The whole conversation is in memory, once as text and once as messages. */
 const INPUT_BYTES_MAX = 256 * 1024 * 1024
 
-/** The text of a file, or of standard input for `-`. Gzipped input is known by its first bytes. */
+/**
+ * The text of a file, or of standard input for `-`. Gzipped input is recognised by its first bytes.
+ */
 export async function readInputText(path: string): Promise<string> {
   const raw = path === '-' ? await readStandardInput() : readBytes(path, INPUT_BYTES_MAX)
   return decode(isGzip(raw) ? unzip(raw, path) : raw, path)

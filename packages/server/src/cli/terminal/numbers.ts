@@ -12,16 +12,16 @@ export function countOption(
 export function parseCount(text: string, min: number, max: number): number {
   const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
   if (!(number >= min && number <= max)) {
-    throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`)
+    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`)
   }
   return number
 }
 
-/** The most that numbers of entries and mail go to. */
+/** The largest number of an entry or mail. */
 export const NUMBER_MAX = 2 ** 31 - 1
 const RANGES_MAX = 10_000
 
-/** `3`, `3-7` or `3-7,9`: the numbers that are meant, each once, rising. */
+/** Expands `3`, `3-7` or `3-7,9` to distinct numbers in ascending order. */
 export function parseRanges(text: string): readonly number[] {
   const numbers = new Set<number>()
   for (const piece of text.split(',')) {
@@ -29,10 +29,10 @@ export function parseRanges(text: string): readonly number[] {
     const from = Number(first)
     const to = Number(last)
     if (first === '' || from < 1 || from > to || to > NUMBER_MAX) {
-      throw new InvalidArgumentError('It is a list of entries such as 3, 3-7 or 3-7,9.')
+      throw new InvalidArgumentError('Give a list of entries such as 3, 3-7 or 3-7,9.')
     }
     if (numbers.size + to - from >= RANGES_MAX) {
-      throw new InvalidArgumentError(`It names at most ${RANGES_MAX} entries at once.`)
+      throw new InvalidArgumentError(`Name at most ${RANGES_MAX} entries at once.`)
     }
     for (let number = from; number <= to; number++) numbers.add(number)
   }
@@ -50,6 +50,6 @@ const SPANS: { readonly [unit: string]: number } = {
 export function parseSpan(text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text.trim()) ?? []
   const ms = Number(digits) * (SPANS[unit] ?? Number.NaN)
-  if (!(ms > 0)) throw new InvalidArgumentError('It is a time such as 90s, 15m, 12h or 30d.')
+  if (!(ms > 0)) throw new InvalidArgumentError('Give a time such as 90s, 15m, 12h or 30d.')
   return ms
 }

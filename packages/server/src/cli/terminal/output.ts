@@ -13,7 +13,7 @@ import { KnownError } from '#core/base/errors'
 import { UsageError } from '../../host/errors.ts'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../host/platform.ts'
 
-/** Writes to standard output for `-`, else to a file that is never seen half written. */
+/** Writes to standard output for `-`, otherwise atomically to a file. */
 export function writeOutput(path: string, text: string): Promise<void> {
   if (path === '-') {
     return new Promise((resolve, reject) => {
@@ -50,14 +50,14 @@ function writeFileWhole(path: string, text: string): void {
     if (there === undefined) replaceFile(path, text)
     // Replaces the target of a link, and keeps the file's mode.
     else if (there.isFile()) replaceFile(realpathSync(path), text, there.mode & 0o777)
-    // Pipes and devices are written to; a file in their place would break other programs.
+    // Write into pipes and devices; replacing them by a file would break other programs.
     else writeFileSync(path, text)
   } catch (error) {
     throw cannotWrite(path, error)
   }
 }
 
-/** Private by default: most output holds conversations. */
+/** Private by default: most output contains conversations. */
 function replaceFile(path: string, text: string, mode = PRIVATE_MODE): void {
   const folder = dirname(path)
   const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 
 /**
- * Conversations hold anything and terminals obey escape sequences, so they are removed, as are
- * marks that turn the direction of writing. Line breaks stay.
+ * Removes escape sequences, which a terminal would obey, and characters that change the writing
+ * direction. Line breaks stay.
  */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(UNSEEN, ' ')

@@ -1,6 +1,6 @@
 /**
- * One line on a terminal while something long runs, gone when it is done. Anywhere else there is
- * nothing: logs and pipes get no half lines.
+ * Shows one line on a terminal during long work and removes it at the end. Logs and pipes get
+ * nothing.
  */
 export class ProgressLine {
   readonly #stream: NodeJS.WriteStream
@@ -11,8 +11,7 @@ export class ProgressLine {
   constructor(text: string, stream: NodeJS.WriteStream = process.stderr) {
     this.#stream = stream
     this.#text = text
-    // Also without a terminal: a command that waits for another process has nothing else
-    // that keeps it alive.
+    // Also without a terminal: nothing else keeps a command alive that waits for another process.
     this.#timer = setInterval(() => this.#draw(), 1_000)
   }
 
@@ -28,7 +27,7 @@ export class ProgressLine {
     this.clear()
   }
 
-  /** Makes room for a line of another kind; the next second draws it again. */
+  /** Clears the line for other output; the next tick redraws it. */
   clear(): void {
     if (this.#stream.isTTY) this.#stream.write('\r\u001b[K')
   }

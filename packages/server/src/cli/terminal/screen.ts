@@ -3,8 +3,8 @@ import type { Screen } from './answers.ts'
 import { printable } from './printable.ts'
 
 /**
- * A terminal on which an answer grows while the next message is being typed. Whole lines scroll up
- * and are never redrawn; below them readline draws its prompt: the unfinished line of the
+ * A terminal that shows a growing answer while the user types the next message. Complete lines
+ * scroll up and are never redrawn; below them readline draws its prompt: the unfinished line of the
  * answer, the status, and the input.
  */
 export class TerminalScreen implements Screen {
@@ -52,7 +52,7 @@ export class TerminalScreen implements Screen {
   }
 
   #columns(): number {
-    return Math.max(20, this.#output.columns || 80) // a terminal may not know, and says 0
+    return Math.max(20, this.#output.columns || 80) // 0 if the terminal does not know its width
   }
 
   #above(lines: readonly string[]): void {
@@ -61,7 +61,7 @@ export class TerminalScreen implements Screen {
     cursorTo(this.#output, 0)
     clearScreenDown(this.#output)
     this.#output.write(`${lines.join('\n')}\n`)
-    // Readline goes up by as many rows as it drew last, and those are gone.
+    // Readline moves up by the rows that it drew last, which no longer exist.
     Object.assign(this.#lines, { prevRows: 0 })
     this.#draw()
   }
@@ -76,7 +76,7 @@ export class TerminalScreen implements Screen {
 
 /**
  * Splits a growing text into complete lines and the unfinished rest. A line wider than the terminal
- * is broken at a blank, as the terminal would do, so that little has to be redrawn.
+ * is broken at a space, so that little has to be redrawn.
  */
 export function splitLines(
   text: string,

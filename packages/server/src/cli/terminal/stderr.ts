@@ -1,11 +1,11 @@
 import { printable } from './printable.ts'
 
-/** A sentence for the person, on standard error: standard output holds data only. */
+/** Prints a message for people on standard error; standard output is for data only. */
 export function printNotice(sentence: string): void {
   process.stderr.write(`${printable(sentence)}\n`)
 }
 
-/** Data as it is for a program; without escape sequences where a person looks at it. */
+/** Prints data unchanged for programs, without escape sequences on a terminal. */
 export function forTerminal(text: string): string {
   return process.stdout.isTTY ? printable(text) : text
 }

@@ -1,6 +1,6 @@
 import type { Colour, Paint } from './colours.ts'
 
-/** A table for people: columns as wide as they need to be, two blanks between them. */
+/** A text table: columns as wide as their content, two spaces between them. */
 export interface Column {
   readonly title: string
   readonly align?: 'right'

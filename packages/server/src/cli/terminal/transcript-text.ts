@@ -9,9 +9,9 @@ import { countText, moment } from './format.ts'
 import { printable } from './printable.ts'
 
 /**
- * A transcript for people. Every entry has its number, so that it can be named to `show --at`,
- * `purge` and a colleague. Entries that the model no longer sees word for word have a rule at the
- * left; the handoff that replaces them follows where it was written.
+ * A transcript as text. Every entry has its number, for `show --at` and `purge`. Entries that the
+ * model no longer sees word for word have a rule at the left; the handoff that replaces them
+ * appears where it was written.
  */
 export interface TranscriptStyle {
   readonly paint: Paint
@@ -20,7 +20,8 @@ export interface TranscriptStyle {
 }
 
 export function drawEntries(entries: readonly TranscriptEntry[], style: TranscriptStyle): string {
-  // Models never see ends of turns and the like; between covered entries they count as covered.
+  // Models never see entries such as the end of a turn; between covered entries they count as
+  // covered.
   const covered = entries.findLast((entry) => entry.isCovered)?.number ?? 0
   return entries
     .map((entry) => `${drawEntry({ ...entry, isCovered: entry.number <= covered }, style)}\n`)
@@ -66,7 +67,7 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
       return {
         title: !('to' in entry.meta)
           ? `compaction #${word(entry.meta, 'target')} undone`
-          : `rewound: the conversation goes on from #${word(entry.meta, 'to')}`,
+          : `rewound: the conversation continues from #${word(entry.meta, 'to')}`,
         lines: [],
       }
     case 'turn':
@@ -129,7 +130,7 @@ function describePin({ meta, body }: TranscriptEntry): EntryText {
   return { title: `pin ${name}`, lines: printable(plainBody(body ?? '[erased]')).split('\n') }
 }
 
-/** Whose words an entry holds, as people say it. */
+/** The author of an entry, in words for people. */
 export function speakerOf(entry: Pick<TranscriptEntry, 'kind' | 'meta'>): string {
   if (entry.kind === 'input') return isNotification(entry) ? 'notification' : 'user'
   return entry.kind === 'assistant' ? 'agent' : entry.kind

@@ -7,7 +7,7 @@ export interface Fill {
 }
 
 const WIDTH = 10
-// A background compaction begins at 75 % of what may be used; near the end a person may want to look.
+// A background compaction begins at 75 % of what may be used; the colour changes near the limit.
 const WATCH_SHARE = 0.75
 const FULL_SHARE = 0.95
 

@@ -26,15 +26,15 @@ export function auditCommand(): Command {
     .summary('prove what happened: no session lost its identity or a message')
     .description(
       'Proves from audit logs what happened: that no session lost its identity or a message. ' +
-        'Without logs: those beside the configured store, held against it. ' +
-        '`doctor` finds damage, `rehearse` plays the worst day on this machine.',
+        'Without logs, it checks those beside the configured store against that store. ' +
+        '`doctor` finds damage; `rehearse` runs a drill with faults on this machine.',
     )
     .argument('[log...]', 'audit logs, one per process, in any order; - is standard input')
     .option('--json', 'print the verdicts as JSON')
     .optionsGroup('Where:')
     .option(
       '--store <path>',
-      'hold the logs against this store, a SQLite file or postgres://…; it is only read',
+      'check the logs against this store, a SQLite file or postgres://…; it is only read',
     )
     .action(async (logs: string[], flags: AuditFlags) => {
       process.exitCode = await runAudit(logs, flags)
@@ -53,7 +53,7 @@ export function auditCommand(): Command {
 }
 
 async function runAudit(named: readonly string[], flags: AuditFlags): Promise<number> {
-  // Asked for only here: the other commands must not pay for loading SQLite.
+  // Imported here so that other commands do not load SQLite.
   const { openForReading } = await import('../../../host/open-store.ts')
   const found = named.length === 0 ? await findLogs(flags) : null
   const where = found === null ? whereOf(flags) : found.where
@@ -88,7 +88,7 @@ interface FoundLogs {
   readonly older: readonly string[]
 }
 
-/** Those that the processes of a store have written beside it. */
+/** The logs that the store's processes have written beside it. */
 async function findLogs(flags: AuditFlags): Promise<FoundLogs> {
   const { auditFolder, checkExists, olderAuditFolders, storeOf } = await import(
     '../../../host/store-selection.ts'
@@ -102,7 +102,7 @@ async function findLogs(flags: AuditFlags): Promise<FoundLogs> {
   }
 }
 
-/** All logs of the store, and the older ones whose first session the store knows. */
+/** All logs of the store, and the older ones whose first session is in the store. */
 async function takeLogs(
   { where, folder, paths: own, older }: FoundLogs,
   isKnown: (id: SessionId) => Promise<boolean>,
@@ -128,7 +128,7 @@ async function takeLogs(
   if (taken.length > 0)
     printNotice(`And ${countText(taken.length, 'log')} of an earlier version in ${folders}.`)
   if (isServer(where.url))
-    printNotice('Where other hosts use this store as well, name their logs, too.')
+    printNotice('If other hosts use this store too, name their logs as well.')
   return paths
 }
 

@@ -3,7 +3,7 @@ import { AUDIT_LAWS } from '#core/audit/laws/laws'
 import type { Paint } from '../../terminal/colours.ts'
 import { countText, grouped } from '../../terminal/format.ts'
 
-/** Offences listed per law; `--json` holds more, and the count is always complete. */
+/** Offences listed per law; `--json` lists more, and the count is always complete. */
 const OFFENCES_LISTED_MAX = 3
 
 /** The verdicts for people: one row per law, the lines that break it, and what to do. */
@@ -70,7 +70,7 @@ function notesOf({ laws, logs }: AuditReport): readonly string[] {
       (path) => `note: the last line of ${path} is torn: its process was killed while writing it.`,
     ),
     ...(isOpen && !isStoreGiven
-      ? ['note: name the store with --store to check what the logs do not hold.']
+      ? ['note: name the store with --store to check what the logs do not contain.']
       : []),
   ]
 }

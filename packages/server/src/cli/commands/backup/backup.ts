@@ -9,12 +9,12 @@ import { printNotice } from '../../terminal/stderr.ts'
 
 export function backupCommand(): Command {
   const command = new Command('backup')
-    .summary('copy the whole store to a new file while others go on writing')
+    .summary('copy the whole store to a new file while it is in use')
     .description(
-      'Copies the whole store to a new file while others go on writing. The copy is a store: name ' +
-        'it with --store. A store on PostgreSQL is copied with the server’s own tools.',
+      'Copies the whole store to a new file while it is in use. The copy is a store: name ' +
+        'it with --store. Copy a PostgreSQL store with the server’s own tools.',
     )
-    .argument('<file>', 'where to; must not exist')
+    .argument('<file>', 'the new file; must not exist')
     .action(async (file: string, flags: StoreFlags) => {
       const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
       process.exitCode = await withStoreRuntime(flags, async ({ store }) => {

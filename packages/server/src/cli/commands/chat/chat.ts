@@ -26,19 +26,22 @@ export function chatCommand(): Command {
   const command = new Command('chat')
     .summary('talk to an agent here in the terminal')
     .description(
-      'Talks to an agent. Everything said is safe in the store; leave and come back, and the ' +
-        'conversation goes on. With piped input each line is a message, and only the answers are ' +
+      'Talks to an agent. Every message is stored; leave and come back, and the ' +
+        'conversation continues. With piped input each line is a message, and only the answers are ' +
         'printed. May run beside `serve` on the same store.',
     )
-    .option('--agent <name>', 'whom to talk to; else the first that is configured')
-    .option('--session <session>', 'in this one; else where the last chat with the agent was')
+    .option('--agent <name>', 'the agent to talk to; default: the first one configured')
+    .option(
+      '--session <session>',
+      'talk in this session; default: the one of the last chat with the agent',
+    )
     .action(async (flags: ChatFlags) => {
       process.exitCode = await runChat(flags)
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'left; with piped input: everything was answered'],
-      [EXIT.failed, 'with piped input: something was not answered'],
+      [EXIT.done, 'you left; with piped input: every message was answered'],
+      [EXIT.failed, 'with piped input: a message was not answered'],
       [EXIT.usage, 'wrong usage, or no such agent or session'],
     ],
     examples: [
@@ -64,13 +67,13 @@ async function runChat(flags: ChatFlags): Promise<number> {
   }
 }
 
-/** One that may be made, because an agent is named, is named in full. */
+/** With an agent, the session may be created, so its id must be complete. */
 async function named(store: Store, { session = '', agent }: ChatFlags): Promise<SessionId> {
   const known = agent === undefined ? await findNamed(store, session) : undefined
   return known ?? sessionId(session)
 }
 
-/** One message after another, each answered before the next: what a script expects. */
+/** Sends one message after another and waits for each answer, as a script expects. */
 async function chatFromPipe(first: TerminalConversation): Promise<number> {
   let conversation = first
   let exitCode: number = EXIT.done
@@ -115,7 +118,7 @@ async function answerOne({ session }: TerminalConversation, text: string): Promi
   return false
 }
 
-/** Lines, with those that end in a backslash joined to the next one. */
+/** Joins a line that ends in a backslash to the next one. */
 export async function* joinedLines(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let begun = ''
   for await (const line of lines) {

@@ -17,7 +17,7 @@ import { printable } from '../../terminal/printable.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 import { drawFound } from '../search/text.ts'
 
-/** The commands of every chat, and the way out of this one. */
+/** The commands of every chat, and `/quit`. */
 export const TERMINAL_COMMANDS = {
   ...CHAT_COMMANDS,
   quit: { form: '/quit', does: 'leave; a running turn continues' },
@@ -33,7 +33,7 @@ export function helpText(): string {
   const forms = Object.values(TERMINAL_COMMANDS)
   const width = Math.max(...forms.map(({ form }) => form.length))
   const lines = forms.map(({ form, does }) => `${form.padEnd(width)}  ${does}`)
-  return [...lines, 'A line that ends in \\ goes on in the next one.'].join('\n')
+  return [...lines, 'A line that ends in \\ continues on the next line.'].join('\n')
 }
 
 /** Runs a command on a session and describes the outcome. The caller handles `new` and `quit`. */

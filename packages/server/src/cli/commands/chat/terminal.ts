@@ -149,7 +149,7 @@ class TerminalTalk {
     if (summary !== undefined) this.#screen.status(statusText(summary, this.#paint))
   }
 
-  /** Ctrl-C ends what runs; with nothing running, twice in a row leaves. */
+  /** Ctrl-C stops the running turn; twice in a row with no turn running, it leaves. */
   async #interrupt({ session }: TerminalConversation): Promise<void> {
     const summary = await session.summary()
     if (summary !== undefined && summary.state !== 'idle') {
@@ -198,7 +198,7 @@ function changesStatus(event: RuntimeEvent): boolean {
   return event.type === 'stored' && STATUS_EVENTS.includes(event.kind)
 }
 
-/** What was typed in earlier chats, the newest first, as readline wants it. */
+/** The input of earlier chats, newest first, as readline expects. */
 const HISTORY_MAX = 500
 
 function readHistory(folder = stateFolder()): readonly string[] {
@@ -210,7 +210,7 @@ function readHistory(folder = stateFolder()): readonly string[] {
   }
 }
 
-/** Private; a folder that cannot be written costs the history and nothing else. */
+/** Private. If the folder cannot be written, only the history is lost. */
 function writeHistory(lines: readonly string[], folder = stateFolder()): void {
   try {
     mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })

@@ -27,7 +27,7 @@ import { parseSummarizer, type Summarizer } from './summarizer.ts'
 
 const PROMPT_BYTES_MAX = 1024 * 1024
 
-/** Repairs and warnings printed; the rest is counted. `--stats` holds them all. */
+/** How many repairs and warnings are printed; the rest are counted. `--stats` has all of them. */
 const WARNINGS_PRINTED_MAX = 10
 
 export function compactCommand(): Command {
@@ -44,7 +44,7 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
     throw new UsageError(`--stats and --output both name ${flags.stats}; give each its own file.`)
   }
   if (flags.stats === '-' && flags.output === '-') {
-    throw new UsageError('--stats - needs --output FILE: standard output holds the conversation.')
+    throw new UsageError('--stats - needs --output FILE: the conversation goes to standard output.')
   }
   const summarizer = parseSummarizer(flags.summarizer, {
     timeoutMs: flags.summarizerTimeout * 1_000,
@@ -92,7 +92,7 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
     case 'cannot-fit':
       printNotice(`Cannot fit (${result.reason}): ${result.explanation}`)
       printNotice(
-        'Raise --window or --target-tokens, or shorten what does not fit. Nothing was written.',
+        'Raise --window or --target-tokens, or shorten the part that does not fit. Nothing was written.',
       )
       return EXIT.cannotFit
     default:
@@ -100,7 +100,9 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
   }
 }
 
-/** The rules that a format's provider holds a request against. The other formats serve any provider. */
+/**
+ * The rules that a format's provider applies to a request. Other formats work with any provider.
+ */
 const DIALECT_BY_FORMAT: { readonly [format in FormatName]?: Dialect } = {
   'openai-chat': 'openai-chat',
   hermes: 'openai-chat',
@@ -133,7 +135,7 @@ function readFrom(file: string, text: string, format: CompactFlags['format']): C
 function checkPrompt({ promptFile, summarizer }: CompactFlags, { by }: Summarizer): void {
   if (promptFile === undefined) return
   if (readTextFile(promptFile, PROMPT_BYTES_MAX).trim() === '') {
-    throw new UsageError(`${promptFile} is empty; it should hold the instructions.`)
+    throw new UsageError(`${promptFile} is empty; it should contain the instructions.`)
   }
   if (by !== 'model') printNotice(`--prompt-file has no effect: ${summarizer} calls no model.`)
 }
@@ -194,7 +196,7 @@ function printExplanation(file: string, flags: CompactFlags, result: CompactResu
   if (result.outcome !== 'compacted' || file === '-') return
   const program = commandForm(programLocation())
   const written = flags.output === '-' ? '' : `The result is in ${flags.output}.\n`
-  // Half of it, where a handoff still fits.
+  // Half of it, if a handoff still fits.
   const target = Math.round(result.stats.tokensAfter / 2_000) * 1_000
   const smaller = `  ${program} compact ${shellWord(file)} --target-tokens ${target} --explain -o smaller.json\n`
   stderr.write(

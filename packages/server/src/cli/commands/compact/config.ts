@@ -4,8 +4,8 @@ import { loadRequest } from '../../../host/flags.ts'
 import type { CompactFlags } from './options.ts'
 
 /**
- * The section `compaction` of the configuration, for compacting a file. It is loaded as in every other
- * command; flags override it for one run.
+ * The section `compaction` of the configuration, for compacting a file. Flags override it for one
+ * run.
  */
 export type FileCompaction = Pick<CompactOptions, 'budget' | 'prompt' | 'warnFrom'>
 

@@ -6,12 +6,12 @@ import { textOf } from '#core/message/text'
 import { printable } from '../../terminal/printable.ts'
 
 /**
- * The picture for people: what the context was made of before and after, to one scale, and why each
- * part is there. Text in, text out; the caller says how wide the terminal is and how to paint.
+ * Draws the context before and after to one scale, and says why each part is there. Pure: the
+ * caller passes the terminal's width and the colours.
  */
 export interface Canvas {
   readonly columns: number
-  /** Without colours every kind has its own letter, so that the bars can still be read. */
+  /** Each kind has its own letter, so that the bars can be read without colours. */
   readonly coloured: boolean
   readonly paint: (colour: Colour, text: string) => string
 }
@@ -30,7 +30,7 @@ const KINDS = {
   incoming: { colour: 'greenBright', mark: '>', label: 'incoming' },
 } as const satisfies Record<Kind, { colour: string; mark: string; label: string }>
 
-/** The kinds of a context, and the tokens sent beside its messages. */
+/** The kinds of messages in a context, and the tokens sent beside them. */
 type Kind = ContextKind | 'beside'
 type Tokens = Readonly<Partial<Record<Kind, number>>>
 
@@ -107,8 +107,8 @@ function drawMark(kind: Kind, cells: number, { coloured, paint }: Canvas): strin
 }
 
 /**
- * How many of `width` cells each kind gets: in proportion, with one at least for each that is there
- * (a bar too narrow for all of them shows the first ones).
+ * Shares `width` cells among the kinds in proportion, at least one for each that occurs. A bar that
+ * is too narrow for all kinds shows the first ones.
  */
 export function shareCells(kinds: Tokens, width: number): Tokens {
   const present = ORDER.filter((kind) => (kinds[kind] ?? 0) > 0).slice(0, width)
@@ -116,7 +116,7 @@ export function shareCells(kinds: Tokens, width: number): Tokens {
   const cells: Partial<Record<Kind, number>> = {}
   let tokensLeft = total
   let cellsLeft = width
-  // Smallest first: what rounding gives to the small ones is taken from the large.
+  // Smallest first, so that the cells that rounding adds to small kinds come from large ones.
   const bySize = present.toSorted((a, b) => (kinds[a] ?? 0) - (kinds[b] ?? 0))
   for (const [index, kind] of bySize.entries()) {
     const tokens = kinds[kind] ?? 0
@@ -199,7 +199,7 @@ function ledgerKinds(handoff: Handoff | undefined): string {
   return `${listed.join(', ')}${most.length > listed.length ? ' and more' : ''}`
 }
 
-/** What the next model has to go on with, so that a person sees at a glance that it is there. */
+/** The material from which the next model continues, shown at a glance. */
 function listOpen(
   { messages }: CompactResult,
   handoff: Handoff | undefined,
@@ -219,7 +219,7 @@ function listOpen(
   const rest = items.length - OPEN_LINES_MAX
   return [
     '',
-    canvas.paint('bold', 'To go on with'),
+    canvas.paint('bold', 'To continue with'),
     ...items.slice(0, OPEN_LINES_MAX).map((item) => `  ${lineWithin(item, canvas.columns - 2)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
   ]

@@ -7,7 +7,10 @@ import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { parseSpan } from '../../terminal/numbers.ts'
 
-/** The flags of `throughline compact`. Flag before environment before file before default. */
+/**
+ * The flags of `throughline compact`. A flag overrides the environment, which overrides the file,
+ * which overrides the default.
+ */
 export interface CompactFlags {
   readonly format: FormatName | 'auto'
   readonly to?: FormatName
@@ -58,7 +61,7 @@ export function checkKinds(command: Command, file: string | undefined): void {
     if (COMMON_FLAGS.includes(name) || SESSION_FLAGS.includes(name) === isForSession) continue
     throw new UsageError(
       isForSession
-        ? `${option.long} is for files; a session is compacted as it is configured.`
+        ? `${option.long} is for files; a session is compacted as configured.`
         : `${option.long} needs --session.`,
     )
   }
@@ -66,11 +69,11 @@ export function checkKinds(command: Command, file: string | undefined): void {
 
 export function buildCompactCommand(): Command {
   const command = new Command('compact')
-    .summary('make a conversation, or a session, smaller without losing what matters')
+    .summary('make a conversation or a session smaller without losing what matters')
     .description(
-      'Compacts a conversation: the older part becomes a handoff with which any model can go on, ' +
-        'the newest part stays word for word. Writes the result in the format it came in. It ' +
-        'can also ask for the compaction of a session.',
+      'Compacts a conversation: the older part becomes a handoff from which any model can continue, ' +
+        'and the newest part stays word for word. Writes the result in the format of the input. It ' +
+        'can also request the compaction of a session.',
     )
     .argument('[file]', 'the conversation (may be gzipped), or - for standard input')
     .optionsGroup('Formats:')
@@ -80,30 +83,32 @@ export function buildCompactCommand(): Command {
         .default('auto'),
     )
     .addOption(
-      new Option(
-        '--to <format>',
-        'format of the output; the same as the input if not given',
-      ).choices(FORMAT_NAMES),
+      new Option('--to <format>', 'format of the output; default: the same as the input').choices(
+        FORMAT_NAMES,
+      ),
     )
-    .option('-o, --output <file>', 'write there instead of to standard output', '-')
-    .optionsGroup('Budget, in tokens (200000, 200_000 or 200k); else as configured:')
+    .option('-o, --output <file>', 'write to this file instead of standard output', '-')
+    .optionsGroup('Budget, in tokens (200000, 200_000 or 200k); default: as configured:')
     .addOption(
-      tokens('--window <n>', 'what the model takes, input and output together', 1).env(
+      tokens('--window <n>', 'the model’s context window, input and output together', 1).env(
         'THROUGHLINE_COMPACTION_WINDOW',
       ),
     )
-    .addOption(tokens('--target-tokens <n>', 'the whole result is at most this large', 1))
+    .addOption(tokens('--target-tokens <n>', 'the most that the whole result may take', 1))
     .addOption(tokens('--keep-tokens <n>', 'how much of the newest part stays word for word'))
     .addOption(tokens('--user-tokens <n>', "how much of the user's own words is kept"))
     .addOption(
       tokens('--ledger-tokens <n>', 'how large the list of paths, commands and errors may be'),
     )
     .addOption(
-      new Option('--preset <name>', 'start from the habits of another system').choices(
+      new Option('--preset <name>', 'start from the defaults of another system').choices(
         Object.keys(PRESETS),
       ),
     )
-    .option('--model <name>', 'count tokens as for this model; else as the conversation says')
+    .option(
+      '--model <name>',
+      'count tokens for this model; default: the model named in the conversation',
+    )
     .option('--if-needed', 'change nothing below the threshold')
     .addOption(
       new Option('--trigger <name>', 'preflight: the last message is a new request, kept in full')
@@ -125,24 +130,27 @@ export function buildCompactCommand(): Command {
         .default(600)
         .argParser(parseSeconds),
     )
-    .option('--focus <text>', 'what the summary should give special attention to')
-    .option('--prompt-file <file>', 'replaces the built-in instructions; else `compaction.prompt`')
+    .option('--focus <text>', 'what the summary should focus on')
+    .option(
+      '--prompt-file <file>',
+      'replaces the built-in instructions; default: `compaction.prompt`',
+    )
     .optionsGroup('Reports:')
-    .option('--stats <file>', 'write the figures as JSON; - is standard output, with --output')
+    .option('--stats <file>', 'write the figures as JSON; - is standard output and needs --output')
     .option('--explain', 'show on standard error what was kept, and why')
     .optionsGroup('A session instead of a file:')
-    .option('--session <session>', 'compact this session, by the process that serves its store')
-    .option('--preview', 'show the handoff it would get, and change nothing')
+    .option('--session <session>', 'compact this session, in the process that serves its store')
+    .option('--preview', 'show the handoff that it would get, and change nothing')
     .option('--wait', 'wait until it is done')
     .addOption(
       new Option('--timeout <time>', 'how long to wait')
         .argParser(parseSpan)
         .default(parseSpan(TIMEOUT), TIMEOUT),
     )
-    .option('--json', 'print what happened as JSON')
+    .option('--json', 'print the outcome as JSON')
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'compacted; of a session without --wait: asked for'],
+      [EXIT.done, 'compacted; a session without --wait: requested'],
       [EXIT.failed, 'refused or failed; nothing was written'],
       [EXIT.usage, 'wrong usage or unreadable input'],
       [EXIT.nothingToCut, 'nothing to cut; the input was passed through'],
@@ -172,9 +180,9 @@ export function parseTokens(text: string, minimum: number): number {
   const [, digits = '', unit = ''] = match ?? []
   const number = Number(digits.replace(/[_,]/g, '')) * (UNITS[unit.toLowerCase()] ?? 1)
   if (match === null || !Number.isInteger(number)) {
-    throw new InvalidArgumentError('It is a whole number of tokens, such as 200000 or 200k.')
+    throw new InvalidArgumentError('Give a whole number of tokens, such as 200000 or 200k.')
   }
-  if (number < minimum) throw new InvalidArgumentError(`It is ${minimum} at least.`)
+  if (number < minimum) throw new InvalidArgumentError(`It must be at least ${minimum}.`)
   return number
 }
 
@@ -182,7 +190,7 @@ function parseSeconds(text: string): number {
   const seconds = Number(text)
   // Timers hold no more than 2^31 ms.
   if (!(seconds > 0 && seconds <= 86_400)) {
-    throw new InvalidArgumentError('It is a number of seconds, more than 0 and at most 86400.')
+    throw new InvalidArgumentError('Give a number of seconds, more than 0 and at most 86400.')
   }
   return seconds
 }

@@ -13,7 +13,7 @@ import { ProgressLine } from '../../terminal/progress.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import type { CompactFlags } from './options.ts'
 
-/** `compact --session`: asks for a compaction, or shows what it would make. */
+/** `compact --session`: requests a compaction, or previews its handoff. */
 export async function compactSession(flags: CompactFlags): Promise<number> {
   const { withStoreRuntime, withAgentRuntime } = await import('../../../host/with-runtime.ts')
   // A preview asks the agent's own model; a request only goes into the mailbox.
@@ -38,8 +38,8 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
   if (!flags.wait) {
     if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail }))
     else {
-      const by = 'by the process that serves it; --wait reports how it ended'
-      printNotice(`Asked for: session ${session.id} is compacted ${by}.`)
+      const by = 'by the process that serves it; --wait reports the outcome'
+      printNotice(`Requested: session ${session.id} will be compacted ${by}.`)
     }
     await warnIfUnserved(runtime)
     return EXIT.done
@@ -68,7 +68,7 @@ function reportOutcome(session: Session, made: CompactionView | null): number {
     return EXIT.nothingToCut
   }
   if (made.state !== 'committed') {
-    printNotice(`The compaction ended as ${made.state} (${made.reason}); the session is as it was.`)
+    printNotice(`The compaction ended as ${made.state} (${made.reason}); the session is unchanged.`)
     return EXIT.failed
   }
   const { tokensBefore, tokensAfter } = made
@@ -100,7 +100,7 @@ async function preview(session: Session, flags: CompactFlags): Promise<number> {
       printNotice(`Session ${session.id} has nothing to compact yet.`)
       return EXIT.nothingToCut
     case 'failed':
-      throw new FailedError(`No preview could be made: ${result.reason}. Nothing was changed.`)
+      throw new FailedError(`No preview could be made: ${result.reason}. Nothing changed.`)
     default:
       return result satisfies never
   }

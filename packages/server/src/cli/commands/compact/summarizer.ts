@@ -5,7 +5,7 @@ import { UsageError } from '../../../host/errors.ts'
 import { END_SIGNALS, killGroup, LEADS_GROUP } from '../../../host/platform.ts'
 import { readTextFile } from '../../terminal/input.ts'
 
-/** Far more than any budget accepts; a program that writes on and on is stopped here. */
+/** Far more than any budget accepts; a program that never stops writing is ended here. */
 const SUMMARY_BYTES_MAX = 1024 * 1024
 
 /** How much of a failing program's error output is shown. */
@@ -42,7 +42,7 @@ function splitOnce(text: string): [string, string?] {
 
 function givenText(path: string): Summarizer {
   const text = readTextFile(path, SUMMARY_BYTES_MAX)
-  if (text.trim() === '') throw new UsageError(`${path} is empty; it should hold the summary.`)
+  if (text.trim() === '') throw new UsageError(`${path} is empty; it should contain the summary.`)
   return { by: 'given', text }
 }
 
@@ -62,9 +62,9 @@ interface CommandRun {
 }
 
 /**
- * What the shell command writes when it is given `input`. The command leads a process group of its
- * own, so that its children end with it; the terminal's Ctrl-C then does not reach them, and we pass
- * signals on.
+ * Runs the shell command on `input` and returns its output. The command leads its own process
+ * group, so that its children end with it; the terminal's Ctrl-C does not reach that group, so we
+ * pass signals on.
  */
 function runCommand({ command, input, timeoutMs, signal }: CommandRun): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -81,7 +81,7 @@ function runCommand({ command, input, timeoutMs, signal }: CommandRun): Promise<
 
   const fail = (message: string) => {
     killGroup(child)
-    // A grandchild that left the group may still hold the pipes; it shall not hold us.
+    // A grandchild that left the group may still hold the pipes; do not wait for it.
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()
     reject(new SummarizerError(message))
   }
@@ -91,7 +91,7 @@ function runCommand({ command, input, timeoutMs, signal }: CommandRun): Promise<
   const timer = setTimeout(onTimeout, timeoutMs)
   signal.addEventListener('abort', onAbort, { once: true })
 
-  // A command need not read its input, or not all of it.
+  // A command may read only part of its input, or none.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   child.stdout.on('data', (chunk: Buffer) => {
@@ -107,7 +107,7 @@ function runCommand({ command, input, timeoutMs, signal }: CommandRun): Promise<
   child.on('error', (error) => fail(`the command could not be started: ${error.message}`))
   child.on('close', (code, endedBy) => {
     if (code === 0) return resolve(Buffer.concat(output).toString())
-    const end = code === null ? `was ended by ${endedBy}` : `ended with exit code ${code}`
+    const end = code === null ? `was killed by ${endedBy}` : `ended with exit code ${code}`
     const said = complaint.trim()
     fail(`the command ${end}${said === '' ? '' : `, saying: ${said}`}`)
   })

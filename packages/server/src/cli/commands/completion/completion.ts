@@ -7,8 +7,8 @@ import { type CompletionShell, completionText, SHELLS } from './text.ts'
 
 export function completionCommand(): Command {
   const command = new Command('completion')
-    .summary("print a shell's completion of these commands")
-    .description('Prints a script with which a shell completes commands, flags and their values.')
+    .summary('print a completion script for your shell')
+    .description('Prints a script that completes commands, flags and their values in your shell.')
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
     .action(async (shell: CompletionShell, _flags: object, self: Command) => {
       const program = self.parent ?? self

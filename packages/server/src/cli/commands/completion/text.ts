@@ -1,9 +1,9 @@
 import type { CommandNode, ValueKind } from '../../command-tree.ts'
 
 /**
- * Completion for shells, written from the commands themselves. A script looks at the words typed so
- * far for the longest that name a command, then offers what that command takes: files only where a
- * file is wanted, and the ids of sessions as the configured store has them.
+ * Completion scripts, generated from the commands. A script finds the longest command among the
+ * words typed so far, then offers that command's arguments: files only where it takes a file, and
+ * session ids from the configured store.
  */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type CompletionShell = (typeof SHELLS)[number]
@@ -24,7 +24,7 @@ export function completionText(shell: CompletionShell, nodes: readonly CommandNo
 type OptionOf = CommandNode['options'][number]
 type Offers = { readonly [kind in ValueKind]: string }
 
-/** Ids hold no character that means something to a shell. */
+/** Ids contain no character that is special in a shell. */
 const SESSION_IDS = `throughline sessions --json 2>/dev/null | sed -n 's/^{"id":"\\([^"]*\\)".*/\\1/p'`
 
 const BASH: Offers = {
@@ -130,7 +130,7 @@ function fishScript(nodes: readonly CommandNode[]): string {
   return `# Save as ~/.config/fish/completions/throughline.fish\n${lines.join('\n')}\n`
 }
 
-/** All words of the command, and none of those below it. */
+/** Matches all words of the command and none of its subcommands. */
 function fishCondition({ path, commands }: CommandNode): string {
   if (path === '') return '__fish_use_subcommand'
   const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)
@@ -175,7 +175,7 @@ function pathPattern(nodes: readonly CommandNode[]): string {
   return paths.map(quoted).join(' | ')
 }
 
-/** The cases of a word behind an option that takes a value. */
+/** The cases of a word after an option that takes a value. */
 function valueCases(
   nodes: readonly CommandNode[],
   offers: {

@@ -1,4 +1,4 @@
-/** Which models this machine could use: keys in the environment, an Ollama that answers. */
+/** The models that this machine can use: keys in the environment, a running Ollama. */
 export interface ModelChoice {
   readonly label: string
   /** Why it is offered. */
@@ -64,7 +64,8 @@ async function findOllama(env: Environment): Promise<readonly ModelChoice[]> {
         provider: 'openai-compatible',
         model,
         baseUrl: `${base}/v1`,
-        // What it takes depends on how it was started; this is what a desktop usually holds.
+        // The window depends on how the server was started; this is what a desktop usually has
+        // memory for.
         windowTokens: 32_768,
       },
     ]
@@ -73,7 +74,7 @@ async function findOllama(env: Environment): Promise<readonly ModelChoice[]> {
   }
 }
 
-/** Ollama's own variable takes a host, a port or an address; 0.0.0.0 is where it listens. */
+/** Ollama's variable may be a host, a port or an address; 0.0.0.0 is only for listening. */
 function ollamaUrl(host: string | undefined): string | undefined {
   const given = host?.trim() || '127.0.0.1:11434'
   const url = URL.parse(/^https?:\/\//.test(given) ? given : `http://${given}`)

@@ -12,7 +12,7 @@ import { forTerminal, jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { drawTable } from '../../terminal/table.ts'
 import type { InitFlags } from './init.ts'
 
-/** What reads the configuration is loaded when it is asked for: every other command passes here. */
+/** Every command loads this file, so the configuration reader is imported on demand. */
 export function configCommand(): Command {
   return new Command('config')
     .summary('write, check and show the configuration')
@@ -30,8 +30,8 @@ function initCommand(): Command {
       'Writes a first throughline.yaml. Looks for provider keys in the environment and for an ' +
         'Ollama on this machine; keys themselves are never written.',
     )
-    .option('-y, --yes', 'ask nothing: use the first model found, else the stand-in')
-    .option('--force', 'replace a file that is already there')
+    .option('-y, --yes', 'ask nothing: use the first model found, or the stand-in')
+    .option('--force', 'replace an existing file')
     .option('-o, --output <file>', 'where to write', 'throughline.yaml')
     .action(async (flags: InitFlags) => {
       const { runInit } = await import('./init.ts')
@@ -41,7 +41,7 @@ function initCommand(): Command {
     codes: [
       [EXIT.done, 'written'],
       [EXIT.failed, 'called off'],
-      [EXIT.usage, 'wrong usage, or the file is already there'],
+      [EXIT.usage, 'wrong usage, or the file already exists'],
     ],
     examples: ['throughline config init', 'throughline config init --yes --force'],
   })
@@ -54,7 +54,7 @@ interface ReportFlags extends ConfigFlags {
 function checkCommand(): Command {
   const command = addConfigOptions(new Command('check'))
     .summary('explain mistakes with line and column')
-    .description('Reports every mistake in the configuration, and settings that look doubtful.')
+    .description('Reports every mistake in the configuration, and settings that look wrong.')
     .option('--json', 'for programs')
     .action(async (flags: ReportFlags) => {
       process.exitCode = await runCheck(flags)
@@ -84,7 +84,7 @@ async function runCheck(flags: ReportFlags): Promise<number> {
   } else {
     const line = (word: string) => (problem: ConfigProblem) => `${word}: ${problemText(problem)}\n`
     const lines = [...problems.map(line('error')), ...warnings.map(line('warning'))]
-    // Sentences for people even in a pipe: they quote the file.
+    // Text for people even in a pipe: it quotes the file.
     await writeOutput('-', printable(lines.join('')))
     printNotice(verdict(result.file, problems.length, warnings.length))
   }
@@ -92,7 +92,7 @@ async function runCheck(flags: ReportFlags): Promise<number> {
 }
 
 function verdict(file: string | null, mistakes: number, doubts: number): string {
-  const name = file ?? 'There is no throughline.yaml; the default configuration'
+  const name = file ?? 'There is no throughline.yaml. The default configuration'
   if (mistakes > 0) return `${name} has ${count(mistakes, 'mistake')}.`
   return `${name} can be used${doubts > 0 ? `, with ${count(doubts, 'warning')}` : ''}.`
 }
@@ -108,7 +108,7 @@ interface ShowFlags extends ReportFlags {
 function showCommand(): Command {
   const command = addConfigOptions(new Command('show'))
     .summary('print the configuration in effect and where each value comes from')
-    .description('Prints the configuration in force, defaults included. Secrets are masked.')
+    .description('Prints the configuration in effect, with defaults. Secrets are masked.')
     .option('--origin', 'one line for each value, with its source')
     .option('--json', 'for programs')
     .action(async (flags: ShowFlags) => {
@@ -157,9 +157,9 @@ function schemaCommand(): Command {
   const command = new Command('schema')
     .summary('print the JSON schema, for editors')
     .description(
-      'Prints the JSON schema of throughline.yaml, with which editors complete and check.',
+      'Prints the JSON schema of throughline.yaml, for completion and checks in editors.',
     )
-    .option('-o, --output <file>', 'write there instead of to standard output', '-')
+    .option('-o, --output <file>', 'write to this file instead of standard output', '-')
     .action(async ({ output }: { output: string }) => {
       const { schemaText } = await import('./schema-text.ts')
       await writeOutput(output, schemaText())

@@ -23,12 +23,10 @@ const STORE = '.throughline/throughline.db'
 
 export async function runInit({ yes, force, output }: InitFlags): Promise<number> {
   if (!force && existsSync(output)) {
-    throw new UsageError(`${output} is already there; --force replaces it.`)
+    throw new UsageError(`${output} already exists; --force replaces it.`)
   }
   if (!yes && !(process.stdin.isTTY && process.stdout.isTTY)) {
-    throw new UsageError(
-      'There is no terminal to ask questions in; --yes uses the first model found.',
-    )
+    throw new UsageError('There is no terminal for questions; --yes uses the first model found.')
   }
   const choices = await findChoices(process.env)
   const [best] = choices
@@ -61,7 +59,7 @@ async function ask(
       : await text({ message: 'Its name at the provider?', initialValue: choice.model })
   if (isCancel(named)) return calledOff()
   const agent = await text({
-    message: 'What is your agent called?',
+    message: 'What is your agent’s name?',
     initialValue: 'main',
     validate: (name = '') =>
       AGENT_NAME.test(name) ? undefined : 'Letters, digits, _ and -; a letter or digit first.',
@@ -82,7 +80,7 @@ function calledOff(): undefined {
   cancel('Nothing was written.')
 }
 
-/** Never seen half written, and never over a file that came meanwhile. */
+/** Written atomically, and never over a file that appeared meanwhile. */
 function write(path: string, content: string, mayReplace: boolean): void {
   const folder = dirname(path)
   try {
@@ -105,7 +103,7 @@ function write(path: string, content: string, mayReplace: boolean): void {
   }
 }
 
-/** Only editors read it: without it everything else works. */
+/** Only editors read it; everything else works without it. */
 function writeSchema(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })

@@ -1,6 +1,8 @@
 import type { ModelChoice } from './choices.ts'
 
-/** The first throughline.yaml of a person: what was asked, and how to go on from there. */
+/**
+ * The first throughline.yaml: the answers to the questions, and comments on what to change next.
+ */
 export interface InitAnswers {
   readonly agent: string
   readonly choice: ModelChoice

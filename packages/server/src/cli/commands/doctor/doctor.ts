@@ -33,7 +33,7 @@ export function doctorCommand(): Command {
       'Examines the store: schema, chains, claims, leases, mail, answers, search index, files and ' +
         'clock. Only reads, except with --fix or --accept-loss.',
     )
-    .option('--fix', 'make the safe repairs and report each')
+    .option('--fix', 'make the safe repairs and report each one')
     .option('--accept-loss', 'continue with a store that has lost acknowledged commits')
     .option('--json', 'print the findings as JSON')
     .action(async (flags: OwnFlags) => {
@@ -41,7 +41,7 @@ export function doctorCommand(): Command {
     })
   withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'nothing is wrong, or there are notes only'],
+      [EXIT.done, 'nothing is wrong, or there are only notes'],
       [EXIT.failed, 'there are warnings'],
       [EXIT.usage, 'there are faults, or wrong usage, or the store cannot be read'],
     ],
@@ -55,14 +55,14 @@ export function doctorCommand(): Command {
     new Command('hermes')
       .description('Examines a Hermes home or state.db and its logs. They are only read.')
       .argument('[path]', 'a Hermes home or a state.db; without it only logs are examined')
-      .option('--log <file...>', 'logs beside those in the home; rotated and .gz ones too')
+      .option('--log <file...>', 'more logs, beside those in the home; also rotated and .gz files')
       .option('--json', 'print the diagnosis as JSON')
       .option('--markdown', 'print the report as Markdown')
-      .option('--html <file>', 'write the report as one page with the timeline drawn')
+      .option('--html <file>', 'write the report as an HTML page with a timeline')
       .option('--repair-to <file>', 'write a repaired copy of the store, for Hermes itself')
       .addHelpText('after', () => helpAfter(commandForm(programLocation())))
       .action(async (path: string | undefined, _flags: unknown, self: Command) => {
-        // Commander gives options that `doctor` has too to `doctor`, wherever they appear.
+        // Commander gives an option that `doctor` also has to `doctor`, wherever it appears.
         process.exitCode = await runHermes(path ?? null, self.optsWithGlobals<HermesFlags>())
       }),
   )
@@ -92,7 +92,7 @@ async function runHermes(path: string | null, flags: HermesFlags): Promise<numbe
       throw new UsageError(`${log} cannot be read: there is no such file.`)
     }
   }
-  // Asked for only here: the other commands must not pay for loading SQLite.
+  // Imported here so that other commands do not load SQLite.
   const { diagnoseHermes } = await import('../../../migration/hermes/diagnose/diagnose.ts')
   const progress = new ProgressLine('Examining')
   try {
@@ -112,7 +112,9 @@ async function runHermes(path: string | null, flags: HermesFlags): Promise<numbe
 async function runRepair(path: string | null, to: string, flags: HermesFlags): Promise<number> {
   const { log, json, markdown, html } = flags
   if (path === null || log !== undefined || markdown || html !== undefined) {
-    throw new UsageError('--repair-to takes a home or a state.db, and of the options --json.')
+    throw new UsageError(
+      '--repair-to takes a home or a state.db; the only other option it allows is --json.',
+    )
   }
   const { repairHermes } = await import('../../../migration/hermes/repair/repair.ts')
   const progress = new ProgressLine('Repairing')

@@ -13,7 +13,7 @@ export interface OwnFlags extends StoreFlags {
   readonly json?: true
 }
 
-/** Looks at the configured store, or the one that is named; repairs only when asked to. */
+/** Examines the configured store, or the named one; repairs it only on request. */
 export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
   const { besideStore, checkExists, configuredAgents, displayUrl, storeOf } = await import(
     '../../../host/store-selection.ts'

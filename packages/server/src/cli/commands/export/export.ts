@@ -20,24 +20,25 @@ interface ExportFlags extends StoreFlags {
 
 export function exportCommand(): Command {
   const command = new Command('export')
-    .summary('write one session as JSON lines that `import` takes, or for Hermes')
+    .summary('write one session as JSON lines for `import`, or for Hermes')
     .description(
-      'Writes one whole session as JSON lines: transcript, mailbox, waiting replies and what was ' +
-        'attached. Another store takes it under the same id. With --to hermes it becomes a new ' +
-        'state.db in which Hermes goes on with the conversation. A snapshot (ID.snapshot.N) is ' +
+      'Writes one whole session as JSON lines: transcript, mailbox, waiting replies and ' +
+        'attachments. Another store imports it under the same id. With --to hermes it becomes a new ' +
+        'state.db in which Hermes continues the conversation. A snapshot (ID.snapshot.N) is ' +
         'exported for reading, with its entries and its context; no store imports it. Only reads.',
     )
     .argument('<session>', 'its id, a unique prefix of it, or a snapshot: ID.snapshot.N')
-    .option('-o, --output <file>', 'write there instead of to standard output', '-')
+    .option('-o, --output <file>', 'write to this file instead of standard output', '-')
     .addOption(new Option('--to <program>', 'write it for this program').choices(['hermes']))
-    .option('--json', 'with --to: print what was written as JSON')
+    .option('--json', 'with --to: print the result as JSON')
     .action(async (id: string, flags: ExportFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
       process.exitCode = await withReadRuntime(flags, async ({ runtime, store }) => {
         const snapshot = parseSnapshotName(id)
         const named = await requireNamed(store, snapshot?.sessionId ?? id)
         if (snapshot !== undefined) {
-          if (flags.to !== undefined) throw new UsageError('--to does not take a snapshot.')
+          if (flags.to !== undefined)
+            throw new UsageError('A snapshot cannot be exported with --to.')
           const name = { ...snapshot, sessionId: named }
           return await write(flags.output, snapshotLines(runtime, name), `Snapshot ${id}`)
         }
@@ -85,7 +86,7 @@ async function* snapshotLines(runtime: Runtime, name: SnapshotName): AsyncIterab
 
 async function toHermes(session: SessionId, reads: ReadStore, flags: ExportFlags): Promise<number> {
   if (flags.output === '-') {
-    throw new UsageError('Name the new state.db with -o; a database is not written to a pipe.')
+    throw new UsageError('Name the new state.db with -o; a database cannot be written to a pipe.')
   }
   const { exportHermes } = await import('../../../migration/hermes/export/export.ts')
   const { unshelve } = await import('#core/session/blobs')

@@ -13,29 +13,29 @@ interface ImportHermesFlags extends BringFlags {
 
 export function importHermesCommand(): Command {
   const command = new Command('hermes')
-    .summary('bring the conversations of a Hermes home')
+    .summary('import the conversations of a Hermes home')
     .description(
-      'Brings every conversation of a Hermes home or state.db as one session, under the id of its ' +
+      'Imports each conversation of a Hermes home or state.db as one session, under the id of its ' +
         'first one, and restores messages lost by compaction. The home is only ' +
-        'read. A second run brings only what is new.',
+        'read. A second run imports only what is new.',
     )
     .argument('<path>', 'a Hermes home, the folder of a profile, or a state.db')
-    .option('--agent <name>', "the agent that they become; else the profile's name")
-    .option('--dry-run', 'say what would be brought and write nothing')
+    .option('--agent <name>', "the agent that gets them; default: the profile's name")
+    .option('--dry-run', 'show what would be imported and write nothing')
     .option('--memories', 'turn MEMORY.md and USER.md into notes of the agent')
-    .option('--json', 'print what happened as JSON')
+    .option('--json', 'print the outcome as JSON')
     .action(async (path: string, _flags: unknown, command: Command) => {
-      // Commander gives options that `import` has too to `import`, wherever they appear.
+      // Commander gives an option that `import` also has to `import`, wherever it appears.
       process.exitCode = await runImport(path, command.optsWithGlobals<ImportHermesFlags>())
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'brought, or nothing was new'],
+      [EXIT.done, 'imported, or nothing was new'],
       [
         EXIT.failed,
-        'some conversations were left, or rows are unaccounted for; the report says which',
+        'some conversations were skipped, or rows are unaccounted for; the report says which',
       ],
-      [EXIT.usage, 'wrong usage, or a home that cannot be read; nothing was changed'],
+      [EXIT.usage, 'wrong usage, or a home that cannot be read; nothing changed'],
     ],
     examples: [
       'throughline import hermes ~/.hermes --dry-run',

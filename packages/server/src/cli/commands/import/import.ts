@@ -22,13 +22,13 @@ interface ImportFlags extends StoreFlags {
 
 export function importCommand(): Command {
   const command = new Command('import')
-    .summary('take a session that `export` wrote')
+    .summary('import a session that `export` wrote')
     .description(
-      'Takes a session that `export` wrote, under its own id, after its chain of hashes was ' +
-        'checked. A session that is or was there is never replaced. Makes the store if need be.',
+      'Imports a session that `export` wrote, under its own id, after checking its chain of ' +
+        'hashes. It never replaces a session that is or was there. Creates the store if needed.',
     )
-    .argument('<file>', 'what `export` wrote; - reads standard input')
-    .option('--json', 'print what happened as JSON')
+    .argument('<file>', 'a file that `export` wrote; - reads standard input')
+    .option('--json', 'print the outcome as JSON')
     .action(async (file: string, flags: ImportFlags) => {
       const { withStore } = await import('../../../host/store-selection.ts')
       process.exitCode = await withStore(
@@ -46,8 +46,8 @@ export function importCommand(): Command {
   return withHelp(addStoreOptions(command), {
     codes: [
       [EXIT.done, 'imported'],
-      [EXIT.failed, 'a session with that id is or was there; nothing was changed'],
-      [EXIT.usage, 'wrong usage, or the file is not whole; nothing was changed'],
+      [EXIT.failed, 'a session with that id is or was there; nothing changed'],
+      [EXIT.usage, 'wrong usage, or the file is incomplete; nothing changed'],
     ],
     examples: ['throughline import build-7.jsonl', 'throughline import - < build-7.jsonl'],
   })
@@ -81,7 +81,7 @@ async function reportOutcome(
     }
     case 'exists':
       throw new FailedError(
-        `Session ${outcome.sessionId} is or was in this store, so nothing was changed.`,
+        `Session ${outcome.sessionId} is or was in this store, so nothing changed.`,
       )
     case 'refused':
       throw new UsageError(`${lineName(file, outcome.line)}: ${outcome.problem}.`)
@@ -90,7 +90,7 @@ async function reportOutcome(
   }
 }
 
-/** Line 0: each line can be read, and together they are not a session. */
+/** Line 0: each line is readable, but together they are not a session. */
 function lineName(file: string, line: number): string {
   const name = file === '-' ? 'Standard input' : file
   return line === 0 ? name : `${name}, line ${line}`

@@ -20,26 +20,26 @@ export function importLogsCommands(): readonly Command[] {
   return (Object.keys(PROGRAMS) as LogFormat[]).map((format) => {
     const { name, home } = PROGRAMS[format]
     const command = new Command(format)
-      .summary(`bring the sessions of ${name}`)
+      .summary(`import the sessions of ${name}`)
       .description(
-        `Brings the session logs of ${name}, each as one session: what was said, its compactions, ` +
-          'and the abandoned branches beside them. Logs are only read. A second run brings only what ' +
+        `Imports the session logs of ${name}, each as one session: its messages, its compactions ` +
+          'and the abandoned branches. The logs are only read. A second run imports only what ' +
           'is new.',
       )
       .argument('<path>', `a log (.jsonl, .jsonl.gz), a folder of logs, or the home (${home})`)
-      .option('--agent <name>', 'the agent that they become', format)
-      .option('--dry-run', 'say what would be brought and write nothing')
-      .option('--json', 'print what happened as JSON')
+      .option('--agent <name>', 'the agent that gets them', format)
+      .option('--dry-run', 'show what would be imported and write nothing')
+      .option('--json', 'print the outcome as JSON')
       .action(async (path: string, _flags: unknown, self: Command) => {
-        // Commander gives options that `import` has too to `import`, wherever they appear.
+        // Commander gives an option that `import` also has to `import`, wherever it appears.
         const flags = self.optsWithGlobals<ImportLogsFlags>()
         process.exitCode = await run(path, format, flags)
       })
     return withHelp(addStoreOptions(command), {
       codes: [
-        [EXIT.done, 'brought, or nothing was new'],
-        [EXIT.failed, 'something was left; the report says what and why'],
-        [EXIT.usage, 'wrong usage, or nothing to bring there; nothing was changed'],
+        [EXIT.done, 'imported, or nothing was new'],
+        [EXIT.failed, 'something was skipped; the report says what and why'],
+        [EXIT.usage, 'wrong usage, or nothing to import there; nothing changed'],
       ],
       examples: [`throughline import ${format} ${home} --dry-run`],
     })
@@ -49,7 +49,8 @@ export function importLogsCommands(): readonly Command[] {
 async function run(path: string, format: LogFormat, flags: ImportLogsFlags): Promise<number> {
   const { importLogs } = await import('../../../migration/logs/import.ts')
   return await bringInto(flags, async (target, progress) => {
-    const onFile = (files: number, of: number) => progress.update(`Bringing ${files} of ${of} logs`)
+    const onFile = (files: number, of: number) =>
+      progress.update(`Importing ${files} of ${of} logs`)
     return await importLogs({ ...target, format, path, agent: flags.agent ?? format, onFile })
   })
 }

@@ -19,7 +19,7 @@ export interface BringFlags extends StoreFlags {
   readonly json?: true
 }
 
-/** Until an agent of that name is configured; its own limits take over with its first turn. */
+/** Used until an agent of that name is configured; its own limits apply from its first turn. */
 const WINDOW_TOKENS = 200_000
 
 export async function bringInto(

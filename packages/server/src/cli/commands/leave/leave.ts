@@ -19,17 +19,17 @@ interface LeaveFlags extends StoreFlags {
 
 export function leaveCommand(): Command {
   const command = new Command('leave')
-    .summary('go on without the proxy: put the handoff into the client’s own log')
+    .summary('stop using the proxy: write the handoff into the client’s own log')
     .description(
-      'Writes the handoff of a session into the log of Claude Code or Codex, as a compaction of its ' +
-        'own. The client then goes on by itself from there, without overflow. Only for versions whose ' +
-        'log is known; end the client first. The log is copied before, and --undo restores it.',
+      'Writes a session’s handoff into the log of Claude Code or Codex, as one of the client’s own ' +
+        'compactions. The client then continues without the proxy and does not overflow. Only for versions whose ' +
+        'log format is known; end the client first. The log is copied first, and --undo restores it.',
     )
-    .addArgument(new Argument('<client>', 'whose session it is').choices(['claude', 'codex']))
-    .argument('<session>', "the client's own id, or the id here")
+    .addArgument(new Argument('<client>', 'the client of the session').choices(['claude', 'codex']))
+    .argument('<session>', "the client's own id, or the id in this store")
     .option('--undo', 'restore the log, byte for byte')
     .addOption(
-      countOption('--window <tokens>', 'what the model takes; a handoff has 6 % of it', {
+      countOption('--window <tokens>', 'the model’s context window; a handoff gets 6 % of it', {
         min: 4_000,
         max: 100_000_000,
       }).default(200_000),
@@ -41,7 +41,7 @@ export function leaveCommand(): Command {
     codes: [
       [EXIT.done, 'written, or restored'],
       [EXIT.failed, 'the store cannot be reached now'],
-      [EXIT.usage, 'wrong usage, no such store or session, or refused: the log is as it was'],
+      [EXIT.usage, 'wrong usage, no such store or session, or refused: the log is unchanged'],
     ],
     examples: [
       'throughline leave claude 7c1e1a52-5eed-4a11-8000-000000000001',
@@ -58,7 +58,7 @@ async function runLeave(client: LeavableClient, named: string, flags: LeaveFlags
   const copies = join(stateFolder(), 'left')
   const request: LeaveRequest = { client, session, home, copies }
   if (flags.undo) {
-    printNotice(`${undoLeave(request)} is as it was.`)
+    printNotice(`${undoLeave(request)} was restored.`)
     return EXIT.done
   }
   checkLog(request)
@@ -71,7 +71,7 @@ async function runLeave(client: LeavableClient, named: string, flags: LeaveFlags
     printNotice(
       `The handoff is in ${log}. Start ${client} without the proxy and resume the session.`,
     )
-    printNotice(`To take it back before you go on: throughline leave ${client} ${session} --undo`)
+    printNotice(`To undo this before you continue: throughline leave ${client} ${session} --undo`)
     return EXIT.done
   })
 }

@@ -18,20 +18,20 @@ const WINDOW = { min: 4_000, max: 100_000_000 }
 
 export function mcpCommand(): Command {
   const command = new Command('mcp')
-    .summary('give agents of other programs a memory, over MCP')
+    .summary('give agents in other programs a memory, over MCP')
     .description(
       'Serves session_append, session_search, session_recall, context_status and compact_now over ' +
         'standard input and output, for any program that speaks the Model Context Protocol. Ends ' +
-        'when its client does. Makes the store if need be; several may share it.',
+        'when its client does. Creates the store if needed; several processes may share it.',
     )
     .addOption(
-      new Option('--agent <name>', 'the agent whose sessions are created and reached')
+      new Option('--agent <name>', 'the agent whose sessions clients create and use')
         .argParser(parseAgent)
         .default('external'),
     )
     .option('--session <id...>', 'limit access to these sessions of the agent')
     .addOption(
-      countOption('--window <tokens>', 'what the model of that agent takes', WINDOW).default(
+      countOption('--window <tokens>', 'the context window of that agent’s model', WINDOW).default(
         128_000,
       ),
     )
@@ -40,7 +40,7 @@ export function mcpCommand(): Command {
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'the client has gone, or a signal came'],
+      [EXIT.done, 'the client left, or a signal arrived'],
       [EXIT.failed, 'the store cannot be reached now'],
       [EXIT.usage, 'wrong usage or configuration'],
     ],
@@ -55,7 +55,7 @@ async function runMcp(
   { agent, session, window, ...flags }: McpFlags,
   version: string,
 ): Promise<number> {
-  // Standard output belongs to the protocol, whatever a library may want to say.
+  // Standard output belongs to the protocol; libraries must not write to it.
   globalThis.console = new Console(process.stderr)
   const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
   const { serveMcp } = await import('../../../gateway/mcp/serve.ts')
@@ -90,7 +90,7 @@ const AGENT = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
 function parseAgent(text: string): string {
   if (!AGENT.test(text)) {
-    throw new InvalidArgumentError('It has 1 to 64 letters, digits, "_" and "-".')
+    throw new InvalidArgumentError('Use 1 to 64 letters, digits, "_" and "-".')
   }
   return text
 }

@@ -4,8 +4,8 @@ import type { StoreFlags } from '../../../host/flags.ts'
 import { PRIVATE_FOLDER_MODE, stateFolder } from '../../../host/platform.ts'
 
 /**
- * Clients work in many folders, and their conversations are the user's and no project's: without
- * `--store` they are kept in the user's own folder.
+ * Clients work in many folders, and their conversations belong to the user rather than to a
+ * project: without `--store` they are kept in the user's own folder.
  */
 export function clientStore({ store }: StoreFlags): string {
   if (store !== undefined) return store

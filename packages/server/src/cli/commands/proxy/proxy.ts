@@ -23,17 +23,20 @@ export function proxyCommand(): Command {
   const command = new Command('proxy')
     .summary('record and compact the conversations of other agents, as a proxy')
     .description(
-      'Serves the APIs of Anthropic and OpenAI on this computer and passes every request on to the ' +
-        'provider. What is said is recorded in the store. Before a conversation fills the ' +
-        "model's window, a handoff takes the place of its older part in what is sent. Credentials " +
-        'pass through and are stored nowhere. `throughline run` starts it together with a client.',
+      'Serves the APIs of Anthropic and OpenAI on this computer and forwards every request to the ' +
+        'provider. Conversations are recorded in the store. Before a conversation fills the ' +
+        "model's window, a handoff replaces its older part in the request. Credentials " +
+        'pass through and are never stored. `throughline run` starts it together with a client.',
     )
     .addOption(
       countOption('--port <port>', 'listen on this port', { min: 0, max: 65_535 }).default(4_848),
     )
     .addOption(new Option('--handed-over', 'connections come from the parent process').hideHelp())
     .addOption(
-      new Option('--upstream <name=url>', 'requests to /p/<name> go on to this address; repeatable')
+      new Option(
+        '--upstream <name=url>',
+        'forward requests to /p/<name> to this address; repeatable',
+      )
         .argParser(addUpstream)
         .default(new Map(), 'none'),
     )
@@ -54,27 +57,31 @@ export function proxyCommand(): Command {
   })
 }
 
-/** Those that `run` hands on. */
+/** The options that `run` passes on. */
 export function addProxyOptions(command: Command): Command {
   const { ANTHROPIC_BASE_URL: anthropic, OPENAI_BASE_URL: openai } = process.env
   return command
     .addOption(
-      urlOption('--anthropic <url>', 'where requests for Anthropic go on to').default(
+      urlOption('--anthropic <url>', 'forward requests for Anthropic to this address').default(
         new URL(anthropic || 'https://api.anthropic.com'),
         anthropic ? 'ANTHROPIC_BASE_URL' : 'https://api.anthropic.com',
       ),
     )
     .addOption(
-      urlOption('--openai <url>', 'where requests for OpenAI go on to').default(
+      urlOption('--openai <url>', 'forward requests for OpenAI to this address').default(
         new URL(openai || 'https://api.openai.com/v1'),
         openai ? 'OPENAI_BASE_URL' : 'https://api.openai.com/v1',
       ),
     )
     .addOption(
-      countOption('--window <tokens>', "what the model takes; else by the model's name", {
-        min: 4_000,
-        max: 100_000_000,
-      }),
+      countOption(
+        '--window <tokens>',
+        "the model's context window; default: known from the model's name",
+        {
+          min: 4_000,
+          max: 100_000_000,
+        },
+      ),
     )
 }
 
@@ -82,7 +89,7 @@ function addUpstream(text: string, before: ReadonlyMap<string, URL>): ReadonlyMa
   const [, name = '', value = ''] = /^([\w-]{1,64})=(.*)$/.exec(text) ?? []
   const url = URL.parse(value)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new InvalidArgumentError('It is a name, "=" and an http:// or https:// address.')
+    throw new InvalidArgumentError('Give a name, "=" and an http:// or https:// address.')
   }
   return new Map([...before, [name, url]])
 }
@@ -91,14 +98,14 @@ function urlOption(flags: string, text: string): Option {
   return new Option(flags, text).argParser((value) => {
     const url = URL.parse(value)
     if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
-    throw new InvalidArgumentError('It is an http:// or https:// address.')
+    throw new InvalidArgumentError('Give an http:// or https:// address.')
   })
 }
 
-/** `run` holds the port, so that no one else can have it while a dead proxy is started again. */
+/** `run` holds the port, so that no other program can take it while a dead proxy restarts. */
 function acceptFromParent(take: (socket: Socket) => void): void {
   process.on('message', (_, socket) => {
-    // One that was closed on the way is none.
+    // The connection may have closed on the way.
     if (socket instanceof Socket) take(socket)
   })
 }
@@ -112,7 +119,7 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
   const { systemClock } = await import('#core/base/clock')
   const asked = Promise.withResolvers<void>()
   const unlisten = onEndSignal(() => asked.resolve())
-  // Started by `run`: without it no client is left.
+  // Started by `run`: when `run` ends, no client is left.
   process.once('disconnect', () => asked.resolve())
   const store = clientStore(flags)
   try {
@@ -130,10 +137,12 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
           ...{ recorder, upstreams, logger, port: flags.port, proxyEnv: process.env },
           ...(flags.handedOver === true && { accept: acceptFromParent }),
         })
-        printNotice(`proxy: ${proxy.url} passes on to ${anthropic.origin} and ${openai.origin}`)
+        printNotice(`proxy: ${proxy.url} forwards to ${anthropic.origin} and ${openai.origin}`)
         printNotice(`proxy: conversations are stored in ${store}`)
         if (proxy.open === 'every-user') {
-          printNotice('proxy: this system does not say who connects: every local user can use it')
+          printNotice(
+            'proxy: this system does not report who connects, so every local user can use the proxy',
+          )
         }
         process.send?.('ready')
         await asked.promise

@@ -22,17 +22,19 @@ interface PurgeFlags extends StoreFlags {
 
 export function purgeCommand(): Command {
   const command = new Command('purge')
-    .summary('remove what a session holds, for good')
+    .summary('remove messages from a session for good')
     .description(
-      'Removes what was said, for good: of some entries, or of the whole session, whose id is never ' +
-        'used again. Numbers, times and hashes stay, so that it can still be proven that nothing ' +
-        'else is missing. Backups and exports are not reached.',
+      'Removes the content of some entries, or of a whole session, for good. A purged id is never ' +
+        'used again. Numbers, times and hashes stay, as proof that nothing ' +
+        'else is missing. Backups and exports are not changed.',
     )
-    .argument('<session>', 'its id, in full')
-    .addOption(new Option('--entries <list>', 'only these, such as 3-7,9').argParser(parseRanges))
-    .option('--reason <text>', 'why; kept, so say nothing private', 'asked for')
+    .argument('<session>', 'its complete id')
+    .addOption(
+      new Option('--entries <list>', 'only these entries, such as 3-7,9').argParser(parseRanges),
+    )
+    .option('--reason <text>', 'the reason; it is kept, so write nothing private', 'asked for')
     .option('--yes', 'do not ask')
-    .option('--vacuum', 'on PostgreSQL: rewrite the tables also while processes serve the store')
+    .option('--vacuum', 'on PostgreSQL: rewrite the tables even while processes serve the store')
     .option('--no-vacuum', 'on PostgreSQL: leave the removed bytes in its table files')
     .action(async (id: string, flags: PurgeFlags) => {
       const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
@@ -45,10 +47,10 @@ export function purgeCommand(): Command {
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'removed, or asked of the process that holds the session'],
+      [EXIT.done, 'removed, or requested from the process that holds the session'],
       [
         EXIT.failed,
-        'not done: the answer was no, it was turned down, or the store is busy; or PostgreSQL did not rewrite its tables',
+        'not done: you answered no, it was refused, or the store is busy; or PostgreSQL did not rewrite its tables',
       ],
       [EXIT.usage, 'wrong usage, no such store or session, or --yes is missing in a script'],
     ],
@@ -61,7 +63,7 @@ type PurgeEnd = 'removed' | 'asked' | 'not-confirmed'
 async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): Promise<PurgeEnd> {
   const summary = await session.summary()
   if (summary === undefined) {
-    throw unknownSession(session.id, 'Give the whole id, as `throughline sessions` shows it.')
+    throw unknownSession(session.id, 'Give the complete id, as `throughline sessions` shows it.')
   }
   if (summary.state === 'gone' && flags.entries !== undefined) {
     throw new UsageError(`Session ${session.id} was purged as a whole.`)
@@ -85,11 +87,12 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
   try {
     const purged = await session.purge({ entries: flags.entries ?? 'all', reason: flags.reason })
     const isGone = purged.kind !== 'asked' || (await isCarriedOut(runtime, session, purged.mail))
-    if (isGoneBefore) printNotice(`Session ${session.id} was purged before; nothing of it is left.`)
+    if (isGoneBefore)
+      printNotice(`Session ${session.id} was already purged; nothing of it is left.`)
     else if (isGone) printNotice(`Removed for good: ${what}.`)
     else
       printNotice(
-        `Asked for: ${what} are removed by the process that holds the session, or the next to.`,
+        `Requested: the process that holds the session, or the next one that does, will remove ${what}.`,
       )
     return isGone ? 'removed' : 'asked'
   } finally {
@@ -127,7 +130,7 @@ async function isConfirmed(what: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new UsageError(`This removes ${what} for good. Add --yes to confirm.`)
   }
-  // Asked for only here: it takes a while to load.
+  // Imported here because it takes a while to load.
   const { confirm, isCancel } = await import('@clack/prompts')
   const answer = await confirm({
     message: `Remove ${what} for good?`,

@@ -9,8 +9,8 @@ import { printNotice } from '../../terminal/stderr.ts'
 const GUIDE = 'docs/guides/operating.md'
 
 /**
- * PostgreSQL keeps the bytes of removed rows in its table files. Rewriting them locks each table, so
- * that it is not done under processes that serve the store unless the operator asks for it.
+ * PostgreSQL keeps the bytes of removed rows in its table files. Rewriting locks each table, so it
+ * is not done while processes serve the store unless the operator asks for it.
  */
 export async function removeBytes(
   runtime: Runtime,
@@ -31,7 +31,7 @@ export async function removeBytes(
     )
     const rest = samples ? 'its WAL' : 'its WAL and the samples of its planner (pg_statistic)'
     printNotice(
-      `PostgreSQL has rewritten the tables without the removed bytes. They may still be in ${rest}; ${GUIDE} has the commands for a superuser.`,
+      `PostgreSQL has rewritten the tables without the removed bytes. They may still be in ${rest}; ${GUIDE} has the commands that a superuser can run.`,
     )
     return EXIT.done
   } finally {
@@ -44,9 +44,10 @@ async function whyNotNow(
   { vacuum }: { readonly vacuum?: boolean },
   isGone: boolean,
 ): Promise<string | null> {
-  if (!isGone) return ', because another process has yet to remove the rows; repeat this then'
+  if (!isGone)
+    return ', because another process has yet to remove the rows; run this again afterwards'
   if (vacuum === true) return null
   const { runners } = await runtime.health()
   if (runners.length === 0) return null
-  return ', because processes serve this store and would have to wait. Stop them and repeat this, or add --vacuum'
+  return ', because processes serve this store and would have to wait. Stop them and run this again, or add --vacuum'
 }

@@ -6,11 +6,11 @@ import { type Cell, type Column, drawTable } from '../../terminal/table.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 
 /**
- * What a rehearsal looks like while it runs. On a terminal one line per agent, drawn again in its
- * place; anywhere else a plain line now and then, so that a log can be read afterwards.
+ * The progress of a rehearsal. A terminal shows one line per agent, redrawn in place; other outputs
+ * get a plain line now and then, as a readable log.
  */
 const PHASES: { readonly [phase in Phase]: string } = {
-  starting: 'The agents begin',
+  starting: 'Starting the agents',
   driving: 'The worst day',
   settling: 'Coming to rest',
   asking: 'Asking every agent what it knows',
@@ -46,7 +46,7 @@ export class RehearsalPicture {
     else this.#print(picture)
   }
 
-  /** The last picture is taken away: what follows is the verdict. */
+  /** Clears the screen before the verdict. */
   end(): void {
     this.#clear()
   }
@@ -94,7 +94,7 @@ function rowOf(agent: AgentLine): readonly Cell[] {
 }
 
 function stateOf({ state, isCompacting }: AgentLine): Cell {
-  if (state === 'down') return { text: 'killed, begins again', colour: 'red' }
+  if (state === 'down') return { text: 'killed, restarting', colour: 'red' }
   if (isCompacting)
     return { text: state === 'idle' ? 'compacting' : `${state}, compacting`, colour: 'cyan' }
   return state === 'idle' ? { text: 'idle', colour: 'dim' } : { text: state, colour: 'green' }

@@ -23,7 +23,7 @@ import { RehearsalPicture } from './picture.ts'
 import { renderRehearsal } from './report.ts'
 import { findSabotages, type Sabotages } from './sabotage.ts'
 
-/** No other command ends with it. */
+/** No other command uses this exit code. */
 const NOT_PLAYED = 5
 
 interface RehearseFlags {
@@ -37,7 +37,7 @@ interface RehearseFlags {
   readonly json?: true
 }
 
-// More processes than these say more about the machine than about us.
+// More processes than this measure the machine rather than Throughline.
 const AGENTS_MAX = 64
 const SECONDS = { min: 5, max: 3_600 }
 // System text and tools fill a smaller window; a minute does not fill a larger one.
@@ -45,29 +45,32 @@ const WINDOW = { min: 7_000, max: 200_000 }
 
 export function rehearseCommand(): Command {
   const command = new Command('rehearse')
-    .summary('play the worst day on this machine and give a verdict')
+    .summary('run a drill with many agents and faults, and give a verdict')
     .description(
-      'Starts agents as processes of their own over one store and the built-in model, drives them ' +
-        'into compaction, writes to them meanwhile, interrupts, kills and spoils what can be ' +
-        'spoilt, then proves from logs, store and their own answers that nothing was lost. ' +
+      'Starts agents as separate processes on one store and the built-in model, drives them ' +
+        'into compaction, sends messages meanwhile, and interrupts, kills and damages them. ' +
+        'Then it proves from the logs, the store and the agents’ answers that nothing was lost. ' +
         '`audit` proves what happened, `doctor` finds damage.',
     )
     .addOption(
       countOption('--agents <n>', 'how many processes', { min: 2, max: AGENTS_MAX }).default(9),
     )
-    .addOption(countOption('--seconds <n>', 'how long they are driven', SECONDS).default(60))
+    .addOption(countOption('--seconds <n>', 'how long the agents run', SECONDS).default(60))
     .addOption(countOption('--window <tokens>', "the model's window", WINDOW).default(8_000))
     .option(
       '--store <path>',
-      'a SQLite file to be made, or postgres://… where a schema is made; else a temporary file',
+      'a new SQLite file, or postgres://… for a new schema; default: a temporary file',
     )
     .option(
       '--faults <names>',
       `all, none, or some of ${Object.keys(FAULTS).join(',')}`,
       readFaults,
     )
-    .option('--sabotage <name>', 'plant a known bug, which must be found; `list` names them')
-    .option('--keep', 'leave the store and the logs for a look')
+    .option(
+      '--sabotage <name>',
+      'plant a known bug, which the rehearsal must find; `list` names them',
+    )
+    .option('--keep', 'keep the store and the logs')
     .option('--json', 'print the verdicts and figures as JSON')
     .action(async (flags: Omit<RehearseFlags, 'faults'> & Partial<RehearseFlags>) => {
       process.exitCode = await runRehearse({ ...flags, faults: flags.faults ?? readFaults('all') })
@@ -76,9 +79,9 @@ export function rehearseCommand(): Command {
     codes: [
       [EXIT.done, 'every law holds'],
       [EXIT.failed, 'a law is broken; the report shows how'],
-      [NOT_PLAYED, 'no law is broken, but the machine was too busy to play every scene'],
-      [EXIT.usage, 'wrong usage, or a store that cannot be made'],
-      [signalExitCode('SIGINT'), 'called off; what was made is removed'],
+      [NOT_PLAYED, 'no law is broken, but the machine was too busy to run every scene'],
+      [EXIT.usage, 'wrong usage, or a store that cannot be created'],
+      [signalExitCode('SIGINT'), 'interrupted; its files were removed'],
     ],
     examples: [
       'throughline rehearse',
@@ -102,7 +105,7 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
   let signal: NodeJS.Signals | undefined
   const unlisten = onEndSignal((name) => {
     signal = name
-    printNotice(`${name}: ending the agents and removing what was made; once more ends at once.`)
+    printNotice(`${name}: ending the agents and removing the files; a second signal ends at once.`)
     called.abort()
   })
   const picture = new RehearsalPicture(process.stderr)
@@ -149,11 +152,11 @@ function storeTarget(store: string): StoreLocation {
   const path = resolve(store)
   if (!existsSync(path)) return { kind: 'sqlite', path }
   throw new UsageError(
-    `${store} exists already. A rehearsal makes a new store; choose another path.`,
+    `${store} already exists. A rehearsal creates a new store; choose another path.`,
   )
 }
 
-/** What programs need to run, what was compiled already, and where bugs are planted from. */
+/** Variables that programs need, the compile cache, and the source of planted bugs. */
 function agentEnvironment(
   sabotages: Sabotages | null,
   sabotage: Sabotage | null,
@@ -168,7 +171,7 @@ function agentEnvironment(
 
 async function listSabotages({ list }: Sabotages, { json }: RehearseFlags): Promise<number> {
   const rows = list.map(({ name, story }) => [name, story])
-  const columns = [{ title: 'SABOTAGE' }, { title: 'WHAT IS BROKEN' }]
+  const columns = [{ title: 'SABOTAGE' }, { title: 'HOW IT BREAKS' }]
   const text = json ? jsonLine(list) : drawTable(columns, rows, paintOn(process.stdout))
   await writeOutput('-', text)
   return EXIT.done

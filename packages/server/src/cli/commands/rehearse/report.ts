@@ -30,8 +30,8 @@ export function renderRehearsal(report: RehearsalReport, paint: Paint): string {
     ...(broken > 0 ? [paint('red', `${broken} of ${all.length} laws broken.`)] : []),
     ...(notPlayed > 0
       ? [
-          paint('yellow', `${notPlayed} of ${all.length} laws not played to the end.`),
-          'This machine was too busy. Run the rehearsal again when it has less to do.',
+          paint('yellow', `${notPlayed} of ${all.length} laws not fully tested.`),
+          'This machine was too busy. Run the rehearsal again when it is less busy.',
         ]
       : []),
     ...(broken + notPlayed === 0 ? [paint('green', `All ${all.length} laws hold.`)] : []),
@@ -82,7 +82,7 @@ function figureLines(figures: RehearsalFigures): readonly string[] {
       `${figures.loopDelayMsMax} ms at most, a thread without work by ${calibrationMsMax} ms ` +
       `(load ${load.toFixed(1)})`,
     ...(isOverloaded
-      ? ['            This machine is overloaded: it alone held that thread so long.']
+      ? ['            This machine is overloaded: it delayed even an idle thread that long.']
       : []),
   ]
 }

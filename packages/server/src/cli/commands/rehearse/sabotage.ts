@@ -4,21 +4,21 @@ import { UsageError } from '../../../host/errors.ts'
 import type { Sabotage } from '../../../proof/rehearsal/terms.ts'
 
 /**
- * Bugs planted on purpose: a rehearsal that cannot fail proves nothing. They live among the tests of
- * a clone, which the published package does not hold, and are loaded from there by path.
+ * Bugs planted on purpose: a rehearsal that cannot fail proves nothing. They are part of the tests,
+ * which the published package does not contain, and are loaded from a clone by path.
  */
 export interface Sabotages {
   readonly list: readonly { readonly name: string; readonly story: string }[]
   /** Throws `UsageError` for a name that is not listed. */
   find(name: string): Sabotage
-  /** What puts the planted rules into every thread of an agent. */
+  /** Arguments that load the planted rules into every thread of an agent. */
   environment(name: string): NodeJS.ProcessEnv
 }
 
-/** `from` is where this program is: the file that asks. Throws `UsageError` outside a clone. */
+/** `from` is the address of the calling file. Throws `UsageError` outside a clone. */
 export async function findSabotages(from: string): Promise<Sabotages> {
   const url = new URL('../../../../../../test/rehearsal/sabotages.ts', from)
-  // Built files have rules of their own, which a planted bug of the sources would not reach.
+  // Built files carry their own rules; a bug planted in the sources would not reach them.
   if (!from.endsWith('.ts') || !existsSync(fileURLToPath(url))) {
     throw new UsageError(
       'The planted bugs are part of the tests, and this package comes without them. Clone the ' +

@@ -4,19 +4,19 @@ import { basename, join } from 'node:path'
 import { isObject, type JsonObject } from '#core/base/json'
 
 /**
- * How each client is pointed at the proxy. Nothing but the base URL is set, for this run only: no
- * file of the client is changed.
+ * How each client is pointed at the proxy. Only the base URL is set, for this run only; no file of
+ * the client changes.
  */
 export interface ClientLaunch {
   readonly name: string
-  /** Further providers that the client's own settings name: the proxy passes on to them. */
+  /** Further providers in the client's own settings; the proxy forwards to them. */
   readonly upstreams: ReadonlyMap<string, string>
   point(
     url: string,
     launch: string,
   ): {
     readonly env: { readonly [name: string]: string }
-    /** Before the arguments that were given. */
+    /** Inserted before the user's arguments. */
     readonly args: readonly string[]
   }
   /** The command that lets the client search what was recorded. */
@@ -62,7 +62,7 @@ function claude(): ClientLaunch {
   }
 }
 
-/** Programs that name no conversation get one from the address: `/l/<launch>`. */
+/** Programs that do not name their conversation are recognised by the address `/l/<launch>`. */
 function plain(name: string, env: (url: string) => { [name: string]: string }): ClientLaunch {
   return {
     ...{ name, upstreams: NONE },
@@ -179,7 +179,7 @@ function readJson(path: string): JsonObject {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
     return isObject(value) ? value : {}
   } catch {
-    // Not there, or the client itself will complain about it.
+    // The file is missing, or the client will report what is wrong with it.
     return {}
   }
 }

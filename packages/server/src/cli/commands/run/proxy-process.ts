@@ -3,14 +3,14 @@ import { closeSync, openSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 
 /**
- * The proxy as a process of its own: it can die without its client, and is started again. The port
- * is ours all the time and connections are handed over: on a free port another user of this machine
- * could listen, and would get the client's next request with its credentials.
+ * The proxy as a separate process: it can die without its client, and is restarted. This process
+ * holds the port throughout and hands connections over. If the port were free in between, another
+ * local user could listen on it and receive the client's next request with its credentials.
  */
 export interface ProxyProcessOptions {
   /** Node, the program, and `proxy` with its options, without a port. */
   readonly command: readonly string[]
-  /** Tried first; another one if it is taken. */
+  /** Tried first; if it is taken, another port is used. */
   readonly port: number
   readonly logFile: string
 }
@@ -21,7 +21,7 @@ const START_MS_MAX = 30_000
 
 export class ProxyProcess {
   readonly #options: ProxyProcessOptions
-  /** Nothing of a connection is read here. */
+  /** Connections are not read here. */
   readonly #server: Server = createServer({ pauseOnConnect: true })
   readonly #waiting = new Set<Socket>()
   #child: ChildProcess | null = null
@@ -38,7 +38,7 @@ export class ProxyProcess {
     return this.#child?.pid
   }
 
-  /** The port that it listens on, from now to the end. */
+  /** The port that it listens on until it closes. */
   async start(): Promise<number> {
     this.#server.on('connection', (socket) => this.#take(socket))
     await this.#listen(this.#options.port).catch(() => this.#listen(0))
@@ -53,7 +53,8 @@ export class ProxyProcess {
   async end(): Promise<void> {
     this.#isEnding = true
     clearTimeout(this.#restart)
-    // Frees the port at once. It is over only when every connection is that was ever handed over.
+    // Frees the port at once. The promise resolves when every connection that was handed over is
+    // closed.
     this.#server.close()
     for (const socket of this.#waiting) socket.destroy()
     const child = this.#child
@@ -75,7 +76,7 @@ export class ProxyProcess {
     await promise.finally(() => this.#server.off('error', reject))
   }
 
-  /** A client whose proxy is just being started waits a little longer for its answer. */
+  /** A client waits a little longer for its answer while the proxy starts. */
   #take(socket: Socket): void {
     socket.on('error', () => socket.destroy())
     socket.once('close', () => this.#waiting.delete(socket))
@@ -86,20 +87,20 @@ export class ProxyProcess {
   #handOver(socket: Socket): void {
     const child = this.#child
     if (!this.#isReady || child?.connected !== true) return
-    // Kept open here until it is on its way: a proxy that dies now leaves it for the next one.
+    // Kept open here until it is handed over: if the proxy dies now, the next one gets it.
     child.send('connection', socket, { keepOpen: true }, (error) => {
       if (error === null) socket.destroy()
     })
   }
 
-  /** Whether it came as far as to take connections. */
+  /** Whether it started and accepts connections. */
   #spawn(): Promise<boolean> {
     const { command, logFile } = this.#options
     const [file = process.execPath, ...args] = command
     const log = openSync(logFile, 'a', 0o600)
     const child = spawn(file, [...args, '--handed-over', '--port', String(this.#port)], {
       stdio: ['ignore', 'ignore', log, 'ipc'],
-      // Ctrl-C is for the client.
+      // Ctrl-C is meant for the client.
       detached: true,
     })
     closeSync(log)
@@ -107,7 +108,7 @@ export class ProxyProcess {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
     child.once('message', () => resolve(true))
-    // Also of a message that it did not live to take.
+    // Also when it died before it received a message.
     child.on('error', () => resolve(false))
     child.once('exit', () => {
       this.#isReady = false

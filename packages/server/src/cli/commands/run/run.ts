@@ -14,24 +14,27 @@ import { addProxyOptions, type ProxyFlags } from '../proxy/proxy.ts'
 import { findClient } from './clients.ts'
 import { ProxyProcess } from './proxy-process.ts'
 
-/** Tried first, so that what a client leaves running finds the next proxy at the same address. */
+/**
+ * Tried first, so that programs that a client leaves running find the next proxy at the same
+ * address.
+ */
 const PORT = 4_849
 
 export function runCommand(): Command {
   const command = new Command('run')
-    .summary('start Claude Code, Codex or another agent with its conversations kept here')
+    .summary('start Claude Code, Codex or another agent and keep its conversations here')
     .description(
       'Starts the proxy and then the command, with its base URL set to the proxy for this run only. ' +
         'Knows claude, codex, opencode, pi and aider; any other program gets the usual variables. ' +
-        'A proxy that dies is started again on the same port. Ends with the exit code of the command.',
+        'If the proxy dies, it is restarted on the same port. Ends with the exit code of the command.',
     )
-    .argument('<command...>', 'the client and its arguments, behind --')
+    .argument('<command...>', 'the client and its arguments, after --')
   addProxyOptions(command).action(async (words: string[], flags: ProxyFlags) => {
     process.exitCode = await runClient(words, flags)
   })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.failed, 'the proxy or the command does not start'],
+      [EXIT.failed, 'the proxy or the command did not start'],
       [EXIT.usage, 'wrong usage'],
     ],
     examples: [
@@ -44,7 +47,7 @@ export function runCommand(): Command {
 
 async function runClient(words: readonly string[], flags: ProxyFlags): Promise<number> {
   const [file, ...given] = words
-  if (file === undefined) throw new UsageError('Name a command behind --.')
+  if (file === undefined) throw new UsageError('Name a command after --.')
   const client = findClient(file, { env: process.env, folder: process.cwd() })
   const store = clientStore(flags)
   const folder = stateFolder()
@@ -66,14 +69,14 @@ async function runClient(words: readonly string[], flags: ProxyFlags): Promise<n
     const { env, args } = client.point(`http://127.0.0.1:${port}`, launch)
     printNotice(`throughline: conversations are kept in ${store}`)
     const recall = client.recall(`throughline mcp --store ${store} --agent ${client.name}`)
-    if (recall !== null) printNotice(`throughline: to let it search them, once: ${recall}`)
+    if (recall !== null) printNotice(`throughline: to let it search them, run once: ${recall}`)
     return await finish(file, [...args, ...given], { ...process.env, ...env })
   } finally {
     await proxy.end()
   }
 }
 
-/** The command has the terminal; signals that reach us are for it. */
+/** The command has the terminal, so signals that reach us are passed to it. */
 function finish(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const child = spawn(file, args, { env, stdio: 'inherit' })
@@ -91,7 +94,7 @@ function finish(file: string, args: readonly string[], env: NodeJS.ProcessEnv): 
   }
   child.once('error', (error: NodeJS.ErrnoException) => {
     const why = error.code === 'ENOENT' ? 'it is not installed, or not in PATH' : error.message
-    printNotice(`throughline: ${file} does not start: ${why}`)
+    printNotice(`throughline: ${file} did not start: ${why}`)
     done(EXIT.failed)
   })
   child.once('exit', (code, signal) => done(code ?? signalExitCode(signal ?? 'SIGTERM')))

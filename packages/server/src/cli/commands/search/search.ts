@@ -29,31 +29,31 @@ interface SearchFlags extends StoreFlags {
 
 export function searchCommand(): Command {
   const command = new Command('search')
-    .summary('find what was said, also what was compacted away')
+    .summary('search conversations, including compacted parts')
     .description(
-      'Finds what was said in any session, in one agent’s, or in one session. What was compacted ' +
-        'away is found like everything else; what was purged is not. Only reads.',
+      'Searches all sessions, one agent’s sessions, or one session. Compacted entries are found ' +
+        'like all others; purged ones are not. Only reads.',
     )
     .argument('<text...>', 'words to look for; "a phrase" in quotation marks must occur exactly')
-    .option('--session <session>', 'in this one only')
-    .option('--agent <name>', "in this agent's sessions only")
-    .addOption(countOption('--limit <n>', 'how many at most', { min: 1, max: 1_000 }).default(20))
+    .option('--session <session>', 'only in this session')
+    .option('--agent <name>', "only in this agent's sessions")
+    .addOption(countOption('--limit <n>', 'the most to list', { min: 1, max: 1_000 }).default(20))
     .addOption(
       countOption('--neighbours <n>', 'entries before and after each hit; needs --session', {
         min: 0,
         max: 20,
       }).default(0),
     )
-    .option('--exact', 'the whole text must occur as it is: names, paths, error messages')
+    .option('--exact', 'match the whole text exactly: names, paths, error messages')
     .addOption(
-      new Option('--speaker <speaker>', 'only what they said').choices([
+      new Option('--speaker <speaker>', 'only messages with this role').choices([
         ...['person', 'agent', 'tool', 'notification'],
       ]),
     )
     .option('--tool <name>', 'only calls of this tool and their results')
     .option('--path <file>', 'only entries that name this file')
-    .option('--since <date>', 'only from this day or moment on', momentIn)
-    .option('--until <date>', 'only before this day or moment', momentIn)
+    .option('--since <date>', 'only from this date or time on', momentIn)
+    .option('--until <date>', 'only before this date or time', momentIn)
     .option('--json', 'print one JSON object per line')
     .action(async (words: string[], flags: SearchFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
@@ -82,9 +82,7 @@ async function runSearch(opened: ReadRuntime, text: string, flags: SearchFlags):
     const paint = paintOn(process.stdout)
     await writeOutput('-', found.map((hit) => drawFound(hit, { text, paint })).join(''))
     if (found.length === 0) {
-      printNotice(
-        'Nothing found: no entry holds all of these words. Parts of a word are not looked for.',
-      )
+      printNotice('Nothing found: no entry contains all of these words. Only whole words match.')
     }
   }
   return found.length > 0 ? EXIT.done : EXIT.failed
@@ -109,7 +107,7 @@ async function find(
     if (neighbours > 0) throw new UsageError('--neighbours needs --session.')
     return await runtime.search({ ...query, ...(agent !== undefined && { agent }) })
   }
-  if (agent !== undefined) throw new UsageError('--session and --agent exclude each other.')
+  if (agent !== undefined) throw new UsageError('Use either --session or --agent.')
   const session = runtime.session(await requireNamed(store, flags.session))
   return await session.search({ ...query, neighbours })
 }

@@ -32,11 +32,11 @@ export function sendCommand(): Command {
   const command = new Command('send')
     .summary('put a message into a session, from a script')
     .description(
-      'Puts a message into a session’s mailbox: safe once this command ends. A process that runs ' +
-        '`serve` or `chat` on the same store answers it. The same --key again is the same message.',
+      'Puts a message into a session’s mailbox. It is durable once this command ends. A process that runs ' +
+        '`serve` or `chat` on the same store answers it. Repeating a --key repeats the same message.',
     )
     .argument('<session>', 'its id, or a unique prefix of it')
-    .argument('<text>', 'what to say; - reads standard input')
+    .argument('<text>', 'the message; - reads standard input')
     .option('--wait', 'wait for the answer and print it')
     .addOption(
       new Option('--timeout <time>', 'how long to wait')
@@ -48,17 +48,17 @@ export function sendCommand(): Command {
         parseKey,
       ),
     )
-    .option('--agent <name>', 'make the session with this agent if it is not there')
-    .option('--json', 'print what happened as JSON')
+    .option('--agent <name>', 'create the session with this agent if it does not exist')
+    .option('--json', 'print the outcome as JSON')
     .action(async (id: string, text: string, flags: SendFlags) => {
       const said = text === '-' ? await readInputText('-') : text
       if (said.trim() === '') throw new UsageError('There is nothing to send: the text is empty.')
       const { withStoreRuntime, withAgentRuntime } = await import('../../../host/with-runtime.ts')
       const act = async ({ runtime, store }: StoreRuntime) => {
-        // One that may be made is named in full.
+        // A session that may be created needs its complete id.
         const named =
           flags.agent === undefined
-            ? await requireNamed(store, id, 'See `throughline sessions`; --agent NAME makes it.')
+            ? await requireNamed(store, id, 'See `throughline sessions`; --agent NAME creates it.')
             : sessionId(id)
         return await runSend(runtime, { sessionId: named, text: said }, flags)
       }
@@ -120,8 +120,8 @@ async function runSend(
   if (reply === null && signal.aborted) {
     const next =
       flags.key === undefined
-        ? `\`throughline show ${sessionId}\` has the answer then.`
-        : 'ask again with the same --key to wait on.'
+        ? `\`throughline show ${sessionId}\` will show the answer.`
+        : 'run this again with the same --key to keep waiting.'
     throw new FailedError(
       `No answer within ${flags.timeout / 1_000} s. Message ${mail} is safe and will be answered; ` +
         `${next}${await failingModels(runtime)}`,
@@ -132,7 +132,7 @@ async function runSend(
 
 const FAILURES_EVERY_MS = 500
 
-/** Says why no answer comes yet, as soon as a model call failed. */
+/** Says why no answer has come yet, as soon as a model call fails. */
 async function reportFailures(
   session: Session,
   progress: ProgressLine,
@@ -142,19 +142,19 @@ async function reportFailures(
   let last = ''
   while (!signal.aborted) {
     await sleep(FAILURES_EVERY_MS, undefined, { signal, ref: false }).catch(() => {})
-    // The answer itself reports a store that cannot be read.
+    // Waiting for the answer reports a store that cannot be read.
     const failures = await session.callFailures({ since }).catch(() => [])
     for (const { at, text } of failures) {
       since = at + 1
       if (text === last) continue
       last = text
       progress.clear()
-      printNotice(`${text} Message safe; trying again.`)
+      printNotice(`${text} The message is stored; trying again.`)
     }
   }
 }
 
-/** The likeliest reason of a long wait. */
+/** The likeliest reason for a long wait. */
 async function failingModels(runtime: Runtime): Promise<string> {
   const { routes } = await runtime.health()
   const failing = routes.filter(({ task, failures }) => task === 'turn' && failures > 0)
@@ -193,7 +193,7 @@ async function makeSession(runtime: Runtime, id: SessionId, agent: string): Prom
 
 function parseKey(text: string): string {
   if (text === '' || text.length > KEY_CHARACTERS_MAX) {
-    throw new InvalidArgumentError(`It has 1 to ${KEY_CHARACTERS_MAX} characters.`)
+    throw new InvalidArgumentError(`Use 1 to ${KEY_CHARACTERS_MAX} characters.`)
   }
   return text
 }

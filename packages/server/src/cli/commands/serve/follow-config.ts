@@ -6,7 +6,10 @@ import type { StoreFlags } from '../../../host/flags.ts'
 import type { Host } from '../../../host/open-host.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 
-/** Applies changes of the configuration file while it runs. Returns how to stop following it. */
+/**
+ * Applies changes of the configuration file to the running process. Returns a function that stops
+ * this.
+ */
 export async function followConfig(flags: StoreFlags, host: Host): Promise<() => void> {
   const { watchConfig } = await import('../../../host/config/watch.ts')
   const { storeRequest } = await import('../../../host/store-selection.ts')
@@ -24,7 +27,7 @@ export async function followConfig(flags: StoreFlags, host: Host): Promise<() =>
   })
 }
 
-/** One may be about a variable that is missing in this process only. */
+/** A warning may be about a variable that only this process lacks. */
 export function printWarnings(warnings: Host['loaded']['warnings']): void {
   for (const warning of warnings) printNotice(`configuration: ${problemText(warning)}`)
 }

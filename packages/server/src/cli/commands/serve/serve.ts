@@ -33,9 +33,9 @@ export function serveCommand({ endMsMax = END_MS_MAX } = {}): Command {
         'Without a configuration there is one agent, `main`, on the built-in stand-in model. A ' +
         'changed configuration file takes effect while it runs.',
     )
-    .option('--host <address>', 'where to listen; other than loopback needs a token')
-    .addOption(countOption('--port <n>', 'which port; 0: any free one', { min: 0, max: PORT_MAX }))
-    .option('--json', 'print where it listens as JSON once it does')
+    .option('--host <address>', 'the address to listen on; any but loopback needs a token')
+    .addOption(countOption('--port <n>', 'the port; 0: any free port', { min: 0, max: PORT_MAX }))
+    .option('--json', 'once it listens, print the address as JSON')
     .action(async (flags: ServeFlags) => {
       process.exitCode = await runServe(flags, endMsMax)
     })
@@ -59,7 +59,7 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
   const asked = Promise.withResolvers<void>()
   const unlisten = onEndSignal((signal) => {
     printNotice(`${signal}: stopping cleanly; a second signal ends at once.`)
-    // Counts from the signal: something that is still being opened may hang too.
+    // Counts from the signal, because a part that is still opening may also hang.
     setTimeout(endAnyway, endMsMax).unref()
     asked.resolve()
   })
@@ -81,13 +81,13 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
   return EXIT.done
 }
 
-/** Acknowledged messages are durable, so a part that does not close loses nothing. */
+/** Acknowledged messages are durable, so ending before a part has closed loses nothing. */
 function endAnyway(): void {
   printNotice('not everything closed in time; ending anyway. Acknowledged messages are kept.')
   process.exit(EXIT.failed)
 }
 
-/** Flags are values of the configuration for one run. */
+/** Flags override the configuration for one run. */
 function withAddress({ host, port, set = [], ...flags }: ServeFlags): StoreFlags {
   return {
     ...flags,

@@ -9,7 +9,7 @@ export interface Welcome {
   readonly socket: string | null
   readonly store: string
   readonly agents: readonly { readonly name: string; readonly model: string }[]
-  /** The agents' models are built in and no real ones. */
+  /** Every agent runs on the built-in stand-in model. */
   readonly isStandIn: boolean
   /** Real models that this machine could use, such as `ANTHROPIC_API_KEY is set`. */
   readonly found: readonly string[]

@@ -15,7 +15,7 @@ export function serviceCommand(): Command {
         'systemd, a property list for launchd, or commands for nssm on Windows. Changes nothing.',
     )
     .addArgument(new Argument('<kind>', 'which service manager').choices(SERVICE_KINDS))
-    .argument('[arguments...]', 'for `serve`, behind --')
+    .argument('[arguments...]', 'arguments for `serve`, after --')
     .action(async (kind: ServiceKind, args: string[]) => {
       const { packageFolder, workingFolder } = programLocation()
       const facts = {

@@ -1,8 +1,8 @@
-/** How a host keeps `throughline serve` running, as text to be put where that host wants it. */
+/** Files and commands with which a host keeps `throughline serve` running. */
 export interface ServiceFacts {
   readonly node: string
   readonly program: string
-  /** Arguments of the program: `serve` and what belongs to it. */
+  /** Arguments of the program: `serve` and its options. */
   readonly args: readonly string[]
   readonly workingFolder: string
 }
@@ -14,12 +14,12 @@ export type ServiceKind = (typeof SERVICE_KINDS)[number]
 export function whyUnprintable(kind: ServiceKind, facts: ServiceFacts): string | null {
   const { node, program, args, workingFolder } = facts
   const words = [node, program, workingFolder, ...args]
-  // A line break would begin a line of its own, such as another command to run.
+  // A line break could start another command.
   if (words.some((word) => CONTROLS.test(word))) return 'a path or an argument has a line break'
   if (kind === 'systemd' && /\\$|\s$/.test(workingFolder)) {
-    return 'the path of this folder ends with a backslash or a blank'
+    return 'the path of this folder ends with a backslash or a space'
   }
-  // The shell of Windows reads these also within quotes.
+  // The Windows shell interprets these even within quotes.
   if (kind === 'nssm' && words.some((word) => /["%]/.test(word))) {
     return 'a path or an argument has a quotation mark or a percent sign'
   }
@@ -41,7 +41,7 @@ export function serviceText(kind: ServiceKind, facts: ServiceFacts): string {
   }
 }
 
-// A turn that runs is finished or handed over within this; only then is the process killed.
+// A running turn ends or is handed over within this time, before the process is killed.
 const STOP_SECONDS = 60
 
 function systemdUnit({ node, program, args, workingFolder }: ServiceFacts): string {
@@ -73,7 +73,7 @@ function unitPath(path: string): string {
   return path.replaceAll('%', '%%')
 }
 
-/** In a command line variables are put in as well, and quotes keep a word together. */
+/** A command line also expands variables, and quotes keep a word together. */
 function unitWord(word: string): string {
   const escaped = unitPath(word)
     .replaceAll('\\', '\\\\')
@@ -127,14 +127,16 @@ nssm start throughline
 `
 }
 
-/** What the shell of Windows would not take as part of a word. */
+/** Characters that the Windows shell does not treat as part of a word. */
 const SHELL = /[\s&()^|<>;,=!'`]/
 
 function commandWord(word: string): string {
   return SHELL.test(word) ? `"${word}"` : word
 }
 
-/** nssm keeps its last words as one command line, so their quotes must outlive the shell's. */
+/**
+ * nssm joins its last arguments into one command line, so they need quotes that survive the shell.
+ */
 function innerWord(word: string): string {
   return SHELL.test(word) ? `"\\"${word}\\""` : word
 }

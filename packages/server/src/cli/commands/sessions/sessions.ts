@@ -22,9 +22,9 @@ export function sessionsCommand(): Command {
   const command = new Command('sessions')
     .summary('list sessions: context, state, waiting messages')
     .description('Lists the sessions of a store, in the order of their ids. Only reads.')
-    .option('--agent <name>', 'only those of this agent')
+    .option('--agent <name>', 'only this agent’s sessions')
     .option('--after <session>', 'continue after this session')
-    .addOption(countOption('--limit <n>', 'how many at most', { min: 1, max: 1_000 }).default(100))
+    .addOption(countOption('--limit <n>', 'the most to list', { min: 1, max: 1_000 }).default(100))
     .option('--json', 'print one JSON object per line')
     .action(async (flags: SessionsFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
@@ -32,7 +32,7 @@ export function sessionsCommand(): Command {
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'listed, also when there is none'],
+      [EXIT.done, 'listed, even if there are none'],
       [EXIT.failed, 'the store is busy or cannot be reached now'],
       [EXIT.usage, 'wrong usage, or no store there'],
     ],
@@ -56,7 +56,7 @@ async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<numb
     return EXIT.done
   }
   if (sessions.length === 0) {
-    printNotice('No sessions. `throughline chat` begins one.')
+    printNotice('No sessions. `throughline chat` starts one.')
     return EXIT.done
   }
   const paint = paintOn(process.stdout)
@@ -68,7 +68,7 @@ async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<numb
   return EXIT.done
 }
 
-/** The newest may have failed; the one in effect is among these. */
+/** The newest operation may have failed; the compaction in effect is among these. */
 const COMPACTIONS_READ = 20
 
 async function withCompaction(runtime: Runtime, session: SessionSummary): Promise<ListedSession> {

@@ -5,15 +5,15 @@ import { printable } from '../../terminal/printable.ts'
 import { shorten } from '../../terminal/transcript-text.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 
-/** Which context was asked for; neither: the present one. */
+/** The requested context; without either field, the current one. */
 interface Moment {
   readonly at?: number | undefined
   readonly snapshot?: number | undefined
 }
 
 /**
- * What the model sees, part by part in the order in which it is sent: what it is, how much of the
- * window it takes, and which entries it was made from.
+ * Lists the context part by part, in the order in which it is sent: what each part is, how much of
+ * the window it takes, and which entries it comes from.
  */
 export function drawContext(
   view: ContextView,

@@ -37,9 +37,9 @@ export function showCommand(): Command {
   const number = (flags: string, description: string) =>
     countOption(flags, description, { min: 1, max: NUMBER_MAX })
   const command = new Command('show')
-    .summary('show a transcript, or what the model sees of it')
+    .summary('show a transcript, or the context that the model sees')
     .description(
-      'Shows the transcript of a session, the newest entries by default. Entries behind ' +
+      'Shows the transcript of a session, by default the newest entries. Entries behind ' +
         'a rule (┊) were compacted: the model sees a handoff in their place. Only reads.',
     )
     .argument('<session>', 'its id, a unique prefix of it, or a snapshot: ID.snapshot.N')
@@ -48,12 +48,12 @@ export function showCommand(): Command {
     .addOption(number('--to <entry>', 'end with this entry'))
     .option('--all', 'from the first entry to the last')
     .optionsGroup('Context:')
-    .option('--context', 'what the model sees now, part by part, with where each comes from')
+    .option('--context', 'what the model sees now, part by part, with the source of each part')
     .addOption(number('--at <step>', 'what the model saw at this step (the entry of its answer)'))
     .addOption(number('--snapshot <n>', 'the context just before compaction n (its entry)'))
     .optionsGroup('Output:')
     .option('--full', 'do not shorten long results and parts')
-    .option('--json', 'a transcript as one JSON object per line, a context as one')
+    .option('--json', 'print a transcript as one JSON object per line, a context as one object')
     .action(async (id: string, flags: ShowFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
       process.exitCode = await withReadRuntime(flags, async ({ runtime, store }) => {
@@ -81,7 +81,7 @@ export function showCommand(): Command {
   })
 }
 
-/** An id that a conversation had elsewhere, before it was imported, shows the session it is now. */
+/** An id from before an import leads to the session that the conversation became. */
 async function resolve(store: ReadStore, id: string): Promise<SessionId> {
   const given = isId(id) ? sessionId(id) : undefined
   if (given !== undefined && (await store.findSession(given)) !== undefined) return given
@@ -93,13 +93,13 @@ async function resolve(store: ReadStore, id: string): Promise<SessionId> {
 
 async function runShow(session: Session, flags: ShowFlags): Promise<number> {
   const ways = [flags.context, flags.at, flags.snapshot].filter((way) => way !== undefined)
-  if (ways.length > 1) throw new UsageError('--context, --at and --snapshot exclude each other.')
+  if (ways.length > 1) throw new UsageError('Use only one of --context, --at and --snapshot.')
   return ways.length === 0
     ? await showTranscript(session, flags)
     : await showContext(session, flags)
 }
 
-/** The context as it was; with a range of entries, those. */
+/** Shows the context of a snapshot or, with a range, its entries. */
 async function showSnapshot(session: Session, number: number, flags: ShowFlags): Promise<number> {
   const { context, at, snapshot, from, to, all } = flags
   if (context !== undefined || at !== undefined || snapshot !== undefined) {

@@ -20,9 +20,9 @@ import { drawTable } from '../../terminal/table.ts'
 /** Tokens for HTTP. Each is printed once; the store holds only its hash. */
 export function tokensCommand(): Command {
   return new Command('tokens')
-    .summary('let others in over HTTP: create, list and revoke access tokens')
+    .summary('create, list and revoke access tokens for HTTP')
     .description(
-      'Access tokens for HTTP. Over loopback none is needed unless one is asked for; any other ' +
+      'Access tokens for HTTP. Loopback needs none unless the configuration requires it; any other ' +
         'address needs one.',
     )
     .addCommand(createCommand())
@@ -45,26 +45,26 @@ const LABEL_CHARACTERS_MAX = 200
 
 function createCommand(): Command {
   const command = new Command('create')
-    .summary('make a token and print it, once')
-    .description('Makes an access token and prints it. It cannot be shown again.')
+    .summary('create a token and print it once')
+    .description('Creates an access token and prints it. It cannot be shown again.')
     .addOption(
-      new Option('--scope <scope>', 'what it may do; each includes those before it')
+      new Option('--scope <scope>', 'what it may do; each scope includes those before it')
         .choices(['read', 'write'])
         .default('write'),
     )
     .addOption(
       new Option(
         '--session <id...>',
-        'only these sessions, by id or a unique prefix; else all',
+        'only these sessions, by id or unique prefix; default: all',
       ).argParser((id: string, before: string[] = []) => [...before, parseId(id)]),
     )
     .addOption(
       new Option('--expires <time>', 'how long it is valid, such as 90d').argParser(parseSpan),
     )
     .addOption(
-      new Option('--label <text>', 'whom it is for').default('').argParser((text) => {
+      new Option('--label <text>', 'a note on who uses it').default('').argParser((text) => {
         if (text.length <= LABEL_CHARACTERS_MAX) return text
-        throw new InvalidArgumentError(`It has at most ${LABEL_CHARACTERS_MAX} characters.`)
+        throw new InvalidArgumentError(`Use at most ${LABEL_CHARACTERS_MAX} characters.`)
       }),
     )
     .addOption(idOption())
@@ -95,7 +95,7 @@ function createCommand(): Command {
           await keepAndPrint(store, minted, flags)
           const { id } = minted.record
           printNotice(
-            `Token ${id} was made. It is not shown again; \`tokens revoke ${id}\` ends it.`,
+            `Token ${id} was created. It is not shown again; \`tokens revoke ${id}\` ends it.`,
           )
           printNotice(
             'From now on `serve` requires a token from every caller of its address, you included.',
@@ -107,7 +107,7 @@ function createCommand(): Command {
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'made and printed'],
+      [EXIT.done, 'created and printed'],
       [EXIT.failed, 'there are too many tokens'],
       [EXIT.usage, 'wrong usage, or the name is taken'],
     ],
@@ -118,11 +118,13 @@ function createCommand(): Command {
   })
 }
 
-/** A session that will be made later is named in full. */
+/** A session that does not exist yet needs its complete id. */
 async function named(store: Store, id: string): Promise<string> {
   const known = await findNamed(store, id)
   if (known === undefined) {
-    printNotice(`note: there is no session ${id} yet; the token works once there is. Check the id.`)
+    printNotice(
+      `note: there is no session ${id} yet; the token works once there is one. Check the id.`,
+    )
   }
   return known ?? id
 }
@@ -135,16 +137,16 @@ interface RotateFlags extends StoreFlags {
 
 function rotateCommand(): Command {
   const command = new Command('rotate')
-    .summary('make a second token of the same principal, to replace one')
+    .summary('create a replacement token for the same principal')
     .description(
-      'Makes a token with the principal, scopes and label of another and prints it. A request ' +
+      'Creates a token with the principal, scopes and label of another and prints it. A request ' +
         'repeated with the new token is recognised. The old one stays valid until it is revoked.',
     )
     .argument('<token>', 'the id of the token to replace, as `list` shows it')
     .addOption(
       new Option(
         '--expires <time>',
-        'how long it is valid (default: as long as the old one was)',
+        'how long it is valid (default: as long as the old token)',
       ).argParser(parseSpan),
     )
     .addOption(idOption())
@@ -165,7 +167,7 @@ function rotateCommand(): Command {
         })
         await keepAndPrint(store, minted, flags)
         printNotice(
-          `Token ${minted.record.id} was made. When it is in use, end the old one: ` +
+          `Token ${minted.record.id} was created. When it is in use, revoke the old one: ` +
             `tokens revoke ${id}`,
         )
         return EXIT.done
@@ -173,7 +175,7 @@ function rotateCommand(): Command {
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'made and printed'],
+      [EXIT.done, 'created and printed'],
       [EXIT.failed, 'there are too many tokens'],
       [EXIT.usage, 'wrong usage, or no such token'],
     ],
@@ -199,9 +201,11 @@ async function keepAndPrint(
   { json }: { readonly json?: true },
 ): Promise<void> {
   const outcome = await store.putToken(record)
-  if (outcome.kind === 'taken') throw new UsageError(`There is a token ${record.id} already.`)
+  if (outcome.kind === 'taken') throw new UsageError(`Token ${record.id} already exists.`)
   if (outcome.kind === 'full') {
-    throw new FailedError(`There are ${outcome.limit} tokens, the most; revoke some first.`)
+    throw new FailedError(
+      `The store already has ${outcome.limit} tokens, the maximum; revoke some first.`,
+    )
   }
   await writeOutput('-', json ? jsonLine({ token: text, ...withoutHash(record) }) : `${text}\n`)
 }
@@ -227,7 +231,7 @@ function listCommand(): Command {
     })
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'listed, also when there is none'],
+      [EXIT.done, 'listed, even if there are none'],
       [EXIT.failed, 'the store is busy or cannot be reached now'],
       [EXIT.usage, 'wrong usage, or no store there'],
     ],
@@ -288,7 +292,7 @@ function revokeCommand(): Command {
 
 function parseId(text: string): string {
   if (!isId(text)) {
-    throw new InvalidArgumentError('It has 1 to 64 letters, digits, "_" or "-".')
+    throw new InvalidArgumentError('Use 1 to 64 letters, digits, "_" or "-".')
   }
   return text
 }
