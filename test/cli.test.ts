@@ -349,7 +349,7 @@ describe('--summarizer', () => {
     ['says nothing', 'cat > /dev/null', /wrote nothing/],
     ['hangs', 'sleep 30', /longer than 0\.5 s \(--summarizer-timeout\)/],
     ['hangs in the background', 'sleep 30 & exit 0', /longer than 0\.5 s/],
-    ['is killed', 'kill -9 $$', /ended by SIGKILL/],
+    ['is killed', 'kill -9 $$', /killed by SIGKILL/],
   ])('command: refuses a program that %s, and writes nothing', async (_, command, words) => {
     const seconds = command.startsWith('sleep') ? '0.5' : '20'
     const args = [...SMALL, '--summarizer', `command:${command}`, '--summarizer-timeout', seconds]

@@ -136,7 +136,7 @@ describe('export, import and purge', () => {
       ['purge', 'notes', ...other],
     ])
     expect(again).toMatchObject({ exitCode: 1 })
-    expect(again?.stderr).toContain('nothing was changed')
+    expect(again?.stderr).toContain('nothing changed')
     expect(copy).toMatchObject({ exitCode: 0 })
     expect(copy?.stdout).toContain('BASALT')
     expect(asked).toMatchObject({ exitCode: 2 })

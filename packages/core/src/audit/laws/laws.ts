@@ -37,7 +37,7 @@ export const AUDIT_LAWS = {
     advice: 'A process worked on a session that it never acquired. Stop it and report it.',
   },
   bases: {
-    title: 'A compaction stands on the newest base',
+    title: 'A compaction starts from the newest base',
     contract: ['I7', 'I9'],
     advice:
       'What an earlier compaction made was written over. Compare the transcript with a backup.',
@@ -65,17 +65,17 @@ export const AUDIT_LAWS = {
       'Two writers appended to one transcript, or a store was restored meanwhile. Use --store.',
   },
   'store-operations': {
-    title: 'Logs and store tell of the same operations',
+    title: 'Logs and store agree on the operations',
     contract: ['I20'],
     advice: 'A log is missing or cut, or a line was forged. Give the logs of all processes.',
   },
   'store-sessions': {
-    title: 'Logs and store tell of the same sessions',
+    title: 'Logs and store agree on the sessions',
     contract: ['I5', 'I30'],
     advice: 'The logs belong to another store, or a session was made behind its back.',
   },
   'store-messages': {
-    title: 'Every acknowledged message is in the store, and goes on from there',
+    title: 'Every acknowledged message is in the store, and continues from there',
     contract: ['I1', 'I3', 'I10'],
     advice: 'The store is older than the logs, or has lost messages. Look for a newer backup.',
   },

@@ -36,7 +36,7 @@ describe('throughline audit', () => {
       ✓ What has started ends once (I20)
       ✓ Compactions of one session never overlap (I6)
       ✓ Only the holder of a session writes about it (I21)
-      ✓ A compaction stands on the newest base (I7, I9)
+      ✓ A compaction starts from the newest base (I7, I9)
       ✓ Acknowledged messages reach the next turn, in order, once (I2, I3, I10)
       ✓ A message stays whole in every context until a turn that had it has ended (I34)
       ✓ Fences only rise, and each has one holder (I7, I8)

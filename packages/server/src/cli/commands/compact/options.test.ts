@@ -22,6 +22,6 @@ describe('parseTokens', () => {
   )
 
   it('refuses what is below the least', () => {
-    expect(() => parseTokens('0', 1)).toThrow('It is 1 at least.')
+    expect(() => parseTokens('0', 1)).toThrow('It must be at least 1.')
   })
 })

@@ -24,7 +24,7 @@ describe('the picture of a rehearsal', () => {
       'The worst day 12 s',
       'AGENT    CONTEXT          COMPACTED  KILLED  MESSAGES  WAITING  STATE',
       'agent-1  ███████░░░ 70 %          2       1     1,234        3  turn, compacting',
-      'agent-2  ░░░░░░░░░░ 0 %           0       0         7        0  killed, begins again',
+      'agent-2  ░░░░░░░░░░ 0 %           0       0         7        0  killed, restarting',
       '',
     ])
   })
