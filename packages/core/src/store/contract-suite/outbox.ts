@@ -145,6 +145,24 @@ export const outbox: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a reply that is erased while it is being sent does not block the next of its address [I31]',
+    run: async ({ store }) => {
+      const fixture = await answered(store, 'ana', 'ana')
+      const claimant = await register(store)
+      const { sessionId, number, attempt, entry } = await claim(store, claimant)
+      await fixture.erase([entry])
+      const settled = await store.settleReply({
+        sessionId,
+        number,
+        attempt,
+        claimant,
+        result: sent,
+      })
+      expectKind(settled, 'refused')
+      assert.equal((await claim(store, claimant)).number, 2)
+    },
+  },
+  {
     name: 'a claimant that lost its registration claims nothing',
     run: async ({ store, dismiss }) => {
       await answered(store, 'ana')

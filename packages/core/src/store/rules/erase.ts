@@ -82,9 +82,10 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   }
 }
 
-/** Nothing is left to send: a reply that still waited waits no more. */
+/** Nothing is left to send: a waiting reply is dead, claimed or not, and the next of its address leads. */
 function unsent(reply: ReplyRow): ReplyRow {
-  return { ...reply, body: null, ...(reply.state === 'waiting' && { state: 'dead' }) }
+  const isWaiting = reply.state === 'waiting'
+  return { ...reply, body: null, ...(isWaiting && { state: 'dead', claimant: null }) }
 }
 
 /** The newest handoff under the one in effect that tells of nothing erased. */
