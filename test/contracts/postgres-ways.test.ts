@@ -176,7 +176,7 @@ describe('a store of an earlier schema', () => {
 })
 
 describe('verify', () => {
-  it('finds a title that was changed by hand [I19]', async (context) => {
+  it('finds a title, scope or age that was changed by hand, and exports no such session [I19]', async (context) => {
     await using bench = await postgresBench(urlOf(context))
     const { id } = await StoreFixture.open(bench.store)
     await bench.store.setTitle({ sessionId: id, title: 'Orchids' })
@@ -184,6 +184,13 @@ describe('verify', () => {
     await bench.sql(`update session set title = 'Roses'`)
     const problem = 'session row has another title than the audit tells of'
     expect(await bench.store.verify({})).toEqual([{ sessionId: id, entry: null, problem }])
+    const lines = bench.store.exportSession(id)[Symbol.asyncIterator]()
+    await expect(lines.next()).rejects.toMatchObject({ code: 'damaged-row' })
+    await bench.sql(`update session set title = 'Orchids', scope = 'theirs', created_at = 1`)
+    expect((await bench.store.verify({})).map((finding) => finding.problem)).toEqual([
+      'session row names another scope than the one it was created in',
+      'session row says another time of its creation than the audit tells of',
+    ])
   })
 })
 

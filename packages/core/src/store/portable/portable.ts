@@ -3,9 +3,10 @@ import { entryNumber, mailNumber, operationId, type SessionId } from '../../base
 import { isObject, type JsonObject } from '../../base/json.ts'
 import type { AdoptSession, ImportSessionOutcome } from '../commits.ts'
 import type { Commits, Reads } from '../contract.ts'
-import { StoreBusyError, UnknownSessionError } from '../errors.ts'
+import { DamagedRowError, StoreBusyError, UnknownSessionError } from '../errors.ts'
 import type { MailItem } from '../queries.ts'
 import type { Entry, MailRow, SessionRow } from '../rows.ts'
+import { IdentityCheck } from '../verify/audit.ts'
 import {
   type CarriedBlob,
   type CarriedReply,
@@ -35,8 +36,7 @@ interface Header {
 }
 
 export async function* exportSession(store: Reads, id: SessionId): AsyncIterable<string> {
-  const session = await store.findSession(id)
-  if (session === undefined) throw new UnknownSessionError({ sessionId: id })
+  const session = await readTold(store, id)
   let lines = 0
   const sum = createHash('sha256')
   const line = (value: unknown): string => {
@@ -88,6 +88,28 @@ export async function* exportSession(store: Reads, id: SessionId): AsyncIterable
   }
   await checkWhole(store, session)
   yield `${lineOf({ end: { lines, sha256: sum.digest('hex') } })}\n`
+}
+
+/** Its row, as the audit tells of it: a title that was changed by hand leaves in no file. */
+async function readTold(store: Reads, id: SessionId): Promise<SessionRow> {
+  while (true) {
+    const session = await store.findSession(id)
+    if (session === undefined) throw new UnknownSessionError({ sessionId: id })
+    const check = new IdentityCheck()
+    for (let after = 0; ; ) {
+      const page = await store.readAudit({ sessionId: id, after, limit: PAGE })
+      for (const row of page) check.add(row)
+      const last = page.at(-1)
+      if (last === undefined) break
+      after = last.cursor
+    }
+    const [problem] = check.end(session)
+    if (problem === undefined) return session
+    // Somebody may have set a title while this was read.
+    const now = await store.findSession(id)
+    if (now?.titleSalt !== session.titleSalt) continue
+    throw new DamagedRowError({ row: `session ${id}`, problem, sessionId: id })
+  }
 }
 
 /**

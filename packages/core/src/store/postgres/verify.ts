@@ -151,7 +151,8 @@ async function verifyAudit(
   const [unlinked = [], sessions = []] = await loan.send([
     { text: `select ${AUDIT_COLUMNS} from audit where cursor is null order by id`, values: [] },
     {
-      text: `select id, agent, birth, tail, mail, fence, title, title_salt as "titleSalt" from session`,
+      text: `select id, agent, scope, birth, created_at as "createdAt", tail, mail, fence, title,
+        title_salt as "titleSalt" from session`,
       values: [],
     },
   ])
@@ -163,6 +164,7 @@ async function verifyAudit(
   const counted = sessions.map(({ title, ...row }) => ({
     ...row,
     agent: fromText(String(row['agent'])),
+    scope: fromText(String(row['scope'])),
     title: title === null ? null : fromText(String(title)),
   }))
   return check.end(counted as unknown as Counted[], only)

@@ -138,8 +138,12 @@ export function creationLine(
     facts: {
       agent: session.agent,
       birth: session.birth,
-      // Only an imported one brings a title along.
-      ...(session.birth === 'imported' && { titleHash: hashTitle(session) }),
+      scope: session.scope,
+      // Only an imported one brings a title and an age along.
+      ...(session.birth === 'imported' && {
+        titleHash: hashTitle(session),
+        createdAt: session.createdAt,
+      }),
     },
   }
 }

@@ -96,6 +96,8 @@ function rootOf(path: string, name: string): number {
 describe('verify', () => {
   it.each([
     ["update session set agent = 'bob' where n = 1", 'names another agent'],
+    ["update session set scope = 'theirs' where n = 1", 'names another scope'],
+    ['update session set created_at = created_at - 1 where n = 1', 'another time of its creation'],
     ["update session set title = 'Other' where n = 1", 'has another title'],
     ["update session set title = 'Other', title_salt = null where n = 1", 'has another title'],
     ['update session set title = null, title_salt = null where n = 1', 'has another title'],
@@ -104,6 +106,20 @@ describe('verify', () => {
     const { store, fixture } = await harmed(harm)
     const found = (await store.verify({})).filter(({ sessionId }) => sessionId === fixture.id)
     expect(found.map((finding) => finding.problem).join()).toContain(problem)
+  })
+
+  it.each([
+    "title = 'Other'",
+    'title = null, title_salt = null',
+    "agent = 'bob'",
+    "scope = 'theirs'",
+    'created_at = 1',
+  ])('a session row with %s is not exported, those of others are [I19]', async (change) => {
+    const { store, fixture, other } = await harmed(`update session set ${change} where n = 1`)
+    const firstLine = ({ id }: StoreFixture) =>
+      store.exportSession(id)[Symbol.asyncIterator]().next()
+    await expect(firstLine(fixture)).rejects.toMatchObject(DAMAGED)
+    expect(await firstLine(other)).toMatchObject({ done: false })
   })
 })
 

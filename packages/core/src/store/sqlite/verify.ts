@@ -139,7 +139,8 @@ function verifyAudit(db: SqliteConnection, only: SessionId | undefined): readonl
 function* eachCounted(db: SqliteConnection): Iterable<Counted> {
   for (let last = 0; ; ) {
     const page = db.all(
-      `select n, id, agent, birth, title, title_salt as titleSalt, cast(tail as real) as tail, cast(mail as real) as mail,
+      `select n, id, agent, scope, birth, title, title_salt as titleSalt,
+         cast(created_at as real) as createdAt, cast(tail as real) as tail, cast(mail as real) as mail,
          cast(fence as real) as fence from session where n > ? order by n limit ?`,
       last,
       PAGE,

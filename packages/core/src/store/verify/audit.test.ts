@@ -18,8 +18,9 @@ function judge(
     const row = { kind, facts, sessionId: id, cursor: 0, at: 0, operation: null, phase: null }
     check.addUnlinked({ ...row, hash: '' })
   }
-  const session = { id, agent: 'ada', birth: 'created', tail: 0, mail: 0, fence: 0 } as const
-  return check.end([{ ...session, ...title } as Counted]).map(({ problem }) => problem)
+  const owner = { id, agent: 'ada', scope: id, createdAt: 0, birth: 'created' } as const
+  const session = { ...owner, tail: 0, mail: 0, fence: 0 } as const
+  return check.end([{ ...session, ...title } as unknown as Counted]).map(({ problem }) => problem)
 }
 
 const created = ['session created', { agent: 'ada', birth: 'created' }] as const

@@ -5,14 +5,20 @@ import type { StoreFinding } from '../queries.ts'
 import type { AuditRow, SessionRow } from '../rows.ts'
 
 /** The columns of a session's row that the audit tells of as well. */
-export type Counted = Pick<
+export type Counted = Identified & Pick<SessionRow, 'birth' | 'tail' | 'mail' | 'fence'>
+
+/** The columns that people know a session by, and that say whose it is. */
+export type Identified = Pick<
   SessionRow,
-  'id' | 'agent' | 'birth' | 'tail' | 'mail' | 'fence' | 'title' | 'titleSalt'
+  'id' | 'agent' | 'scope' | 'createdAt' | 'title' | 'titleSalt'
 >
 
 interface Told {
   isBorn: boolean
   agent: string | null
+  /** Null: an earlier program did not tell it. */
+  scope: string | null
+  createdAt: number | null
   entry: number
   mail: number
   fence: number
@@ -25,6 +31,8 @@ interface Told {
 const UNTOLD: Told = {
   isBorn: false,
   agent: null,
+  scope: null,
+  createdAt: null,
   entry: 0,
   mail: 0,
   fence: 0,
@@ -69,39 +77,10 @@ export class AuditCheck {
     this.#hear(row)
   }
 
-  #hear({ kind, sessionId, facts }: AuditRow): void {
-    const told = this.#told.get(sessionId) ?? { ...UNTOLD }
-    this.#told.set(sessionId, told)
-    told.entry = Math.max(told.entry, countOf(facts['entry']))
-    switch (kind) {
-      case 'session created':
-        told.isBorn = true
-        told.agent = typeof facts['agent'] === 'string' ? facts['agent'] : null
-        if (facts['birth'] === 'imported') told.titleHash = titleHashIn(facts)
-        break
-      case 'settings changed':
-        if (facts['what'] !== 'title') break
-        told.titleHash = titleHashIn(facts)
-        told.mayLackTitle = false
-        break
-      case 'entries erased':
-        told.mayLackTitle = true
-        break
-      case 'message admitted':
-        told.mail = Math.max(told.mail, countOf(facts['mail']))
-        break
-      case 'message delivered':
-      case 'entries adopted':
-        told.entry = Math.max(told.entry, countOf(facts['to']))
-        break
-      case 'lease acquired':
-      case 'session deleted':
-        told.mayLackTitle ||= kind === 'session deleted'
-        told.fence = Math.max(told.fence, countOf(facts['fence']))
-        break
-      default:
-        break
-    }
+  #hear(row: AuditRow): void {
+    const told = this.#told.get(row.sessionId) ?? { ...UNTOLD }
+    this.#told.set(row.sessionId, told)
+    hear(told, row)
   }
 
   /** Where the chain ends by the store's own word. */
@@ -129,16 +108,13 @@ export class AuditCheck {
   }
 
   #compare(session: Counted, told: Told | undefined): void {
-    const { id, agent, birth, tail } = session
+    const { id, birth, tail } = session
     if (told?.isBorn !== true) {
       if (this.#isWhole) this.#find('session is there, and its birth is not in the audit', id)
       return
     }
-    if (told.agent !== null && told.agent !== agent) {
-      this.#find('session row names another agent than the one it was created with', id)
-    }
-    if (this.#isWhole && !hasToldTitle(session, told)) {
-      this.#find('session row has another title than the audit tells of', id)
+    for (const problem of judgeIdentity(session, told, this.#isWhole)) {
+      this.#find(`session row ${problem}`, id)
     }
     if (told.entry > tail) {
       this.#find(`session row says tail ${tail}, the audit tells of entry ${told.entry}`, id)
@@ -170,11 +146,86 @@ function titleHashIn({ titleHash }: AuditRow['facts']): Told['titleHash'] {
   return typeof titleHash === 'string' || titleHash === null ? titleHash : undefined
 }
 
-function hasToldTitle(session: Counted, { titleHash, mayLackTitle }: Told): boolean {
+/** What is wrong with the columns of one session, behind all that the audit tells of it. */
+export class IdentityCheck {
+  readonly #told: Told = { ...UNTOLD }
+
+  add(row: AuditRow): void {
+    hear(this.#told, row)
+  }
+
+  end(session: Identified): readonly string[] {
+    return judgeIdentity(session, this.#told, true)
+  }
+}
+
+function judgeIdentity(session: Identified, told: Told, isWhole: boolean): readonly string[] {
+  const { agent, scope, createdAt } = told
+  const problems: string[] = []
+  if (agent !== null && agent !== session.agent) {
+    problems.push('names another agent than the one it was created with')
+  }
+  if (scope !== null && scope !== session.scope) {
+    problems.push('names another scope than the one it was created in')
+  }
+  if (createdAt !== null && createdAt !== session.createdAt) {
+    problems.push('says another time of its creation than the audit tells of')
+  }
+  if (isWhole && !hasToldTitle(session, told)) {
+    problems.push('has another title than the audit tells of')
+  }
+  return problems
+}
+
+function hasToldTitle(session: Identified, { titleHash, mayLackTitle }: Told): boolean {
   if (titleHash === undefined || (session.title === null && mayLackTitle)) return true
   return hashTitle(session) === titleHash
 }
 
 function countOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0
+  return numberIn(value) ?? 0
+}
+
+function numberIn(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+function textIn(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function hear(told: Told, { kind, at, facts }: AuditRow): void {
+  told.entry = Math.max(told.entry, countOf(facts['entry']))
+  switch (kind) {
+    case 'session created':
+      told.isBorn = true
+      told.agent = textIn(facts['agent'])
+      told.scope = textIn(facts['scope'])
+      // One that was imported is older than its row here.
+      told.createdAt = facts['birth'] === 'imported' ? numberIn(facts['createdAt']) : at
+      if (facts['birth'] === 'imported') told.titleHash = titleHashIn(facts)
+      break
+    case 'settings changed':
+      if (facts['what'] !== 'title') break
+      told.titleHash = titleHashIn(facts)
+      told.mayLackTitle = false
+      break
+    case 'entries erased':
+      told.mayLackTitle = true
+      break
+    case 'message admitted':
+      told.mail = Math.max(told.mail, countOf(facts['mail']))
+      break
+    case 'message delivered':
+    case 'entries adopted':
+      told.entry = Math.max(told.entry, countOf(facts['to']))
+      break
+    case 'lease acquired':
+    case 'session deleted':
+      told.mayLackTitle ||= kind === 'session deleted'
+      told.fence = Math.max(told.fence, countOf(facts['fence']))
+      break
+    default:
+      break
+  }
 }
