@@ -78,8 +78,11 @@ const ARCHITECTURE: Architecture = {
     gateway: ['store'],
   },
   packages: {
-    cli: ['commander', '@clack/prompts'],
-    gateway: [...['prom-client', 'grammy', 'discord.js', '@modelcontextprotocol/server', 'zod']],
+    cli: ['commander', '@clack/prompts', 'fast-string-width', 'fast-wrap-ansi'],
+    gateway: [
+      ...['prom-client', 'grammy', 'discord.js', '@modelcontextprotocol/server', 'zod'],
+      'markdown-it',
+    ],
     host: ['yaml', 'zod', 'pino'],
     runtime: ['zod'],
     tools: ['re2js', 'croner', 'zod', '@modelcontextprotocol/client'],

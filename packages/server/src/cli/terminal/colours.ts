@@ -1,6 +1,8 @@
 import { styleText } from 'node:util'
 
-export type Colour = 'green' | 'red' | 'yellow' | 'cyan' | 'dim' | 'bold'
+export type Colour =
+  | ('green' | 'red' | 'yellow' | 'cyan' | 'magenta' | 'dim')
+  | ('bold' | 'italic' | 'underline' | 'strikethrough')
 export type Paint = (colour: Colour, text: string) => string
 
 /** Colours on a terminal; obeys NO_COLOR and FORCE_COLOR. */

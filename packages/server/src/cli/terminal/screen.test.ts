@@ -1,21 +1,9 @@
-import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { splitLines, TerminalScreen } from './screen.ts'
-
-describe('splitLines', () => {
-  it('loses nothing but the blank at which it breaks, and keeps what is drawn again small', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.integer({ min: 20, max: 80 }), (text, columns) => {
-        const { done, rest } = splitLines(text, columns)
-        const joined = [...done, rest].join(' ').replaceAll(/\s/g, '')
-        expect(joined).toBe(text.replaceAll(/\s/g, ''))
-        expect(rest.length).toBeLessThanOrEqual(columns)
-      }),
-    )
-  })
-})
+import { noPaint } from './colours.ts'
+import { EMPTY_DRAFT, insert } from './editor.ts'
+import { TerminalScreen } from './screen.ts'
 
 describe('TerminalScreen', () => {
   it('shows an answer that grows above what is being typed, each line once', () => {
@@ -23,10 +11,10 @@ describe('TerminalScreen', () => {
     screen.status('-- ready --')
     type('half a que')
     for (const piece of [
-      'One\u001b[2J line.\nTwo ',
+      'One\u001b[2J line.\n\nTwo ',
       'is ',
       'longer than the ',
-      'terminal wide is.',
+      'terminal is wide.',
     ]) {
       screen.stream(piece)
     }
@@ -34,21 +22,76 @@ describe('TerminalScreen', () => {
     screen.endAnswer()
     type('stion')
     expect(rows()).toEqual([
+      '',
+      'main',
       'One line.',
+      '',
       'Two is longer than the terminal',
-      'wide is.',
+      'is wide.',
       '-- busy --',
       '> half a question',
     ])
   })
 
-  it('leaves what was entered where it stands', () => {
+  it('keeps what is sent or reported meanwhile below the answer', () => {
     const { screen, type, rows } = terminal()
-    screen.status('-- ready --')
-    type('Hello.\r')
-    screen.typed()
-    screen.say('Hello to you.')
-    expect(rows()).toEqual(['-- ready --', '> Hello.', 'Hello to you.', '-- ready --', '>'])
+    screen.stream('One and ')
+    type('Stop that.')
+    screen.sent('Stop that.')
+    screen.say('(stopping)')
+    screen.stream('two.\n\nThree.')
+    screen.endAnswer()
+    expect(rows()).toEqual([
+      ...['', 'main', 'One and two.', '', 'Three.'],
+      ...['', '> Stop that.', '(stopping)', '>'],
+    ])
+  })
+
+  it('renders Markdown: lists, tables, code', () => {
+    const { screen, rows } = terminal()
+    screen.stream(
+      '1. **one**\n2. `two`\n   - deep\n\n| a | b |\n|-|-|\n| c | long words that do not fit |\n',
+    )
+    screen.stream('\n```ts\nconst a = 1\n```\nEnd.')
+    screen.endAnswer()
+    expect(rows()).toEqual([
+      ...['', 'main', '1. one', '2. two', '   • deep', ''],
+      ...['a │ b', '──┼───────────────────────────', 'c │ long words that do not fit', ''],
+      ...['  const a = 1', '', 'End.', '>'],
+    ])
+  })
+
+  it('shows the same lines however an answer is cut into pieces', () => {
+    const words = fc.constantFrom(
+      ...[
+        'a',
+        ' ',
+        '\n',
+        '\n\n',
+        '# ',
+        '- ',
+        '1. ',
+        '> ',
+        '```',
+        '|',
+        '-',
+        '*',
+        '`',
+        '    ',
+        'word',
+      ],
+    )
+    const pieces = fc.array(fc.array(words, { maxLength: 6 }).map((parts) => parts.join('')))
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const [cut, whole] = [terminal(), terminal()]
+        for (const part of parts) cut.screen.stream(part)
+        whole.screen.stream(parts.join(''))
+        for (const { screen } of [cut, whole]) screen.endAnswer()
+        expect(cut.rows()).toEqual(whole.rows())
+      }),
+      { numRuns: 300 },
+    )
   })
 })
 
@@ -56,19 +99,20 @@ const COLUMNS = 32
 const ESCAPE = '\u001b'
 
 function terminal() {
-  const input = new PassThrough()
   const written: string[] = []
-  const output = Object.assign(new PassThrough(), { columns: COLUMNS, rows: 24, isTTY: true })
+  const output = Object.assign(new PassThrough(), { columns: COLUMNS, rows: 12, isTTY: true })
   output.on('data', (chunk: Buffer) => written.push(chunk.toString()))
-  const lines = createInterface({ input, output, terminal: true })
-  const screen = new TerminalScreen(lines, output as unknown as NodeJS.WriteStream)
+  const screen = new TerminalScreen(output as unknown as NodeJS.WriteStream, noPaint)
+  screen.speaker = 'main'
+  let draft = EMPTY_DRAFT
   const type = (text: string) => {
-    lines.write(text)
+    draft = insert(draft, text)
+    screen.draft(draft)
   }
   return { screen, type, rows: () => render(written.join('')) }
 }
 
-/** As much of a terminal as readline needs: rows, a cursor, and clearing. */
+/** As much of a terminal as the screen needs: rows, a cursor, and clearing. */
 function render(text: string): readonly string[] {
   const rows: string[][] = [[]]
   let [row, column] = [0, 0]

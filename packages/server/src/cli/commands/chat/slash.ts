@@ -33,7 +33,10 @@ export function helpText(): string {
   const forms = Object.values(TERMINAL_COMMANDS)
   const width = Math.max(...forms.map(({ form }) => form.length))
   const lines = forms.map(({ form, does }) => `${form.padEnd(width)}  ${does}`)
-  return [...lines, 'A line that ends in \\ continues on the next line.'].join('\n')
+  return [
+    ...lines,
+    'Shift+Enter, Ctrl-J or \\ at the end of a line start a new line. Tab completes commands.',
+  ].join('\n')
 }
 
 /** Runs a command on a session and describes the outcome. The caller handles `new` and `quit`. */

@@ -1,78 +1,155 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createInterface, type Interface } from 'node:readline'
 import { KnownError } from '#core/base/errors'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { unknownText } from '../../../gateway/chat/commands.ts'
-import { PRIVATE_FOLDER_MODE, PRIVATE_MODE, stateFolder } from '../../../host/platform.ts'
 import { COMMAND_SOURCE, taken } from '../../admission.ts'
 import type { TerminalConversation } from '../../conversation.ts'
 import { EXIT } from '../../exit.ts'
 import { AnswerDisplay } from '../../terminal/answers.ts'
 import { type Paint, paintOn } from '../../terminal/colours.ts'
+import { completeCommand, EMPTY_DRAFT, edit, type InputDraft } from '../../terminal/editor.ts'
+import { type Key, KeyReader } from '../../terminal/keys.ts'
 import { printable } from '../../terminal/printable.ts'
 import { TerminalScreen } from '../../terminal/screen.ts'
-import { readTerminalInput, runSlash, statusText } from './slash.ts'
+import { SentHistory } from './history.ts'
+import { recentLines } from './recent.ts'
+import { readTerminalInput, runSlash, statusText, TERMINAL_COMMANDS } from './slash.ts'
 
 /** An interactive chat: answers grow while the person types the next message. */
 export async function chatOnTerminal(first: TerminalConversation): Promise<number> {
   const { stdin, stdout } = process
-  const lines = createInterface({
-    input: stdin,
-    output: stdout,
-    terminal: true,
-    history: [...readHistory()],
-    historySize: HISTORY_MAX,
-    removeHistoryDuplicates: true,
-  })
-  lines.on('history', (history) => writeHistory(history))
-  const talk = new TerminalTalk(lines, new TerminalScreen(lines, stdout), paintOn(stdout))
-  await talk.run(first)
+  const talk = new TerminalTalk(new TerminalScreen(stdout, paintOn(stdout)), paintOn(stdout))
+  const keys = new KeyReader()
+  const onData = (piece: string) => {
+    for (const key of keys.read(piece)) talk.press(key)
+  }
+  const onResize = () => talk.redraw()
+  stdin.setRawMode(true)
+  stdin.setEncoding('utf8').on('data', onData)
+  stdin.once('end', () => talk.leave())
+  stdout.on('resize', onResize)
+  stdout.write(TERMINAL_MODES.on)
+  try {
+    await talk.run(first)
+  } finally {
+    stdout.write(TERMINAL_MODES.off)
+    stdout.off('resize', onResize)
+    stdin.off('data', onData).setRawMode(false).pause()
+  }
   return EXIT.done
 }
 
+/**
+ * Pasted text comes in brackets, and Shift+Enter differs from Enter: as kitty and its relatives do
+ * it, and as xterm and tmux do. A terminal without these ignores them.
+ */
+const TERMINAL_MODES = {
+  on: '\u001b[?2004h\u001b[>1u\u001b[>4;1m',
+  off: '\u001b[>4;0m\u001b[<u\u001b[?2004l',
+}
+
 class TerminalTalk {
-  readonly #lines: Interface
   readonly #screen: TerminalScreen
   readonly #paint: Paint
+  readonly #history = new SentHistory()
+  /** Sent and not yet taken, the oldest first; null: leave. */
+  readonly #sent: (string | null)[] = []
+  #wake: () => void = () => {}
   #following: { stop(): Promise<void> } = { stop: async () => {} }
-  #begun = ''
+  #conversation: TerminalConversation | null = null
+  #draft: InputDraft = EMPTY_DRAFT
   #isLeaving = false
 
-  constructor(lines: Interface, screen: TerminalScreen, paint: Paint) {
-    this.#lines = lines
+  constructor(screen: TerminalScreen, paint: Paint) {
     this.#screen = screen
     this.#paint = paint
   }
 
   async run(first: TerminalConversation): Promise<void> {
     let conversation = first
-    // Created before anything is printed, so that no line typed ahead is lost.
-    const entered = this.#lines[Symbol.asyncIterator]()
     await this.#enter(conversation)
-    this.#lines.on('SIGINT', () => void this.#interrupt(conversation))
-    for await (const line of entered) {
-      this.#screen.typed()
-      this.#isLeaving = false
-      if (line.endsWith('\\')) {
-        this.#begun += `${line.slice(0, -1)}\n`
-        continue
-      }
-      const next = await this.#obey(this.#begun + line, conversation)
-      this.#begun = ''
+    for (let text = await this.#next(); text !== null; text = await this.#next()) {
+      const next = await this.#obey(text, conversation)
       if (next === null) break
       if (next !== conversation) await this.#enter(next)
       conversation = next
     }
     await this.#following.stop()
-    this.#lines.close()
-    process.stdout.write('\n')
+    this.#screen.close()
+  }
+
+  press(key: Key): void {
+    const edited = edit(this.#draft, key)
+    if (edited.kind !== 'interrupt') this.#isLeaving = false
+    switch (edited.kind) {
+      case 'draft':
+        this.#show(edited.draft)
+        break
+      case 'submit':
+        this.#draft = EMPTY_DRAFT
+        this.#history.add(edited.text)
+        this.#screen.sent(edited.text)
+        this.#send(edited.text)
+        break
+      case 'history': {
+        const text = this.#history.go(edited.step, this.#draft.text)
+        if (text !== null) this.#show({ text, cursor: text.length })
+        break
+      }
+      case 'complete': {
+        const { draft, choices } = completeCommand(this.#draft, Object.keys(TERMINAL_COMMANDS))
+        if (choices.length > 0) this.#screen.say(this.#paint('dim', choices.join('  ')))
+        this.#show(draft)
+        break
+      }
+      case 'interrupt':
+        void this.#interrupt()
+        break
+      case 'leave':
+        this.leave()
+        break
+      case 'redraw':
+        this.#screen.redraw({ isCleared: true })
+        break
+      default:
+        edited satisfies never
+    }
+  }
+
+  leave(): void {
+    this.#send(null)
+  }
+
+  redraw(): void {
+    this.#screen.redraw()
+  }
+
+  #show(draft: InputDraft): void {
+    this.#draft = draft
+    this.#screen.draft(draft)
+  }
+
+  #send(text: string | null): void {
+    this.#sent.push(text)
+    this.#wake()
+  }
+
+  async #next(): Promise<string | null> {
+    while (this.#sent.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    return this.#sent.shift() ?? null
   }
 
   async #enter(conversation: TerminalConversation): Promise<void> {
     await this.#following.stop()
     const { agent, session } = conversation
+    this.#conversation = conversation
+    this.#screen.speaker = this.#paint('cyan', printable(agent))
+    const style = { columns: this.#screen.columns, paint: this.#paint, agent }
+    for (const line of await recentLines(session, style)) this.#screen.say(line)
     const words = `Talking to ${printable(agent)} in session ${session.id}. /help lists commands, Ctrl-D leaves.`
     this.#screen.say(this.#paint('dim', words))
     this.#following = this.#follow(conversation)
@@ -94,7 +171,7 @@ class TerminalTalk {
           this.#screen.say(unknownText(printable(typed.name)))
           return conversation
         case 'say':
-          await this.#send(conversation, typed.text)
+          await this.#admit(conversation, typed.text)
           return conversation
         case 'command': {
           const { name, rest } = typed
@@ -115,17 +192,15 @@ class TerminalTalk {
     }
   }
 
-  async #send({ session }: TerminalConversation, text: string): Promise<void> {
+  async #admit({ session }: TerminalConversation, text: string): Promise<void> {
     const once = { source: COMMAND_SOURCE, key: randomUUID() }
     taken(await session.admit({ ...once, parts: [{ type: 'text', text }] }), session.id)
   }
 
   #follow(conversation: TerminalConversation): { stop(): Promise<void> } {
     const ending = new AbortController()
-    const { session, agent } = conversation
-    const answers = new AnswerDisplay(session, {
-      ...labelled(this.#screen, this.#paint('cyan', printable(agent))),
-    })
+    const { session } = conversation
+    const answers = new AnswerDisplay(session, this.#screen)
     const watch = async () => {
       for await (const event of session.events({}, ending.signal)) {
         await answers.show(event)
@@ -149,41 +224,22 @@ class TerminalTalk {
     if (summary !== undefined) this.#screen.status(statusText(summary, this.#paint))
   }
 
-  /** Ctrl-C stops the running turn; twice in a row with no turn running, it leaves. */
-  async #interrupt({ session }: TerminalConversation): Promise<void> {
-    const summary = await session.summary()
-    if (summary !== undefined && summary.state !== 'idle') {
+  /** Ctrl-C clears the draft, or stops the running turn; with neither, twice in a row leaves. */
+  async #interrupt(): Promise<void> {
+    if (this.#draft.text !== '' || this.#isLeaving) {
+      if (this.#draft.text === '') this.leave()
+      else this.#show(EMPTY_DRAFT)
+      return
+    }
+    const session = this.#conversation?.session
+    const summary = await session?.summary()
+    if (session !== undefined && summary !== undefined && summary.state !== 'idle') {
       await session.stop({ source: COMMAND_SOURCE, key: randomUUID() })
       this.#screen.say('(stopping)')
       return
     }
-    if (this.#isLeaving) {
-      this.#lines.close()
-      return
-    }
     this.#isLeaving = true
     this.#screen.say('(Ctrl-C again leaves, as Ctrl-D does.)')
-  }
-}
-
-/** Puts the agent's name above each answer. */
-function labelled(screen: TerminalScreen, name: string) {
-  let isOpen = false
-  return {
-    stream(text: string) {
-      if (text === '') return
-      if (!isOpen) screen.say(name)
-      isOpen = true
-      screen.stream(text)
-    },
-    endAnswer() {
-      isOpen = false
-      screen.endAnswer()
-    },
-    say(text: string) {
-      isOpen = false
-      screen.say(text)
-    },
   }
 }
 
@@ -196,31 +252,4 @@ const STATUS_EVENTS: readonly string[] = [
 function changesStatus(event: RuntimeEvent): boolean {
   if (event.type === 'live') return event.kind === 'notice'
   return event.type === 'stored' && STATUS_EVENTS.includes(event.kind)
-}
-
-/** The input of earlier chats, newest first, as readline expects. */
-const HISTORY_MAX = 500
-
-function readHistory(folder = stateFolder()): readonly string[] {
-  try {
-    const lines = readFileSync(fileIn(folder), 'utf8').split('\n')
-    return lines.filter((line) => line !== '').slice(0, HISTORY_MAX)
-  } catch {
-    return [] // The first chat, or an unreadable file: the chat works without a history.
-  }
-}
-
-/** Private. If the folder cannot be written, only the history is lost. */
-function writeHistory(lines: readonly string[], folder = stateFolder()): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
-    const text = lines.slice(0, HISTORY_MAX).map((line) => `${line}\n`)
-    writeFileSync(fileIn(folder), text.join(''), { mode: PRIVATE_MODE })
-  } catch {
-    // As above.
-  }
-}
-
-function fileIn(folder: string): string {
-  return join(folder, 'chat-history')
 }

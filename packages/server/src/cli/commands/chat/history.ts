@@ -1,0 +1,71 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PRIVATE_FOLDER_MODE, PRIVATE_MODE, stateFolder } from '../../../host/platform.ts'
+
+const HISTORY_MAX = 500
+
+/** What was sent in this chat and in earlier ones, for the keys up and down. */
+export class SentHistory {
+  /** The newest first. */
+  #sent: readonly string[]
+  /** How far up; 0: the draft. */
+  #at = 0
+  #draft = ''
+
+  constructor() {
+    this.#sent = readHistory()
+  }
+
+  add(text: string): void {
+    this.#at = 0
+    if (text.trim() === '') return
+    this.#sent = [text, ...this.#sent.filter((known) => known !== text)].slice(0, HISTORY_MAX)
+    writeHistory(this.#sent)
+  }
+
+  /** Null: there is none further on. */
+  go(step: -1 | 1, draft: string): string | null {
+    const at = this.#at - step
+    if (at < 0 || at > this.#sent.length) return null
+    if (this.#at === 0) this.#draft = draft
+    this.#at = at
+    return at === 0 ? this.#draft : (this.#sent[at - 1] ?? '')
+  }
+}
+
+/** One JSON string per line; earlier versions wrote the bare line. */
+function readHistory(folder = stateFolder()): readonly string[] {
+  try {
+    const lines = readFileSync(fileIn(folder), 'utf8').split('\n')
+    return lines
+      .filter((line) => line !== '')
+      .map(readLine)
+      .slice(0, HISTORY_MAX)
+  } catch {
+    return [] // The first chat, or an unreadable file: the chat works without a history.
+  }
+}
+
+function readLine(line: string): string {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'string' ? value : line
+  } catch {
+    return line
+  }
+}
+
+/** Private; a folder that cannot be written costs the history and nothing else. */
+function writeHistory(sent: readonly string[], folder = stateFolder()): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    const text = sent.map((line) => `${JSON.stringify(line)}\n`).join('')
+    writeFileSync(fileIn(folder), text, { mode: PRIVATE_MODE })
+  } catch {
+    // As above.
+  }
+}
+
+function fileIn(folder: string): string {
+  return join(folder, 'chat-history')
+}

@@ -1,0 +1,56 @@
+import { plainText } from '#core/message/text'
+import { parseMarkdown } from '../../../gateway/text/parse-markdown.ts'
+import type { Session, TranscriptEntry } from '../../../runtime/runtime.ts'
+import { ago, countText } from '../../terminal/format.ts'
+import { drawBlocks, type MarkdownStyle, wrapWords } from '../../terminal/markdown.ts'
+import { printable } from '../../terminal/printable.ts'
+import { shorten } from '../../terminal/transcript-text.ts'
+
+/** Messages shown, and entries looked through for them: calls and results lie between. */
+const MESSAGES_MAX = 4
+const ENTRIES_MAX = 60
+const LINES_MAX = 12
+
+/** Where the conversation was: its title, and the last that was said. Empty for a new one. */
+export async function recentLines(
+  session: Session,
+  { agent, ...style }: MarkdownStyle & { readonly agent: string },
+): Promise<readonly string[]> {
+  const summary = await session.summary()
+  if (summary === undefined) return []
+  const from = Math.max(1, summary.entries - ENTRIES_MAX)
+  const entries = (await session.transcript({ from, to: summary.entries })) ?? []
+  const messages = entries.filter(isSaid)
+  if (messages.length === 0) return []
+  const { paint } = style
+  const title = printable(summary.title ?? 'Untitled')
+  const when = `${countText(summary.entries, 'entry', 'entries')}, last ${ago(messages.at(-1)?.at ?? 0, Date.now())}`
+  return [
+    `${paint('bold', title)} ${paint('dim', `(${when})`)}`,
+    ...messages.slice(-MESSAGES_MAX).flatMap((entry) => ['', ...drawMessage(entry, agent, style)]),
+  ]
+}
+
+function isSaid(entry: TranscriptEntry): boolean {
+  return (entry.kind === 'input' || entry.kind === 'assistant') && textIn(entry) !== ''
+}
+
+function textIn({ message }: TranscriptEntry): string {
+  if (message?.role !== 'user' && message?.role !== 'assistant') return ''
+  return printable(plainText(message.parts)).trim()
+}
+
+function drawMessage(
+  entry: TranscriptEntry,
+  agent: string,
+  style: MarkdownStyle,
+): readonly string[] {
+  const text = textIn(entry)
+  if (entry.kind === 'input') {
+    const lines = text.split('\n').flatMap((line) => wrapWords(line, style.columns - 2))
+    const drawn = lines.map((line, index) => `${index === 0 ? '> ' : '  '}${line}`)
+    return shorten(drawn, LINES_MAX).map((line) => style.paint('dim', line))
+  }
+  const lines = drawBlocks(parseMarkdown(text).blocks, style)
+  return [style.paint('cyan', printable(agent)), ...shorten(lines, LINES_MAX)]
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { completeCommand, EMPTY_DRAFT, edit, type InputDraft, layOutDraft } from './editor.ts'
+import { KeyReader } from './keys.ts'
+
+const ESCAPE = '\u001b'
+
+/** What is sent, and the draft that is left, after a terminal sent these pieces. */
+function play(...pieces: readonly string[]): {
+  readonly sent: readonly string[]
+  draft: InputDraft
+} {
+  const keys = new KeyReader()
+  const sent: string[] = []
+  let draft = EMPTY_DRAFT
+  for (const key of pieces.flatMap((piece) => keys.read(piece))) {
+    const edited = edit(draft, key)
+    if (edited.kind === 'draft') draft = edited.draft
+    else if (edited.kind === 'submit') {
+      sent.push(edited.text)
+      draft = EMPTY_DRAFT
+    }
+  }
+  return { sent, draft }
+}
+
+describe('a message in the terminal', () => {
+  it('is one message when several lines are pasted, also in pieces', () => {
+    const paste = `${ESCAPE}[200~one\r\ntwo\r\tthree\u0007\n${ESCAPE}[201~`
+    expect(play(paste, '\r').sent).toEqual(['one\ntwo\n    three\n'])
+    expect(play(...paste, '\r').sent).toEqual(['one\ntwo\n    three\n'])
+  })
+
+  it.each([
+    ['Ctrl-J', '\n'],
+    ['Shift+Enter of kitty', `${ESCAPE}[13;2u`],
+    ['Shift+Enter of xterm and tmux', `${ESCAPE}[27;2;13~`],
+    ['Alt+Enter', `${ESCAPE}\r`],
+    ['a backslash and Enter', '\\\r'],
+  ])('gets a new line from %s', (_name, keys) => {
+    expect(play(`a${keys}b\r`).sent).toEqual(['a\nb'])
+    expect(play(...`a${keys}b`, '\r').sent).toEqual(['a\nb'])
+  })
+
+  it('is edited with the usual keys', () => {
+    const [left, up, home] = ['D', 'A', 'H'].map((letter) => `${ESCAPE}[${letter}`)
+    expect(play(`ac${left}b`).draft).toEqual({ text: 'abc', cursor: 2 })
+    expect(play(`two words\u0017three`).draft.text).toBe('two three')
+    expect(play(`one\ntwo${up}${home}X`).draft).toEqual({ text: 'Xone\ntwo', cursor: 1 })
+    expect(play('a\u{1f468}\u200d\u{1f469}\u007f').draft.text).toBe('a')
+    expect(play(`keep${ESCAPE}[99;5u`).draft.text).toBe('keep') // Ctrl-C of kitty is no text
+  })
+})
+
+describe('completeCommand', () => {
+  const complete = (text: string) =>
+    completeCommand({ text, cursor: text.length }, ['stop', 'status', 'search', 'compact'])
+
+  it('completes the only name, or what all names share', () => {
+    expect(complete('/c').draft.text).toBe('/compact ')
+    expect(complete('/st')).toMatchObject({ draft: { text: '/st' }, choices: ['/stop', '/status'] })
+    expect(complete('/s').choices).toHaveLength(3)
+    expect(complete('/x').choices).toEqual([])
+    expect(complete('hello').draft.text).toBe('hello')
+  })
+})
+
+describe('layOutDraft', () => {
+  it('knows the row and column of the cursor, with wide signs', () => {
+    expect(layOutDraft({ text: 'abc\n\u6f22\u5b57', cursor: 5 }, 40)).toEqual({
+      rows: ['> abc', '  \u6f22\u5b57'],
+      cursor: { row: 1, column: 4 },
+    })
+    expect(layOutDraft({ text: 'abcdef', cursor: 6 }, 8)).toEqual({
+      rows: ['> abcdef', '  '],
+      cursor: { row: 1, column: 2 },
+    })
+  })
+})
