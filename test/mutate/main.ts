@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto'
 import {
   cpSync,
-  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -14,29 +14,30 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../support/seeded-random.ts'
-import { Judge } from './judge.ts'
+import { Judge, LEFT_OUT } from './judge.ts'
 import { applyMutation, lineOf, mutationsOf } from './mutations.ts'
+import { TestGraph } from './nearest.ts'
+import { type Placed, placeMutants, QuickRecord, runQuickly } from './quick.ts'
+import { refusedByTypes } from './types.ts'
+
+/** Of the tests that start processes, so many nearest ones run for what is left. */
+const TESTS_OF_ONE = 2
 
 /**
- * `npm run mutate -- --seed N --count M [--only packages/core/src/store] [--seconds 30] [--afresh]`:
- * draws small changes of our sources at random, runs the nearest tests over each, then the types over
- * what is left, and lists by folder what no test noticed. A survivor is a place to look: a gap in the
- * tests, or a change that makes no difference. Each verdict is kept in `.throughline` at once, and the
- * same command goes on from there.
+ * `npm run mutate -- --seed N --count M [--only packages/core/src/store] [--seconds 20] [--afresh]`:
+ * draws small changes of our sources at random and lists by folder those that no test notices.
+ *
+ * 1. Quickly: all of them stand behind switches in one copy of the tree, and each test of the packages
+ *    runs once more with each mutant that it reaches, then the nearest tests of `test/` with the rest.
+ * 2. Slowly: what acts while a module loads, or cannot stand behind a switch, gets a run of the nearest
+ *    tests for itself, up to `--seconds`.
+ * 3. Types over what is left.
+ *
+ * A survivor is a place to look: a gap in the tests, or a change that makes no difference. What was
+ * found is kept in `.throughline` at once, and the same command goes on from there, on the same sources.
  */
-interface Drawn {
-  readonly file: string
+interface Drawn extends Placed {
   readonly line: number
-  readonly what: string
-  readonly mutated: string
-}
-
-interface Judged {
-  readonly file: string
-  readonly line: number
-  readonly what: string
-  /** Null: nothing noticed it. */
-  readonly killedBy: string | null
 }
 
 const root = join(import.meta.dirname, '../..')
@@ -45,31 +46,19 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '100' },
     only: { type: 'string', default: 'packages/' },
-    side: { type: 'string', default: '1' },
-    seconds: { type: 'string', default: '30' },
+    seconds: { type: 'string', default: '20' },
     afresh: { type: 'boolean', default: false },
   },
 })
-const record = join(root, `.throughline/mutate-${values.seed}-${values.count}.jsonl`)
-if (values.afresh) rmSync(record, { force: true })
-mkdirSync(dirname(record), { recursive: true })
-const judged: Judged[] = existsSync(record) ? readRecord() : []
-const known = new Set(judged.map(keyOf))
 const drawn = draw(Number(values.seed), Number(values.count))
-const waiting = drawn.filter((each) => !known.has(keyOf(each)))
-process.stderr.write(`${drawn.length} mutants, ${drawn.length - waiting.length} judged before\n`)
-const startedAt = performance.now()
-let judgedNow = 0
-await Promise.all(Array.from({ length: Number(values.side) }, work))
-report()
-
-function keyOf({ file, line, what }: Omit<Drawn, 'mutated'>): string {
-  return `${file}:${line} ${what}`
-}
-
-function readRecord(): Judged[] {
-  const lines = readFileSync(record, 'utf8').split('\n').filter(Boolean)
-  return lines.map((line) => JSON.parse(line) as Judged)
+const record = openRecord()
+const graph = new TestGraph(root)
+const copy = makeCopy()
+try {
+  const judged = await judgeAll()
+  report(judged)
+} finally {
+  rmSync(copy, { recursive: true, force: true })
 }
 
 /** Files by chance, larger ones more often; then one of the mutations of the file. */
@@ -86,42 +75,74 @@ function draw(seed: number, count: number): Drawn[] {
   })
   const taken = new Set<number>()
   while (taken.size < Math.min(count, all.length)) taken.add(Math.floor(random() * all.length))
-  return [...taken].flatMap((at) => {
+  return [...taken].flatMap((at, index) => {
     const found = all[at]
-    if (found === undefined) return []
-    const { file, text, mutation } = found
-    const mutated = applyMutation(text, mutation)
-    return [{ file, line: lineOf(text, mutation), what: mutation.what, mutated }]
+    return found === undefined
+      ? []
+      : [{ ...found, id: index + 1, line: lineOf(found.text, found.mutation) }]
   })
 }
 
-/** Each in a copy of the tree of its own: our sources are never changed. */
-async function work(): Promise<void> {
-  const copy = makeCopy()
+function nameOf({ file, line, mutation }: Drawn): string {
+  return `${file}:${line} ${mutation.what}`
+}
+
+/** Of these mutants: after a change of the sources others are drawn, and the record starts again. */
+function openRecord(): QuickRecord {
+  const hash = createHash('sha256').update(drawn.map(nameOf).join('\n')).digest('hex')
+  const name = `mutate-${values.seed}-${values.count}-${hash.slice(0, 8)}.jsonl`
+  const file = join(root, '.throughline', name)
+  if (values.afresh) rmSync(file, { force: true })
+  mkdirSync(dirname(file), { recursive: true })
+  return new QuickRecord(file)
+}
+
+async function judgeAll(): Promise<Map<Drawn, string | null>> {
+  const placed = placeMutants(copy, drawn)
+  const alive = () => new Set([...placed].filter((id) => !record.killed.has(id)))
+  const where = { root, copy }
+  await runQuickly(where, testsFor(drawn, /^packages\//), alive(), record)
+  const left = drawn.filter(({ id }) => placed.has(id) && !record.killed.has(id))
+  await runQuickly(where, testsFor(left, /^test\//, TESTS_OF_ONE), alive(), record)
+  for (const { file, text } of drawn) writeFileSync(join(copy, file), text)
+  await judgeSlowly()
+  await judgeTypes()
+  return new Map(drawn.map((each) => [each, record.killed.get(each.id) ?? null]))
+}
+
+/** Test files that reach one of the mutants; of each mutant at most `countMax`, the nearest. */
+function testsFor(mutants: readonly Drawn[], area: RegExp, countMax = Number.POSITIVE_INFINITY) {
+  const tests = mutants.flatMap(({ file }) => {
+    const near = graph.testsOf(file).flat()
+    return near.filter((test) => area.test(test) && !LEFT_OUT.test(test)).slice(0, countMax)
+  })
+  return [...new Set(tests)].sort()
+}
+
+/** What no test reached while it ran: the nearest tests may still see it while they load. */
+async function judgeSlowly(): Promise<void> {
   const judge = new Judge(root, copy, Number(values.seconds))
-  try {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const killedBy = await judge.judge(next)
-      const { file, line, what } = next
-      const verdict = { file, line, what, killedBy }
-      judged.push(verdict)
-      writeFileSync(record, `${JSON.stringify(verdict)}\n`, { flag: 'a' })
-      judgedNow += 1
-      const text = killedBy === null ? 'SURVIVED' : `killed by ${killedBy}`
-      process.stderr.write(`${progress()} ${keyOf(next)}: ${text}\n`)
-    }
-  } finally {
-    rmSync(copy, { recursive: true, force: true })
+  const waiting = drawn.filter(
+    ({ id }) => !record.killed.has(id) && !record.reached.has(id) && !record.slow.has(id),
+  )
+  for (const [at, each] of waiting.entries()) {
+    const { id, file, text, mutation } = each
+    const by = await judge.judge({ file, mutated: applyMutation(text, mutation) })
+    record.add(by === null ? { slow: id } : { killed: id, by })
+    const end = by === null ? 'not noticed' : `killed by ${by}`
+    process.stderr.write(`${at + 1} of ${waiting.length} one by one: ${nameOf(each)}: ${end}\n`)
   }
 }
 
-function progress(): string {
-  const survivors = judged.filter(({ killedBy }) => killedBy === null).length
-  const seconds = (performance.now() - startedAt) / 1_000 / judgedNow
-  const left = Math.ceil((seconds * waiting.length) / 60)
-  return `${drawn.length - waiting.length}/${drawn.length} (${survivors} survive, ${seconds.toFixed(0)} s each, ${left} min left)`
+async function judgeTypes(): Promise<void> {
+  const left = drawn.filter(({ id }) => !record.killed.has(id))
+  process.stderr.write(`types of ${left.length}\n`)
+  for (const { id } of await refusedByTypes({ root, copy }, left)) {
+    record.add({ killed: id, by: 'types' })
+  }
 }
 
+/** Our sources are never changed. */
 function makeCopy(): string {
   // Beside the project, as far as tests look for conversations there.
   const copy = mkdtempSync(join(tmpdir(), 'throughline-mutate-'))
@@ -147,14 +168,14 @@ function linkPackages(folder: string): void {
   }
 }
 
-function report(): void {
-  const survivors = judged.filter(({ killedBy }) => killedBy === null)
-  const folders = Map.groupBy(judged, ({ file }) => file.split('/').slice(0, 2).join('/'))
+function report(judged: ReadonlyMap<Drawn, string | null>): void {
+  const folders = Map.groupBy(judged, ([{ file }]) => file.split('/').slice(0, 4).join('/'))
   for (const [folder, members] of [...folders].sort()) {
-    const left = members.filter(({ killedBy }) => killedBy === null)
+    const left = members.filter(([, killedBy]) => killedBy === null)
     process.stdout.write(`${folder}: ${left.length} of ${members.length} survived\n`)
-    for (const { file, line, what } of left) process.stdout.write(`  ${file}:${line} ${what}\n`)
+    for (const [each] of left) process.stdout.write(`  ${nameOf(each)}\n`)
   }
-  const share = ((100 * survivors.length) / Math.max(1, judged.length)).toFixed(1)
-  process.stdout.write(`${survivors.length} of ${judged.length} survived (${share} %)\n`)
+  const count = [...judged.values()].filter((killedBy) => killedBy === null).length
+  const share = ((100 * count) / Math.max(1, judged.size)).toFixed(1)
+  process.stdout.write(`${count} of ${judged.size} survived (${share} %)\n`)
 }

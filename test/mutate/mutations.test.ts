@@ -33,6 +33,29 @@ describe('mutations', () => {
     ])
   })
 
+  it('keep the parentheses of a side', () => {
+    expect(mutantsOf('x = (a + 1) * b')).toContain('x = (a + 1) / b')
+  })
+
+  it('stand behind a condition, and change nothing without it', () => {
+    const guardedOf = (text: string) =>
+      mutationsOf(text).flatMap((mutation) => {
+        const edit = mutation.guarded?.('on')
+        return edit === undefined ? [] : [applyMutation(text, edit)]
+      })
+    expect(guardedOf('f(a < 1)')).toContain('f((on ? (a <= 1) : (a < 1)))')
+    expect(guardedOf('f(a)')).toEqual(['{ if (!on) { f(a) } }'])
+    expect(guardedOf('x = list\n  .some(isOld)')).toContain(
+      "x = list\n  [on ? 'every' : 'some'](isOld)",
+    )
+    expect(guardedOf('x = list?.some(isOld)')).toContain("x = list?.[on ? 'every' : 'some'](isOld)")
+    expect(guardedOf('x = { a: 1, b }')).toContain('x = { ...(on ? {} : { a: 1 }), b }')
+    // A spread would read a getter at once, and parentheses would end a chain too early.
+    expect(guardedOf('const x = { get a() { return b() } }')).toEqual([])
+    expect(guardedOf('const x = a?.b.filter(c).d')).toEqual([])
+    expect(guardedOf('const x = a?.b.filter(c)')).toHaveLength(1)
+  })
+
   it('tell their line', () => {
     const text = 'a()\n\nb(true)\n'
     expect(mutationsOf(text).map((mutation) => lineOf(text, mutation))).toEqual([1, 3, 3])

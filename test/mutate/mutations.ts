@@ -7,6 +7,14 @@ export interface Mutation {
   readonly replacement: string
   /** Such as `< becomes <=`. */
   readonly what: string
+  /** The same change behind a condition; null: it cannot be written so. */
+  readonly guarded: ((condition: string) => Edit) | null
+}
+
+export interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly replacement: string
 }
 
 interface Node {
@@ -49,8 +57,16 @@ const DROPPED = ['filter', 'slice', 'toSorted', 'toReversed', 'trim', 'toLowerCa
 export function mutationsOf(text: string): Mutation[] {
   const found: Mutation[] = []
   const source = (node: Node) => text.slice(node.start, node.end)
-  const change = (node: Node, replacement: string, what: string) =>
-    found.push({ start: node.start, end: node.end, replacement, what })
+  const add = (edit: Edit, what: string, guard: ((condition: string) => string) | null) => {
+    const guarded =
+      guard === null ? null : (condition: string) => ({ ...edit, replacement: guard(condition) })
+    found.push({ ...edit, what, guarded })
+  }
+  const change = ({ start, end }: Node, replacement: string, what: string, canGuard = true) => {
+    const original = text.slice(start, end)
+    const guard = (condition: string) => `(${condition} ? (${replacement}) : (${original}))`
+    add({ start, end, replacement }, what, canGuard ? guard : null)
+  }
 
   const visit = (node: Node, parent: Node | undefined, key: string): void => {
     switch (node.type) {
@@ -62,7 +78,10 @@ export function mutationsOf(text: string): Mutation[] {
         if (operator === '??') change(node, source(left), '?? loses its right side')
         else if (opposite !== undefined && !(operator === '+' && isText(left, right))) {
           const between = text.slice(left.end, right.start)
-          const replacement = `${source(left)}${between.replace(operator, opposite)}${source(right)}`
+          // From the start of the whole: the left side may stand in parentheses.
+          const before = text.slice(node.start, left.end)
+          const after = text.slice(right.start, node.end)
+          const replacement = `${before}${between.replace(operator, opposite)}${after}`
           change(node, replacement, `${operator} becomes ${opposite}`)
         }
         break
@@ -87,7 +106,10 @@ export function mutationsOf(text: string): Mutation[] {
           (call as Node).type === 'CallExpression' ||
           expression.type === 'AssignmentExpression'
         ) {
-          change(node, ';', `${source(expression).split('\n')[0]?.slice(0, 40)} removed`)
+          const { start, end } = node
+          const what = `${source(expression).split('\n')[0]?.slice(0, 40)} removed`
+          const guard = (condition: string) => `{ if (!${condition}) { ${source(node)} } }`
+          add({ start, end, replacement: ';' }, what, guard)
         }
         break
       }
@@ -97,12 +119,16 @@ export function mutationsOf(text: string): Mutation[] {
           const after = properties[at + 1]
           const end = after?.start ?? property.end
           const what = `property ${source(property).slice(0, 30).split('\n')[0]} removed`
-          found.push({ start: property.start, end, replacement: '', what })
+          const rest = text.slice(property.end, end)
+          const guard = (condition: string) =>
+            `...(${condition} ? {} : { ${source(property)} })${rest}`
+          const edit = { start: property.start, end, replacement: '' }
+          add(edit, what, isPlainProperty(property) ? guard : null)
         }
         break
       }
       case 'CallExpression':
-        mutateCall(node)
+        mutateCall(node, parent, key)
     }
   }
 
@@ -117,26 +143,47 @@ export function mutationsOf(text: string): Mutation[] {
     }
   }
 
-  const mutateCall = (node: Node) => {
+  const mutateCall = (node: Node, parent: Node | undefined, key: string) => {
     const callee = node['callee'] as Node
     if (callee.type !== 'MemberExpression') return
     const property = callee['property'] as Node
     const name = property['name'] as string
     const other = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
-    if (other !== undefined) change(property, other, `${name} becomes ${other}`)
-    if (DROPPED.includes(name)) change(node, source(callee['object'] as Node), `.${name}() removed`)
+    const object = callee['object'] as Node
+    if (other !== undefined) {
+      const optional = callee['optional'] === true ? '?.' : ''
+      const start = text.indexOf('.', object.end) - (optional === '' ? 0 : 1)
+      const guard = (condition: string) => `${optional}[${condition} ? '${other}' : '${name}']`
+      const dot = optional === '' ? '.' : '?.'
+      const edit = { start, end: property.end, replacement: `${dot}${other}` }
+      add(edit, `${name} becomes ${other}`, guard)
+    }
+    if (DROPPED.includes(name)) {
+      // Within `a?.b.filter(c).d` parentheses would end the chain too early.
+      const isInChain =
+        parent?.type !== 'ChainExpression' && text.slice(node.start, node.end).includes('?.')
+      const goesOn = key === 'object' || key === 'callee'
+      change(node, source(object), `.${name}() removed`, !(isInChain && goesOn))
+    }
   }
 
   walk(parseAst(text, { lang: 'ts' }) as unknown as Node, visit)
   return found.sort((a, b) => a.start - b.start || a.end - b.end)
 }
 
-export function applyMutation(text: string, { start, end, replacement }: Mutation): string {
+export function applyMutation(text: string, { start, end, replacement }: Edit): string {
   return `${text.slice(0, start)}${replacement}${text.slice(end)}`
 }
 
 export function lineOf(text: string, { start }: Mutation): number {
   return text.slice(0, start).split('\n').length
+}
+
+/** Of others, a spread would keep something else. */
+function isPlainProperty(property: Node): boolean {
+  if (property.type === 'SpreadElement') return true
+  const key = property['key'] as Node
+  return property['kind'] === 'init' && key['name'] !== '__proto__'
 }
 
 function isText(...nodes: readonly Node[]): boolean {

@@ -1,0 +1,180 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { parseAst } from 'vitest/node'
+import { applyMutation, type Edit, type Mutation } from './mutations.ts'
+
+/**
+ * Judges many mutants in few processes: their places are put into the sources of the copy together,
+ * each behind a switch, and `runner.ts` runs every test with those that it reaches. What it kills is
+ * killed; a mutant that it does not reach, or that acts while a module loads, is left to the slow judge.
+ */
+export interface Placed {
+  /** From 1. */
+  readonly id: number
+  readonly file: string
+  readonly text: string
+  readonly mutation: Mutation
+}
+
+/** Fresh modules after so many test files. */
+const FILES_PER_PROCESS = 12
+/** A test that stands still for so long, with a mutant, is held up by it. */
+const STANDSTILL_MS = 150_000
+
+interface Found {
+  /** The last that ran. */
+  active: number
+  readonly killed: Map<number, string>
+  readonly reached: Set<number>
+}
+
+/** What the quick runs have found so far. A test file that is done is not run again. */
+export class QuickRecord {
+  readonly #file: string
+  readonly killed = new Map<number, string>()
+  readonly reached = new Set<number>()
+  readonly done = new Set<string>()
+  /** Run one by one and not noticed. */
+  readonly slow = new Set<number>()
+
+  constructor(file: string) {
+    this.#file = file
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+    for (const line of lines) this.#read(JSON.parse(line) as { [key: string]: unknown })
+  }
+
+  #read(line: { [key: string]: unknown }): void {
+    const { killed, by, reached, done, slow } = line
+    if (typeof slow === 'number') this.slow.add(slow)
+    if (typeof killed === 'number' && !this.killed.has(killed)) this.killed.set(killed, String(by))
+    for (const id of (reached as number[] | undefined) ?? []) this.reached.add(id)
+    for (const test of (done as string[] | undefined) ?? []) this.done.add(test)
+  }
+
+  add(line: { readonly [key: string]: unknown }): void {
+    this.#read(line)
+    writeFileSync(this.#file, `${JSON.stringify(line)}\n`, { flag: 'a' })
+  }
+}
+
+/** Puts mutants into the copy; those that would overlap an earlier one are left out. Tells which are in. */
+export function placeMutants(copy: string, mutants: readonly Placed[]): ReadonlySet<number> {
+  const placed = new Set<number>()
+  for (const [file, members] of Map.groupBy(mutants, (mutant) => mutant.file)) {
+    const edits: Edit[] = []
+    const [{ text }] = members as [Placed]
+    for (const { id, mutation } of members) {
+      const edit = mutation.guarded?.(`globalThis.__mutated?.(${id})`)
+      if (edit === undefined || edits.some((other) => overlap(edit, other))) continue
+      if (!parses(applyMutation(text, edit))) continue
+      edits.push(edit)
+      placed.add(id)
+    }
+    const fromTheEnd = edits.toSorted((a, b) => b.start - a.start)
+    writeFileSync(join(copy, file), fromTheEnd.reduce(applyMutation, text))
+  }
+  return placed
+}
+
+function overlap(a: Edit, b: Edit): boolean {
+  return a.start < b.end && b.start < a.end
+}
+
+function parses(text: string): boolean {
+  try {
+    parseAst(text, { lang: 'ts' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Runs the test files over the copy in which `alive` stand behind switches. */
+export async function runQuickly(
+  { root, copy }: { root: string; copy: string },
+  tests: readonly string[],
+  alive: ReadonlySet<number>,
+  record: QuickRecord,
+): Promise<void> {
+  const waiting = tests.filter((test) => !record.done.has(test))
+  while (waiting.length > 0) {
+    const batch = waiting.splice(0, FILES_PER_PROCESS)
+    const left = [...alive].filter((id) => !record.killed.has(id))
+    if (left.length === 0) return
+    const { killed, reached } = await runBatch({ root, copy }, batch, left)
+    if (reached.size > 0) record.add({ reached: [...reached] })
+    for (const [id, by] of killed) record.add({ killed: id, by })
+    record.add({ done: batch })
+    const { size } = record.killed
+    process.stderr.write(`${waiting.length} test files left, ${size} of ${alive.size} killed\n`)
+  }
+}
+
+async function runBatch(
+  { root, copy }: { root: string; copy: string },
+  tests: readonly string[],
+  alive: readonly number[],
+): Promise<Found> {
+  const scratch = mkdtempSync(join(tmpdir(), 'throughline-mutants-'))
+  const record = join(scratch, 'record')
+  writeFileSync(record, '')
+  const bin = join(root, 'node_modules', '.bin')
+  const { PATH = '', THROUGHLINE_CORPUS = join(root, '../shared/corpus') } = process.env
+  const config = join(copy, 'test/mutate/vitest.config.ts')
+  const child = spawn(
+    join(bin, 'vitest'),
+    ['run', `--config=${config}`, '--reporter=dot', ...tests],
+    {
+      cwd: copy,
+      env: {
+        ...process.env,
+        PATH: `${bin}${delimiter}${PATH}`,
+        THROUGHLINE_CORPUS,
+        THROUGHLINE_MUTANTS: alive.join(),
+        THROUGHLINE_MUTANTS_RECORD: record,
+        THROUGHLINE_MUTANTS_REACHED: join(scratch, 'reached'),
+        NODE_OPTIONS: `--import=${join(copy, 'test/mutate/switch.ts')}`,
+      },
+      stdio: 'ignore',
+      detached: true,
+    },
+  )
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  child.on('exit', () => resolve())
+  let size = 0
+  let changedAt = performance.now()
+  let isHeldUp = false
+  const watch = setInterval(() => {
+    const { size: now } = statSync(record)
+    if (now !== size) changedAt = performance.now()
+    size = now
+    isHeldUp = performance.now() - changedAt > STANDSTILL_MS
+    if (isHeldUp && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  }, 1_000)
+  await ended
+  clearInterval(watch)
+  const found = readFound(record)
+  if (statSync(record).size === 0) throw new Error(`no test ran: ${tests.join(' ')}`)
+  rmSync(scratch, { recursive: true, force: true })
+  if (isHeldUp && found.active !== 0) found.killed.set(found.active, 'standing still')
+  return found
+}
+
+function readFound(record: string): Found {
+  const found: Found = { active: 0, killed: new Map(), reached: new Set() }
+  for (const line of readFileSync(record, 'utf8').split('\n').filter(Boolean)) {
+    const { active, killed, by, title, reached } = JSON.parse(line) as {
+      readonly active?: number
+      readonly killed?: number
+      readonly by?: string
+      readonly title?: string
+      readonly reached?: readonly number[]
+    }
+    if (active !== undefined) found.active = active
+    if (killed !== undefined) found.killed.set(killed, `${by}: ${title}`)
+    for (const id of reached ?? []) found.reached.add(id)
+  }
+  return found
+}

@@ -1,0 +1,154 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRunner } from 'vitest'
+import type { Switch } from './switch.ts'
+
+/**
+ * Runs each test as it is, then once more with each living mutant whose place it reached, in the same
+ * process: no start and no loading between two mutants. A mutant counts as killed if the test fails
+ * with it and passes again without it.
+ */
+
+/** A test that a mutant makes wait for ever ends after this, or after 20 times its usual time. */
+const LATE_MS = 4_000
+/** What all tests of a process may spend on one mutant. */
+const MUTANT_MS_MAX = 20_000
+
+const { THROUGHLINE_MUTANTS_REACHED: reachedFile = '', THROUGHLINE_MUTANTS_RECORD: record = '' } =
+  process.env
+const mutants = (globalThis as unknown as { __mutants: Switch }).__mutants
+const alive = new Set(
+  (process.env['THROUGHLINE_MUTANTS'] ?? '').split(',').filter(Boolean).map(Number),
+)
+const spentMs = new Map<number, number>()
+
+interface Trial {
+  waiting: number[]
+  active: number
+  /** Failed with this one; it is about to run without. */
+  suspect: number
+  baselineMs: number
+  startedAt: number
+}
+
+export default class MutantRunner extends TestRunner {
+  readonly #trials = new WeakMap<object, Trial>()
+
+  onCollected(files: readonly RunnerTestFile[]): void {
+    for (const file of files) inOrder(file)
+  }
+
+  override async onBeforeRunTask(test: RunnerTestCase): Promise<void> {
+    await super.onBeforeRunTask(test)
+    // Another attempt is how the runner calls the hooks around a test again.
+    test.retry = 1_000_000
+    this.#trials.set(test, { waiting: [], active: 0, suspect: 0, baselineMs: -1, startedAt: 0 })
+  }
+
+  override onBeforeTryTask(
+    test: RunnerTestCase,
+    options: { retry: number; repeats: number },
+  ): void {
+    super.onBeforeTryTask(test, options)
+    const trial = this.#trialOf(test)
+    if (test.result !== undefined) {
+      test.result.errors = []
+      test.result.attempts = []
+    }
+    if (trial.baselineMs < 0) {
+      mutants.reached.clear()
+      writeFileSync(reachedFile, '')
+    }
+    mutants.calls = 0
+    mutants.active = trial.active
+    process.env['THROUGHLINE_MUTANT'] = String(trial.active)
+    note({ at: relative(process.cwd(), test.file.filepath), active: trial.active })
+    trial.startedAt = performance.now()
+  }
+
+  async runTask(test: RunnerTestCase): Promise<void> {
+    const { baselineMs } = this.#trialOf(test)
+    const run = TestRunner.getTestFn(test)()
+    if (baselineMs < 0) return await run
+    const late = Promise.withResolvers<never>()
+    const ms = LATE_MS + 20 * baselineMs
+    const timer = setTimeout(() => late.reject(new Error('late')), ms)
+    await Promise.race([run, late.promise]).finally(() => clearTimeout(timer))
+  }
+
+  override async onAfterRetryTask(
+    test: RunnerTestCase,
+    options: { retry: number; repeats: number },
+  ): Promise<void> {
+    await super.onAfterRetryTask(test, options)
+    const trial = this.#trialOf(test)
+    const ms = performance.now() - trial.startedAt
+    const { result } = test
+    mutants.active = 0
+    process.env['THROUGHLINE_MUTANT'] = '0'
+    if (result === undefined || result.state === 'skip') return
+    // A test that is marked as failing turns its result round afterwards: it is left alone.
+    if (test.fails === true || (trial.baselineMs < 0 && result.state !== 'pass')) {
+      test.retry = 0
+      result.errors?.splice(0, result.errors.length - 1)
+      return
+    }
+    if (!this.#learn(test, trial, result.state === 'pass', ms)) trial.waiting = []
+    const next = trial.suspect === 0 ? takeNext(trial) : 0
+    if (next === 0 && trial.suspect === 0) {
+      result.state = 'pass'
+      result.errors = []
+      return
+    }
+    trial.active = next
+    result.state = 'fail'
+    result.errors = [{ message: 'the next mutant' }]
+  }
+
+  /** False: the test cannot be run again, so it says nothing. */
+  #learn(test: RunnerTestCase, trial: Trial, passed: boolean, ms: number): boolean {
+    if (trial.baselineMs < 0) {
+      trial.baselineMs = ms
+      const reached = readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean).map(Number)
+      trial.waiting = [...new Set(reached)].filter((id) => alive.has(id))
+      if (trial.waiting.length > 0) note({ reached: trial.waiting })
+      return true
+    }
+    if (trial.suspect !== 0) {
+      const id = trial.suspect
+      trial.suspect = 0
+      if (!passed) return false
+      alive.delete(id)
+      const title = test.name
+      note({ killed: id, by: relative(process.cwd(), test.file.filepath), title })
+      return true
+    }
+    const id = trial.active
+    spentMs.set(id, (spentMs.get(id) ?? 0) + ms)
+    if (!passed) trial.suspect = id
+    return true
+  }
+
+  #trialOf(test: object): Trial {
+    const trial = this.#trials.get(test)
+    if (trial === undefined) throw new Error('a test runs that was not announced')
+    return trial
+  }
+}
+
+/** One mutant at a time is active in the process. */
+function inOrder(task: RunnerTask): void {
+  task.concurrent = false
+  if (task.type === 'suite') for (const each of task.tasks) inOrder(each)
+}
+
+function takeNext(trial: Trial): number {
+  for (let id = trial.waiting.shift(); id !== undefined; id = trial.waiting.shift()) {
+    if (alive.has(id) && (spentMs.get(id) ?? 0) < MUTANT_MS_MAX) return id
+  }
+  return 0
+}
+
+function note(what: object): void {
+  appendFileSync(record, `${JSON.stringify(what)}\n`)
+}
