@@ -10,7 +10,8 @@ import { gatherChains } from '../../packages/server/src/migration/hermes/import/
 import { readChains } from '../../packages/server/src/migration/hermes/import/read-chains.ts'
 import { readSessions, scanMessages } from '../../packages/server/src/migration/hermes/read/rows.ts'
 import { readSchema } from '../../packages/server/src/migration/hermes/read/schema.ts'
-import { columnsOf, HermesModel, nameOf, writeStore } from './hermes-model.ts'
+import { columnsOf, nameOf } from './hermes-columns.ts'
+import { HermesModel, writeStore } from './hermes-model.ts'
 import { Chance } from './random.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-chains-'))

@@ -4,7 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { type Expected, idAt, type Setting, type Step } from './conversations.ts'
 import { HARMED } from './harmed.ts'
 import { HEALTHY } from './healthy.ts'
-import { columnsOf, HermesModel, nameOf, type StoreShape, writeStore } from './hermes-model.ts'
+import { columnsOf, nameOf } from './hermes-columns.ts'
+import { HermesModel, type StoreShape, writeStore } from './hermes-model.ts'
 import { LOG_LIVES, type LogExpected, printLine, type ScriptedLine } from './logs.ts'
 import { dumps } from './python-json.ts'
 import { Chance } from './random.ts'
@@ -20,7 +21,7 @@ export interface GeneratedHome {
   readonly isGoneExact: boolean
 }
 
-const VERSIONS = [4, 6, 11, 11, 13, 14, 16, 18, 20, 22, 24, 26, 26, 26, 30, null]
+const VERSIONS = [4, 5, 6, 7, 8, 9, 10, 11, 11, 13, 14, 16, 18, 20, 22, 24, 26, 26, 26, 30, null]
 const NEEDED = new Set([
   ...['id', 'source', 'parent_session_id', 'started_at', 'ended_at', 'end_reason'],
   ...['model_config', 'session_key', 'session_id', 'role', 'content', 'timestamp'],

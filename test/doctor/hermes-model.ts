@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { columnsOf, earlySearchSql, nameOf, rowDetails, sessionDetails } from './hermes-columns.ts'
 import { dumps } from './python-json.ts'
 import { searchSql } from './sample-stores.ts'
 
@@ -108,49 +109,6 @@ export interface StoreShape {
   readonly hasIndex?: boolean
 }
 
-const SESSIONS_11 = [
-  ...['id text primary key', 'source text not null', 'user_id text', 'model text'],
-  ...['model_config text', 'system_prompt text', 'parent_session_id text'],
-  ...['started_at real not null', 'ended_at real', 'end_reason text'],
-  ...['message_count integer default 0', 'tool_call_count integer default 0', 'title text'],
-]
-const SESSIONS_26 = [
-  ...['session_key text', 'chat_id text', 'compression_failure_cooldown_until real'],
-  ...['compression_failure_error text', 'compression_fallback_streak integer not null default 0'],
-  ...['compression_ineffective_count integer not null default 0', 'profile_name text'],
-]
-const SESSIONS_30 = ['created_source text', 'tool_names text']
-const MESSAGES_11 = [
-  ...['id integer primary key autoincrement', 'session_id text not null', 'role text not null'],
-  ...['content text', 'tool_call_id text', 'tool_calls text', 'tool_name text'],
-  ...['timestamp real not null', 'token_count integer', 'reasoning text'],
-]
-const MESSAGES_26 = [
-  ...['platform_message_id text', 'observed integer default 0'],
-  ...['active integer not null default 1', 'compacted integer not null default 0'],
-]
-const MESSAGES_30 = ['_compressed_summary integer', 'display_order integer']
-
-export function columnsOf(version: number): {
-  readonly sessions: readonly string[]
-  readonly messages: readonly string[]
-} {
-  return {
-    sessions: [
-      ...SESSIONS_11,
-      ...(version >= 26 ? SESSIONS_26 : []),
-      ...(version >= 30 ? SESSIONS_30 : []),
-    ],
-    messages: [
-      ...MESSAGES_11,
-      ...(version >= 16 ? MESSAGES_26 : []),
-      ...(version >= 30 ? MESSAGES_30 : []),
-    ],
-  }
-}
-
-export const nameOf = (column: string) => column.split(' ')[0] ?? ''
-
 export function writeStore(model: HermesModel, shape: StoreShape, path: string): void {
   rmSync(path, { force: true })
   const database = new DatabaseSync(path, { enableForeignKeyConstraints: false })
@@ -165,7 +123,11 @@ export function writeStore(model: HermesModel, shape: StoreShape, path: string):
   database.exec(`create table messages (${messages.join(', ')}${shape.hasIndex ? session : ''})`)
   if (shape.hasIndex) {
     database.exec('create table state_meta (key text primary key, value text)')
-    database.exec(searchSql(shape.hasRouting ? 26 : 11))
+    const version = shape.version ?? 11
+    database.exec(version < 11 ? earlySearchSql(version) : searchSql(shape.hasRouting ? 26 : 11))
+    if (shape.sessionColumns.has('title')) {
+      database.exec('create unique index titles on sessions (title) where title is not null')
+    }
   }
   if (shape.version !== null) {
     database.exec('create table schema_version (version integer not null)')
@@ -180,8 +142,9 @@ export function writeStore(model: HermesModel, shape: StoreShape, path: string):
       statement.run(...names.map((name) => values[name] ?? DEFAULTS[name] ?? null))
   }
   const addSession = insert('sessions', sessions)
-  for (const session of model.sessions.values()) {
+  for (const [index, session] of [...model.sessions.values()].entries()) {
     addSession({
+      ...sessionDetails(index),
       ...{ id: session.id, source: session.source, parent_session_id: session.parentId },
       ...{ started_at: session.startedAt, ended_at: session.endedAt },
       ...{ end_reason: session.endReason, model_config: session.modelConfig },
@@ -194,6 +157,7 @@ export function writeStore(model: HermesModel, shape: StoreShape, path: string):
   const addRow = insert('messages', messages)
   for (const row of model.rows) {
     addRow({
+      ...rowDetails({ id: row.copyOf ?? row.id, role: row.role, hasCalls: row.toolCalls !== null }),
       ...{ id: row.id, session_id: row.sessionId, role: row.role, content: row.content },
       ...{ timestamp: row.at, tool_call_id: row.toolCallId, tool_calls: row.toolCalls },
       ...{ active: row.active, compacted: row.compacted },

@@ -25,7 +25,8 @@ import {
 import { findByOldId } from '../../packages/server/src/migration/old-ids.ts'
 import { storedMessage } from '../../packages/server/src/migration/stored-message.ts'
 import { bring } from './bring.ts'
-import { columnsOf, HermesModel, type NewRow, nameOf, writeStore } from './hermes-model.ts'
+import { columnsOf, nameOf } from './hermes-columns.ts'
+import { HermesModel, type NewRow, writeStore } from './hermes-model.ts'
 import { dumps } from './python-json.ts'
 import { unpackSample } from './sample-stores.ts'
 

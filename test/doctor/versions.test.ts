@@ -9,7 +9,8 @@ import { isFault } from '../../packages/server/src/migration/hermes/diagnose/dia
 import { unaccounted } from '../../packages/server/src/migration/import-report.ts'
 import { bring } from './bring.ts'
 import { HANDOFFS } from './conversations.ts'
-import { columnsOf, HermesModel, type NewRow, nameOf, writeStore } from './hermes-model.ts'
+import { columnsOf, nameOf } from './hermes-columns.ts'
+import { HermesModel, type NewRow, writeStore } from './hermes-model.ts'
 
 /** What some versions of Hermes write, and the generator of homes does not. */
 const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-versions-'))
