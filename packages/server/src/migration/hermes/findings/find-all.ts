@@ -51,7 +51,7 @@ export function findAll({
       ...findParentFaults(view),
       ...findStateFaults(view),
       ...findFileFaults(view),
-      ...findRewrites(view),
+      ...findRewrites(view, operations.pairs),
       ...findTornMarkers(view),
       ...findStuck(view),
       ...findTranscriptFaults(view),

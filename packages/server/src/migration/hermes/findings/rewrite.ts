@@ -1,16 +1,26 @@
 import type { Burst, SessionSurvey } from '../diagnose/survey.ts'
 import { counted, type Finding, finding, readEvidence } from './finding.ts'
 import type { StoreView } from './identity.ts'
+import type { Operation } from './operations.ts'
 
 /**
  * Anomaly B in the store: all rows of a session deleted and a shortened list put in their place. The
  * rewriter read the clock once and added a microsecond per row, which nothing else does; the handoff
- * among the rows says that it was a compaction and not an undo; ids that are missing before the first
- * row say how much is gone.
+ * among the rows says that it was a compaction and not an undo.
+ *
+ * How many rows it deleted is not in the store. The ids that are missing before the first row are the
+ * most it can be: /undo and /retry rewrite a session in the same way, so a row that one of them wrote
+ * again used up two ids. Nothing else counts: the triggers take a deleted row out of the search tables,
+ * `sqlite_sequence` holds the last id alone, and `message_count` is set anew. The log, if it is there,
+ * counts the messages that the compaction read, without tool rows: the least it can be.
  */
 const ROWS_SURE = 5
 /** A continuation that was rewritten while it was being born lost nothing: its parent has the rows. */
 const BIRTH_SECONDS = 60
+/** Between the line of the log and the rewrite that it announces, but for the zone of the log's clock. */
+const LOG_SECONDS = 60
+const ZONE_STEP_SECONDS = 900
+const ZONE_SECONDS_MAX = 14 * 3_600
 
 interface Rewrite {
   readonly survey: SessionSurvey
@@ -20,10 +30,23 @@ interface Rewrite {
   readonly isWhole: boolean
 }
 
-export function findRewrites(view: StoreView): Finding[] {
+export function findRewrites(view: StoreView, logged: readonly Operation[]): Finding[] {
   if (view.schema.isExport) return []
   const rewrites = [...view.survey.sessions.values()].flatMap((survey) => rewriteOf(survey, view))
-  return rewrites.map((rewrite) => tell(rewrite, { view, rewrites }))
+  return rewrites.map((rewrite) => tell(rewrite, { view, rewrites, read: readBy(rewrite, logged) }))
+}
+
+/** How many messages the log says that the compaction read; null: it says nothing that can be. */
+function readBy({ survey, burst, gone }: Rewrite, logged: readonly Operation[]): number | null {
+  const own = logged.findLast(
+    ({ done: { at, fact } }) =>
+      fact.sessionId === survey.session.id &&
+      fact.after === burst.rows &&
+      at !== null &&
+      isSameMoment(at - burst.firstAt),
+  )
+  const before = own?.done.fact.before ?? null
+  return before === null || before > gone ? null : before
 }
 
 function rewriteOf(survey: SessionSurvey, view: StoreView): Rewrite[] {
@@ -44,14 +67,22 @@ function rewriteOf(survey: SessionSurvey, view: StoreView): Rewrite[] {
 
 function tell(
   { survey, burst, gone, isWhole }: Rewrite,
-  { view, rewrites }: { readonly view: StoreView; readonly rewrites: readonly Rewrite[] },
+  {
+    view,
+    rewrites,
+    read,
+  }: {
+    readonly view: StoreView
+    readonly rewrites: readonly Rewrite[]
+    readonly read: number | null
+  },
 ): Finding {
   const { session, bornAfterId } = survey
   const at = burst.firstAt
   const ids = [burst.firstId, burst.handoffId ?? burst.firstId, burst.lastId]
   const times = [session.startedAt, view.survey.clockAt(bornAfterId)]
   const began = times.find((time) => time !== null && time < at) ?? null
-  // Rows of another session may be among the missing ids, and a row that /undo wrote again counts twice.
+  // Rows of another session may be among the missing ids.
   const isShared = rewrites.some(
     (other) =>
       other.survey !== survey &&
@@ -64,6 +95,10 @@ function tell(
     gone === 0
       ? 'No row numbers are missing before it, so how much was deleted cannot be told.'
       : `${counted(gone, 'row number is', 'row numbers are')} missing between the beginning of the session and the rewrite: the deleted rows, and others if anything was deleted in that time for another reason (/undo and /retry write a whole session again${isShared ? '; another session was rewritten meanwhile' : ''}).`
+  const logText =
+    read === null
+      ? ''
+      : ` The log says that the compaction read ${counted(read, 'message')}, tool rows not counted.`
   return finding({
     kind: 'destructive-rewrite',
     severity: 'harm',
@@ -72,11 +107,11 @@ function tell(
     title:
       gone === 0
         ? 'A session was deleted and written anew in a shorter form'
-        : `Up to ${counted(gone, 'row of a session was', 'rows of a session were')} deleted, and ${burst.rows} written in their place`,
+        : `${amountOf(gone, read)} deleted, and ${burst.rows} written in their place`,
     explanation:
       `Rows ${burst.firstId} to ${burst.lastId} of ${session.id} are a microsecond apart and hold a summary: ` +
       'the gateway compacted the session outside of the agent and replaced its transcript, deleting every row first. ' +
-      `${goneText} Tool calls and results are not among what was written back.`,
+      `${goneText}${logText} Tool calls and results are not among what was written back.`,
     advice:
       'The database cannot give the rows back. Look for a backup of state.db, for its -wal file of that day, ' +
       'for JSONL transcripts in sessions/, and for inbound messages in the logs.',
@@ -85,7 +120,8 @@ function tell(
     facts: {
       sessionId: session.id,
       rowsGone: gone,
-      isUpperBound: true,
+      isUpperBound: read !== gone,
+      rowsGoneAtLeast: read,
       rowsWritten: burst.rows,
       rewrittenAt: at,
       toolCallsCounted: session.toolCallCount,
@@ -93,4 +129,15 @@ function tell(
     rows: readEvidence([...new Set(ids)], view.read),
     rowCount: burst.rows,
   })
+}
+
+function isSameMoment(seconds: number): boolean {
+  const zone = Math.round(seconds / ZONE_STEP_SECONDS) * ZONE_STEP_SECONDS
+  return Math.abs(zone) <= ZONE_SECONDS_MAX && Math.abs(seconds - zone) <= LOG_SECONDS
+}
+
+function amountOf(gone: number, read: number | null): string {
+  const rows = counted(gone, 'row of a session was', 'rows of a session were')
+  if (read === null) return `Up to ${rows}`
+  return read === gone ? rows : `${read} to ${rows}`
 }
