@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isObject, type JsonObject } from '../../packages/core/src/base/json.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import type { ModelRequest } from '../../packages/server/src/model/model.ts'
-import type { ModelRoute, ProviderName } from '../../packages/server/src/model/routes/route.ts'
+import type { ModelRoute } from '../../packages/server/src/model/routes/route.ts'
 import { event, hear, openBench, openCanned, user, within } from './bench.ts'
 
 /** What goes over the wire, byte for byte, and what of it comes back. */
@@ -12,51 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-const PIXEL =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-
-const conversation: readonly Message[] = [
-  { role: 'system', parts: [{ type: 'text', text: 'Be brief. “Quote” \\ \u2028' }] },
-  {
-    role: 'user',
-    parts: [
-      { type: 'text', text: 'What is on this picture?' },
-      { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: PIXEL } },
-    ],
-  },
-  {
-    role: 'assistant',
-    parts: [
-      { type: 'reasoning', text: 'Somebody else thought this.' },
-      { type: 'text', text: 'I look it up.' },
-      {
-        type: 'tool-call',
-        id: 'call_1',
-        name: 'read',
-        input: { path: 'a.txt' },
-        inputText: '{ "path": "a.txt" }',
-      },
-      { type: 'tool-call', id: 'call_2', name: 'list', input: {} },
-    ],
-  },
-  {
-    role: 'tool',
-    parts: [
-      {
-        type: 'tool-result',
-        callId: 'call_1',
-        name: 'read',
-        output: [{ type: 'text', text: 'four lines' }],
-      },
-    ],
-  },
-  { role: 'system', parts: [{ type: 'text', text: 'A note on the way.' }] },
-  { role: 'user', parts: [{ type: 'text', text: ' ' }] },
-  user('And now?'),
-]
-
 const request: ModelRequest = {
-  messages: conversation,
+  messages: [user('And now?')],
   tools: [
     {
       name: 'read',
@@ -93,31 +50,7 @@ describe('the request', () => {
     expect(await limitOf({}, 8_000)).toBe(8_000)
   })
 
-  const bodyFor = async (
-    provider: ProviderName,
-    base: string,
-    bodies: () => string | undefined,
-  ) => {
-    const model = bench.modelOf(provider, { baseUrl: `${base}/v1`, model: 'golden-model' })
-    const { end } = await hear(model.stream(request, within()))
-    return { body: bodies() ?? '', end }
-  }
-
-  it.each(['openai-chat', 'openai-responses', 'codex', 'anthropic', 'openai-compatible'] as const)(
-    'of %s has not changed',
-    async (provider) => {
-      const last = () => bench.server.journal.last?.bodyText
-      const { body, end } = await bodyFor(provider, bench.url, last)
-      expect(end.outcome.kind).toBe('finished')
-      expect(JSON.stringify(JSON.parse(body), null, 2)).toMatchSnapshot()
-      expect(body).not.toContain('throughline-')
-      if (provider !== 'openai-compatible' && provider !== 'anthropic') {
-        expect(JSON.parse(body)).toMatchObject({ store: false })
-      }
-    },
-  )
-
-  it('of Google has not changed, and its answer is read', async () => {
+  it('of Google gets an answer that is read', async () => {
     const answer = (parts: readonly JsonObject[], rest: JsonObject = {}) =>
       event({ candidates: [{ content: { role: 'model', parts }, index: 0, ...rest }] })
     const google = await openCanned(() => [
@@ -128,8 +61,8 @@ describe('the request', () => {
         usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 3, totalTokenCount: 15 },
       }),
     ])
-    const { body, end } = await bodyFor('google', google.url, () => google.bodies.at(-1))
-    expect(JSON.stringify(JSON.parse(body), null, 2)).toMatchSnapshot()
+    const model = bench.modelOf('google', { baseUrl: `${google.url}/v1` })
+    const { end } = await hear(model.stream(request, within()))
     expect(end).toMatchObject({
       outcome: { kind: 'finished', finish: 'tool-calls' },
       usage: { inputTokens: 12, outputTokens: 3 },
