@@ -14,24 +14,26 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../support/seeded-random.ts'
+import { refusedByTypes } from './compile.ts'
 import { Judge, LEFT_OUT } from './judge.ts'
 import { applyMutation, lineOf, mutationsOf } from './mutations.ts'
 import { TestGraph } from './nearest.ts'
-import { type Placed, placeMutants, QuickRecord, runQuickly } from './quick.ts'
-import { refusedByTypes } from './types.ts'
+import { type Placed, type Plan, placeMutants, QuickRecord, runQuickly } from './quick.ts'
 
-/** Of the tests that start processes, so many nearest ones run for what is left. */
-const TESTS_OF_ONE = 2
+/** Tests that start many processes. */
+const HEAVY = /^test\/(?:browser|clients|processes|rehearsal|simulation)/
+/** So many of the nearest test files run with each mutant; those of `test/` start processes. */
+const TESTS_OF_ONE = { packages: 8, test: 3 }
 
 /**
  * `npm run mutate -- --seed N --count M [--only packages/core/src/store] [--seconds 20] [--afresh]`:
  * draws small changes of our sources at random and lists by folder those that no test notices.
  *
- * 1. Quickly: all of them stand behind switches in one copy of the tree, and each test of the packages
- *    runs once more with each mutant that it reaches, then the nearest tests of `test/` with the rest.
- * 2. Slowly: what acts while a module loads, or cannot stand behind a switch, gets a run of the nearest
+ * 1. Types, many at a time.
+ * 2. Quickly: all of them stand behind switches in one copy of the tree, and each of the nearest tests
+ *    runs once more with each mutant that it reaches.
+ * 3. Slowly: what acts while a module loads, or cannot stand behind a switch, gets a run of the nearest
  *    tests for itself, up to `--seconds`.
- * 3. Types over what is left.
  *
  * A survivor is a place to look: a gap in the tests, or a change that makes no difference. What was
  * found is kept in `.throughline` at once, and the same command goes on from there, on the same sources.
@@ -98,25 +100,32 @@ function openRecord(): QuickRecord {
 }
 
 async function judgeAll(): Promise<Map<Drawn, string | null>> {
-  const placed = placeMutants(copy, drawn)
-  const alive = () => new Set([...placed].filter((id) => !record.killed.has(id)))
+  await judgeTypes()
   const where = { root, copy }
-  await runQuickly(where, testsFor(drawn, /^packages\//), alive(), record)
-  const left = drawn.filter(({ id }) => placed.has(id) && !record.killed.has(id))
-  await runQuickly(where, testsFor(left, /^test\//, TESTS_OF_ONE), alive(), record)
+  const placed = placeMutants(copy, drawn)
+  const alive = () => drawn.filter(({ id }) => placed.has(id) && !record.killed.has(id))
+  await runQuickly(where, planFor(alive(), /^packages\//, TESTS_OF_ONE.packages), record)
+  await runQuickly(where, planFor(alive(), /^test\//, TESTS_OF_ONE.test), record)
   for (const { file, text } of drawn) writeFileSync(join(copy, file), text)
   await judgeSlowly()
-  await judgeTypes()
   return new Map(drawn.map((each) => [each, record.killed.get(each.id) ?? null]))
 }
 
-/** Test files that reach one of the mutants; of each mutant at most `countMax`, the nearest. */
-function testsFor(mutants: readonly Drawn[], area: RegExp, countMax = Number.POSITIVE_INFINITY) {
-  const tests = mutants.flatMap(({ file }) => {
+/** The nearest test files of each mutant. */
+function planFor(mutants: readonly Drawn[], area: RegExp, countMax: number): Plan {
+  const plan = new Map<string, number[]>()
+  for (const { id, file } of mutants) {
     const near = graph.testsOf(file).flat()
-    return near.filter((test) => area.test(test) && !LEFT_OUT.test(test)).slice(0, countMax)
-  })
-  return [...new Set(tests)].sort()
+    const chosen = near.filter((test) => area.test(test) && !LEFT_OUT.test(test))
+    for (const test of chosen.slice(0, countMax)) {
+      const known = plan.get(test)
+      if (known === undefined) plan.set(test, [id])
+      else known.push(id)
+    }
+  }
+  // Those that start many processes come last.
+  const isHeavy = (test: string) => Number(HEAVY.test(test))
+  return new Map([...plan].sort(([a], [b]) => isHeavy(a) - isHeavy(b) || a.localeCompare(b)))
 }
 
 /** What no test reached while it ran: the nearest tests may still see it while they load. */
@@ -135,11 +144,12 @@ async function judgeSlowly(): Promise<void> {
 }
 
 async function judgeTypes(): Promise<void> {
-  const left = drawn.filter(({ id }) => !record.killed.has(id))
-  process.stderr.write(`types of ${left.length}\n`)
-  for (const { id } of await refusedByTypes({ root, copy }, left)) {
+  if (record.areTypesDone) return
+  process.stderr.write(`types of ${drawn.length} mutants\n`)
+  for (const { id } of await refusedByTypes({ root, copy }, drawn)) {
     record.add({ killed: id, by: 'types' })
   }
+  record.add({ areTypesDone: true })
 }
 
 /** Our sources are never changed. */

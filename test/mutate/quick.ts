@@ -36,6 +36,7 @@ export class QuickRecord {
   readonly killed = new Map<number, string>()
   readonly reached = new Set<number>()
   readonly done = new Set<string>()
+  areTypesDone = false
   /** Run one by one and not noticed. */
   readonly slow = new Set<number>()
 
@@ -46,7 +47,8 @@ export class QuickRecord {
   }
 
   #read(line: { [key: string]: unknown }): void {
-    const { killed, by, reached, done, slow } = line
+    const { killed, by, reached, done, slow, areTypesDone } = line
+    if (areTypesDone === true) this.areTypesDone = true
     if (typeof slow === 'number') this.slow.add(slow)
     if (typeof killed === 'number' && !this.killed.has(killed)) this.killed.set(killed, String(by))
     for (const id of (reached as number[] | undefined) ?? []) this.reached.add(id)
@@ -91,35 +93,41 @@ function parses(text: string): boolean {
   }
 }
 
-/** Runs the test files over the copy in which `alive` stand behind switches. */
+/** Which mutants a test file is run with. */
+export type Plan = ReadonlyMap<string, readonly number[]>
+
+/** Runs the test files over the copy in which the mutants stand behind switches. */
 export async function runQuickly(
   { root, copy }: { root: string; copy: string },
-  tests: readonly string[],
-  alive: ReadonlySet<number>,
+  plan: Plan,
   record: QuickRecord,
 ): Promise<void> {
-  const waiting = tests.filter((test) => !record.done.has(test))
+  const waiting = [...plan.keys()].filter((test) => !record.done.has(test))
   while (waiting.length > 0) {
     const batch = waiting.splice(0, FILES_PER_PROCESS)
-    const left = [...alive].filter((id) => !record.killed.has(id))
-    if (left.length === 0) return
-    const { killed, reached } = await runBatch({ root, copy }, batch, left)
-    if (reached.size > 0) record.add({ reached: [...reached] })
-    for (const [id, by] of killed) record.add({ killed: id, by })
+    const left = batch.flatMap((test) => {
+      const alive = (plan.get(test) ?? []).filter((id) => !record.killed.has(id))
+      return alive.length === 0 ? [] : [[test, alive] as const]
+    })
+    if (left.length > 0) {
+      const { killed, reached } = await runBatch({ root, copy }, new Map(left))
+      if (reached.size > 0) record.add({ reached: [...reached] })
+      for (const [id, by] of killed) record.add({ killed: id, by })
+    }
     record.add({ done: batch })
-    const { size } = record.killed
-    process.stderr.write(`${waiting.length} test files left, ${size} of ${alive.size} killed\n`)
+    process.stderr.write(`${waiting.length} test files left, ${record.killed.size} killed\n`)
   }
 }
 
 async function runBatch(
   { root, copy }: { root: string; copy: string },
-  tests: readonly string[],
-  alive: readonly number[],
+  plan: Plan,
 ): Promise<Found> {
   const scratch = mkdtempSync(join(tmpdir(), 'throughline-mutants-'))
   const record = join(scratch, 'record')
   writeFileSync(record, '')
+  writeFileSync(join(scratch, 'plan'), JSON.stringify(Object.fromEntries(plan)))
+  const tests = [...plan.keys()]
   const bin = join(root, 'node_modules', '.bin')
   const { PATH = '', THROUGHLINE_CORPUS = join(root, '../shared/corpus') } = process.env
   const config = join(copy, 'test/mutate/vitest.config.ts')
@@ -132,7 +140,7 @@ async function runBatch(
         ...process.env,
         PATH: `${bin}${delimiter}${PATH}`,
         THROUGHLINE_CORPUS,
-        THROUGHLINE_MUTANTS: alive.join(),
+        THROUGHLINE_MUTANTS_PLAN: join(scratch, 'plan'),
         THROUGHLINE_MUTANTS_RECORD: record,
         THROUGHLINE_MUTANTS_REACHED: join(scratch, 'reached'),
         NODE_OPTIONS: `--import=${join(copy, 'test/mutate/switch.ts')}`,

@@ -14,12 +14,14 @@ const LATE_MS = 4_000
 /** What all tests of a process may spend on one mutant. */
 const MUTANT_MS_MAX = 20_000
 
-const { THROUGHLINE_MUTANTS_REACHED: reachedFile = '', THROUGHLINE_MUTANTS_RECORD: record = '' } =
-  process.env
+const {
+  THROUGHLINE_MUTANTS_PLAN: planFile = '',
+  THROUGHLINE_MUTANTS_REACHED: reachedFile = '',
+  THROUGHLINE_MUTANTS_RECORD: record = '',
+} = process.env
 const mutants = (globalThis as unknown as { __mutants: Switch }).__mutants
-const alive = new Set(
-  (process.env['THROUGHLINE_MUTANTS'] ?? '').split(',').filter(Boolean).map(Number),
-)
+const plan = JSON.parse(readFileSync(planFile, 'utf8')) as { readonly [test: string]: number[] }
+const killed = new Set<number>()
 const spentMs = new Map<number, number>()
 
 interface Trial {
@@ -62,7 +64,7 @@ export default class MutantRunner extends TestRunner {
     mutants.calls = 0
     mutants.active = trial.active
     process.env['THROUGHLINE_MUTANT'] = String(trial.active)
-    note({ at: relative(process.cwd(), test.file.filepath), active: trial.active })
+    note({ at: fileOf(test), active: trial.active })
     trial.startedAt = performance.now()
   }
 
@@ -110,22 +112,23 @@ export default class MutantRunner extends TestRunner {
     if (trial.baselineMs < 0) {
       trial.baselineMs = ms
       const reached = readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean).map(Number)
-      trial.waiting = [...new Set(reached)].filter((id) => alive.has(id))
-      if (trial.waiting.length > 0) note({ reached: trial.waiting })
+      const wanted = new Set(plan[fileOf(test)])
+      trial.waiting = [...new Set(reached)].filter((id) => wanted.has(id))
       return true
     }
     if (trial.suspect !== 0) {
       const id = trial.suspect
       trial.suspect = 0
       if (!passed) return false
-      alive.delete(id)
-      const title = test.name
-      note({ killed: id, by: relative(process.cwd(), test.file.filepath), title })
+      killed.add(id)
+      note({ killed: id, by: fileOf(test), title: test.name })
       return true
     }
     const id = trial.active
     spentMs.set(id, (spentMs.get(id) ?? 0) + ms)
-    if (!passed) trial.suspect = id
+    // Only a run to the end says that the test does not mind it.
+    if (passed) note({ reached: [id] })
+    else trial.suspect = id
     return true
   }
 
@@ -142,9 +145,13 @@ function inOrder(task: RunnerTask): void {
   if (task.type === 'suite') for (const each of task.tasks) inOrder(each)
 }
 
+function fileOf(test: RunnerTestCase): string {
+  return relative(process.cwd(), test.file.filepath).replaceAll('\\', '/')
+}
+
 function takeNext(trial: Trial): number {
   for (let id = trial.waiting.shift(); id !== undefined; id = trial.waiting.shift()) {
-    if (alive.has(id) && (spentMs.get(id) ?? 0) < MUTANT_MS_MAX) return id
+    if (!killed.has(id) && (spentMs.get(id) ?? 0) < MUTANT_MS_MAX) return id
   }
   return 0
 }

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { isOtherLanguage } from './language.ts'
+
+const ENGLISH =
+  'The server was moved to the new host, and the backup of that night is the one which we have. '.repeat(
+    3,
+  )
+const GERMAN =
+  'Bitte den Server auf dem neuen Rechner einrichten; das Backup ist nicht dabei, und es wird auch eine Kopie. '.repeat(
+    3,
+  )
+const RUSSIAN = 'Пожалуйста, перенеси сервер на новую машину и проверь резервную копию.'
+const JAPANESE =
+  'サーバーを新しいホストに移してください。バックアップは昨夜のものです。設定はそのままにして、確認が終わったら教えてください。'
+
+it('is told where both languages are clear', () => {
+  const texts = { ENGLISH, GERMAN, RUSSIAN, JAPANESE }
+  for (const [wrote, summary] of Object.entries(texts)) {
+    for (const [asked, userText] of Object.entries(texts)) {
+      expect(isOtherLanguage(summary, userText), `${wrote} for ${asked}`).toBe(wrote !== asked)
+    }
+  }
+})
+
+it('is not told from a few words, on either side', () => {
+  expect(isOtherLanguage(ENGLISH, 'сервер?')).toBe(false)
+  expect(isOtherLanguage('Done.', RUSSIAN)).toBe(false)
+})
+
+it('is the same where a summary names many things in Latin letters', () => {
+  const names = 'deploy.sh, backup-2026.tar.gz, the host of staging and the port of that server '
+  // A tenth in the script of the user is enough; which Latin words stand beside it says nothing.
+  expect(isOtherLanguage(`${RUSSIAN} ${names.repeat(3)}`, `${RUSSIAN} und das ist nicht der`)).toBe(
+    false,
+  )
+})
