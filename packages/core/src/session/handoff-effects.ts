@@ -37,6 +37,8 @@ export async function writeHandoff(
     const request = { agent, operation, focus, limits, settings, ...source }
     // Reading took time; a writer is asked only under a lease that still holds.
     if (!mayAct()) return { kind: 'lost' }
+    // Given up meanwhile: a process that closes has perhaps given the session back by now.
+    if (controller.signal.aborted) return failed(String(controller.signal.reason))
     const writer = operation.by === 'digest' ? writers.digest : writers.model
     const reply = await writer.write(request, controller.signal)
     return reply.kind === 'failed' ? failed(reply.reason) : written(operation.id, reply, carries)

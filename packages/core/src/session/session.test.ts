@@ -152,6 +152,51 @@ describe('a session', () => {
     expect(process.crashes).toEqual([])
   })
 
+  it('asks nobody for a handoff that was given up while its source was read [I25]', async () => {
+    const store = openMemoryStore()
+    const opened = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<void>()
+    let [asked, held] = [0, 0]
+    const writer: HandoffWriter = {
+      write: async () => {
+        asked++
+        return { kind: 'failed', reason: 'down' }
+      },
+    }
+    const process = host({
+      writer,
+      store: Object.assign(Object.create(store) as typeof store, {
+        async readEntries(query: Parameters<typeof store.readEntries>[0]) {
+          // A digest is never summarised, so the rewrite of one reads everything again.
+          const isSource = query.kind === 'revert' && asked > 0
+          if (isSource && ++held > 1) await opened.promise
+          return await store.readEntries(query)
+        },
+        async release(request: Parameters<typeof store.release>[0]) {
+          const outcome = await store.release(request)
+          await answered.promise
+          return outcome
+        },
+      }),
+    })
+    const id = await create(store, 'a')
+    await fill(process, id, 8)
+    await ask(store, id, 'compact')
+    for (let second = 0; second < 20 && held < 2; second++) await process.run(1_000)
+    expect([(await rowOf(store, id)).by, held]).toEqual(['digest', 2])
+    const before = asked
+    const closed = process.runner.close()
+    await process.run(200)
+    // Given back, and the answer to that still on its way.
+    expect((await rowOf(store, id)).runner).toBe(null)
+    opened.resolve()
+    await process.run(200)
+    answered.resolve()
+    await process.run(200)
+    await closed
+    expect(asked).toBe(before)
+  })
+
   it('previews without a trace, and installs exactly what was shown', async () => {
     const process = host()
     const id = await create(process.store, 'a')

@@ -64,7 +64,7 @@ export function checkAnchor(
 ): string | null {
   if (anchor === undefined || anchor.commits === 0) return null
   if (anchor.storeId !== store.id) {
-    return `its anchor ${path} belongs to another store. ${ACCEPT}`
+    return `its anchor ${path} belongs to another store: this one was replaced, or has lost everything. ${ACCEPT}`
   }
   if (anchor.commits > store.commits) {
     return `it holds ${store.commits} commits and its anchor remembers ${anchor.commits}: acknowledged ones are lost. ${ACCEPT}`

@@ -135,7 +135,7 @@ export function readRecord(path: string): RecordedCommit | undefined {
 
 /** Advice for a store that has lost acknowledged commits. */
 export const ACCEPT =
-  'Restore a copy that has them, or accept the loss with `throughline doctor --accept-loss`.'
+  'Restore a copy that has all commits, or accept the loss with `throughline doctor --accept-loss`.'
 
 /** Why the store does not hold the recorded commit; null: it does. */
 export function checkRecord(
