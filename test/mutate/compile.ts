@@ -13,8 +13,8 @@ export interface Change {
 
 /**
  * The changes that the compiler refuses. It looks at many files with one change each at a time, since
- * a look takes as long for one. An error in a changed file is its change's; one in another file sends
- * the round's changes to a look each.
+ * a look takes as long for one. An error in a changed file is its change's; errors in other files alone
+ * halve the round until the change is found.
  */
 export async function refusedByTypes<C extends Change>(
   { root, copy }: { root: string; copy: string },
@@ -40,15 +40,17 @@ async function refusedOf<C extends Change>(
   round: readonly C[],
 ): Promise<C[]> {
   const wrong = await filesWithErrors(where, round)
+  if (wrong.size === 0) return []
   const own = round.filter(({ file }) => wrong.has(file))
-  const rest = round.filter(({ file }) => !wrong.has(file))
-  if (wrong.size === own.length || rest.length === 0) return own
-  // Errors elsewhere: of a change that was refused already, or of one of the rest.
-  if ((await filesWithErrors(where, rest)).size === 0) return own
-  if (rest.length === 1) return [...own, ...rest]
-  const half = Math.ceil(rest.length / 2)
-  const first = await refusedOf(where, rest.slice(0, half))
-  return [...own, ...first, ...(await refusedOf(where, rest.slice(half)))]
+  // Broken syntax hides every error of another kind, so the rest is looked at again.
+  if (own.length > 0) {
+    const rest = round.filter(({ file }) => !wrong.has(file))
+    return rest.length === 0 ? own : [...own, ...(await refusedOf(where, rest))]
+  }
+  if (round.length === 1) return [...round]
+  const half = Math.ceil(round.length / 2)
+  const first = await refusedOf(where, round.slice(0, half))
+  return [...first, ...(await refusedOf(where, round.slice(half)))]
 }
 
 async function filesWithErrors(

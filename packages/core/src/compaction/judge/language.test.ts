@@ -27,10 +27,9 @@ it('is not told from a few words, on either side', () => {
   expect(isOtherLanguage('Done.', RUSSIAN)).toBe(false)
 })
 
-it('is the same where a summary names many things in Latin letters', () => {
-  const names = 'deploy.sh, backup-2026.tar.gz, the host of staging and the port of that server '
-  // A tenth in the script of the user is enough; which Latin words stand beside it says nothing.
-  expect(isOtherLanguage(`${RUSSIAN} ${names.repeat(3)}`, `${RUSSIAN} und das ist nicht der`)).toBe(
-    false,
-  )
+it('is the same where Latin words stand beside the script of the user', () => {
+  const userText = `${RUSSIAN.repeat(12)} ${GERMAN}`
+  // A tenth in that script is enough, whichever other language is quoted.
+  expect(isOtherLanguage(`${RUSSIAN} ${ENGLISH}`, userText)).toBe(false)
+  expect(isOtherLanguage(`${RUSSIAN} ${ENGLISH.repeat(9)}`, userText)).toBe(true)
 })

@@ -22,3 +22,20 @@ it('a page has the files of its folder, and no links, hidden or foreign ones', (
 it('a folder that is not there has no page', () => {
   expect(readPages(join(tmpdir(), 'throughline-no-such-folder')).size).toBe(0)
 })
+
+it.each([
+  ['a.html', 'text/html; charset=utf-8'],
+  ['a.js', 'text/javascript; charset=utf-8'],
+  ['a.css', 'text/css; charset=utf-8'],
+  ['a.svg', 'image/svg+xml'],
+  ['a.png', 'image/png'],
+  ['a.ico', 'image/x-icon'],
+  ['a.json', 'application/json'],
+  ['a.woff2', 'font/woff2'],
+])('%s is %s, and never served from a cache unasked', (name, type) => {
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-page-'))
+  writeFileSync(join(folder, name), name)
+  const { headers } = readPages(folder).get(`/${name}`) ?? {}
+  expect(headers).toMatchObject({ 'content-type': type, 'cache-control': 'no-cache' })
+  rmSync(folder, { recursive: true })
+})

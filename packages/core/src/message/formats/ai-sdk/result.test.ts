@@ -43,6 +43,7 @@ it.each<readonly [string, JsonObject]>([
 it('knows pictures, files and errors for what they are', () => {
   const kinds = (value: JsonObject) => read(value).output.map(({ type }) => type)
   const media = (type: string, mediaType: string) => content({ type, data: 'AAAA', mediaType })
+  expect(kinds(content('a', { type: 'text', text: 'b' }))).toEqual(['text', 'text'])
   expect(kinds(media('media', 'image/png'))).toEqual(['image'])
   expect(kinds(media('image-data', 'image/webp'))).toEqual(['image'])
   expect(kinds(media('file-data', 'application/pdf'))).toEqual(['file'])

@@ -1,0 +1,184 @@
+import type { Message, Update, UserFromGetMe } from 'grammy/types'
+import { expect, it } from 'vitest'
+import { type RemoteFile, readMove, readTelegramAddress, readUpdate } from './updates.ts'
+
+const me = { id: 7, is_bot: true, first_name: 'Bot', username: 'Our_Bot' } as UserFromGetMe
+const from = { id: 5, is_bot: false, first_name: 'Ann', last_name: 'Lee' }
+const dm = { id: 5, type: 'private', first_name: 'Ann' } as const
+const group = { id: -100, type: 'supergroup', title: 'Team' } as const
+
+function update(message: object, kind: 'message' | 'edited_message' = 'message'): Update {
+  return { update_id: 9, [kind]: { message_id: 3, date: 1, from, chat: dm, ...message } } as Update
+}
+
+const read = (message: object, kind?: 'message' | 'edited_message') =>
+  readUpdate(update(message, kind), me, async () => [])
+
+it('reads a message of a person', () => {
+  expect(read({ text: 'Hello.' })).toMatchObject({
+    ...{ key: '5:3', address: '5', text: 'Hello.' },
+    chat: { kind: 'private', id: '5', isAddressed: false },
+    sender: { id: '5', name: 'Ann Lee', isBot: false },
+  })
+  for (const name of ['edit', 'answers', 'unsupported']) {
+    expect(read({ text: 'Hello.' })).not.toHaveProperty(name)
+  }
+})
+
+it('is nothing to us without a chat, words or a file, or if it names another bot', () => {
+  expect(readUpdate({ update_id: 9 } as Update, me, async () => [])).toBeNull()
+  expect(read({})).toBeNull()
+  expect(read({ text: '/stop@Their_Bot' })).toBeNull()
+})
+
+it('tells edits of one message apart, in the order in which they were made', () => {
+  const edits = [
+    [9, 100],
+    [10, 100],
+    [11, 101],
+    [1_234_567_890, 101],
+  ].map(([id, edit_date]) => {
+    const changed = { ...update({ text: 'a', edit_date }, 'edited_message'), update_id: id ?? 0 }
+    return BigInt(readUpdate(changed, me, async () => [])?.edit ?? '')
+  })
+  expect(edits).toEqual(edits.toSorted((a, b) => (a < b ? -1 : 1)))
+  expect(new Set(edits).size).toBe(4)
+})
+
+it('gives each topic an address of its own, and reads it back', () => {
+  const topic = { chat: group, text: 'a', message_thread_id: 12 }
+  expect(read({ ...topic, is_topic_message: true })?.address).toBe('-100/12')
+  expect(read(topic)?.address).toBe('-100')
+  expect(readTelegramAddress('-100/12')).toEqual({ chat: -100, thread: 12 })
+  expect(readTelegramAddress('-100')).toEqual({ chat: -100 })
+})
+
+it.each<readonly [string, Partial<Message> | object, boolean]>([
+  ['plain words', { text: 'Hello.' }, false],
+  ['a command of ours', { text: '/status' }, true],
+  ['the first command', { text: '/start' }, true],
+  ['a command of somebody', { text: '/weather' }, false],
+  ['a command that names us', { text: '/weather@our_bot now' }, true],
+  [
+    'our name',
+    { text: 'Hi @our_bot', entities: [{ type: 'mention', offset: 3, length: 8 }] },
+    true,
+  ],
+  [
+    'another name',
+    { text: 'Hi @his_bot', entities: [{ type: 'mention', offset: 3, length: 8 }] },
+    false,
+  ],
+  [
+    'us, by a link',
+    { text: 'Hi', entities: [{ type: 'text_mention', offset: 0, length: 2, user: me }] },
+    true,
+  ],
+  [
+    'us in bold',
+    { text: 'Hi @our_bot', entities: [{ type: 'bold', offset: 3, length: 8 }] },
+    false,
+  ],
+  ['an answer to us', { text: 'Yes', reply_to_message: { from: me, text: 'Sure?' } }, true],
+  ['an answer to another', { text: 'Yes', reply_to_message: { from, text: 'Sure?' } }, false],
+])('knows in a group whether it is addressed: %s', (_what, message, isAddressed) => {
+  expect(read({ chat: group, ...message })?.chat).toEqual({
+    kind: 'group',
+    id: '-100',
+    isAddressed,
+  })
+})
+
+it('leaves our name out of what was said', () => {
+  expect(read({ text: '/status@Our_Bot please' })?.text).toBe('/status please')
+  expect(read({ text: '@our_bot, hello' })?.text).toBe('hello')
+  expect(read({ text: 'hello @our_bot' })?.text).toBe('hello @our_bot')
+})
+
+it('quotes what is answered, but not the opening of a topic', () => {
+  const asked = { text: 'Yes', reply_to_message: { from, text: 'Sure?' } }
+  expect(read(asked)?.answers).toBe('Sure?')
+  expect(read({ ...asked, quote: { text: 'Su' } })?.answers).toBe('Su')
+  expect(read({ text: 'Yes', reply_to_message: { from, caption: 'A picture' } })?.answers).toBe(
+    'A picture',
+  )
+  const opening = { from: me, forum_topic_created: { name: 'a' }, text: 'a' }
+  const first = read({ chat: group, text: 'Yes', reply_to_message: opening })
+  expect(first).not.toHaveProperty('answers')
+  expect(first?.chat.isAddressed).toBe(false)
+})
+
+it.each([
+  [{ type: 'user', sender_user: from }, 'Ann Lee'],
+  [{ type: 'hidden_user', sender_user_name: 'Someone' }, 'Someone'],
+  [{ type: 'chat', sender_chat: group }, 'Team'],
+  [{ type: 'channel', chat: { title: 'News' } }, 'News'],
+  [{ type: 'of-next-year' }, 'elsewhere'],
+])('marks what was forwarded, and runs no command in it', (forward_origin, name) => {
+  const said = read({ text: '/stop', forward_origin })
+  expect(said?.text).toBe(`(forwarded from ${name}) /stop`)
+  expect(said?.chat.isAddressed).toBe(false)
+})
+
+it('knows who speaks: a person, a bot, a channel, a group', () => {
+  const sender = (message: object) => read({ text: 'a', ...message })?.sender
+  expect(sender({ from: { id: 8, is_bot: true, first_name: 'B' } })).toEqual({
+    ...{ id: '8', name: 'B', isBot: true },
+  })
+  expect(sender({ sender_chat: group })).toEqual({ id: '-100', name: 'Team', isBot: false })
+  expect(sender({ sender_chat: { id: 4, type: 'private' } })?.name).toBe('4')
+  expect(sender({ from: undefined })).toEqual({ id: '5', name: '', isBot: false })
+})
+
+it('fetches the largest picture and the file, with what is known of them', async () => {
+  const seen: (readonly RemoteFile[])[] = []
+  const fetchFiles = async (files: readonly RemoteFile[]) => {
+    seen.push(files)
+    return []
+  }
+  const photo = [
+    { file_id: 'small', file_size: 1 },
+    { file_id: 'large', file_size: 9 },
+  ]
+  for (const document of [
+    { file_id: 'f', file_name: 'a.pdf', mime_type: 'application/pdf', file_size: 4 },
+    { file_id: 'g' },
+  ]) {
+    await readUpdate(update({ photo, document }), me, fetchFiles)?.attachments()
+  }
+  const large = { id: 'large', mediaType: 'image/jpeg', bytes: 9 }
+  expect(seen).toEqual([
+    [large, { id: 'f', name: 'a.pdf', mediaType: 'application/pdf', bytes: 4 }],
+    [large, { id: 'g', mediaType: 'application/octet-stream', bytes: undefined }],
+  ])
+})
+
+it.each([
+  ['voice', 'Voice messages'],
+  ['audio', 'Audio'],
+  ['video', 'Videos'],
+  ['video_note', 'Video messages'],
+  ['sticker', 'Stickers'],
+  ['poll', 'Polls'],
+  ['location', 'Places'],
+  ['contact', 'Contacts'],
+  ['dice', 'Dice'],
+  ['story', 'Stories'],
+  ['paid_media', 'Paid pictures'],
+  ['game', 'Games'],
+  ['checklist', 'Checklists'],
+])('says of %s that it cannot be read', (kind, name) => {
+  expect(read({ [kind]: {} })?.unsupported).toBe(
+    `${name} cannot be read here. Text, pictures and files can.`,
+  )
+})
+
+it('follows a group that became a supergroup, told in either chat', () => {
+  const moved = { from: '-5', to: '-1005' }
+  const small = { id: -5, type: 'group', title: 'a' }
+  expect(readMove(update({ chat: small, migrate_to_chat_id: -1005 }))).toEqual(moved)
+  const large = { id: -1005, type: 'supergroup', title: 'a' }
+  expect(readMove(update({ chat: large, migrate_from_chat_id: -5 }))).toEqual(moved)
+  expect(readMove(update({ text: 'a' }))).toBeNull()
+  expect(readMove({ update_id: 1 } as Update)).toBeNull()
+})

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import type { SearchAnswer, SearchHit } from '#core/store/queries'
+import { recallAnswer } from './recall-answer.ts'
+
+function hit(
+  number: number,
+  kind: 'input' | 'assistant' | 'result',
+  excerpt: string,
+  lane?: string,
+) {
+  const at = Date.UTC(2026, 4, number, 10, 30, 59)
+  return { entry: { number, kind, at, meta: { lane } }, excerpt } as unknown as SearchHit
+}
+
+function answer(hits: readonly SearchHit[], total = hits.length, pending = 0): SearchAnswer {
+  return { hits, total, pending } as unknown as SearchAnswer
+}
+
+const room = { characters: 10_000, skip: 0 }
+
+it('prints what was found in the order of the conversation, the best first in the list', () => {
+  const hits = [
+    hit(9, 'result', 'four\nlines'),
+    hit(4, 'input', 'GRANITE?', 'user'),
+    hit(7, 'input', 'a timer rang', 'notification'),
+    hit(2, 'assistant', 'It is GRANITE.'),
+  ]
+  expect(recallAnswer(answer(hits), room)).toEqual({
+    text: [
+      '#2 you, 2026-05-02T10:30Z: It is GRANITE.',
+      '#4 person, 2026-05-04T10:30Z: GRANITE?',
+      '#7 notification, 2026-05-07T10:30Z: a timer rang',
+      '#9 tool, 2026-05-09T10:30Z: four lines',
+    ].join('\n'),
+    shown: [9, 4, 7, 2],
+  })
+})
+
+it('labels the first of those that follow each other in full', () => {
+  const hits = [hit(5, 'assistant', 'b'), hit(4, 'input', 'a', 'user')]
+  expect(recallAnswer(answer(hits), room).text).toBe('#4 person, 2026-05-04T10:30Z: a\n#5 you: b')
+})
+
+it('says how many are left, where to go on, and what was not searched', () => {
+  const hits = [hit(4, 'assistant', 'a')]
+  const notes = (total: number, skip: number, pending: number) =>
+    recallAnswer(answer(hits, total, pending), { ...room, skip })
+      .text.split('\n')
+      .slice(1)
+  expect(notes(1, 0, 0)).toEqual([])
+  expect(notes(2, 0, 0)).toEqual(['[1 weaker matches: skip: 1. Open an entry with from: NUMBER.]'])
+  expect(notes(9, 3, 0)[0]).toContain('[5 weaker matches: skip: 4.')
+  expect(notes(4, 3, 1)).toEqual(['[1 entries are not indexed yet and were not searched.]'])
+})
+
+it('stays within its room, but shows at least one', () => {
+  const hits = Array.from({ length: 20 }, (_, at) => hit(2 * at + 1, 'assistant', 'x'.repeat(900)))
+  const { text, shown } = recallAnswer(answer(hits), { characters: 2_000, skip: 0 })
+  expect(text.length).toBeLessThanOrEqual(2_000)
+  expect(shown).toEqual([1, 3, 5, 7])
+  expect(recallAnswer(answer(hits), { characters: 1, skip: 0 }).shown).toEqual([1])
+})
