@@ -5,9 +5,9 @@ export default defineConfig({
     include: ['{packages/*/src,test,bench}/**/*.test.ts'],
     globalSetup: ['test/scratch.ts'],
     // Process tests wait for real children; a hung one must fail instead of holding the run.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     // The first one may have to make a database server.
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     // A condition that is waited for comes late on a busy machine, not never.
     expect: { poll: { timeout: 15_000 } },
   },

@@ -17,7 +17,11 @@ export interface FileReport {
   /** The titles of the failed tests. */
   readonly failures: readonly string[]
   readonly skipped: readonly { readonly title: string; readonly reason: string }[]
+  /** Those that took more than a second. */
+  readonly slow: readonly { readonly title: string; readonly durationMs: number }[]
 }
+
+const SLOW_MS = 1_000
 
 /** Writes a `Report` to the file named by THROUGHLINE_TEST_REPORT. */
 class ReportWriter implements Reporter {
@@ -50,9 +54,12 @@ function reportFile(module: TestModule): FileReport {
   let failed = module.errors().length
   const failures: string[] = []
   const skipped: FileReport['skipped'][number][] = []
+  const slow: FileReport['slow'][number][] = []
   for (const suite of module.children.allSuites()) failed += suite.errors().length
   for (const test of module.children.allTests()) {
     const result = test.result()
+    const durationMs = test.diagnostic()?.duration ?? 0
+    if (durationMs > SLOW_MS) slow.push({ title: test.fullName, durationMs })
     if (result.state === 'passed') passed++
     else if (result.state === 'failed') {
       failed++
@@ -62,7 +69,7 @@ function reportFile(module: TestModule): FileReport {
       skipped.push({ title: test.fullName, reason: note ?? 'no reason given' })
     }
   }
-  return { file: module.relativeModuleId, passed, failed, failures, skipped }
+  return { file: module.relativeModuleId, passed, failed, failures, skipped, slow }
 }
 
 // Vitest loads a reporter by its file's default export.

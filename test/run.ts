@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { bundleCommand } from './bundle.ts'
 import type { Report } from './reporter.ts'
 
 /**
@@ -28,6 +29,8 @@ interface Part {
 interface Outcome extends Report {
   readonly part: Part
   readonly durationMs: number
+  /** Processor time of the part and of the processes it started; null where the system does not tell. */
+  readonly processorMs: number | null
 }
 
 // The slowest part takes about two minutes; one that hangs must not hold the run for ever.
@@ -35,6 +38,8 @@ const PART_MS_MAX = 480_000
 
 /** More failed files than this are a fault, not an unlucky moment, and running them alone would take long. */
 const RERUN_FILES_MAX = 10
+
+const SLOWEST_SHOWN = 40
 
 /** Keeps all cores busy by itself, and has a time to keep. */
 const LONE_PART = 'test/simulation'
@@ -47,6 +52,8 @@ const SHARED_MODULES = /^(?:core|server|bench)\/|^test\/(?:doctor|model)$/
 
 const root = join(import.meta.dirname, '..')
 const reports = mkdtempSync(join(tmpdir(), 'throughline-test-'))
+// Tests start the command in it as other users, too.
+chmodSync(reports, 0o755)
 
 // The parts are not in the terminal's group: an interrupt reaches us only, and we end them.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
@@ -57,7 +64,9 @@ const parts = listParts().filter(
   (part) => words.length === 0 || words.some((word) => part.name.includes(word)),
 )
 const startedAt = performance.now()
+const bundled = await bundleCommand(join(reports, 'command'))
 const outcomes: Outcome[] = []
+let processorTicks = 0
 const lone = parts.findIndex(({ name }) => name === LONE_PART)
 for (const part of lone === -1 ? [] : parts.splice(lone, 1)) outcomes.push(await runPart(part))
 // One from each end: sources keep the processor busy, whole processes wait.
@@ -103,7 +112,8 @@ async function runPart(part: Part): Promise<Outcome> {
   const { exitCode, output } = await run(part, report)
   const result =
     part.files.length > 0 ? readReport(report, exitCode) : commandReport(part, exitCode)
-  const outcome = { part, durationMs: performance.now() - startedAt, ...result }
+  const processorMs = takeProcessorTime()
+  const outcome = { part, durationMs: performance.now() - startedAt, processorMs, ...result }
   const counts = describeCounts([outcome])
   console.log(`${part.name.padEnd(20)} ${counts}  ${seconds(outcome.durationMs)}`)
   if (hasFailed(outcome)) console.log(output.trimEnd())
@@ -180,6 +190,7 @@ function run(part: Part, report: string): Promise<{ exitCode: number; output: st
       ...process.env,
       PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
       THROUGHLINE_TEST_REPORT: report,
+      THROUGHLINE_TEST_PROGRAM: bundled,
       // Hundreds of processes load the same sources.
       NODE_COMPILE_CACHE: join(reports, 'compiled'),
     },
@@ -215,7 +226,7 @@ function run(part: Part, report: string): Promise<{ exitCode: number; output: st
 
 function commandReport({ name }: Part, exitCode: number): Report {
   const [passed, failed] = exitCode === 0 ? [1, 0] : [0, 1]
-  return { files: [{ file: name, passed, failed, failures: [], skipped: [] }], errors: 0 }
+  return { files: [{ file: name, passed, failed, failures: [], skipped: [], slow: [] }], errors: 0 }
 }
 
 function readReport(file: string, exitCode: number): Report {
@@ -230,11 +241,14 @@ function readReport(file: string, exitCode: number): Report {
 
 function printSummary(): void {
   console.log('\nTime per part')
-  for (const { part, durationMs } of outcomes.toSorted((a, b) => b.durationMs - a.durationMs)) {
-    console.log(`  ${part.name.padEnd(20)} ${seconds(durationMs).padStart(8)}`)
-  }
-  const total = performance.now() - startedAt
-  console.log(`  ${'all, two at a time'.padEnd(20)} ${seconds(total).padStart(8)}\n`)
+  for (const { part, durationMs, processorMs } of outcomes.toSorted(
+    (a, b) => b.durationMs - a.durationMs,
+  ))
+    printTime(part.name, durationMs, processorMs)
+  const processorMs = outcomes.reduce((sum, outcome) => sum + (outcome.processorMs ?? 0), 0)
+  printTime('all, two at a time', performance.now() - startedAt, processorMs)
+  console.log()
+  printSlowest()
   for (const outcome of outcomes.filter(hasFailed)) {
     console.log(`${outcome.part.name}: ${countFailed(outcome)} failed`)
     for (const title of outcome.files.flatMap(({ failures }) => failures)) console.log(`  ${title}`)
@@ -242,6 +256,36 @@ function printSummary(): void {
   for (const title of flaky) console.log(`flaky: failed beside other tests, passed alone: ${title}`)
   if (flaky.length > 0) console.log(`${flaky.length} flaky`)
   console.log(describeCounts(outcomes))
+}
+
+/** Where to begin when the run takes too long. */
+function printSlowest(): void {
+  const slow = outcomes
+    .flatMap(({ files }) => files)
+    .flatMap((file) => file.slow.map((test) => ({ ...test, file: file.file })))
+    .toSorted((a, b) => b.durationMs - a.durationMs)
+    .slice(0, SLOWEST_SHOWN)
+  if (slow.length === 0) return
+  console.log('Slowest tests')
+  for (const { file, title, durationMs } of slow)
+    console.log(`  ${seconds(durationMs).padStart(8)}  ${file} > ${title}`)
+  console.log()
+}
+
+function printTime(name: string, durationMs: number, processorMs: number | null): void {
+  const processor =
+    processorMs === null || processorMs === 0 ? '' : `  ${seconds(processorMs)} of processor`
+  console.log(`  ${name.padEnd(20)} ${seconds(durationMs).padStart(8)}${processor}`)
+}
+
+/** The processor time of ended children since the last call: a part that still runs is not in it. */
+function takeProcessorTime(): number | null {
+  if (process.platform !== 'linux') return null
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? []
+  const ticks = Number(fields[13]) + Number(fields[14])
+  const taken = ticks - processorTicks
+  processorTicks = ticks
+  return taken * 10
 }
 
 function countFailed({ files, errors }: Report): number {

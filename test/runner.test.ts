@@ -70,6 +70,8 @@ async function run(env: Record<string, string>, tests: Record<string, string>) {
     cpSync(join(root, file), join(tree, file))
   for (const file of ['run.ts', 'reporter.ts', 'scratch.ts'])
     cpSync(join(import.meta.dirname, file), join(tree, 'test', file))
+  // Nothing here starts the command.
+  writeFileSync(join(tree, 'test', 'bundle.ts'), "export const bundleCommand = async () => ''")
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
   for (const [name, text] of Object.entries(tests))
     writeFileSync(join(tree, 'test', `${name}.test.ts`), text)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Diagnosis } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
+import { PROGRAM } from '../support/run-cli.ts'
 import { generateHome } from './generate.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-command-'))
@@ -12,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const main = join(import.meta.dirname, '../../packages/server/src/cli/main.ts')
 
 function throughline(...words: readonly string[]) {
-  const child = spawnSync(process.execPath, [main, ...words], { encoding: 'utf8', cwd: folder })
+  const child = spawnSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8', cwd: folder })
   const { status, stdout, stderr } = child
   return { status, stdout, stderr }
 }

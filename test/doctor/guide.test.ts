@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { PROGRAM } from '../support/run-cli.ts'
 import { generateHome } from './generate.ts'
 
 const guide = readFileSync(
@@ -26,14 +27,13 @@ describe('docs/guides/moving-from-hermes.md', () => {
       const blocks = [...guide.matchAll(/^```sh\n([^`]*?)\n```$/gm)].map((match) => match[1] ?? '')
       const commands = blocks.join('\n').split('\n')
       expect(commands).toHaveLength(7)
-      const main = join(import.meta.dirname, '../../packages/server/src/cli/main.ts')
       const outputs = commands.map((command) => {
         const [npx, name, ...words] = command.replaceAll('~/.hermes', home).split(' ')
         expect([npx, name]).toEqual(['npx', 'throughline'])
         // A configuration of the person who runs the tests is none of theirs.
         const env = { ...process.env, XDG_CONFIG_HOME: folder, THROUGHLINE_CONFIG: undefined }
         const options = { cwd: folder, encoding: 'utf8', env } as const
-        const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], options)
+        const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...words], options)
         const isFine = status === 0 || (status === 1 && words[0] === 'doctor')
         expect({ command, isFine, stderr }).toEqual({ command, isFine: true, stderr: '' })
         return stdout

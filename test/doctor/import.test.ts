@@ -24,6 +24,7 @@ import {
 } from '../../packages/server/src/migration/import-report.ts'
 import { findByOldId } from '../../packages/server/src/migration/old-ids.ts'
 import { storedMessage } from '../../packages/server/src/migration/stored-message.ts'
+import { PROGRAM } from '../support/run-cli.ts'
 import { bring } from './bring.ts'
 import { columnsOf, nameOf } from './hermes-columns.ts'
 import { HermesModel, type NewRow, writeStore } from './hermes-model.ts'
@@ -303,8 +304,7 @@ auxiliary: {compression: {provider: auto, model: small, api_key: sk-secret, time
 
 describe('throughline import hermes', () => {
   function run(...words: readonly string[]) {
-    const main = join(import.meta.dirname, '../../packages/server/src/cli/main.ts')
-    const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...words], {
       encoding: 'utf8',
     })
     return { status, stdout, stderr }

@@ -28,6 +28,7 @@ import { handoffRow } from '../../packages/server/src/migration/hermes/export/ro
 import { repairHermes } from '../../packages/server/src/migration/hermes/repair/repair.ts'
 import { renderRepair } from '../../packages/server/src/migration/hermes/report/repair-text.ts'
 import { importLogs } from '../../packages/server/src/migration/logs/import.ts'
+import { PROGRAM } from '../support/run-cli.ts'
 import { bring } from './bring.ts'
 import { generateHome } from './generate.ts'
 import { judgeRoundTrip } from './judge-export.ts'
@@ -325,8 +326,7 @@ describe('exporting to Hermes', () => {
 
 describe('the commands', () => {
   function run(...words: readonly string[]) {
-    const main = join(import.meta.dirname, '../../packages/server/src/cli/main.ts')
-    const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...words], {
       encoding: 'utf8',
     })
     return { status, stdout, stderr }

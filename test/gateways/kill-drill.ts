@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
+import { PROGRAM } from '../support/run-cli.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { until } from './contract.ts'
 import { type Conversation, isSettled, judge, type KillVerdict } from './kill-verdict.ts'
@@ -48,7 +49,6 @@ export interface KillTerms {
   readonly onKill?: (done: number) => void
 }
 
-const program = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
 const READY_MS = 60_000
 const SETTLE_MS = 120_000
 /** A long answer takes about a second: longer than most lives would only be given up in the end. */
@@ -140,7 +140,7 @@ function writeConfig(folder: string, { gateways }: DrilledPlatform, model: strin
 }
 
 async function serve(folder: string, { env }: DrilledPlatform): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [program, 'serve', '--json'], {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--json'], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

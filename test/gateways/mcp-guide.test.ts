@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, it } from 'vitest'
 import { isObject } from '../../packages/core/src/base/json.ts'
-import { runCli } from '../support/run-cli.ts'
+import { PROGRAM, runCli } from '../support/run-cli.ts'
 import { closeAfterAll, temporaryFolder } from './mcp-world.ts'
 
 closeAfterAll()
@@ -29,7 +29,7 @@ describe('docs/guides/mcp.md', () => {
     await client.connect(
       new StdioClientTransport({
         command: process.execPath,
-        args: [join(root, 'packages', 'server', 'bin', 'throughline.js'), ...args],
+        args: [PROGRAM, ...args],
         cwd,
         stderr: 'ignore',
       }),

@@ -10,11 +10,10 @@ import { MCP_LINE_BYTES_MAX } from '../../packages/server/src/gateway/mcp/answer
 import { openStore } from '../../packages/server/src/host/open-store.ts'
 import { standIn } from '../../packages/server/src/proof/stand-in/server.ts'
 import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
+import { PROGRAM } from '../support/run-cli.ts'
 import { closeAfterAll, closeLater, HOOK_MS, temporaryFolder, until } from './mcp-world.ts'
 
 closeAfterAll()
-
-const command = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
 
 interface Memory {
   readonly client: Client
@@ -27,7 +26,7 @@ async function openMemory(store: string, args: readonly string[] = []): Promise<
   const client = new Client({ name: 'test', version: '1' })
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [command, 'mcp', '--store', store, ...args],
+    args: [PROGRAM, 'mcp', '--store', store, ...args],
     stderr: 'ignore',
   })
   await client.connect(transport)
@@ -231,7 +230,7 @@ describe('throughline mcp', () => {
   })
 
   it('writes nothing but the protocol to its standard output, and ends with its client', async () => {
-    const child = spawn(process.execPath, [command, 'mcp', '--store', store])
+    const child = spawn(process.execPath, [PROGRAM, 'mcp', '--store', store])
     let stdout = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text
@@ -257,7 +256,7 @@ describe('throughline mcp', () => {
   it.each(['its input closes', 'SIGTERM comes'])(
     'answers a line beyond the limit with an error, works on, and ends when %s',
     async (how) => {
-      const child = spawn(process.execPath, [command, 'mcp', '--store', store], {
+      const child = spawn(process.execPath, [PROGRAM, 'mcp', '--store', store], {
         stdio: ['pipe', 'pipe', 'ignore'],
       })
       child.stdin.on('error', () => {})

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../packages/server/src/host/config/load.ts'
+import { PROGRAM } from '../support/run-cli.ts'
 
 /** The guides' commands, run one after another beside a server, as a reader would. */
 const root = join(import.meta.dirname, '..', '..')
-const program = join(root, 'packages', 'server', 'bin', 'throughline.js')
 
 describe.each([
   ['README.md', ['npm ci', 'config init']],
@@ -80,10 +80,10 @@ interface Place {
 async function openPlace(): Promise<Place> {
   const cwd = mkdtempSync(join(tmpdir(), 'throughline-guide-'))
   const npx = join(cwd, 'npx')
-  writeFileSync(npx, `#!/bin/sh\nshift\nexec '${nodePath()}' '${program}' "$@"\n`)
+  writeFileSync(npx, `#!/bin/sh\nshift\nexec '${nodePath()}' '${PROGRAM}' "$@"\n`)
   chmodSync(npx, 0o755)
   symlinkSync(join(root, 'examples'), join(cwd, 'examples'))
-  const server = spawn(nodePath(), [program, 'serve', '--port', '0', '--json'], {
+  const server = spawn(nodePath(), [PROGRAM, 'serve', '--port', '0', '--json'], {
     cwd,
     stdio: ['ignore', 'pipe', 'ignore'],
   })

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PROGRAM } from '../support/run-cli.ts'
 
 /** `throughline serve` as a process of its own, on a folder that outlives it. */
 export interface ServeProcess {
@@ -10,7 +11,6 @@ export interface ServeProcess {
   end(): Promise<void>
 }
 
-const PROGRAM = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
 const READY_MS = 180_000
 
 export const STORE_NAME = 'store.db'

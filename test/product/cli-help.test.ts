@@ -10,7 +10,7 @@ const guide = readFileSync(
   join(import.meta.dirname, '..', '..', 'docs', 'guides', 'commands.md'),
   'utf8',
 )
-const program = buildProgram()
+const program = await buildProgram([])
 /** Those that do something by themselves; `import` and `doctor` do beside the ones below them. */
 const leaves = listCommands(program).filter(
   ({ path, commands }) =>

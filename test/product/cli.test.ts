@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Finished } from '../support/run-cli.ts'
+import { PROGRAM } from '../support/run-cli.ts'
 import { type CliPlace, cliPlace, type Served } from './cli-place.ts'
 
 /** The commands as people and scripts use them: processes over one SQLite store, the stand-in answers. */
@@ -186,16 +187,7 @@ describe('throughline chat', () => {
 
   it('shows answers and the status on a terminal, and keeps what was typed', async (context) => {
     if (!existsSync('/usr/bin/script')) context.skip('not run: there is no script(1) here')
-    const program = join(
-      import.meta.dirname,
-      '..',
-      '..',
-      'packages',
-      'server',
-      'bin',
-      'throughline.js',
-    )
-    const command = `'${process.execPath}' '${program}' chat --session typed --agent main`
+    const command = `'${process.execPath}' '${PROGRAM}' chat --session typed --agent main`
     const child = spawn('script', ['-qec', command, '/dev/null'], {
       cwd: place.folder,
       env: { ...process.env, ...place.env, TERM: 'xterm' },

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ProxyProcess } from '../../packages/server/src/cli/commands/run/proxy-process.ts'
+import { PROGRAM } from '../support/run-cli.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../packages/server/bin/throughline.js')
 const closers: (() => unknown)[] = []
 
 afterEach(async () => {

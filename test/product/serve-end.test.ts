@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
+import { PROGRAM } from '../support/run-cli.ts'
 import { until } from '../support/runtime-place.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-end-'))
@@ -44,18 +45,9 @@ it('serve goes on while nobody can take what it tells', async (ctx) => {
   if (!existsSync('/dev/full')) ctx.skip('not run: there is no /dev/full')
   writeFileSync(join(folder, 'plain.yaml'), 'store: plain.db\n')
   const full = openSync('/dev/full', 'w')
-  const program = join(
-    import.meta.dirname,
-    '..',
-    '..',
-    'packages',
-    'server',
-    'bin',
-    'throughline.js',
-  )
   const child = spawn(
     process.execPath,
-    [program, 'serve', '--port', '0', '--json', '--config', 'plain.yaml'],
+    [PROGRAM, 'serve', '--port', '0', '--json', '--config', 'plain.yaml'],
     {
       cwd: folder,
       env: { PATH: process.env['PATH'], HOME: folder },

@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 
-const program = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
+/** The command in the clone, as people start it. */
+export const SOURCE_PROGRAM = join(import.meta.dirname, '../../packages/server/bin/throughline.js')
+
+/** What tests start: `npm test` bundles the command once for all of them. */
+export const PROGRAM = process.env['THROUGHLINE_TEST_PROGRAM'] ?? SOURCE_PROGRAM
 
 export interface Finished {
   readonly exitCode: number | null
@@ -27,8 +31,8 @@ export function runCli(
 ): Promise<Finished> {
   const command =
     typeof args === 'string'
-      ? (['sh', '-c', `'${process.execPath}' '${program}' ${args}`] as const)
-      : ([process.execPath, program, ...args] as const)
+      ? (['sh', '-c', `'${process.execPath}' '${PROGRAM}' ${args}`] as const)
+      : ([process.execPath, PROGRAM, ...args] as const)
   const [file, ...rest] = command
   const { promise, resolve } = Promise.withResolvers<Finished>()
   const child = spawn(file, rest, {

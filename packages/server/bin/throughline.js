@@ -20,15 +20,12 @@ const ownNode = join(modules ?? root, 'node', 'bin', program)
 
 if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) {
   const source = join(root, 'src', 'cli', 'main.ts')
-  const isClone = existsSync(source)
-  // Removing types is most of the start; kept, it takes 0.08 s of CPU instead of 0.26 s.
-  if (isClone) {
-    const cache = join(modules ?? root, '.cache', 'throughline')
-    module.enableCompileCache(cache)
-    // Threads hear of it this way only; each would take 40 MB more to remove the same types again.
-    process.env.NODE_COMPILE_CACHE ??= cache
-  }
-  const main = isClone ? source : join(root, 'dist', 'cli', 'main.js')
+  // Removing types and compiling is most of the start. Where the folder cannot be written, nothing is kept.
+  const cache = join(modules ?? root, '.cache', 'throughline')
+  module.enableCompileCache(cache)
+  // Threads hear of it this way only; each would take 40 MB more to remove the same types again.
+  process.env.NODE_COMPILE_CACHE ??= cache
+  const main = existsSync(source) ? source : join(root, 'dist', 'cli', 'main.js')
   await import(pathToFileURL(main).href)
 } else if (existsSync(ownNode) && process.env.THROUGHLINE_RESTARTED === undefined) {
   restart()

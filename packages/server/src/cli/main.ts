@@ -24,7 +24,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {})
 
 try {
-  await buildProgram().parseAsync()
+  const program = await buildProgram(process.argv.slice(2))
+  await program.parseAsync()
 } catch (error) {
   process.exitCode = exitCodeOf(error)
 }

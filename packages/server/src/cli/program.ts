@@ -1,19 +1,42 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { auditCommand } from './commands/audit/audit.ts'
-import { completionCommand } from './commands/completion/completion.ts'
-import { configCommand } from './commands/config/config.ts'
-import { doctorCommand } from './commands/doctor/doctor.ts'
-import { leaveCommand } from './commands/leave/leave.ts'
-import { proxyCommand } from './commands/proxy/proxy.ts'
-import { rehearseCommand } from './commands/rehearse/rehearse.ts'
-import { runCommand } from './commands/run/run.ts'
-import { serviceCommand } from './commands/service/service.ts'
-import { tokensCommand } from './commands/tokens/tokens.ts'
-import { sessionCommands } from './session-commands.ts'
+import { type CommandLoaders, SESSION_COMMANDS } from './session-commands.ts'
 
 /** All commands, in the order in which a new user needs them. */
-export function buildProgram(): Command {
+const GROUPS: readonly { readonly heading: string; readonly commands: CommandLoaders }[] = [
+  { heading: 'Talk:', commands: SESSION_COMMANDS.talk },
+  {
+    heading: 'Record other agents:',
+    commands: {
+      run: async () => (await import('./commands/run/run.ts')).runCommand(),
+      proxy: async () => (await import('./commands/proxy/proxy.ts')).proxyCommand(),
+      leave: async () => (await import('./commands/leave/leave.ts')).leaveCommand(),
+    },
+  },
+  { heading: 'Look:', commands: SESSION_COMMANDS.look },
+  { heading: 'Keep:', commands: SESSION_COMMANDS.keep },
+  {
+    heading: 'Prove:',
+    commands: {
+      audit: async () => (await import('./commands/audit/audit.ts')).auditCommand(),
+      doctor: async () => (await import('./commands/doctor/doctor.ts')).doctorCommand(),
+      rehearse: async () => (await import('./commands/rehearse/rehearse.ts')).rehearseCommand(),
+    },
+  },
+  {
+    heading: 'Set up:',
+    commands: {
+      config: async () => (await import('./commands/config/config.ts')).configCommand(),
+      tokens: async () => (await import('./commands/tokens/tokens.ts')).tokensCommand(),
+      service: async () => (await import('./commands/service/service.ts')).serviceCommand(),
+      completion: async () =>
+        (await import('./commands/completion/completion.ts')).completionCommand(),
+    },
+  },
+]
+
+/** The program for these words: a command that they begin with is loaded alone. */
+export async function buildProgram(words: readonly string[]): Promise<Command> {
   const program = new Command('throughline')
     .description('Durable sessions and memory for AI agents.')
     .version(readVersion(), '-V, --version')
@@ -23,27 +46,20 @@ export function buildProgram(): Command {
       outputError: (text, write) => write(text.replace(/^error: /, 'throughline: ')),
     })
     .exitOverride()
-  for (const { heading, commands } of groups()) {
+  for (const { heading, commands } of GROUPS) {
     program.commandsGroup(heading)
-    for (const command of commands) program.addCommand(inheriting(command, program))
+    for (const [name, load] of Object.entries(commands))
+      if (isNeeded(name, words)) program.addCommand(inheriting(await load(), program))
   }
   // Listed with the last group.
   return program.helpCommand(true)
 }
 
-function groups() {
-  const { talk, look, keep } = sessionCommands()
-  return [
-    { heading: 'Talk:', commands: talk },
-    { heading: 'Record other agents:', commands: [runCommand(), proxyCommand(), leaveCommand()] },
-    { heading: 'Look:', commands: look },
-    { heading: 'Keep:', commands: keep },
-    { heading: 'Prove:', commands: [auditCommand(), doctorCommand(), rehearseCommand()] },
-    {
-      heading: 'Set up:',
-      commands: [configCommand(), tokensCommand(), serviceCommand(), completionCommand()],
-    },
-  ]
+/** Help, completion and a mistyped name need them all. */
+function isNeeded(name: string, [first = '']: readonly string[]): boolean {
+  if (first === '--version' || first === '-V') return false
+  const isOne = GROUPS.some(({ commands }) => Object.hasOwn(commands, first))
+  return !isOne || first === 'completion' || first === name
 }
 
 /** Subcommands inherit this too: no command may end the process by itself. */

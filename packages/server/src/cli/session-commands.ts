@@ -1,22 +1,26 @@
 import type { Command } from 'commander'
-import { backupCommand } from './commands/backup/backup.ts'
-import { chatCommand } from './commands/chat/chat.ts'
-import { compactCommand } from './commands/compact/compact.ts'
-import { exportCommand } from './commands/export/export.ts'
-import { importCommand } from './commands/import/import.ts'
-import { mcpCommand } from './commands/mcp/mcp.ts'
-import { purgeCommand } from './commands/purge/purge.ts'
-import { searchCommand } from './commands/search/search.ts'
-import { sendCommand } from './commands/send/send.ts'
-import { serveCommand } from './commands/serve/serve.ts'
-import { sessionsCommand } from './commands/sessions/sessions.ts'
-import { showCommand } from './commands/show/show.ts'
+
+/** Commands by name. Each is loaded when it is called for: all of them are some 240 files. */
+export type CommandLoaders = Readonly<Record<string, () => Promise<Command>>>
 
 /** The commands that work on the sessions of a store, grouped by purpose. */
-export function sessionCommands(): Record<'talk' | 'look' | 'keep', readonly Command[]> {
-  return {
-    talk: [serveCommand(), chatCommand(), sendCommand(), mcpCommand()],
-    look: [sessionsCommand(), showCommand(), searchCommand()],
-    keep: [compactCommand(), backupCommand(), exportCommand(), importCommand(), purgeCommand()],
-  }
+export const SESSION_COMMANDS: Readonly<Record<'talk' | 'look' | 'keep', CommandLoaders>> = {
+  talk: {
+    serve: async () => (await import('./commands/serve/serve.ts')).serveCommand(),
+    chat: async () => (await import('./commands/chat/chat.ts')).chatCommand(),
+    send: async () => (await import('./commands/send/send.ts')).sendCommand(),
+    mcp: async () => (await import('./commands/mcp/mcp.ts')).mcpCommand(),
+  },
+  look: {
+    sessions: async () => (await import('./commands/sessions/sessions.ts')).sessionsCommand(),
+    show: async () => (await import('./commands/show/show.ts')).showCommand(),
+    search: async () => (await import('./commands/search/search.ts')).searchCommand(),
+  },
+  keep: {
+    compact: async () => (await import('./commands/compact/compact.ts')).compactCommand(),
+    backup: async () => (await import('./commands/backup/backup.ts')).backupCommand(),
+    export: async () => (await import('./commands/export/export.ts')).exportCommand(),
+    import: async () => (await import('./commands/import/import.ts')).importCommand(),
+    purge: async () => (await import('./commands/purge/purge.ts')).purgeCommand(),
+  },
 }

@@ -15,7 +15,6 @@ import { noPaint } from '../../terminal/colours.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { forTerminal, printNotice } from '../../terminal/stderr.ts'
 import { readTerminalInput, runSlash } from './slash.ts'
-import { chatOnTerminal } from './terminal.ts'
 
 interface ChatFlags extends StoreFlags {
   readonly agent?: string
@@ -61,7 +60,10 @@ async function runChat(flags: ChatFlags): Promise<number> {
       ...(flags.session !== undefined && { sessionId: await named(host.store, flags) }),
     })
     const isTerminal = process.stdin.isTTY && process.stdout.isTTY
-    return isTerminal ? await chatOnTerminal(conversation) : await chatFromPipe(conversation)
+    if (!isTerminal) return await chatFromPipe(conversation)
+    // Loaded only here: a pipe and the help need neither an editor nor Markdown.
+    const { chatOnTerminal } = await import('./terminal.ts')
+    return await chatOnTerminal(conversation)
   } finally {
     await host.close()
   }
