@@ -237,6 +237,16 @@ describe('compactions over HTTP', () => {
       spend: { calls: expect.any(Number) },
     })
     expect(committed).toMatchObject({ covers: shown.json.covers, isInEffect: true })
+    const report = await call(`${path}/${committed.entry}`)
+    expect(report.status).toBe(200)
+    const { counts, messages } = report.json
+    expect(counts.gone).toEqual({ messages: 0, tokens: 0 })
+    const classes = Object.values(counts) as { messages: number }[]
+    expect(classes.reduce((sum, each) => sum + each.messages, 0)).toBe(messages.length)
+    expect(await call(`${path}/1`)).toMatchObject({
+      status: 404,
+      json: { code: 'unknown-compaction' },
+    })
     const context = await call(`/v1/sessions/${id}/context`)
     expect(context.json.parts.some((part: { kind: string }) => part.kind === 'summary')).toBe(true)
 

@@ -4,6 +4,7 @@ import type { ContextView, TranscriptEntry } from '../../server/src/runtime/runt
 import { hashOf } from '../data/address.ts'
 import { call, errorText, sessionPath } from '../data/api.ts'
 import { compareContexts } from '../data/compare.ts'
+import { Report } from './compaction-report.tsx'
 import { ContextBar, KIND_WORDS, KINDS, sumsOf } from './context-bar.tsx'
 import { HandoffText } from './handoff-text.tsx'
 import { count, tokens } from './words.ts'
@@ -18,6 +19,7 @@ interface Sides {
 export function BeforeAfter({ id, entry }: { readonly id: string; readonly entry: number }) {
   const [sides, setSides] = useState<Sides | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
+  const [isReported, setReported] = useState(false)
   useEffect(() => {
     const read = async () => {
       try {
@@ -55,6 +57,10 @@ export function BeforeAfter({ id, entry }: { readonly id: string; readonly entry
           can be searched.
         </p>
       )}
+      <details class="fates" onToggle={(event) => setReported(event.currentTarget.open)}>
+        <summary>What became of each message</summary>
+        {isReported && <Report id={id} entry={entry} />}
+      </details>
       {first === undefined && (
         <p class="dim">No message left the context: this handoff rewrites an earlier one.</p>
       )}

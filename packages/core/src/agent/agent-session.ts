@@ -129,6 +129,7 @@ export function openSession<F extends AnyFormat>(
     search: (text, query) => reader.search(text, query),
     info: () => reader.info(),
     events: (query) => reader.events(query),
+    compactionReport: (query) => reader.compactionReport(query),
     async context() {
       const source = await store.readContext({ sessionId: id })
       if (source === null) return parts.request([])

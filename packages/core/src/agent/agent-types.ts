@@ -1,3 +1,4 @@
+import type { CompactionReport } from '../session/view/compaction-report.ts'
 import type { Store } from '../store/contract.ts'
 import type { Summarize } from './compact-messages.ts'
 import type { AnyFormat, MessageOf, ReplyOf, RequestFor } from './formats/format.ts'
@@ -100,6 +101,11 @@ export interface AgentSession<F extends AnyFormat> {
   compact(options?: AskOptions & { readonly focus?: string }): Promise<ControlResult>
   /** Takes the newest compaction back. */
   undo(options?: AskOptions): Promise<ControlResult>
+  /**
+   * What a compaction did with every message: the one in effect, or the one that made this entry.
+   * Undefined: there is none.
+   */
+  compactionReport(query?: { readonly entry?: number }): Promise<CompactionReport | undefined>
   /** Keeps a text in every context; null removes it. */
   pin(name: string, text: string | null, options?: AskOptions): Promise<ControlResult>
   /** Removes bodies for good: of these entries, or of the whole session. */

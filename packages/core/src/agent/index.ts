@@ -1,4 +1,11 @@
 /** `@throughline/core/agent`: durable sessions around a model call of yours. */
+export type {
+  CompactionReport,
+  CompactionSpend,
+  Fate,
+  FateCount,
+  ReportedMessage,
+} from '../session/view/compaction-report.ts'
 export { openAgent } from './agent.ts'
 export type {
   AgentAnswer,

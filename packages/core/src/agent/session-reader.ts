@@ -1,10 +1,11 @@
-import type { SessionId } from '../base/ids.ts'
+import { entryNumber, type SessionId } from '../base/ids.ts'
 import type { Message } from '../message/message.ts'
 import { unshelve } from '../session/blobs.ts'
 import { buildContext } from '../session/context/build.ts'
 import { readRange } from '../session/context/source.ts'
 import type { EventHub } from '../session/events/event-hub.ts'
 import type { RuntimeEvent } from '../session/events/runtime-event.ts'
+import { type CompactionReport, readCompactionReport } from '../session/view/compaction-report.ts'
 import { entryView, type TranscriptEntry } from '../session/view/transcript.ts'
 import type { Store } from '../store/contract.ts'
 import type { EntryKind, SessionRow } from '../store/rows.ts'
@@ -71,6 +72,18 @@ export class SessionReader<F extends AnyFormat> {
   async info(): Promise<SessionInfo | undefined> {
     const session = await this.#parts.store.findSession(this.#id)
     return session && (await infoOf(this.#parts.store, session))
+  }
+
+  async compactionReport({
+    entry,
+  }: {
+    entry?: number
+  } = {}): Promise<CompactionReport | undefined> {
+    const { store } = this.#parts
+    const session = await store.findSession(this.#id)
+    if (session === undefined) return undefined
+    const number = entry === undefined ? session.effective : entryNumber(entry)
+    return await readCompactionReport(store, this.#id, number)
   }
 
   async *events({

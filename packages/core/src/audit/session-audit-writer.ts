@@ -201,9 +201,14 @@ export class SessionTrail {
     const entry = countOf(result['entry']) ?? session.tail
     const told = { ...identity, entry, mailbox: mailRange(mail + 1, session.mail) }
     if (row.state === 'committed') {
-      const tokensBefore = countOf(result['tokensBefore'])
-      const tokensAfter = countOf(result['tokensAfter'])
-      this.#log.write({ kind: 'compaction committed', ...told, tokensBefore, tokensAfter })
+      this.#log.write({
+        kind: 'compaction committed',
+        ...told,
+        tokensBefore: countOf(result['tokensBefore']),
+        tokensAfter: countOf(result['tokensAfter']),
+        messagesBefore: countOf(result['messagesBefore']),
+        messagesAfter: countOf(result['messagesAfter']),
+      })
     } else if (row.state !== 'running') {
       const reason = textOf(result['reason']) ?? row.state
       this.#log.write({ kind: `compaction ${row.state}`, ...told, reason })

@@ -4,6 +4,7 @@ import type { Message, UserPart } from '#core/message/message'
 import type { EventQuery, RuntimeEvent } from '#core/session/events/runtime-event'
 import type { Preview } from '#core/session/preview'
 import type { Edge } from '#core/session/sender'
+import type { CompactionReport, CompactionSpend } from '#core/session/view/compaction-report'
 import type { ControlEnd } from '#core/session/view/control-outcome'
 import type { Reply, TranscriptEntry } from '#core/session/view/transcript'
 import type { Search } from '#core/store/queries'
@@ -90,6 +91,8 @@ export interface Session {
   /** What the model sees now, or saw at a step (`at`: the number of an assistant entry). */
   context(query: { at?: EntryNumber }): Promise<ContextView | undefined>
   compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
+  /** What this compaction did with every message; undefined: no such session, or no compaction there. */
+  compactionReport(compaction: EntryNumber): Promise<CompactionReport | undefined>
   /** As it was just before this compaction; undefined: no such session, or no compaction there. */
   snapshot(compaction: EntryNumber): Promise<SessionSnapshot | undefined>
   /** What the agent has to do, as a compaction would carry it. */
@@ -298,14 +301,6 @@ export interface CompactionView {
   /** What people were told when it was committed: details fade with every round. */
   readonly warning: string | null
 }
-export interface CompactionSpend {
-  readonly calls: number
-  readonly inputTokens: number
-  readonly outputTokens: number
-  /** Millionths of the operator's currency; null: no price is known for a call of it. */
-  readonly cost: number | null
-}
-
 export interface TaskList {
   readonly tasks: readonly {
     readonly text: string

@@ -30,6 +30,8 @@ export const AUDIT_FIELDS = {
   trigger: 'why a compaction started: `manual`, `preflight`, `background`, `reactive`, `idle`',
   tokensBefore: 'size of the context before a compaction',
   tokensAfter: 'size of the context after a compaction',
+  messagesBefore: 'how many messages the context held word for word before a compaction',
+  messagesAfter: 'how many of them it still holds after it',
   reason: 'a fixed word or sentence',
   hash: 'over this line and the hash of the one before',
 } as const
@@ -132,6 +134,8 @@ export interface AuditFacts {
   readonly trigger?: string | undefined
   readonly tokensBefore?: number | undefined
   readonly tokensAfter?: number | undefined
+  readonly messagesBefore?: number | undefined
+  readonly messagesAfter?: number | undefined
   readonly reason?: string | undefined
 }
 
@@ -243,6 +247,8 @@ function serialise(line: AuditLine): string {
     trigger: line.trigger === undefined ? undefined : clip(line.trigger, ID_LENGTH_MAX),
     tokensBefore: counted(line.tokensBefore),
     tokensAfter: counted(line.tokensAfter),
+    messagesBefore: counted(line.messagesBefore),
+    messagesAfter: counted(line.messagesAfter),
     reason: line.reason === undefined ? undefined : clip(line.reason, TEXT_LENGTH_MAX),
   }
   return inAscii(JSON.stringify(ordered))
@@ -293,6 +299,8 @@ const COUNTS: readonly string[] = [
   'fence',
   'tokensBefore',
   'tokensAfter',
+  'messagesBefore',
+  'messagesAfter',
 ]
 
 function findFault(value: JsonObject): string | undefined {

@@ -18,6 +18,7 @@ export const PROBLEMS = {
   'unknown-session': [404, 'There is no such session'],
   'unknown-mail': [404, 'There is no such item in the mailbox'],
   'unknown-entry': [404, 'There is no such step'],
+  'unknown-compaction': [404, 'There is no compaction at this entry'],
   'unknown-blob': [404, 'There is no such image or file'],
   'method-not-allowed': [405, 'This route does not take that method'],
   timeout: [408, 'The request took too long to arrive'],

@@ -52,3 +52,48 @@ export const sessionView = z
 export const sessionList = z
   .strictObject({ sessions: z.array(sessionView), next: z.string().nullable() })
   .meta({ id: 'Sessions' })
+
+const fateCount = z.strictObject({ messages: count, tokens: count })
+/** What a compaction did with every message. */
+export const compactionReport = z
+  .strictObject({
+    sessionId: z.string(),
+    entry: count,
+    by: z.enum(['model', 'digest', 'rewrite']),
+    trigger: z.string().nullable(),
+    covers: count,
+    tokensBefore: count,
+    tokensAfter: count,
+    cache: z.strictObject({
+      lostTokens: count,
+      rewrittenTokens: count,
+      breakEvenCalls: nullableCount,
+      breakEvenTurns: nullableCount,
+    }),
+    spend: z
+      .strictObject({
+        calls: count,
+        inputTokens: count,
+        outputTokens: count,
+        cost: z.number().nullable(),
+      })
+      .nullable(),
+    counts: z.strictObject({
+      kept: fateCount,
+      summarized: fateCount,
+      recallable: fateCount,
+      gone: fateCount,
+    }),
+    erased: count,
+    messages: z.array(
+      z.strictObject({
+        number: count,
+        role: z.enum(['user', 'assistant', 'tool']),
+        tokens: count,
+        fate: z.enum(['kept', 'summarized', 'recallable', 'gone']),
+        recalledBy: z.enum(['words', 'number']).nullable(),
+        excerpt: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'CompactionReport' })

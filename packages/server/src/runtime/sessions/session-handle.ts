@@ -16,7 +16,7 @@ import { type ControlEnd, controlOutcome } from '#core/session/view/control-outc
 import { entryView, waitForReply } from '#core/session/view/transcript'
 import { LIST_MAX } from '#core/store/bounds'
 import { InvalidRequestError, UnknownSessionError } from '#core/store/errors'
-import type { BusyPolicy, MailState, OperationRow, SessionRow } from '#core/store/rows'
+import type { BusyPolicy, MailState, SessionRow } from '#core/store/rows'
 import type {
   Admission,
   BlobView,
@@ -40,9 +40,9 @@ import type {
 import { purge } from '../store-layers/purge.ts'
 import { type AdmissionDependencies, admissionOf, admitMessage, meantFor } from './admission.ts'
 import { readSummary, searchEntries, type WaitOf } from './all-sessions.ts'
+import { openSnapshot, readCompactionReport, readCompactions } from './compactions.ts'
 import { readCallFailures, readSessionUsage } from './model-calls.ts'
-import { openSnapshot } from './snapshot.ts'
-import { compactionView, mailView, pinsIn, spendOn, tasksIn, viewContext } from './views.ts'
+import { mailView, pinsIn, tasksIn, viewContext } from './views.ts'
 
 type ControlBody = Parameters<Session['install']>[0]['preview']
 type PreviewParts = Parameters<typeof previewCompaction>[0]
@@ -212,33 +212,7 @@ export class SessionHandle implements Session {
 
   async compactions({ limit }: { limit: number }): Promise<readonly CompactionView[] | undefined> {
     const session = await this.#deps.store.findSession(this.id)
-    if (session === undefined) return undefined
-    const { store } = this.#deps
-    const sessionId = this.id
-    const rows = await store.listOperations({ sessionId, limit })
-    const since = rows.at(-1)?.startedAt ?? 0
-    const task = 'compaction'
-    const attempts = await store.readAttempts({ sessionId, task, since, limit: LIST_MAX })
-    const knownSince = attempts.length < LIST_MAX ? since : (attempts.at(-1)?.at ?? since)
-    return await Promise.all(
-      rows.map(async (row) => {
-        const spend = row.startedAt < knownSince ? null : spendOn(row, attempts)
-        return compactionView(row, session, {
-          spend,
-          heldSince: await this.#heldSince(row, session),
-        })
-      }),
-    )
-  }
-
-  /** When the turn came to stand still that a compaction beside it had to let go on. */
-  async #heldSince(row: OperationRow, session: SessionRow): Promise<number | null> {
-    const { entry, tokensBefore } = row.result
-    const { hardTokens, outputTokens } = session.limits
-    if (typeof entry !== 'number' || typeof tokensBefore !== 'number') return null
-    if (tokensBefore + outputTokens <= hardTokens) return null
-    const [before] = await readRange(this.#deps.store, this.id, entry - 2, entry - 1)
-    return before?.kind === 'input' || before?.kind === 'result' ? before.at : null
+    return session && (await readCompactions(this.#deps.store, session, limit))
   }
 
   async tasks(): Promise<TaskList | undefined> {
@@ -252,6 +226,9 @@ export class SessionHandle implements Session {
     const source = await this.#deps.store.readContext({ sessionId: this.id })
     return source === null ? undefined : pinsIn(source)
   }
+
+  compactionReport: Session['compactionReport'] = (compaction) =>
+    readCompactionReport(this.#deps.store, this.id, compaction)
 
   async snapshot(compaction: EntryNumber): Promise<SessionSnapshot | undefined> {
     const session = await this.#deps.store.findSession(this.id)

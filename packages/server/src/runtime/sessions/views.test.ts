@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { entryNumber, operationId, sessionId } from '#core/base/ids'
 import { pinnedText } from '#core/message/handoff/pinned'
 import { buildContext } from '#core/session/context/build'
+import { spendOnCompaction } from '#core/session/view/compaction-report'
 import type { AttemptRow, Entry, OperationRow, SessionRow } from '#core/store/rows'
-import { compactionView, spendOn, viewContext } from './views.ts'
+import { compactionView, viewContext } from './views.ts'
 
 const ROW: OperationRow = {
   id: operationId('o'),
@@ -71,7 +72,7 @@ describe('contextView', () => {
   })
 })
 
-describe('spendOn', () => {
+describe('the spend of a compaction', () => {
   const call = (at: number, more: Partial<AttemptRow> = {}) =>
     ({ task: 'compaction', at, inputTokens: 10, outputTokens: 2, cost: 5, ...more }) as AttemptRow
 
@@ -84,10 +85,10 @@ describe('spendOn', () => {
       call(999),
     ]
     const sum = { calls: 2, inputTokens: 20, outputTokens: 4, cost: 10 }
-    expect(spendOn(ROW, attempts)).toEqual(sum)
+    expect(spendOnCompaction(ROW, attempts)).toEqual(sum)
   })
 
   it('claims no price where one call has none', () => {
-    expect(spendOn(ROW, [call(2_000), call(3_000, { cost: null })]).cost).toBeNull()
+    expect(spendOnCompaction(ROW, [call(2_000), call(3_000, { cost: null })]).cost).toBeNull()
   })
 })

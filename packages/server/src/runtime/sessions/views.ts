@@ -14,18 +14,11 @@ import {
 } from '#core/session/context/build'
 import type { WaitNotice } from '#core/session/events/runtime-event'
 import type { SessionSettings } from '#core/session/settings'
+import type { CompactionSpend } from '#core/session/view/compaction-report'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import type { ContextEntries, MailItem } from '#core/store/queries'
+import type { Entry, Limits, OperationRow, RouteRow, SessionRow } from '#core/store/rows'
 import type {
-  AttemptRow,
-  Entry,
-  Limits,
-  OperationRow,
-  RouteRow,
-  SessionRow,
-} from '#core/store/rows'
-import type {
-  CompactionSpend,
   CompactionView,
   ContextPart,
   ContextView,
@@ -215,25 +208,6 @@ export function compactionView(
     failure: row.state === 'committed' ? null : text('reason'),
     isInEffect: row.state === 'committed' && entry === session.effective,
     warning: text('warning'),
-  }
-}
-
-/** The calls of its time that wrote summaries: a session has one compaction at a time. */
-export function spendOn(
-  { startedAt, endedAt }: OperationRow,
-  attempts: readonly AttemptRow[],
-): CompactionSpend {
-  const own = attempts.filter(
-    ({ task, at }) =>
-      task === 'compaction' && at >= startedAt && at <= (endedAt ?? Number.POSITIVE_INFINITY),
-  )
-  const sum = (figure: (row: AttemptRow) => number) =>
-    own.reduce((total, row) => total + figure(row), 0)
-  return {
-    calls: own.length,
-    inputTokens: sum((row) => row.inputTokens),
-    outputTokens: sum((row) => row.outputTokens),
-    cost: own.some(({ cost }) => cost === null) ? null : sum((row) => row.cost ?? 0),
   }
 }
 

@@ -189,7 +189,7 @@ describe('compaction beside a turn', () => {
     const written = { operation: operationId('op'), body: {}, tokens: 100, carries: [] }
     play.tell({ kind: 'handoff written', ...written })
     expect(play.commit('commitCompaction').request).toMatchObject({
-      result: { tokensBefore: 1_440, tokensAfter: 140 },
+      result: { tokensBefore: 1_440, tokensAfter: 140, messagesBefore: 3, messagesAfter: 1 },
     })
   })
 

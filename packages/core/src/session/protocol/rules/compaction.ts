@@ -118,6 +118,10 @@ export function offerHandoff(state: State, view: SessionView, decisions: Decisio
         ...provenance,
         tokensBefore: context.tokens,
         tokensAfter: context.tokens - rangeTokens(context, covers, carries) + tokens,
+        messagesBefore: context.pieces.length,
+        messagesAfter: context.pieces.filter(
+          (piece) => piece.number > covers || isCarried(piece, carries),
+        ).length,
         ...(warning !== undefined && { warning }),
       },
       settles: by === 'rewrite' ? [] : joinedBy(view, operation, focus),

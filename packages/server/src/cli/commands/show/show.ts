@@ -15,6 +15,7 @@ import { writeOutput } from '../../terminal/output.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { drawEntries } from '../../terminal/transcript-text.ts'
 import { drawContext } from './context-text.ts'
+import { drawReport } from './report-text.ts'
 
 interface ShowFlags extends StoreFlags {
   readonly from?: number
@@ -23,6 +24,7 @@ interface ShowFlags extends StoreFlags {
   readonly context?: true
   readonly at?: number
   readonly snapshot?: number
+  readonly compaction?: number
   readonly full?: true
   readonly json?: true
 }
@@ -51,9 +53,18 @@ export function showCommand(): Command {
     .option('--context', 'what the model sees now, part by part, with the source of each part')
     .addOption(number('--at <step>', 'what the model saw at this step (the entry of its answer)'))
     .addOption(number('--snapshot <n>', 'the context just before compaction n (its entry)'))
+    .addOption(
+      number(
+        '--compaction <n>',
+        'what compaction n (its entry) did with every message, and its cost',
+      ),
+    )
     .optionsGroup('Output:')
     .option('--full', 'do not shorten long results and parts')
-    .option('--json', 'print a transcript as one JSON object per line, a context as one object')
+    .option(
+      '--json',
+      'print a transcript as one JSON object per line, a context or a report as one object',
+    )
     .action(async (id: string, flags: ShowFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
       process.exitCode = await withReadRuntime(flags, async ({ runtime, store }) => {
@@ -76,6 +87,7 @@ export function showCommand(): Command {
       'throughline show build-7 --context',
       'throughline show build-7 --at 42 --json',
       'throughline show build-7.snapshot.57',
+      'throughline show build-7 --compaction 57',
       'throughline show build-7 --all --json | jq -r \'select(.kind == "input")\'',
     ],
   })
@@ -92,8 +104,12 @@ async function resolve(store: ReadStore, id: string): Promise<SessionId> {
 }
 
 async function runShow(session: Session, flags: ShowFlags): Promise<number> {
-  const ways = [flags.context, flags.at, flags.snapshot].filter((way) => way !== undefined)
-  if (ways.length > 1) throw new UsageError('Use only one of --context, --at and --snapshot.')
+  const { context, at, snapshot, compaction } = flags
+  const ways = [context, at, snapshot, compaction].filter((way) => way !== undefined)
+  if (ways.length > 1) {
+    throw new UsageError('Use only one of --context, --at, --snapshot and --compaction.')
+  }
+  if (compaction !== undefined) return await showReport(session, compaction, flags)
   return ways.length === 0
     ? await showTranscript(session, flags)
     : await showContext(session, flags)
@@ -101,9 +117,11 @@ async function runShow(session: Session, flags: ShowFlags): Promise<number> {
 
 /** Shows the context of a snapshot or, with a range, its entries. */
 async function showSnapshot(session: Session, number: number, flags: ShowFlags): Promise<number> {
-  const { context, at, snapshot, from, to, all } = flags
-  if (context !== undefined || at !== undefined || snapshot !== undefined) {
-    throw new UsageError('A snapshot is one context: --context, --at and --snapshot do not apply.')
+  const { context, at, snapshot, compaction, from, to, all } = flags
+  if ([context, at, snapshot, compaction].some((way) => way !== undefined)) {
+    throw new UsageError(
+      'A snapshot is one context: --context, --at, --snapshot and --compaction do not apply.',
+    )
   }
   const isTranscript = from !== undefined || to !== undefined || all === true
   if (!isTranscript) return await showContext(session, { ...flags, snapshot: number })
@@ -149,6 +167,15 @@ async function showContext(session: Session, flags: ShowFlags): Promise<number> 
   return EXIT.done
 }
 
+async function showReport(session: Session, number: number, flags: ShowFlags): Promise<number> {
+  await found(session)
+  const report = await session.compactionReport(entryNumber(number))
+  if (report === undefined) throw await noCompaction(session, number)
+  const style = { paint: paintOn(process.stdout), isFull: flags.full === true }
+  await writeOutput('-', flags.json ? jsonLine(report) : drawReport(report, style))
+  return EXIT.done
+}
+
 async function readContext(session: Session, flags: ShowFlags): Promise<ContextView> {
   const { tail } = await found(session)
   const { at, snapshot } = flags
@@ -174,9 +201,13 @@ async function checkStep(session: Session, number: number, tail: number): Promis
 export async function findSnapshot(session: Session, number: number): Promise<SessionSnapshot> {
   const snapshot = await session.snapshot(entryNumber(number))
   if (snapshot !== undefined) return snapshot
+  throw await noCompaction(session, number)
+}
+
+async function noCompaction(session: Session, number: number): Promise<UsageError> {
   const { tail } = await found(session)
   const why = isNot(await kindOf(session, number, tail), tail)
-  throw new UsageError(
+  return new UsageError(
     `Entry ${number} of session ${session.id} is not a compaction: ${why}. ${await compactionsOf(session)}`,
   )
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import { compactionList, entryNumberText, newCompaction, pageSize, preview } from '../schemas.ts'
+import { compactionReport } from '../session-schemas.ts'
 import { ACCEPTED, acceptedOf, CONTROL_PROBLEMS, carriedOut } from './messages.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
@@ -52,6 +53,26 @@ export const compactionEndpoints: readonly Endpoint[] = [
       const compactions = await sessionAt(edge, params).compactions({ limit })
       if (compactions === undefined) throw new HttpProblem('unknown-session')
       return { status: 200, body: { compactions } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/compactions/{number}',
+    summary: 'What a compaction, named by its entry, did with every message',
+    scope: 'read',
+    params: ofSession.extend({ number: entryNumberText }),
+    answers: {
+      200: {
+        description: 'Kept word for word, summarized, recallable or gone; sizes, cache and cost',
+        schema: compactionReport,
+      },
+    },
+    problems: ['unknown-session', 'unknown-compaction'],
+    async run({ params }, edge) {
+      await findSummary(edge.runtime, params.id)
+      const report = await sessionAt(edge, params).compactionReport(params.number)
+      if (report === undefined) throw new HttpProblem('unknown-compaction')
+      return { status: 200, body: report }
     },
   }),
   endpoint({

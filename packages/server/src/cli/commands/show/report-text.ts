@@ -1,0 +1,71 @@
+import {
+  type CompactionReport,
+  FATES,
+  type Fate,
+  type ReportedMessage,
+} from '#core/session/view/compaction-report'
+import type { Paint } from '../../terminal/colours.ts'
+import { countText, grouped } from '../../terminal/format.ts'
+import { printable } from '../../terminal/printable.ts'
+
+const TITLES: Record<Fate, string> = {
+  kept: 'kept word for word',
+  summarized: 'summarized: the handoff repeats some of it',
+  recallable: 'recallable: not in the context, but recall finds it',
+  gone: 'gone',
+}
+
+/** Of each class; `--full` shows all of them. */
+const MESSAGES_MAX = 8
+
+/** What a compaction did with every message that the model had seen word for word. */
+export function drawReport(
+  report: CompactionReport,
+  { paint, isFull }: { readonly paint: Paint; readonly isFull: boolean },
+): string {
+  const { sessionId, entry, by, trigger, tokensBefore, tokensAfter, messages, erased } = report
+  const lines = [
+    `${paint('bold', `Compaction ${entry} of ${sessionId}`)}: ` +
+      `${grouped(tokensBefore)} → ${grouped(tokensAfter)} tokens, ` +
+      `written by ${by === 'digest' ? 'the digest' : 'a model'}` +
+      `${trigger === null ? '' : ` (${trigger})`}`,
+    paint('dim', cacheText(report)),
+    paint('dim', spendText(report)),
+  ]
+  for (const fate of FATES) {
+    const those = messages.filter((message) => message.fate === fate)
+    const { tokens } = report.counts[fate]
+    const size = `${countText(those.length, 'message')}, ${grouped(tokens)} tokens`
+    lines.push('', `${paint('bold', TITLES[fate])}${paint('dim', `  ${size}`)}`)
+    const shown = isFull ? those : those.slice(-MESSAGES_MAX)
+    if (shown.length < those.length) {
+      lines.push(paint('dim', `    … ${grouped(those.length - shown.length)} older; --full`))
+    }
+    lines.push(...shown.map((message) => messageLine(message, paint)))
+  }
+  if (erased > 0) lines.push('', `${countText(erased, 'message')} erased since`)
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
+}
+
+function messageLine({ number, role, excerpt, recalledBy }: ReportedMessage, paint: Paint): string {
+  const how = recalledBy === 'number' ? paint('dim', ' (by its number)') : ''
+  return `    ${paint('bold', `#${number}`)} ${role}: ${printable(excerpt)}${how}`
+}
+
+function cacheText({ cache }: CompactionReport): string {
+  const { lostTokens, rewrittenTokens, breakEvenCalls, breakEvenTurns } = cache
+  const lost =
+    `Cache: ${grouped(lostTokens)} tokens lost, ` +
+    `${grouped(rewrittenTokens)} sent anew by the next call`
+  if (breakEvenCalls === null || breakEvenTurns === null) return `${lost}; it does not pay back.`
+  const turns = countText(breakEvenTurns, 'turn')
+  return `${lost}; paid back after ${countText(breakEvenCalls, 'model call')} (${turns}).`
+}
+
+function spendText({ spend }: CompactionReport): string {
+  if (spend === null) return 'Cost: no longer on record.'
+  if (spend.calls === 0) return 'Cost: no model calls.'
+  const { calls, inputTokens, outputTokens, cost } = spend
+  const used = `${countText(calls, 'call')}, ${grouped(inputTokens)} tokens in, ${grouped(outputTokens)} out`
+  return `Cost: ${used}; ${cost === null ? 'no price known' : (cost / 1_000_000).toFixed(4)}.`
+}

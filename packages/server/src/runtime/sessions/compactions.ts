@@ -1,0 +1,80 @@
+import { type EntryNumber, entryNumber } from '#core/base/ids'
+import { buildContext } from '#core/session/context/build'
+import { readRange } from '#core/session/context/source'
+import { spendOnCompaction } from '#core/session/view/compaction-report'
+import { entryView } from '#core/session/view/transcript'
+import { LIST_MAX } from '#core/store/bounds'
+import type { Reads } from '#core/store/contract'
+import type { OperationRow, SessionRow } from '#core/store/rows'
+import type { CompactionView, SessionSnapshot } from '../runtime.ts'
+import { compactionView, viewContext } from './views.ts'
+
+export { readCompactionReport } from '#core/session/view/compaction-report'
+
+/** Attempts at compactions, the newest first. */
+export async function readCompactions(
+  store: Reads,
+  session: SessionRow,
+  limit: number,
+): Promise<readonly CompactionView[]> {
+  const sessionId = session.id
+  const rows = await store.listOperations({ sessionId, limit })
+  const since = rows.at(-1)?.startedAt ?? 0
+  const task = 'compaction'
+  const attempts = await store.readAttempts({ sessionId, task, since, limit: LIST_MAX })
+  const knownSince = attempts.length < LIST_MAX ? since : (attempts.at(-1)?.at ?? since)
+  return await Promise.all(
+    rows.map(async (row) => {
+      const spend = row.startedAt < knownSince ? null : spendOnCompaction(row, attempts)
+      return compactionView(row, session, {
+        spend,
+        heldSince: await readHeldSince(store, row, session),
+      })
+    }),
+  )
+}
+
+/** When the turn came to stand still that a compaction beside it had to let go on. */
+async function readHeldSince(
+  store: Reads,
+  row: OperationRow,
+  session: SessionRow,
+): Promise<number | null> {
+  const { entry, tokensBefore } = row.result
+  const { hardTokens, outputTokens } = session.limits
+  if (typeof entry !== 'number' || typeof tokensBefore !== 'number') return null
+  if (tokensBefore + outputTokens <= hardTokens) return null
+  const [before] = await readRange(store, session.id, entry - 2, entry - 1)
+  return before?.kind === 'input' || before?.kind === 'result' ? before.at : null
+}
+
+/** A read-only view of the transcript, without a copy. */
+export async function openSnapshot(
+  store: Reads,
+  { id }: SessionRow,
+  compaction: EntryNumber,
+): Promise<SessionSnapshot | undefined> {
+  if (compaction < 1) return undefined
+  const [made] = await readRange(store, id, compaction - 1, compaction)
+  if (made?.kind !== 'compaction') return undefined
+  const entries = entryNumber(compaction - 1)
+  const { previous } = made.meta
+  const [before] = previous === 0 ? [] : await readRange(store, id, previous - 1, previous)
+  const covers = before?.kind === 'compaction' ? before.meta.covers : 0
+  return {
+    sessionId: id,
+    compaction,
+    entries,
+    async transcript({ from, to }) {
+      const last = Math.min(to, entries)
+      const read = from > last ? [] : await readRange(store, id, Math.max(1, from) - 1, last)
+      return read.map((entry) => entryView(entry, covers))
+    },
+    async context() {
+      const source = await store.readContext({ sessionId: id, upto: entries })
+      if (source === null) return undefined
+      const context = buildContext(source, source.limits, entries)
+      return viewContext(id, context, { limits: source.limits, settings: null })
+    },
+  }
+}
