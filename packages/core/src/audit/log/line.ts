@@ -16,7 +16,7 @@ export const AUDIT_FIELDS = {
   v: 'version of this schema',
   log: 'id of the log, drawn when the process opened it',
   line: 'number of the line in its log, from 1 without gaps',
-  time: 'what the clock of the host said; no law relies on it',
+  time: "the time by the host's clock; no law relies on it",
   kind: 'what happened',
   sessionId: 'the session it happened to',
   operationId:
