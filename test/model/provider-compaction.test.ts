@@ -50,6 +50,29 @@ describe('Anthropic’s compaction as the writer of a summary', () => {
     expect(outcomes()).toEqual(['aux-model answered'])
   })
 
+  it.each([
+    [
+      'one that goes on talking',
+      'I notice your message appears to be incomplete. What would you like me to do next?',
+    ],
+    ['one that cannot be read, because it is sealed', ''],
+  ])('is judged like any other summary: %s gives way to the next rung', async (_, compaction) => {
+    const own = await opened({
+      task: { provider: 'anthropic' },
+      auxiliary: { summaries: { atProvider: true } },
+      script: ({ wantsCompaction }) => (wantsCompaction === undefined ? undefined : { compaction }),
+    })
+    const reply = await own.handoffs.write(handoffOf(conversation()), never)
+    expect(reply).toMatchObject({
+      kind: 'written',
+      handoff: { by: 'model' },
+      provenance: { rung: 'auxiliary' },
+    })
+    expect(JSON.stringify(reply)).not.toContain('appears to be incomplete')
+    expect(own.server.journal.entries[0]?.body).toHaveProperty('compaction')
+    expect(own.server.journal.last?.body).not.toHaveProperty('compaction')
+  })
+
   it('is left alone where the range holds a secret: the quoted way masks it', async () => {
     const { handoffs, server } = await opened({
       task: { provider: 'anthropic' },

@@ -87,7 +87,7 @@ export function respond(
 
 function withCompaction(answer: Answer, { wantsCompaction, messages }: Ask): Answer {
   if (wantsCompaction === undefined) return answer
-  const compaction = summarizeAll(messages)
+  const compaction = answer.compaction ?? summarizeAll(messages)
   if (wantsCompaction === 'first') return { ...answer, compaction }
   return { reasoning: '', text: '', calls: [], finish: 'stop', compaction }
 }
