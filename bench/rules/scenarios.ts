@@ -49,8 +49,38 @@ const FORMS: readonly Form[] = [
 const STORY =
   'The harbour was built in three parts, and the oldest of them is the one behind the customs house. My grandfather worked there, and he told us how the crane was brought over the river in winter. The new quay is wider and the ships are longer, which makes the turn before the bridge the hardest part of the day for the pilots.'
 
-export function scenarios(): readonly Scenario[] {
-  const rules = [...RULES, ...LATER_RULES]
+/** What a person says once and means for good, in a form that no pattern recognises. */
+const SAID_ONCE: readonly string[] = [
+  'The report is for the harbour master.',
+  'My daughter is allergic to nuts.',
+  'The tide tables of last year are wrong.',
+  'Pier seven belongs to the navy.',
+  'Our boat draws two fathoms.',
+  'The archive in the cellar is the one that counts.',
+  'Depths are measured from the lowest water.',
+  'Jonas reads everything that we send.',
+  'The old chart has the better names.',
+  'The lock at the mill is narrow for us.',
+  'We are guests in this harbour.',
+  'The council meets on the ninth.',
+  'Grey buoys are ours.',
+  'The pilot speaks Danish and a little English.',
+  'This survey replaces the one from spring.',
+  'The north basin silts up in winter.',
+  'The customs house is a protected building.',
+  'Half of the money comes from the county.',
+  'The printer wants the maps in two colours.',
+  'My brother checks the arithmetic afterwards.',
+]
+
+/** Each of them in four forms. */
+export function saidOnce(): readonly Scenario[] {
+  return scenarios(Array.from({ length: 4 }, () => SAID_ONCE).flat())
+}
+
+export function scenarios(
+  rules: readonly string[] = [...RULES, ...LATER_RULES],
+): readonly Scenario[] {
   const distractors = [...DISTRACTORS, ...LATER_DISTRACTORS]
   return rules.map((rule, index) => {
     const [form, wrap] = FORMS[index % FORMS.length] as Form

@@ -76,6 +76,23 @@ describe('preserved user messages', () => {
     expect(size + 2 * TITLE_TOKENS).toBeLessThanOrEqual(300)
   })
 
+  it('drop what a newer request repeats but for its figures before what was said once', () => {
+    const routine = Array.from({ length: 12 }, (_, at) => [
+      user(`Look into part ${at} of the survey and note the depth.`),
+      assistant('ok'),
+    ]).flat()
+    const messages = [user('The report is for the harbour master.'), assistant('ok'), ...routine]
+    const kept = preserve(messages, { userTokens: 200 })
+    const texts = kept.messages.map(({ message }) => textOf(message))
+    expect(texts).toEqual([
+      'The report is for the harbour master.',
+      'Look into part 11 of the survey and note the depth.',
+    ])
+    expect(kept.dropped).toBe(11)
+    // Where there is space for all of them, none is left out.
+    expect(preserve(messages, { userTokens: 2_000 }).messages).toHaveLength(13)
+  })
+
   it('cut a long paste before they drop older requests', () => {
     const messages = [
       user('The code word is heliotrope.'),

@@ -1,5 +1,6 @@
 import type { Handoff, PreservedMessage } from '../../message/handoff/handoff.ts'
 import type { Message, TextPart, UserMessage, UserPart } from '../../message/message.ts'
+import { plainText } from '../../message/text.ts'
 import type { Counters, CountTokens } from '../counters.ts'
 import { isFinalReply } from '../layout.ts'
 import { findHostBlocks } from '../own-words/host-blocks.ts'
@@ -9,8 +10,9 @@ import type { CompactPlan } from './plan.ts'
 
 /**
  * The user's own words, kept beside the summary. What a host put into a message is left out of it.
- * Newest first within the budget; the one that crosses it is cut. A long message gives way before
- * that, its pasted bulk first, so that one paste does not displace ten short requests. Each says
+ * Newest first within the budget; the one that crosses it is cut. A request that a newer one repeats
+ * but for its figures gives way first, then a long message, its pasted bulk first, so that neither
+ * routine nor one paste displaces what was said once. Each says
  * whether it was answered, so that no finished request is done again and the open one is not
  * forgotten.
  */
@@ -37,12 +39,33 @@ interface PreserveRequest extends Counters {
 
 /** Those of the head and those that the earlier handoff had kept. */
 export function preserveUserMessages(request: PreserveRequest): Preserved {
-  const whole = preserveWithin(request, request.plan.allotment.user)
+  const { messages, plan, earlier } = request
+  const all = [...candidates(messages, plan, earlier)]
+  const { user } = plan.allotment
+  const whole = preserveWithin(request, all, user)
   if (whole.dropped === 0) return whole
-  const shares = SHARES.map((share) =>
-    preserveWithin(request, Math.max(SHARE_TOKENS_MIN, request.plan.allotment.user * share)),
+  const distinct = withoutRepeated(all)
+  const within = (tokens: number) => preserveWithin(request, distinct, tokens)
+  const shares = SHARES.map((share) => within(Math.max(SHARE_TOKENS_MIN, user * share)))
+  const best = shares.reduce(
+    (least, next) => (next.dropped < least.dropped ? next : least),
+    distinct.length === all.length ? whole : within(user),
   )
-  return shares.reduce((best, next) => (next.dropped < best.dropped ? next : best), whole)
+  return { ...best, dropped: best.dropped + all.length - distinct.length }
+}
+
+/** Newest first; an answered request is left out where a newer one says the same but for figures. */
+function withoutRepeated(all: readonly PreservedMessage[]): readonly PreservedMessage[] {
+  const said = new Set<string>()
+  return all.filter(({ message, state }) => {
+    const text = plainText(message.parts)
+      .replaceAll(/\p{N}+/gu, '#')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+    const isRepeated = said.has(text)
+    said.add(text)
+    return !isRepeated || state === 'open' || text === ''
+  })
 }
 
 /** Of the budget, for one message, where others would be dropped for it. */
@@ -50,12 +73,16 @@ const SHARES = [0.5, 0.25]
 /** A message that fits into this is never cut for another. */
 const SHARE_TOKENS_MIN = 150
 
-function preserveWithin(request: PreserveRequest, messageTokensMax: number): Preserved {
-  const { messages, plan, earlier, countTokens, countMessage } = request
+function preserveWithin(
+  request: PreserveRequest,
+  all: readonly PreservedMessage[],
+  messageTokensMax: number,
+): Preserved {
+  const { plan, countTokens, countMessage } = request
   const kept: PreservedMessage[] = []
   let left = plan.allotment.user
   let dropped = 0
-  for (const each of candidates(messages, plan, earlier)) {
+  for (const each of all) {
     // Nothing more fits: what is older is not counted for nothing.
     if (left < TITLE_TOKENS && kept.length > 0) {
       dropped++

@@ -5,6 +5,13 @@ import { bounded } from '../ledger/gather.ts'
 import { ownWords } from '../own-words/pieces.ts'
 import { redact } from '../redact/redact.ts'
 import { isEnglishRule } from './english.ts'
+import { FRENCH } from './grammars/french.ts'
+import { GERMAN } from './grammars/german.ts'
+import { recognizer } from './grammars/grammar.ts'
+import { ITALIAN } from './grammars/italian.ts'
+import { PORTUGUESE } from './grammars/portuguese.ts'
+import { RUSSIAN } from './grammars/russian.ts'
+import { SPANISH } from './grammars/spanish.ts'
 import { isPutAsRule, LIFTS, NO_RULE_PHRASES } from './phrases.ts'
 
 /**
@@ -69,12 +76,16 @@ const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{3}/u
 const QUOTED =
   /"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|`[^`\n]{1,200}`/gu
 const ASKED_FOR =
-  /^(?:can|could|would|will) you (?:please )?.*\b(?:from now on|always|never|in (?:the )?future)\b/i
+  /^(?:can|could|would|will) you (?:please )?(?!explain|tell|show|check|find|look|see|say|remind).*\b(?:from now on|always|never|in (?:the )?future)\b/i
+
+const GRAMMARS = [GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, RUSSIAN].map(recognizer)
 
 /** Of a sentence in small letters. */
 function isRule(sentence: string): boolean {
   const bare = sentence.replace(QUOTED, ' … ')
   if (/[?？]\s*$/.test(bare)) return ASKED_FOR.test(bare)
-  if (!isEnglishRule(bare) && !isPutAsRule(bare)) return false
+  const verdicts = GRAMMARS.map((verdictOf) => verdictOf(bare))
+  if (verdicts.includes('other')) return false
+  if (!verdicts.includes('rule') && !isEnglishRule(bare) && !isPutAsRule(bare)) return false
   return !NO_RULE_PHRASES.some((pattern) => pattern.test(bare))
 }

@@ -7,6 +7,14 @@ import {
 } from '../../../../../bench/rules/fresh-sentences.ts'
 import { LATER_DISTRACTORS, LATER_RULES } from '../../../../../bench/rules/later-sentences.ts'
 import { DISTRACTORS, RULES } from '../../../../../bench/rules/sentences.ts'
+import {
+  NEXT_DISTRACTORS,
+  NEXT_RULES,
+  TERSE_DISTRACTORS,
+  TERSE_RULES,
+  WIDE_DISTRACTORS,
+  WIDE_RULES,
+} from '../../../../../bench/rules/wide-sentences.ts'
 import { assistant, system, toolResult, user } from '../../../../../test/support/builders.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import type { Handoff } from '../../message/handoff/handoff.ts'
@@ -30,8 +38,9 @@ const numbered = (rules: ReturnType<typeof keep>) =>
 
 describe('findRules', () => {
   it('finds rules in many forms and languages', () => {
-    const all = [...RULES, ...LATER_RULES, ...FRESH_RULES]
-    const found = all.filter((rule) => textsOf(user(rule)).includes(rule))
+    const wide = [...WIDE_RULES, ...NEXT_RULES, ...TERSE_RULES]
+    const all = [...RULES, ...LATER_RULES, ...FRESH_RULES, ...wide]
+    const found = all.filter((rule) => textsOf(user(rule)).length > 0)
     expect(found.length / all.length).toBeGreaterThanOrEqual(0.98)
   })
 
@@ -40,6 +49,12 @@ describe('findRules', () => {
       (text) => textsOf(user(text)).length > 0,
     )
     expect(wrong).toEqual([])
+  })
+
+  it('takes few sentences of the wide lists for one', () => {
+    const all = [...WIDE_DISTRACTORS, ...NEXT_DISTRACTORS, ...TERSE_DISTRACTORS]
+    const wrong = all.filter((text) => textsOf(user(text)).length > 0)
+    expect(wrong.length / all.length).toBeLessThanOrEqual(0.01)
   })
 
   it('finds most of those that it was not tuned on, and takes few others for one', () => {
