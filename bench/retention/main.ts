@@ -1,5 +1,13 @@
 import { CORPUS_ABSENT, corpusDir } from '../../test/support/corpus.ts'
 import { wordsOf } from './atoms.ts'
+import {
+  type ContextText,
+  contextOf,
+  HARDER_KINDS,
+  type HarderCase,
+  type HarderKind,
+  harderCases,
+} from './harder.ts'
 import { OTHER_AGENTS, otherEvents } from './others.ts'
 import { type Score, scoreOf } from './score.ts'
 import { type Event, longCuts, readSessions, recordedEvents } from './sessions.ts'
@@ -45,6 +53,13 @@ async function main(): Promise<void> {
   await run('tail + ledger + digest', recorded, TAIL_AND_LEDGER, '81.4%: tail 12k, ledger 4k')
   await run('defaults', recorded, DEFAULTS)
 
+  printHarder(recorded, [
+    ['recorded summary', summaries],
+    ['digest + ledger', (await runSetting(recorded, DIGEST_AND_LEDGER)).results],
+    ['summary + ledger', (await runSetting(recorded, SUMMARY_AND_LEDGER)).results],
+    ['tail + ledger', (await runSetting(recorded, TAIL_AND_LEDGER)).results],
+  ])
+
   heading('Long stretches of the same sessions, cut at 60%')
   const cuts = longCuts(sessions)
   await run('digest + ledger', cuts, DIGEST_AND_LEDGER, '64.7%: ledger 4k')
@@ -67,6 +82,33 @@ async function run(name: string, events: readonly Event[], setting: Setting, pro
   const { score, unchanged } = await runSetting(events, setting)
   print(name, score, prototype)
   if (unchanged > 0) console.log(`    ${unchanged} of them were left as they were`)
+}
+
+/** Pooled over the events: many have only a few cases of a kind. */
+function printHarder(
+  events: readonly Event[],
+  contexts: readonly (readonly [name: string, texts: readonly string[]])[],
+): void {
+  const cases = events.map(harderCases)
+  const total = (kind: HarderKind) => cases.flat().filter((each) => each.kind === kind).length
+  const columns = HARDER_KINDS.map((kind) => `${kind} (${total(kind)})`.padEnd(16)).join('')
+  console.log(
+    `\nHarder to keep, in the same compactions\n  ${'context'.padEnd(20)}${columns}stale values`,
+  )
+  for (const [name, texts] of contexts) {
+    const read = texts.map(contextOf)
+    const count = (test: (each: HarderCase, at: ContextText) => boolean) =>
+      cases.reduce(
+        (sum, own, at) => sum + own.filter((each) => test(each, read[at] ?? contextOf(''))).length,
+        0,
+      )
+    const shares = HARDER_KINDS.map((kind) => {
+      const kept = count((each, at) => each.kind === kind && each.isKept(at))
+      return `${((100 * kept) / Math.max(1, total(kind))).toFixed(1)}%`.padEnd(16)
+    })
+    const stale = count((each, at) => each.isStale?.(at) === true)
+    console.log(`  ${name.padEnd(20)}${shares.join('')}${stale}`)
+  }
 }
 
 function newestText(event: Event): string {

@@ -30,7 +30,7 @@ export const DEFAULTS: Setting = () => ({})
 export async function runSetting(
   events: readonly Event[],
   setting: Setting,
-): Promise<{ score: Score; unchanged: number }> {
+): Promise<{ score: Score; unchanged: number; results: readonly string[] }> {
   const results: string[] = []
   let unchanged = 0
   for (const event of events) {
@@ -38,7 +38,7 @@ export async function runSetting(
     if (compacted.outcome !== 'compacted') unchanged++
     results.push(contextText(compacted.messages))
   }
-  return { score: scoreOf(events, results), unchanged }
+  return { score: scoreOf(events, results), unchanged, results }
 }
 
 /**

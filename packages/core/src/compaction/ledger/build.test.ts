@@ -194,3 +194,25 @@ function ofKind(entries: readonly LedgerEntry[], kind: LedgerEntry['kind']): str
 function call(name: string, input: JsonValue, output: string): Message[] {
   return [toolCall('call', input, name), toolResult('call', output, name)]
 }
+
+it('keeps the newest of a value that edits changed, and no old one as if it held', () => {
+  const edit = (id: string, from: string, to: string) => [
+    toolCall(
+      id,
+      { file_path: 'a.yaml', old_string: `port: ${from}`, new_string: `port: ${to}` },
+      'Edit',
+    ),
+    toolResult(id, 'ok'),
+  ]
+  const ledger = buildLedger({
+    previous: [],
+    head: [...edit('a', 'port-8080', 'port-9090'), ...edit('b', 'port-8080', 'port-7070')],
+    firstNumber: 1,
+    tokensMax: 400,
+    countTokens: (text) => Math.ceil(text.length / 4),
+  })
+  const texts = ledger.map(({ text }) => text)
+  expect(texts).toContain('port-8080 → port-7070')
+  expect(texts).not.toContain('port-8080')
+  expect(texts).not.toContain('port-8080 → port-9090')
+})

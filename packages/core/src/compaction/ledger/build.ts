@@ -5,6 +5,7 @@ import type { CountTokens } from '../counters.ts'
 import { gatherWords, type HeadText, readHead } from './gather.ts'
 import { KnownWords } from './known-words.ts'
 import { formOf, worthOf } from './rank.ts'
+import { gatherReplacedWords, type ReplacedWord } from './replaced-words.ts'
 import { gatherToolActions } from './tool-actions.ts'
 import { eachValue } from './values.ts'
 
@@ -40,9 +41,10 @@ export function buildLedger(request: LedgerRequest): readonly LedgerEntry[] {
     const { earlierSummary: text, firstNumber } = request
     readings.unshift({ text, source: 'kept', number: firstNumber - 1 })
   }
+  const replaced = gatherReplacedWords(request.head, request.firstNumber)
   const candidates: Candidates = {
-    lines: gatherLines(request, readings),
-    words: rankWords(request, readings),
+    lines: gatherLines(request, readings, replaced),
+    words: rankWords(request, readings, replaced),
   }
   const visible = new KnownWords()
   for (const text of request.visible ?? []) visible.add(text)
@@ -76,7 +78,11 @@ function isLineKind(kind: LedgerKind): boolean {
   return Object.hasOwn(LINE_SHARES, kind)
 }
 
-function gatherLines(request: LedgerRequest, readings: readonly HeadText[]) {
+function gatherLines(
+  request: LedgerRequest,
+  readings: readonly HeadText[],
+  replaced: readonly ReplacedWord[],
+) {
   const found = new Map<string, LedgerEntry>()
   const add = (entry: LedgerEntry) => {
     // The same deed done again stands once, with its latest number.
@@ -93,10 +99,17 @@ function gatherLines(request: LedgerRequest, readings: readonly HeadText[]) {
     if (source !== 'said' && source !== 'asked') continue
     eachValue(text, (value) => add({ kind: 'value', text: value, number, count: 1 }))
   }
+  for (const { old, now, number } of replaced) {
+    add({ kind: 'value', text: `${old} → ${now}`, number, count: 1 })
+  }
   return Map.groupBy(found.values(), (entry) => entry.kind)
 }
 
-function rankWords(request: LedgerRequest, readings: readonly HeadText[]): LedgerEntry[] {
+function rankWords(
+  request: LedgerRequest,
+  readings: readonly HeadText[],
+  replaced: readonly ReplacedWord[],
+): LedgerEntry[] {
   const sightings = gatherWords(readings)
   for (const { kind, text, count, number } of request.previous) {
     if (isLineKind(kind)) continue
@@ -108,6 +121,10 @@ function rankWords(request: LedgerRequest, readings: readonly HeadText[]): Ledge
       sighting.arguments += count
       if (count > 0) sighting.source = 'argument'
     }
+  }
+  // Its edit stands among the values; alone it would be read as what holds now.
+  for (const { old, number } of replaced) {
+    if ((sightings.get(old)?.number ?? Number.POSITIVE_INFINITY) <= number) sightings.delete(old)
   }
   const end = request.firstNumber + request.head.length
   return [...sightings.values()]
