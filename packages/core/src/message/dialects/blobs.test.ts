@@ -31,6 +31,14 @@ describe('an image or a file is sent', () => {
     expect(vast).toEqual({ type: 'text', text: '[image] (not shown: it is too large for a model)' })
   })
 
+  it('with every character of its text, a mark at the beginning too', () => {
+    const note = file('text/plain', Buffer.from('\uFEFFa,b'))
+    expect(sendableBlob(note, 'openai-chat')).toMatchObject({
+      type: 'text',
+      text: expect.stringContaining('\uFEFFa,b'),
+    })
+  })
+
   it('as what it is, whichever part it came in', () => {
     const picture = file('image/png', PNG)
     expect(sendableBlob(picture, 'anthropic')).toEqual({ type: 'image', source: picture.source })

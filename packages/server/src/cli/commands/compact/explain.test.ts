@@ -49,6 +49,14 @@ describe('explainResult', () => {
     }
   })
 
+  it('says by how much it is smaller', async () => {
+    const result = await compact(longConversation(), { budget: { targetTokens: 2_000 } })
+    const { tokensBefore, tokensAfter } = result.stats
+    const [, share] = /^(\d+)% smaller\./m.exec(explainResult(result, plain)) ?? []
+    expect(Number(share)).toBe(Math.round((100 * (tokensBefore - tokensAfter)) / tokensBefore))
+    expect(Number(share)).toBeLessThan(100)
+  })
+
   it('puts the figures of the legend under each other', async () => {
     const result = await compact(longConversation(), { budget: { targetTokens: 2_000 } })
     const legend = explainResult(result, plain).match(/^(\S)\1 [a-z]+ +[\d,]+ {2}(?=\S)/gm) ?? []

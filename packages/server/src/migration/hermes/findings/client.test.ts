@@ -27,6 +27,17 @@ it('an error without a mark belongs to the last call of anybody', () => {
   ).toEqual([expect.stringContaining('main')])
 })
 
+it('an error of a session that never called belongs to the last call of anybody too', () => {
+  expect(
+    routesOf(
+      using('09:00:00', 'one', 'main'),
+      timeout('09:00:20', 'one'),
+      using('09:05:00', 'one', 'main'),
+      refused('09:05:01', 'two'),
+    ),
+  ).toEqual([expect.stringContaining('main')])
+})
+
 it('an error with a mark belongs to the last call of its session', () => {
   expect(
     routesOf(

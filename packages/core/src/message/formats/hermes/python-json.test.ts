@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { readPythonJson, writeJson } from './python-json.ts'
+
+/** Each text as `json.dumps` printed it, with the arguments that it had. */
+it.each([
+  ['python', '{"a": [1, 2.5, null, true], "b": {}}'],
+  ['python', '{"na\\u00efve": "gr\\u00fc\\u00dfe \\ud83d\\ude00"}'],
+  ['python', '[{"path": "a.txt"}]'],
+  ['python-raw', '{"naïve": "grüße 😀"}'],
+  ['compact', '{"a":[1,2],"b":"ü"}'],
+])('%s: %s is read and written the same', (style, text) => {
+  const read = readPythonJson(text)
+  expect(read?.style).toBe(style)
+  expect(read?.value).toEqual(JSON.parse(text))
+  if (read?.style) expect(writeJson(read.value, read.style)).toBe(text)
+})
+
+it('takes the three words that JSON lacks, but not within a text', () => {
+  expect(readPythonJson('{"a": NaN, "b": -Infinity, "c": "NaN, \\"Infinity"}')).toEqual({
+    ...{ value: { a: null, b: null, c: 'NaN, "Infinity' }, style: null },
+  })
+})
+
+it('knows a text in a style of its own, and what is no list or object', () => {
+  expect(readPythonJson('{ "a":1 }')).toEqual({ value: { a: 1 }, style: null })
+  for (const text of ['7', '"a"', 'null', 'true', '{', '']) {
+    expect(readPythonJson(text)).toBeUndefined()
+  }
+})
+
+it('escapes beyond ASCII by default only', () => {
+  expect(writeJson('é', 'python')).toBe('"\\u00e9"')
+  expect(writeJson('é', 'python-raw')).toBe('"é"')
+  expect(writeJson('é', 'compact')).toBe('"é"')
+  expect(writeJson({ é: 'a' }, 'python')).toBe('{"\\u00e9": "a"}')
+})
