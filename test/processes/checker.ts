@@ -30,16 +30,32 @@ export interface Verdict {
 /** Waits until all is at rest, ends the agents in order, looks. */
 export async function judge(host: Host, withinMs = REST_MS_MAX): Promise<Verdict> {
   return await host.using(async (store) => {
+    const isQuiet = await comesToRest(store, withinMs)
+    const faults = await host.end()
+    const verdict = await check(host, store)
+    verdict.broken.push(...faults)
+    if (!isQuiet) verdict.broken.push(`not at rest, and no mail settled for ${withinMs} ms`)
+    return verdict
+  })
+}
+
+/** On a machine that is busy with other things a backlog takes long: it must get shorter each time. */
+async function comesToRest(store: Store, withinMs: number): Promise<boolean> {
+  for (let before = -1, settled = await countSettled(store); settled > before; ) {
     const isQuiet = await until('all is at rest', () => isAtRest(store), { withinMs }).then(
       () => true,
       () => false,
     )
-    const faults = await host.end()
-    const verdict = await check(host, store)
-    verdict.broken.push(...faults)
-    if (!isQuiet) verdict.broken.push(`not at rest after ${withinMs} ms`)
-    return verdict
-  })
+    if (isQuiet) return true
+    before = settled
+    settled = await countSettled(store)
+  }
+  return false
+}
+
+async function countSettled(store: Store): Promise<number> {
+  const sessions = await store.listSessions({ limit: 1_000 })
+  return sessions.reduce((sum, { settled }) => sum + settled.user + settled.notification, 0)
 }
 
 const REST_MS_MAX = 60_000
