@@ -123,10 +123,6 @@ const ARCHITECTURE: Architecture = {
   ],
   sourceLinesMax: 400,
   importsMax: 20,
-  crowdedFiles: {
-    'packages/server/src/cli/commands/compact/compact.ts': 24,
-    'packages/server/src/runtime/client-sessions/recorder.ts': 23,
-  },
   folderFilesMax: 25,
   retiredWords: [
     ...['desk', 'room', 'house', 'place', 'places', 'seat', 'theatre', 'deed', 'birth', 'births'],

@@ -23,8 +23,6 @@ export interface Architecture {
   readonly entryPoints: readonly string[]
   readonly sourceLinesMax: number
   readonly importsMax: number
-  /** Files that still import more, with their number: it may fall, not rise. */
-  readonly crowdedFiles: Readonly<Record<string, number>>
   readonly folderFilesMax: number
   /** Words that no file and no exported name carries; the glossary has the ordinary ones. */
   readonly retiredWords: readonly string[]
@@ -264,7 +262,7 @@ export function findFormOffences(sources: readonly Source[], rules: Architecture
         `${path} has ${source.lines} lines: at most ${rules.sourceLinesMax}, split it by idea`,
       inSource &&
         !isTest(path) &&
-        ownImports(source).size > (rules.crowdedFiles[path] ?? rules.importsMax) &&
+        ownImports(source).size > rules.importsMax &&
         `${path} imports ${ownImports(source).size} files: at most ${rules.importsMax}, split it by idea`,
       ...source.testTitles
         .filter((title) => /\bshould\b/i.test(title))

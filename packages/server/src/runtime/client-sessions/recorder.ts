@@ -17,17 +17,14 @@ import {
 import { type Identity, identify, type Purpose, purposeOf } from '../../proxy/identify.ts'
 import { withHandoff } from '../../proxy/outgoing.ts'
 import { boundariesOf } from '../../proxy/unit-tree.ts'
-import { anthropicWire } from '../../proxy/wire/anthropic.ts'
-import { chatWire } from '../../proxy/wire/chat.ts'
-import { textAt } from '../../proxy/wire/fields.ts'
-import { responsesWire } from '../../proxy/wire/responses.ts'
-import type { ClientWire, UpstreamReply } from '../../proxy/wire/wire.ts'
+import type { UpstreamReply } from '../../proxy/wire/wire.ts'
+import { COUNT_PATH, findWire } from '../../proxy/wire/wires.ts'
 import { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
 import { ClientSessions } from './client-sessions.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
 import { NotRecordedError, type StoredSession } from './stored-session.ts'
-import { windowOf } from './window.ts'
+import { requestedModel, windowOf } from './window.ts'
 
 /**
  * What stands between a client and its provider, without the network: takes a request's bytes,
@@ -74,16 +71,6 @@ interface SessionState {
   isTitled: boolean
 }
 
-const COUNT_PATH = '/messages/count_tokens'
-
-const WIRES: readonly (readonly [string, string, ClientWire])[] = [
-  ['/messages', 'anthropic', anthropicWire],
-  [COUNT_PATH, 'anthropic', anthropicWire],
-  ['/responses', 'responses', responsesWire],
-  ['/responses/compact', 'responses', responsesWire],
-  ['/chat/completions', 'chat', chatWire],
-]
-
 export class Recorder {
   readonly #options: RecorderOptions
   readonly #sessions: ClientSessions
@@ -116,8 +103,9 @@ export class Recorder {
   }
 
   async #begin(request: ClientRequest): Promise<RecordedPassage | null> {
-    const [, wireName, wire] = WIRES.find(([end]) => request.path.endsWith(end)) ?? []
-    if (wire === undefined || wireName === undefined) return null
+    const known = findWire(request.path)
+    if (known === undefined) return null
+    const { name: wireName, wire } = known
     const key = this.#bodies.keyOf(request)
     const before = this.#bodies.get(key)
     const body = readBody(request.body, wire.list, before?.body)
@@ -211,7 +199,7 @@ export class Recorder {
     await store
       .recordAttempt({
         ...{ id: operationId(randomUUID()), sessionId: session.id, task: 'client', ...usage },
-        modelRoute: `${identity.client}/${modelOf(placed.history)}`.slice(0, 100),
+        modelRoute: `${identity.client}/${requestedModel(placed.history)}`.slice(0, 100),
         ...{ outcome: isWhole ? 'replied' : 'cut', at: clock.now() },
       })
       .catch(() => {})
@@ -271,7 +259,7 @@ export class Recorder {
 
   #windowFor({ placed, request }: Turn): number {
     const { windowTokens } = this.#options
-    return windowTokens ?? windowOf(modelOf(placed.history), request.headers)
+    return windowTokens ?? windowOf(requestedModel(placed.history), request.headers)
   }
 
   #stateOf(session: StoredSession): SessionState {
@@ -355,10 +343,6 @@ function passUntouched({ body }: ClientRequest): RecordedPassage {
 
 function sizeOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0)
-}
-
-function modelOf({ body }: History): string {
-  return textAt(body.fields, 'model')
 }
 
 function lastOf(history: History) {

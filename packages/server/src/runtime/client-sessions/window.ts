@@ -1,4 +1,6 @@
+import type { JsonObject } from '#core/base/json'
 import { capabilitiesOf } from '../../model/routes/windows.ts'
+import { textAt } from '../../proxy/wire/fields.ts'
 
 /** Agents do not fit into a small window at all, so an unknown model is taken for an ordinary one. */
 const UNKNOWN_TOKENS = 128_000
@@ -14,4 +16,13 @@ export function windowOf(
   }
   const { windowTokens } = capabilitiesOf({ model })
   return windowTokens === UNKNOWN ? UNKNOWN_TOKENS : windowTokens
+}
+
+/** The model that a request names. */
+export function requestedModel({
+  body,
+}: {
+  readonly body: { readonly fields: JsonObject }
+}): string {
+  return textAt(body.fields, 'model')
 }

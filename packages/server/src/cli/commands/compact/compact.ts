@@ -3,13 +3,7 @@ import type { Command } from 'commander'
 import { compact } from '#core/compaction/compact'
 import type { CompactResult } from '#core/compaction/report/outcome'
 import type { Conversation } from '#core/message/codec'
-import type { Dialect } from '#core/message/dialect'
-import { normalise } from '#core/message/dialects/normalise'
 import type { FormatName } from '#core/message/format-name'
-import { InputError } from '#core/message/input-error'
-import type { Message } from '#core/message/message'
-import { readConversation } from '#core/message/read'
-import { convertConversation, writeConversation } from '#core/message/write'
 import { estimateTools } from '#core/tokens/estimate'
 import { familyOf } from '#core/tokens/family'
 import { UsageError } from '../../../host/errors.ts'
@@ -20,6 +14,7 @@ import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 import { type FileCompaction, fileCompaction } from './config.ts'
+import { readFrom, writeAs } from './conversation-file.ts'
 import { type Canvas, explainResult } from './explain.ts'
 import { buildCompactCommand, type CompactFlags, checkKinds } from './options.ts'
 import { compactSession } from './session.ts'
@@ -97,38 +92,6 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
       return EXIT.cannotFit
     default:
       return result.outcome satisfies never
-  }
-}
-
-/**
- * The rules that a format's provider applies to a request. Other formats work with any provider.
- */
-const DIALECT_BY_FORMAT: { readonly [format in FormatName]?: Dialect } = {
-  'openai-chat': 'openai-chat',
-  hermes: 'openai-chat',
-  'openai-responses': 'openai-responses',
-  codex: 'openai-responses',
-  anthropic: 'anthropic',
-  'claude-code': 'anthropic',
-}
-
-function writeAs(
-  format: FormatName,
-  conversation: Conversation,
-  messages: readonly Message[],
-): string {
-  const dialect = DIALECT_BY_FORMAT[format]
-  const legal = dialect === undefined ? messages : normalise(messages, dialect)
-  return writeConversation(convertConversation({ ...conversation, messages: legal }, format))
-}
-
-function readFrom(file: string, text: string, format: CompactFlags['format']): Conversation {
-  try {
-    return readConversation(text, format)
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error
-    const name = file === '-' ? 'standard input' : file
-    throw new UsageError(`${name}: ${error.message}`, { cause: error })
   }
 }
 
