@@ -1,13 +1,13 @@
 import { KnownError } from '#core/base/errors'
 
-/** The request itself is at fault: a flag, a path, a file that is not what it should be. */
+/** The request itself is wrong: a flag, a path, an invalid file. */
 export class UsageError extends KnownError {
   override readonly name = 'UsageError'
   readonly code = 'usage'
   readonly retryable = false
 }
 
-/** The request was right and could not be carried out. */
+/** The request was valid but failed. */
 export class FailedError extends KnownError {
   override readonly name = 'FailedError'
   readonly code = 'failed'

@@ -12,15 +12,15 @@ export function tokenFile(storeUrl: string): string {
 const ID = 'local'
 
 /**
- * Makes the first token of a store and writes it to a private file. Requests without a token have the
- * same principal, so a request sent before the token existed can still be repeated.
+ * Creates the first token of a store and writes it to a private file. Requests without a token have
+ * the same principal, so a request sent before the token existed can still be repeated.
  */
 export async function makeFirstToken(store: Store, storeUrl: string): Promise<void> {
   if ((await store.listTokens()).length > 0) return
   const label = 'made by http.requireToken'
   const { text, record } = mintToken({ id: ID, scopes: ['write'], label, now: Date.now() })
   const outcome = await store.putToken(record)
-  // Another process that started at the same time made one first.
+  // Another process that started at the same time created one first.
   if (outcome.kind !== 'done') return
   const file = tokenFile(storeUrl)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

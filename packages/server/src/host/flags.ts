@@ -1,6 +1,6 @@
 import type { LoadRequest } from './config/load.ts'
 
-/** Which configuration a command uses, and changes for this one run. */
+/** The configuration that a command uses, with overrides for one run. */
 export interface ConfigFlags {
   readonly config?: string
   readonly set?: readonly string[]

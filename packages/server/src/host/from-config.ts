@@ -7,14 +7,14 @@ import { allowanceOf, pricesOf, processLimitsOf, spendLimitsOf } from './config/
 import { mcpTerms } from './config/schema/mcp.ts'
 import type { Config } from './config/schema/schema.ts'
 
-/** What a configuration makes of a runtime: its agents with their tools, and the terms they run on. */
+/** Builds the options of a runtime from a configuration: agents with their tools, and limits. */
 export function runtimeTerms(
   config: Config,
   context: {
     readonly standInUrl: string
     /** Where programs are started. */
     readonly folder: string
-    /** All that a started program finds in its environment. */
+    /** The whole environment of a started program. */
     readonly env: Readonly<Record<string, string>>
   },
 ): Pick<RuntimeOptions, 'agents' | 'auxiliary' | 'processes'> {

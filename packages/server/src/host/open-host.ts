@@ -18,16 +18,16 @@ import { auditFolder, besideStore, checkExists, checkOwn, storeRequest } from '.
 
 /**
  * Everything that a process opens to work on a store with the agents of a configuration: the store,
- * the built-in model where an agent wants it, and a runtime. Closed in the opposite order.
+ * the built-in model if an agent uses it, and a runtime. Closed in reverse order.
  */
 export interface Host {
   readonly loaded: Loaded
   readonly store: Store
   readonly runtime: LocalRuntime
   readonly logger: OpenLogger
-  /** An agent talks to the built-in model. */
+  /** An agent uses the built-in model. */
   readonly isStandIn: boolean
-  /** What the configuration makes of agents; for a changed file. */
+  /** Builds the agents of a configuration, after the file has changed. */
   readonly agentsFrom: (loaded: Loaded) => readonly Agent[]
   close(): Promise<void>
 }

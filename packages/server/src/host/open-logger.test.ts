@@ -45,6 +45,6 @@ describe('a log', () => {
     const { told: reported, logger } = logTo('/dev/full')
     for (let line = 0; line < 1_000; line++) logger.error({ text: 'x'.repeat(5_000) }, 'line')
     logger.close()
-    expect(reported).toEqual([expect.stringMatching(/is not written \(ENOSPC\)/)])
+    expect(reported).toEqual([expect.stringMatching(/cannot be written \(ENOSPC\)/)])
   })
 })

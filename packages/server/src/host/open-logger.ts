@@ -44,8 +44,8 @@ export function openLogger(
 const WAITING_MAX = 1024 * 1024
 
 /**
- * Synchronous: the line before a crash is the one that is wanted. A disk that is full costs lines and
- * nothing else: the loss is reported once.
+ * Synchronous, so that the line before a crash is written. A full disk loses only log lines; the
+ * loss is reported once.
  */
 function openOutput(dest: string | number, report: (problem: string) => void) {
   try {
@@ -55,9 +55,7 @@ function openOutput(dest: string | number, report: (problem: string) => void) {
     output.on('error', ({ code }: NodeJS.ErrnoException) => {
       if (isReported) return
       isReported = true
-      report(
-        `throughline: the log ${dest} is not written (${code}); what it should hold is lost.\n`,
-      )
+      report(`throughline: the log ${dest} cannot be written (${code}); its lines are lost.\n`)
     })
     return output
   } catch (error) {
@@ -71,9 +69,12 @@ export class LogRefusedError extends KnownError {
   readonly retryable = false
 
   constructor(file: string, cause: NodeJS.ErrnoException) {
-    super(`The log ${file} cannot be written (${cause.code}); \`logging.file\` names another.`, {
-      cause,
-    })
+    super(
+      `The log ${file} cannot be written (${cause.code}); set \`logging.file\` to another path.`,
+      {
+        cause,
+      },
+    )
   }
 }
 
@@ -95,6 +96,6 @@ export function plainLogLine(json: string): string {
 
 function factText(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  // Quoted as JSON does it, so that nothing in it reaches the terminal as an escape sequence.
+  // Quoted as in JSON, so that no escape sequence reaches the terminal.
   return /^[\w./:@%+,-]*$/.test(text) ? text : JSON.stringify(value)
 }

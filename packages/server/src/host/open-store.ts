@@ -12,9 +12,9 @@ import { Credentials, type Environment } from '../model/routes/credential.ts'
 import type { Config } from './config/schema/schema.ts'
 
 /**
- * The store as configured: a database server by its address, or a file, made if it is not there. How
- * far a server's store has come is remembered in this host's folder. The driver of a server is loaded only
- * for one.
+ * Opens the configured store: a database server, or a file, which is created if missing. For a
+ * server, this host's folder records how far the store has come. The driver is loaded only for a
+ * server.
  */
 export async function openStore(
   target: Config['store'],
@@ -62,8 +62,8 @@ async function openFile(path: string): Promise<Store> {
 }
 
 /**
- * The same for looking only: nothing is made and not a byte is written. `folder` is where this host
- * remembers how far a server's store had come.
+ * The same for reading only: creates nothing and writes no byte. `folder` is where this host
+ * records how far a server's store has come.
  */
 export async function openForReading(
   target: Config['store'],
@@ -76,12 +76,14 @@ export async function openForReading(
   return folder === undefined ? store : withAnchor(store, serverAnchor(folder))
 }
 
-/** Whether commits could be missing that no file tells of. Ask before the store is opened. */
+/**
+ * Whether commits could be missing without a record of them. Call it before the store is opened.
+ */
 export function mayLackCommits({ url }: Config['store']): boolean {
   return !isServer(url) && lacksEvidence(resolveFile(url))
 }
 
-/** Goes on with the store as it is: what only the files beside it remember is given up. */
+/** Continues with the store as it is and gives up commits that only the files beside it record. */
 export function acceptLoss(url: string, folder: string): void {
   if (isServer(url)) forgetLoss(serverAnchor(folder))
   else forgetLoss(anchorOf(resolveFile(url)), recordOf(resolveFile(url)))

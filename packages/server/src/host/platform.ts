@@ -2,18 +2,18 @@ import type { ChildProcess } from 'node:child_process'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/**
- * What differs between systems, and what Windows does instead: signals, process groups, file modes
- * and where programs keep what they remember.
- */
+/** Differences between systems: signals, process groups, file modes and state folders. */
 const isWindows = process.platform === 'win32'
 
-/** Asked to end. Windows knows Ctrl-C and Ctrl-Break; its services are stopped by closing the console. */
+/**
+ * Signals that ask a process to end. Windows has Ctrl-C and Ctrl-Break; it stops services by
+ * closing the console.
+ */
 export const END_SIGNALS: readonly NodeJS.Signals[] = isWindows
   ? ['SIGINT', 'SIGBREAK', 'SIGHUP']
   : ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** Only its owner may read it. Windows has no modes; there the owner's own folder does that. */
+/** Readable only by its owner. Windows has no modes; there the owner's folder protects it. */
 export const PRIVATE_MODE = 0o600
 export const PRIVATE_FOLDER_MODE = 0o700
 
@@ -32,7 +32,7 @@ export function killGroup(child: ChildProcess): void {
 
 /**
  * Calls back at the first signal to end; the second one ends the process at once, with the exit
- * code that shells give to a process ended so. The function returned takes the handlers away.
+ * code that shells use. The returned function removes the handlers.
  */
 export function onEndSignal(callback: (signal: NodeJS.Signals) => void): () => void {
   let asked = false
@@ -53,7 +53,7 @@ export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + (SIGNAL_NUMBERS[signal] ?? 2)
 }
 
-/** Where a program keeps what it remembers between runs, such as what was typed. */
+/** The folder for state between runs, such as the input history. */
 export function stateFolder(env: NodeJS.ProcessEnv = process.env): string {
   const local = isWindows ? env['LOCALAPPDATA'] : env['XDG_STATE_HOME']
   const usual = isWindows ? join(homedir(), 'AppData', 'Local') : join(homedir(), '.local', 'state')

@@ -11,7 +11,10 @@ export function rehearsalFile(storeUrl: string): string {
   return join(besideStore(storeUrl), 'rehearsal.json')
 }
 
-/** Keeps the picture where a server that runs in this folder finds it; without one, nowhere. */
+/**
+ * Writes the picture where a server that runs in this folder finds it; without a server it writes
+ * nothing.
+ */
 export class PictureFile {
   readonly #path: string | null
   #last: Picture | undefined

@@ -9,14 +9,14 @@ import { loadRequest as configRequest } from './flags.ts'
 import { isServer, openForReading, openStore, serverStoreName } from './open-store.ts'
 import { stateFolder } from './platform.ts'
 
-/** The store that a command acts on, alone: neither agents nor a runtime are loaded for it. */
+/** Only the store that a command acts on, without agents or a runtime. */
 
-/** `--store` is a value of the configuration for one run. */
+/** `--store` overrides the configuration for one run. */
 export function storeRequest({ store, set = [], ...flags }: StoreFlags): LoadRequest {
   return configRequest({ ...flags, set: store === undefined ? set : [...set, `store=${store}`] })
 }
 
-/** With `--store` no configuration is read, so a broken one does no harm. */
+/** With `--store` the configuration is not read, so a broken one does no harm. */
 export async function storeOf(
   flags: StoreFlags,
   { mayMake = false }: { readonly mayMake?: boolean } = {},
@@ -79,7 +79,7 @@ export async function withStore(
     isKept = true
     return code
   } catch (error) {
-    // A store that cannot be read may hold data.
+    // An unreadable store may contain data.
     isKept ||= await isFilled(store).catch(() => true)
     throw error
   } finally {
@@ -155,7 +155,7 @@ export function checkExists(url: string): void {
   }
   if (there !== undefined) return
   throw new UsageError(
-    `There is no store at ${url}. \`throughline serve\` or \`throughline chat\` makes one; ` +
+    `There is no store at ${url}. \`throughline serve\` or \`throughline chat\` creates one; ` +
       '--store names another.',
   )
 }

@@ -5,8 +5,8 @@ import type { StoreFlags } from './flags.ts'
 import { withStore, withStoreToRead } from './store-selection.ts'
 
 /**
- * The store that a command acts on, and a runtime over it that runs no session: the process that serves the
- * store does that. Closed whatever happens.
+ * Opens the store that a command acts on, and a runtime that runs no sessions, because the process
+ * that serves the store does that. Always closes both.
  */
 export interface StoreRuntime {
   readonly store: Store
@@ -28,10 +28,10 @@ export async function withStoreRuntime(
   return await withStore(flags, async (store) => await overRuntime(store, act), options)
 }
 
-/** For commands that only read: not a byte is written, also beside others who write. */
+/** For commands that only read: writes no byte, even while other processes write. */
 export async function withReadRuntime(flags: StoreFlags, act: ReadAction): Promise<number> {
   return await withStoreToRead(flags, async (store) => {
-    // It lacks the verbs that write; nothing that only reads calls them.
+    // It lacks the methods that write; readers never call them.
     return await overRuntime(store as unknown as Store, act)
   })
 }
@@ -41,7 +41,7 @@ async function overRuntime(store: Store, act: StoreAction): Promise<number> {
   return await act({ store, runtime }).finally(() => runtime.close())
 }
 
-/** For commands that need to know the agents, and perhaps ask their models. */
+/** For commands that need the agents and may call their models. */
 export async function withAgentRuntime(
   flags: StoreFlags,
   act: StoreAction,

@@ -1,10 +1,10 @@
 import type { Incoming } from './platform.ts'
 
-/** Who may talk; nobody by default. */
+/** Who may talk; no one by default. */
 export interface AllowList {
   /** Chats, by id: everyone in them. */
   readonly chats: readonly string[]
-  /** People, by id: in a chat of their own with us. */
+  /** People, by id: in a private chat with us. */
   readonly users: readonly string[]
   /** Other bots, by id, in the allowed chats. Default: none. */
   readonly bots?: readonly string[]
@@ -21,7 +21,7 @@ export function isSenderAllowed({ chats, users }: AllowList, { chat, sender }: I
   return chat.kind === 'private' && users.includes(sender.id)
 }
 
-/** What a person who may not talk can pass on to the operator. */
+/** The reply to a person who may not talk, to pass on to the operator. */
 export function strangerText(platform: string, { chat, sender }: Incoming): string {
   const [key, id] = chat.kind === 'private' ? ['users', sender.id] : ['chats', chat.id]
   return (

@@ -11,8 +11,8 @@ const WITHOUT_WORDS = /^(?:image|audio|video)\/|^application\/pdf$/
 const PLAIN = 'text/plain'
 
 /**
- * What came with a message, as a part of it. Apps call notes and programs by many names; what reads
- * as text is text, so that a model can read it.
+ * An attachment as a part of its message. Apps give text files many media types; anything that
+ * decodes as text becomes text, so that a model can read it.
  */
 export function attachedPart(attached: {
   readonly mediaType: string

@@ -32,7 +32,7 @@ export interface ChatTerms {
   readonly runtime: Runtime
   /** The store. */
   readonly drafts: Drafts & ChatRoutes
-  /** Whose sessions these chats are. */
+  /** The agent that answers these chats. */
   readonly agent: string
   readonly allow: AllowList
   /** In groups, take only messages addressed to the bot. */
@@ -90,7 +90,7 @@ export class ChatGateway {
     })
   }
 
-  /** Takes nothing more in; the runtime goes on with what it has. */
+  /** Accepts nothing more; the runtime continues with the messages that it has. */
   async close(): Promise<void> {
     await this.#terms.platform.close()
     this.#closing.abort()
@@ -112,7 +112,7 @@ export class ChatGateway {
     return reception
   }
 
-  /** It is the chat that the list names by an earlier id. */
+  /** The list names this chat by an earlier id. */
   async #isMoved({ chat: { kind, id: chat } }: Incoming): Promise<boolean> {
     if (kind !== 'group') return false
     const kin = await kinOf(this.#terms.drafts, this.#routeOf({ address: chat }))
@@ -146,7 +146,7 @@ export class ChatGateway {
       case 'unknown':
         // An edited command is not run: the original may have run long ago.
         if (incoming.edit !== undefined) return 'other'
-        // In a group there are other bots, with commands of their own.
+        // Other bots in a group have their own commands.
         if (typed.kind === 'unknown' && !isForUs(incoming)) return 'other'
         this.#say(incoming.address, incoming.key, await this.#run(incoming, typed))
         return 'other'

@@ -7,7 +7,7 @@ import type {
 } from '../../runtime/runtime.ts'
 import { whyNot } from '../../runtime/sessions/refusal-text.ts'
 
-/** What a person types in a chat: something to say, or a command that begins with a slash. */
+/** The input of a chat: a message, or a command that begins with a slash. */
 export type Typed<Name extends string> =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'say'; readonly text: string }
@@ -27,7 +27,7 @@ export const SLASH_COMMANDS = {
 
 export type SlashName = keyof typeof SLASH_COMMANDS
 
-/** Two slashes say what begins with one. */
+/** Two slashes send a message that begins with one. */
 export function readTyped<Name extends string>(
   line: string,
   commands: Readonly<Record<Name, unknown>>,
@@ -47,7 +47,7 @@ function firstWord(text: string): [word: string, rest: string] {
 }
 
 export function unknownText(name: string): string {
-  return `There is no command /${name}; /help lists them. Two slashes say it to the agent.`
+  return `There is no command /${name}; /help lists them. Start with two slashes to send this to the agent.`
 }
 
 /** How an edge shows what a command found. */
@@ -91,11 +91,11 @@ export async function runSlashCommand(
       return summary === undefined ? 'There is no session yet.' : draw.status(summary)
     }
     case 'search': {
-      if (rest === '') return 'Say what to look for: /search WORDS'
+      if (rest === '') return 'Give the words to search for: /search WORDS'
       const found = await session.search({ text: rest, limit: SEARCH_LIMIT, neighbours: 0 })
       const hits = found.map((hit) => draw.found(hit, rest).trimEnd())
       return hits.length === 0
-        ? 'Nothing found: no entry holds all of these words.'
+        ? 'Nothing found: no entry contains all of these words.'
         : hits.join('\n')
     }
     case 'pin':
@@ -115,7 +115,7 @@ async function changePin(
   const label = draw.name(name)
   const pins = (await session.summary())?.pins ?? []
   if (name === '') return pins.length === 0 ? 'No pins.' : `Pins: ${draw.name(pins.join(', '))}`
-  if (text === '') return `Say what to keep: /pin ${label} TEXT, or - to remove it.`
+  if (text === '') return `Give the text to keep: /pin ${label} TEXT, or - to remove it.`
   if (text === '-') {
     if (!pins.includes(name)) return `There is no pin ${label}.`
     const removed = session.pin({ ...once, name, text: null })
@@ -127,14 +127,14 @@ async function changePin(
   }
   return await carriedOut(session, session.pin({ ...once, name, text }), {
     done: `Pinned as ${label}.`,
-    pending: `To be pinned as ${label} with the next step, if it fits then.`,
+    pending: `Will be pinned as ${label} with the next step, if it fits.`,
   })
 }
 
 /** How long a person waits for the outcome. */
 const CARRY_OUT_MS_MAX = 1_000
 
-/** What to say once it was done, turned down, or taken and not yet done. */
+/** The texts for a request that was done, refused, or accepted and not yet done. */
 async function carriedOut(
   session: Session,
   asked: Promise<Admission>,
@@ -151,7 +151,7 @@ async function carriedOut(
 }
 
 const NOT_TAKEN: Readonly<Record<Exclude<Admission['kind'], 'admitted' | 'duplicate'>, string>> = {
-  conflict: 'Not done: this request was made before with other content.',
+  conflict: 'Not done: an earlier request had the same key and other content.',
   full: 'Not done: too many requests are waiting. Try again later.',
   'too-large': 'Not done: that is too long.',
   'unknown-agent': 'There is no such agent.',
@@ -159,7 +159,7 @@ const NOT_TAKEN: Readonly<Record<Exclude<Admission['kind'], 'admitted' | 'duplic
   gone: 'This session was purged.',
 }
 
-/** What goes on, in a few words. */
+/** The state of the session, in a few words. */
 export function activity({ state, isCompacting, waiting, lastTurn }: SessionSummary): string {
   const words = {
     idle: isCompacting

@@ -10,9 +10,9 @@ const PAGE = 1_000
 const CHANGED = 'An earlier message was changed by its sender and now reads:'
 
 /**
- * A message changed on the platform. Still waiting, it is replaced: withdrawn, and admitted again
- * under another key, so that both stay on record. Taken by a turn, it becomes a notification.
- * An unknown message is admitted as a new one. Null: there is nothing to change.
+ * A message that was edited on the platform. If it still waits, it is withdrawn and admitted again
+ * under another key, so that both stay on record. If a turn has taken it, the edit becomes a
+ * notification. An unknown message is admitted as a new one. Null: there is nothing to change.
  *
  * Repeated after a crash at any point, the same update ends in the same mail.
  */

@@ -1,8 +1,8 @@
 const FENCE = /^[ \t]*```(?!.*```)/
 
 /**
- * Whether a line opens or closes a block of code. Models indent blocks in lists as they like; three
- * marks before and behind something on one line are a span of code and no block.
+ * Whether a line opens or closes a block of code. Models indent blocks in lists freely. Three marks
+ * before and after text on one line are a code span, not a block.
  */
 export function isFence(line: string): boolean {
   return FENCE.test(line)

@@ -17,7 +17,7 @@ import type { ReplyPresenter } from './reply-presenter.ts'
  */
 interface Watched {
   readonly address: string
-  /** When something was last heard of it (monotonic). */
+  /** The time of its last event (monotonic). */
   aliveAt: number
   turn: number
   attempt: string
@@ -176,7 +176,7 @@ export class Live {
     this.#rest(watched)
     const key = `${sessionId}-${facts['turn']}`
     this.#presenter.giveUp({ sessionId, key, address, text }).catch((error: unknown) => {
-      this.#logger.warn({ sessionId, err: error }, 'growing answer not put away')
+      this.#logger.warn({ sessionId, err: error }, 'growing answer not closed')
     })
   }
 

@@ -4,8 +4,8 @@ import type { Route, RouteRow } from '#core/store/rows'
 
 /**
  * Chats that the platform gave another id, as Telegram does when a group becomes a supergroup. The
- * route of the new id points to the session of the old one, whose own route stays: by that kinship
- * the chat is known to be the one that the allow-list still names by its old id.
+ * route of the new id points to the session of the old one, whose own route stays. The shared
+ * session shows that the allow-list still names this chat by its old id.
  */
 export type ChatRoutes = Pick<Store, 'findRoute' | 'listRoutes' | 'pointRoute'>
 
@@ -27,7 +27,7 @@ export async function kinOf(routes: ChatRoutes, route: Route): Promise<readonly 
   )
 }
 
-/** They go where the chat has gone. */
+/** They move with the chat. */
 export async function bringKin(
   routes: ChatRoutes,
   kin: readonly RouteRow[],

@@ -1,9 +1,9 @@
 import type { UserPart } from '#core/message/message'
 
 /**
- * The seam of chat platforms: a platform is one folder that speaks a protocol and nothing else. It
- * hands in messages and displays replies; who may talk, which session a message reaches,
- * when something is said again and in which order are decided once, behind this seam.
+ * The interface of chat platforms: a platform is one folder that implements a protocol and nothing
+ * else. It passes messages on and displays replies. Access, routing, retries and order are handled
+ * once, behind this interface.
  *
  * Always true: an update is acknowledged to the platform only after `receive` resolved. A platform
  * that ends before that gets the same update again, and the update's key makes it harmless.
@@ -14,7 +14,7 @@ export interface Platform {
   /** Which account of it; never changes for a bot, whatever it is called. */
   readonly account: string
   readonly capabilities: PlatformCapabilities
-  /** Begins to hand in, and goes on until `close`; a network that is away is waited for. */
+  /** Passes messages on until `close`; waits for a missing network. */
   start(handlers: PlatformHandlers): void
   send(out: Outgoing): Promise<Sent>
   /** Replaces the text of the message `id`. An unchanged text counts as sent. */
@@ -23,14 +23,14 @@ export interface Platform {
   remove(message: { readonly address: string; readonly id: string }): Promise<Sent>
   /** Lasts some seconds. Never throws: nothing depends on it. */
   showTyping(address: string): Promise<void>
-  /** Takes nothing more in; what `receive` has not finished is not acknowledged. */
+  /** Accepts nothing more; a message that `receive` has not finished is not acknowledged. */
   close(): Promise<void>
 }
 
 export interface PlatformHandlers {
   /**
-   * Resolves when it is durable: whether it has entered a mailbox, or was a command, not for us or
-   * refused. What it throws must leave the update unacknowledged.
+   * Resolves when the message is handled durably: admitted, run as a command, not for us, or
+   * refused. If it throws, the update must stay unacknowledged.
    */
   receive(incoming: Incoming): Promise<'admitted' | 'other'>
   /** A chat has another id from now on. Resolves when that is durable. */
@@ -63,7 +63,7 @@ export interface Outgoing {
 
 export type Sent =
   | { readonly kind: 'sent'; readonly id: string }
-  /** `final`: never again. `outage`: it may be tried again. `gone`: there is no such message. */
+  /** `final`: never retry. `outage`: may be retried. `gone`: there is no such message. */
   | {
       readonly kind: 'failed'
       readonly why: 'rate' | 'outage' | 'final' | 'gone'
@@ -72,7 +72,7 @@ export type Sent =
       readonly text: string
     }
 
-/** What a platform hands in; every field was checked by the platform's folder. */
+/** A message from a platform, whose folder has checked every field. */
 export interface Incoming {
   /**
    * The platform's lasting id of the message, the same in every repetition. An edit has the key
@@ -84,24 +84,26 @@ export interface Incoming {
   readonly address: string
   readonly chat: Chat
   readonly sender: { readonly id: string; readonly name: string; readonly isBot: boolean }
-  /** As typed, with commands in it; '' where there is none. */
+  /** As typed, including commands; '' if there is no text. */
   readonly text: string
-  /** What goes with it, fetched only once it is known that the sender may talk. */
+  /** Attachments, fetched only if the sender may talk. */
   attachments(): Promise<readonly UserPart[]>
   /** A few words of the message that it answers. */
   readonly answers?: string
-  /** What the platform adds for the agent; it follows the text. */
+  /** A note of the platform for the agent; it follows the text. */
   readonly note?: string
   /** A part of it cannot be read; the sender gets this sentence. */
   readonly unsupported?: string
-  /** Held messages from before, which started no turn; they go in with it, oldest first. */
+  /**
+   * Earlier messages that were held and started no turn; they are admitted with it, oldest first.
+   */
   readonly earlier?: readonly Incoming[]
 }
 
 export interface Chat {
   readonly kind: 'private' | 'group'
-  /** What the allow-list names; for a topic or thread the chat around it. */
+  /** The id in the allow-list; for a topic or thread, that of its chat. */
   readonly id: string
-  /** In a group: we are meant by name, by a reply or by a command. */
+  /** In a group: the message mentions us, replies to us or is a command. */
   readonly isAddressed: boolean
 }

@@ -29,13 +29,13 @@ export type PresentResult =
 interface Board {
   readonly ids: string[]
   readonly texts: string[]
-  /** A message behind these may be there, from a process that died before it knew its id. */
+  /** A process that died before it knew the id may have sent one more message. */
   hasUnknown: boolean
   isStored: boolean
   work: Promise<unknown>
 }
 
-/** An outage is looked at again after this; all chats of the platform wait together. */
+/** The delay after an outage; all chats of the platform wait together. */
 const OUTAGE_RETRY_MS = 10_000
 const FINISHED_MAX = 1_000
 const BOARDS_MAX = 1_000
@@ -46,19 +46,19 @@ const UNKNOWN = ''
 const WAITING_MAX = 100
 
 /**
- * Makes chats show replies: sends missing messages and edits those with another text.
- * The id of a sent message is durable before anything else is done with it, so that after a crash
- * the reply goes on in the same messages. The window in which a message can be said twice is the
- * one between the platform's taking it and that commit; a platform with a nonce closes it.
+ * Makes chats show replies: sends missing messages and edits those with another text. The id of a
+ * sent message is durable before anything else is done with it, so that after a crash the reply
+ * continues in the same messages. A message can be sent twice only if the process dies between the
+ * platform's acceptance and that commit; a platform with a nonce prevents even that.
  */
 export class ReplyPresenter {
   readonly #platform: Platform
   readonly #drafts: Drafts
   readonly #clock: Clock
-  /** One that is forgotten is restored from its draft. */
+  /** A reply that is no longer in memory is restored from its draft. */
   readonly #boards = new Recent<string, Board>(BOARDS_MAX)
   readonly #finished = new Recent<string, true>(FINISHED_MAX)
-  /** Until when the platform wants to hear nothing more: from an address, or (``) at all. */
+  /** Until when the platform accepts no messages: to an address, or (``) at all. */
   readonly #heldUntil = new Recent<string, number>(BOARDS_MAX)
   #lone: Promise<unknown> = Promise.resolve()
 
@@ -95,7 +95,7 @@ export class ReplyPresenter {
     await this.#drafts.putDraft({ sessionId, key, ids: [] })
   }
 
-  /** The outbox has it, or had it and was done with it: then the draft went with that commit. */
+  /** The outbox has the reply, or has settled it: then that commit removed the draft. */
   async #isAnswered(board: Board, { sessionId, key }: DraftKey): Promise<boolean> {
     const query = { sessionId, state: 'waiting', limit: WAITING_MAX } as const
     const waiting = await this.#drafts.listReplies(query)
@@ -157,7 +157,7 @@ export class ReplyPresenter {
     return { kind: 'presented', receipt: board.ids.at(-1) ?? '' }
   }
 
-  /** What has to stay says nothing. */
+  /** A message that cannot be removed shows no text. */
   async #removeLast(board: Board, address: string, key: DraftKey): Promise<Sent> {
     const id = board.ids.at(-1) ?? ''
     const removed = await this.#platform.remove({ address, id })
@@ -188,8 +188,8 @@ export class ReplyPresenter {
   }
 
   /**
-   * Without a nonce one message at a time is on its way, from its sending until its id is durable:
-   * a kill can repeat that one, and not one in every chat.
+   * Without a nonce only one message is sent at a time, until its id is durable: a kill can repeat
+   * that message, but not one in every chat.
    */
   #alone(put: () => Promise<Sent>): Promise<Sent> {
     if (this.#platform.capabilities.nonce) return put()

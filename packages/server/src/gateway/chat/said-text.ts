@@ -5,8 +5,9 @@ const QUOTE_CHARACTERS_MAX = 300
 const NAME_CHARACTERS_MAX = 64
 
 /**
- * What the agent reads of a message. In a group it starts with who speaks, and neither a colon in a
- * name nor a line of the text can look like what another person said. A reply says to what.
+ * The text of a message as the agent reads it. In a group it starts with the speaker's name, and
+ * neither a colon in a name nor a line of the text can imitate another speaker. A reply quotes the
+ * message that it answers.
  */
 export function saidText(
   { chat, sender, answers, note }: Pick<Incoming, 'chat' | 'sender' | 'answers' | 'note'>,

@@ -44,7 +44,7 @@ function lengthOf(pattern: RegExp, text: string, at: number): number {
 
 interface Cut {
   readonly end: number
-  /** Where the next piece goes on. */
+  /** Where the next piece continues. */
   readonly next: number
   readonly closing: string
   readonly reopening: string
@@ -59,7 +59,7 @@ interface Wanted {
 
 const TRIES_MAX = 8
 
-/** Closes the marks that a cut would tear; where that cannot be done, the cut is as it was. */
+/** Closes the marks that a cut would tear; if that is impossible, the cut stays as it was. */
 function cutMarks(lines: MarkedLines, { from, end: wanted, space, overheadMax }: Wanted): Cut {
   const { text } = lines
   let end = wanted
@@ -68,7 +68,7 @@ function cutMarks(lines: MarkedLines, { from, end: wanted, space, overheadMax }:
     const torn = marksAround(marks, end)
     const [outer] = torn
     const inner = torn.at(-1)
-    // What begins a line is not left alone.
+    // The prefix of a line is not left alone.
     if (end > start && end <= textFrom && start > from) {
       end = start
       continue
@@ -155,7 +155,7 @@ class MarkedLines {
 }
 
 const CLOSING = '\n```'
-/** Platforms refuse a message in which there is nothing to see. */
+/** Platforms refuse a message without visible characters. */
 const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Mn}\u115f\u1160\u2800\u3164\uffa0]/u
 const BREAKS = ['\n\n', '\n', '. ', ' '] as const
 /** A break earlier than this would leave a message nearly empty. */
@@ -182,7 +182,7 @@ function wholeUpTo(text: string, space: number): number {
     end = index
   }
   if (end > 0) return end
-  // One that is longer than all this is cut all the same, though never within a code point.
+  // A longer cluster is still cut, but never within a code point.
   return splitsCharacter(text, space) && space > 1 ? space - 1 : space
 }
 

@@ -3,9 +3,9 @@ import type { UserPart } from '#core/message/message'
 import { attachedPart } from '../chat/attached.ts'
 
 /**
- * What goes with a message, fetched within bounds and from Discord's own hosts only: an address in
- * a message must not make this process call another host. A file that cannot be fetched is named in words,
- * so that the agent knows of it.
+ * Attachments of a message, fetched within limits and from Discord's own hosts only: an address in
+ * a message must not make this process call another host. A note names a file that cannot be
+ * fetched, so that the agent knows about it.
  */
 export interface AttachmentTerms {
   /** As in an address: name, and port where there is one. */

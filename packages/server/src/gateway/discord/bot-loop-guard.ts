@@ -3,7 +3,7 @@ import type { LoopRule } from '../../tools/send-message/loop.ts'
 import { isFromBot, means } from './incoming.ts'
 import { timeOf } from './resume-point.ts'
 
-/** Held messages are in memory; beyond this they go in with the next message. */
+/** Held messages are in memory; beyond this number they are admitted with the next message. */
 const HELD_MAX = 100
 /** Roughly, for text in any language; the rule's threshold needs no more. */
 const CHARACTERS_PER_TOKEN = 4
@@ -58,7 +58,7 @@ export class BotLoopGuard {
     return this.#bots.includes(message.author.id) && means(message, this.#self)
   }
 
-  /** Whether a bot's word may wake us; changes nothing. */
+  /** Whether a bot's message may start a turn; changes nothing. */
   judge({ author, content }: APIMessage): 'send' | 'hold' | 'first-hold' {
     const rule = this.#rule
     if (rule === null || this.#held.length >= HELD_MAX) return 'send'
@@ -127,7 +127,7 @@ function isSubstantial(content: string, { tokensMin }: LoopRule): boolean {
 /** Other versions recognise a notice by these words, so they do not change. */
 const NOTICE = 'so further ones of that kind wake nobody here. One with something to say does.)'
 
-/** For the bot whose words are held from now on. */
+/** For the bot whose messages are held from now on. */
 export function noticeFor(bot: string, { messagesMax }: LoopRule): string {
   return `<@${bot}> (The last ${messagesMax} messages between us were all short and nothing happened in between, ${NOTICE}`
 }
@@ -137,7 +137,7 @@ export function isNotice(content: string): boolean {
   return content.endsWith(NOTICE)
 }
 
-/** Behind the first word that was held, for our own agent. */
+/** Follows the first held message, for our own agent. */
 export function heldNote({ messagesMax }: LoopRule): string {
   return (
     `[This was kept without waking you: the last ${messagesMax} messages between you two were all ` +

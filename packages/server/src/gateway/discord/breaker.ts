@@ -11,9 +11,11 @@ export interface BreakerTerms {
   /** Null: no limit on short messages between bots. */
   readonly rule: LoopRule | null
   readonly address: string
-  /** When we, or this bot where it lives here too, last called a tool because of this channel. */
+  /**
+   * When we, or this bot if it runs on the same store, last called a tool because of this channel.
+   */
   readonly findAct: (bot: string) => Promise<number | null>
-  /** What was said behind a message, oldest first. */
+  /** The messages after a message, oldest first. */
   readonly readAfter: (id: string) => Promise<readonly APIMessage[]>
   readonly send: (out: Outgoing) => Promise<Sent>
   readonly logger: Logger
@@ -25,7 +27,7 @@ export interface KeptMessage {
   readonly note: string | null
 }
 
-/** The breaker against endless acknowledgments of one channel: `BotLoopGuard` judges, this acts. */
+/** Stops endless acknowledgments in one channel: `BotLoopGuard` decides, this acts. */
 export class Breaker {
   readonly #terms: BreakerTerms
   readonly #guard: BotLoopGuard
@@ -43,7 +45,7 @@ export class Breaker {
     this.#guard.note(message)
   }
 
-  /** Whether this word of a bot may wake us; otherwise it is kept. */
+  /** Whether this message of a bot may start a turn; otherwise it is held. */
   async passes(message: APIMessage): Promise<boolean> {
     const { id: bot } = message.author
     if (this.#guard.judge(message) === 'send') return true
@@ -64,12 +66,12 @@ export class Breaker {
     }))
   }
 
-  /** What was kept is durable now. */
+  /** The held messages are durable now. */
   release(): void {
     this.#guard.release()
   }
 
-  /** Once: a restart comes by here again, and finds in the channel what was said then. */
+  /** Only once: after a restart the channel shows that the notice was sent. */
   async #notify({ id, author }: APIMessage): Promise<void> {
     const { self, rule, address, logger } = this.#terms
     const later = await this.#terms.readAfter(id)
@@ -83,7 +85,7 @@ export class Breaker {
       'bots only acknowledge each other: their messages wait',
     )
     const out = { address, text: noticeFor(author.id, rule), nonce: `held-${id}` }
-    // Not waited for: people in this channel must not wait for a courtesy among bots.
+    // Not awaited: people in this channel must not wait for a notice between bots.
     void this.#terms.send(out).then((sent) => {
       if (sent.kind === 'failed') logger.warn({ address, reason: sent.text }, 'notice not sent')
     })

@@ -1,6 +1,6 @@
 import { Client, GatewayIntentBits, Options } from 'discord.js'
 
-/** discord.js as we use it: its connection and its limits, and nothing of its memory. */
+/** discord.js with its connection and rate limits, but without its caches. */
 
 const API_URL = 'https://discord.com/api'
 const REQUEST_MS_MAX = 15_000
@@ -19,7 +19,7 @@ export function newDiscordClient({
       ...[GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages],
       ...[GatewayIntentBits.DirectMessages, GatewayIntentBits.MessageContent],
     ],
-    // What was said is in the transcript; here only the channels are needed.
+    // Messages are in the transcript; only the channels are cached.
     makeCache: Options.cacheWithLimits({
       ...{ MessageManager: 0, ReactionManager: 0, PresenceManager: 0, GuildMemberManager: 0 },
     }),

@@ -36,11 +36,11 @@ export interface DiscordTerms {
   readonly token: string
   /** Default: Discord's own. */
   readonly apiUrl?: string
-  /** Whose channels are read on after a gap; who may talk is decided behind the seam. */
+  /** The people whose channels are read after a gap; the chat gateway decides who may talk. */
   readonly allow: AllowList
   /** Other bots that may talk to us, by id. */
   readonly bots: readonly string[]
-  /** In a channel, take messages that do not mention us too. */
+  /** In a channel, also read messages that do not mention us. */
   readonly answersAll: boolean
   readonly attachments: AttachmentTerms
   /** The newest durable message of a channel. */
@@ -63,10 +63,12 @@ const NONCE_LENGTH_MAX = 25
 const OWN_MAX = 1_000
 const FEEDS_MAX = 10_000
 const RETRY_MS = 1_000
-/** Sending looks at an outage this much more seldom than connecting does. */
+/** Sending retries after an outage this much less often than connecting. */
 const OUTAGE_RETRIES = 10
 const CONNECT_WAIT_MS_MAX = 60_000
-/** Who was refused asks this much more seldom: a bot that identifies too often loses its token. */
+/**
+ * After a refusal it retries this much less often: a bot that identifies too often loses its token.
+ */
 const REFUSED_RETRIES = 600
 const UNREACHABLE = 'Discord cannot be reached; trying again.'
 
@@ -93,7 +95,7 @@ export class DiscordPlatform implements Platform {
     this.#terms = terms
     this.account = accountOf(terms.token)
     this.capabilities = {
-      // A bot reads what others say when they say it; half an answer would mislead it.
+      // Another bot reads a message when it is sent, so half an answer would mislead it.
       edits: terms.bots.length === 0,
       ...{ threads: true, images: true, nonce: true },
       ...{
@@ -157,7 +159,7 @@ export class DiscordPlatform implements Platform {
       const body = { content, nonce, enforce_nonce: true, allowed_mentions: { parse: [] } }
       const path = Routes.channelMessages(out.address)
       const sent = (await this.#client.rest.post(path, { body })) as APIMessage
-      // Said before under the same nonce, when it was not yet the whole.
+      // Sent before under the same nonce, when the text was not complete.
       if (sent.content.trim() !== content.trim()) return await this.edit({ ...out, id: sent.id })
       return { kind: 'sent', id: sent.id }
     } catch (error) {
@@ -245,7 +247,7 @@ export class DiscordPlatform implements Platform {
     if ('guild_id' in message === false) {
       this.#channels.noteDirect(message.channel_id)
     }
-    // Other programs add previews and the like; only people edit what they said.
+    // Other programs add previews and the like; only people edit their messages.
     if (kind === 'edit' && (message.edited_timestamp === null || isFromBot(message))) return
     this.#feed(message.channel_id).push({ kind, message })
   }
@@ -282,7 +284,7 @@ export class DiscordPlatform implements Platform {
     })
     this.#feeds.set(address, feed)
     if (this.#feeds.size > FEEDS_MAX) {
-      // The one that was opened first; it is opened again with its next message.
+      // Closes the oldest feed; its next message opens it again.
       for (const [oldest] of this.#feeds) {
         this.#feeds.delete(oldest)
         break
@@ -349,7 +351,7 @@ export class DiscordPlatform implements Platform {
     }
   }
 
-  /** In a thread where we were addressed before, messages that mention nobody are for us. */
+  /** In a thread where we were addressed before, messages without a mention are for us. */
   async #isOurThread(message: APIMessage, { isPrivate, chat }: ChannelInfo): Promise<boolean> {
     const { channel_id: address, mentions } = message
     if (isPrivate || chat === address || mentions.length > 0) return false

@@ -2,7 +2,7 @@ import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js'
 import { KnownError } from '#core/base/errors'
 import type { Sent } from '../chat/platform.ts'
 
-/** What came of a request that Discord did not carry out, in the words of the seam. */
+/** Maps a failed Discord request to the outcomes of the platform interface. */
 
 const UNKNOWN_MESSAGE = 10_008
 const UNAUTHORIZED = 401
@@ -22,7 +22,7 @@ export function discordFailure(error: unknown): Extract<Sent, { kind: 'failed' }
   if (error instanceof DiscordAPIError) {
     const text = `Discord answered ${error.status} (code ${error.code})`
     if (error.code === UNKNOWN_MESSAGE) return { kind: 'failed', why: 'gone', text }
-    // A token may be replaced, and a limit passes; whatever else is refused stays refused.
+    // A token may be replaced and a limit ends; all other refusals are final.
     const isPassing = error.status === UNAUTHORIZED || error.status === TOO_MANY
     return { kind: 'failed', why: isPassing ? 'outage' : 'final', text }
   }
@@ -30,7 +30,7 @@ export function discordFailure(error: unknown): Extract<Sent, { kind: 'failed' }
   return { kind: 'failed', why: 'outage', text }
 }
 
-/** The channel is gone, or we are no longer let in: there is nothing to read, now or later. */
+/** The channel is gone or closed to us: there is nothing to read, now or later. */
 export function isShutOut(error: unknown): boolean {
   return error instanceof DiscordAPIError && (error.status === 403 || error.status === 404)
 }

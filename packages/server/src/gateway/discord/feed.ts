@@ -4,16 +4,16 @@ import { errorKind } from '../chat/error-kind.ts'
 
 /**
  * The messages of one channel, in order and complete. Discord sends a message once and takes no
- * acknowledgment; it repeats missed messages only if the connection can be resumed. So
- * the channel's history is the queue that survives: a feed that may have missed something, or that
- * could not make something durable in time, reads on behind the last message that it took.
+ * acknowledgment; it repeats missed messages only if the connection can be resumed. So the
+ * channel's history serves as the durable queue: a feed that may have missed a message, or could
+ * not store one in time, reads on from the last message that it took.
  *
- * A message is taken when `take` resolved; until then it is tried again. What was taken already is
- * passed over, and would be harmless.
+ * A message is taken when `take` resolved; until then it is tried again. Messages that were already
+ * taken are skipped; taking them again would be harmless.
  */
 export interface FeedTerms {
   readonly clock: Clock
-  /** Behind which message to begin: what came before it was durable before this process began. */
+  /** The message after which to begin; earlier ones were durable before this process started. */
   mark(): Promise<string>
   /** At most 100 behind `after`, oldest first. */
   read(after: string): Promise<readonly APIMessage[]>
@@ -73,7 +73,7 @@ export class Feed {
     if (this.#ended.signal.aborted) return
     this.#running ??= this.#drain().finally(() => {
       this.#running = null
-      // What came in between the last look and here.
+      // Messages that arrived since the last read.
       if (this.#isBehind || this.#queue.length > 0) this.#run()
     })
   }

@@ -3,7 +3,7 @@ import type { Incoming } from '../chat/platform.ts'
 
 /** Reads Discord's messages: the addressee, the text, unsupported parts. Pure. */
 
-/** Where a message was said, as far as the routes and the allow-list care. */
+/** The place of a message, as routes and the allow-list need it. */
 export interface ChannelInfo {
   readonly isPrivate: boolean
   /** For a thread the channel around it. */
@@ -72,7 +72,7 @@ function mentionsOf(id: string): readonly string[] {
   return [`<@${id}>`, `<@!${id}>`]
 }
 
-/** What was forwarded brings its own. */
+/** A forwarded message brings its own. */
 export function attachmentsOf(message: APIMessage): readonly APIAttachment[] {
   return [message, ...forwardedIn(message)].flatMap(({ attachments }) => attachments)
 }
@@ -81,7 +81,7 @@ function forwardedIn({ message_snapshots: snapshots = [] }: APIMessage) {
   return snapshots.map(({ message }) => message)
 }
 
-/** Other programs often say everything in a card; a card beside words repeats them. */
+/** Other programs often put their whole message in a card; a card beside text repeats it. */
 function wordsOf({ content, embeds }: Pick<APIMessage, 'content' | 'embeds'>): string {
   if (content !== '') return content
   const cards = embeds.map(({ title, description }) => [title, description])

@@ -11,9 +11,9 @@ import type { ChannelInfo } from './incoming.ts'
 import { isCommand, typedForm } from './slash.ts'
 
 /**
- * Slash commands from their arrival to their answer. Discord wants a first answer within three
- * seconds, so a waiting sign is sent at once; the command goes in as if it had been typed, and the
- * answer replaces the sign. Only the person who asked sees it.
+ * Slash commands from their arrival to their answer. Discord requires a first answer within three
+ * seconds, so a placeholder is sent at once; the command is handled as if it had been typed, and
+ * the answer replaces the placeholder. Only the person who asked sees it.
  */
 export interface SlashParts {
   readonly rest: REST
@@ -33,7 +33,7 @@ const KEY = /interaction-\d{1,20}$/
 
 export class SlashCommandHandler {
   readonly #parts: SlashParts
-  /** Tokens of those that are not answered yet, by the key they were handed in under. */
+  /** Tokens of unanswered commands, by their key. */
   readonly #asked = new Map<string, string>()
 
   constructor(parts: SlashParts) {
@@ -61,8 +61,8 @@ export class SlashCommandHandler {
   }
 
   /**
-   * Answers the command that this nonce belongs to. Null: it belongs to none. `late`: the command has
-   * its answer, and what only one person asked for must not be said to the whole channel.
+   * Answers the command that this nonce belongs to. Null: it belongs to none. `late`: the command
+   * already has an answer, and a private answer must not go to the whole channel.
    */
   async answer(nonce: string, content: string): Promise<string | 'late' | null> {
     const key = KEY.exec(nonce)?.[0]

@@ -28,7 +28,7 @@ export interface Diagnostics {
 
 const REHEARSAL_BYTES_MAX = 256 * 1024
 const REHEARSAL_AGE_MS_MAX = 3_600_000
-/** It draws twice a second; one that has been silent for so long is over. */
+/** It is drawn twice a second; after this long without a change the rehearsal is over. */
 const REHEARSAL_SILENT_MS = 10_000
 
 const count = z.number().int().min(0)

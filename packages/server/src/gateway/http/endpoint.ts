@@ -16,7 +16,7 @@ export interface Endpoint {
   /** As in OpenAPI: `/v1/sessions/{id}`. */
   readonly path: string
   readonly summary: string
-  /** Null: for every caller, without a token. */
+  /** Null: open to every caller, without a token. */
   readonly scope: Scope | null
   /** Not rate-limited. */
   readonly isUnlimited?: true
@@ -29,7 +29,7 @@ export interface Endpoint {
   readonly isBodyOptional?: true
   readonly isIdempotent?: true
   readonly isStream?: true
-  /** The body is taken as it comes, with its signature, and nothing of it is parsed. */
+  /** The body is kept as raw bytes with its signature and is not parsed. */
   readonly isSigned?: true
   readonly answers: Readonly<Record<number, AnswerForm>>
   readonly problems: readonly ProblemCode[]

@@ -6,16 +6,16 @@ import {
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 
 /**
- * Server-sent events. One timer keeps all streams alive: an idle one costs its socket and little more.
- * A client that reads slowly is waited for; the runtime drops live events for it meanwhile and reads
- * the stored ones again. One that takes nothing at all for too long is ended, and so is one whose
- * token was removed or ran out: that is looked up before anything is delivered, and at every beat.
+ * Server-sent events. One timer keeps all streams alive: an idle one costs its socket and little
+ * more. The stream waits for a slow client; meanwhile the runtime drops live events for it and
+ * reads the stored ones again. A stream ends if its client reads nothing for too long, or if its
+ * token was removed or has expired, which is checked before each delivery and at each heartbeat.
  */
 const RETRY = 'retry: 2000\n\n'
 const HEARTBEAT = ': \n\n'
 /** Events delivered per check of the token. */
 const BATCH_MAX = 64
-/** A store that cannot say whether a token is valid is asked again so often; events wait meanwhile. */
+/** How often a store that cannot check a token is asked again; events wait meanwhile. */
 const ASK_AGAIN_MS = 250
 
 /** JSON text has no line breaks, so an event is always one line of data. */

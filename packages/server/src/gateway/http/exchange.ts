@@ -58,7 +58,7 @@ export async function readJsonBody(
     throw new HttpProblem('media-type')
   }
   if (headers['content-encoding'] !== undefined) {
-    throw new HttpProblem('media-type', { detail: 'Packed bodies are not taken.' })
+    throw new HttpProblem('media-type', { detail: 'Compressed bodies are not accepted.' })
   }
   const bytes = await readBytes(incoming, limits.bodyBytesMax)
   return parseJson(decode(bytes), limits)
@@ -87,7 +87,7 @@ function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>
       else reject(tooLarge())
     })
     incoming.on('end', () => resolve(Buffer.concat(chunks)))
-    // Every request closes; only before its end does that mean anything. A Problem costs its trace.
+    // Every request closes, which matters only before its end. A Problem costs a stack trace.
     const cut = () => {
       if (!incoming.readableEnded) reject(new HttpProblem('bad-request'))
     }

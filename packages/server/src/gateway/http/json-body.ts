@@ -2,10 +2,10 @@ import type { JsonValue } from '#core/base/json'
 import { HttpProblem } from './problems.ts'
 
 /**
- * JSON from strangers. One pass over the text finds what `JSON.parse` would let through or only
- * notice too late: nesting that overflows the stack of later code, too many keys, a name
- * twice in one object (two readers would see two requests), the name that reaches a prototype,
- * numbers that are none. Right only for correct JSON, which the parser settles afterwards.
+ * Untrusted JSON. One pass over the text finds what `JSON.parse` would accept or notice too late:
+ * nesting that overflows the stack of later code, too many keys, a name twice in one object (two
+ * readers would see two requests), the name that reaches a prototype, numbers that are none. Right
+ * only for correct JSON, which the parser settles afterwards.
  */
 export interface JsonLimits {
   readonly depthMax: number
@@ -37,7 +37,7 @@ function findFault(text: string, { depthMax, keysMax }: JsonLimits): string | un
       const names = open.at(-1)
       if (names && text.charCodeAt(skipBlank(text, end + 1)) === COLON) {
         const name = readName(text.slice(at, end + 1))
-        if (name === undefined) return 'A name holds an escape that JSON has not.'
+        if (name === undefined) return 'A name contains an escape that JSON does not have.'
         if (name === '__proto__') return 'The name __proto__ is not accepted.'
         if (names.has(name)) return 'An object has the same name twice.'
         names.add(name)
@@ -67,7 +67,7 @@ function endOfString(text: string, start: number): number {
   return -1
 }
 
-/** Names are compared as they mean, not as they are spelled. */
+/** Names are compared after unescaping. */
 function readName(quoted: string): string | undefined {
   if (!quoted.includes('\\')) return quoted.slice(1, -1)
   try {

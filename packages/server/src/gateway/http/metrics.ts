@@ -4,9 +4,9 @@ import type { Runtime } from '../../runtime/runtime.ts'
 import { dayStart } from '../../runtime/usage.ts'
 
 /**
- * Figures for Prometheus. What the sessions do is counted from the stored events, so it covers the
- * whole store from the moment this process began: with several processes on one store take the
- * largest, not the sum. Labels are words of ours; a session's id is never one.
+ * Metrics for Prometheus. Session figures are counted from the stored events, so they cover the
+ * whole store since this process started: with several processes on one store take the largest, not
+ * the sum. Labels are fixed words, never a session's id.
  */
 const TRIGGERS_MAX = 10_000
 const AGENTS_MAX = 200

@@ -30,7 +30,7 @@ const KEEP_ALIVE_MS = 30_000
 const BEGUN_PER_TURN = 32
 const CHECK_MS = 1_000
 
-/** Connections beyond the limits that are still answered on the signs of life. */
+/** Connections beyond the limits that are still answered on the health checks. */
 const RESERVE = 16
 const SIGNS_OF_LIFE = /^\/(?:healthz|readyz)(?:\?|$)/
 
@@ -55,11 +55,11 @@ interface Connection {
 }
 
 /**
- * The socket's side: how many may connect, how long a request may take to arrive, and an end in
- * order. Node counts a connection that never sent anything as busy and would wait for it, so which
- * ones have a request under way is kept here. Where no more may connect, the one that has been idle
- * longest is closed, else one that waits for its client: to send the rest of a body, or to read an
- * answer. Where there is none, a few are still asked in and get the signs of life.
+ * The socket side: how many clients may connect, how long a request may take to arrive, and an
+ * orderly shutdown. Node counts a connection that never sent anything as busy and would wait for
+ * it, so connections with a request in progress are tracked here. At the limit, the connection that
+ * has been idle longest is closed, or one that waits for its client to send the rest of a body or
+ * to read an answer. If there is none, a few more connections are accepted for the health checks.
  */
 export class NodeServer {
   readonly #server: Server
@@ -135,7 +135,7 @@ export class NodeServer {
     })
   }
 
-  /** Takes nothing new; running requests are answered within the grace period. */
+  /** Accepts nothing new; running requests are answered within the grace period. */
   async close(): Promise<void> {
     this.#isClosing = true
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()))

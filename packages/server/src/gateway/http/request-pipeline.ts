@@ -18,10 +18,9 @@ import { HttpProblem, toHttpProblem } from './problems.ts'
 import type { RoutedRequest } from './router.ts'
 
 /**
- * One request from its first check to its answer, always in this order: the host it was sent to,
- * the page it came from, who asks, how often, what they may; then its form; then what it wants.
- * The body is read only after every check of its sender has passed. Errors thrown on
- * the way become problems of the table.
+ * One request from its first check to its answer, always in this order: host, origin, caller, rate,
+ * scope; then the form of the request; then the endpoint. The body is read only after every check
+ * of its sender has passed. Errors thrown on the way become problems of the table.
  */
 export interface PipelineDependencies {
   readonly edge: EndpointContext
@@ -160,8 +159,8 @@ export class RequestPipeline {
   }
 
   /**
-   * The token is looked up before anything is counted: others at the same address, behind one proxy
-   * or on one host, may fail as often as they like without keeping out a caller with a valid token.
+   * The token is looked up before anything is counted: failures of others at the same address,
+   * behind one proxy or on one host, never block a caller with a valid token.
    */
   async #identify(incoming: IncomingMessage, endpoint: Endpoint): Promise<Principal> {
     const { addresses } = this.#parts
@@ -194,7 +193,7 @@ export class RequestPipeline {
     if (isDirect && (isOwn || (await isOwnUser(socket)))) return principal
     throw unauthorized(
       'Without a token only the user who runs the server may call it, and not through a proxy. ' +
-        'That user makes one with `throughline tokens create`.',
+        'That user creates one with `throughline tokens create`.',
     )
   }
 

@@ -10,7 +10,7 @@ import type { JsonObject } from '#core/base/json'
 import type { UserPart } from '#core/message/message'
 import { rehearsal } from './diagnostics.ts'
 
-/** What comes in, checked, and what goes out, described. */
+/** Schemas that check requests and describe responses. */
 
 const COUNT_MAX = 2 ** 31 - 1
 
@@ -49,13 +49,13 @@ export const readableIdText = z
   })
   .meta({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}(\\.snapshot\\.[1-9][0-9]{0,9})?$' })
 
-/** Text is kept byte for byte, so it must be text: half a surrogate pair is none. */
+/** Text is kept byte for byte, so it must be valid: no lone surrogates. */
 const text = (lengthMax: number) =>
   z
     .string()
     .min(1)
     .max(lengthMax)
-    .refine((value) => value.isWellFormed(), { error: 'holds a lone surrogate' })
+    .refine((value) => value.isWellFormed(), { error: 'contains a lone surrogate' })
 
 const MESSAGE_LENGTH_MAX = 4_000_000
 const NAME_LENGTH_MAX = 128

@@ -20,13 +20,13 @@ import { Router } from './router.ts'
 import { type HookOptions, readHook } from './webhook.ts'
 
 /**
- * The HTTP edge: everything a runtime can do, over a socket. It listens on loopback unless
+ * The HTTP gateway: everything a runtime can do, over a socket. It listens on loopback unless
  * configured otherwise, and on other addresses only if a token exists.
  */
 export interface HttpOptions {
   readonly runtime: Runtime
   readonly host?: string
-  /** 0: any free one. */
+  /** The port; 0: any free port. */
   readonly port?: number
   /** A Unix domain socket beside the port; its file is for the server's own user alone. */
   readonly socket?: string | undefined
@@ -37,7 +37,7 @@ export interface HttpOptions {
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
   readonly clock?: Clock
-  /** Names under which the server may be called, beside its own address. */
+  /** Host names under which clients may call the server, beside its own address. */
   readonly allowedHosts?: readonly string[]
   /** Origins of pages that may call it, beside its own. */
   readonly allowedOrigins?: readonly string[]
@@ -46,7 +46,7 @@ export interface HttpOptions {
   readonly forwardingHeader?: ForwardingHeader
   /** The web page; nothing is served where the folder does not exist. */
   readonly dashboardFolder?: string
-  /** What else is on the disk for those who look. */
+  /** Further facts on the disk, for operators. */
   readonly diagnostics?: DiagnosticsSources
 }
 

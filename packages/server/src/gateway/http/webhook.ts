@@ -35,8 +35,8 @@ export class HookSecretError extends KnownError {
 
   constructor(hook: string) {
     super(
-      `The secret of the hook ${hook} is not one of Standard Webhooks: \`whsec_\` and at least ` +
-        `${KEY_BYTES_MIN} bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)"`,
+      `The secret of the hook ${hook} is not in the form of Standard Webhooks: \`whsec_\` and at least ` +
+        `${KEY_BYTES_MIN} bytes in base64. Create one: echo "whsec_$(openssl rand -base64 32)"`,
     )
   }
 }

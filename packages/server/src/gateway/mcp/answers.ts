@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What the tools take and give. Programs read these shapes; models read the descriptions. */
+/** Input and output of the tools. Programs read these shapes; models read the descriptions. */
 const sessionName = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: 'should be 1 to 64 letters, digits, "_" or "-"' })
@@ -112,7 +112,7 @@ export const recallOutput = z.object({
   next: z
     .object({ from: z.int(), offset: z.int() })
     .nullable()
-    .describe('Where to go on; null: this was all that was asked for.'),
+    .describe('Where to continue; null: this was all that you asked for.'),
 })
 
 export const statusInput = z.strictObject({ session: sessionName })
@@ -132,7 +132,7 @@ export const statusOutput = z.object({
   compaction: z
     .object({ entry: z.int(), covers: z.int(), summary: z.string() })
     .nullable()
-    .describe('The handoff in effect: it stands for entries 1 to `covers`.'),
+    .describe('The handoff in effect: it replaces entries 1 to `covers`.'),
   isServed: z.boolean().describe('Some process runs sessions of this store now.'),
 })
 

@@ -28,6 +28,6 @@ export async function serveMcp(
   const handle = serveStdio(() => buildMcpServer(parts), { transport, onerror: onError })
   await gone.promise
   await handle.close()
-  // A client that goes on writing must not keep the process alive.
+  // A client that keeps writing must not keep the process alive.
   input.destroy()
 }

@@ -23,15 +23,15 @@ import {
 } from './answers.ts'
 
 /**
- * Recall for agents that run elsewhere: they hand in what was said, and find it again long after
- * their own context has dropped it. Five tools; what they do not understand they refuse, and what
- * they take is durable when they answer. They reach the sessions of one agent, or some of those; any
- * other session looks as if it did not exist.
+ * Recall for agents that run elsewhere: they append messages, and find them long after their own
+ * context has dropped them. It offers five tools, which refuse invalid input; accepted messages are
+ * durable when a tool answers. They reach the sessions of one agent, or some of those; any other
+ * session looks as if it did not exist.
  */
 export interface McpServerParts {
   readonly runtime: Runtime
   readonly history: ForeignHistory
-  /** Whose sessions are made and reached here, and the window that their contexts are counted for. */
+  /** The agent whose sessions are created and used here, and the window of its model. */
   readonly agent: string
   /** Only these sessions; null: all of the agent. */
   readonly sessions: ReadonlySet<string> | null
@@ -110,7 +110,7 @@ export function buildMcpServer(parts: McpServerParts): McpServer {
   return server
 }
 
-/** What went wrong outside our code is an answer that can be read; everything else is reported. */
+/** Expected failures become a readable answer; everything else is reported. */
 async function answered<Output extends object>(run: () => Promise<Output>) {
   try {
     const output = await run()
@@ -152,27 +152,27 @@ async function append(
             note: APPEND_NOTES[outcome.kind] ?? null,
           }
     answers.push({ key, ...answer })
-    // What follows must not stand before what was not taken.
+    // Later messages must not come before one that was not accepted.
     if (answer.outcome === 'busy' || answer.outcome === 'gone') break
   }
   return { session, messages: answers }
 }
 
 const APPEND_NOTES: { readonly [outcome: string]: string } = {
-  conflict:
-    'This key was used before, with another text or in another session; nothing was changed.',
-  busy: 'Somebody works on the session just now; send this and what follows again.',
+  conflict: 'This key was used before, with another text or in another session; nothing changed.',
+  busy: 'Another process is using the session; send this message and the following ones again.',
   gone: 'The session was purged; its id is never used again.',
   refused: 'This id cannot be used here; choose another.',
 }
 
-/** A session that an agent of this product answers: what is said to it begins a turn. */
+/** A session that an agent of Throughline answers: a message to it starts a turn. */
 async function admit(
   session: Session,
   { key, role, text }: { readonly key: string; readonly role: string; readonly text: string },
 ) {
   const refused = (note: string) => ({ outcome: 'refused' as const, entry: null, mail: null, note })
-  if (role !== 'user') return refused('An agent runs this session; only user messages are taken.')
+  if (role !== 'user')
+    return refused('An agent runs this session; only user messages are accepted.')
   const admission = await session.admit({ source: SOURCE, key, parts: [{ type: 'text', text }] })
   switch (admission.kind) {
     case 'admitted':
@@ -184,7 +184,7 @@ async function admit(
     case 'conflict':
       return { outcome: 'conflict' as const, entry: null, mail: null, note: conflictNote }
     default:
-      return refused(`It was not taken: ${admission.kind}.`)
+      return refused(`The message was not accepted: ${admission.kind}.`)
   }
 }
 
@@ -294,8 +294,8 @@ async function compact(
   }
   if (end === null) {
     const note = served
-      ? `Asked for, and not done within ${waitSeconds} s. It goes on without you.`
-      : 'Asked for. Nobody serves this store now: it is done once `throughline serve` runs with ' +
+      ? `Requested, but not done within ${waitSeconds} s. It continues in the background.`
+      : 'Requested. No process serves this store now; it will be done once `throughline serve` runs with ' +
         'an agent of this name.'
     return { session, outcome: 'asked', isServed: served, ...none, note }
   }
@@ -307,7 +307,7 @@ async function compact(
   const newest = await handle.compactions({ limit: COMPACTIONS_READ })
   const committed = newest?.find(({ state }) => state === 'committed')
   const { covers, tokensBefore, tokensAfter } = committed ?? none
-  const note = covers === null ? 'Compacted.' : `A handoff stands for entries 1 to ${covers}.`
+  const note = covers === null ? 'Compacted.' : `A handoff replaces entries 1 to ${covers}.`
   return {
     ...{ session, outcome: 'compacted', isServed: served, covers, tokensBefore, tokensAfter, note },
   }
@@ -315,7 +315,7 @@ async function compact(
 
 async function isServed(runtime: Runtime): Promise<boolean> {
   const { runners } = await runtime.health()
-  // Whoever only writes history down registers for that moment, under such a name.
+  // A process that only appends history registers for that moment, under such a name.
   return runners.some(({ id }) => !/^(?:mcp|import)-/.test(id))
 }
 
@@ -337,7 +337,7 @@ async function find(
 
 function unknown(name: string): UnknownSessionNameError {
   return new UnknownSessionNameError(
-    `There is no session ${name} here. session_append makes one with its first message.`,
+    `There is no session ${name} here. session_append creates one with its first message.`,
   )
 }
 

@@ -9,7 +9,7 @@ import { MCP_LINE_BYTES_MAX } from './answers.ts'
 /**
  * The Model Context Protocol over a pair of streams, one message a line. The transport of the SDK
  * closes itself at the first line beyond its limit and leaves the input unread; this one skips the
- * line, answers it with an error, and goes on reading until the input ends.
+ * line, answers it with an error, and continues reading until the input ends.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void
@@ -112,7 +112,7 @@ function messageOf(value: unknown): JSONRPCMessage | undefined {
 
 type Line =
   | { readonly kind: 'whole'; readonly text: string }
-  /** Its beginning and its end; what was between them is gone. */
+  /** Its beginning and its end; the middle was dropped. */
   | { readonly kind: 'too-long'; readonly head: string; readonly tail: string }
 
 const EDGE_BYTES = 1_024
@@ -167,7 +167,7 @@ export class BoundedLines {
   }
 }
 
-/** Only strings before it: no id of something nested can stand there. */
+/** Only strings come before it, so no nested id can match. */
 const FIRST_ID =
   /^\s{0,9}\{\s{0,9}(?:"(?:jsonrpc|method)"\s{0,9}:\s{0,9}"[^"\\]{0,200}"\s{0,9},\s{0,9}){0,2}"id"\s{0,9}:\s{0,9}(\d{1,15}|"[^"\\]{1,200}")\s{0,9},/
 /** The last member of the outermost object: its brace ends the line. */

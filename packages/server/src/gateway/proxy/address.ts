@@ -60,9 +60,9 @@ export function refusalFor(url: string, headers: IncomingHttpHeaders): ProxyRefu
 }
 
 /**
- * A page in a browser can send requests to this computer. Browsers say which site or which origin
- * a request is from (a websocket's, its origin only), and a page that reaches this computer under a
- * name of its own asks for that name.
+ * A page in a browser can send requests to this computer. Browsers say which site or which origin a
+ * request is from (a websocket's, its origin only), and a page that reaches this computer under its
+ * own host name sends that name.
  */
 function isOfPage({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
   if (site !== undefined && site !== 'none' && site !== 'same-origin') return true

@@ -17,8 +17,8 @@ import { answerCompaction } from './compaction-answer.ts'
 import { answerHeaders, Upstream, type Upstreams } from './upstream.ts'
 
 /**
- * The proxy between clients and their providers. It passes on what it does not know, holds nothing
- * back, and stores no header: credentials go from the client to the provider and nowhere else.
+ * The proxy between clients and their providers. It forwards what it does not know, delays nothing,
+ * and stores no header: credentials go from the client to the provider and nowhere else.
  */
 export interface ProxyOptions {
   readonly recorder: Pick<Recorder, 'begin'>
@@ -34,7 +34,7 @@ export interface ProxyOptions {
 export interface RunningProxy {
   readonly url: string
   readonly port: number
-  /** Whose programs are answered: those of the user who runs it, where the system tells. */
+  /** Who may use it: programs of the user who runs it, if the system reports that. */
   readonly open: 'own-user' | 'every-user'
   /** Answers under way are cut; what was recorded stays. */
   close(): Promise<void>
@@ -48,9 +48,9 @@ export async function serveProxy(options: ProxyOptions): Promise<RunningProxy> {
   const upstream = new Upstream(options.proxyEnv ?? {})
   const proxy = new ProxyServer(options, upstream)
   const server = createServer((request, response) => void proxy.handle(request, response))
-  // A client waits for a model as long as it likes.
+  // Clients set their own time limits for a model.
   Object.assign(server, { requestTimeout: 0, timeout: 0, keepAliveTimeout: 65_000 })
-  // The server itself forgets those that were upgraded, and knows none that were handed over.
+  // The server forgets upgraded connections and does not know those handed over.
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -100,7 +100,7 @@ class ProxyServer {
     await Promise.all(this.#open)
   }
 
-  /** Whose connections are taken, from now on; requests wait for it. */
+  /** The check of a connection's owner; requests wait for it. */
   async findPeers(port: number): Promise<RunningProxy['open']> {
     const peers = await PeerUsers.open(port).catch(() => null)
     this.#peers.resolve(peers)
@@ -131,7 +131,7 @@ class ProxyServer {
     // Another user could have a stored handoff sent, and record into a conversation.
     const isOwn = (await (await this.#peers.promise)?.isOwner(socket)) ?? true
     if (isOwn) return null
-    const message = 'This proxy answers programs of the user who runs it, and of no other.'
+    const message = 'This proxy answers only programs of the user who runs it.'
     return { status: 403, message }
   }
 
@@ -202,7 +202,7 @@ function isRecorded({ method, headers }: IncomingMessage, { pathname }: ProxyAdd
   return method === 'POST' && isPlain && bytes <= BODY_BYTES_MAX && RECORDED.test(pathname)
 }
 
-/** The answer as it arrives: each piece goes to the client before it is looked at. */
+/** Passes the answer on as it arrives: each piece goes to the client before it is read. */
 async function follow(
   answer: IncomingMessage,
   response: ServerResponse,

@@ -7,7 +7,7 @@ import {
 import { request as askHttps, Agent as SecureAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
 
-/** The providers behind the proxy: where each kind of request goes on to. */
+/** The providers behind the proxy: the destination of each kind of request. */
 export interface Upstreams {
   readonly anthropic: URL
   readonly openai: URL
@@ -43,7 +43,7 @@ export class Upstream {
 
   /**
    * The answer's headers, as soon as they are there. A connection that the provider closed while it
-   * was idle is replaced once: nothing of the request was heard.
+   * was idle is replaced once, because the provider received nothing of the request.
    */
   async ask(to: URL, outbound: Outbound, signal: AbortSignal, source?: IncomingMessage) {
     try {

@@ -4,8 +4,8 @@ import type { Sent } from '../chat/platform.ts'
 type Failed = Extract<Sent, { kind: 'failed' }>
 
 /**
- * What Telegram's refusals mean for us. What is not known is treated as an outage: tried again,
- * never given up, and said to the operator by the reply that waits.
+ * The meaning of Telegram's errors. An unknown error is treated as an outage: it is retried without
+ * end, and the waiting reply shows it to the operator.
  */
 export function readTelegramFailure(error: unknown): Failed {
   if (!(error instanceof GrammyError)) return failed('outage', 'Telegram cannot be reached.')

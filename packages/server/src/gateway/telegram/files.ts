@@ -3,17 +3,17 @@ import type { UserPart } from '#core/message/message'
 import { attachedPart } from '../chat/attached.ts'
 import type { RemoteFile } from './updates.ts'
 
-/** What the Bot API itself hands out at most. */
+/** The Bot API's own limit. */
 const BYTES_MAX = 20 * 1024 * 1024
 const FETCH_MS_MAX = 60_000
 const TRIES_MAX = 3
 const AGAIN_MS = 500
-/** Relative, without a way up: nothing but the files of the configured server can be named. */
+/** Relative, without `..`: it can name only files of the configured server. */
 const PATH = /^(?!.*(?:^|\/)\.\.?(?:\/|$))[\w.-][\w./ -]{0,300}$/
 
 /**
- * Pictures and files from the server that is configured, whatever a message or an answer says; no
- * redirect is followed. A note replaces a missing file, so it never holds up a message.
+ * Fetches pictures and files from the configured server only, whatever a message or an answer says;
+ * no redirect is followed. A note replaces a missing file, so it never holds up a message.
  */
 export class TelegramFiles {
   readonly #api: Api

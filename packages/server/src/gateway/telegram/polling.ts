@@ -7,9 +7,9 @@ import { isConflict, isUnauthorized, readTelegramFailure } from './failures.ts'
 import { UPDATE_KINDS } from './updates.ts'
 
 /**
- * Asks for updates, one batch after another. Telegram takes the offset of a question as the
- * acknowledgment of everything before it, so the offset moves past an update only when that update
- * was taken in; one that could not be is taken in again, and nothing overtakes it.
+ * Polls for updates, one batch after another. Telegram treats the offset of a request as the
+ * acknowledgment of everything before it, so the offset moves past an update only after that update
+ * was accepted; one that failed is tried again, and nothing overtakes it.
  */
 export interface Polling {
   readonly api: Api
@@ -29,11 +29,11 @@ const BYE_MS_MAX = 2_000
 const CONFLICT =
   'Another process asks Telegram for updates with the same token, so each of us gets only some of ' +
   'them. Stop one of the two, or give it another bot.'
-export const REFUSED = 'Telegram does not know this token. Ask @BotFather for the present one.'
+export const REFUSED = 'Telegram does not know this token. Ask @BotFather for the current one.'
 export const UNREACHABLE = 'Telegram cannot be reached; trying again.'
 /** About ten seconds. */
 export const QUIET_FAILURES_MAX = 3
-const NOT_TAKEN = 'An update of Telegram cannot be taken in; it is tried again until it can.'
+const NOT_TAKEN = 'An update of Telegram cannot be stored; trying again.'
 
 export async function pollUpdates(polling: Polling): Promise<void> {
   const { api, signal, report } = polling

@@ -34,9 +34,9 @@ import { Webhook, type WebhookAddress } from './webhook.ts'
 
 export interface TelegramOptions {
   readonly token: string
-  /** `https://api.telegram.org`, or a Bot API server of one's own. */
+  /** `https://api.telegram.org`, or your own Bot API server. */
   readonly apiRoot: string
-  /** Telegram brings updates to this address; without it they are asked for. */
+  /** Telegram pushes updates to this address; without it the bot polls. */
   readonly webhook?: Omit<WebhookAddress, 'path'> & { readonly url: string }
   readonly clock?: Clock
   /** How long until something that failed is tried again, the first time. */
@@ -59,7 +59,7 @@ export class TelegramTokenError extends KnownError {
 const TOKEN = /^(\d{1,20}):[\w-]{1,200}$/
 const REQUEST_SECONDS_MAX = 60
 const RETRY_MS = 1_000
-/** Sending looks at an outage this much more seldom than receiving does. */
+/** Sending retries after an outage this much less often than receiving. */
 const OUTAGE_RETRIES = 10
 /** Telegram allows about one message a second in a chat and twenty a minute in a group. */
 const EDIT_EVERY_MS = 3_000
@@ -67,7 +67,7 @@ const CAPABILITIES: PlatformCapabilities = {
   edits: true,
   threads: true,
   images: true,
-  // 4096 after markup; ours only ever takes characters away.
+  // 4096 after markup, which only removes characters.
   lengthMax: 4_096,
   editEveryMs: EDIT_EVERY_MS,
   typingMs: 4_500,
@@ -75,7 +75,7 @@ const CAPABILITIES: PlatformCapabilities = {
 }
 
 const ALBUMS_MAX = 1_000
-const UNREADABLE = 'An update of Telegram could not be read and was left out.'
+const UNREADABLE = 'An update of Telegram could not be read and was skipped.'
 
 /** Telegram through grammY. The Bot API has no nonce: see `ReplyPresenter` for what that means. */
 export class Telegram implements Platform {
@@ -149,7 +149,7 @@ export class Telegram implements Platform {
       return
     }
     await this.#until(report, async () => {
-      // One after another: what could not be taken in is brought again before what came behind it.
+      // One after another: Telegram repeats an update that failed before those after it.
       const terms = { secret_token: options.secret, max_connections: 1 }
       const asked = { ...terms, allowed_updates: UPDATE_KINDS }
       await this.#bot.api.setWebhook(url, asked, grammySignal(signal))
@@ -224,7 +224,7 @@ export class Telegram implements Platform {
     return to
   }
 
-  /** With markup; where Telegram does not like it, in plain words. */
+  /** With markup; if Telegram refuses it, as plain text. */
   async #attempt(
     call: (text: string, markup: { parse_mode?: 'HTML' }) => Promise<string>,
     text: string,
@@ -249,7 +249,7 @@ export class Telegram implements Platform {
     return { ...failure, retryAfterMs: (this.#options.retryMs ?? RETRY_MS) * OUTAGE_RETRIES }
   }
 
-  /** What cannot be read now cannot be read later either: it must not hold up the rest. */
+  /** An unreadable update stays unreadable, so it must not block the rest. */
   #read(update: Update, me: Bot['botInfo'], { report }: PlatformHandlers): Incoming | null {
     try {
       const incoming = readUpdate(update, me, (files) => this.#files.fetchAll(files))

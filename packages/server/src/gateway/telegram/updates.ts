@@ -4,7 +4,7 @@ import type { UserPart } from '#core/message/message'
 import { readTyped, SLASH_COMMANDS } from '../chat/commands.ts'
 import type { Incoming } from '../chat/platform.ts'
 
-/** What we ask Telegram for; everything else it keeps to itself. */
+/** The kinds of updates that we request from Telegram. */
 export const UPDATE_KINDS = ['message', 'edited_message'] as const
 
 /** They are 32-bit numbers. */

@@ -4,8 +4,8 @@ import type { Update } from 'grammy/types'
 import { isObject, type JsonValue } from '#core/base/json'
 
 /**
- * Where Telegram brings updates itself. Only who knows the secret is listened to, and each update is
- * answered after it was taken in: anything but a success makes Telegram bring it again.
+ * The endpoint to which Telegram pushes updates. Requests need the secret, and each update is
+ * answered after it was accepted: on any other status Telegram repeats it.
  */
 export interface WebhookAddress {
   readonly host: string

@@ -33,9 +33,9 @@ export interface TaskTerms {
 }
 
 export interface CompactionPlan {
-  /** False: only what a person asks for, and what a turn cannot go on without. */
+  /** False: compact only on request, and when a turn cannot continue otherwise. */
   readonly isAutomatic: boolean
-  /** The preset, and over it what the file says. */
+  /** The preset, overridden by the file. */
   readonly budget: BudgetSettings
   /** Replaces the built-in instructions. */
   readonly prompt?: string
@@ -73,7 +73,7 @@ export function agentsOf(
   })
 }
 
-/** Whether anything asks the built-in model, so that its server must run. */
+/** Whether any agent or task uses the built-in model, so that its server must run. */
 export function needsStandIn(config: Config): boolean {
   const routes = [
     ...Object.values(config.agents).flatMap(({ model, fallbacks }) => [model, ...fallbacks]),
@@ -114,7 +114,7 @@ function routeIn(task: TaskRoute): TaskFallback {
 }
 
 const STAND_IN = 'stand-in'
-/** It takes any size; this small, a first conversation soon shows how it is compacted. */
+/** Any size works; with a small window a first conversation soon shows a compaction. */
 const STAND_IN_TOKENS = 16_000
 
 function routeOf({ provider, model, ...rest }: MainRoute, standInUrl: string): RouteConfig {
@@ -180,8 +180,8 @@ export function compactionPlan(
 }
 
 /**
- * A session compacts ahead of need from its soft threshold on. Where that is switched off, the
- * threshold is the hard limit itself: only the compaction without which no step fits is left.
+ * A session compacts ahead of need from its soft threshold on. If that is switched off, the
+ * threshold is the hard limit, so a session compacts only when the next step would not fit.
  */
 function settingsOf(
   { compaction: { idleSeconds } }: Config,

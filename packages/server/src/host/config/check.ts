@@ -19,7 +19,7 @@ interface CheckContext {
 }
 
 export function checkConfig(config: Config, context: CheckContext): Checked {
-  // Nothing is sent anywhere: any address serves to see the routes as they will be.
+  // Nothing is sent, so any address will do for building the routes.
   const agents = agentsOf(config, { standInUrl: 'http://127.0.0.1' })
   return {
     problems: agents.flatMap((agent) => thresholdProblems(agent, config, context)).slice(0, 1),
@@ -103,7 +103,7 @@ function toolWarnings({ agents }: Config, { originOf }: CheckContext): readonly 
     .filter(([, { tools }]) => tools.process.enabled && tools.process.programs.length === 0)
     .map(([name]) => ({
       origin: originOf(['agents', name, 'tools', 'process']),
-      text: `The agent ${name} has the tool process and may start no program; list some under \`programs\`.`,
+      text: `The agent ${name} has the tool process but may start no program; list some under \`programs\`.`,
     }))
 }
 
@@ -121,18 +121,18 @@ function taskWarnings(
     const [{ provider }] = all.forTask('compaction')
     if (compaction.atProvider && provider !== 'anthropic') {
       const why = SEALED.includes(provider)
-        ? `what ${provider} makes of a conversation only ${provider} can read`
+        ? `only ${provider} can read its own compactions`
         : `${provider} has no known compaction endpoint`
       doubt(
         ['auxiliary', 'compaction', 'atProvider'],
-        `\`auxiliary.compaction.atProvider\` has no effect for the agent ${name}: ${why}. The model is asked in words.`,
+        `\`auxiliary.compaction.atProvider\` has no effect for the agent ${name}: ${why}. The model gets a written request instead.`,
       )
     }
     const isBlind = !capabilitiesOf(all.main).seesImages
     if (isBlind && !all.forTask('vision').some((route) => capabilitiesOf(route).seesImages)) {
       doubt(
         ['auxiliary', 'vision'],
-        `The model of the agent ${name} sees no images, and no route of \`auxiliary.vision\` does: images will be named and not described.`,
+        `The model of the agent ${name} sees no images, and no route of \`auxiliary.vision\` does: images will be named but not described.`,
       )
     }
   }

@@ -9,7 +9,7 @@ export interface ConfigChange {
   readonly needsRestart: readonly string[]
 }
 
-/** `started` is what the process began with, and for which it started what it needs. */
+/** `started` is the configuration that the process started with. */
 export function compareConfigs(
   before: Config,
   after: Config,

@@ -77,14 +77,14 @@ function kindsOf(issue: z.core.$ZodIssueInvalidUnion): string {
   return options?.join(', ') ?? 'the known kinds'
 }
 
-/** Of several forms the one whose kind of value was given; undefined when none was. */
+/** Of several forms, the one that matches the kind of the given value; undefined if none does. */
 function branchMeant(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
   return issue.errors.find((branch) =>
     branch.every((each) => each.path.length > 0 || each.code === 'unrecognized_keys'),
   )
 }
 
-/** The schema's own sentences go on from the name of the key. */
+/** The schema's own sentences continue after the name of the key. */
 function isOurs(message: string): boolean {
   return /^(?:should|is|has) /.test(message)
 }

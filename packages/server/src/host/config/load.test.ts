@@ -126,7 +126,7 @@ describe('loadConfig', () => {
 
   it('tells what is no YAML', () => {
     expect(problemsOf('agents:\n  main: [1, 2\nhttp: {}\n')[0]).toMatch(
-      /^throughline\.yaml:\d+:\d+: This is not YAML as it should be: /,
+      /^throughline\.yaml:\d+:\d+: This is not valid YAML: /,
     )
     expect(problemsOf('just words')).toEqual([
       'throughline.yaml:1:1: The file should hold keys and values, such as `store: sessions.db`.',
@@ -312,7 +312,7 @@ describe('deeper checks', () => {
       [
         "throughline.yaml:2:14: The context window of home-made is unknown; 32768 tokens are assumed. Set \`windowTokens\` beside the model.",
         "throughline.yaml:3:14: The variable ANTHROPIC_API_KEY is empty; claude-sonnet-4-5 will refuse to answer the agent b.",
-        "throughline.yaml:3:80: The agent b has the tool process and may start no program; list some under \`programs\`.",
+        "throughline.yaml:3:80: The agent b has the tool process but may start no program; list some under \`programs\`.",
         "throughline.yaml:4:6: The agents b and B differ only in case or dashes; environment variables cannot name the second.",
         "throughline.yaml:5:14: 0.0.0.0 can be reached from other machines; callers need a token there.",
       ]

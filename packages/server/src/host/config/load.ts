@@ -28,17 +28,17 @@ import {
 import { type Config, configSchema } from './schema/schema.ts'
 
 /**
- * From what people wrote to a configuration that can be trusted: flags before environment before
- * file before defaults. All mistakes are reported at once. Only this file reads the disk; the
- * environment is handed in.
+ * Builds a checked configuration. Flags override the environment, which overrides the file, which
+ * overrides defaults. All mistakes are reported at once. Only this file reads the disk; the caller
+ * passes the environment.
  */
 export interface LoadRequest {
-  /** Absent: `THROUGHLINE_CONFIG`, else searched upward from `cwd`, else the user's own. */
+  /** Absent: `THROUGHLINE_CONFIG`, then a search upward from `cwd`, then the user's own. */
   readonly path?: string
   /** `path` was found by an earlier search, not named by a person: it is checked again. */
   readonly isPathFound?: boolean
   readonly env: ConfigEnvironment
-  /** What stood behind `--set`: `key=value`. */
+  /** The arguments of `--set`: `key=value`. */
   readonly flags: readonly string[]
   readonly cwd: string
   /** Skips the checks of agents and models, for compacting a file. */
@@ -55,13 +55,13 @@ export interface Loaded {
   readonly warnings: readonly ConfigProblem[]
   /** Null: there is no file. */
   readonly file: string | null
-  /** The file was searched for, and not named by a person. */
+  /** The file was found by searching; the user did not name it. */
   readonly isFileFound: boolean
-  /** The file and the texts it names: what a change is looked for in. */
+  /** The file and the texts it names, which are watched for changes. */
   readonly files: readonly string[]
   /**
-   * Where programs are started: the folder of the file. Many programs run what lies in their folder
-   * (`npx`, `python -m`), and the working folder may be one that other users write to.
+   * The folder that programs start in: that of the file. Many programs run code from their folder
+   * (`npx`, `python -m`), and other users may be able to write to the working folder.
    */
   readonly folder: string
 }
@@ -78,7 +78,7 @@ export function loadConfig(request: LoadRequest): LoadResult {
   const { env, flags, cwd } = request
   const { file, isFound } = findConfig(request)
   const fileName = file === null ? '' : displayPath(file, cwd)
-  // A file that a person named is trusted, with everything that it names.
+  // A file that the user named is trusted, with everything that it names.
   const trust = isFound ? trustOf(env) : undefined
   const text = file === null ? '' : readFile(file, cwd, trust)
   if (typeof text !== 'string') {
@@ -102,7 +102,7 @@ export function loadConfig(request: LoadRequest): LoadResult {
     return isForeign ? { problem: `${text.problem}. ${CHANGE_OR_NAME}` } : text
   })
   const files = [
-    // Where there is none, one may be made.
+    // If there is none, one may be created.
     file ?? join(cwd, CONFIG_NAME),
     ...whole.taken.map(({ path, origin }) => resolve(baseOf(origin), path)),
   ]
@@ -195,7 +195,7 @@ export const CONFIG_NAME = 'throughline.yaml'
 const TEXT_BYTES_MAX = 1024 * 1024
 
 interface Found {
-  /** Null: there is none. A path that was asked for is taken whether it exists or not. */
+  /** Null: there is none. A named path is returned even if it does not exist. */
   readonly file: string | null
   readonly isFound: boolean
 }
@@ -223,7 +223,7 @@ function userFolder(env: ConfigEnvironment): string | undefined {
   return env['HOME'] ? join(env['HOME'], '.config') : undefined
 }
 
-/** An unsearchable folder may hold a file; reading it reports the reason. */
+/** An unsearchable folder may contain a file; reading it reports the reason. */
 function mayBeFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === true

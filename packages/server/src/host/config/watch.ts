@@ -5,16 +5,16 @@ import { type Loaded, type LoadRequest, loadConfig } from './load.ts'
 import type { ConfigProblem } from './read/problem.ts'
 
 /**
- * Looks at the configuration again when its file, or a text that it names, has changed. Files are
- * asked for their state now and then instead of being watched: editors replace them, mounted volumes
- * swap links, network disks send no events. A broken file changes nothing; it is reported once, and the
- * configuration in effect stays.
+ * Reloads the configuration when its file, or a text that it names, changes. Files are polled
+ * instead of watched: editors replace them, mounted volumes swap links, network disks send no
+ * events. A broken file changes nothing; it is reported once, and the configuration in effect
+ * stays.
  */
 export interface WatchRequest {
   readonly load: LoadRequest
   readonly current: Loaded
   readonly onChange: (after: Loaded, change: ConfigChange) => void
-  /** The old configuration stays in force. */
+  /** The old configuration stays in effect. */
   readonly onBroken: (problems: readonly ConfigProblem[]) => void
   readonly everyMs?: number
   readonly clock?: Clock
@@ -35,7 +35,7 @@ export function watchConfig(request: WatchRequest): () => void {
   function look(): void {
     if (isEnded) return
     const stamp = stampOf(files)
-    // Acted upon only once it has stood still: an editor may be halfway through.
+    // Waits until the file stops changing, because an editor may not have finished.
     if (stamp !== acted && stamp === seen) reload(stamp)
     seen = stamp
     if (!isEnded) cancel = clock.after(everyMs, look)

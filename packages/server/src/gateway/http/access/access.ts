@@ -36,7 +36,7 @@ export class TokenNeededError extends KnownError {
 
   constructor(host: string) {
     super(
-      `Other machines can reach ${host}, so callers need a token, and there is none yet. Make one ` +
+      `Other machines can reach ${host}, so callers need a token, and there is none yet. Create one ` +
         'with `throughline tokens create --scope write`, or listen on 127.0.0.1.',
     )
   }
@@ -107,8 +107,9 @@ export class Access {
   #openUntil: number | null
 
   /**
-   * Without a token store every caller is let in. `isOpen`: every caller is until there is a token, and
-   * from then on only callers with one, also if the last is revoked. Both for loopback only.
+   * Without a token store every caller is admitted. `isOpen`: every caller is admitted until a
+   * token exists, and from then on only callers with one, even if the last is revoked. Both are for
+   * loopback only.
    */
   constructor(tokens: Tokens | null, clock: Clock, { isOpen }: { readonly isOpen: boolean }) {
     this.#tokens = tokens
@@ -186,7 +187,7 @@ function hashIn(authorization: string | undefined): string | undefined {
 }
 
 const HOW_TO_SEND =
-  'Send one as `Authorization: Bearer TOKEN`. The user who runs the server makes one with ' +
+  'Send one as `Authorization: Bearer TOKEN`. The user who runs the server creates one with ' +
   '`throughline tokens create`.'
 
 export function unauthorized(detail = HOW_TO_SEND): HttpProblem {

@@ -1,7 +1,7 @@
 import type { Clock } from '#core/base/clock'
 import type { JsonLimits } from '../json-body.ts'
 
-/** Everything that a client could make grow, and how far. */
+/** Limits on everything that a client could make grow. */
 export interface HttpLimits extends JsonLimits {
   readonly bodyBytesMax: number
   readonly headerBytesMax: number
@@ -86,7 +86,7 @@ export class RateLimit {
     return Math.min(this.#size, bucket.level + ((now - bucket.at) / 1_000) * this.#perSecond)
   }
 
-  /** Full buckets say nothing; if all are in use, the oldest goes. */
+  /** Full buckets carry no information; if all are in use, the oldest is dropped. */
   #forget(now: number): void {
     for (const [name, bucket] of this.#buckets) {
       if (this.#levelOf(bucket, now) >= this.#size) this.#buckets.delete(name)

@@ -47,7 +47,7 @@ export const compactionEndpoints: readonly Endpoint[] = [
     scope: 'read',
     params: ofSession,
     query: z.strictObject({ limit: pageSize(PAGE_MAX) }),
-    answers: { 200: { description: 'How each began and ended', schema: compactionList } },
+    answers: { 200: { description: 'The start and the end of each', schema: compactionList } },
     problems: ['unknown-session'],
     async run({ params, query: { limit = PAGE } }, edge) {
       const compactions = await sessionAt(edge, params).compactions({ limit })

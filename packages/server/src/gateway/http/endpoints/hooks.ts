@@ -5,7 +5,7 @@ import { name } from '../schemas.ts'
 import { isGenuine } from '../webhook.ts'
 import { ACCEPTED, ADMISSION_PROBLEMS, acceptedOf } from './messages.ts'
 
-/** What it says is data for the agent, never an order of a person: it goes into the other lane. */
+/** News is data for the agent, never a person's order, so it goes into the notification lane. */
 export const hookEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',

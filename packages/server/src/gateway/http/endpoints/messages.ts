@@ -61,7 +61,7 @@ export const messageEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
     path: '/v1/sessions/{id}/stop',
-    summary: 'End the running turn; a compaction goes on',
+    summary: 'End the running turn; a compaction continues',
     scope: 'write',
     params: ofSession,
     isIdempotent: true,

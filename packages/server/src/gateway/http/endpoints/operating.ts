@@ -2,7 +2,7 @@ import { KnownError } from '#core/base/errors'
 import { type Endpoint, endpoint } from '../endpoint.ts'
 import { agentList, auditView, health, rehearsalView, status } from '../schemas.ts'
 
-/** For those who run it: is it alive, is it ready, how is it. */
+/** For operators: liveness, readiness and health. */
 export const operatingEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
@@ -21,7 +21,7 @@ export const operatingEndpoints: readonly Endpoint[] = [
     summary: 'Store, leases, model routes and edges in detail',
     scope: 'read',
     isWhole: true,
-    answers: { 200: { description: 'How it is', schema: health } },
+    answers: { 200: { description: 'The health report', schema: health } },
     problems: [],
     async run(_, { runtime, diagnostics, streams }) {
       const { store, ...health } = await runtime.health()
@@ -76,7 +76,7 @@ export const operatingEndpoints: readonly Endpoint[] = [
     },
     problems: [],
     async run(_, { runtime }) {
-      // Whatever keeps us from telling keeps us from working.
+      // If readiness cannot be determined, the process cannot work either.
       const reason = await runtime.health().then(
         (found) => found.reason,
         (error: unknown) => (error instanceof KnownError ? error.code : 'unknown'),

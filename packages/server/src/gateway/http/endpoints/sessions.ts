@@ -22,7 +22,7 @@ import {
 import { searchFilters, searchRequest } from '../search-query.ts'
 import { sessionList, sessionView } from '../session-schemas.ts'
 
-/** Making sessions, and reading them. */
+/** Creates and reads sessions. */
 const PAGE_MAX = 200
 const PAGE = 50
 const FOUND_MAX = 100
@@ -240,7 +240,7 @@ async function findReadable(
   return snapshot
 }
 
-/** What a token that is limited to some sessions sees of them. */
+/** The sessions that a limited token may see. */
 async function listAllowed(
   runtime: Runtime,
   allowed: NonNullable<Principal['sessions']>,

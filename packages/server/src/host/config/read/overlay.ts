@@ -13,9 +13,9 @@ import { type ConfigOrigin, type ConfigProblem, type Path, pathText } from './pr
 import { type Node, nodeAt, nodeOf, withNode } from './tree.ts'
 
 /**
- * Variables and flags laid over what the file says. `THROUGHLINE_HTTP__PORT` is `http.port`: words in
- * capitals, two underscores where the file goes one level deeper. Keys without a chosen name in
- * their path are also found with one underscore, as `throughline compact` has always called its own.
+ * Variables and flags, which override the file. `THROUGHLINE_HTTP__PORT` is `http.port`: words in
+ * capitals, two underscores for each level. Keys without a chosen name in their path also work with
+ * one underscore, as in the variables of `throughline compact`.
  */
 const PREFIX = 'THROUGHLINE_'
 
@@ -30,7 +30,7 @@ export interface Overlaid {
 export function overlayEnvironment(tree: Node, env: ConfigEnvironment): Overlaid {
   const warnings: ConfigProblem[] = []
   let result = tree
-  // In order of their names: where one holds the other, the shorter is laid first.
+  // Sorted by name, so that a key is set before the keys below it.
   for (const variable of Object.keys(env).sort()) {
     const text = env[variable]
     if (!variable.startsWith(PREFIX) || text === undefined || text.trim() === '') continue
@@ -43,7 +43,7 @@ export function overlayEnvironment(tree: Node, env: ConfigEnvironment): Overlaid
       continue
     }
     const meant = nearest(name, VARIABLES)
-    // Others use the prefix too; only what looks like a key of ours is spoken of.
+    // Other programs use the prefix too; warn only about names that resemble a key.
     if (!name.includes('__') && meant === undefined) continue
     const hint = meant === undefined ? '' : ` Did you mean ${PREFIX}${meant}?`
     warnings.push({ origin, text: `No key has this name, so it changes nothing.${hint}` })
@@ -51,7 +51,7 @@ export function overlayEnvironment(tree: Node, env: ConfigEnvironment): Overlaid
   return { tree: result, problems: [], warnings }
 }
 
-/** `flags` are the texts behind `--set`: `key=value`. */
+/** `flags` are the arguments of `--set`: `key=value`. */
 export function overlayFlags(tree: Node, flags: readonly string[]): Overlaid {
   const problems: ConfigProblem[] = []
   let result = tree
@@ -71,7 +71,7 @@ export function overlayFlags(tree: Node, flags: readonly string[]): Overlaid {
   return { tree: result, problems, warnings: [] }
 }
 
-/** What to say of a path that the schema does not know, at its first unknown key. */
+/** The message for a path that the schema does not know, at its first unknown key. */
 function unknownText(path: Path): string {
   const depth = path.findIndex((_, at) => describeAt(path.slice(0, at + 1)) === undefined)
   return unknownKeyText(path.slice(0, depth), String(path[depth]))
@@ -79,7 +79,7 @@ function unknownText(path: Path): string {
 
 const SECRET_NAME = /(?:api|access|auth|secret|private)[_-]?key|token$|secret|password|passwd/i
 
-/** What to say of a key that does not exist below `parent`. */
+/** The message for a key that does not exist below `parent`. */
 export function unknownKeyText(parent: Path, key: string): string {
   const sentence = `\`${pathText([...parent, key])}\` is not known.`
   const node = describeAt(parent)
@@ -114,7 +114,7 @@ function pathOfVariable(name: string, tree: Node): Path | undefined {
   return path
 }
 
-/** `MY_AGENT` is the `my-agent` that the file names; else it is a new one, in small letters. */
+/** `MY_AGENT` is the `my-agent` in the file; if there is none, it is a new agent, in lower case. */
 function chosenName(word: string, node: Node | undefined): string {
   const names = node?.kind === 'map' ? [...node.fields.keys()] : []
   return names.find((name) => wordsOf(name) === word) ?? word.toLowerCase()
@@ -151,6 +151,6 @@ function readValue(text: string, node: JsonObject): unknown {
     // An alias to itself would make a value without an end.
     return parse(text, { logLevel: 'silent', maxAliasCount: 0 })
   } catch {
-    return text // the check says what was expected instead
+    return text // the check reports what was expected
   }
 }

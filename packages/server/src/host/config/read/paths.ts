@@ -4,7 +4,7 @@ import { FILE_PREFIX } from '../schema/values.ts'
 import { type ConfigOrigin, type ConfigProblem, type Path, pathText } from './problem.ts'
 import { type Node, nodeOf, withNode } from './tree.ts'
 
-/** Names of files within the configuration: texts that are taken in, paths that are made whole. */
+/** Files named in the configuration: reads texts, and makes paths absolute. */
 
 export interface Taken {
   readonly tree: Node
@@ -96,7 +96,9 @@ export function namedFiles(config: Config, folder: string): readonly NamedFile[]
   return walk(config, [])
 }
 
-/** Where a key is kept, whatever it is the key of; pins and headers have names that people choose. */
+/**
+ * Whether this key names the source of a secret; pins and headers have names that people choose.
+ */
 function isFileSource(value: object, path: Path): value is { readonly path: string } {
   return isSourceOf('file', value, path) && typeof (value as { path?: unknown }).path === 'string'
 }

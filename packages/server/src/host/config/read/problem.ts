@@ -14,7 +14,7 @@ export type ConfigOrigin =
 
 export const DEFAULT_ORIGIN: ConfigOrigin = { kind: 'default' }
 
-/** A mistake or a doubt, in one sentence for people; never holds a secret. */
+/** An error or warning in one sentence; never contains a secret. */
 export interface ConfigProblem {
   readonly origin: ConfigOrigin
   readonly text: string

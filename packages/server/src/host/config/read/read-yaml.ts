@@ -16,9 +16,9 @@ import { type ConfigOrigin, type ConfigProblem, type Path, pathText } from './pr
 import { type ConfigField, EMPTY, type Node } from './tree.ts'
 
 /**
- * YAML text as a tree with positions. Duplicate names and the targets of aliases are
- * found here, because the library's own search for them takes time by the square of their number; for
- * the same reason everything that an alias can multiply is counted.
+ * YAML text as a tree with positions. Duplicate names and the targets of aliases are found here,
+ * because the library's own search takes quadratic time; for the same reason everything that an
+ * alias can multiply is counted.
  */
 export const CONFIG_BYTES_MAX = 128 * 1024
 const NODES_MAX = 5_000
@@ -41,7 +41,7 @@ export function readYaml(text: string, file: string): ReadYaml {
       lineCounter: lines,
       prettyErrors: false,
       uniqueKeys: false,
-      // Silent, it would take the first of several documents and say nothing of the others.
+      // Otherwise the parser would silently use the first of several documents.
       logLevel: 'error',
     })
   } catch (error) {
@@ -62,7 +62,7 @@ export function readYaml(text: string, file: string): ReadYaml {
   if (doubts.length > 0) {
     const problems = doubts.slice(0, 20).map(({ message, pos }) => ({
       origin: originOf(pos[0]),
-      text: `This is not YAML as it should be: ${message.split('\n')[0]?.replace(/\.?$/, '.')}`,
+      text: `This is not valid YAML: ${message.split('\n')[0]?.replace(/\.?$/, '.')}`,
     }))
     return { tree: EMPTY, problems }
   }
@@ -149,7 +149,7 @@ class Walk {
       return
     }
     const node = this.read(value, [...path, name], depth + 1)
-    // Kept even when empty, so that the same name is seen a second time.
+    // Kept even if empty, so that a second occurrence of the name is noticed.
     fields.set(name, { node: node ?? leaf(undefined, origin), origin })
   }
 

@@ -5,8 +5,8 @@ import { type ConfigProblem, type Path, pathText } from './problem.ts'
 import type { Node } from './tree.ts'
 
 /**
- * Files are copied, committed and pasted; every user of the host can see command lines. So
- * neither may hold a key. The environment may.
+ * Files are copied, committed and pasted; every user of the host can see command lines. So neither
+ * may contain a key. The environment may.
  */
 export function findLiteralSecrets(tree: Node, path: Path = []): readonly ConfigProblem[] {
   switch (tree.kind) {
@@ -28,7 +28,7 @@ export function findLiteralSecrets(tree: Node, path: Path = []): readonly Config
 const SECRET_HEADER = /^(?:proxy-)?authorization$|cookie|key$|token|secret|password/i
 
 function whySecret(value: string, path: Path): string | undefined {
-  // A text where a source belongs is refused by the schema, with the same words.
+  // The schema refuses a text in place of a source, with the same message.
   if (path.at(-1) === 'credential' || path.at(-1) === 'password') return undefined
   if (hasPassword(value)) {
     return path[0] === 'store'

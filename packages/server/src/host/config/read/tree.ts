@@ -1,8 +1,8 @@
 import { type ConfigOrigin, DEFAULT_ORIGIN, type Path } from './problem.ts'
 
 /**
- * The configuration before it is checked: plain values in a tree, each with its source. The
- * file lays it out, variables and flags change single branches of it; the last word wins.
+ * The configuration before it is checked: plain values in a tree, each with its source. The file is
+ * the base; variables and flags replace single branches, and the last one wins.
  */
 export type Node =
   | { readonly kind: 'leaf'; readonly value: unknown; readonly origin: ConfigOrigin }

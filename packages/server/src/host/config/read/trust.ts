@@ -23,7 +23,7 @@ import type { ConfigEnvironment } from './overlay.ts'
  * own that other users cannot write to.
  */
 export interface Trust {
-  /** Users whose files count. Null: not asked on this system. */
+  /** Users whose files are trusted. Null: this system is not checked. */
   readonly owners: readonly number[] | null
   readonly isPrivateGroup: (group: number, owner: number) => boolean
 }
@@ -33,7 +33,7 @@ export type Facts = Pick<Stats, 'uid' | 'gid' | 'mode'>
 
 export function trustOf(env: ConfigEnvironment, uid = process.geteuid?.() ?? null): Trust {
   if (uid === null) return { owners: null, isPrivateGroup: () => false }
-  // Under sudo the person at the keyboard is the one who asked; git does the same.
+  // Under sudo, the user who ran sudo counts too, as in git.
   const sudo = uid === 0 ? Number(env['SUDO_UID'] || 0) : 0
   return { owners: [...new Set([uid, 0, sudo])], isPrivateGroup }
 }
@@ -56,7 +56,7 @@ export function findDoubtBetween(folder: string, top: string, trust: Trust): str
   const between = [resolve(folder)]
   for (let at = between[0] ?? top; at !== top; ) {
     const above = dirname(at)
-    // It lies elsewhere: nothing is between them.
+    // It is elsewhere, so there are no folders in between.
     if (above === at) return null
     at = above
     between.push(at)
@@ -71,9 +71,9 @@ export function findDoubtBetween(folder: string, top: string, trust: Trust): str
 const LINKS_MAX = 40
 
 /**
- * The same for the way to a file: every link must be of a trusted user, and so must the folder that
- * the file is in. In a sticky folder (`/tmp`) other users cannot replace the user's files, but
- * they can create missing ones.
+ * The same for the path to a file: every link, and the folder of the file, must belong to a trusted
+ * user. In a sticky folder (`/tmp`) other users cannot replace the user's files, but they can
+ * create missing ones.
  */
 function findDoubtOnWay(file: string, trust: Trust): string | null {
   if (trust.owners === null) return null
@@ -124,8 +124,8 @@ export interface Unread {
 }
 
 /**
- * The content of a file, judged by what was opened and not by what was there before. Undefined trust:
- * the user has named it.
+ * The content of a file. The check applies to the opened file, so it cannot be swapped in between.
+ * Undefined trust: the user named the file.
  */
 export function readTrusted(
   path: string,
@@ -135,7 +135,7 @@ export function readTrusted(
   try {
     const doubt = trust === undefined ? null : findDoubtOnWay(path, trust)
     if (doubt !== null) return foreign(doubt)
-    // A pipe that was put there must not hold the process.
+    // A pipe in its place must not block the process.
     const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
       const facts = fstatSync(file)
@@ -162,8 +162,8 @@ export function unreadFile(error: unknown): Unread {
 }
 
 /**
- * The same for a file that something else will read or run later; one that is not there may come.
- * Until then others must not be able to replace any folder above it.
+ * The same for a file that will be read or run later. It may not exist yet, so other users must not
+ * be able to replace any folder above it.
  */
 export function findDoubtOfFile(path: string, trust: Trust): string | null {
   try {
@@ -185,7 +185,7 @@ function doubtAbove(path: string, trust: Trust): string | null {
 
 /**
  * Many systems give every user a group of the same name, and new files are writable by it. That is
- * as good as not writable, if this host's own lists name no other member.
+ * harmless if the group has no other member on this host.
  */
 function isPrivateGroup(group: number, owner: number): boolean {
   try {

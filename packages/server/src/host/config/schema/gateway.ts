@@ -13,7 +13,7 @@ function inQuotes({ code }: { readonly code?: string }): string | undefined {
     : undefined
 }
 
-/** Platforms' ids are numbers that are written as such, and larger than some that are read. */
+/** Ids of platforms are numbers, some too large for YAML to keep exactly. */
 const ids = z
   .array(
     z
@@ -25,7 +25,7 @@ const ids = z
 
 export const allowList = z
   .strictObject({
-    users: ids.describe('People, by id, in a chat of their own with the bot.'),
+    users: ids.describe('People, by id, in a private chat with the bot.'),
     chats: ids.describe('Chats, by id: everyone in them.'),
   })
   .prefault({})
@@ -35,7 +35,7 @@ export const gatewayAgent = z
   .string()
   .min(1)
   .optional()
-  .describe('Whose sessions these chats are. Default: the first agent.')
+  .describe('The agent that answers these chats. Default: the first agent.')
 
 const LOCAL = '127.0.0.1'
 
@@ -49,7 +49,7 @@ export const telegram = z
     mention: z
       .boolean()
       .default(true)
-      .describe('In groups take only what names the bot, answers it or is a command.'),
+      .describe('In groups, read only messages that mention the bot, reply to it or are commands.'),
     editSeconds: seconds()
       .default(3)
       .describe('How often a growing answer is updated; Telegram limits the rate.'),
@@ -59,17 +59,19 @@ export const telegram = z
       .describe('Another Bot API server; files are fetched from here only.'),
     webhook: z
       .strictObject({
-        url: z.url().describe('The address that Telegram brings updates to, with its path.'),
+        url: z.url().describe('The address that Telegram sends updates to, with its path.'),
         host: z.string().min(1).default(LOCAL).describe('The address to listen on.'),
-        port: countSchema(0, 65_535).default(7421).describe('Behind whatever answers at `url`.'),
+        port: countSchema(0, 65_535)
+          .default(7421)
+          .describe('The port to listen on; the server at `url` forwards to it.'),
         secret: secret
           .default({ kind: 'variable', name: 'TELEGRAM_WEBHOOK_SECRET' })
           .describe(
-            'Where the secret comes from that Telegram shows; 1 to 256 letters, digits, _, -.',
+            "Where the secret of Telegram's requests comes from; 1 to 256 letters, digits, _, -.",
           ),
       })
       .optional()
-      .describe('Telegram brings updates itself. Default: they are asked for.'),
+      .describe('Telegram pushes updates. Default: the bot polls for them.'),
   })
   .optional()
   .describe('A Telegram bot.')
@@ -82,23 +84,27 @@ export const discord = z
     agent: gatewayAgent,
     allow: z
       .strictObject({
-        users: ids.describe('People, by id, in a chat of their own with the bot.'),
+        users: ids.describe('People, by id, in a private chat with the bot.'),
         chats: ids.describe('Channels, by id: everyone in them and in their threads.'),
-        bots: ids.describe('Other bots, by id, that are heard in these channels. No answer grows.'),
+        bots: ids.describe(
+          'Other bots, by id, that may talk in these channels. Answers then do not grow.',
+        ),
       })
       .prefault({})
       .describe('Who may talk, ids in quotes. Others get only their own id, once.'),
     mention: z
       .boolean()
       .default(true)
-      .describe('In channels take only what names the bot, answers it or is a command.'),
+      .describe(
+        'In channels, read only messages that mention the bot, reply to it or are commands.',
+      ),
     editSeconds: seconds()
       .default(2)
       .describe('How often a growing answer is updated; Discord limits the rate.'),
     apiUrl: z
       .url()
       .default('https://discord.com/api')
-      .describe('Another server that speaks as Discord does.'),
+      .describe("Another server with Discord's API."),
     attachments: z
       .strictObject({
         hosts: z
@@ -108,10 +114,10 @@ export const discord = z
           .describe('Where pictures and files are fetched from; nowhere else.'),
         bytesMax: countSchema(0, 16_777_216)
           .default(4_194_304)
-          .describe('How much of them is taken with one message.'),
+          .describe('The most bytes accepted with one message.'),
       })
       .prefault({})
-      .describe('What comes with messages.'),
+      .describe('Pictures and files in messages.'),
   })
   .optional()
   .describe('A Discord bot.')

@@ -6,7 +6,7 @@ import { PROCESS_LIMITS } from '../../../tools/process/processes.ts'
 import { discord, gatewayAgent, telegram } from './gateway.ts'
 import { countSchema, needsRestart, seconds, tokens } from './values.ts'
 
-/** What belongs to the process and its host: the store, the edges, limits, logs. */
+/** Settings of the process and its host: store, HTTP, gateways, limits, logs. */
 
 const location = z.string().min(1, { error: 'should be a path or a postgres:// address' })
 
@@ -84,26 +84,26 @@ export const http = z
       .string()
       .min(1)
       .default(LOCAL)
-      .describe('The address to listen on. Other than loopback: callers need a token.'),
-    port: countSchema(0, 65_535).default(7420).describe('0: any free one.'),
+      .describe('The address to listen on. On any other than loopback, callers need a token.'),
+    port: countSchema(0, 65_535).default(7420).describe('The port; 0: any free port.'),
     socket: z
       .string()
       .min(1)
       .optional()
       .describe(
-        'A Unix domain socket to listen on as well: for this user alone, and without a token.',
+        'A second listener on a Unix domain socket, for this user only and without a token.',
       ),
     requireToken: z
       .boolean()
       .default(false)
       .describe(
-        'Require a token on loopback too. The first start makes one, in a file beside the store.',
+        'Require a token on loopback too. The first start creates one, in a file beside the store.',
       ),
     allowedHosts: z
       .array(z.string().min(1))
       .max(64)
       .default([])
-      .describe('Names under which the server may be called, beside its own address.'),
+      .describe('Host names under which clients may call the server, beside its own address.'),
     allowedOrigins: z
       .array(
         z.string().regex(ORIGIN, {
@@ -144,17 +144,17 @@ export const http = z
           .describe('The same, from one address; trusted proxies have no such limit.'),
         requestsPerMinute: countSchema(1, 10_000_000)
           .default(30_000)
-          .describe('Per token, or for all callers together where none is needed.'),
+          .describe('Per token, or for all callers together if no token is needed.'),
         failuresPerMinute: countSchema(1, 1_000_000)
           .default(30)
           .describe('Requests without a valid token, per address. Valid tokens are not affected.'),
         streamsMax: countSchema(1, 100_000).default(500).describe('Event streams open at once.'),
         streamsPerTokenMax: countSchema(1, 100_000)
           .default(150)
-          .describe('The same, for one token, or for all callers together where none is needed.'),
+          .describe('The same, for one token, or for all callers together if no token is needed.'),
       })
       .prefault({})
-      .describe('What the server takes before it refuses.'),
+      .describe('Limits beyond which the server refuses requests.'),
   })
   .prefault({})
   .meta({ description: 'The HTTP server.', ...needsRestart })
@@ -233,7 +233,7 @@ export const limits = z
       })
       .prefault({})
       .meta({
-        description: 'What calls beside conversations may spend; the stop is hard.',
+        description: 'A hard limit on what auxiliary calls may spend.',
         ...needsRestart,
       }),
     spend: z
@@ -278,7 +278,7 @@ export const logging = z
       .string()
       .min(1)
       .optional()
-      .meta({ description: 'Where to. Default: standard error.', ...needsRestart }),
+      .meta({ description: 'The log file. Default: standard error.', ...needsRestart }),
     pretty: z
       .union([z.boolean(), z.literal('auto')], { error: 'should be true, false or auto' })
       .default('auto')

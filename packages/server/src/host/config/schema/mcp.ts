@@ -14,17 +14,17 @@ const ADDRESS_KEYS = ['credential', 'headers'] as const
 
 const server = z
   .strictObject({
-    command: z.string().min(1).optional().describe('The program to start; or else `url`.'),
-    args: names.optional().describe('Its arguments, each by itself; no shell reads them.'),
+    command: z.string().min(1).optional().describe('The program to start. Give this or `url`.'),
+    args: names.optional().describe('Its arguments as a list; no shell reads them.'),
     env: z
       .array(
         z
           .string()
-          .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'is not the name of a variable' }),
+          .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'is not a valid variable name' }),
       )
       .max(64)
       .optional()
-      .describe('Names of variables that it gets; it finds PATH, HOME and the language without.'),
+      .describe('Names of variables that it gets beside PATH, HOME and the language.'),
     url: z
       .url({ protocol: /^https?$/, error: 'should be an http:// or https:// address' })
       .optional()
@@ -43,7 +43,7 @@ const server = z
     startSeconds: seconds()
       .max(600)
       .default(20)
-      .describe('From its start until it has listed its tools.'),
+      .describe('Time limit from its start until it has listed its tools.'),
     callSeconds: seconds()
       .max(115)
       .default(60)

@@ -14,7 +14,7 @@ const { baseUrl, credential, headers, dialect } = routesSchema.shape.main.shape
 
 const shape = {
   baseUrl: baseUrl.describe(
-    'The address of the provider, where it is not the usual one. Needed for `openai-compatible`.',
+    'The address of the provider, if it is not the usual one. Required for `openai-compatible`.',
   ),
   credential: credential.describe(
     'Where the key comes from, never the key itself: `{kind: variable, name: …}`, ' +
@@ -22,24 +22,24 @@ const shape = {
   ),
   headers: headers.describe('Sent with every request. No keys.'),
   dialect: dialect.describe(
-    '`strict` for servers that take nothing but user and assistant in turn.',
+    '`strict` for servers that accept only alternating user and assistant messages.',
   ),
   windowTokens: tokens()
     .optional()
-    .describe('What the model takes in one request. Default: what is known of the model.'),
+    .describe("The model's context window. Default: known for common models."),
   outputTokensMax: tokens()
     .optional()
-    .describe('The longest answer. Default: what is known of the model.'),
+    .describe('The longest answer. Default: known for common models.'),
   images: z
     .boolean()
     .optional()
     .describe(
-      '`false`: the model sees no images, and reads what the task `vision` says of them. Default: what is known of the model, else `true`.',
+      '`false`: the model sees no images and gets descriptions by the task `vision`. Default: known for common models, otherwise `true`.',
     ),
   effort: z
     .enum(EFFORTS)
     .optional()
-    .describe("How hard the model thinks, where it can. Default: the provider's own."),
+    .describe("The reasoning effort, if the model supports it. Default: the provider's own."),
 }
 
 const model = z
@@ -59,16 +59,16 @@ export const mainRoute = z
     provider: z
       .enum(ownProviders)
       .default('stand-in')
-      .describe('Who serves the model; `stand-in` is built in and needs no key.'),
+      .describe('The provider of the model; `stand-in` is built in and needs no key.'),
     model,
     ...shape,
   })
   .check(WHOLE_ROUTE)
 
-/** Behind a main route: each must say who it is. */
+/** Each fallback must name its provider. */
 export const fallbackRoute = z
   .strictObject({
-    provider: z.enum(ownProviders).describe('Who serves the model.'),
+    provider: z.enum(ownProviders).describe('The provider of the model.'),
     model,
     ...shape,
   })
@@ -76,20 +76,22 @@ export const fallbackRoute = z
 
 const taskFallback = z
   .strictObject({
-    provider: z.enum(allProviders).describe("Who serves the model; `main` is the agent's own."),
+    provider: z
+      .enum(allProviders)
+      .describe("The provider of the model; `main` is the agent's own."),
     model,
     ...shape,
   })
   .check(WHOLE_ROUTE)
 
-/** What every task has; some have more. */
+/** The settings of every task; some have more. */
 function taskFields({ deadlines, onInterrupt }: TaskSettings) {
   const { connectMs, firstByteMs, idleMs, totalMs } = deadlines
   return {
     provider: z
       .enum(allProviders)
       .default('main')
-      .describe("Who serves the model; `main` follows the agent's own route."),
+      .describe("The provider of the model; `main` follows the agent's own route."),
     model: model.describe('The model for this task. Default with `main`: the main model.'),
     ...shape,
     fallbacks: z
@@ -101,16 +103,16 @@ function taskFields({ deadlines, onInterrupt }: TaskSettings) {
       .strictObject({
         connectSeconds: seconds()
           .default(connectMs / 1_000)
-          .describe('Until a connection takes the request.'),
+          .describe('Time limit until a connection accepts the request.'),
         firstByteSeconds: seconds()
           .default(firstByteMs / 1_000)
-          .describe('From then until the answer begins.'),
+          .describe('Time limit from then until the answer begins.'),
         idleSeconds: seconds()
           .default(idleMs / 1_000)
           .describe('The longest silence within an answer.'),
         totalSeconds: seconds()
           .default(totalMs / 1_000)
-          .describe('From beginning to end.'),
+          .describe('Time limit for the whole task.'),
       })
       .prefault({})
       .meta({ description: 'How long this task waits for its model.', ...needsRestart }),
@@ -129,7 +131,7 @@ const atProvider = z
   .default(false)
   .meta({
     description:
-      "Ask the provider for its own compaction first, where what it writes can be read: Anthropic's.",
+      "Ask the provider for its own compaction first, if its result is readable: Anthropic's is.",
     ...needsRestart,
   })
 

@@ -23,12 +23,12 @@ const compaction = z
       .boolean()
       .default(true)
       .describe(
-        '`false` stops compaction ahead of need and when idle; never one that a person asks for, nor the one without which a turn cannot go on.',
+        '`false` stops compaction ahead of need and when idle, but not one on request or one without which a turn cannot continue.',
       ),
     preset: z
       .enum(Object.keys(PRESETS) as [PresetName, ...PresetName[]])
       .optional()
-      .describe('Start from the habits of another system; keys set here win over it.'),
+      .describe('Start from the defaults of another system; keys set here override it.'),
     softShare: share()
       .optional()
       .describe('Share of the usable window at which a compaction is due. Default: 0.75.'),
@@ -69,12 +69,12 @@ const compaction = z
     notices: z
       .boolean()
       .default(true)
-      .describe('Notify a person who must wait that the message is safe.'),
+      .describe('When people must wait, notify them that their message is stored.'),
     atHardLimit: z
       .enum(['digest', 'wait'])
       .default(SESSION_SETTINGS.atHardLimit)
       .describe(
-        'When the next step no longer fits: `digest` goes on at once with a digest, which a model rewrites in the background; `wait` waits for the model.',
+        'When the next step no longer fits: `digest` continues at once with a digest, which a model rewrites in the background; `wait` waits for the model.',
       ),
     warnFrom: countSchema(0, 1_000)
       .default(WARN_FROM)
@@ -83,11 +83,13 @@ const compaction = z
       ),
     idleSeconds: seconds('may be zero')
       .default(1_800)
-      .describe('A session at rest for this long is compacted if it is worth it; 0: never.'),
+      .describe(
+        'A session that is idle for this long is compacted if that is worthwhile; 0: never.',
+      ),
   })
   .transform(withPreset)
   .prefault({})
-  .meta({ description: 'When a context is made smaller, and what stays.', ...needsRestart })
+  .meta({ description: 'When a context is compacted, and what is kept.', ...needsRestart })
 
 const auxiliary = z
   .strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** How values are written in the file, beyond what YAML itself knows. */
+/** Notations for values in the file beyond YAML's own. */
 
 const UNITS: { readonly [unit: string]: number } = { k: 1_000, m: 1_000_000 }
 const TOKENS = /^(\d{1,12}(?:_\d{3}){0,4}(?:\.\d{1,6})?)([km]?)$/i

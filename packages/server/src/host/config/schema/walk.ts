@@ -5,8 +5,8 @@ import { configSchema } from './schema.ts'
 import { RESTART } from './values.ts'
 
 /**
- * The schema as something to walk through: JSON Schema, made from the one in zod. Names of
- * variables, suggestions, the guide and what needs a restart are read from it.
+ * The zod schema converted to JSON Schema, so that code can walk it. It gives the names of
+ * variables, suggestions, the guide, and the keys that need a restart.
  */
 export function buildJsonSchema(): JsonObject {
   const { $schema, ...rest } = z.toJSONSchema(configSchema, { io: 'input' })
@@ -56,7 +56,7 @@ export function hasChosenNames(node: JsonObject): boolean {
   return branchesOf(node).some(({ additionalProperties }) => isObject(additionalProperties))
 }
 
-/** Text is taken as it is; everything else is read as YAML. */
+/** Strings are used unchanged; everything else is parsed as YAML. */
 export function takesText(node: JsonObject): boolean {
   return branchesOf(node).every(({ type }) => type === 'string')
 }
