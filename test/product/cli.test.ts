@@ -152,7 +152,7 @@ describe('export, import and purge', () => {
     expect(left?.stdout).not.toContain('BASALT')
     expect(gone?.stderr).toContain('was purged')
     expect(twice).toMatchObject({ exitCode: 0 })
-    expect(twice?.stderr).toContain('was purged before; nothing of it is left')
+    expect(twice?.stderr).toContain('was already purged; nothing of it is left')
     // What cannot be undone wants the whole id.
     expect(part).toMatchObject({ exitCode: 2 })
     expect(part?.stderr).toContain('There is no session not in this store')

@@ -43,7 +43,7 @@ describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
     const { exitCode, stderr } = await runCli([...SHORT, '--store', program])
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: expect.stringContaining('A rehearsal makes a new store;'),
+      stderr: expect.stringContaining('A rehearsal creates a new store;'),
     })
     expect(existsSync(program)).toBe(true)
   })

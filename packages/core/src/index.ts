@@ -1,4 +1,7 @@
-/** What most programs need. The parts are in `@throughline/core/compaction`, `/message` and `/tokens`. */
+/**
+ * The entry point for most programs. The parts are in `@throughline/core/compaction`, `/message`
+ * and `/tokens`.
+ */
 export {
   type Compacted,
   type CompactedFigures,

@@ -4,8 +4,9 @@ import { type CompactMessagesOptions, compactMessages } from '../agent/compact-m
 import { aiSdk } from '../agent/formats/ai-sdk.ts'
 
 /**
- * For `prepareStep` of `generateText` and `streamText`: makes the messages of a step fit. What does not
- * fit stays as it is, and the provider says so. Changes what the model is sent and nothing else.
+ * For `prepareStep` of `generateText` and `streamText`: makes the messages of a step fit. If they
+ * cannot fit, they stay unchanged and the provider reports it. Changes only what the model
+ * receives.
  *
  * ```ts
  * generateText({ model, messages, tools, prepareStep: compactStep({ contextWindow: 200_000 }) })
@@ -16,7 +17,7 @@ export function compactStep(
 ): (step: { readonly messages: ModelMessage[] }) => Promise<{ messages?: ModelMessage[] }> {
   let last: { readonly from: readonly ModelMessage[]; readonly to: ModelMessage[] } | undefined
   return async ({ messages }) => {
-    // AI SDK 7 goes on from what a step returned; 6 begins each step with all messages again.
+    // AI SDK 7 continues from what a step returned; 6 starts each step with all messages again.
     const isLonger = last?.from.every((message, index) => messages[index] === message) === true
     const input =
       last !== undefined && isLonger ? [...last.to, ...messages.slice(last.from.length)] : messages

@@ -6,8 +6,8 @@ import { isThroughlineError } from '../base/throughline-error.ts'
 
 export interface ChatHandlerOptions {
   /**
-   * The session that a request belongs to, from what you trust: a cookie, a token. Null answers 401.
-   * Never take it from the body or the address alone.
+   * The session that a request belongs to, from something you trust: a cookie, a token. Null
+   * answers 401. Never take it from the body or the address alone.
    */
   sessionOf(request: Request): string | null | Promise<string | null>
   /** How often a comment keeps an idle stream open. 15 seconds if not given. */
@@ -21,7 +21,7 @@ const BODY_BYTES_MAX = 1_000_000
 
 /**
  * `POST { "text": "…", "key": "…" }` answers 202 when the message is durable. `GET` is a stream of
- * events; a browser's `EventSource` resumes behind the last durable one by itself.
+ * events; a browser's `EventSource` resumes after the last durable one by itself.
  *
  * ```ts
  * const chat = chatHandler(agent, { sessionOf: (request) => userOf(request) })
@@ -141,7 +141,7 @@ function stream(
   })
 }
 
-/** Only durable events have an id, so that a browser comes back behind the last of those. */
+/** Only durable events have an id, so a browser resumes after the last of them. */
 function writeEvent(event: SessionEvent): string {
   const id = 'cursor' in event ? `id: ${event.cursor}\n` : ''
   return `${id}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`

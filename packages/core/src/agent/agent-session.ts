@@ -26,7 +26,7 @@ import { invalidOption, show } from './options.ts'
 import { readQuestion } from './read-reply.ts'
 import { SessionReader } from './session-reader.ts'
 
-/** What a handle needs of its agent. */
+/** The parts of an agent that a session handle needs. */
 export interface HandleParts<F extends AnyFormat> {
   readonly store: Store
   readonly hub: EventHub

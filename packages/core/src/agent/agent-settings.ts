@@ -48,7 +48,7 @@ export function checkId(at: string, value: unknown): void {
   throw invalidOption(at, `"${at}" is ${show(value)}. Use 1 to 64 letters, digits, "_" or "-".`)
 }
 
-/** What the options come to: the shares of the window, the counters, and how requests are written. */
+/** Resolved options: the shares of the window, the counters, and the form of requests. */
 export function agentSettings<F extends AnyFormat>(options: OpenAgentOptions<F>) {
   const { system = '', tools = {}, maxOutputTokens } = options
   const internals = internalsOf(options.format)

@@ -20,7 +20,9 @@ const COUNTED_MAX = 10_000
 
 const INTERRUPTED: StepOutcome = { kind: 'interrupted', message: null, tokens: 0 }
 
-/** Runs the program's `step`: a slot, a deadline, its attempts, and what it showed while it wrote. */
+/**
+ * Runs the program's `step`: its slot, its deadline, its attempts, and the text that it streamed.
+ */
 export class AgentSteps<F extends AnyFormat> implements StepRunner {
   readonly #options: OpenAgentOptions<F>
   readonly #hub: EventHub

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 600_000
 
 type ToolOptions = Pick<OpenAgentOptions<AnyFormat>, 'tools' | 'toolTimeoutMs' | 'onError'>
 
-/** Runs the program's tools; whatever they do, the model reads a result. */
+/** Runs the program's tools; the model always gets a result. */
 export class AgentTools implements ToolRunner {
   readonly #options: ToolOptions
   readonly #count: (message: Message) => number
@@ -86,7 +86,7 @@ function outputText(name: string, output: unknown): string {
   } catch (cause) {
     throw new ThroughlineError(
       'unserialisable-output',
-      `What the tool "${name}" returned cannot be written as JSON. Return a string or plain data.`,
+      `The result of the tool "${name}" cannot be written as JSON. Return a string or plain data.`,
       { at: name, cause },
     )
   }

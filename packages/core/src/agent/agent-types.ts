@@ -7,11 +7,11 @@ import type { AnyTool } from './tool.ts'
 export interface OpenAgentOptions<F extends AnyFormat> {
   /** An open store: of memory, SQLite or PostgreSQL. Closing it stays yours. */
   readonly store: Store
-  /** Whose sessions these are. Every process that opens an agent of this name shares them. */
+  /** The owner of the sessions. Every process that opens an agent of this name shares them. */
   readonly name: string
   /** The format of the library that `step` calls. */
   readonly format: F
-  /** What the model takes, input and output together. */
+  /** The model's context window, input and output together. */
   readonly contextWindow: number
   readonly maxOutputTokens?: number
   readonly system?: string
@@ -27,7 +27,7 @@ export interface OpenAgentOptions<F extends AnyFormat> {
   readonly concurrency?: number
   /** How long a step may take. 10 minutes if not given. */
   readonly stepTimeoutMs?: number
-  /** How long a tool may take that names no time of its own. 10 minutes if not given. */
+  /** The time limit of a tool without its own. Default: 10 minutes. */
   readonly toolTimeoutMs?: number
   readonly retry?: RetryOptions
   /** Hears of each failed attempt and each failed tool, for logs. */
@@ -56,7 +56,7 @@ export interface AgentStep<F extends AnyFormat> {
   readonly turn: number
   /** 1 for the first attempt at this step. */
   readonly attempt: number
-  /** Spread it into the library's call. It holds the messages, the system text and the tools. */
+  /** Spread it into the library's call. It contains the messages, the system text and the tools. */
   readonly request: RequestFor<F>
   /** Aborted when the turn is stopped, the time is over, or another process took the session. */
   readonly signal: AbortSignal
@@ -79,7 +79,9 @@ export interface DurableAgent<F extends AnyFormat> extends AsyncDisposable {
 
 export interface AgentSession<F extends AnyFormat> {
   readonly id: string
-  /** `send`, then `answer`. Aborting the signal ends the waiting and rejects; the turn goes on. */
+  /**
+   * `send`, then `answer`. Aborting the signal ends the waiting and rejects; the turn continues.
+   */
   ask(message: string | MessageOf<F>, options?: AskOptions): Promise<AgentAnswer<F>>
   /** Durable when it resolves. The same key is the same message, however often it comes. */
   send(message: string | MessageOf<F>, options?: { readonly key?: string }): Promise<SentMessage>
@@ -93,7 +95,7 @@ export interface AgentSession<F extends AnyFormat> {
     readonly before?: number
     readonly limit?: number
   }): Promise<readonly HistoryEntry<F>[]>
-  /** What the model would be sent now. */
+  /** The messages that the model would receive now. */
   context(): Promise<RequestFor<F>>
   /** Ends the running turn. */
   stop(options?: AskOptions): Promise<ControlResult>
@@ -115,7 +117,7 @@ export interface AgentSession<F extends AnyFormat> {
   }): Promise<ControlResult>
   search(text: string, query?: { readonly limit?: number }): Promise<readonly HistoryEntry<F>[]>
   info(): Promise<SessionInfo | undefined>
-  /** Behind a cursor (default: from now on): first what is stored, then what happens. */
+  /** After a cursor (default: from now on): first stored events, then live ones. */
   events(query?: {
     readonly after?: number
     readonly signal?: AbortSignal
@@ -139,7 +141,7 @@ export type RefusedMessage =
 
 export type AgentAnswer<F extends AnyFormat> =
   | ({ readonly kind: 'answered' } & TurnOutcome<F>)
-  /** `stop` was called; `text` is what was said until then. */
+  /** `stop` was called; `text` is the answer up to then. */
   | ({ readonly kind: 'stopped' } & TurnOutcome<F>)
   /** The last attempt failed: `reason` is the message of its error. */
   | ({ readonly kind: 'failed'; readonly reason: string } & TurnOutcome<F>)
@@ -149,11 +151,11 @@ export type AgentAnswer<F extends AnyFormat> =
 
 export interface TurnOutcome<F extends AnyFormat> {
   readonly text: string
-  /** What the turn added: assistant, tool, assistant … */
+  /** The messages that the turn added: assistant, tool, assistant … */
   readonly messages: readonly MessageOf<F>[]
   readonly turn: number
   readonly mail: number
-  /** This key was asked before; the answer is the one that was given then. */
+  /** This key was used before; the answer is the earlier one. */
   readonly isDuplicate: boolean
 }
 

@@ -104,7 +104,7 @@ describe('an agent', () => {
 
   it.each<[string, OpenAgentOptions<Chat>['step'], RegExp]>([
     ['never answers', () => new Promise<never>(() => {}), /within 50 ms/],
-    ['returns nothing', () => undefined as never, /holds no assistant message/],
+    ['returns nothing', () => undefined as never, /has no assistant message/],
     ['returns a user message', () => ({ role: 'user', content: 'x' }) as never, /user message/],
   ])('ends a turn as failed when `step` %s', async (_, step, reason) => {
     const agent = await open(step, reason.source.includes('within') ? { stepTimeoutMs: 50 } : {})

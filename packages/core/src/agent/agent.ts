@@ -24,8 +24,9 @@ const RETRY_MS = 1_000
 const SESSIONS_LIMIT = 50
 
 /**
- * Durable sessions around a model call of yours. Each message is stored before `send` resolves and is
- * answered once; steps and tools survive crashes; long conversations are compacted beside the turns.
+ * Durable sessions around your own model call. Each message is stored before `send` resolves and is
+ * answered once; steps and tools survive crashes; long conversations are compacted in the
+ * background.
  *
  * ```ts
  * await using agent = await openAgent({

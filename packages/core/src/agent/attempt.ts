@@ -14,7 +14,7 @@ export class ContextTooLongError extends Error {
   }
 }
 
-/** As the libraries' errors describe themselves. */
+/** The fields of the libraries' errors. */
 interface LibraryError {
   readonly status?: unknown
   readonly statusCode?: unknown
@@ -65,7 +65,7 @@ export function textOfError(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Code that ignores its signal does not hold up the session. */
+/** Code that ignores its signal does not block the session. */
 export async function untilAborted<Value>(
   work: () => Value | Promise<Value>,
   signal: AbortSignal,

@@ -23,19 +23,24 @@ export type Summarize = (
 ) => Promise<string | { readonly text: string; readonly isComplete: boolean }>
 
 export interface CompactMessagesOptions {
-  /** What the model takes, input and output together. Required unless `targetTokens` is given. */
+  /**
+   * The model's context window, input and output together. Required unless `targetTokens` is given.
+   */
   readonly contextWindow?: number
   /** The result is at most this large. */
   readonly targetTokens?: number
   /** The longest answer that the model may write; space for it stays free. */
   readonly maxOutputTokens?: number
-  /** `needed` (default) compacts only what is too long; `always` also what would fit. */
+  /**
+   * `needed` (default) compacts only a conversation that is too long; `always` also one that would
+   * fit.
+   */
   readonly when?: 'needed' | 'always'
   /** The model's name, so that tokens are estimated as it counts them. */
   readonly model?: string
   /** Counts the tokens of a text exactly, in place of the estimate. */
   readonly countTokens?: (text: string) => number
-  /** What the summary should give special attention to. */
+  /** What the summary should focus on. */
   readonly focus?: string
   /** Without it the summary is a digest, which needs no model. */
   readonly summarize?: Summarize
@@ -74,12 +79,11 @@ export type Compacted<Message> = CompactedFigures & { readonly messages: Message
   )
 
 /**
- * Makes a conversation fit: the older part becomes a handoff from which any model can go on, the
+ * Makes a conversation fit: the older part becomes a handoff from which any model can continue, the
  * newest part stays word for word. Messages come out as they went in, in the library's own types.
  *
- * Calling it on its own result changes nothing until more has been said. Throws only for misuse
- * (`ThroughlineError`) and when `signal` aborts; whatever a conversation holds and whatever
- * `summarize` does is a value.
+ * Calling it on its own result changes nothing until the conversation grows. Throws only for misuse
+ * (`ThroughlineError`) and when `signal` aborts; every other outcome is a value.
  *
  * ```ts
  * const { messages } = await compactMessages(openaiChat, history, { contextWindow: 128_000 })
@@ -101,7 +105,7 @@ export async function compactMessages<Shape extends FormatShape>(
     ...compactOptions(options, internals, caught),
     budget: settings,
   })
-  // An abort that came too late for the summary's writer counts all the same.
+  // An abort that came too late for the writer still counts.
   options.signal?.throwIfAborted()
   const { explanation, warnings, stats } = result
   const { tokensBefore, tokensAfter } = stats
@@ -133,7 +137,7 @@ function checkOptions(options: CompactMessagesOptions): void {
   if (contextWindow === undefined && targetTokens === undefined) {
     throw invalidOption(
       'contextWindow',
-      'Give "contextWindow", what the model takes, or "targetTokens", how large the result may be.',
+      'Give "contextWindow", the model\'s window, or "targetTokens", the largest result.',
     )
   }
 }
@@ -169,7 +173,7 @@ function compactOptions(
   }
 }
 
-/** The writer that compaction takes; what it throws is kept, because compaction keeps a text of it. */
+/** The writer for compaction. Its error is kept here, because compaction keeps only the message. */
 export function summaryWriter(summarize: Summarize, caught: Caught = {}): SummaryWriter {
   return async ({ system, prompt, tokensMax }, signal) => {
     try {

@@ -6,14 +6,14 @@ import type { AnyFormat, ReplyOf } from './formats/format.ts'
 export interface LoopStep<F extends AnyFormat> extends AgentStep<F> {
   /** The library's response. Once: a second call throws `already-replied`. */
   reply(response: ReplyOf<F>): void
-  /** There is no response. Once, in place of `reply`. */
+  /** Reports a failure. Call it once, instead of `reply`. */
   fail(error: unknown): void
 }
 
 export interface Loop<F extends AnyFormat> extends DurableAgent<F> {
   /**
-   * Each `for await` over it is one worker, as many as you like; a step goes to exactly one of them.
-   * If a worker leaves before it replied, the step goes to another one. Ends when the loop closes.
+   * Each `for await` over it is one worker, as many as you like; a step goes to exactly one of
+   * them. If a worker leaves before it replies, another gets the step. Ends when the loop closes.
    */
   steps(): AsyncIterableIterator<LoopStep<F>>
 }
@@ -73,7 +73,7 @@ class StepQueue<F extends AnyFormat> {
       },
     }
     this.#waiting.add(offered)
-    // Nothing waits for its answer any more: a worker would ask the model in vain.
+    // The answer is no longer needed: a worker would call the model in vain.
     step.signal.addEventListener('abort', () => this.#waiting.delete(offered), { once: true })
     this.#wakeOne()
     return promise

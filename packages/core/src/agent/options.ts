@@ -1,6 +1,6 @@
 import { ThroughlineError } from '../base/throughline-error.ts'
 
-/** Checks of what callers hand in: each names the option, what it is, and what it should be. */
+/** Checks of options: each error names the option, the value and what was expected. */
 
 export function invalidOption(at: string, message: string): ThroughlineError {
   return new ThroughlineError('invalid-option', message, { at })
@@ -49,7 +49,7 @@ export function checkFunction(name: string, value: unknown): void {
 
 const SHOWN_MAX = 60
 
-/** A value as a message can hold it, and never much of it. */
+/** A short form of a value for a message. */
 export function show(value: unknown): string {
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'object' && value !== null)

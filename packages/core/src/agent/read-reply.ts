@@ -4,13 +4,13 @@ import type { AssistantMessage, UserPart } from '../message/message.ts'
 import { type Format, type FormatInternals, internalsOf } from './formats/format.ts'
 import { show } from './options.ts'
 
-/** The assistant message in what a library returned. */
+/** The assistant message in a library's response. */
 export function readReply(internals: FormatInternals, reply: unknown): AssistantMessage {
   const items = typeof reply === 'object' && reply !== null ? internals.itemsOf(reply) : null
   if (items === null) {
     throw new ThroughlineError(
       'reply-missing',
-      `"step" returned ${show(reply)}, which holds no assistant message. Return the library's response.`,
+      `"step" returned ${show(reply)}, which has no assistant message. Return the library's response.`,
     )
   }
   const messages = parse(internals, items, 'the reply of "step"')

@@ -29,7 +29,7 @@ interface ReaderParts<F extends AnyFormat> {
   readonly closing: AbortSignal
 }
 
-/** What programs see of a session, in the agent's format. */
+/** A program's view of a session, in the agent's format. */
 export class SessionReader<F extends AnyFormat> {
   readonly #parts: ReaderParts<F>
   readonly #id: SessionId
@@ -102,7 +102,7 @@ export class SessionReader<F extends AnyFormat> {
     }
   }
 
-  /** What a turn added, up to the entry that ended it. */
+  /** The messages of a turn, up to the entry that ended it. */
   async turnMessages(turn: number, last: number): Promise<readonly MessageOf<F>[]> {
     let found: TranscriptEntry[] = []
     for (let to = last; to > 0; to -= PAGE) {
@@ -132,7 +132,7 @@ export class SessionReader<F extends AnyFormat> {
     return (await Promise.all(shown)).flat()
   }
 
-  /** As it was said: a piece of a conversation need not be a legal request. */
+  /** Unchanged: a piece of a conversation need not be a legal request. */
   async #write(stored: readonly Message[]): Promise<readonly MessageOf<F>[]> {
     const { codec } = internalsOf(this.#parts.format)
     const messages = await unshelve(this.#parts.store, this.#id, stored)

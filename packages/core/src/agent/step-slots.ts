@@ -1,4 +1,4 @@
-/** So many steps at once, in the order in which they asked. */
+/** Limits concurrent steps; waiting ones start in order. */
 export class StepSlots {
   #free: number
   readonly #waiting = new Set<() => void>()
@@ -30,7 +30,7 @@ export class StepSlots {
     })
   }
 
-  /** To the one that waits longest, or back on the pile. */
+  /** Passes the slot to the longest waiter, or frees it. */
   #giveBack(): void {
     for (const next of this.#waiting) {
       this.#waiting.delete(next)

@@ -12,8 +12,8 @@ import { AuditLogError, type LogSummary, readAuditLog } from './log/read-log.ts'
 import { EvidenceCheck, type StoreEvidence } from './store-evidence.ts'
 
 /**
- * Reads logs, proves the laws and shows the lines that break them. Logs are read twice only when
- * something is broken: the second time fetches the offending lines, which are not kept meanwhile.
+ * Reads logs, proves the laws and shows the lines that break them. Logs are read a second time only
+ * if a law is broken, to fetch the offending lines, which are not kept in memory.
  */
 export interface AuditRequest {
   readonly paths: readonly string[]

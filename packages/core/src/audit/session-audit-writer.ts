@@ -3,10 +3,10 @@ import type { MailRange } from './log/line.ts'
 import { type AuditWriter, type OperationIdentity, operationIdentity } from './log/log.ts'
 
 /**
- * The lines of one session under one lease, for its holder to call: with every picture that it takes
- * of the store. A line is written when its effect is seen in a picture, so a commit whose answer was
- * lost is told all the same, and one that never happened is not. One commit lies between two
- * pictures at most.
+ * Writes the audit lines of one session under one lease. The holder calls it with every view of the
+ * session that it reads. A line is written when its effect appears in a view, so a commit whose
+ * answer was lost is still logged, and one that never happened is not. At most one commit lies
+ * between two views.
  *
  * The shapes below are the parts of the store's rows that are needed; the rows themselves fit.
  */
@@ -74,7 +74,7 @@ export class SessionTrail {
     this.#abandoned = abandoned
   }
 
-  /** Before a commit that would end the turn: how, which no picture tells. */
+  /** Call it before a commit that would end the turn, with the outcome, which no view shows. */
   endsTurn(how: 'answered' | 'stopped' | 'failed'): void {
     this.#turnEnd = how
   }
@@ -95,7 +95,7 @@ export class SessionTrail {
     this.#before = picture
   }
 
-  /** Before a step begins with this context; told when it differs from the one told last. */
+  /** Call it before a step begins with this context; logged if it differs from the last one. */
   shows(turn: number, entry: number, mail: VisibleMail): void {
     const { base = 0 } = this.#before?.session ?? {}
     const [whole, clipped] = [rangesOf(mail.whole), rangesOf(mail.clipped)]
@@ -106,17 +106,17 @@ export class SessionTrail {
     this.#log.write({ kind: 'context shown', ...this.#lease, ...told })
   }
 
-  /** Once, when the session is out of our hands; nothing is told after it. */
+  /** Call it once, when the session is released or lost; nothing is logged after it. */
   lost(reason: LeaseEnd): void {
     if (this.#isOver) return
     this.#isOver = true
-    // Nothing was told under this lease, not even that it was acquired.
+    // Nothing was logged under this lease, not even its acquisition.
     if (this.#before !== null) this.#log.write({ kind: 'lease lost', ...this.#lease, reason })
   }
 
   #tellAcquired({ session, operations }: PictureFacts): void {
     const gone = operations.find(({ id }) => id === this.#abandoned)
-    // Before our own first line, so that whoever reads that one has the predecessor's end as well.
+    // Before our own first line, so that a reader of that line also finds the predecessor's end.
     if (gone !== undefined) {
       const reason = textOf(gone.result['reason']) ?? 'owner gone'
       const identity = this.#identityOf(gone)
@@ -126,7 +126,7 @@ export class SessionTrail {
     this.#log.write({ kind: 'lease acquired', ...this.#lease, entry, base })
   }
 
-  /** What waited and lies behind the lane's cursor now: lanes are delivered in order. */
+  /** The mail that waited and is now before the lane's cursor: lanes are delivered in order. */
   #tellDelivered(before: PictureFacts, { session }: PictureFacts): void {
     const runs: { lane: string; from: number; to: number }[] = []
     for (const { number, lane } of before.waiting) {
@@ -170,7 +170,7 @@ export class SessionTrail {
     for (const row of picture.operations.toReversed()) {
       if (row.fence !== this.#lease.fence) continue
       const followed = this.#operations.get(row.id) ?? this.#tellStarted(row, picture)
-      // Abandoned means that there is a next holder, and that one tells it.
+      // Abandoned means that there is a next holder, which logs it.
       if (followed.isEnded || row.state === 'running' || row.state === 'abandoned') continue
       followed.isEnded = true
       this.#tellEnded(row, followed, session)

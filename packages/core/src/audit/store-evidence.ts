@@ -8,14 +8,14 @@ import type { SessionRecord } from './laws/session-record.ts'
 import type { MailRange } from './log/line.ts'
 
 /**
- * Compares the store's own audit rows, committed together with what they report, with the lines of
- * the logs. Rows are read a page at a time.
+ * Compares the store's own audit rows, which are committed together with the changes they report,
+ * with the lines of the logs. Rows are read a page at a time.
  */
 export type StoreEvidence = Pick<Reads, 'listSessions' | 'readAudit' | 'verify'>
 
 const PAGE = 500
 
-/** What the store tells of one session, in the order of its commits. */
+/** The store's rows about one session, in the order of its commits. */
 class Account {
   birth: string | null = null
   readonly admitted = new RangeSet()
@@ -25,7 +25,7 @@ class Account {
   /** The largest entry that a committed step had in its context. */
   seen = 0
   running: string | null = null
-  /** Tells of an end that no log has, unless the next row shows why. */
+  /** Reports an end that no log has, unless the next row explains it. */
   untold: (() => void) | null = null
 }
 
@@ -89,7 +89,7 @@ export class EvidenceCheck implements Vouching {
     const account = this.#accounts.get(row.sessionId) ?? new Account()
     this.#accounts.set(row.sessionId, account)
     const { facts } = row
-    // Deleting a session ends its compaction in the same commit; its holder has nothing to tell.
+    // Deleting a session ends its compaction in the same commit; its holder has nothing to log.
     if (row.kind !== 'session deleted') account.untold?.()
     account.untold = null
     switch (row.kind) {
@@ -176,7 +176,7 @@ export class EvidenceCheck implements Vouching {
     const span = this.#prover.sessions.get(sessionId)?.spans.get(fence)
     if (span !== undefined && !span.isClean) {
       this.#prover.findings.open('store-operations', `${id} ${state}`)
-    } else this.#broken('store-operations', sessionId, `no log tells that ${id} ${saying(state)}`)
+    } else this.#broken('store-operations', sessionId, `no log records that ${id} ${saying(state)}`)
   }
 
   #compareOperations(): void {
@@ -204,7 +204,7 @@ export class EvidenceCheck implements Vouching {
       for (const row of page) {
         found.add(row.id)
         if (!this.isBorn(row.id)) {
-          this.#broken('store-sessions', row.id, 'it is in the store without a birth')
+          this.#broken('store-sessions', row.id, 'the store has no row for its creation')
         }
         const session = sessions.get(row.id)
         if (session !== undefined) this.#compareSession(row, session)
@@ -214,12 +214,12 @@ export class EvidenceCheck implements Vouching {
     }
     for (const [sessionId, { first }] of sessions) {
       if (!found.has(sessionId)) {
-        this.#broken('store-sessions', sessionId, 'the store knows nothing of it', first)
+        this.#broken('store-sessions', sessionId, 'it is not in the store', first)
       }
     }
   }
 
-  /** A store that is behind its logs was restored or cut; what it lacks was acknowledged. */
+  /** A store that is behind its logs was restored or cut; the missing commits were acknowledged. */
   #compareSession({ id, fence, tail }: SessionRow, session: SessionRecord): void {
     const newest = session.inOrder().at(-1)
     if (newest === undefined) return
@@ -235,7 +235,7 @@ export class EvidenceCheck implements Vouching {
 
   #compareMessages(sessionId: string, session: SessionRecord, account: Account): void {
     const law = 'store-messages'
-    // What was admitted before an import stands in another store's audit.
+    // Mail admitted before an import is in another store's audit.
     if (account.birth === 'imported') return
     const { findings } = this.#prover
     const lost = (problem: string, mail: number) =>

@@ -23,7 +23,7 @@ function isPaired(text: string, index: number): boolean {
   return isHigh(index) ? isLow(index + 1) : isHigh(index - 1)
 }
 
-/** Reads what can be read: both alphabets, with or without padding, around anything else. */
+/** Decodes leniently: both alphabets, with or without padding, skipping other characters. */
 export function decodeBase64(text: string): Uint8Array {
   const [digits = ''] = text.replaceAll(/[^\w+/=-]/g, '').split('=')
   const usual = digits.replaceAll('-', '+').replaceAll('_', '/')

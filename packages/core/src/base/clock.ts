@@ -1,6 +1,6 @@
 /**
- * Time as a thing that is handed in. Wall time may jump and is good for schedules and for telling
- * people; monotonic time never goes back and is what leases and deadlines count with (I25).
+ * Time as a dependency. Wall time may jump and is for schedules and display; monotonic time never
+ * goes back and is for leases and deadlines (I25).
  */
 export interface Clock {
   /** Milliseconds since 1970, as this host believes. */
@@ -20,7 +20,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** Resolves after that time, or at once when there is nothing to wait for any more. */
+/** Resolves after that time, or as soon as waiting is no longer needed. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve()
   const { promise, resolve } = Promise.withResolvers<void>()

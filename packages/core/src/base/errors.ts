@@ -1,6 +1,6 @@
 /**
- * Operating errors: what went wrong outside our code and what the caller can do about it. Outcomes
- * that a careful caller expects are values instead; broken assumptions of our own are plain errors.
+ * Operating errors: failures outside our code, and what the caller can do about them. Outcomes that
+ * a careful caller expects are values instead; broken assumptions of our own are plain errors.
  */
 export abstract class KnownError extends Error {
   /** Stable, kebab-case, for scripts and tables. */

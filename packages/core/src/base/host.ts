@@ -2,9 +2,9 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
 /**
- * This host and this process, as others who share the store see them: a process that is provably
- * gone need not be waited for. What only Linux tells is left out elsewhere; then a lease ends by its
- * time alone.
+ * This host and this process, as other processes on the store see them: there is no need to wait
+ * for a process that is provably gone. Facts that only Linux reports are left out elsewhere; then a
+ * lease ends only by its time.
  */
 export interface HostProcess {
   readonly boot: string
@@ -15,11 +15,11 @@ export function thisHost(): HostProcess {
   return { boot: bootOf(), process: process.pid }
 }
 
-/** True only if it is certain: same boot of the same host, and nobody has that process id. */
+/** True only if it is certain: same boot of the same host, and no process has that id. */
 export function isGone(row: HostProcess): boolean {
   if (row.boot !== bootOf() || row.process === process.pid) return false
   try {
-    // Signal 0 is sent to nobody: it only asks.
+    // Signal 0 only checks whether the process exists.
     process.kill(row.process, 0)
     return false
   } catch (error) {
@@ -38,7 +38,7 @@ function kernelBoot(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {
-    // Without an id nobody else's row matches ours, so nobody is ever declared gone.
+    // Without an id no other row matches ours, so no process is ever declared gone.
     return `unknown-${process.pid}`
   }
 }

@@ -9,7 +9,7 @@ export type JsonValue =
 
 export type JsonObject = { readonly [key: string]: JsonValue }
 
-/** `Array.isArray` for JSON: that one forgets what a readonly list holds. */
+/** `Array.isArray` for JSON, which keeps the element type of a readonly array. */
 export function isArray(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value)
 }

@@ -7,8 +7,8 @@ const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/
 const INDENT = '  '
 
 /**
- * Foreign text under a label of ours, each line indented: a line of it that imitates a label is not
- * at the beginning of a line, where labels are.
+ * Foreign text under a label, each line indented, so that no line of it can imitate a label, which
+ * starts at the beginning of a line.
  */
 export function indentLines(text: string): string {
   return text
@@ -17,7 +17,7 @@ export function indentLines(text: string): string {
     .join('\n')
 }
 
-/** The same behind a label on the same line. */
+/** The same after a label on the same line. */
 export function indentRest(text: string): string {
   const indented = indentLines(text)
   return indented.startsWith(INDENT) ? indented.slice(INDENT.length) : indented

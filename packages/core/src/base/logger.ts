@@ -1,4 +1,6 @@
-/** Where a process tells what it does; the shape of pino and of most others. Never content. */
+/**
+ * The log of a process, in the shape of pino and most others. Never contains conversation content.
+ */
 export interface Logger {
   debug(fields: object, text: string): void
   info(fields: object, text: string): void

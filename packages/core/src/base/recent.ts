@@ -19,7 +19,7 @@ export class Recent<Key, Value> {
     return this.#entries.has(key)
   }
 
-  /** Makes it the newest, also where it was known. */
+  /** Makes it the newest, even if it was already known. */
   set(key: Key, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)

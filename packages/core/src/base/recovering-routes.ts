@@ -1,11 +1,12 @@
-/** So many are woken by one answer at most: more would hold the event loop. */
+/** The most that one answer wakes; more would block the event loop. */
 const WOKEN_MAX = 64
 
 /**
- * How many of those who wait for a model may try when it answers. All at once, a provider that has
- * just come back, or takes one call a second, refuses nearly all of them, and each refusal is a
- * call: 150 sessions made 8,900 in a minute. So one may try after the first answer, twice as many
- * after each further one, and one again after a failure. Each also tries by its own clock.
+ * How many of the waiting sessions may call a model when it answers again. If all called at once, a
+ * provider that has just recovered, or that accepts one call a second, would refuse nearly all of
+ * them, and each refusal is a call: 150 sessions made 8,900 in a minute. So one may try after the
+ * first answer, twice as many after each further one, and one again after a failure. Each also
+ * tries on its own schedule.
  */
 export class RecoveringRoutes {
   readonly #woken = new Map<string, number>()
@@ -14,7 +15,7 @@ export class RecoveringRoutes {
     this.#woken.set(route, 0)
   }
 
-  /** `wake` wakes as many, if they are there; it gives how many it found. */
+  /** `wake` wakes up to that many and returns how many it found. */
   answered(route: string, wake: (count: number) => number): void {
     const before = this.#woken.get(route)
     if (before === undefined) return

@@ -1,7 +1,7 @@
 /**
- * A map that stays small without a cliff. Where the entry set longest ago makes way, one key more than
- * there is room for, used in turn, finds nothing any more; here an arbitrary one makes way, and most
- * of the others are still found. The choice follows from the calls alone.
+ * A bounded map that degrades gradually. If it evicted the oldest entry, cycling through one key
+ * more than its capacity would miss every time; it evicts an arbitrary entry instead, so most keys
+ * are still found. The choice depends only on the calls.
  */
 export class SampledMap<Key, Value> {
   readonly #sizeMax: number

@@ -16,7 +16,7 @@ const BLOCK_BYTES = 64
 const LENGTH_BYTES = 8
 const WORD = 2 ** 32
 
-/** Behind the text a one bit, zeros, and its length in bits, up to a whole block. */
+/** The padding: a one bit, zeros, and the length in bits, up to a whole block. */
 function padded(text: Uint8Array): Uint8Array<ArrayBuffer> {
   const blocks = Math.ceil((text.length + 1 + LENGTH_BYTES) / BLOCK_BYTES)
   const bytes = new Uint8Array(blocks * BLOCK_BYTES)

@@ -18,8 +18,8 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
 /**
- * The library was called in a way that cannot work, or code of yours that it runs did not keep its
- * side. `code` never changes; `message` says what happened and what to do.
+ * The library was misused, or a function that you passed to it broke its contract. `code` never
+ * changes; `message` says what happened and what to do.
  */
 export class ThroughlineError extends KnownError {
   override readonly name = 'ThroughlineError'

@@ -9,8 +9,8 @@ import type { CompactPlan } from './plan/plan.ts'
  *
  *   system text · pins · protected first messages · handoff · open requests · tail · incoming request
  *
- * System text and pins are carried over as they are, also a system message that stood in the middle
- * of the head: a rule does not lapse because it was said late.
+ * System text and pins are carried over unchanged, including a system message in the middle of the
+ * head: a rule does not lapse because it came late.
  */
 export function assemble(
   request: TailRequest & {
@@ -45,7 +45,7 @@ export function openOf({ messages, plan }: Pick<TailRequest, 'messages' | 'plan'
   return (plan.open ?? []).flatMap((index) => messages[index] ?? [])
 }
 
-/** The tail as it will stand in the context: word for word, but for what had to be clipped. */
+/** The tail as it will appear in the context: word for word, except for clipped results. */
 export function clipTail(request: TailRequest): readonly Message[] {
   const { messages, plan } = request
   return messages.slice(plan.cut).map((message, index) => clip(message, plan.cut + index, request))
@@ -79,7 +79,7 @@ function clip(message: Message, index: number, request: TailRequest): Message {
   return clearMessage(message, { tokensMax, countTokens, number })
 }
 
-/** What a message weighs beside its texts: framing, ids, images of a request. */
+/** The tokens of a message beside its texts: framing, ids, images of a request. */
 export function withoutBodies(message: Message): Message {
   if (message.role === 'tool') {
     return { ...message, parts: message.parts.map((part) => ({ ...part, output: [] })) }

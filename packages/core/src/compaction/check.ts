@@ -8,8 +8,9 @@ import type { SummaryReply } from './summary/summarize.ts'
 
 /**
  * Whether a finished compaction may be installed. It trusts none of the code that made it: sizes
- * are counted again, the result is rendered for each provider and held against that provider's
- * rules, what must not change is compared. A violation names its law (docs/glossary.md, "laws").
+ * are counted again, the result is rendered for each provider and checked against that provider's
+ * rules, and parts that must not change are compared. A violation names its law (docs/glossary.md,
+ * "laws").
  */
 export interface CompactionVerdict {
   readonly ok: boolean
@@ -30,7 +31,7 @@ export interface CheckRequest extends Counters {
   readonly hardTokens: number
   /** The providers that the next request may go to. */
   readonly dialects: readonly ProviderDialect[]
-  /** What is sent beside the messages and takes room with them. */
+  /** Tokens that are sent beside the messages. */
   readonly overheadTokens?: number
   readonly pins: readonly SystemMessage[]
   /** How the writer ended; absent for a digest. */
@@ -71,11 +72,12 @@ function checkShrink({
   if (handoff === undefined || plan.cut === plan.layout.headFrom) return violations
   const tokens = countMessage(handoff)
   const covered = coveredUpTo(tokens, before, plan, countMessage)
-  if (covered <= tokens) say(`the handoff has ${tokens} tokens, what it covers has ${covered}`)
+  if (covered <= tokens)
+    say(`the handoff has ${tokens} tokens, the messages it covers have ${covered}`)
   return violations
 }
 
-/** What a handoff covers, counted only until it is more than `tokens`: mostly a small part of it. */
+/** Counts the covered messages only until they exceed `tokens`, which is usually soon. */
 export function coveredUpTo(
   tokens: number,
   before: readonly Message[],
@@ -131,7 +133,7 @@ function checkPins({ before, after, plan, pins }: CheckRequest): LawViolation[] 
     ...before.slice(0, plan.layout.fixedTo),
     ...pins,
   ]
-  // The very same value is there in nearly every case; only what is not is compared byte for byte.
+  // Nearly always it is the same object; only others are compared byte for byte.
   const same = new Set(after)
   const others = must.filter((message) => !same.has(message))
   if (others.length === 0) return []
@@ -171,7 +173,7 @@ function checkSecrets({ after, plan }: CheckRequest): LawViolation[] {
   if (plan.cut === plan.layout.headFrom) return []
   const handoff = after.find((message) => message.role === 'handoff')?.handoff
   if (handoff === undefined) return []
-  // One by one: a flag and the next word of the ledger are no secret because they stand together.
+  // One by one, so that a flag and the next word of the ledger do not look like a secret together.
   const texts = {
     summary: [handoff.summary],
     rules: (handoff.rules ?? []).map((rule) => rule.text),

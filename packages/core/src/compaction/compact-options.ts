@@ -21,33 +21,34 @@ export interface CompactOptions {
   readonly family?: ModelFamily
   /** An exact counter instead of the family's estimate. */
   readonly countTokens?: CountTokens
-  /** Why it is asked for; `preflight` holds the newest request back in full. `manual` if not given. */
+  /** Why it is requested; `preflight` keeps the newest request in full. Default: `manual`. */
   readonly trigger?: Trigger
-  /** `needed` asks the threshold first; `always` (the default) compacts also what would fit. */
+  /** `needed` checks the threshold first; `always` (the default) also compacts what would fit. */
   readonly when?: 'always' | 'needed'
-  /** What the summary should give special attention to. */
+  /** What the summary should focus on. */
   readonly focus?: string
   /** Replaces the built-in instructions to the summary's writer. */
   readonly prompt?: string
-  /** Texts that every context holds byte for byte, at system rank. */
+  /** Texts that every context contains byte for byte, in the system role. */
   readonly pins?: readonly string[]
   /** The open task list; absent: the newest one that the conversation shows. */
   readonly tasks?: readonly Task[]
-  /** Tokens of what is sent beside the messages, such as tool schemas. */
+  /** Tokens sent beside the messages, such as tool schemas. */
   readonly overheadTokens?: number
   /** A summary written elsewhere; only secrets are masked, and the other sections make way for it. */
   readonly summary?: string
   /**
-   * Writes the summary; without it and without `summary`, the digest does, which needs no model. What
-   * comes back is judged: what is no summary is asked for once more, and the digest takes its place.
+   * Writes the summary; without it and without `summary`, the digest does, which needs no model.
+   * The reply is checked: if it is not a summary, the writer is asked once more, and then the
+   * digest takes its place.
    */
   readonly summarize?: SummaryWriter
   /** From which compaction of a conversation on each one comes with a warning; 2 if not given. */
   readonly warnFrom?: number
-  /** Handed to the writer; aborting it rejects. */
+  /** Passed to the writer; aborting it rejects. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
-  /** A clock for `stats.timingsMs`; without it no times are taken. */
+  /** A clock for `stats.timingsMs`; without it nothing is timed. */
   readonly now?: () => number
 }
 

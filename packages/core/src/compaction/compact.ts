@@ -19,10 +19,10 @@ import { buildStats, EMPTY_STATS, stopwatch } from './report/stats.ts'
 import { SummaryFailedError } from './summary/summarize.ts'
 
 /**
- * Any conversation in, a smaller valid one out. Never throws for what a conversation says or a writer
- * does: every outcome is a value, and `messages` is always usable, the input again unless the outcome
- * is `compacted`. Rejects only when `signal` aborts, or when the messages are not of our model.
- * Calling it again on its own result changes nothing until more has been said.
+ * Any conversation in, a smaller valid one out. No content and no writer makes it throw: every
+ * outcome is a value, and `messages` is always usable; it is the input unless the outcome is
+ * `compacted`. Rejects only when `signal` aborts, or when the messages are not of our model.
+ * Calling it on its own result changes nothing until the conversation grows.
  */
 export async function compact(
   messages: readonly Message[],
@@ -155,7 +155,7 @@ function whyLarger(
     }
   }
   const tokensAfter = after.reduce((sum, each) => sum + countMessage(each), overheadTokens)
-  // What was clipped or carried along can outweigh what was won.
+  // Clipped or carried parts can outweigh the savings.
   if (tokensAfter < plan.tokensBefore) return undefined
   return `The result would not be smaller than the ${plan.tokensBefore} tokens there are.`
 }
@@ -166,7 +166,7 @@ const UNUSABLE_WARNING = (fault: string) =>
 const CUT_WARNING =
   'The summary was still too long after one request to shorten it, so it was cut between its points.'
 
-/** The user's words are the last thing that anybody expects to miss. */
+/** Users least expect their own words to be missing. */
 function warnOfSilence(preserved: Required<CheckedRun>['made']['preserved'] | undefined): string[] {
   if (preserved === undefined || preserved.messages.length > 0 || preserved.dropped === 0) return []
   return [

@@ -12,12 +12,12 @@ import { redact } from './redact/redact.ts'
 import { SECTIONS } from './summary/prompt.ts'
 
 /**
- * A handoff summary without any model: what was asked, said, done and reported, in the
- * conversation's own words, under the headings that a model is asked for. It selects and shortens;
- * it never rephrases, so it cannot be wrong about what was said, only incomplete.
+ * A handoff summary without a model: requests, answers, actions and reports in the conversation's
+ * own words, under the headings that a model would use. It selects and shortens; it never
+ * rephrases, so it cannot be wrong about what was said, only incomplete.
  *
- * Each section fills its share of the room with its newest lines and shows them in order. Lines of
- * the previous summary are older than all others and take at most a part of each share, so ten
+ * Each section fills its share of the budget with its newest lines and shows them in order. Lines
+ * of the previous summary are older than all others and take at most a part of each share, so ten
  * digests in a row are no longer than one.
  */
 type Section = (typeof SECTIONS)[number]
@@ -38,13 +38,13 @@ const SHARES: Readonly<Record<Section, number>> = {
   'Tool results that matter': 0.2,
 }
 
-/** Of a section's share, for the lines of the summary before. */
+/** The part of a section's share for lines of the previous summary. */
 const CARRIED_SHARE = 0.4
 
 const CHARACTERS_PER_TOKEN_GUESS = 4
 const ATTEMPTS_MAX = 20
 
-/** At most `tokensMax` by the counter handed in; empty where nothing fits. */
+/** At most `tokensMax` by the given counter; empty if nothing fits. */
 export function writeDigest(request: DigestRequest): string {
   const { tokensMax, countTokens, previous } = request
   const fresh = gatherLines(request)
@@ -81,7 +81,7 @@ function write(fresh: Lines, carried: Lines, charactersMax: number): string {
   return SECTIONS.flatMap((section) => blocks.get(section) ?? []).join('\n')
 }
 
-/** Where no line fits whole, the newest one is cut; a handoff without a summary would be refused. */
+/** If no line fits whole, the newest is cut: a handoff without a summary would be refused. */
 function writeOneLine(fresh: Lines, carried: Lines, charactersMax: number): string {
   const newestLines = SECTIONS.map((section) => fresh[section].at(-1) ?? carried[section].at(-1))
   const line = newestLines.find((found) => found !== undefined) ?? 'Nothing was said in words.'
@@ -141,7 +141,7 @@ function gatherLines({ head, firstNumber }: DigestRequest): Lines {
   const actions = new Map<string, { number: number; line: string }>()
   const results: string[] = []
   for (const { kind, text, number, said } of gatherToolActions(head, firstNumber)) {
-    // The same action again, such as another edit of one file, is told once, where it was last.
+    // A repeated action, such as another edit of one file, is listed once, at its last occurrence.
     if (kind === 'action') actions.set(text.replace(/^#\d+ /, ''), { number, line: text })
     else results.push(`#${number} ${text}${said === undefined ? '' : ` → ${said}`}`)
   }
@@ -150,7 +150,7 @@ function gatherLines({ head, firstNumber }: DigestRequest): Lines {
   return {
     'Progress and decisions': progress.map(({ line }) => line),
     'Constraints and preferences': asks.slice(0, -1),
-    // Whether the last request is answered is told where it is preserved; the head cannot know.
+    // The preserved message says whether the last request is answered; the head cannot know.
     'What remains': [
       ...asks.slice(-1).map((ask) => `Last asked: ${ask}`),
       ...(state === undefined ? [] : [`Last said: ${state}`]),
@@ -178,7 +178,7 @@ function shorten(text: string, charactersMax: number): string {
   return `${clip(text, charactersMax - end)} ${text.slice(-end).toWellFormed()}`
 }
 
-/** Foreign headings and loose text count as progress: nothing of a summary is lost by its form. */
+/** Unknown headings and loose text count as progress, so no part of a summary is lost. */
 function readSections(summary: string): Lines {
   const lines: Record<Section, string[]> = {
     'Progress and decisions': [],
@@ -195,6 +195,6 @@ function readSections(summary: string): Lines {
       section = SECTIONS.find((name) => name === title) ?? SECTIONS[0]
     } else if (line !== '') lines[section].push(line)
   }
-  // What remained then is told by what was said since.
+  // Later messages show what remained then.
   return { ...lines, 'What remains': [] }
 }

@@ -5,11 +5,11 @@ import { alignForward } from '../message/pairing.ts'
 import { type Measured, tokensBetween } from '../tokens/measure.ts'
 import type { Budget } from './plan/budget.ts'
 
-/** Where the parts of a context stand. */
+/** The positions of the parts of a context. */
 export interface Layout {
   /** Messages before this stay first: system text, pins and protected ones. */
   readonly fixedTo: number
-  /** The earlier handoff's place, right behind the fixed part. */
+  /** The position of the earlier handoff, right after the fixed part. */
   readonly handoffAt?: number
   readonly headFrom: number
   /** The conversation-wide number of the message at `headFrom`, counted from 1. */

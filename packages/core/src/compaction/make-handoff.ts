@@ -34,7 +34,7 @@ export interface MadeHandoff {
   readonly reply: FittedSummary['reply']
 }
 
-/** The sections beside the summary, and the handoff that holds them all. */
+/** The sections beside the summary, and the handoff that contains them all. */
 export async function makeHandoff(
   work: HandoffWork,
   { reply, by, isLong, sectionTokens, openTokens }: FittedSummary,
@@ -82,7 +82,7 @@ export async function makeHandoff(
   const tasksTokens = take(allotment.tasks)
   const ledgerTokens = take(allotment.ledger)
   const filesTokens = take(allotment.files)
-  // What the summary leaves over goes to the user's own words, the open request among them.
+  // Space that the summary leaves goes to the user's own words, including the open request.
   const userTokens = work.userTokens ?? SECTION_TOKENS_MAX.user
   const user = Math.max(openTokens, Math.min(userTokens, openTokens + left))
   const preserved = preserveUserMessages({
@@ -118,7 +118,7 @@ export async function makeHandoff(
     ...(rules.length > 0 && { rules }),
     ...(host.length > 0 && { host }),
   }
-  // Whatever the other sections leave is worth most in the ledger.
+  // Space that the other sections leave is worth most in the ledger.
   const taken = counters.countMessage({ role: 'handoff', handoff: bare }) + TITLE_TOKENS
   const spare = sectionTokens + ENVELOPE_TOKENS - taken
   const isLedgerAsked = work.budget.settings.ledgerTokens !== undefined
@@ -143,12 +143,12 @@ export async function makeHandoff(
   }
 }
 
-/** Of the handoff: a person's standing instructions are short, and worth more than anything else. */
+/** Share of the handoff: standing instructions are short and worth more than anything else. */
 const RULES_SHARE = 0.15
 const RULES_TOKENS_MAX = 1_500
 const HOST_SHARE = 0.03
 const HOST_TOKENS_MAX = 300
-/** Of the largest handoffs; more names than these are hardly read. */
+/** For the largest handoffs; more names are hardly read. */
 const LEDGER_TOKENS_MAX = 4_000
 
 /** Lets the event loop run between two pieces of work; throws when the work was aborted. */
@@ -157,7 +157,9 @@ export async function yieldTurn({ breathe, signal }: HandoffWork): Promise<void>
   signal?.throwIfAborted()
 }
 
-/** The handoff that the plan replaces, its secrets masked: a file may hold any handoff. */
+/**
+ * The handoff that the plan replaces, with secrets masked, because a file may contain any handoff.
+ */
 export function earlierHandoff(
   messages: readonly Message[],
   { layout: { handoffAt } }: CompactPlan,

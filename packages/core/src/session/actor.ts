@@ -28,14 +28,14 @@ import type { WantedSettings } from './settings.ts'
 import { callKey, type StepRunner, type ToolRunner } from './step.ts'
 
 /**
- * The shell around the protocol: performs effects and tells the machine how they went. It decides
- * nothing. What runs is started by an effect and owned here until it has ended.
+ * The shell around the protocol: it performs effects and reports their outcomes to the machine. It
+ * decides nothing. Whatever an effect starts is owned here until it ends.
  */
 export interface SessionParts extends HandoffParts {
   readonly steps: StepRunner
   readonly tools: ToolRunner
   readonly decisions?: Decisions
-  /** What each agent is configured with; without it sessions keep what they have. */
+  /** The configured settings of each agent; without it sessions keep theirs. */
   readonly wantedFor?: (agent: string) => WantedSettings | undefined
   /** Called when a turn has to wait, once per turn and kind. */
   readonly onNotice?: (
@@ -43,13 +43,15 @@ export interface SessionParts extends HandoffParts {
     agent: string,
     wait: Extract<Effect, { kind: 'notify' }>,
   ) => void
-  /** A person's stop was seen, once for each. */
+  /** Called once for each stop by a person. */
   readonly onStop?: (sessionId: SessionId) => void
   /** Where the process keeps its audit lines; without it none are written. */
   readonly audit?: AuditWriter
 }
 
-/** What an acquisition gave: the lease, and the compaction that its last holder left unfinished. */
+/**
+ * The result of an acquisition: the lease, and the compaction that the last holder left unfinished.
+ */
 export interface Acquisition {
   readonly lease: Lease
   readonly abandoned: OperationId | null
@@ -58,7 +60,7 @@ export interface Acquisition {
 export type ActorEnd =
   | { readonly kind: 'released' }
   | { readonly kind: 'lost' }
-  /** A broken assumption of our own: this session's actor ends, the process goes on. */
+  /** A broken assumption of our own: this session's actor ends, the process continues. */
   | { readonly kind: 'crashed'; readonly error: unknown }
 
 export class SessionActor {
@@ -110,7 +112,7 @@ export class SessionActor {
     return isWaiting ? (this.#reader.session?.agent ?? null) : null
   }
 
-  /** A model answers again: whoever waits for one need not wait longer. */
+  /** A model answers again, so a turn that waits for one need not wait longer. */
   modelIsBack(): void {
     this.#dispatch({ kind: 'model back' })
   }
@@ -203,7 +205,7 @@ export class SessionActor {
     this.#cancelTimer = clock.after(at - clock.monotonic(), () => this.wake())
   }
 
-  /** Steps, tools and handoffs have effects out in the world, so they need a lease that holds. */
+  /** Steps, tools and handoffs have outside effects, so they need a valid lease. */
   #begin(run: () => Promise<void>): void {
     if (this.#mayAct()) this.#own(run())
     else this.#dispatch({ kind: 'lost' })
@@ -262,7 +264,7 @@ export class SessionActor {
     const ending = endingOf(commit)
     if (ending !== undefined) this.#trail.endsTurn(ending)
     try {
-      // One verb with its own request: the pair comes from one union.
+      // Each verb matches its request: the pair comes from one union.
       const call = this.#parts.store[verb] as (
         asked: typeof request,
       ) => Promise<CommitOutcome['outcome']>
@@ -319,7 +321,7 @@ export class SessionActor {
       const tokensAfter = await measureRevert(this.#parts.store, session, context, target)
       this.#dispatch({ kind: 'revert measured', target, tokensAfter, upto: context.upto })
     } catch (error) {
-      // It was read beside a commit or a look, whose own end must still be waited for.
+      // It was read during a commit or a look, which must still end.
       if (error instanceof KnownError && error.retryable) {
         this.#dispatch({ kind: 'revert delayed', target })
       } else this.#crash(error)

@@ -4,7 +4,7 @@ import type { Store } from '../store/contract.ts'
 
 /**
  * Images and files are kept once per session, by their hash, beside the transcript (decision 26).
- * An entry holds the reference `blob:<hash>`; the bytes are put back when a model is asked.
+ * An entry has the reference `blob:<hash>`; the bytes are restored for a model request.
  */
 const PREFIX = 'blob:'
 /** Smaller ones stay where they are. */
@@ -30,7 +30,7 @@ export async function shelve(
       continue
     }
     const bytes = Buffer.from(source.data, 'base64')
-    // In another spelling of base64 than the usual one it would not come back as it was.
+    // An unusual base64 spelling could not be restored exactly.
     if (bytes.toString('base64') !== source.data) {
       shelved.push(part)
       continue
@@ -44,7 +44,7 @@ export async function shelve(
   return { kind: 'shelved', parts: shelved, hashes }
 }
 
-/** The messages with the bytes in the place of references; a blob that is gone is said to be. */
+/** The messages with bytes in place of references; a note replaces a missing blob. */
 export async function unshelve(
   store: Pick<Store, 'findBlob'>,
   sessionId: SessionId,

@@ -5,8 +5,8 @@ import type { Commits } from '../store/contract.ts'
 const PIECE = 500
 
 /**
- * Erases a deleted session piece by piece, from wherever an earlier attempt stopped; several may do it
- * at once. False: the signal ended it first.
+ * Erases a deleted session piece by piece, from where an earlier attempt stopped; several processes
+ * may do it at once. False: the signal ended it first.
  */
 export async function eraseDeleted(
   store: Pick<Commits, 'eraseSome'>,

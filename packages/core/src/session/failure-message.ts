@@ -3,7 +3,7 @@ import type { AssistantMessage } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
 import type { Context, ContextPiece } from './context/build.ts'
 
-/** What a person reads when a turn ends without an answer: why, and what can be done. */
+/** The message when a turn ends without an answer: the reason, and what to do. */
 export function failureMessage(reason: string): AssistantMessage {
   const text = `${FAILURE_PREFIX} ${reason.slice(0, REASON_MAX)}`
   return { role: 'assistant', parts: [{ type: 'text', text }] }
@@ -12,7 +12,7 @@ export function failureMessage(reason: string): AssistantMessage {
 const FAILURE_PREFIX = 'This could not be answered.'
 const REASON_MAX = 800
 
-/** About four characters a token, as everywhere where nobody counts. */
+/** About four characters a token, as in all rough estimates. */
 export function failureTokens(reason: string): number {
   return Math.ceil((FAILURE_PREFIX.length + Math.min(reason.length, REASON_MAX)) / 4) + 4
 }
@@ -20,7 +20,7 @@ export function failureTokens(reason: string): number {
 const PARTS_NAMED = 3
 const EXCERPT_MAX = 48
 
-/** A context that nothing can make smaller: its largest parts, so that somebody can do something. */
+/** For a context that cannot be made smaller: its largest parts, so that a person can act. */
 export function tooLarge({ system, handoff, pieces, tokens }: Context, hardTokens: number): string {
   const named: readonly (readonly [name: string, tokens: number])[] = [
     ...system.map(

@@ -18,7 +18,10 @@ export interface HandoffParts {
   readonly handoffMsMax: number
 }
 
-/** Reads what the handoff covers and has it written; resolves with the event that reports the result. */
+/**
+ * Reads the covered entries and has the handoff written; resolves with the event that reports the
+ * result.
+ */
 export async function writeHandoff(
   parts: HandoffParts,
   session: SessionRow,
@@ -35,7 +38,7 @@ export async function writeHandoff(
     const source = await readSource(store, session, operation, context, carries)
     const { agent } = session
     const request = { agent, operation, focus, limits, settings, ...source }
-    // Reading took time; a writer is asked only under a lease that still holds.
+    // Reading took time; check the lease before calling a writer.
     if (!mayAct()) return { kind: 'lost' }
     // Given up meanwhile: a process that closes has perhaps given the session back by now.
     if (controller.signal.aborted) return failed(String(controller.signal.reason))
@@ -54,8 +57,8 @@ export async function writeHandoff(
 }
 
 /**
- * A digest of the covered range without the erased entries: text to forget is not sent to a model.
- * A busy store is asked again for as long as the lease holds: an erasure must not fail for that.
+ * A digest of the covered range without the erased entries: erased text is not sent to a model. A
+ * busy store is retried for as long as the lease holds: an erasure must not fail for that.
  */
 export async function replaceHandoff(
   parts: HandoffParts,

@@ -14,9 +14,9 @@ import type { Source } from './context/source.ts'
 import type { SessionSettings } from './settings.ts'
 
 /**
- * The seam to whoever writes handoffs. `written` means complete and checked; every failure is a
- * value with a stable reason. The signal knows the deadline, loss of the lease, closing and being
- * superseded; nothing a person says reaches it.
+ * The interface to the writer of handoffs. `written` means complete and checked; every failure is a
+ * value with a stable reason. The signal aborts at the deadline, on loss of the lease, on closing
+ * and when superseded, but never because of a person's message.
  */
 export interface HandoffWriter {
   write(request: HandoffRequest, signal: AbortSignal): Promise<HandoffReply>
@@ -45,7 +45,7 @@ export type HandoffReply =
     }
   | { readonly kind: 'failed'; readonly reason: string }
 
-/** What the protocol is told of a handoff that was written. */
+/** The protocol's view of a written handoff. */
 export function written(
   operation: OperationId,
   reply: Extract<HandoffReply, { kind: 'written' }>,

@@ -1,4 +1,4 @@
-/** `@throughline/core/session`: run sessions over a store, and look at what a compaction would do. */
+/** `@throughline/core/session`: run sessions over a store, and preview compactions. */
 export { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
 export { buildContext, type Context, type InputBody, messagesOf } from './context/build.ts'
 export {

@@ -8,9 +8,9 @@ import type { Limits } from '../store/rows.ts'
  */
 export interface WindowShares {
   readonly windowTokens: number
-  /** The longest answer of the model, where it is known. */
+  /** The longest answer of the model, if known. */
   readonly outputTokensMax?: number
-  /** System text and tools: what an agent begins with. */
+  /** The agent's base: system text and tools. */
   readonly fixedTokens: number
   readonly laneMailMax?: number
   readonly sourceMailMax?: number
@@ -18,10 +18,10 @@ export interface WindowShares {
 
 const OUTPUT_SHARE = 0.1
 const OUTPUT_TOKENS_MAX = 20_000
-/** What handoff, input and step get each; less where system text and tools are large. */
+/** The shares of handoff, input and step; smaller if system text and tools are large. */
 const PART_SHARE = 0.25
 const PART_SHARE_MIN = 0.1
-/** What pins and memory may take beside system text and tools, at least. */
+/** The least that pins and memory get beside system text and tools. */
 const PIN_SHARE = 0.05
 const LANE_MAIL_MAX = 10_000
 const SOURCE_MAIL_MAX = 5_000
@@ -32,7 +32,7 @@ export class WindowTooSmallError extends KnownError {
   readonly retryable = false
 }
 
-/** What system text and tools may take at most. */
+/** The most that system text and tools may take. */
 export function fixedTokensMax(shares: Omit<WindowShares, 'fixedTokens'>): number {
   const part = partOf(shares)
   return shares.windowTokens - outputOf(shares) - part(PIN_SHARE) - 3 * part(PART_SHARE_MIN)

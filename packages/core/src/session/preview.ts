@@ -12,9 +12,9 @@ import type { HandoffWriter } from './handoff.ts'
 import type { SessionSettings } from './settings.ts'
 
 /**
- * What a compaction would make of a session now. Nothing is claimed and nothing is written; any
- * process may ask. `install` is the body of a control item that has exactly this handoff committed,
- * provided that nothing changed the context's foundation meanwhile (decision 17).
+ * Previews a compaction of a session. It claims and writes nothing; any process may call it.
+ * `install` is the body of a control item that commits exactly this handoff, provided that the base
+ * of the context has not changed meanwhile (decision 17).
  */
 export type Preview =
   | {

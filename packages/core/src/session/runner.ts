@@ -14,48 +14,48 @@ import type { SessionSettings } from './settings.ts'
  * it costs the same for one and for ten thousand (decision 21).
  *
  * Our own time is counted from the sending of the last renewal that was confirmed, on the monotonic
- * clock, and ends a margin early; from then on nothing is begun and every actor is stopped. Other
- * runners are watched: a beat that has not moved for that runner's lease, again on our own monotonic
- * clock, means that it is gone. No wall clock takes part (I25). Whoever can prove a process dead
- * (same boot, and its process id no longer exists or began at another time) need not wait.
+ * clock, and ends a margin early; from then on nothing starts and every actor is stopped. Other
+ * runners are watched: a beat that has not moved for that runner's lease, again on our own
+ * monotonic clock, means that it is gone. No wall clock takes part (I25). A process that is
+ * provably dead (same boot, and its process id is gone or reused) ends that wait.
  *
  * `new -> registered -> (lost -> registered)* -> closed`. Losing the row, or failing to renew in
- * time, ends all actors; then everything begins anew under another id.
+ * time, ends all actors; then everything starts again under another id.
  */
 export interface RunnerParts extends SessionParts {
   readonly agents: readonly string[]
-  /** Settings of one agent's sessions, asked for when one is taken; absent: `settings`. */
+  /** Settings of one agent's sessions, read when a session is acquired; absent: `settings`. */
   readonly settingsFor?: (agent: string) => SessionSettings
   readonly host: Pick<RunnerRow, 'boot' | 'process'>
   readonly lease: LeaseTimes
   /** Random text for runner ids and holders: letters and digits. */
   readonly random: () => string
   readonly sender?: Sender
-  /** Whether that runner's process is known to be dead; a doubt is a no. Without it none is. */
+  /** Whether that runner's process is certainly dead. Without this function none is. */
   readonly isGone?: (row: RunnerRow) => boolean
-  /** EventBody about a programmer's error; it ended an actor (or a round of ours), not the process. */
+  /** Called for a programmer's error; it ended an actor or a round, not the process. */
   readonly onCrash?: (sessionId: SessionId | null, error: unknown) => void
 }
 
 const READY_READ = 64
 /**
  * Two share a sync of the disk: 1,000 sessions are awake after 1.4 s, one by one after 1.7. Four
- * are sooner still, but their turns then hold the event loop for 70 ms.
+ * are faster still, but their turns then block the event loop for 70 ms.
  */
 const TAKEN_AT_ONCE = 2
 /** A session whose actor crashes again and again is tried this seldom. */
 const REST_MS_MAX = 60_000
-/** So few are simply all woken. */
+/** Up to this many are all woken. */
 const WAKE_ALL_SESSIONS = 8
 /** In so many rounds each session is woken once, a part of them in each: no hint is a truth. */
 const WAKE_ALL_ROUNDS = 20
-/** The store is asked in one of so many rounds where nothing has changed: no hint is a truth. */
+/** Without changes the store is still read once in this many rounds, because hints can be lost. */
 const QUIET_POLLS = 8
-/** A change is looked at once a few could gather, and in busy times not more often than that. */
+/** The delay before a change is read, so that several can gather. */
 const [GATHER_MS, BUSY_MS] = [5, 100]
-/** A connection that broke is there again sooner; a process whose connection is not has died. */
+/** A broken connection is restored sooner; if it is not, the process has died. */
 const ABSENT_MS = 900
-/** What others do to a session that we hold. */
+/** Changes by other processes to a session that we hold. */
 const FROM_OUTSIDE: readonly AuditKind[] = [
   ...(['message admitted', 'message withdrawn', 'session deleted'] as const),
   ...(['lease acquired', 'lease lost'] as const),
@@ -65,13 +65,13 @@ export class Runner {
   readonly #parts: RunnerParts
   readonly #lease: RunnerLease
   readonly #actors = new Map<SessionId, SessionActor>()
-  /** Sessions whose actor crashed and whose lease we still have to give back. */
+  /** Sessions whose actor crashed and whose lease must still be released. */
   readonly #orphans = new Map<SessionId, Lease>()
   /** How often in a row the actor crashed, and until when the session is left alone for it. */
   readonly #crashes = new Map<SessionId, { count: number; until: number }>()
   /**
-   * Sessions that we may hold, or come to hold, without knowing it: the answer to an acquisition
-   * was lost. The fence is the one it was asked under; only a higher one makes it void.
+   * Sessions that we may hold without knowing it: the answer to an acquisition was lost. The fence
+   * is that of the request; only a higher one makes it void.
    */
   readonly #unsure = new Map<SessionId, number>()
   readonly #beats = new Map<RunnerId, { beat: number; since: number }>()
@@ -92,7 +92,7 @@ export class Runner {
   #cursor: number | null = null
   /** A full page was taken: there may be another. */
   #hasMore = false
-  /** Somebody waits for a session to be taken. */
+  /** Waiters for the acquisition of a session. */
   #isHinted = false
   #cancelPoll = () => {}
 
@@ -124,7 +124,7 @@ export class Runner {
     if (at < this.#pollAt) this.#pollSoon(at - now)
   }
 
-  /** A hint that this session may have mail; one that nobody holds is taken at once. */
+  /** A hint that this session may have mail; a free session is acquired at once. */
   wake(sessionId: SessionId): void {
     const actor = this.#actors.get(sessionId)
     if (actor !== undefined) actor.wake()
@@ -135,7 +135,7 @@ export class Runner {
     }
   }
 
-  /** A model answers again: so many of the sessions that wait for it try at once. Gives how many. */
+  /** A model answers again: wakes up to this many waiting sessions. Returns how many. */
   modelIsBack(count: number, isFor: (agent: string) => boolean = () => true): number {
     const waiting = [...this.#actors.values()].filter(
       ({ waitsForModelOf }) => waitsForModelOf !== null && isFor(waitsForModelOf),
@@ -144,12 +144,12 @@ export class Runner {
     return Math.min(count, waiting.length)
   }
 
-  /** Whether something with an effect may still be started. */
+  /** Whether work with outside effects may still start. */
   mayAct(): boolean {
     return this.#lease.mayAct()
   }
 
-  /** Under this very id: what was claimed before a loss is not ours under the next one. */
+  /** Under this id only: claims from before a loss do not belong to the next id. */
   #mayActAs(runner: RunnerId): () => boolean {
     return () => this.id === runner && this.mayAct()
   }
@@ -200,7 +200,7 @@ export class Runner {
     if (this.#hasNews) this.#hear()
   }
 
-  /** A server at rest asks its store every other second. */
+  /** An idle server reads its store every other second. */
   #isDue(): boolean {
     this.#quietPolls += 1
     if (this.#hasNews || this.#hasMore || this.#quietPolls >= QUIET_POLLS) return true
@@ -234,8 +234,8 @@ export class Runner {
   }
 
   /**
-   * Wakes the sessions that somebody else did something to, as the store's record tells it. Asking
-   * each session instead would cost more the more are held; that is done now and then all the same.
+   * Wakes the sessions that other processes changed, according to the store's record. Reading every
+   * session would cost more with each one held, so that happens only now and then.
    */
   async #wakeChanged(): Promise<void> {
     const { store } = this.#parts
@@ -286,8 +286,8 @@ export class Runner {
   }
 
   /**
-   * Asked until there is an answer. One that was lost may still be carried out later: asking again
-   * under the fence that is read then either finds it done and goes past it, or makes it void.
+   * Repeats the request until there is an answer. A lost request may still be carried out later:
+   * repeating it under the fence read then either finds it done or makes it void.
    */
   async #acquire(
     runner: RunnerId,
@@ -296,7 +296,7 @@ export class Runner {
     const { store, random } = this.#parts
     try {
       const outcome = await store.acquire({ sessionId, runner, holder: random(), fence })
-      // While somebody lives who holds it, what we asked for before is not done, and not void.
+      // While another live runner holds it, our earlier request is neither done nor void.
       if (outcome.kind === 'held') return null
       this.#unsure.delete(sessionId)
       if (outcome.kind === 'acquired') return outcome
@@ -333,7 +333,7 @@ export class Runner {
     this.#parts.onCrash?.(sessionId, end.error)
   }
 
-  /** Once may be bad luck; whatever crashes it each time must not keep everybody else busy. */
+  /** One crash may be bad luck; a session that crashes every time must not keep all others busy. */
   #rest(sessionId: SessionId): void {
     const { clock, lease } = this.#parts
     const count = (this.#crashes.get(sessionId)?.count ?? 0) + 1

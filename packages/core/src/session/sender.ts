@@ -5,20 +5,20 @@ import type { SettleReply } from '../store/commits.ts'
 import type { Store } from '../store/contract.ts'
 import type { ReplyRow } from '../store/rows.ts'
 
-/** Where replies leave: a chat platform, another agent's mailbox, a waiting HTTP request. */
+/** A destination of replies: a chat platform, another agent's mailbox, a waiting HTTP request. */
 export interface Edge {
   readonly name: string
-  /** Sends once under the reply's key. What it throws counts as failed. */
+  /** Sends once under the reply's key. An exception counts as failed. */
   send(reply: ReplyRow): Promise<{ kind: 'sent'; receipt: string } | SendFailure>
-  /** How many it sends side by side, each to another address; 8 unless it says so. */
+  /** How many it sends in parallel, each to another address. Default: 8. */
   readonly sendsMax?: number
-  /** What an operator should know about it now, a sentence each. */
+  /** Current problems for the operator, one sentence each. */
   problems?(): readonly string[]
 }
 
 export interface SendFailure {
   readonly kind: 'failed'
-  /** The far end says when it takes something again: however often, the reply is not given up. */
+  /** The receiver says when to retry; the reply is never given up, however often that happens. */
   readonly retryAfterMs?: number
   /** It will never be taken. */
   readonly isFinal?: true
@@ -27,13 +27,14 @@ export interface SendFailure {
 const BACK_OFF_MAX = 6
 const CLOSE_MS_MAX = 5_000
 const SENDS_MAX = 8
-/** A claim that was lost is looked for each time so many rounds found nothing to send. */
+/** Lost claims are searched for after this many rounds without a reply. */
 const SEARCH_ROUNDS = 8
 
 /**
- * The outbox: claims the oldest waiting replies of an edge, sends them side by side, settles them.
- * Each is sent at least once, in order per address and one at a time; twice only if the process ends between sending and settling.
- * A settlement is repeated until it is answered: it names its attempt and cannot be done twice (I31).
+ * The outbox: claims the oldest waiting replies of an edge, sends them in parallel, settles them.
+ * Each is sent at least once, in order per address and one at a time; twice only if the process
+ * ends between sending and settling. A settlement is repeated until it is answered: it names its
+ * attempt and cannot be done twice (I31).
  */
 export class Sender {
   readonly #store: Store
@@ -76,8 +77,8 @@ export class Sender {
   }
 
   /**
-   * Claims nothing more, and waits for what is being sent: a reply that is not settled would be sent
-   * again. But nobody is waited for for ever.
+   * Claims nothing more, and waits for replies in progress, because an unsettled reply would be
+   * sent again. The wait is bounded.
    */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -87,7 +88,7 @@ export class Sender {
     cancel()
   }
 
-  /** One asks for replies; each that is found lets another ask beside it, as many as may send. */
+  /** One worker claims replies; each reply it finds starts another worker, up to the limit. */
   async #drain(edge: Edge, claimant: RunnerId, mayAct: () => boolean): Promise<void> {
     const sending = new Map<string, Promise<void>>()
     const others: Promise<void>[] = []
@@ -117,7 +118,7 @@ export class Sender {
       }
     }
     await claimAndSend().catch(note)
-    // More may begin while the first of them are waited for.
+    // More may start meanwhile.
     for (const other of others) await other
     if (failures.length > 0) throw failures[0]
   }
@@ -145,7 +146,7 @@ export class Sender {
     }
   }
 
-  /** What is looked for as lost may only be on its way beside this one. */
+  /** A claim that seems lost may still be in flight. */
   async #claim(edge: Edge, claimant: RunnerId, isAlone: () => boolean): Promise<ReplyRow | null> {
     try {
       const at = this.#clock.now()
@@ -160,8 +161,8 @@ export class Sender {
   }
 
   /**
-   * What the ordinary way misses: a claim of ours whose answer never came, perhaps made long after
-   * we gave up on it; and a reply put off further than any of us would, by a clock that jumped.
+   * Finds replies that the normal path misses: our claim whose answer never came, and a reply that
+   * a jumped clock deferred too far.
    */
   async #search(edge: Edge, claimant: RunnerId): Promise<ReplyRow | null> {
     const waiting = await this.#store.listReplies({ state: 'waiting', limit: 1_000 })

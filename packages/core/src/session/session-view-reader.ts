@@ -7,18 +7,18 @@ import type { SessionView } from './context/session-view.ts'
 import { readRange } from './context/source.ts'
 import type { WantedSettings } from './settings.ts'
 
-/** As many operations as any breaker counts, digests in between included. */
+/** As many operations as any breaker counts, including digests in between. */
 const OPERATIONS_READ = 64
 const MAIL_READ = 64
-/** Calls beside the turn stand among them. */
+/** Auxiliary calls are among them. */
 const ATTEMPTS_READ = 16
 const LOOK_BACK = 200
 /** How the outcomes of calls begin that a turn waits after. */
 const FAILURES = ['deadline:', 'connection:', 'refused:', 'malformed:']
 
 /**
- * Takes the view that the protocol decides from. Called only while none of our commits is on its
- * way, and nobody else appends, so the reads belong together; mail may only have grown meanwhile.
+ * Reads the view from which the protocol decides. Called only while none of our commits is in
+ * flight, and no one else appends, so the reads are consistent; only mail may have grown meanwhile.
  */
 export class SessionViewReader {
   readonly #store: Reads
@@ -77,7 +77,7 @@ export class SessionViewReader {
     return { view, next: added[0]?.operation ?? null }
   }
 
-  /** Asked once, of a turn that somebody else began. */
+  /** Read once, for a turn that another process started. */
   async #wasFailing({ id, turnState, recovered, fence }: SessionRow): Promise<boolean> {
     if (turnState !== 'running' || recovered === fence) return false
     const calls = await this.#store.readAttempts({ sessionId: id, since: 0, limit: ATTEMPTS_READ })
@@ -113,9 +113,9 @@ export class SessionViewReader {
   }
 
   /**
-   * Where the last answer went: no input that is still in the context says where it wants its own.
-   * Where none was sent yet, the last entries before the context are asked. Reading back until one
-   * tells took three seconds in a session of 100,000 entries without any.
+   * The destination of the last answer, used if no input in the context names one. If none was sent
+   * yet, the last entries before the context are read. An unbounded search took three seconds in a
+   * session of 100,000 entries without any.
    */
   async #readLastPlace({ id, replies, covers }: SessionRow): Promise<SessionView['replyTo']> {
     if (replies === 0) {

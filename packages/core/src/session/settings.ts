@@ -8,9 +8,9 @@ export interface SessionSettings {
   readonly debounceMs: number
   /** However much arrives, collected mail is delivered after this long. */
   readonly collectMsMax: number
-  /** How long a session at rest is kept before its lease is given back. */
+  /** How long an idle session is kept before its lease is released. */
   readonly lingerMs: number
-  /** A session at rest for this long is compacted if it is worth it; null: never. */
+  /** A session that is idle for this long is compacted if that is worthwhile; null: never. */
   readonly idleCompactionMs: number | null
   readonly retryMs: number
   readonly retryMsMax: number
@@ -27,9 +27,9 @@ export interface SessionSettings {
   readonly atHardLimit: 'digest' | 'wait'
   readonly softShare: number
   readonly targetShare: number
-  /** Sizes of a handoff's sections and what is protected, where they differ from the usual. */
+  /** Sizes of a handoff's sections and protected messages, if they differ from the defaults. */
   readonly sections?: SectionSettings
-  /** Replaces the built-in instructions to whoever writes summaries. */
+  /** Replaces the built-in instructions for summaries. */
   readonly prompt?: string
   /** People are warned of repeated compaction from the n-th one of a session on; 0: never. */
   readonly warnFrom: number
@@ -65,10 +65,10 @@ export const SESSION_SETTINGS: SessionSettings = {
  */
 export interface WantedSettings {
   readonly limits: Limits
-  /** Without a word of its own the session keeps the policy it has. */
+  /** Absent: the session keeps its policy. */
   readonly policy?: BusyPolicy
-  /** Holds the system text under `system`, and whatever else a step was made with. */
+  /** Contains the system text under `system`, and the other settings of a step. */
   readonly body: JsonObject & { readonly system: string }
-  /** What the body takes of every context: the system text and the tools' descriptions. */
+  /** The tokens of the body in every context: the system text and the tool descriptions. */
   readonly tokens: number
 }

@@ -3,9 +3,9 @@ import type { JsonValue } from '../base/json.ts'
 import type { AssistantMessage, Message, ToolCallPart } from '../message/message.ts'
 
 /**
- * One step as the session sees it: a context goes in, what the model said comes out. A step commits
- * nothing and never throws for what a provider does; failure is one of its outcomes, and an abort is
- * answered with what was said until then.
+ * One step as the session sees it: a context goes in, the model's reply comes out. A step commits
+ * nothing and never throws because of a provider; failure is one of its outcomes, and an abort
+ * returns the reply so far.
  */
 export interface StepRunner {
   run(request: StepRequest, signal: AbortSignal): Promise<StepOutcome>
@@ -14,7 +14,7 @@ export interface StepRunner {
 export interface StepRequest {
   readonly sessionId: SessionId
   readonly agent: string
-  /** The fence of the lease it runs under: tells two attempts at one step apart. */
+  /** The fence of its lease, which distinguishes two attempts at one step. */
   readonly fence: number
   readonly turn: number
   /** The context was built from entries 1..upto. */
@@ -24,16 +24,19 @@ export interface StepRequest {
 
 export type StepOutcome =
   | { readonly kind: 'replied'; readonly message: AssistantMessage; readonly tokens: number }
-  /** Aborted; `message` is null when nothing was said. */
+  /** Aborted; `message` is null if the model wrote nothing. */
   | {
       readonly kind: 'interrupted'
       readonly message: AssistantMessage | null
       readonly tokens: number
     }
-  /** The provider counted more tokens than it takes; where it says how many, here as we count. */
+  /** The context exceeded the provider's window; if it reports the limit, here as we count. */
   | { readonly kind: 'overflow'; readonly limitTokens?: number }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryable: boolean }
-  /** No model was asked: a limit on spending is reached. The turn waits until a person continues it. */
+  /**
+   * No model was called, because a spending limit is reached. The turn waits until a person
+   * continues it.
+   */
   | { readonly kind: 'paused'; readonly reason: string }
 
 /** What the agent can do. Called only for calls that are already in the transcript. */
@@ -60,7 +63,7 @@ export interface ToolOutcome {
   readonly tokens: number
 }
 
-/** The renderer's version stands in every step record, so that old contexts can be built again. */
+/** Every step record has the renderer's version, so that old contexts can be rebuilt. */
 export const RENDERER = 'context-2'
 
 export function callsOf(message: AssistantMessage): readonly ToolCallPart[] {

@@ -1,7 +1,7 @@
 /**
- * What a session learns from its bills: one ratio per session and model, between what the provider
- * reported and what we had estimated. A value, kept by the caller beside the model's name; a new
- * model starts anew.
+ * What a session learns from reported usage: one ratio per session and model, between the
+ * provider's count and our estimate. The caller keeps the value beside the model's name; a new
+ * model starts from scratch.
  *
  * The ratio follows the growth of the input between two calls, never its total: the total hides
  * system text and tool schemas that no estimate has seen, growth is made of messages alone.
@@ -12,11 +12,11 @@ export interface Calibration {
   readonly weight: number
 }
 
-/** What a session starts with: the estimate is believed. */
+/** The initial value: the estimate is trusted. */
 export const UNCALIBRATED: Calibration = { ratio: 1, weight: 0 }
 
-// A bill outside these bounds tells of something else: a compaction, a changed tool set, a provider
-// that leaves out its cache, a reminder nobody logged.
+// Usage outside these bounds has another cause: a compaction, a changed tool set, a provider that
+// leaves out its cache, an unlogged reminder.
 const OBSERVED_MIN = 0.4
 const OBSERVED_MAX = 2.5
 // How far one bill may pull: unlogged additions make single bills too high, never too low, and a
@@ -32,7 +32,7 @@ const PRIOR_TOKENS = 2_000
 const OBSERVED_TOKENS_MAX = 4_000
 const WEIGHT_TOKENS_MAX = 40_000
 
-/** Growth of the input as estimated and as billed. What cannot be true leaves the value unchanged. */
+/** Growth of the input as estimated and as billed. Impossible figures leave the value unchanged. */
 export function observe(
   calibration: Calibration,
   growth: { readonly estimated: number; readonly reported: number },
@@ -51,7 +51,7 @@ export function observe(
   }
 }
 
-/** The estimate corrected by what the session has learnt. */
+/** The estimate, corrected by the session's ratio. */
 export function calibrated(calibration: Calibration, estimate: number): number {
   return Math.round(estimate * calibration.ratio)
 }

@@ -3,7 +3,7 @@ import type { Message, Part } from '../message/message.ts'
 import { estimateMessage, estimatePart, MESSAGE_TOKENS } from './estimate.ts'
 import type { ModelFamily } from './family.ts'
 
-/** How messages are counted: by the family's estimate, or their texts by a counter handed in. */
+/** How messages are counted: by the family's estimate, or their texts by a given counter. */
 export function messageCounter(
   family: ModelFamily,
   countTokens?: (text: string) => number,

@@ -19,7 +19,7 @@ import type { ModelFamily } from './family.ts'
 const CHARACTERS_PER_TOKEN = { claude: 2.87, openai: 3.5, gemini: 3.5, generic: 3.2 } as const
 
 /**
- * What a character beyond ASCII weighs, in ASCII characters, by its length in UTF-8; a four-byte
+ * The weight of a non-ASCII character in ASCII characters, by its length in UTF-8; a four-byte
  * character is two units of two bytes each. Checked per script: o200k for OpenAI, the published
  * older vocabulary for Claude, which is worse at Greek and Thai (0.6 of it) than at the rest.
  */
@@ -58,7 +58,7 @@ function weigh(text: string, family: ModelFamily): number {
   return text.length + beyondAscii + weighRuns(text, family)
 }
 
-/** What the characters beyond ASCII weigh more than one each. */
+/** The extra weight of non-ASCII characters beyond one each. */
 function weighBeyondAscii(text: string, family: ModelFamily): number {
   const { twoBytes, threeBytes, surrogate } = WEIGHTS[family]
   let weight = 0
@@ -78,8 +78,8 @@ const DENSE_CHARACTERS_PER_TOKEN = 1.6
 const SPACE_CHARACTERS_PER_TOKEN = 16
 
 /**
- * What long runs weigh more (base64, hex) or less (white space) than one per character. A run of
- * `RUN_MIN` covers a multiple of half of it, so only those places are looked at: this is faster
+ * The extra weight of long runs (base64, hex), or their lower weight (white space). A run of
+ * `RUN_MIN` covers a multiple of half of it, so only those positions are checked, which is faster
  * than reading the text.
  */
 function weighRuns(text: string, family: ModelFamily): number {
@@ -181,7 +181,7 @@ export function estimateTools(schemas: JsonValue, family: ModelFamily): number {
   return estimateJson(schemas, family)
 }
 
-// What a 16:9 screenshot costs after the provider's own scaling: Claude width x height / 750 with
+// The cost of a 16:9 screenshot after the provider's own scaling: Claude width x height / 750 with
 // at most about 1.2 megapixels, OpenAI six tiles of 170 and 85, Gemini six tiles of 258.
 const IMAGE_TOKENS = { claude: 1600, openai: 1105, gemini: 1548, generic: 1600 } as const
 
@@ -196,7 +196,7 @@ function estimateFile(source: BlobSource, family: ModelFamily): number {
   return Math.ceil(bytes / PAGE_BYTES) * PAGE_TOKENS
 }
 
-/** Without recursion, so that depth is no danger, and without building the JSON text. */
+/** Without recursion, so that deep nesting is safe, and without building the JSON text. */
 function estimateJson(value: JsonValue, family: ModelFamily): number {
   let weight = 0
   const waiting: JsonValue[] = [value]

@@ -1,12 +1,12 @@
 import { splitsCharacter } from '../base/line.ts'
 
 /**
- * Exact counts, with somebody else's tokenizer, in slices. Tokenizers take quadratic time over one
- * long word: 200,000 repeated characters held a process for 45 seconds. In slices they take
+ * Exact counts with an external tokenizer, in slices. Tokenizers take quadratic time over one long
+ * word: 200,000 repeated characters blocked a process for 45 seconds. In slices they take
  * milliseconds; each cut can add a token or two, 0.05 to 0.5% on ordinary text, on the safe side.
  *
- * The tokenizer is handed in, so that its tables (67 MB) are loaded only where exact counts are
- * wanted, and this module needs no dependency:
+ * The caller passes the tokenizer, so that its tables (67 MB) are loaded only if exact counts are
+ * needed, and this module needs no dependency:
  *
  *     import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
  *     compact(messages, { countTokens: exactCounter(countTokens) })

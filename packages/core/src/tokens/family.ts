@@ -5,8 +5,8 @@ export type ModelFamily = 'claude' | 'openai' | 'gemini' | 'generic'
  * The family of a model, by the parts of its name that providers keep through gateways, regions and
  * dated versions: `us.anthropic.claude-…`, `openrouter/openai/gpt-…`, `models/gemini-…`.
  *
- * The model's own name is asked before the path around it: `anthropic/…` says who serves it, and a
- * gateway path such as `openai/claude-…` only says which protocol is spoken.
+ * The model's own name is checked before the path around it: `anthropic/…` says who serves it, and
+ * a gateway path such as `openai/claude-…` only says which protocol is spoken.
  */
 export function familyOf(model: string | undefined): ModelFamily {
   if (model === undefined) return 'generic'
@@ -15,7 +15,7 @@ export function familyOf(model: string | undefined): ModelFamily {
   return 'generic'
 }
 
-// A name part begins at the start or behind a separator, so that `solo3` is not o3. `gpt-oss` has
+// A name part begins at the start or after a separator, so that `solo3` is not o3. `gpt-oss` has
 // the vocabulary of its paid relatives.
 const NAMES: readonly (readonly [ModelFamily, RegExp])[] = [
   ['claude', /claude/],

@@ -10,7 +10,7 @@ export interface AiSdk {
   readonly message: ModelMessage
   /** Tools stay yours: give them to the call without `execute`. */
   readonly request: { system?: string; messages: ModelMessage[] }
-  /** What `generateText` resolves to, or `{ response: await stream.response }`. */
+  /** The result of `generateText`, or `{ response: await stream.response }`. */
   readonly reply:
     | { readonly response: { readonly messages: readonly ResponseMessage[] } }
     | readonly ResponseMessage[]
@@ -35,13 +35,13 @@ export const aiSdk: Format<AiSdk> = /* @__PURE__ */ makeFormat<AiSdk>({
   },
 })
 
-/** How the AI SDK (7, then 6) says in a result of its own that it ran no tool. */
+/** The marks with which the AI SDK (7, then 6) reports that it ran no tool. */
 const REJECTED =
   /^(?:AI_InvalidToolInputError|AI_NoSuchToolError|Invalid input for tool|Model tried to call unavailable tool)/
 
 /**
- * The AI SDK answers calls with wrong input, or of tools it does not know, by itself. Nothing ran: the
- * calls stay open, and the agent answers them.
+ * The AI SDK itself answers calls with wrong input or of unknown tools. No tool ran, so the calls
+ * stay open and the agent answers them.
  */
 function isRejection({ role, content }: ResponseMessage): boolean {
   if (role !== 'tool') return false

@@ -9,11 +9,11 @@ import { show } from '../options.ts'
 
 /** The types of a library, carried by its format, so that callers never write them out. */
 export interface FormatShape {
-  /** One message as the library takes it. */
+  /** One message in the library's type. */
   readonly message: unknown
-  /** What goes to the model: spread it into the library's call. */
+  /** The request for the model: spread it into the library's call. */
   readonly request: object
-  /** What the library returns, or the assistant message in it. */
+  /** The library's response, or the assistant message in it. */
   readonly reply: unknown
 }
 
@@ -41,10 +41,10 @@ export interface ToolDescription {
 export interface FormatInternals {
   readonly codec: Codec
   readonly dialect: ProviderDialect
-  /** Whose tokens are counted where no model is named. */
+  /** The model whose tokens are counted if none is named. */
   readonly family: ModelFamily
   request(messages: readonly Message[], tools: readonly ToolDescription[]): object
-  /** The messages of a response in the codec's format; null: it holds none. */
+  /** The messages of a response in the codec's format; null: it has none. */
   itemsOf(reply: unknown): unknown
 }
 
@@ -53,9 +53,9 @@ export type AnyFormat = Format<any>
 type ShapeOf<F extends AnyFormat> = NonNullable<F[typeof SHAPE]>
 /** One message of a format. */
 export type MessageOf<F extends AnyFormat> = ShapeOf<F>['message']
-/** What a format sends to the model. */
+/** The request of a format. */
 export type RequestFor<F extends AnyFormat> = ShapeOf<F>['request']
-/** What a format's library returns. */
+/** The response of a format's library. */
 export type ReplyOf<F extends AnyFormat> = ShapeOf<F>['reply']
 
 export function makeFormat<Shape extends FormatShape>(internals: FormatInternals): Format<Shape> {

@@ -51,7 +51,7 @@ export const openaiChat: Format<OpenAIChat> = /* @__PURE__ */ makeFormat<OpenAIC
   },
 })
 
-/** A response spells out nulls and empty lists that a request may not hold. */
+/** A response contains nulls and empty lists that a request may not. */
 function withoutBlanks(message: unknown): object {
   const isBlank = (value: unknown) =>
     value === null || value === undefined || (Array.isArray(value) && value.length === 0)

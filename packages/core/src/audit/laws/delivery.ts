@@ -7,8 +7,8 @@ import type { Span } from './span.ts'
 const INPUT_LANES = ['user', 'notification'] as const
 
 /**
- * Whether what was acknowledged was delivered, once all logs were read: a message may be admitted by
- * one process, withdrawn by another and delivered by a third. Gives how many still wait.
+ * Checks that acknowledged messages were delivered, after all logs were read: one process may admit
+ * a message, another withdraw it and a third deliver it. Returns how many still wait.
  */
 export function judgeDelivery(
   sessionId: string,
@@ -42,7 +42,7 @@ export function judgeDelivery(
       left.add(from, to)
       const missing = intersect(left, session.admitted.user, session.withdrawn)
       if (missing === null) continue
-      const problem = `message ${missing} came during a compaction, and the next turn did not take it`
+      const problem = `message ${missing} arrived during a compaction, and the next turn did not take it`
       findings.broken({ law, problem, sessionId, marks, mail: missing })
     }
   }
@@ -87,7 +87,7 @@ function judgeOrder(
 
 /**
  * Whether the delivery of a message may have been committed by a process that died before it could
- * write the line: the transcript had grown when the next holder came.
+ * write the line: the transcript had grown when the next holder acquired it.
  */
 function isUntold(spans: readonly Span[], lane: InputLane, mail: number): boolean {
   const next = spans.findIndex(({ delivered }) => (delivered[lane]?.to ?? 0) > mail)

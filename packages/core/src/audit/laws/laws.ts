@@ -7,10 +7,10 @@ export const AUDIT_LAWS = {
     title: 'Every log is whole',
     contract: ['I19', 'I20'],
     advice:
-      'A log was edited, cut or written to by something else. Compare it with a backup, and use --store.',
+      'A log was edited, cut, or written by another program. Compare it with a backup, and use --store.',
   },
   births: {
-    title: 'Sessions are born once, by create, start afresh or import',
+    title: 'Sessions are created once: by create, start afresh or import',
     contract: ['I5', 'I30'],
     advice:
       'Give the logs of all processes, older ones too, or --store. If all were given, an id was made up.',
@@ -22,7 +22,7 @@ export const AUDIT_LAWS = {
       'An id changed during an operation. Stop the process that wrote these lines and report it.',
   },
   endings: {
-    title: 'What has started ends once',
+    title: 'Every started operation ends once',
     contract: ['I20'],
     advice: 'An operation ended twice, never, or without a start. Check it with --store.',
   },
@@ -40,7 +40,7 @@ export const AUDIT_LAWS = {
     title: 'A compaction starts from the newest base',
     contract: ['I7', 'I9'],
     advice:
-      'What an earlier compaction made was written over. Compare the transcript with a backup.',
+      'The result of an earlier compaction was overwritten. Compare the transcript with a backup.',
   },
   delivery: {
     title: 'Acknowledged messages reach the next turn, in order, once',
@@ -59,7 +59,7 @@ export const AUDIT_LAWS = {
     advice: 'Two processes held a session at once, or one wrote after it had lost it. Report it.',
   },
   entries: {
-    title: 'Entry numbers only rise, and none is given twice',
+    title: 'Entry numbers only rise, and none occurs twice',
     contract: ['I2', 'I19'],
     advice:
       'Two writers appended to one transcript, or a store was restored meanwhile. Use --store.',
@@ -72,7 +72,7 @@ export const AUDIT_LAWS = {
   'store-sessions': {
     title: 'Logs and store agree on the sessions',
     contract: ['I5', 'I30'],
-    advice: 'The logs belong to another store, or a session was made behind its back.',
+    advice: 'The logs belong to another store, or a session was created without it.',
   },
   'store-messages': {
     title: 'Every acknowledged message is in the store, and continues from there',
@@ -94,7 +94,7 @@ export const STORE_LAWS = Object.keys(AUDIT_LAWS).filter((name) =>
   name.startsWith('store-'),
 ) as AuditLawName[]
 
-/** Where a line stands: which of the given logs, and which line of it. */
+/** The position of a line: the log and the line number. */
 export interface Mark {
   readonly file: number
   readonly line: number
@@ -112,10 +112,10 @@ export interface Offence {
 /** Lists end here; everything is counted. */
 export const OFFENCES_KEPT_MAX = 20
 
-/** What was found, bounded: a log with a million faults is no reason to run out of memory. */
+/** The findings, bounded, so that a log with a million faults does not exhaust memory. */
 export class AuditFindings {
   readonly #offences = new Map<AuditLawName, { count: number; kept: Offence[] }>()
-  /** What only the store can settle: a process that died between a commit and its line. */
+  /** Gaps that only the store can explain: a process died between a commit and its line. */
   readonly unproven = new Map<AuditLawName, { count: number; first: string }>()
 
   broken(offence: Offence): void {

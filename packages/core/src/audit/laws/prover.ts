@@ -6,9 +6,9 @@ import { type ReadLine, Span, sizeOf, type TurnMark } from './span.ts'
 
 /**
  * Proves the laws from lines. Logs are read one after another in any order, and lines of one log in
- * theirs; what is kept grows with sessions, acquisitions and compactions, not with lines. The time of
- * a line is never looked at: spans of holders follow each other by their fence, and their entry
- * numbers must agree.
+ * theirs; memory grows with sessions, acquisitions and compactions, not with lines. The time of a
+ * line is never used: spans of holders follow each other by their fence, and their entry numbers
+ * must agree.
  */
 export interface AuditedOperation {
   readonly sessionId: string
@@ -21,7 +21,7 @@ export interface AuditedOperation {
   entry: number | null
 }
 
-/** What a line may be missing for: the answer to the commit was lost, and nobody asked again. */
+/** Why a line may be missing: the answer to the commit was lost and never requested again. */
 export interface Vouching {
   isBorn(sessionId: string): boolean
   withdrawnFrom(sessionId: string): Iterable<MailRange>
@@ -73,21 +73,21 @@ export class Prover {
         this.#acquire(session, told)
         break
       case 'compaction abandoned':
-        break // told by the next holder, about an operation that is not its own
+        break // reported by the next holder, about an operation of its predecessor
       default:
         this.#readHeld(session, told)
     }
   }
 
   /**
-   * When all logs were read; or so far, into findings of the caller's: lines may follow then. What
-   * the store vouches for need not stand in the logs.
+   * Call it after all logs were read, or earlier with separate findings if more lines may follow.
+   * Facts that the store confirms need not be in the logs.
    */
   judge(store: Vouching | null = null, findings = this.findings): void {
     let waiting = 0
     for (const [sessionId, session] of this.sessions) {
       if (session.births.length === 0 && store?.isBorn(sessionId) !== true) {
-        const problem = 'no line tells of its birth'
+        const problem = 'no line records its creation'
         findings.broken({ law: 'births', problem, sessionId, marks: [session.first] })
       }
       for (const { from, to } of store?.withdrawnFrom(sessionId) ?? [])
@@ -172,7 +172,7 @@ export class Prover {
     if (ENDINGS.includes(kind)) this.figures.meanwhile += sizeOf(mailbox)
   }
 
-  /** Every line about one operation, in whatever log and under whatever session it stands. */
+  /** Every line about one operation, in any log and under any session. */
   #follow({ line, mark }: ReadLine): void {
     const id = line.operationId ?? ''
     const { sessionId, fence = 0, base = 0 } = line
@@ -212,7 +212,7 @@ export class Prover {
     const session = this.sessions.get(sessionId)
     const span = session?.spans.get(fence)
     if (started === null) {
-      // Claimed, and the process was gone before it could say so.
+      // Claimed, but the process died before it could log that.
       const isLate = end === 'abandoned' && span?.isClean !== true
       if (isLate) findings.open('endings', `the start of ${id}`)
       else if (ended !== null) broken(`${id} ended without having started`, ended)

@@ -40,7 +40,7 @@ export class RangeSet {
     return this.#to.at(-1) ?? 0
   }
 
-  /** What is in here and in none of the others, as ranges in order. */
+  /** The numbers in this set and in none of the others, as ordered ranges. */
   *without(...others: readonly RangeSet[]): Generator<{ from: number; to: number }> {
     const gone = new RangeSet()
     for (const other of others) for (const { from, to } of other.ranges()) gone.add(from, to)

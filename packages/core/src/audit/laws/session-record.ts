@@ -3,7 +3,7 @@ import type { Mark } from './laws.ts'
 import { RangeSet } from './ranges.ts'
 import type { Span } from './span.ts'
 
-/** What the logs say about one session. */
+/** The record of one session in the logs. */
 export class SessionRecord {
   readonly first: Mark
   readonly births: Mark[] = []
@@ -25,7 +25,7 @@ export class SessionRecord {
     this.first = first
   }
 
-  /** By fence: the order in which the holders followed each other, whatever their clocks said. */
+  /** By fence: the order of the holders, whatever their clocks. */
   inOrder(): readonly Span[] {
     return [...this.spans.values()].sort((left, right) => left.fence - right.fence)
   }

@@ -3,9 +3,9 @@ import type { AuditLine, MailRange } from '../log/line.ts'
 import type { AuditFindings, AuditLawName, Mark } from './laws.ts'
 
 /**
- * What one holder told of one session under one fence. All of it stands in one log, in order, so it
- * is judged while it is read and only a summary is kept. How one span follows another is judged when
- * all logs were read, by fence and entry and never by a clock.
+ * What one holder logged about one session under one fence. It is all in one log, in order, so it
+ * is checked while it is read and only a summary is kept. The order of spans is checked after all
+ * logs were read, by fence and entry and never by a clock.
  */
 export interface ReadLine {
   readonly line: AuditLine
@@ -39,7 +39,7 @@ export class Span {
   readonly firstBase: number
   lastEntry: number
   base: number
-  /** Why the holder let go; null: it never said so. */
+  /** Why the holder released the session; null: it logged no reason. */
   end: string | null = null
   last: Mark
   /** The compaction that runs, and the extent of all that ran. */
@@ -75,19 +75,19 @@ export class Span {
     this.base = this.firstBase
   }
 
-  /** The holder gave a session at rest back: nothing can have happened that no line tells. */
+  /** The holder released an idle session, so nothing can have happened without a line. */
   get isClean(): boolean {
     return this.end === 'released'
   }
 
-  /** Whether the next acquisition by the same process can go on with this summary. */
+  /** Whether the next acquisition by the same process can continue this summary. */
   get isAtRest(): boolean {
     return this.isClean && this.running === null && this.turn === null
   }
 
   /**
-   * The same process acquires the session again, which it had given back in order. Nobody was in
-   * between, so both are one summary: a session that is let go after every turn costs no memory.
+   * The same process acquires a session that it had released cleanly. No other holder was in
+   * between, so both share one summary: releasing a session after every turn costs no memory.
    */
   reopen({ line, mark }: ReadLine, findings: AuditFindings): void {
     const broken = (law: AuditLawName, problem: string) =>
@@ -143,7 +143,7 @@ export class Span {
         this.end = line.reason ?? 'lost'
         break
       default:
-        break // what others may write as well is no part of a span
+        break // lines that other processes may also write are not part of a span
     }
   }
 
@@ -155,7 +155,7 @@ export class Span {
       broken('entries', `entry ${entry} comes after entry ${this.lastEntry}`, this.last)
     } else if (APPENDING.includes(kind)) {
       if (entry - count < this.#appended) {
-        broken('entries', `entry ${entry - count + 1} is given twice`, this.last)
+        broken('entries', `entry ${entry - count + 1} occurs twice`, this.last)
       }
       this.#appended = entry
     }
@@ -188,7 +188,7 @@ export class Span {
     }
     this.turn = { id, mark }
     if (this.inherited === null) this.firstStarted ??= this.turn
-    // A turn that begins in the commit that ended the last one has input of its own to answer.
+    // A turn that begins in the commit that ended the last one has its own input to answer.
     if (!this.#tookMail && line.entry === this.#turnEndedAt) return
     for (const owed of this.#owed ?? []) owed.turn ??= id
   }
@@ -208,7 +208,7 @@ export class Span {
     this.#turnEndedAt = line.entry ?? null
   }
 
-  /** The next turn takes what waited: people's mail first, as far as its bound allows. */
+  /** The next turn takes the waiting mail: people's first, up to its limit. */
   #settleOwed({ line, mark }: ReadLine, turn: string): void {
     if (this.#owed === null) return
     for (const owed of this.#owed) {
@@ -229,7 +229,7 @@ export class Span {
     }
     const base = line.base ?? 0
     if (base < this.base) {
-      broken('bases', `${id} stands on entry ${base}, and entry ${this.base} is newer`)
+      broken('bases', `${id} starts from entry ${base}, but entry ${this.base} is newer`)
     }
     this.running = { id, mark }
     this.compactedFrom = Math.min(this.compactedFrom, line.entry ?? 0)
@@ -261,9 +261,9 @@ export function sizeOf({ from, to }: MailRange): number {
 }
 
 /**
- * Mail that one holder delivered and whose turn has not ended: every context that it logs must hold each
- * of them whole, or shortened and then alone (I34). Deliveries of earlier holders are not known here;
- * the store checks those.
+ * Mail that one holder delivered and whose turn has not ended: every context that it logs must
+ * contain each of them whole, or shortened and then alone (I34). Deliveries of earlier holders are
+ * not known here; the store checks those.
  */
 class OpenMail {
   #runs: (MailRange & { readonly firstEntry: number })[] = []
@@ -294,11 +294,14 @@ class OpenMail {
     }
     const short = due.find((number) => isIn(clipped, number))
     if (short !== undefined && due.length > 1) {
-      broken('unanswered', `message ${short} is unanswered, and was shortened beside others`)
+      broken(
+        'unanswered',
+        `message ${short} is unanswered and was shortened although other messages were present`,
+      )
     }
   }
 
-  /** Null: nothing is open any more. Only an answer tells how far the turn had come. */
+  /** Null: no message is open. Only an answer shows how far the turn got. */
   endTurn({ reason }: AuditLine): OpenMail | null {
     if (reason !== 'answered') return null
     const upto = this.#upto

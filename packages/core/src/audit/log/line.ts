@@ -2,16 +2,18 @@ import { hash } from 'node:crypto'
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 
 /**
- * The audit line: one JSON object per line of text, written by this serialiser and by nothing else.
- * It tells ids, numbers and reasons, never what somebody said. Everything outside printable ASCII is
- * escaped, so whatever an id holds it cannot end a line, move a cursor or turn text around. Each
- * line carries a hash over itself and the hash before, so that a line taken out, added or changed is
- * seen. The chain has no secret: it shows accidents and clumsy hands, not a forger who computes it
- * anew. The store is what such a log is held against.
+ * The audit line: one JSON object per line of text, written only by this serialiser. It contains
+ * ids, numbers and reasons, never conversation text. Everything outside printable ASCII is escaped,
+ * so no id can end a line, move a cursor or reverse text. Each line carries a hash over itself and
+ * the previous hash, so a removed, added or changed line is detected. The chain has no secret: it
+ * shows accidents, not a forger who recomputes it. Against forgery, the log is compared with the
+ * store.
  */
 export const AUDIT_VERSION = 1
 
-/** What a line may hold, in the order in which it is written. The guide's table repeats this one. */
+/**
+ * The fields of a line, in the order in which they are written. The guide's table repeats this one.
+ */
 export const AUDIT_FIELDS = {
   v: 'version of this schema',
   log: 'id of the log, drawn when the process opened it',
@@ -41,7 +43,7 @@ type FieldName = keyof typeof AUDIT_FIELDS
 /** The kinds, with the fields that each must have beside the first six. */
 export const AUDIT_KINDS = {
   'session created': {
-    means: 'a session was born; the reason is `created`, `afresh` or `imported`',
+    means: 'a session was created; the reason is `created`, `afresh` or `imported`',
     needs: ['operationId', 'entry', 'reason'],
   },
   'message admitted': {
@@ -142,7 +144,7 @@ export interface AuditFacts {
 type Needed<Kind extends AuditLineKind> = (typeof AUDIT_KINDS)[Kind]['needs'][number] &
   keyof AuditFacts
 
-/** What a caller tells. The compiler asks for what the kind needs. */
+/** The input of a line. The compiler requires the fields of the kind. */
 export type NewAuditLine = {
   [Kind in AuditLineKind]: AuditFacts & {
     readonly kind: Kind
@@ -166,7 +168,7 @@ const TEXT_LENGTH_MAX = 200
 const HASH_LENGTH = 32
 const TAIL_LENGTH = `,"hash":"${'0'.repeat(HASH_LENGTH)}"}`.length
 
-/** What stands before the first line of a log. */
+/** The hash before the first line of a log. */
 export function firstLineHash(log: string): string {
   return digest(`throughline audit ${AUDIT_VERSION} ${log}`)
 }
@@ -182,7 +184,7 @@ export type ParsedLine =
       readonly kind: 'line'
       readonly line: AuditLine
       readonly hash: string
-      /** What the hash must be if the line before had this one. */
+      /** The expected hash of a line after a line with this hash. */
       readonly follows: (previous: string) => boolean
     }
   | { readonly kind: 'newer'; readonly version: number }
@@ -227,7 +229,7 @@ function digest(text: string): string {
   return hash('sha256', text, 'hex').slice(0, HASH_LENGTH)
 }
 
-/** Keys in the order of the table; what is absent or no whole number is left out. */
+/** Keys in the order of the table; absent values and non-integers are left out. */
 function serialise(line: AuditLine): string {
   const { mailbox } = line
   const ordered = {
@@ -269,8 +271,8 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * Escapes everything but printable ASCII, so that a terminal shows it and does not obey it. In a JSON
- * text such characters stand in strings only, where the escape means the same.
+ * Escapes everything but printable ASCII, so that a terminal shows it and does not obey it. In JSON
+ * such characters occur only in strings, where the escape means the same.
  */
 export function inAscii(text: string): string {
   return text.replace(
@@ -279,7 +281,7 @@ export function inAscii(text: string): string {
   )
 }
 
-/** Ids of ours are never longer; two long ones of somebody else must not become one by clipping. */
+/** Our own ids are never longer; clipping must not make two long foreign ids equal. */
 function clipId(id: string): string {
   if (id.length <= ID_LENGTH_MAX) return id
   const mark = `~${digest(id).slice(0, 16)}`

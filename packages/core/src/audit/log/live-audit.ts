@@ -6,12 +6,12 @@ import { type Figures, Prover } from '../laws/prover.ts'
 import { LineChain } from './read-log.ts'
 
 /**
- * The laws of `throughline audit`, proven while the processes run. Each look reads what was written
- * since the last one, a bounded amount at a time; nothing is read while nobody looks.
+ * The laws of `throughline audit`, proven while the processes run. Each look reads the lines since
+ * the last one, a bounded amount at a time; between looks nothing is read.
  *
- * Logs of several processes are read one after another, so one may tell of what another has not yet
- * told. What holds within one log is believed at once; what follows from all of them only when two
- * looks in a row agree.
+ * Logs of several processes are read one after another, so one may mention events that another has
+ * not yet logged. Findings within one log count at once; findings across logs only if two looks in
+ * a row agree.
  */
 export interface LiveVerdict {
   readonly law: AuditLawName
@@ -28,7 +28,7 @@ export interface LiveReport {
   readonly laws: readonly LiveVerdict[]
   readonly figures: Readonly<Figures>
   readonly logs: number
-  /** More was written than one look reads; the next one goes on. */
+  /** There is more than one look reads; the next one continues. */
   readonly isBehind: boolean
 }
 
@@ -132,7 +132,7 @@ export class LiveAudit {
         done += bytesRead
       }
     } catch (error) {
-      // One that cannot be understood is told of; one that is gone meanwhile is no offence.
+      // An unreadable log is reported; one that has disappeared is not.
       if (error instanceof KnownError) {
         log.isRefused = true
         this.#damaged(error.message, file, 0)

@@ -5,12 +5,12 @@ import type { Clock } from '../../base/clock.ts'
 import { firstLineHash, type NewAuditLine, writeLine } from './line.ts'
 
 /**
- * The audit log of one process: a file of its own, private, made by this process or not at all. A
- * line is with the kernel when `write` returns, so it outlives the process. Told after a commit and
- * before anybody hears of it, the line of what was acknowledged is there however the process dies.
+ * The audit log of one process: a private file that this process creates. A line is with the kernel
+ * when `write` returns, so it outlives the process. It is written after the commit and before the
+ * acknowledgment, so it exists however the process dies.
  *
- * Writing never throws: a disk that is full must not end sessions. The failure is told once, and the
- * hole in the numbers shows it for good.
+ * Writing never throws: a full disk must not end sessions. The failure is reported once, and the
+ * gap in the line numbers stays visible.
  */
 export interface AuditLogOptions {
   readonly folder: string
@@ -71,7 +71,7 @@ export class AuditLog implements AuditWriter {
   }
 }
 
-/** The furthest that a date can tell; a clock beyond it is not worth an error. */
+/** The latest representable date; a clock beyond it is not worth an error. */
 const TIME_MAX = 8.64e15
 
 function timeText(now: number): string {
@@ -79,7 +79,7 @@ function timeText(now: number): string {
   return new Date(within).toISOString()
 }
 
-/** Who an operation is, by value: made once, frozen, handed to every line about it. */
+/** The identity of an operation, by value: made once, frozen, used in every line about it. */
 export interface OperationIdentity {
   readonly operationId: string
   readonly sessionId: string

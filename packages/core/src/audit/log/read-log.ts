@@ -18,16 +18,16 @@ export class AuditLogError extends KnownError {
 }
 
 export interface AuditLogReader {
-  /** Every line that can be understood, also one that does not follow the one before. */
+  /** Every readable line, including one that does not follow its predecessor. */
   line(line: AuditLine, number: number, text: string): void
-  /** What is wrong with the log itself. */
+  /** Damage of the log itself. */
   damage(problem: string, number: number, text: string): void
-  /** Told after each piece that was read. */
+  /** Called after each piece that was read. */
   progress?(bytes: number): void
 }
 
 export interface LogSummary {
-  /** Null: of a process that has had nothing to tell yet. */
+  /** Null: the process has logged nothing yet. */
   readonly log: string | null
   readonly lines: number
   /** The process was ended while it wrote its last line. */
@@ -75,7 +75,7 @@ export class LineChain {
       this.#rest = ''
       start = end + 1
     }
-    // One character more than a line may have is enough to see that it is too long.
+    // One character beyond the limit shows that a line is too long.
     if (this.#rest.length <= LINE_LENGTH_MAX) this.#rest += text.slice(start)
   }
 
@@ -131,7 +131,7 @@ export class LineChain {
 
 interface Input {
   readonly pieces: AsyncIterable<Buffer>
-  /** Before unpacking, so that it can be held against the size of the file. */
+  /** Before unpacking, for comparison with the file size. */
   readonly bytesRead: () => number
 }
 
@@ -156,7 +156,7 @@ async function isGzipped(path: string): Promise<boolean> {
   }
 }
 
-/** The session of a log's first line, to tell whose log it is; null: it cannot be read. */
+/** The session of a log's first line, which shows whose log it is; null: unreadable. */
 export function firstSessionIn(path: string): string | null {
   try {
     const file = openSync(path, 'r')

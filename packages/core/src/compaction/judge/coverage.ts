@@ -2,12 +2,13 @@ import type { Message } from '../../message/message.ts'
 import { eachText } from '../ledger/gather.ts'
 
 /**
- * How much of a conversation a text speaks of. The range is cut into stretches; a stretch is
- * mentioned if the text names words that only this stretch uses. A summary mentions most of them, an
- * answer to the newest message hardly more than the last one (measured: `npm run eval:summaries`).
+ * How much of a conversation a text mentions. The range is cut into stretches; a stretch is
+ * mentioned if the text names words that only this stretch uses. A summary mentions most of them,
+ * an answer to the newest message hardly more than the last one (measured: `npm run
+ * eval:summaries`).
  */
 export interface Coverage {
-  /** Stretches that have enough words of their own to be recognised by them. */
+  /** Stretches with enough distinctive words to be recognised. */
   readonly stretches: number
   readonly mentioned: number
   /** Words of single stretches that the text names, and how many there are. */
@@ -48,8 +49,8 @@ function stretchesOf(range: readonly Message[]): readonly Set<string>[] {
 }
 
 /**
- * What people and the agent said and asked tools for, each text bounded. Not what tools returned,
- * which a summary need not repeat, nor the system text, which it does not stand for.
+ * Messages and tool calls, each text bounded. Tool results, which a summary need not repeat, and
+ * the system text, which it does not replace, are left out.
  */
 export function spokenTexts(range: readonly Message[]): readonly string[] {
   const texts: string[] = []

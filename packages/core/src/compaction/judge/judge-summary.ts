@@ -6,10 +6,10 @@ import { isOtherLanguage } from './language.ts'
 import { countWords, readSpeech, type Speech, withoutInventedTurns } from './speech.ts'
 
 /**
- * Whether a text that came with a normal end is a summary at all. Models that are asked for one
- * often go on with the conversation instead: they answer, advise, ask, call a tool. Whether a
- * summary is right cannot be checked here. What it must carry can: it speaks about the conversation
- * and not to the user, it mentions most stretches of it, and it is in proportion.
+ * Whether a text that ended normally is a summary at all. Models often continue the conversation
+ * instead: they answer, advise, ask, call a tool. Correctness cannot be checked here. These
+ * properties can: it speaks about the conversation and not to the user, it mentions most stretches
+ * of it, and its length is in proportion.
  */
 export type SummaryFault =
   | 'refusal'
@@ -22,11 +22,11 @@ export type SummaryFault =
   | 'other-language'
 
 export interface SummaryContext {
-  /** What the summary covers; empty where it is not known. */
+  /** The messages that the summary covers; empty if unknown. */
   readonly range: readonly Message[]
   /** The instructions that it was written by. */
   readonly ask?: string
-  /** Only a piece of the range was read: what the others hold need not be mentioned. */
+  /** Only a piece of the range was read, so the others need not be mentioned. */
   readonly isPiece?: boolean
 }
 
@@ -81,7 +81,7 @@ function headingsAsked(ask: string): readonly string[] {
 
 const ADDRESSES_MIN = 3
 
-/** Speaks to the user more than about them. A text that mentions the whole range may do so. */
+/** Speaks to the user more than about them. A text that covers the whole range may do so. */
 function continues(speech: Speech, coverage: Coverage | undefined): boolean {
   const { reports, addresses, opensAsReply, closesAsReply, startsMidway, announces } = speech
   if (opensAsReply && closesAsReply && reports <= 2 * addresses) return true
@@ -102,18 +102,18 @@ function mentionsAll({ stretches, mentioned, named }: Coverage): boolean {
   )
 }
 
-/** Of recorded summaries every one mentions at least four of five stretches and 36 of their words. */
+/** Every recorded summary mentions at least four of five stretches and 36 of their words. */
 function omitsHistory(coverage: Coverage, isStructured: boolean): boolean {
   const { stretches, mentioned, named, distinctive } = coverage
   if (stretches < STRETCHES_MIN) return false
-  // Under the headings that were asked for, a summary may dwell on what is newest.
+  // With the requested headings, a summary may dwell on the newest part.
   if (isStructured) return mentioned === 0
   return mentioned < stretches / 2 || named < Math.min(12, distinctive / 80)
 }
 
 const REPORTS_MIN = 3
 
-/** Without a single heading that was asked for, a text must show otherwise that it tells of it all. */
+/** Without any requested heading, a text must show in another way that it covers the range. */
 function isPartial({ reports }: Speech, { stretches, mentioned, named }: Coverage): boolean {
   if (stretches < STRETCHES_MIN || reports >= REPORTS_MIN) return false
   return mentioned < stretches - 1 || named < stretches * NAMED_PER_STRETCH
@@ -122,7 +122,7 @@ function isPartial({ reports }: Speech, { stretches, mentioned, named }: Coverag
 const WORDS_MIN = 40
 const RANGE_WORDS_PER_WORD = 150
 
-/** A summary has at least one word for each 150 that were said, as far as forty. */
+/** A summary has at least one word per 150 of the conversation, up to forty. */
 function isTooShort(text: string, range: readonly Message[]): boolean {
   const words = countWords(text)
   if (words >= WORDS_MIN) return false
@@ -133,7 +133,7 @@ function isTooShort(text: string, range: readonly Message[]): boolean {
 
 const CHARACTERS_PER_WORD = 6
 
-// A refusal is short and has no sections. A handoff may tell of somebody's refusal in the middle.
+// A refusal is short and has no sections. A handoff may mention a refusal in the middle.
 const REFUSAL_CHARACTERS_MAX = 800
 
 function isRefusal(text: string): boolean {
@@ -158,7 +158,7 @@ const CALLS = [
 ]
 const PROSE_WORDS_MIN = 40
 
-/** A call, with little said beside it. */
+/** A call, with little text beside it. */
 function isToolCall(text: string): boolean {
   const at = CALLS.map((call) => call.exec(text)?.index ?? -1).filter((index) => index >= 0)
   return at.length > 0 && countWords(text.slice(0, Math.min(...at))) < PROSE_WORDS_MIN
@@ -169,7 +169,7 @@ const SHINGLES_MIN = 30
 const REPEATED_SHARE = 0.5
 const ECHO_SHARE = 0.3
 
-/** More than half of the text was said before in the same words. */
+/** More than half of the text repeats the conversation word for word. */
 function isRepetition(text: string): boolean {
   const shingles = shinglesOf(text)
   if (shingles.length < SHINGLES_MIN) return false

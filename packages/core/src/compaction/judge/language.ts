@@ -1,4 +1,4 @@
-/** Whether two texts are in the same language, as far as their scripts and small words tell. */
+/** Whether two texts are in the same language, judged by their scripts and function words. */
 const SCRIPTS = {
   latin: /\p{Script=Latin}/gu,
   cyrillic: /\p{Script=Cyrillic}/gu,
@@ -8,7 +8,7 @@ const SCRIPTS = {
   devanagari: /\p{Script=Devanagari}/gu,
   thai: /\p{Script=Thai}/gu,
   hangul: /\p{Script=Hangul}/gu,
-  // Japanese is written in both; a summary of it may hold more of either.
+  // Japanese uses both scripts; its summary may have more of either.
   han: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu,
 } as const
 type Script = keyof typeof SCRIPTS
@@ -31,7 +31,7 @@ export function isOtherLanguage(summary: string, userText: string): boolean {
   return wanted !== undefined && written !== undefined && wanted !== written
 }
 
-/** The script that people write in, if there is enough of it to tell. */
+/** The script of a text, if there is enough of it. */
 function scriptOf(text: string): Script | undefined {
   const sample = text.slice(-SAMPLE_CHARACTERS_MAX)
   const counts = countScripts(sample)

@@ -1,8 +1,8 @@
 /**
  * How a text speaks: about a conversation, or to a person in it. A summary reports on the user in
- * the third person, or under the headings it was asked for. A model that went on with the
- * conversation instead speaks to the user: greets, advises, asks, offers help. All of it is judged
- * on the writer's own words: quotations, code and the inside of links are left out first.
+ * the third person, or under the requested headings. A model that continued the conversation
+ * instead speaks to the user: it greets, advises, asks, offers help. Only the writer's own words
+ * count: quotations, code and link targets are removed first.
  */
 export interface Speech {
   readonly words: number
@@ -81,7 +81,7 @@ function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0
 }
 
-// `\b` knows Latin letters only, so that other scripts stand outside of it.
+// `\b` knows only Latin letters, so other scripts do without it.
 const REPORTS = new RegExp(
   [
     String.raw`\b(?:the |this )?(?:users?|customer|client|caller|human|assistant|agent|operator)(?:'s|’s)?\b`,
@@ -96,7 +96,7 @@ const REPORTS = new RegExp(
   'giu',
 )
 
-// Case matters: `Ihnen` speaks to somebody, `ihnen` about several.
+// Case matters: `Ihnen` addresses a person, `ihnen` refers to several.
 const ADDRESSES = new RegExp(
   [
     String.raw`\b(?:[Yy]ou|[Yy]our|[Yy]ours|[Yy]ourself|[Yy]ou['’](?:re|ve|ll|d))\b`,
@@ -140,8 +140,8 @@ const TURN = /^(?:\[(?:user|human)\]:?|(?:user|human):)/i
 const REPLY = /^(?:\[(?:assistant|ai|agent|model)\]:?|(?:assistant|ai|agent|model):)/i
 
 /**
- * The text up to the first turn that its writer made up: a model that plays both sides goes on with
- * "[USER]: …" and "[ASSISTANT]: …" below what it was asked for. Labels inside a list stay.
+ * The text up to the first turn that its writer invented: some models continue below the summary
+ * with "[USER]: …" and "[ASSISTANT]: …". Labels inside a list stay.
  */
 export function withoutInventedTurns(text: string): string {
   const lines = text.split('\n')

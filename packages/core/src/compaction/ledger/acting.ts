@@ -1,6 +1,6 @@
 /**
- * Which calls change something outside the conversation. Known by verbs, since every program and
- * every tool has its own name but sending, committing and deleting are called so everywhere.
+ * Which calls change something outside the conversation. Recognised by verbs: programs and tools
+ * have many names, but "send", "commit" and "delete" are common to all.
  */
 const ACTING = new Set(
   (
@@ -45,7 +45,7 @@ export function actingPartOf(command: string): string | undefined {
   })
 }
 
-/** Nothing but looking: what was seen is in the results, and the words are kept by themselves. */
+/** Only reads: the results have the content, and the words are kept separately. */
 export function isReadingCommand(command: string): boolean {
   return partsOf(command).every((part) => {
     const [program = '', verb = ''] = plainWordsOf(part)

@@ -10,13 +10,13 @@ import { gatherToolActions } from './tool-actions.ts'
 import { eachValue } from './values.ts'
 
 /**
- * The ledger: what an agent will want to write again, letter for letter, after the messages that
- * held it are gone. Two sorts of entries share the room. *Lines* tell what happened (actions,
- * errors, commands); each kind of them has a share that it cannot exceed, newest first. *Words*
- * (paths, ids, names, flags) fill all the rest, by what they are worth per character.
+ * The ledger: exact texts that an agent will need again after the messages that contained them are
+ * gone. Two kinds of entries share the space. *Lines* record what happened (actions, errors,
+ * commands); each kind of them has a share that it cannot exceed, newest first. *Words* (paths,
+ * ids, names, flags) fill the rest, by value per character.
  *
- * Always true: it fits `tokensMax`, whatever was in the previous ledger; the same entry never
- * stands twice; what is visible elsewhere takes no room here.
+ * Always true: it fits `tokensMax`, whatever was in the previous ledger; no entry occurs twice;
+ * text that is visible elsewhere takes no space here.
  */
 export interface LedgerRequest {
   /** The ledger of the earlier handoff; its entries compete with the new ones on equal terms. */
@@ -29,7 +29,9 @@ export interface LedgerRequest {
   readonly countTokens: CountTokens
   /** Texts that stay in the context anyway. */
   readonly visible?: readonly string[]
-  /** The earlier handoff's summary, where it is replaced: what only it held would be lost with it. */
+  /**
+   * The earlier handoff's summary, if it is replaced: facts that only it contained would be lost.
+   */
   readonly earlierSummary?: string
 }
 
@@ -62,7 +64,9 @@ export function buildLedger(request: LedgerRequest): readonly LedgerEntry[] {
 }
 
 const CHARACTERS_PER_TOKEN_GUESS = 4
-/** Each attempt shrinks the room by the overshoot; the second fits unless the counter is erratic. */
+/**
+ * Each attempt shrinks the space by the overshoot; the second fits unless the counter is erratic.
+ */
 const ATTEMPTS_MAX = 20
 
 interface Candidates {
@@ -70,7 +74,10 @@ interface Candidates {
   readonly words: readonly LedgerEntry[]
 }
 
-/** Of the room in characters; what one leaves over goes to the words, and theirs to the lines. */
+/**
+ * Shares of the space in characters; unused space goes to the words, and unused space of the words
+ * to the lines.
+ */
 const LINE_SHARES = { action: 0.14, error: 0.08, command: 0.12, value: 0.03 } as const
 const LINE_KINDS = ['action', 'error', 'command', 'value'] as const
 
@@ -85,7 +92,7 @@ function gatherLines(
 ) {
   const found = new Map<string, LedgerEntry>()
   const add = (entry: LedgerEntry) => {
-    // The same deed done again stands once, with its latest number.
+    // A repeated action is listed once, with its latest number.
     const key = `${entry.kind} ${entry.text.replace(/^#\d+ /, '')}`
     const earlier = found.get(key)
     found.delete(key)

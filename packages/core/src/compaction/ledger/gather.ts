@@ -4,9 +4,8 @@ import { redact, redactPart } from '../redact/redact.ts'
 import { eachWord } from './words.ts'
 
 /**
- * Where a word was seen. What the assistant wrote into the argument of a tool call it is likely to
- * write again; a body is the text of a file that travels in such an argument; what an earlier
- * handoff kept was worth keeping once.
+ * Where a word occurred. The assistant is likely to reuse words from its tool arguments; a body is
+ * the text of a file in such an argument; a word in an earlier handoff was worth keeping once.
  */
 export type WordSource = 'argument' | 'kept' | 'body' | 'said' | 'asked' | 'result'
 
@@ -63,7 +62,7 @@ export function gatherWords(readings: readonly HeadText[]): Map<string, Sighting
 
 const TEXT_CHARACTERS_MAX = 200_000
 
-/** Both ends of an enormous text: beginnings name things, ends hold outcomes. */
+/** Both ends of an enormous text: beginnings name things, ends have outcomes. */
 export function bounded(text: string, charactersMax = TEXT_CHARACTERS_MAX): string {
   if (text.length <= charactersMax) return text
   const half = Math.floor(charactersMax / 2)
@@ -107,7 +106,7 @@ export function eachText(
 
 const SOURCES = { assistant: 'said', user: 'asked', system: 'asked', tool: 'result' } as const
 
-/** The strings of a JSON value in order. Without recursion, so that depth is no danger. */
+/** The strings of a JSON value in order. Without recursion, so that deep nesting is safe. */
 export function eachLeaf(value: JsonValue, visit: (leaf: string) => void): void {
   const waiting: JsonValue[] = [value]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

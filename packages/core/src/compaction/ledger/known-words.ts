@@ -1,10 +1,10 @@
 import { eachWord } from './words.ts'
 
 /**
- * The words that stand somewhere already, so that they need no entry of their own. A path stands
- * for its folders and for its own end as well: whoever reads `/srv/app/src/main.ts` has read
- * `/srv/app` and `src/main.ts`. Found by lookup, not by searching the text, so that a large ledger
- * beside a long tail does not cost their product.
+ * Words that already occur elsewhere in the context and need no entry. A path also covers its
+ * folders and its own end: `/srv/app/src/main.ts` contains `/srv/app` and `src/main.ts`. Found by
+ * lookup, not by searching the text, so that a large ledger beside a long tail does not cost their
+ * product.
  */
 export class KnownWords {
   readonly #words = new Set<string>()

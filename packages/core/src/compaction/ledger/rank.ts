@@ -6,8 +6,8 @@ import type { Sighting } from './gather.ts'
  * ratios of a logistic regression over the words of real coding sessions, cut at many places: does
  * a later tool call use this word? They are rounded, since only the order decides.
  *
- * A word that the assistant never wrote into an argument counts only if it looks like a name that
- * somebody gave: prose is full of hyphens and slashes that nobody will ever type again.
+ * A word that the assistant never wrote into an argument counts only if it looks like a given name:
+ * prose is full of hyphens and slashes that will never be typed again.
  */
 interface Form {
   readonly kind: LedgerKind
@@ -29,7 +29,7 @@ const FORMS = {
   joined: { kind: 'name', weight: 1.6 },
   dotted: { kind: 'name', weight: 0.3 },
   other: { kind: 'name', weight: 0.6 },
-  /** Prose, most likely; for ledgers with room to spare. */
+  /** Probably prose; only for ledgers with space to spare. */
   weak: { kind: 'name', weight: 0.1 },
 } as const satisfies Record<string, Form>
 
@@ -42,7 +42,7 @@ const SOURCE_WEIGHTS = {
   result: 0.2,
 } as const
 
-/** The form of a word, or nothing where it is not worth keeping at all. */
+/** The form of a word, or nothing if it is not worth keeping. */
 export function formOf({ word, source }: Sighting): Form | undefined {
   const typed = source === 'argument'
   if (!typed && /[\\*]|^\/\//.test(word)) return undefined
@@ -72,7 +72,7 @@ function pathFormOf(word: string, typed: boolean): Form {
   return FORMS.relative
 }
 
-/** Per character; `end` is the number behind the last message. */
+/** Per character; `end` is the number after the last message. */
 export function worthOf(sighting: Sighting, form: Form, end: number): number {
   const chance =
     form.weight *

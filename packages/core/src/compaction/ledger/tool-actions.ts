@@ -7,8 +7,8 @@ import { actingPartOf, isActingTool, isReadingCommand } from './acting.ts'
 import { bounded } from './gather.ts'
 
 /**
- * What was done, run and reported, one line each: actions that changed something outside the
- * conversation, commands with their exit codes, the lines in which tools said what went wrong.
+ * Actions, commands and errors, one line each: actions that changed something outside the
+ * conversation, commands with their exit codes, and error lines of tools.
  */
 export interface ToolAction {
   readonly kind: 'action' | 'command' | 'error'
@@ -77,7 +77,9 @@ const COMMAND_CHARACTERS_MAX = 1000
 /** Redirections and cut-off pipes say how the output was read, not what was run. */
 const READING_TAIL = / *2>(?:&1|\/dev\/null)| *\| *(?:head|tail)(?: -[a-z]? ?\d+)?(?=$| *[;&|])/g
 
-/** Shells are known by their argument: words or a list of words under a name that means command. */
+/**
+ * A shell is recognised by its argument: words or a list of words under a name that means command.
+ */
 function shellCommandOf(input: JsonValue): string | undefined {
   if (!isObject(input)) return undefined
   const given = input['command'] ?? input['cmd'] ?? input['script']
@@ -100,7 +102,7 @@ function describeCall(call: ToolCallPart): string {
   return oneLine(redact(bounded([call.name, ...words].join(' '), COMMAND_CHARACTERS_MAX)))
 }
 
-/** Shell tools report the exit code in front of the output or behind it. */
+/** Shell tools report the exit code before or after the output. */
 function exitCodeOf(output: string): number | undefined {
   const ends = bounded(output, 400)
   const match = /exit(?:ed with)?[ _]?(?:code|status)"?:? ?(\d{1,3})/i.exec(ends)
@@ -110,7 +112,7 @@ function exitCodeOf(output: string): number | undefined {
 const ERROR_WORD =
   /\b(?:error|fatal|panic|exception|failed|failure|denied|refused|not found|FAIL)\b/i
 const NO_ERROR = /\b0 (?:errors?|failures?|failed)\b|^\W*(?:Error: )?exit code/i
-/** Where the run as a whole went well, only a line that opens with its verdict is one. */
+/** If the run as a whole succeeded, only a line that starts with a verdict counts. */
 const VERDICT = /^\W{0,20}(?:\S{1,80}: ?)?(?:error|fatal|panic|FAIL)\b/
 
 function errorLineOf(output: string, failed: boolean): string {

@@ -1,7 +1,7 @@
 /**
- * Cuts text into the words that may be worth keeping: what stands between blanks, quotes, brackets
- * and the operators of shells and JSON. One pass over character codes, so that no input costs more
- * than its length; a word that is too long to be a name is passed over without being copied.
+ * Cuts text into words that may be worth keeping, at spaces, quotes, brackets and the operators of
+ * shells and JSON. One pass over character codes, so that no input costs more than its length; a
+ * word that is too long to be a name is passed over without being copied.
  */
 const WORD_CHARACTERS_MIN = 4
 const WORD_CHARACTERS_MAX = 160
@@ -10,7 +10,7 @@ const RUN_CHARACTERS_MIN = 3
 const SEPARATOR = 1
 const DIGIT = 2
 const LETTER = 4
-/** What names are built with: a word without a digit or one of these is prose. */
+/** Characters of names: a word without a digit or one of these is prose. */
 const MARK = 8
 
 const CLASSES = new Uint8Array(2 ** 16)
@@ -19,12 +19,12 @@ for (const mark of '"\'`,;(){}[]<>|&=') CLASSES[mark.charCodeAt(0)] = SEPARATOR
 for (const mark of '/._#-') CLASSES[mark.charCodeAt(0)] = MARK
 for (let code = 48; code <= 57; code++) CLASSES[code] = DIGIT
 for (let code = 65; code <= 90; code++) CLASSES[code] = CLASSES[code + 32] = LETTER
-// Wide blanks, typographic quotes, arrows and boxes of listings part words; other scripts do not.
+// Wide spaces, typographic quotes, arrows and box characters separate words; other scripts do not.
 CLASSES.fill(SEPARATOR, 0x2000, 0x2070)
 CLASSES.fill(SEPARATOR, 0x2190, 0x2600)
 CLASSES[0xa0] = CLASSES[0x3000] = SEPARATOR
 
-/** Visits the words that hold a digit or a mark, and three letters or digits in a row. */
+/** Visits words that contain a digit or a mark, and three letters or digits in a row. */
 export function eachWord(text: string, visit: (word: string) => void): void {
   let start = 0
   let seen = 0

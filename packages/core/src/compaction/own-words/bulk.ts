@@ -7,7 +7,7 @@ export interface TextSpan {
 
 /**
  * Pasted bulk: code fences, logs, tables of numbers, encoded bytes, minified code. A run of lines
- * counts that hold no sentence and are long together; a single short line never does.
+ * counts if they contain no sentence and are long together; a single short line never does.
  */
 const RUN_CHARACTERS_MIN = 400
 const LINE_CHARACTERS_MIN = 500

@@ -1,10 +1,10 @@
 import type { TextSpan } from './bulk.ts'
 
 /**
- * Blocks that coding agents put into a user's message, by the tags and labels of Claude Code, Codex,
- * opencode, pi, Hermes, Cline and Cursor. A tag counts only where it is closed: a person who writes
- * about a tag does not close it. Tags around the person's own words (`<task>`, `<user_query>`,
- * `<command-args>`) are no such blocks.
+ * Blocks that coding agents put into a user's message, by the tags and labels of Claude Code,
+ * Codex, opencode, pi, Hermes, Cline and Cursor. A tag counts only if it is closed: a person who
+ * writes about a tag does not close it. Tags around the person's own words (`<task>`,
+ * `<user_query>`, `<command-args>`) are not host blocks.
  */
 const TAGS = [
   // Claude Code
@@ -107,7 +107,7 @@ const MAYBE_LABEL = /^(?:\[|# AGENTS|Caveat: |Called the )/m
 
 function taggedBlocks(text: string): TextSpan[] {
   const blocks: TextSpan[] = []
-  // A tag that is not closed from here on is not closed further on: it is looked for once.
+  // A tag that is not closed from here on is never closed later, so one search is enough.
   const unclosed = new Set<string>()
   let end = 0
   for (const match of text.matchAll(OPENING)) {

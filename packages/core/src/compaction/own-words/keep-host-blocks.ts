@@ -8,7 +8,7 @@ import { findHostBlocks } from './host-blocks.ts'
 
 const BLOCKS_MAX = 8
 
-/** The newest block of each kind, once, in the room that is given; none where it does not fit. */
+/** The newest block of each kind, once, if it fits into the given space. */
 export function keepHostBlocks(request: {
   readonly head: readonly Message[]
   readonly firstNumber: number

@@ -2,13 +2,12 @@ import { findBulk, type TextSpan } from './bulk.ts'
 import { findHostBlocks } from './host-blocks.ts'
 
 /**
- * What a user's message is made of. Programs put blocks of their own into it (reminders, the
- * environment, lists of tools and skills), and people paste logs and files. Only the rest is what
- * the person wrote, and that is the last to be cut.
+ * The pieces of a user message. Programs insert blocks (reminders, the environment, lists of tools
+ * and skills), and people paste logs and files. The rest is what the person wrote; it is cut last.
  */
 export interface Piece {
   readonly kind: 'own' | 'host' | 'bulk'
-  /** What kind of host block it is, by its tag or label. */
+  /** The kind of host block, by its tag or label. */
   readonly name?: string
   readonly text: string
 }
@@ -20,20 +19,20 @@ export function piecesOf(text: string): readonly Piece[] {
   )
 }
 
-/** Without what programs put in; pasted bulk stays. */
+/** Without host blocks; pasted bulk stays. */
 export function withoutHostBlocks(text: string): string {
   const blocks = findHostBlocks(text)
   return blocks.length === 0 ? text : join(cut(text, blocks, 'host'))
 }
 
-/** What the person wrote, without host blocks and bulk. */
+/** The person's own words, without host blocks and bulk. */
 export function ownWords(text: string): string {
   return join(piecesOf(text))
 }
 
 /**
- * Shortened by what is not the person's own: host blocks go, and bulk keeps as much of its two ends
- * as there is room beside the own words. Those stay whole, also where they alone are too long.
+ * Shortens everything but the person's own words: removes host blocks, and keeps as much of both
+ * ends of the bulk as fits. The person's words stay whole, even if they alone are too long.
  */
 export function shortenBulk(
   text: string,

@@ -53,19 +53,19 @@ export type ContextSection = keyof typeof SECTION_TOKENS_MAX
 /** How much each section of the compacted context may take. */
 export type Allotment = Readonly<Record<ContextSection, number>>
 
-/** What a handoff may take: every section but the tail. */
+/** The budget of a handoff: every section but the tail. */
 export function handoffTokensOf({ keep: _, ...sections }: Allotment): number {
   return Object.values(sections).reduce((sum, tokens) => sum + tokens, 0)
 }
 
-/** A handoff without a summary is refused, so that something is always left for it. */
+/** A handoff without a summary is refused, so some space is always left for it. */
 const SUMMARY_SHARE_MIN = 0.15
 
 const SECTIONS = Object.keys(SECTION_TOKENS_MAX) as ContextSection[]
 
 /**
- * Shares `tokens` out over the sections. What the caller asked for by name comes first; the others
- * take their share, none more than its cap, and what the capped ones leave goes round again.
+ * Divides `tokens` among the sections. Explicit requests of the caller come first; the others get
+ * their share, up to their caps, and the space that capped sections leave is divided again.
  */
 export function allot(
   tokens: number,
@@ -81,7 +81,7 @@ export function allot(
   const result = { keep: 0, user: 0, ledger: 0, summary: 0, files: 0, tasks: 0 }
   const summaryMin = asked.summary === undefined ? Math.floor(tokens * SUMMARY_SHARE_MIN) : 0
   let left = Math.max(0, tokens - summaryMin)
-  // The order is the order of worth per token when even what was asked for does not fit.
+  // If even the explicit requests do not fit, the order is by value per token.
   for (const section of ['summary', 'ledger', 'user', 'keep'] as const) {
     const tokens = asked[section]
     if (tokens === undefined) continue

@@ -4,10 +4,10 @@ import type { CountTokens } from '../counters.ts'
 import { shortenBulk } from '../own-words/pieces.ts'
 
 /**
- * Clearing: large bodies make room by keeping their two ends and saying where the whole is. Cheaper
+ * Clearing: large bodies are reduced to their two ends and a note on where the whole is. Cheaper
  * than a compaction, and the only way out when the newest step alone is too large.
  *
- * Keeps about two thirds from the beginning and a third from the end; `note` stands between.
+ * Keeps about two thirds from the beginning and a third from the end, with `note` in between.
  */
 export function clipText(
   text: string,
@@ -77,7 +77,7 @@ export function clearMessage(
 }
 
 /**
- * What programs put in goes first, then pasted bulk; the person's own words are clipped in the middle
+ * Host blocks are cut first, then pasted bulk; the person's own words are clipped in the middle
  * only if they alone are too long. Images stay, since they cannot be shortened.
  */
 export function clipUserParts(

@@ -1,11 +1,11 @@
 /**
- * Every number that compaction starts from, in one place. All are tokens unless the name says
- * otherwise; a caller overrides any of them, a preset several at once.
+ * The default numbers of compaction, in one place. All are tokens unless the name says otherwise; a
+ * caller overrides any of them, a preset several at once.
  */
 export interface BudgetSettings {
-  /** What the model takes in one request, input and output together. */
+  /** The model's context window, input and output together. */
   readonly windowTokens: number
-  /** The longest answer the model may write; room for it is kept free. */
+  /** The longest answer the model may write; space for it is kept free. */
   readonly outputTokensMax: number
   /** Share of the usable window at which a compaction is due. */
   readonly softShare: number
@@ -15,18 +15,18 @@ export interface BudgetSettings {
   readonly targetTokens?: number
   /** How much of the newest conversation stays word for word; absent: a fifth, at most 20,000. */
   readonly keepTokens?: number
-  /** Messages at the start and at the end that stay word for word, whatever they weigh. */
+  /** Messages at the start and at the end that stay word for word, whatever their size. */
   readonly protectFirst: number
   readonly protectLast: number
   /** The user's own words in the handoff. */
   readonly userTokens?: number
   readonly ledgerTokens?: number
   readonly summaryTokens?: number
-  /** What the model that writes the summary can read at once. */
+  /** How much the model that writes the summary can read at once. */
   readonly summarizerWindowTokens?: number
 }
 
-/** For a model of 200,000 tokens; say what yours takes. */
+/** For a model of 200,000 tokens; set yours. */
 export const DEFAULT_SETTINGS: BudgetSettings = {
   windowTokens: 200_000,
   outputTokensMax: 20_000,
@@ -47,7 +47,7 @@ export const PRESETS = {
 
 export type PresetName = keyof typeof PRESETS
 
-/** The most that each section of a compacted context takes when there is room for all. */
+/** The most that each section of a compacted context takes if all fit. */
 export const SECTION_TOKENS_MAX = {
   keep: 20_000,
   user: 20_000,
@@ -58,8 +58,8 @@ export const SECTION_TOKENS_MAX = {
 } as const
 
 /**
- * How little room is shared out. The ledger's share is larger than its cap would suggest: per
- * token it keeps more of what the agent goes on to use than anything else (bench/retention).
+ * Shares of a small budget. The ledger's share is larger than its cap would suggest: per token it
+ * keeps more of what the agent later uses than any other section (bench/retention).
  */
 export const SECTION_SHARES = {
   keep: 0.3,

@@ -8,8 +8,8 @@ import { redact } from '../redact/redact.ts'
 
 /**
  * Which files the agent read and changed, newest first, so that it need not read an unchanged file
- * again. Tools have many names, so a call counts as touching a file when one of its arguments is
- * called like a path; whether it changed the file is told by what else it was given.
+ * again. Tools have many names, so a call counts as touching a file if one of its arguments has the
+ * name of a path; its other arguments show whether it changed the file.
  */
 const PATH_KEYS = [
   'file_path',
@@ -81,7 +81,10 @@ function readTouch(call: ToolCallPart, number: number): Touch | undefined {
   return { record: { path: redact(path), access: isChange ? 'changed' : 'read', number }, call }
 }
 
-/** Of the whole content, where the call or its result shows it: written text, or an unranged read. */
+/**
+ * A hash of the whole content, if the call or its result shows it: written text, or an unranged
+ * read.
+ */
 function hashOf(call: ToolCallPart, result: ToolResultPart | undefined): string | undefined {
   const content = isObject(call.input) ? wholeContent(call.input, result) : undefined
   return content === undefined ? undefined : sha256Hex(content).slice(0, 12)

@@ -6,15 +6,15 @@ import { type Allotment, allot, type Budget } from './budget.ts'
 
 /**
  * The decision: leave the context as it is, or compact this head and keep this tail. Pure, and its
- * cost depends on the tail alone: counts arrive as running totals, and nothing before the cut is
- * looked at but the first few messages.
+ * cost depends on the tail alone: counts arrive as running totals, and before the cut only the
+ * first few messages are read.
  *
  *   [ system · protected first ] [ earlier handoff ] [ head ........ ] [ tail ........ ] [ incoming ]
  *     fixed, stays                 replaced            covered            word for word     in full
  *
- * Always true of a `compact` plan: the cut parts no tool call from its result; what the newest
- * message leaves open is in the tail or incoming; the tail, clipped to `clipTokens`, leaves room for
- * the handoff.
+ * Always true of a `compact` plan: the cut never separates a tool call from its result; whatever
+ * the newest message leaves open is in the tail or incoming; the tail, clipped to `clipTokens`,
+ * leaves space for the handoff.
  */
 export type Plan = KeepPlan | CompactPlan | CannotFitPlan
 
@@ -32,9 +32,9 @@ export interface CompactPlan {
   readonly trigger: Trigger
   readonly tokensBefore: number
   readonly layout: Layout
-  /** The head is `[headFrom, cut)`; empty when clipping alone makes room. */
+  /** The head is `[headFrom, cut)`; empty if clipping alone is enough. */
   readonly cut: number
-  /** Messages of the head that are unanswered: they stay whole, right behind the handoff. */
+  /** Unanswered messages of the head: they stay whole, right after the handoff. */
   readonly open?: readonly number[]
   /** The tail is `[cut, incoming)`; `incoming` is the end where nothing is held back. */
   readonly incoming: number
@@ -48,7 +48,7 @@ export interface CannotFitPlan {
   readonly kind: 'cannot-fit'
   readonly reason: 'fixed-part-too-large' | 'newest-message-too-large' | 'summary-too-large'
   readonly tokensBefore: number
-  /** What stands in the way, and how much room there would have been for it. */
+  /** The part that does not fit, and how much space there was for it. */
   readonly tokens: number
   readonly available: number
 }
@@ -59,21 +59,21 @@ const HEAD_TOKENS_MIN = 400
 /** The least that a handoff takes: its envelope and a few sentences. The tail leaves it that much. */
 const HANDOFF_TOKENS_MIN = 300
 
-/** The share of the room that a tail nobody asked to be that large may take. */
+/** The share of the space for a tail whose size was not requested. */
 const TAIL_SHARE_MAX = 0.6
 
 export interface PlanRequest {
   readonly budget: Budget
   readonly trigger: Trigger
-  /** `needed` asks the threshold first; `always` is a person's request. */
+  /** `needed` checks the threshold first; `always` is a person's request. */
   readonly when: 'always' | 'needed'
-  /** What stands in every request beside the messages: pins, tool schemas. */
+  /** Tokens of every request beside the messages: pins, tool schemas. */
   readonly overheadTokens?: number
-  /** Of the messages, what stays wherever the cut is: system text that was said late. */
+  /** Tokens of messages that stay wherever the cut is: late system text. */
   readonly carriedTokens?: number
-  /** The size of a summary that already exists; room is made for it. */
+  /** The size of a summary that already exists; space is reserved for it. */
   readonly summaryTokens?: number
-  /** What a message weighs without the texts that can be clipped; taken for nothing if absent. */
+  /** The tokens of a message without the texts that can be clipped; 0 if absent. */
   readonly countBare?: (message: Message) => number
 }
 
@@ -115,7 +115,7 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
   }
   const tailTokens = Math.min(tokensBetween(measured, cut, end), tailMax)
   const headTokens = tokensBetween(measured, layout.headFrom, cut)
-  // A newest step that fills a scaled target leaves the handoff half of what it stands for.
+  // If the newest step fills a scaled target, the handoff gets half the size of what it replaces.
   const besideTail = Math.min(
     spaceMax - tailTokens,
     Math.max(space.spaceTokens - tailTokens, Math.floor(headTokens / 2), space.handoffMin),
@@ -167,12 +167,12 @@ export function planRange(
   }
 }
 
-/** How much room there is, and how the tail may use it. */
+/** The available space, and the tail's part of it. */
 interface Space {
   readonly fixedTokens: number
-  /** What the target leaves beside the fixed part. */
+  /** The space that the target leaves beside the fixed part. */
   readonly spaceMax: number
-  /** What of it is to be used: less where a person asks to compact what would fit. */
+  /** The part of it to use: less if a person asks to compact a context that would fit. */
   readonly spaceTokens: number
   readonly handoffMin: number
   /** The tail is cut to this where the newest step allows it, and clipped to `tailMax` at worst. */
@@ -195,7 +195,10 @@ function measureSpace(measured: Measured, layout: Layout, request: PlanRequest):
   return { fixedTokens, spaceMax, spaceTokens, handoffMin, keepMax, tailMax }
 }
 
-/** Where the tail begins and to what its large parts are clipped: protection yields before the newest step does. */
+/**
+ * Where the tail begins, and the size to which its large parts are clipped. Protection yields
+ * before the newest step does.
+ */
 function chooseTail(
   measured: Measured,
   { headFrom, handoffAt }: Layout,
@@ -229,9 +232,9 @@ function chooseTail(
 }
 
 /**
- * A person who asks for a compaction wants less than there was, also where everything would fit: so
- * target and tail follow the conversation's size, unless numbers were given, or nothing has happened
- * since the last time.
+ * A person who requests a compaction wants a smaller context even if everything would fit, so
+ * target and tail follow the conversation's size, unless numbers were given or nothing has happened
+ * since the last compaction.
  */
 function scaleToConversation(
   measured: Measured,
@@ -255,8 +258,8 @@ function scaleToConversation(
 }
 
 /**
- * What stays at any price begins here: the last request, or the last calls with their results. A
- * reply that ended its turn leaves nothing open, so that it stays only where there is a tail at all.
+ * The start of the part that must stay: the last request, or the last calls with their results. A
+ * reply that ended its turn leaves nothing open, so it stays only if there is a tail at all.
  */
 function newestStep(messages: readonly Message[], incoming: number, budget: Budget): number {
   const end = messages.length
@@ -279,8 +282,8 @@ function cutWithin(
 }
 
 /**
- * The size to which large tool results must be clipped for the tail to leave room for a handoff:
- * nothing when it does as it is, `too-large` when even bare stubs would not do.
+ * The size to which large tool results must be clipped so that the tail leaves space for a handoff:
+ * undefined if it already does, `too-large` if even bare stubs would not fit.
  */
 function clipLevel(
   measured: Measured,
@@ -325,7 +328,7 @@ function isClippable(message: Message, index: number, incoming: number, end: num
   )
 }
 
-/** The sections of the handoff share what the tail leaves. */
+/** The sections of the handoff share the space that the tail leaves. */
 function allotBeside(tokens: number, budget: Budget, summaryTokens: number | undefined): Allotment {
   const settings = { ...budget.settings, keepTokens: 0 }
   return allot(tokens, { ...budget, settings }, summaryTokens)

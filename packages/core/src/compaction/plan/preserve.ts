@@ -9,12 +9,11 @@ import { clipUserParts } from './clear.ts'
 import type { CompactPlan } from './plan.ts'
 
 /**
- * The user's own words, kept beside the summary. What a host put into a message is left out of it.
- * Newest first within the budget; the one that crosses it is cut. A request that a newer one repeats
- * but for its figures gives way first, then a long message, its pasted bulk first, so that neither
- * routine nor one paste displaces what was said once. Each says
- * whether it was answered, so that no finished request is done again and the open one is not
- * forgotten.
+ * The user's own words, kept beside the summary. Host blocks are left out. Newest first within the
+ * budget; the one that crosses it is cut. A request that a newer one repeats except for its figures
+ * gives way first, then a long message, its pasted bulk first, so that neither routine requests nor
+ * one paste displace unique ones. Each says whether it was answered, so that no finished request is
+ * done again and the open one is not forgotten.
  */
 export interface Preserved {
   /** Oldest first. */
@@ -25,10 +24,10 @@ export interface Preserved {
 /** A covered open request is kept with at least this much, whatever the budget. */
 const OPEN_TOKENS_MIN = 200
 
-/** Fewer tokens of a long message say nothing. */
+/** Fewer tokens of a long message are useless. */
 const TRUNCATED_TOKENS_MIN = 40
 
-/** The line that says which message it was. */
+/** The line that names the message. */
 export const TITLE_TOKENS = 12
 
 interface PreserveRequest extends Counters {
@@ -37,7 +36,7 @@ interface PreserveRequest extends Counters {
   readonly earlier?: Handoff
 }
 
-/** Those of the head and those that the earlier handoff had kept. */
+/** The messages of the head, and those that the earlier handoff kept. */
 export function preserveUserMessages(request: PreserveRequest): Preserved {
   const { messages, plan, earlier } = request
   const all = [...candidates(messages, plan, earlier)]
@@ -68,7 +67,7 @@ function withoutRepeated(all: readonly PreservedMessage[]): readonly PreservedMe
   })
 }
 
-/** Of the budget, for one message, where others would be dropped for it. */
+/** The share of the budget for one message if others would be dropped for it. */
 const SHARES = [0.5, 0.25]
 /** A message that fits into this is never cut for another. */
 const SHARE_TOKENS_MIN = 150
@@ -83,7 +82,7 @@ function preserveWithin(
   let left = plan.allotment.user
   let dropped = 0
   for (const each of all) {
-    // Nothing more fits: what is older is not counted for nothing.
+    // Nothing more fits, so older messages are not counted.
     if (left < TITLE_TOKENS && kept.length > 0) {
       dropped++
       continue
@@ -145,8 +144,8 @@ function* candidates(
 }
 
 /**
- * The place of the newest final reply, -1 if there is none: what was asked before it was answered,
- * by the reply that ended the turn, also where several requests shared that turn.
+ * The position of the newest final reply, -1 if there is none. Requests before it are answered by
+ * the reply that ended their turn, even if several shared that turn.
  */
 function lastReply(messages: readonly Message[], from: number): number {
   for (let index = messages.length - 1; index >= from; index--) {
@@ -164,7 +163,7 @@ export function isAsk(message: Message): message is UserMessage {
   )
 }
 
-/** An image weighs as much as many words, and words say what was wanted. */
+/** An image costs as much as many words, and the words carry the request. */
 function withoutAttachments(candidate: PreservedMessage): PreservedMessage {
   if (candidate.message.parts.every((part) => part.type === 'text')) return candidate
   const parts = candidate.message.parts.map(

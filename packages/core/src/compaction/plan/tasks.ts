@@ -3,9 +3,9 @@ import type { Task } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 
 /**
- * The open task list, read from the conversation: agents keep it by calling a tool with the whole
- * list each time, under many names but in one shape, so the shape is what is looked for. The newest
- * list counts; finished tasks are left out.
+ * The open task list, read from the conversation: agents call a tool with the whole list each time,
+ * under many names but in one shape, so the list is recognised by its shape. The newest list
+ * counts; finished tasks are left out.
  */
 export function findTasks(messages: readonly Message[]): readonly Task[] | undefined {
   for (let index = messages.length - 1; index >= 0; index--) {

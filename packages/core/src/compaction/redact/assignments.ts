@@ -3,16 +3,16 @@ import type { Secret } from './secret.ts'
 import { bareValue, openingQuote, quotedValue } from './value.ts'
 
 /**
- * Secrets known by the name they are given: `PASSWORD=…`, `"api_key": "…"`, `token: …`,
- * `--password …`, `<password>…</password>`.
+ * Secrets recognised by their name: `PASSWORD=…`, `"api_key": "…"`, `token: …`, `--password …`,
+ * `<password>…</password>`.
  *
- * Code talks about passwords far more often than it holds one, so the name alone decides nothing:
- * the value must be a literal, and the weaker the name the more machine-made it must look.
- * Linear: around every name a bounded number of characters is read.
+ * Code mentions passwords far more often than it contains one, so the name alone decides nothing:
+ * the value must be a literal, and the weaker the name the more machine-made it must look. Linear:
+ * around every name a bounded number of characters is read.
  */
 
-// Which key it is stands before `key` and is looked at only where that word stands: so few letters can
-// begin a name, and most of a text is passed over at once.
+// The qualifier before `key` is checked only where that word occurs: few letters can begin a name,
+// so most of a text is skipped quickly.
 const NAMES =
   /pass(?:word|wd|phrase|code)?|pwd|secret|token|credential|mnemonic|auth(?!or)|key(?<=((?:api|access|account|private|shared|signing|encryption|master|storage|service|license|session|deploy|admin|webhook|client|function|host)[ _-]?)key)|connection[_-]?string/gi
 
@@ -167,7 +167,7 @@ function secretIn(assignment: Assignment): Secret | undefined {
     return isPassword(assignment) ? whole('password') : undefined
   }
   if (KEY.test(plain)) return isKey(assignment) ? whole('credential') : undefined
-  // The name only holds a telling word: the value must be machine-made and no name of a thing.
+  // The name only contains a telling word, so the value must look machine-made and not like a name.
   if (form === 'flag' || form === 'bare') return undefined
   return /^[\w+/=.~-]+$/.test(value) && looksRandom(value) && !isIdentifier(value)
     ? whole('credential')
@@ -180,12 +180,12 @@ function plainOf(name: string): string {
 
 function isPassword({ name, value, form }: Assignment): boolean {
   if (value.length < 3) return false
-  // Sentences about passwords stand in quotes too; only a phrase is meant to have spaces.
+  // Sentences about passwords occur in quotes too; only a passphrase may have spaces.
   if (/\s/.test(value)) return /phrase|mnemonic/i.test(name)
   // In code a capitalised compound is a type: `password: SecretStr`.
   if (form === 'line') return !/^(?:[A-Z][a-z]+){2,}$/.test(value)
   if (form !== 'bare') return true
-  // A test that passed says so in the same words as a field.
+  // A passing test looks like a field with that name.
   if (/^pass$/i.test(name)) return /^[\w-]{22,}$/.test(value) && looksRandom(value)
   return /\d|[^\w]/.test(value) && !/^\d{1,5}$/.test(value) && !isWordy(value)
 }

@@ -2,16 +2,16 @@ import { isStandIn, looksRandom } from './randomness.ts'
 import type { Secret } from './secret.ts'
 
 /**
- * Secrets known by where they stand: before the host of a URL, in a header, behind a flag of a known
- * program. Linear: from every such place a bounded number of characters is read, or a run that
- * cannot fail.
+ * Secrets recognised by their position: before the host of a URL, in a header, after a flag of a
+ * known program. Linear: from every such position a bounded number of characters is read, or a run
+ * that cannot fail.
  */
 export function findByPosition(text: string): readonly Secret[] {
   return [...findInUrls(text), ...findInHeaders(text), ...findInCommands(text)]
 }
 
-// Greedy to the last @ before the path, so that a password may hold one.
-// One with a sign that ends a host is told from a port.
+// Greedy to the last @ before the path, so that a password may contain one. A character that ends a
+// host distinguishes it from a port.
 const USER_INFO =
   /([^\s:@/?#"'`<>\\]{0,128})(?::([^\s/?#"'`<>\\]{1,256}|(?!\d{1,5}[/?#])[^\s@"'`<>\\]{1,128}))?@/y
 
@@ -47,7 +47,8 @@ function findInHeaders(text: string): readonly Secret[] {
     pattern.lastIndex = HEADERS.lastIndex
     const [, scheme, value] = pattern.exec(text) ?? []
     if (value === undefined || isStandIn(value)) continue
-    // Code says `authorization: header`; without a scheme only what a machine made is a credential.
+    // Code contains `authorization: header`; without a scheme only a machine-made value is a
+    // credential.
     const isCredential = scheme === undefined ? looksRandom(value) : /[\d=]/.test(value)
     if (!isCookie && !isCredential) continue
     secrets.push({

@@ -3,9 +3,9 @@ import type { Secret } from './secret.ts'
 import { bareValue, openingQuote, quotedValue } from './value.ts'
 
 /**
- * Passwords that people say in a sentence: "my password is …", "das Passwort für die Datenbank lautet
- * …", "密码是…". Most sentences about passwords contain none, so the value must look like one; a plain
- * word counts only after a possessive ("my password") and at the end of the sentence.
+ * Passwords in a sentence: "my password is …", "das Passwort für die Datenbank lautet …", "密码是…".
+ * Most sentences about passwords contain none, so the value must look like one; a plain word counts
+ * only after a possessive ("my password") and at the end of the sentence.
  *
  * Linear: around every name a bounded number of characters is read.
  */
@@ -21,7 +21,7 @@ const MINE =
 
 const BEHIND_CHARACTERS_MAX = 80
 const VALUE_CHARACTERS_MAX = 128
-/** Scripts without blanks go on behind a value. */
+/** Scripts without spaces continue after a value. */
 const OTHER_SCRIPT =
   /[“”‘’«»„「」『』，。、；：！？\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u
 const OPENING = '"\'`“‘«„「『'
@@ -65,7 +65,7 @@ interface Said {
   readonly from: number
   readonly to: number
   readonly isQuoted: boolean
-  /** Nothing more is said in the sentence. */
+  /** The sentence ends here. */
   readonly isLast: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Telling machine-made values from words. Only asked where a name or a prefix already makes a
- * secret likely: by themselves hashes, identifiers and secrets look alike.
+ * Distinguishes machine-made values from words. Used only where a name or a prefix already suggests
+ * a secret, because hashes, identifiers and secrets look alike.
  */
 
 const LENGTH_MIN = 16
@@ -35,7 +35,7 @@ const STAND_IN_WORDS =
 const STAND_IN_SHAPES =
   /^(?:\$\w+$|\$[{(]|%[a-z_(]\w*[)%]?\w?$|<[^<>]{0,80}>?$|\{|\[[\w :.-]{0,80}\]?$|\(|@[a-z_]+$|![a-z]+$|\\|process\.env|os\.|env\.|args\.|--|\.\.\.|…)/i
 
-/** What stands for a value instead of being one. */
+/** Placeholders for a value. */
 export function isStandIn(value: string): boolean {
   return (
     STAND_IN_SHAPES.test(value) ||

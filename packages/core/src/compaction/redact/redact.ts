@@ -7,17 +7,16 @@ import { MARK, type Secret } from './secret.ts'
 import { findShapes } from './shapes.ts'
 
 /**
- * Secrets masked at every text boundary, always on. What is left keeps its shape: the name of a
- * field, the host of a URL and the scheme of a header stay, the value becomes `[secret:kind]`.
+ * Masks secrets at every text boundary, always on. The rest keeps its shape: the name of a field,
+ * the host of a URL and the scheme of a header stay, the value becomes `[secret:kind]`.
  *
- * Always true: masking twice changes nothing; the time is linear in the text, whatever it holds.
- * Not promised: a secret of no known shape, without a telling name, cannot be told from any other
- * identifier and passes.
+ * Always true: masking twice changes nothing; the time is linear in the text. Not promised: a
+ * secret without a known shape or a telling name looks like any other identifier and is not masked.
  */
 export function redact(text: string): string {
   let clean = text
   // A mark can complete another shape (a word before it now ends where a value may begin), so the
-  // text is looked at again, only if it held a secret at all.
+  // text is scanned again if it contained a secret.
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const secrets = findSecrets(clean)
     if (secrets.length === 0) return clean
@@ -54,7 +53,9 @@ export function findSecrets(text: string): readonly Secret[] {
   return secrets
 }
 
-/** Web pages and word processors have spaces of other widths. One character each: places stay. */
+/**
+ * Web pages and word processors use spaces of other widths. Each is one character, so offsets stay.
+ */
 const OTHER_SPACES = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g
 
 function find(text: string): readonly Secret[] {
@@ -76,7 +77,7 @@ function findAsItReads(text: string): readonly Secret[] {
 
 const WHOLE_MARK = /^\[secret:[a-z-]{2,20}\]/
 
-/** A whole mark only: words that merely begin like one must not shelter what follows them. */
+/** Only a whole mark: text that merely begins like one must not protect what follows it. */
 function isInMark(text: string, at: number): boolean {
   const from = Math.max(0, at - MARK_CHARACTERS_MAX)
   const near = text.slice(from, at + MARK_CHARACTERS_MAX)

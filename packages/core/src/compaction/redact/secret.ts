@@ -5,5 +5,5 @@ export interface Secret {
   readonly to: number
 }
 
-/** Begins every mark that stands where a secret was. */
+/** The start of every mark that replaces a secret. */
 export const MARK = '[secret:'

@@ -2,8 +2,8 @@ import { isWordy, looksRandom } from './randomness.ts'
 import type { Secret } from './secret.ts'
 
 /**
- * Secrets known by how they begin. All beginnings are looked for in one pass; a rule's tail is tried
- * only where its beginning stands. Discord's tokens have none and are found by their points.
+ * Secrets recognised by their prefix. One pass finds all prefixes; a rule's tail is tried only
+ * after its prefix. Discord's tokens have no prefix and are found by their dots.
  *
  * Linear by construction: a tail is a run that cannot fail once it is long enough, or it is bounded.
  */
@@ -14,9 +14,9 @@ interface Shape {
    * one at the same place.
    */
   readonly begins: readonly string[]
-  /** What follows the beginning, as the source of a pattern. */
+  /** The pattern after the prefix. */
   readonly tail: string
-  /** What must stand before the beginning and belongs to the secret. */
+  /** The pattern before the prefix that belongs to the secret. */
   readonly behind?: RegExp
   /** The beginning is no secret (a host, a field) and stays. */
   readonly keeps?: true
@@ -266,7 +266,7 @@ function secretAt(text: string, from: number): Secret | undefined {
 const DISCORD_FIRST = /(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-F]{2}))[MNO][\w-]{22,27}$/
 const DISCORD_REST = /\.[\w-]{6,7}\.[\w-]{27,}/y
 
-/** Three runs of known lengths joined by points, and no beginning of their own but one letter. */
+/** Three runs of known lengths joined by dots, with no prefix but one letter. */
 function findDiscord(text: string): readonly Secret[] {
   const secrets: Secret[] = []
   for (let at = text.indexOf('.'); at !== -1; at = text.indexOf('.', at + 1)) {
@@ -280,7 +280,7 @@ function findDiscord(text: string): readonly Secret[] {
   return secrets
 }
 
-/** The secret half has no beginning of its own; it is known by the key it stands behind. */
+/** The secret half has no prefix; it is recognised by the key before it. */
 function findAwsSecret(text: string, from: number): readonly Secret[] {
   const near = text.slice(from, from + 160)
   const hit = /(?<![\w+/=])[A-Za-z0-9+/]{40}(?![\w+/=])/.exec(near)
@@ -288,7 +288,7 @@ function findAwsSecret(text: string, from: number): readonly Secret[] {
   return [{ kind: 'aws', from: from + hit.index, to: from + hit.index + 40 }]
 }
 
-/** Behind an escaped line break (`\n` in JSON) or a percent code a word begins too. */
+/** A word also begins after an escaped line break (`\n` in JSON) or a percent code. */
 function beginsWord(text: string, from: number): boolean {
   if (from === 0 || !/[A-Za-z0-9]/.test(text.charAt(from - 1))) return true
   return /\\[nrtbf]$|%[0-9A-Fa-f]{2}$|\\u[0-9a-f]{4}$/.test(text.slice(Math.max(0, from - 6), from))

@@ -1,11 +1,12 @@
 import { MARK } from './secret.ts'
 
 /**
- * Where a value ends. Passwords hold signs that end a value elsewhere: `&` in a query, `;` in a
- * connection string, a bracket in code, a quote in a sentence. So no such sign ends a value by itself:
- * what follows it decides. In doubt the value goes on, because half a password is still a leak.
+ * Where a value ends. Passwords contain characters that end a value elsewhere: `&` in a query, `;`
+ * in a connection string, a bracket in code, a quote in a sentence. So no such character ends a
+ * value by itself: the text after it decides. In doubt the value continues, because half a password
+ * is still a leak.
  *
- * Linear: every function reads a bounded number of characters from where it begins.
+ * Linear: every function reads a bounded number of characters from its start.
  */
 export const VALUE_CHARACTERS_MAX = 4_096
 
@@ -54,7 +55,7 @@ function isExpression(text: string, from: number, at: number): boolean {
   return (opensMore || line.includes(closing)) && /^[\w$.?!:>-]*$/.test(text.slice(from, at))
 }
 
-/** How many characters the sign at `at` adds to a value; none where it ends it. */
+/** How many characters the sign at `at` adds to a value; 0 if it ends the value. */
 function lengthWithin(text: string, at: number, isQuery: boolean): number {
   const sign = text.charAt(at)
   const next = text.charAt(at + 1)
@@ -87,7 +88,7 @@ export function quotedValue(text: string, from: number, opened: string): string 
   return end === 0 ? undefined : rest.slice(0, end)
 }
 
-/** In the same line; -1 where there is none. */
+/** On the same line; -1 if there is none. */
 function closingQuote(rest: string, opened: string): number {
   const quote = opened.at(-1) ?? ''
   const isEscaped = opened.includes('\\')

@@ -4,7 +4,7 @@ import { textOf } from '../../message/text.ts'
 import type { Counters } from '../counters.ts'
 import type { CompactPlan } from '../plan/plan.ts'
 
-/** What a context is made of, in tokens by kind: the figures behind every picture of it. */
+/** The tokens of a context by kind, for every display of it. */
 export const CONTEXT_KINDS = [
   'system',
   'protected',

@@ -5,7 +5,7 @@ import type { Budget } from '../plan/budget.ts'
 import type { CompactPlan, Plan } from '../plan/plan.ts'
 import type { CompactStats } from './stats.ts'
 
-/** What came of a compaction: the words for scripts, the sentences for people, the figures. */
+/** The outcome of a compaction: codes for scripts, sentences for people, figures. */
 export interface CompactResult {
   readonly outcome: 'compacted' | 'kept' | 'refused' | 'cannot-fit'
   /** A stable word for scripts. */
@@ -53,7 +53,7 @@ const IN_THE_WAY = {
 const KEEP_REASONS = {
   fits: 'The conversation is below the threshold.',
   'nothing-to-cut': 'The conversation is too short to gain anything.',
-  'already-compacted': 'Nothing has been said since the last compaction that could be compacted.',
+  'already-compacted': 'There is nothing new to compact since the last compaction.',
 } as const
 
 /** Each compaction loses details, so people are warned before they notice. 0: never. */
@@ -68,7 +68,7 @@ export function warnOfRepetition(compactions: number, warnFrom = WARN_FROM): rea
 /** A first compaction needs no warning. */
 export const WARN_FROM = 2
 
-/** A summary that somebody gave is taken as it is. */
+/** A given summary is used unchanged. */
 export function warnOfGiven(
   summary: string | undefined,
   range: readonly Message[],

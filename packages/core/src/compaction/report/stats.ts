@@ -27,7 +27,7 @@ export interface CompactStats {
   readonly timingsMs: Readonly<Record<string, number>>
 }
 
-/** What holds where nothing was compacted. */
+/** The figures if nothing was compacted. */
 export const EMPTY_STATS = {
   covered: 0,
   compactions: 0,
@@ -84,7 +84,7 @@ export function buildStats(compaction: {
   }
 }
 
-/** Times the stages of a compaction with a clock that is handed in; without one it does nothing. */
+/** Times the stages of a compaction with the given clock; without one it does nothing. */
 export interface Stopwatch {
   readonly laps: Record<string, number>
   lap(name: string): void

@@ -1,7 +1,8 @@
 /**
  * Standing instructions in English. A sentence is one of three things: an order without a subject
- * ("keep it short"), a norm with one ("all prices must include VAT"), or neither. An order stands
- * only if it is general: a task for now ("rename the variable") has none of the words that make it so.
+ * ("keep it short"), a norm with one ("all prices must include VAT"), or neither. An order is a
+ * standing instruction only if it is general: a task for now ("rename the variable") has none of
+ * the words that make it so.
  */
 export function isEnglishRule(sentence: string): boolean {
   const text = sentence.replaceAll('’', "'")
@@ -13,7 +14,7 @@ function isOrderOrNorm(text: string): boolean {
   if (SET_RULES.some((rule) => rule.test(text))) return true
   const [lead, order] = withoutLead(text)
   const condition = CONDITION.exec(order)?.[0] ?? ''
-  // What follows a condition is the rule: "if you are unsure, stop and ask".
+  // The rule follows the condition: "if you are unsure, stop and ask".
   const main = order.slice(condition.length)
   if (GENERAL_CONDITION.test(condition) && ORDER.test(main)) return true
   return isOrder(main, lead) || (lead && UNIVERSAL.test(main)) || isNorm(main)
@@ -52,10 +53,10 @@ const MANNER =
 const ORDER = new RegExp(
   `^(?:not |never |always |only |(?:do not|don't|dont)(?: ever| you (?:dare|ever))? )*(?:to )?(?:${MANNER})\\b`,
 )
-/** Words that make an order stand beyond this moment. */
+/** Words that make an order general. */
 const GENERAL =
   /\b(?:always|never|ever|only|every|each|everything|all|any|anything|nothing|no|not|none|nobody|without|until|unless|instead|rather than|over|throughout|everywhere|from now on|whenever|at most|no more than|max|maximum|under|below|within|permanently|forever|for good|accordingly|short|brief|briefly|confidential|secret|untouched|alone|as (?:it|they) (?:is|are)|frozen|away|official|to the|formally|me (?:before|first)|before (?:you|it|any|i|we|the|merging|deploying|sending|publishing|committing)|first|please stick)\b/
-/** Orders of the moment; "all" and "before" make no rule of them. */
+/** Orders for now; "all" and "before" do not make them rules. */
 const TASK =
   /^(?:fix|add|show|list|find|run|update|check|remove|delete|rename|open|close|print|translate|convert|make|tell|give|get|copy|move|read|test|import|export|return|start|finish|change|edit|install|upgrade|send|go|have|take|merge|commit|push|do|write|put|include|book|buy|order|share|report)\b/
 const STRONG =
@@ -79,7 +80,7 @@ const STANDING =
   /\b(?:always|never|every time|each time|from now on|whenever|before|first|without|unless|until)\b/
 const PARTICIPLE =
   /^(?:never|always),? (?:mind|been|had|seen|heard|thought|tried|worked|got|was|were|did|went|understood|knew|liked|wanted|wondered|noticed|happened|said|\w+ed) /
-/** Of the moment: "all of these", "in line 12", "this file". */
+/** About the present: "all of these", "in line 12", "this file". */
 const NOW =
   /\b(?:of these|of those|in line \d|this (?:file|test|line|function|page|bug|error|one)|the (?:failing|last|first|second|third|current|attached|following)|above|below:|now|yesterday|today)\b/
 
@@ -113,7 +114,7 @@ function isNorm(sentence: string): boolean {
   return DEONTIC.test(text)
 }
 
-/** Rules by their own words, wherever they stand in the sentence. */
+/** Phrases that make a rule anywhere in the sentence. */
 const SET_RULES: readonly RegExp[] = [
   /\b(?:from (?:now|here|today|tomorrow|monday) on|going forward|henceforth|until further notice|under no (?:circumstances?|condition)|on no account|off[- ]limits|hands off|stay away from|keep away from|is a no-go|without (?:asking|checking with|telling) (?:me|us))\b/,
   /\b(?:each|every) time you\b|\bwhenever you\b|\bfor the (?:rest|remainder) of (?:this|the)\b|\bfor (?:all|every) (?:future|further|following)\b/,

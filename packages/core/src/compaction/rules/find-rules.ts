@@ -15,19 +15,18 @@ import { SPANISH } from './grammars/spanish.ts'
 import { isPutAsRule, LIFTS, NO_RULE_PHRASES } from './phrases.ts'
 
 /**
- * Standing instructions in a person's own words: what to do always or never, what to ask before,
- * budgets, deadlines, preferences. Found by how people say such things, without a model, and kept
- * word for word. Only what a person wrote counts: not a tool's result, not what a program put into
- * the message, not pasted text, not a quotation.
+ * Standing instructions in a person's own words: what to do always or never, when to ask first,
+ * budgets, deadlines, preferences. Found by typical phrases, without a model, and kept word for
+ * word. Only the person's own text counts: no tool result, host block, pasted text or quotation.
  */
 export interface FoundRule {
   readonly text: string
-  /** Takes back what was ruled before. */
+  /** Revokes an earlier rule. */
   readonly lifts: boolean
 }
 
 const SENTENCE_CHARACTERS_MAX = 400
-/** A longer message is a document; what the person rules stands before or behind it. */
+/** A longer message is a document; the person's rules come before or after it. */
 const MESSAGE_CHARACTERS_MAX = 3_000
 const WORDS_MIN = 2
 
@@ -60,7 +59,7 @@ const SPEAKER = /^((?:@?\p{Lu}[\p{L}\p{N}_.-]{0,30})(?: \p{Lu}[\p{L}\p{N}_.-]{0,
 const LABEL =
   /^(?:rules?|note|notes|important|please|ps|fyi|todo|reminder|warning|attention|hint|remember|also|update|edit|caution|constraint|regel|wichtig|hinweis|bitte|achtung|règle|important|attention|regla|nota|importante|regra|atenção|regola|let op): /i
 
-/** Split at ends of sentences and lines; quotations are taken out where they are looked at. */
+/** Split at ends of sentences and lines; quotations are removed later. */
 function sentencesOf(text: string): readonly string[] {
   return text
     .split(/(?<=[^\d\s][.!?…])\s+|(?<=[。！？])|\n+|;\s+/u)
@@ -80,7 +79,7 @@ const ASKED_FOR =
 
 const GRAMMARS = [GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, RUSSIAN].map(recognizer)
 
-/** Of a sentence in small letters. */
+/** Expects a sentence in lower case. */
 function isRule(sentence: string): boolean {
   const bare = sentence.replace(QUOTED, ' … ')
   if (/[?？]\s*$/.test(bare)) return ASKED_FOR.test(bare)

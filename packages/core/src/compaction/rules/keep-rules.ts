@@ -7,7 +7,7 @@ import type { FoundRule } from './find-rules.ts'
 /**
  * The rules that hold after this compaction: those of the earlier handoff and those said since. A
  * later one supersedes an earlier one about the same thing; both are shown, so that the change is
- * seen. What no longer fits is dropped oldest first, superseded ones before all others.
+ * seen. If they do not fit, the oldest are dropped first, and superseded ones before all others.
  */
 export interface KeepRulesRequest {
   /** The messages in which rules were found, oldest first. */
@@ -44,7 +44,7 @@ function add(
     rule.supersededBy === undefined &&
     rule.number <= place.number &&
     supersedes(text, rule.text, lifts)
-  // What takes nothing back that is known rules nothing.
+  // A revocation of an unknown rule has no effect.
   if (lifts && !others.some(isReplaced)) return rules
   const marked = others.map((rule) =>
     isReplaced(rule) ? { ...rule, supersededBy: place.number } : rule,
@@ -54,7 +54,7 @@ function add(
 
 const OVERLAP_MIN = 0.6
 
-/** Whether both are about the same thing, and say something else about it. */
+/** Whether both are about the same thing and differ. */
 function supersedes(later: string, earlier: string, lifts: boolean): boolean {
   if (TOPICS.some((topic) => topic.test(later) && topic.test(earlier))) return true
   const [a, b] = [new Set(topicOf(later)), new Set(topicOf(earlier))]
@@ -63,7 +63,7 @@ function supersedes(later: string, earlier: string, lifts: boolean): boolean {
   return lifts || NEGATIVE.test(later) !== NEGATIVE.test(earlier) || differInValue(later, earlier)
 }
 
-/** Of these there is one at a time. */
+/** Only one of each of these holds at a time. */
 const TOPICS = [
   /\b(?:answer|reply|respond|write|speak|talk|antworte|schreib|réponds|responde|responda|rispondi)\b.*\b(?:english|german|french|spanish|italian|portuguese|dutch|russian|polish|japanese|chinese|deutsch|englisch|französisch|français|anglais|español|inglés|português|inglês|italiano|inglese)\b/i,
   /\b(?:call|address) me\b/i,
@@ -83,7 +83,7 @@ function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 }
 
-/** What it is about: the words without those that rule, and without numbers. */
+/** The subject: its words without rule words and numbers. */
 function topicOf(text: string): readonly string[] {
   return wordsOf(text)
     .filter((word) => !/^\d/.test(word) && !RULING.has(word))

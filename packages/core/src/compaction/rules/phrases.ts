@@ -1,10 +1,12 @@
 /**
- * How people say rules in other languages than English, and what only sounds like one. All of it is
- * in small letters. A sentence is tried against every language that it has a word of, because people
+ * Typical phrases of rules in languages other than English, and phrases that only resemble one. All
+ * in lower case. A sentence is tried against every language that it has a word of, because people
  * mix languages.
  */
 
-/** Patterns of one language, tried only where one of its words stands: compiling them takes long. */
+/**
+ * Patterns of one language, tried only if one of its words occurs, because compiling them is slow.
+ */
 interface Language {
   readonly words: ReadonlySet<string>
   readonly patterns: readonly RegExp[]
@@ -15,7 +17,9 @@ const language = (words: string, patterns: readonly RegExp[]): Language => ({
   patterns,
 })
 
-/** How rules are commonly put in languages with Latin letters; each pattern holds one of the words. */
+/**
+ * Common forms of rules in languages with Latin letters; each pattern contains one of the words.
+ */
 const LATIN: readonly Language[] = [
   // German
   language(
@@ -102,7 +106,7 @@ const OTHER_SCRIPTS: readonly RegExp[] = [
 ]
 const OTHER_LETTERS = /[\u0370-\u1fff\u2e80-\ud7af]/
 
-/** Of a sentence in small letters. */
+/** Expects a sentence in lower case. */
 export function isPutAsRule(text: string): boolean {
   if (OTHER_LETTERS.test(text) && OTHER_SCRIPTS.some((pattern) => pattern.test(text))) return true
   const words = text.match(/[\p{L}\p{N}]+/gu) ?? []
@@ -113,7 +117,7 @@ export function isPutAsRule(text: string): boolean {
   )
 }
 
-/** What sounds like a rule and is none. */
+/** Phrases that resemble a rule but are none. */
 export const NO_RULE_PHRASES: readonly RegExp[] = [
   /(?:\b(?:mach dir keine sorgen|nicht wahr sein|hab(?:e|en)? (?:\p{L}+ )?nie|keine sorge|kein problem|keine ahnung|ich weiß nicht|war (?:schon )?immer|ist (?:schon )?immer|wie immer|hat (?:noch )?nie|habe (?:noch )?nie|war nie|immer noch|nicht schlimm|pas de problème|pas grave|je ne (?:sais|comprends|vois|pense|suis|peux)|ce n['’]est pas|n['’]est[- ]ce pas|il n['’]y a pas|ça ne (?:marche|fonctionne)|comme toujours|no hay problema|no (?:sé|entiendo|funciona|importa)|como siempre|nunca (?:he|ha|han|hemos|había|fui|tuve|vi)|nunca (?:fui|vi|tive|estive)|non (?:so|importa|funziona)|geen (?:probleem|idee)|zoals altijd)\b)/u,
   /^nunca (?:me |te |se |lo |la )?\p{L}+(?:ó|aron|ieron|aba|aban|ía|ían)(?!\p{L})/u,

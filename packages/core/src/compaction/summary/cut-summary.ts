@@ -11,8 +11,9 @@ export interface CutOptions {
 }
 
 /**
- * Short sections stay whole; long ones share what is left and lose whole points from their middle,
- * because they open with what matters most and close with the newest. The text says that it was cut.
+ * Short sections stay whole; long ones share the remaining space and lose whole points from their
+ * middle, because they open with the most important points and close with the newest. The text says
+ * that it was cut.
  */
 export function cutSummary(text: string, { tokensMax, countTokens, covers }: CutOptions): string {
   const note = `[Cut: this summary was too long. The full text is in messages 1 to ${covers} of the transcript; search it with recall.]`
@@ -70,7 +71,7 @@ function sectionsOf(text: string): readonly string[] {
   return text.split(/\n(?=#{1,4} )/)
 }
 
-/** A heading, then list items with what is indented below them, paragraphs, and loose lines. */
+/** A heading, then list items with their indented lines, paragraphs, and loose lines. */
 function pointsOf(section: string): readonly string[] {
   return section.split(/\n+(?=\S)/)
 }

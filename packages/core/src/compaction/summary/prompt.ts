@@ -3,9 +3,10 @@ import type { Message, Part } from '../../message/message.ts'
 import { redact, redactPart } from '../redact/redact.ts'
 
 /**
- * What the writer of a summary is asked. The conversation is handed over as quoted data between
- * fences that carry its own hash, so that nothing said in it can end the quotation, and with secrets
- * masked. The sections are those of the digest (digest.ts): a context looks the same whoever wrote it.
+ * The prompt for the writer of a summary. It quotes the conversation as data between fences that
+ * carry its hash, so that no text in it can end the quotation, and with secrets masked. The
+ * sections are those of the digest (digest.ts): a context looks the same whether a model wrote it
+ * or not.
  */
 export const SECTIONS = [
   'Progress and decisions',
@@ -43,9 +44,9 @@ const SHORTEN = `The quoted text is a handoff that was written for another model
 export interface SummaryRequest {
   readonly system: string
   readonly prompt: string
-  /** What is asked, without what is quoted: for a writer that has read the conversation already. */
+  /** The instructions without the quotation, for a writer that already has the conversation. */
   readonly ask: string
-  /** What the answer may take. */
+  /** The most that the answer may take. */
   readonly tokensMax: number
   readonly piece?: { readonly number: number; readonly of: number }
   /** Asks for a shorter version of the quoted summary; the conversation is not needed for it. */
@@ -83,7 +84,7 @@ export function handoffPrompt(
   }
 }
 
-/** For the handoffs of the pieces of a range that was too long to be read at once. */
+/** For joining the handoffs of the pieces of a long range. */
 export function mergePrompt(
   handoffs: readonly string[],
   options: PromptOptions & { earlierSummary?: string },
@@ -156,7 +157,7 @@ function quotePart(part: Part): string {
   }
 }
 
-// Models open with a label when they have seen one in the conversation; older systems asked for it.
+// Models open with a label if the conversation has one; older systems asked for it.
 const LABELS = [
   /^\[context (?:summary|compaction)[^\]\n]{0,80}\][:.]?\s/i,
   /^(?:#{1,3} )?(?:\*\*)?(?:context |handoff |conversation )?summary(?:\*\*)?:?\s*\n/i,

@@ -17,14 +17,14 @@ import {
 } from './prompt.ts'
 
 /**
- * A writer's word that what it was asked to read is more than its model takes. The range is then
- * split further; it is not asked for the same again.
+ * Thrown by a writer if the input exceeds its model's window. The range is then split further; the
+ * same input is not sent again.
  */
 export class WriterOverflowError extends KnownError {
   override readonly name = 'WriterOverflowError'
   readonly code = 'writer-overflow'
   readonly retryable = false
-  /** What its model takes, input and output together, where that is known. */
+  /** Its model's window, input and output together, if known. */
   readonly limitTokens: number | undefined
 
   constructor(limitTokens?: number) {
@@ -46,7 +46,7 @@ export class SummaryFailedError extends KnownError {
     this.reason = reason
   }
 
-  /** What is wrong with what was written instead of a summary; undefined: it failed otherwise. */
+  /** Why the text is not a summary; undefined: it failed otherwise. */
   get fault(): string | undefined {
     return /^unusable:(.+)/.exec(this.reason)?.[1]
   }
@@ -60,21 +60,21 @@ export interface SummaryReply {
   readonly finish: 'stop' | 'length' | 'content-filter' | 'error' | 'unknown'
   /** Which model wrote it, on which route, with which instructions: kept beside the handoff. */
   readonly provenance?: JsonObject
-  /** Tries in another way, because this text is no summary; rejects where there is no other. */
+  /** Tries another way, because this text is not a summary; rejects if there is none. */
   readonly next?: (fault: SummaryFault) => Promise<SummaryReply>
 }
 
 /** Side by side, so that a long range takes little longer than one piece. */
 const PIECES_AT_ONCE = 4
 
-/** A window too small for its own instructions is given this much all the same: let it answer. */
+/** The least window to assume, even if the instructions alone exceed it. */
 const SPACE_TOKENS_MIN = 1_000
 
 export interface SummarizeRequest extends PromptOptions {
   readonly head: readonly Message[]
   readonly firstNumber: number
   readonly earlier?: Handoff
-  /** What the writer's model takes in one request. */
+  /** The window of the writer's model. */
   readonly windowTokens: number
   readonly countTokens: CountTokens
   readonly write: SummaryWriter
@@ -83,9 +83,9 @@ export interface SummarizeRequest extends PromptOptions {
 }
 
 /**
- * Has the head of a conversation summarised by the writer. The whole range is read: what does not fit
- * at once is summarised in pieces side by side and joined. The reply may be incomplete (`finish`): the
- * caller judges it. Rejects as the writer does.
+ * Has the writer summarise the head of a conversation. The whole range is read: if it does not fit
+ * at once, it is summarised in parallel pieces, which are then joined. The reply may be incomplete
+ * (`finish`): the caller checks it. Rejects as the writer does.
  */
 export async function summarize(request: SummarizeRequest): Promise<SummaryReply> {
   const { head, firstNumber, earlier, windowTokens, countTokens, signal } = request
@@ -97,7 +97,7 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
     ...(request.instructions !== undefined && { instructions: request.instructions }),
     ...(earlierSummary !== undefined && earlierSummary !== '' && { earlierSummary }),
   }
-  // As part of a longer range: what is said of that takes room as well.
+  // As part of a longer range, whose note takes space as well.
   const empty = handoffPrompt('', { ...options, piece: { number: 1_000, of: 1_000 } })
   const overhead = countTokens(empty.system) + countTokens(empty.prompt) + request.tokensMax
   const space = new WriterSpace(windowTokens - overhead, overhead)
@@ -118,7 +118,7 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
   }
 
   const { earlierSummary: _, ...pieceOptions } = options
-  // A quarter of the room each, so that every merge joins at least three and the number falls.
+  // A quarter of the space each, so that every merge joins at least three and the number falls.
   const limited = () => ({
     ...pieceOptions,
     tokensMax: Math.min(request.tokensMax, Math.floor(space.tokens / 4)),
@@ -164,7 +164,7 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
   }
 }
 
-/** What the writer can read at once, as far as is known. It only ever falls. */
+/** How much the writer can read at once, as far as known. It only falls. */
 class WriterSpace {
   readonly #overhead: number
   #tokens: number
@@ -179,9 +179,9 @@ class WriterSpace {
   }
 
   /**
-   * What came of `run`; nothing if it was too much for the writer, and there is less room now: what
-   * the writer said it takes, or half. Rejects where less is no longer worth asking for, so that
-   * splitting comes to an end.
+   * The result of `run`; undefined if the input was too long for the writer. Then the limit falls
+   * to what the writer reported, or to half. Rejects if a smaller limit is not worthwhile, so that
+   * splitting ends.
    */
   async offer<Out>(run: () => Promise<Out>): Promise<Out | undefined> {
     const offered = this.#tokens
@@ -237,8 +237,8 @@ async function mapInOrder<In, Out>(
 }
 
 /**
- * Models often write more than they were asked for. Such a summary is not thrown away: its writer
- * shortens it once, and what is still too long is cut between its points.
+ * Models often write more than requested. Such a summary is not discarded: its writer shortens it
+ * once, and if it is still too long it is cut between its points.
  */
 export interface Fitting extends CutOptions {
   /** Asks the writer for a shorter version of its own text; may reject. */

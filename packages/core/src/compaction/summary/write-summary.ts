@@ -41,7 +41,7 @@ export interface FittedSummary {
   readonly by: Handoff['by']
   /** It is longer than its share: the other sections give way to it. */
   readonly isLong: boolean
-  /** What all sections may take, and the part of it that open requests take and never give up. */
+  /** The budget of all sections, and the part of it that open requests always keep. */
   readonly sectionTokens: number
   readonly openTokens: number
 }
@@ -49,7 +49,9 @@ export interface FittedSummary {
 /** The envelope's own words: header, preamble, section titles. */
 export const ENVELOPE_TOKENS = 190
 
-/** Asked for a little less than is accepted: writers count in their own tokens, not in ours. */
+/**
+ * The request is for slightly less than the limit: writers count in their own tokens, not in ours.
+ */
 const ASKED_SHARE = 0.8
 
 /** The other sections give up to this share of their space to an overlong summary. */
@@ -147,12 +149,12 @@ async function shorten(
   })
 }
 
-/** A writer without a next try of its own is asked this often. */
+/** How often a writer without its own next try is asked. */
 const TRIES_MAX = 2
 
 /**
- * The writer, each of its replies judged: what is no summary leads to its next try, and to
- * `SummaryFailedError` after the last one. Masks secrets. `range` is what the summary covers.
+ * Wraps the writer and checks each reply: one that is not a summary leads to the next try, and to
+ * `SummaryFailedError` after the last. Masks secrets. `range` is what the summary covers.
  */
 function judgedWriter(write: SummaryWriter, range: readonly Message[]): SummaryWriter {
   return async (request, signal) => {
@@ -165,7 +167,7 @@ function judgedWriter(write: SummaryWriter, range: readonly Message[]): SummaryW
       const { next, ...bare } = reply
       const { text, fault } = judgeSummary(reply.text, { range, ask, isPiece })
       const read = { ...bare, text: redact(text) }
-      // An incomplete reply is refused by whoever asked.
+      // The caller refuses an incomplete reply.
       if (fault === undefined || reply.finish !== 'stop') return read
       // Better in another language than not at all.
       if (fault === 'other-language') spare ??= read

@@ -8,7 +8,7 @@ import type { SessionSettings } from '../settings.ts'
 import type { Context, ContextPiece } from './build.ts'
 import type { SessionView } from './session-view.ts'
 
-/** How much room a context has, and where a compaction of it would cut. Pure. */
+/** How much space a context has, and where a compaction of it would cut. Pure. */
 export function budgetOf(limits: Limits, settings: SessionSettings): Budget {
   const hardTokens = limits.hardTokens - limits.outputTokens
   return {
@@ -44,12 +44,12 @@ export function narrowed(limits: Limits, hardTokens: number): Limits {
   }
 }
 
-/** A step cannot be run: its answer would not fit any more. */
+/** A step cannot run, because its answer would not fit. */
 export function isOverHard({ session, context }: SessionView): boolean {
   return context.tokens + session.limits.outputTokens > session.limits.hardTokens
 }
 
-/** What the newest turn took: its input and everything behind it. */
+/** The size of the newest turn: its input and everything after it. */
 export function lastTurnTokens({ pieces }: Context): number {
   let tokens = 0
   let hasInput = false
@@ -67,7 +67,7 @@ export function isUnanswered(session: SessionRow, { mail }: ContextPiece): boole
   return mail.number > session.settled[mail.lane]
 }
 
-/** Which unanswered mail a context holds, as it was sent and shortened. */
+/** The unanswered mail in a context: whole and shortened. */
 export function openMailIn(session: SessionRow, { pieces }: Context) {
   const open = pieces.filter((piece) => isUnanswered(session, piece))
   const numbers = (isClipped: boolean) =>
@@ -77,7 +77,7 @@ export function openMailIn(session: SessionRow, { pieces }: Context) {
   return { whole: numbers(false), clipped: numbers(true) }
 }
 
-/** What of the input bound is taken, as the store counts it. */
+/** The used part of the input bound, as the store counts it. */
 export function openInputTokens({ session, context }: SessionView): number {
   return context.pieces
     .filter((piece) => isUnanswered(session, piece))
@@ -98,7 +98,10 @@ export function carriedBy(
     .map((piece) => piece.number)
 }
 
-/** The present size of what a compaction up to `covers` would replace, earlier handoff included. */
+/**
+ * The current size of the entries that a compaction up to `covers` would replace, with the earlier
+ * handoff.
+ */
 export function rangeTokens(
   context: Context,
   covers: number,
@@ -116,7 +119,7 @@ export function isCarried(
   return mail !== undefined && carries.includes(number)
 }
 
-/** Whether a handoff up to `covers` takes in more than the present one. */
+/** Whether a handoff up to `covers` covers more than the current one. */
 function takesIn({ session, context }: SessionView, covers: number): boolean {
   if (covers !== session.covers) return covers > session.covers
   return context.pieces.some((piece) => piece.number <= covers && !isUnanswered(session, piece))
@@ -124,8 +127,8 @@ function takesIn({ session, context }: SessionView, covers: number): boolean {
 
 /**
  * Which entries a compaction should cover; null when there is nothing to gain. The planner decides
- * where to cut; this bounds it by what a model has seen (decision 3), and takes all of that when a
- * turn isTurnWaiting and the planner's cut would not make room enough.
+ * where to cut; this bounds it by what a model has seen (decision 3), and takes all of that if a
+ * turn is waiting and the planner's cut would not free enough space.
  */
 export function planCover(
   view: SessionView,
@@ -202,7 +205,7 @@ export function mayAskModel(
   operations: SessionView['operations'],
   wall: number,
   settings: SessionSettings,
-  /** A person is not held off by failures, only by the rate. */
+  /** Failures do not block a person's request, only the rate does. */
   asks: 'automatic' | 'manual' = 'automatic',
 ): MayAsk {
   const asked = operations.filter((operation) => {
@@ -234,8 +237,8 @@ export type MayAsk =
   | { readonly kind: 'wait'; readonly why: 'rate' | 'failure'; readonly waitMs: number }
 
 /**
- * What counts of an attempt whose process was killed or closed: a part of it was paid for, and a
- * process that dies again and again must not ask without end.
+ * How an attempt of a killed or closed process counts: part of it was paid for, and a process that
+ * keeps dying must not call the model without end.
  */
 const CUT_SHORT = 1 / 4
 
@@ -243,7 +246,9 @@ function isCutShort({ state, result }: OperationRow): boolean {
   return state === 'abandoned' || (state === 'failed' && result['reason'] === CLOSING)
 }
 
-/** The reason of a handoff that ended with its process, in good order: it says nothing about it. */
+/**
+ * The reason of a handoff that ended because its process closed; it says nothing about the handoff.
+ */
 export const CLOSING = 'closing'
 
 /** Real shrink, judged fairly (I13): null when the handoff may be installed, else why not. */

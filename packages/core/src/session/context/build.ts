@@ -18,29 +18,29 @@ import type { ContextEntries } from '../../store/queries.ts'
 import type { Entry, InputLane, Limits } from '../../store/rows.ts'
 
 /**
- * The context is a pure fold: what the store hands over as of an entry, made into messages. Nothing
- * else goes in, so the same entries give the same context for ever (decision 1).
+ * The context is a pure fold of the store's data as of an entry into messages. It has no other
+ * input, so the same entries always give the same context (decision 1).
  *
  *   system text · pins · handoff · covered but unanswered input · every message behind the range
  *
- * Only the settings speak in the system role. What a person or a model wrote keeps the role of the
- * entry that holds it, whatever its body says.
+ * Only the settings have the system role. Text of a person or a model keeps the role of its entry,
+ * whatever its body says.
  *
  * Sizes are the counts stored with the entries. An input above the input bound and a result above
- * its share of the step bound are shown with their two ends and a reference; that is what makes
- * P + H + U + T + O a bound and not a hope (I33).
+ * its share of the step bound are shown with their two ends and a reference; this makes P + H + U +
+ * T + O a real bound (I33).
  */
 export interface Context {
   readonly upto: EntryNumber
   readonly effective: EntryNumber
   readonly covers: EntryNumber
-  /** The system text, which the operator wrote, and behind it the pins, which rank as user messages. */
+  /** The operator's system text, followed by the pins, which have the user role. */
   readonly system: readonly ContextPiece[]
   /** The newest settings, none or one. */
   readonly settings: readonly { readonly body: JsonObject; readonly tokens: number }[]
   readonly handoff: ContextPiece | null
   readonly pieces: readonly ContextPiece[]
-  /** The newest revert behind the covered range; 0: none. */
+  /** The newest revert after the covered range; 0: none. */
   readonly reverted: EntryNumber
   readonly tokens: number
 }
@@ -54,7 +54,7 @@ export interface ContextPiece {
   readonly isClipped?: true
   /** Which mail it was; of delivered input only. */
   readonly mail?: PieceMail
-  /** Tells the model what no entry says by itself; never part of what a handoff is made from. */
+  /** A note to the model that no entry contains; never part of a handoff's source. */
   readonly isNote?: true
 }
 
@@ -65,7 +65,7 @@ export interface PieceMail {
   readonly waiting?: number
 }
 
-/** What an input's body holds. */
+/** The body of an input. */
 export interface InputBody {
   readonly message: UserMessage
   readonly replyTo?: { readonly edge: string; readonly address: string }
@@ -128,7 +128,9 @@ export function buildContext(source: ContextEntries, limits: Limits, upto: Entry
   }
 }
 
-/** Continues a context with the entries behind it. Null: one of them has it built from the store. */
+/**
+ * Continues a context with later entries. Null: one of them requires building it from the store.
+ */
 export function continueContext(
   context: Context,
   entries: readonly Entry[],
@@ -149,7 +151,8 @@ export function continueContext(
         effective = entry.number
         handoff = handoffPiece(entry)
         pieces = piecesBeside(pieces, covers, entry.meta.carries ?? [])
-        // Their reply is covered, and perhaps some of them: what each may take now nobody knows here.
+        // Their reply is covered, and perhaps some of them, so their current shares are unknown
+        // here.
         if (beginsWithResults(pieces)) return null
         if (reverted <= covers) reverted = NO_ENTRY
         break
@@ -167,7 +170,7 @@ export function continueContext(
   return { ...context, upto, effective, covers, handoff, pieces, reverted, tokens }
 }
 
-/** What stays behind a handoff: everything not covered, and the input that it carries. */
+/** The messages after a handoff: everything not covered, and the input that it carries. */
 function piecesBeside(
   pieces: readonly ContextPiece[],
   covers: number,
@@ -202,7 +205,7 @@ function addMessage(
   switch (entry.kind) {
     case 'input': {
       const { waiting } = entry.meta
-      // What was left behind has come.
+      // The mail that was left waiting has arrived.
       const isNext = pieces.at(-1)?.message.role === 'user'
       if (isNext && pieces.at(-2)?.isNote === true) pieces.splice(-2, 1)
       // Before the message: the newest request stays last.
@@ -256,7 +259,7 @@ function waitingNote(number: EntryNumber, waiting: number): ContextPiece {
   return { number, message, tokens: WAITING_NOTE_TOKENS, isNote: true }
 }
 
-/** What one result may take of the step bound: an equal share of what the reply leaves. */
+/** The share of one result in the step bound: an equal part of what the reply leaves. */
 function resultShare(pieces: readonly ContextPiece[], limits: Limits): number {
   const reply = pieces.findLast((piece) => piece.message.role === 'assistant')
   const calls =
@@ -269,7 +272,7 @@ function resultShare(pieces: readonly ContextPiece[], limits: Limits): number {
 
 function clipped(piece: ContextPiece, tokensMax: number): ContextPiece {
   if (piece.tokens <= tokensMax) return piece
-  // Density as counted when it was stored, so that the clipped text weighs what we say it does.
+  // Uses the density counted when it was stored, so that the size of the clipped text is right.
   const perToken = Math.max(1, textLength(piece.message) / piece.tokens)
   const message = clearMessage(piece.message, {
     tokensMax,
@@ -285,7 +288,7 @@ function textLength(message: Message): number {
 
 const ERASED = '[erased]'
 
-/** Bodies are written by this folder; one that was erased or imported is shown as far as it goes. */
+/** This folder writes bodies; an erased or imported one is shown as far as possible. */
 function inputMessage(body: JsonValue, lane: 'user' | 'notification'): UserMessage {
   const inner = isObject(body) && isObject(body['message']) ? body['message'] : null
   const message: UserMessage =
@@ -335,8 +338,8 @@ function pinPiece(entry: Entry & { kind: 'pin' }): ContextPiece {
 }
 
 /**
- * Its weight is that of all settings, text or none: tools are described to the model beside it. What
- * an imported file had as its system text is a record, and no word of the operator.
+ * Its size is that of all settings, with or without text, because tools are described beside it.
+ * The system text of an imported file is a record, not the operator's text.
  */
 function systemPiece(entry: Entry): ContextPiece {
   const { system: text, importedFrom } = objectOf(entry)

@@ -3,8 +3,8 @@ import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/j
 import { type Handoff, LEDGER_KINDS } from '../../message/handoff/handoff.ts'
 
 /**
- * A preview as it comes back to be installed. It went through somebody else's hands, and once it is
- * committed every context is built from it, so it is read as strictly as if we had never made it.
+ * Parses a preview that a client sends back for installation. The client may have changed it, and
+ * every later context is built from it, so it is checked like any untrusted input.
  */
 export interface ParsedPreview {
   readonly base: number
@@ -17,7 +17,7 @@ export interface ParsedPreview {
 
 const COUNT_MAX = 2 ** 31 - 1
 
-/** Null: this is not what a preview gives. */
+/** Null: not a valid preview. */
 export function parsePreview(body: JsonObject): ParsedPreview | null {
   const {
     base,

@@ -3,7 +3,7 @@ import type { OperationRow, SessionRow } from '../../store/rows.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { Context } from './build.ts'
 
-/** What the store last told about the session, taken while nothing of ours was on its way. */
+/** The session as last read from the store, while none of our commits was in flight. */
 export interface SessionView {
   readonly session: SessionRow
   readonly context: Context
@@ -13,7 +13,7 @@ export interface SessionView {
   readonly waiting: readonly MailItem[]
   /** Newest first, bounded: breakers and rate limits are counted from these. */
   readonly operations: readonly OperationRow[]
-  /** What the operator wants this session to run with; absent: whatever it has. */
+  /** The settings that the operator configured for this session; absent: keep the current ones. */
   readonly wanted?: WantedSettings
   /** The turn was taken over from a holder whose last call of the model had failed. */
   readonly wasFailing?: true

@@ -8,9 +8,9 @@ import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../../stor
 import { isCarried } from './budget.ts'
 import { buildContext, type Context, messagesOf } from './build.ts'
 
-/** What is read from the transcript beside the view: sources of handoffs, sizes of reverts. */
+/** Further reads from the transcript: sources of handoffs, sizes of reverts. */
 
-/** What a handoff is written from. */
+/** The source of a handoff. */
 export interface Source {
   readonly messages: readonly Message[]
   /** The range to cover ends before this message. */
@@ -59,7 +59,7 @@ async function readOne(
   return entry
 }
 
-/** A handoff in the transcript, and what it says about itself. */
+/** A handoff in the transcript, with its metadata. */
 interface StoredHandoff {
   readonly entry: Entry
   readonly meta: CompactionMeta
@@ -74,13 +74,13 @@ async function readHandoff(
   const entry = await readOne(store, sessionId, entryNumber(number))
   const meta = entry && compactionMetaOf(entry)
   if (entry === undefined || meta === undefined) return null
-  // One that was erased tells nothing: what it stood on is the next.
+  // An erased handoff has no content: use the one before it.
   return entry.body === null ? await readHandoff(store, sessionId, meta.previous) : { entry, meta }
 }
 
 /**
- * What a handoff is written from: the newest handoff below that a model wrote, and everything
- * behind it. A digest is never read, so that nothing is summarised from a selection (decision 16).
+ * The source of a handoff: the newest earlier handoff that a model wrote, and everything after it.
+ * A digest is never read, so that no summary is made from a selection (decision 16).
  */
 export async function readSource(
   store: Reads,
@@ -101,7 +101,10 @@ export async function readSource(
   return sourceOf(head, context, covers, carries)
 }
 
-/** The context as of `to` on this handoff: its text, what it carries, and everything behind it. */
+/**
+ * The context as of `to` with this handoff: its text, the input it carries, and everything after
+ * it.
+ */
 async function readHead(
   store: Reads,
   session: SessionRow,
@@ -156,7 +159,7 @@ function sourceOf(
   return { messages, cut: before.length, open: open.map((message) => before.indexOf(message)) }
 }
 
-/** What a handoff is written from that must not tell of these entries. */
+/** The source of a handoff that must not mention these entries. */
 export async function readSourceWithout(
   store: Reads,
   session: SessionRow,

@@ -2,19 +2,19 @@ import type { SessionId } from '../../base/ids.ts'
 import type { AttemptId, LiveEvent, RuntimeEvent } from './runtime-event.ts'
 
 /**
- * What the running attempt of each session has events so far, for whoever begins to listen in the
- * middle of it: taken back first and events again from its beginning, so that a listener who knows a
- * part of it has no word twice. It ends with its step, before that is committed: what is events here
- * was never stored.
+ * The events of the running attempt of each session so far, for a listener that joins in the
+ * middle: a `void` first, then all events from the beginning, so that a listener that knows a part
+ * of it gets no word twice. It ends with its step, before the commit, so none of these events is
+ * stored yet.
  */
 export type AttemptEvent = Exclude<LiveEvent, { kind: 'notice' }>
 
 /**
- * Far above what a model writes in one go. Of a longer attempt its beginning is kept: who comes late
- * has a hole in the middle of it until its entry is there.
+ * Far more than a model writes at once. Of a longer attempt only the beginning is kept: a late
+ * listener misses the middle until its entry arrives.
  */
 const CHARACTERS_MAX = 1_000_000
-/** What an event takes beside its text: pieces that alternate must not become a million of them. */
+/** The size of an event beside its text, which bounds the number of alternating pieces. */
 const EVENT_CHARACTERS = 100
 
 interface Unfinished {
@@ -71,7 +71,7 @@ export class RunningAttempts {
   }
 }
 
-/** The same for every telling of a notice; null: it is none. */
+/** The same for every repetition of a notice; null: not a notice. */
 export function noticeName(event: RuntimeEvent): string | null {
   if (event.type !== 'live' || event.kind !== 'notice') return null
   const which = event.isUpdate === true ? ` ${event.nextTryAt}` : ''
@@ -81,8 +81,8 @@ export function noticeName(event: RuntimeEvent): string | null {
 const ENDS: readonly string[] = ['step committed', 'turn ended']
 
 /**
- * Which attempts one listener knows a part of: what it misses of them makes that part worthless. And
- * what it was events that a turn waits for: nobody is events that twice.
+ * The attempts that one listener knows in part, which a missed piece makes worthless; and the
+ * notices of waiting turns that it got, so that it gets none twice.
  */
 export class Heard {
   readonly #bySession = new Map<SessionId, AttemptId>()

@@ -9,14 +9,14 @@ import { Heard, noticeName, RunningAttempts } from './attempt-replay.ts'
 import type { CurrentNotice, EventQuery, LiveEvent, RuntimeEvent } from './runtime-event.ts'
 
 /**
- * What happens, told to whoever listens. The store's audit rows are the truth: each has a cursor, and
- * a listener that comes back behind its last cursor misses none. They are read once however many
- * listen. A listener that falls behind loses live events and reads the stored ones for itself; what
- * it heard of unfinished attempts is taken back. Whoever has come, or come back, hears the running
- * attempts from their beginning, and what a turn still waits for, once.
+ * Publishes events to listeners. The store's audit rows are authoritative: each has a cursor, and a
+ * listener that resumes from its last cursor misses none. They are read once for all listeners. A
+ * listener that falls behind loses live events and reads the stored ones itself; events of
+ * unfinished attempts are withdrawn. A new or returning listener gets the running attempts from
+ * their beginning, and the notices of waiting turns, once.
  */
 const QUEUE_MAX = 1_000
-/** A store that cannot be read just now is asked again so often; nobody who listens sees it. */
+/** How often an unreadable store is read again; listeners do not notice. */
 const ASK_AGAIN_MS = 1_000
 
 interface HubParts {
@@ -31,9 +31,9 @@ interface Listener {
   readonly sessionId: SessionId | undefined
   queue: RuntimeEvent[]
   queueMax: number
-  /** Reads from the store instead of being told. */
+  /** Reads from the store instead of the live queue. */
   isBehind: boolean
-  /** Was told what the running attempts have written, and hears what they go on to write. */
+  /** Has received the text of the running attempts so far, and gets the rest live. */
   hearsAttempts: boolean
   wake: () => void
 }
@@ -64,7 +64,7 @@ export class EventHub {
     for (const listener of this.#listeners) this.#notify(listener, live)
   }
 
-  /** What it wrote stands to be committed: nobody is told of it any more as being written. */
+  /** Its text is about to be committed, so it is no longer published as provisional. */
   endAttempt(sessionId: SessionId): void {
     this.#attempts.end(sessionId)
   }
@@ -90,7 +90,7 @@ export class EventHub {
       let isNew = true
       while (!signal.aborted) {
         if (listener.isBehind) {
-          // From here on news is queued, so nothing falls between what is read and what is told.
+          // From here on events are queued, so none is lost between reading and publishing.
           listener.isBehind = false
           listener.hearsAttempts = false
           listener.queue = []
@@ -106,9 +106,10 @@ export class EventHub {
           }
           const notices = await this.#ask(() => this.#readWaitNotices(query.sessionId), signal)
           if (notices === null) return
-          // At one blow, and behind what is stored: no word falls in between, and none comes behind
-          // the commit of its step. A turn that writes waits no more. Notices come before what was
-          // queued while they were asked for: that may be the end of the very turn that waited.
+          // All at once, and after the stored events: nothing comes in between, and no text comes
+          // after the commit of its step. A turn that writes no longer waits. Notices come before
+          // the events queued while they were read, because those may include the end of the
+          // waiting turn.
           const queued = new Set(listener.queue.map(noticeName))
           const current = notices
             .filter(({ sessionId }) => !this.#attempts.has(sessionId))
@@ -116,7 +117,8 @@ export class EventHub {
             .filter((wait) => !heard.knows(wait) && !queued.has(noticeName(wait)))
           const written = this.#attempts.replay(query.sessionId)
           listener.queue = [...current, ...listener.queue, ...written]
-          // Running attempts may be many: told at one blow, they make nobody fall behind again.
+          // There may be many running attempts; sent at once, they do not make a listener fall
+          // behind again.
           listener.queueMax = listener.queue.length + QUEUE_MAX
           listener.hearsAttempts = true
           if (isNew && !signal.aborted) yield { type: 'caught-up', cursor, store }
@@ -161,7 +163,7 @@ export class EventHub {
     this.#unwatch = null
   }
 
-  /** Tells everybody what was stored since the last time; one reader at a time. */
+  /** Publishes the events stored since the last time; one reader at a time. */
   async #pump(): Promise<void> {
     this.#isHinted = true
     if (this.#isReading) return
@@ -185,7 +187,7 @@ export class EventHub {
     }
   }
 
-  /** Null: nobody wants to know any more. Throws what asking again does not mend. */
+  /** Null: there are no listeners left. Throws errors that a retry cannot fix. */
   async #ask<Answer>(read: () => Promise<Answer>, signal: AbortSignal): Promise<Answer | null> {
     while (!signal.aborted) {
       try {

@@ -4,9 +4,9 @@ import type { AuditKind } from '../../store/rows.ts'
 
 /**
  * Stored events have a cursor and come once, in order. Live ones have none: they are provisional,
- * and are lost with the process. Deltas of one attempt belong together; `void` takes them back. A
- * subscription begins with what running attempts have written so far, each behind a `void`, and with
- * the notices of turns that still wait.
+ * and are lost with the process. Deltas of one attempt belong together; `void` withdraws them. A
+ * subscription begins with the text of running attempts so far, each after a `void`, and with the
+ * notices of turns that still wait.
  */
 export type RuntimeEvent =
   | {
@@ -19,7 +19,7 @@ export type RuntimeEvent =
       readonly facts: JsonObject
     }
   | ({ readonly type: 'live'; readonly sessionId: SessionId } & LiveEvent)
-  /** Everything stored so far was told; what follows is new. */
+  /** All stored events were delivered; the following ones are new. */
   | { readonly type: 'caught-up'; readonly cursor: number; readonly store: string }
 
 export type LiveEvent =
@@ -44,9 +44,9 @@ export type LiveEvent =
       readonly isUpdate?: true
     }
 
-/** What a person reads who waits. */
+/** The notice for a person who waits. */
 export type WaitNotice = Extract<LiveEvent, { kind: 'notice' }>
-/** One that still holds. */
+/** A notice that is still valid. */
 export type CurrentNotice = { readonly sessionId: SessionId } & WaitNotice
 
 export interface EventQuery {

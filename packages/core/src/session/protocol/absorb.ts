@@ -13,10 +13,12 @@ import {
 
 const NO_ENTRY = entryNumber(0)
 const OVERFLOW_SHARE = 0.8
-/** A day ends and limits are raised: a paused turn looks this often whether it may go on. */
+/**
+ * How often a paused turn checks whether it may continue, because a day ends or limits are raised.
+ */
 const SPEND_CHECK_MS = 60_000
 
-/** What an event says about the world; deciding comes after. */
+/** Records what an event reports; decisions come after. */
 export function absorb(state: State, event: Event): Advance {
   switch (event.kind) {
     case 'opened':
@@ -65,7 +67,7 @@ export function absorb(state: State, event: Event): Advance {
     case 'replacement written': {
       const { mail, base, replacement } = event
       if (state.erasure.kind !== 'writing') return only(state)
-      // It tells of what held then: of a range that has grown, or of what was erased meanwhile.
+      // It describes an earlier state: the range has grown, or entries were erased meanwhile.
       if (state.view?.session.base !== base) return only({ ...state, erasure: { kind: 'none' } })
       return only(
         numbered(state, (operation) => ({
@@ -82,17 +84,17 @@ export function absorb(state: State, event: Event): Advance {
   }
 }
 
-/** Nothing keeps the next step waiting any more. */
+/** Nothing delays the next step now. */
 export function tryNow(state: State): State {
   return { ...state, modelFailures: 0, modelRetryAt: 0, stepWait: null }
 }
 
-/** An answer about a compaction that is no longer the newest says nothing about the one that is. */
+/** An answer about an older compaction does not apply to the newest. */
 function isMeasuring({ revert }: State, target: EntryNumber): boolean {
   return revert.kind === 'measuring' && revert.target === target
 }
 
-/** What was asked for and may yet be done. */
+/** Requests that may still be carried out. */
 function deliveryOf({ busy, delivery }: State): State['delivery'] {
   return busy !== null && busy !== 'look' && busy.verb === 'deliver' ? busy.request : delivery
 }
@@ -109,11 +111,11 @@ function absorbView(state: State, view: SessionView, next: OperationId | null): 
     busy: null,
     stale: false,
     view,
-    // Whoever fails to reach the model tells so at once; what they told is not told again.
+    // A failure to reach the model is reported at once, and only once.
     ...(view.wasFailing === true && {
       notified: { turn: session.turn, notices: [], earlier: ['waiting-for-model'] as const },
     }),
-    // Any other entry behind the tail that it named has made it void.
+    // Any other entry after its expected tail has made it void.
     delivery: delivery?.tail.hash === session.tailHash ? delivery : null,
     ...(step.kind === 'ended' &&
       (done(step.operation) || isTurnOver(step.turn)) && { step: { kind: 'none' } as const }),
@@ -199,7 +201,7 @@ function absorbStep(
     const { limitTokens = guess } = outcome
     return { ...state, step: { kind: 'none' }, overflow: { turn: step.turn, base, limitTokens } }
   }
-  // An aborted call that failed instead of answering was aborted all the same.
+  // An aborted call that failed instead of answering still counts as aborted.
   const ended =
     step.aborting && (outcome.kind === 'failed' || outcome.kind === 'paused')
       ? ({ kind: 'interrupted', message: null, tokens: 0 } as const)
@@ -213,7 +215,7 @@ function absorbStep(
     const { modelRetryMs, modelRetryMsMax } = state.settings
     const waitMs = Math.min(modelRetryMsMax, modelRetryMs * 2 ** Math.min(state.modelFailures, 20))
     const modelFailures = state.modelFailures + 1
-    // Many sessions wait for the same provider: they must not all come back in one moment.
+    // Many sessions wait for the same provider and must not all retry at the same time.
     const modelRetryAt = state.at.mono + waitMs * (1 - shareOf(state, modelFailures) / 4)
     const stepWait = { turn: step.turn, notice: 'waiting-for-model', why: ended.reason } as const
     return { ...state, step: { kind: 'none' }, modelFailures, modelRetryAt, stepWait }
@@ -250,7 +252,7 @@ function absorbHandoff(
   return { ...state, handoff: { kind: 'written', operation, focus, ...written } }
 }
 
-/** Stops at once: whoever holds the session now must find nothing of ours still beginning. */
+/** Stops at once: the next holder must find none of our work still starting. */
 function lose(state: State): Advance {
   const effects: Effect[] = []
   if (state.step.kind === 'running') effects.push({ kind: 'abortStep' })
@@ -266,7 +268,7 @@ function failed(state: State): State {
   return { ...state, failures: state.failures + 1, retryAt: state.at.mono + backOff }
 }
 
-/** What the store's refusal means to whoever asked. */
+/** The reason of the store's refusal, for the requester. */
 function refusalOf(outcome: CommitOutcome['outcome']): Refusal {
   switch (outcome.kind) {
     case 'no-room':

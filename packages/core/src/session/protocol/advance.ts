@@ -25,20 +25,20 @@ import type { Advance, Effect, Event, State } from './state.ts'
 import { look, type ProtocolRule, type RuleOutcome, waitUntil } from './transition.ts'
 
 /**
- * The protocol of one session, as a pure machine: `advance(state, event)` gives the next state and
- * what is to be done. It reads no clock, draws no chance and waits for nothing.
+ * The protocol of one session, as a pure machine: `advance(state, event)` returns the next state
+ * and the effects to perform. It reads no clock, uses no random numbers and waits for nothing.
  *
  * **One thing at a time.** Every append compares the tail, so at most one commit is on its way
  * (`busy`). After each the machine looks: it reads the session's row, the new entries and the
- * waiting mail. What to do next is decided from that view alone and never from what we believe
- * to have done; so an unknown outcome, a late answer and a fresh take-over are the same case. A
+ * waiting mail. The next action is decided from that view alone and never from our belief about
+ * past actions, so an unknown outcome, a late answer and a fresh take-over are the same case. A
  * product that waits to be committed (a reply, results, a handoff) carries its operation id, and is
- * done when that id stands at the entry behind the tail that we knew; until then it is offered
- * again under the same id, never blindly (decision 7).
+ * done when the entry after the known tail has that id; until then it is offered again under the
+ * same id, never blindly (decision 7).
  *
- * **States.** `live`: look, decide, act. `closing`: nothing new is begun, what runs is ended, the
- * lease is given back. `ended`: entered by a release, by the loss of the lease (`lost`: another
- * holder, or our time ran out) or by deletion; left by nothing, and nothing is written after it.
+ * **States.** `live`: look, decide, act. `closing`: start nothing new, end what runs, release the
+ * lease. `ended`: entered by a release, by the loss of the lease (`lost`: another holder, or our
+ * time ran out) or by deletion; it is final, and nothing is written after it.
  *
  * **Beside each other** run at most: one step (the model), one batch of tools, one handoff. They
  * begin by an effect, end by an event, and touch the store only through the slot. `none -> running
@@ -50,8 +50,8 @@ import { look, type ProtocolRule, type RuleOutcome, waitUntil } from './transiti
  * Between two steps, in this order: recovery first, products, controls, then make room (wait for a
  * compaction only above the hard limit, by digest if no model can write one), deliver what may
  * enter, ask for a compaction in the background above the soft limit, run the step. Settings that
- * the operator changed enter between two turns. Whoever waits, for room or for a model that is
- * down, is told so once per turn.
+ * the operator changed enter between two turns. A person who waits for a compaction or for a model
+ * gets one notice per turn.
  */
 export function openState(request: {
   readonly lease: Lease

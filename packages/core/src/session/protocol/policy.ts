@@ -12,7 +12,7 @@ import type { SessionView } from '../context/session-view.ts'
 import type { SessionSettings } from '../settings.ts'
 
 /**
- * The judgements that the protocol rests on, in one place and handed in, so that the simulation can
+ * The decisions that the protocol depends on, in one replaceable place, so that the simulation can
  * plant a wrong one and see it caught.
  */
 export interface Decisions {
@@ -42,7 +42,7 @@ export const DECISIONS: Decisions = {
   waitsForModel: ({ atHardLimit }) => atHardLimit === 'wait',
 }
 
-/** Only a stop that was stamped with this turn; one for an earlier turn ends nothing. */
+/** Only a stop for this turn; a stop for an earlier turn has no effect. */
 function stopOf({ session, controls }: SessionView): MailItem | null {
   if (session.turnState !== 'running') return null
   return controls.find((mail) => mail.control === 'stop' && mail.turnAt === session.turn) ?? null
@@ -50,8 +50,9 @@ function stopOf({ session, controls }: SessionView): MailItem | null {
 
 /**
  * People first, then notifications, in the order of each lane, within the bound on unanswered input
- * (I34); what does not fit waits, and room is left to say so. During a turn only `steer` and `interrupt` let anything in; between two steps there is no stream
- * left to interrupt, so both steer.
+ * (I34); the rest waits, and space is left for a note about it. During a turn only `steer` and
+ * `interrupt` let anything in; between two steps there is no stream left to interrupt, so both
+ * steer.
  */
 export function pickDelivery(view: SessionView): readonly MailNumber[] {
   const { session, waiting } = view

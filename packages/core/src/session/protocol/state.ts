@@ -29,7 +29,7 @@ export interface State {
   readonly busy: 'look' | SessionCommit | null
   /** The view is older than our last commit: look before anything is decided. */
   readonly stale: boolean
-  /** Something may have arrived: look when there is nothing else to do. */
+  /** Mail may have arrived: look when there is nothing else to do. */
   readonly hinted: boolean
   /** Numbers our commits; with the random holder this makes operation ids without chance. */
   readonly count: number
@@ -52,15 +52,17 @@ export interface State {
   readonly failures: number
   /** Nothing is tried before this (monotonic), after the store failed. */
   readonly retryAt: number
-  /** No step is tried before this (monotonic), after the model failed; all else goes on. */
+  /**
+   * No step is tried before this (monotonic), after the model failed; everything else continues.
+   */
   readonly modelFailures: number
   readonly modelRetryAt: number
   readonly stepWait: StepWait | null
-  /** The turn and the waits that the person was told of: each once. */
+  /** The turn and the waits that the person was notified of, each once. */
   readonly notified: {
     readonly turn: number
     readonly notices: readonly Notice[]
-    /** What the holder before us told already. */
+    /** Notices that the previous holder already sent. */
     readonly earlier: readonly Notice[]
     /** The next try that was announced (monotonic). */
     readonly retryAt?: number
@@ -84,13 +86,13 @@ export interface StepWait {
   readonly why: string
 }
 
-/** What a person who waits is told, once per turn: the message is safe and will be answered. */
+/** The notice for a person who waits, once per turn: the message is stored and will be answered. */
 export type Notice = 'waiting-for-compaction' | 'waiting-for-model' | 'waiting-for-approval'
 
 export interface Overflow {
   readonly turn: number
   readonly base: EntryNumber
-  /** What the provider seems to take, as we count: the window we believed in is wrong. */
+  /** The provider's apparent window, as we count: the assumed one is wrong. */
   readonly limitTokens: number
 }
 
@@ -131,7 +133,7 @@ export type HandoffTrack =
       readonly kind: 'writing'
       readonly operation: OperationRow
       readonly focus: string | null
-      /** The turn in which it was begun. */
+      /** The turn in which it started. */
       readonly since: number
     }
   | {
@@ -142,7 +144,7 @@ export type HandoffTrack =
       readonly tokens: number
       /** Covered input that was unanswered when writing began. */
       readonly carries: readonly EntryNumber[]
-      /** Who wrote it; stands in the operation's result. */
+      /** Who wrote it; recorded in the operation's result. */
       readonly provenance?: JsonObject
     }
   | {
@@ -164,14 +166,17 @@ export type RevertTrack =
       readonly operation: OperationId
     }
 
-/** An erasure that the handoff in effect may tell of waits for a new handoff without it. */
+/**
+ * An erasure of entries that the handoff in effect may mention waits for a new handoff without
+ * them.
+ */
 export type ErasureTrack =
   | { readonly kind: 'none' }
   | { readonly kind: 'writing'; readonly mail: MailNumber }
   | {
       readonly kind: 'written'
       readonly mail: MailNumber
-      /** What it was written on: any other foundation makes it void. */
+      /** The base it was written on: any other base makes it void. */
       readonly base: EntryNumber
       /** Null: none could be written; the request is turned down. */
       readonly replacement: { readonly body: JsonValue; readonly tokens: number } | null
@@ -208,15 +213,15 @@ export type Event = { readonly at: Instant } & (
   | {
       readonly kind: 'looked'
       readonly view: SessionView
-      /** The operation at the entry behind the tail that we knew, if there is one. */
+      /** The operation at the entry after the known tail, if there is one. */
       readonly next: OperationId | null
     }
   | { readonly kind: 'committed'; readonly committed: CommitOutcome }
   /** The commit may have happened. */
   | { readonly kind: 'unsure' }
-  /** The store did nothing and says that it may be asked again. */
+  /** The store did nothing; the request may be repeated. */
   | { readonly kind: 'unavailable' }
-  /** Somebody else holds the session, or our right to it has run out. */
+  /** Another process holds the session, or our lease has expired. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'step ended'; readonly outcome: StepOutcome }
   | { readonly kind: 'tools ended'; readonly results: readonly CallResult[] }
@@ -229,7 +234,7 @@ export type Event = { readonly at: Instant } & (
       readonly provenance?: JsonObject
     }
   | { readonly kind: 'handoff failed'; readonly operation: OperationId; readonly reason: string }
-  /** The store could not be read just now, so nobody was asked to write; the operation goes on. */
+  /** The store could not be read, so no writer was called; the operation continues. */
   | { readonly kind: 'handoff delayed'; readonly operation: OperationId }
   | {
       readonly kind: 'revert measured'
@@ -245,9 +250,9 @@ export type Event = { readonly at: Instant } & (
       readonly base: EntryNumber
       readonly replacement: { readonly body: JsonValue; readonly tokens: number } | null
     }
-  /** A model answered elsewhere: whoever waits for one may try at once. */
+  /** A model answered elsewhere, so a turn that waits for one may try at once. */
   | { readonly kind: 'model back' }
-  /** Something may have arrived, or the timer rang. */
+  /** Mail may have arrived, or the timer fired. */
   | { readonly kind: 'woken' }
   | { readonly kind: 'closing' }
 )
@@ -293,9 +298,11 @@ export type Effect =
       readonly kind: 'notify'
       readonly turn: number
       readonly notice: Notice
-      /** People were told before, by us or by the holder before us; only the next try is new. */
+      /**
+       * People were already notified, by us or by the previous holder; only the next try is new.
+       */
       readonly isKnown: boolean
-      /** What went wrong, in words for people. */
+      /** The failure, in words for people. */
       readonly why?: string
       /** When the next try is (wall time). */
       readonly nextTryAt?: number
@@ -307,7 +314,10 @@ export interface Advance {
   readonly effects: readonly Effect[]
 }
 
-/** The holder is drawn at random for each acquisition; a count behind it is unique without chance. */
+/**
+ * The holder is drawn at random for each acquisition; a count after it is unique without random
+ * numbers.
+ */
 export function operationOf(lease: Lease, count: number): OperationId {
   return `${lease.holder}-${count}` as OperationId
 }
@@ -321,7 +331,7 @@ export function only(state: State): Advance {
   return { state, effects: [] }
 }
 
-/** What a control item says beside its name. */
+/** The body of a control item. */
 export function mailBody(mail: MailItem): JsonObject {
   const body = parseBody('mail', mail)
   return isObject(body) ? body : {}

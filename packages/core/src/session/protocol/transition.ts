@@ -24,7 +24,7 @@ export function commitNew(state: State, build: (operation: OperationId) => Sessi
   return commit({ ...state, count }, build(operationOf(state.lease, count)))
 }
 
-/** What every append carries beside its operation: the lease, and the tail that we know. */
+/** The fields of every append beside its operation: the lease, and the known tail. */
 export function fencedBy({ lease }: State, { session }: SessionView) {
   return { lease, tail: { number: session.tail, hash: session.tailHash } }
 }
@@ -75,7 +75,7 @@ export function settle(state: State, mail: readonly MailNumber[]): Advance {
   return commit(state, { verb: 'settleControl', request: { lease: state.lease, mail } })
 }
 
-/** Whoever asked is told why it was not done. */
+/** Reports the reason to the requester. */
 export function turnDown(state: State, mail: MailNumber, refused: Refusal): Advance {
   const request = { lease: state.lease, mail: [mail], refused }
   return commit(state, { verb: 'settleControl', request })

@@ -10,14 +10,14 @@ export type ControlEnd =
   | {
       readonly kind: 'turned-down'
       readonly why: Refusal['why'] | 'compaction-failed'
-      /** Where room was missing: what it would have taken, and what there is. */
+      /** If space was missing: the needed and the available tokens. */
       readonly tokensAfter?: number
       readonly limit?: number
     }
 
 /**
- * How a control item ended. The mailbox says only that it was settled; that it was turned down, and
- * why, stands in the record of the commit that settled it.
+ * The outcome of a control item. The mailbox shows only that it was settled; the record of that
+ * commit shows whether it was refused, and why.
  */
 export async function controlOutcome(
   { store, hub }: { readonly store: ControlReads; readonly hub: Pick<EventHub, 'events'> },
@@ -25,7 +25,7 @@ export async function controlOutcome(
   signal: AbortSignal,
 ): Promise<ControlEnd | null> {
   for await (const event of hub.events({ sessionId }, signal)) {
-    // `caught-up` comes first: what was settled before we listened is seen then.
+    // `caught-up` comes first: items settled before we listened are visible then.
     if (event.type === 'live') continue
     const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
     if (item?.number !== mail || item.lane !== 'control' || item.state === 'withdrawn') return null
@@ -60,8 +60,8 @@ async function findEnd(
 }
 
 /**
- * Backwards from the newest commit, in steps that grow: it is mostly among the last. Nothing about an
- * item stands before the line that it was admitted.
+ * Backwards from the newest commit, in growing steps, because it is usually recent. No row about an
+ * item comes before its admission.
  */
 async function findRecord(
   store: ControlReads,

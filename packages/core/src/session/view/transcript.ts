@@ -79,7 +79,7 @@ function messageIn(entry: Entry, body: JsonValue): Message | null {
 }
 
 /**
- * The answer to an input, from the entries behind it: that of the first turn to end whose model had
+ * The answer to an input, from the entries after it: that of the first ended turn whose model had
  * the input in its context, or that was given up. Undefined: not yet.
  */
 export function findReply(
@@ -152,7 +152,7 @@ async function readReply(
   if (session === undefined || item?.number !== mail || item.state === 'withdrawn') return null
   if (item.lane === 'control') return null
   if (item.state === 'pending') return undefined
-  // Backwards: what somebody waits for is near the end.
+  // Backwards, because an awaited answer is near the end.
   let behind: readonly Entry[] = []
   for (let to = session.tail as number; to > 0; to -= PAGE) {
     const page = await readRange(store, sessionId, Math.max(0, to - PAGE), to)

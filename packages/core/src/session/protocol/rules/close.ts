@@ -3,7 +3,7 @@ import type { State } from '../state.ts'
 import { commit, type RuleOutcome } from '../transition.ts'
 import { abortStep, abortTools } from './turn.ts'
 
-/** Nothing new begins; what runs is ended; then the lease is given back, whatever still waits. */
+/** Starts nothing new, ends what runs, then releases the lease even if mail still waits. */
 export function closeDown(state: State): RuleOutcome {
   if (state.phase !== 'closing') return null
   const { step, tools, handoff, erasure } = state

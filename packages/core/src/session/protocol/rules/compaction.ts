@@ -32,15 +32,15 @@ import {
 } from '../transition.ts'
 
 /**
- * When to compact. An operation is claimed in the store, written beside everything else, judged,
- * and committed at any moment; it belongs to the session and not to a turn. Which operation runs is
- * read from the store and never remembered, so a claim whose answer was lost is simply found.
+ * When to compact. An operation is claimed in the store, written in the background, checked, and
+ * committed at any time; it belongs to the session and not to a turn. The running operation is read
+ * from the store and never remembered, so a claim whose answer was lost is found again.
  */
 function runningOf({ session, operations }: SessionView): OperationRow | undefined {
   return operations.find(({ id, state }) => id === session.operation && state === 'running')
 }
 
-/** Begins to write for an operation that was claimed; drops what was superseded. */
+/** Starts writing for a claimed operation; drops a superseded one. */
 export function followOperation(
   state: State,
   view: SessionView,
@@ -76,14 +76,16 @@ export function followOperation(
   }
 }
 
-/** Commits what was written if it may be installed; otherwise ends the operation, neutrally. */
+/**
+ * Commits the written handoff if it may be installed; otherwise ends the operation without effect.
+ */
 export function offerHandoff(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { handoff } = state
   if (handoff.kind !== 'written' && handoff.kind !== 'refused') return null
   const { operation, focus } = handoff
   if (handoff.kind === 'refused') {
     const { requestedBy, by } = operation
-    // A person who asked for a compaction gets the digest where a model wrote none.
+    // A person who requested a compaction gets the digest if no model wrote a summary.
     const isOver = by === 'digest' || !isAskedFor(view, requestedBy)
     return commit(state, {
       verb: 'failCompaction',
@@ -103,7 +105,7 @@ export function offerHandoff(state: State, view: SessionView, decisions: Decisio
     return only({ ...state, handoff: { kind: 'refused', operation, focus, reason: problem } })
   }
   const { context } = view
-  // One that only replaces a digest adds no round.
+  // A handoff that only replaces a digest adds no round.
   const [warning] =
     by === 'rewrite' ? [] : warnOfRepetition(compactionsIn(body), state.settings.warnFrom)
   return commit(state, {
@@ -129,13 +131,13 @@ export function offerHandoff(state: State, view: SessionView, decisions: Decisio
   })
 }
 
-/** How many rounds a handoff has behind it, its own included. */
+/** How many rounds a handoff went through, including its own. */
 function compactionsIn(body: JsonValue): number {
   const compactions = isObject(body) ? body['compactions'] : undefined
   return typeof compactions === 'number' ? compactions : 0
 }
 
-/** Everybody who asked for a compaction before this one was committed, unless for another focus. */
+/** All requests for a compaction from before this commit, unless they have another focus. */
 function joinedBy(
   { controls }: SessionView,
   operation: OperationRow,
@@ -164,7 +166,7 @@ function isAskedFor({ controls }: SessionView, requestedBy: MailNumber | null): 
   return controls.some(({ number, control }) => number === requestedBy && control === 'compact')
 }
 
-/** A person's request joins what runs, and waits until an operation has ended after it. */
+/** A person's request joins the running operation, and waits until one has ended after it. */
 export function claimManual(
   state: State,
   view: SessionView,
@@ -184,7 +186,7 @@ export function claimManual(
   return claimFor(mail, state, covers, hasFailed || asked.kind === 'wait' ? 'digest' : 'model')
 }
 
-/** A preview is installed as it was shown, or not at all: the base must still be the one it saw. */
+/** A preview is installed unchanged or not at all: its base must still be current. */
 export function claimPreview(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const running = runningOf(view)
   if (running !== undefined && running.by !== 'rewrite') return null
@@ -224,7 +226,7 @@ function installedBy(view: SessionView, operation: OperationRow) {
   return { body: handoff as unknown as JsonValue, tokens, carries }
 }
 
-/** The session with the window that the provider showed to have, where it refused this turn. */
+/** The session with the window that the provider revealed when it refused this turn. */
 function believed({ overflow }: State, view: SessionView): SessionView {
   const { session } = view
   if (overflow === null) return view
@@ -234,7 +236,7 @@ function believed({ overflow }: State, view: SessionView): SessionView {
   }
 }
 
-/** Since the last committed step: nothing that a model has had stands behind that compaction. */
+/** Since the last committed step: no model has seen an entry after that compaction. */
 function hasReacted({ session, operations }: SessionView): boolean {
   const newest = operations.find(({ state }) => state === 'committed')
   return newest?.trigger === 'reactive' && session.base > session.seen
@@ -242,7 +244,8 @@ function hasReacted({ session, operations }: SessionView): boolean {
 
 /**
  * A turn waits for a compaction only when its next step would not fit, and then for our own work: a
- * digest takes the place of what a model is still writing, unless the operator wants to wait for it.
+ * digest replaces the summary that a model is still writing, unless the operator configured
+ * waiting.
  */
 export function claimForSpace(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { session } = view
@@ -280,7 +283,7 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
 const DIGESTS_MAX = 2
 const WAITED_FOR: readonly string[] = ['preflight', 'reactive'] satisfies Trigger[]
 
-/** Nothing is left to cut, and still too long for the provider: the turn ends and says so. */
+/** Nothing is left to cut, but the provider still refuses: the turn ends with that reason. */
 function giveUp(state: State, view: SessionView): RuleOutcome {
   const { session, context } = view
   const { turn, tail } = session
@@ -294,7 +297,9 @@ function giveUp(state: State, view: SessionView): RuleOutcome {
   )
 }
 
-/** Beside the turn: above the soft limit, for a digest that a model should rewrite, at rest. */
+/**
+ * In the background: above the soft limit, for a digest that a model should rewrite, or when idle.
+ */
 export function claimInBackground(
   state: State,
   view: SessionView,
@@ -309,7 +314,7 @@ export function claimInBackground(
   const isDigest = session.by === 'digest' && session.rewrites < REWRITES_MAX
   if (!isDue && !isDigest && !state.idleDue) return null
   const asked = mayAsk(state, view, decisions)
-  // Where models were asked often enough, a digest keeps the conversation below the hard limit.
+  // If models were asked often enough, a digest keeps the conversation below the hard limit.
   const by = asked.kind === 'yes' ? 'model' : 'digest'
   if (asked.kind === 'wait' && (asked.why !== 'rate' || !isDue)) return null
   const trigger: Trigger = isDue ? 'background' : 'idle'
@@ -331,9 +336,9 @@ export function claimInBackground(
 }
 
 /**
- * At rest, where a turn like the last one would no longer fit: a digest now, which nobody waits for,
- * where a model has been writing for longer than a turn or may not be asked. Once: one that fails
- * says that it gains too little.
+ * When idle, if a turn like the last one would not fit: installs a digest now, while no one waits,
+ * if a model has been writing for longer than a turn or may not be asked. Only once: a failed one
+ * shows that it gains too little.
  */
 function claimAhead(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { session, context, operations } = view

@@ -12,8 +12,8 @@ import { commit, commitNew, fencedBy, type RuleOutcome, settle, turnDown } from 
 import { claimManual, claimPreview } from './compaction.ts'
 
 /**
- * Control items, oldest first. Each is settled by the very commit that carries it out, so that a
- * crash in between leaves it waiting; what cannot be carried out is settled as turned down.
+ * Control items, oldest first. The commit that carries an item out also settles it, so that a crash
+ * in between leaves it waiting; an item that cannot be carried out is settled as refused.
  */
 export function obeyControls(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   if (state.turnedDown !== null) {
@@ -56,7 +56,10 @@ function obey(state: State, view: SessionView, mail: MailItem, decisions: Decisi
   }
 }
 
-/** Undoes the newest compaction; what comes back is measured first, for the store to judge. */
+/**
+ * Undoes the newest compaction; the size of the restored entries is measured first, for the store's
+ * check.
+ */
 function revert(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const target: EntryNumber = view.session.effective
   if (target === 0) return turnDown(state, mail.number, { why: 'nothing-to-revert' })
@@ -116,8 +119,8 @@ function pin(state: State, view: SessionView, mail: MailItem): RuleOutcome {
 }
 
 /**
- * Takes bodies away for good. A handoff in effect that covers one of them may repeat it, so it is
- * written anew without them, by digest, and replaced in the same commit (decision 23).
+ * Erases bodies. The handoff in effect may repeat an erased entry that it covers, so a digest
+ * without these entries replaces it in the same commit (decision 23).
  */
 function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const { session, context } = view
@@ -127,7 +130,7 @@ function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   if (session.openCalls.length > 0) return null
   const { erasure } = state
   const { effective, covers } = session
-  // Named itself, it goes as well: a range of entries takes in what lies between.
+  // If the range contains the handoff itself, that is erased too.
   const isCovered =
     effective !== 0 && (Math.min(...entries) <= covers || entries.includes(effective))
   if (isCovered && erasure.kind === 'none') {
@@ -176,7 +179,7 @@ function setTasks(state: State, view: SessionView, mail: MailItem): RuleOutcome 
   }))
 }
 
-/** What the operator changed enters between two turns, so that no turn sees two minds (I24). */
+/** Changed settings apply between two turns, so that no turn sees both (I24). */
 export function adoptSettings(state: State, view: SessionView): RuleOutcome {
   const { wanted, session, context } = view
   if (wanted === undefined || session.turnState === 'running') return null

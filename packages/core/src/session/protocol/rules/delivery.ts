@@ -4,15 +4,15 @@ import type { Decisions } from '../policy.ts'
 import { only, type State } from '../state.ts'
 import { commit, commitNew, fencedBy, mayAsk, type RuleOutcome, waitUntil } from '../transition.ts'
 
-/** Taking input in, and what a session does when there is none. */
+/** Delivers input, and handles an idle session. */
 
-/** Takes what may enter now, as far as the bound on unseen input allows (decisions 4, 12, 25). */
+/** Delivers the mail that may enter now, up to the bound on unseen input (decisions 4, 12, 25). */
 export function deliverWaitingMail(
   state: State,
   view: SessionView,
   decisions: Decisions,
 ): RuleOutcome {
-  // Begun beside a delivery in the air, a step would find new input before its own reply.
+  // A step that starts during a delivery would find new input before its own reply.
   if (state.delivery !== null) return commit(state, { verb: 'deliver', request: state.delivery })
   const { turnState, policy } = view.session
   if (turnState === 'idle' && policy === 'collect') {
@@ -41,7 +41,7 @@ function holdCollected(state: State, { waiting }: SessionView): RuleOutcome {
   return known === collect ? waitUntil(state, due) : only({ ...state, collect })
 }
 
-/** Nothing to do: set the alarm for an idle compaction, linger, then give the lease back. */
+/** Nothing to do: set the alarm for an idle compaction, linger, then release the lease. */
 export function rest(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { session } = view
   const { lease, at, settings } = state
@@ -62,7 +62,7 @@ export function rest(state: State, view: SessionView, decisions: Decisions): Rul
   const wakeAt = at.wall + (settings.idleCompactionMs ?? 0)
   if (
     settings.idleCompactionMs !== null &&
-    // Further off than anybody sets it: a clock has jumped, and it would ring in years.
+    // Later than any setting allows: a clock has jumped, and the alarm would ring in years.
     (session.wakeAt === null || session.wakeAt > wakeAt) &&
     decisions.planCover(view, 'idle', settings) !== null
   ) {

@@ -39,12 +39,12 @@ export function recoverFirst(state: State, view: SessionView): RuleOutcome {
   }))
 }
 
-/** The first commit of a step: what was said, with its calls, before any tool starts. */
+/** The first commit of a step: the reply with its calls, before any tool starts. */
 export function offerReply(state: State, view: SessionView): RuleOutcome {
   const { step } = state
   if (step.kind !== 'ended') return null
   const { turn, upto, operation, outcome } = step
-  // What we cut short ourselves is not an answer; the next owner runs this step again.
+  // A reply that we cut short is not an answer; the next owner repeats this step.
   if (state.phase === 'closing' && outcome.kind === 'interrupted') {
     return only({ ...state, step: { kind: 'none' } })
   }
@@ -147,7 +147,7 @@ function openCallsOf({ session, context }: SessionView) {
   return callsOf(reply).filter((call) => session.openCalls.includes(call.id))
 }
 
-/** A running step is left alone but for a stop, or a person's message under `interrupt`. */
+/** Only a stop, or a person's message under `interrupt`, ends a running step. */
 export function mindStep(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { step } = state
   if (step.kind !== 'running') return null
@@ -158,8 +158,8 @@ export function mindStep(state: State, view: SessionView, decisions: Decisions):
 
 /**
  * Between two steps a stop ends the turn, also one that waits for a compaction or a model. A turn
- * that has not had its first step ends with an empty one: what it was about counts as had, or the
- * very message that was stopped would begin the next turn.
+ * without a step ends with an empty one, so that its input counts as seen; otherwise the stopped
+ * message would start the next turn.
  */
 export function endStopped(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { turn, turnState, tail } = view.session
@@ -178,7 +178,7 @@ export function endStopped(state: State, view: SessionView, decisions: Decisions
   }))
 }
 
-/** A turn goes on behind the results of a step; everything else that was said ended one. */
+/** A turn continues after the results of a step; any other reply ended it. */
 function hasBegun({ context }: SessionView): boolean {
   const last = context.pieces.findLast(({ message }) => message.role !== 'user')
   return last?.message.role === 'tool'

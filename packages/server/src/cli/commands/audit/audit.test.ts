@@ -31,16 +31,16 @@ describe('throughline audit', () => {
       "1 log, 14 lines, 1 session, 1 compaction, 3 messages (2 arrived during compactions, 0 still waiting)
 
       ✓ Every log is whole (I19, I20)
-      ✓ Sessions are born once, by create, start afresh or import (I5, I30)
+      ✓ Sessions are created once: by create, start afresh or import (I5, I30)
       ✓ An operation keeps its session, fence and base from its start to its end (I5, I20)
-      ✓ What has started ends once (I20)
+      ✓ Every started operation ends once (I20)
       ✓ Compactions of one session never overlap (I6)
       ✓ Only the holder of a session writes about it (I21)
       ✓ A compaction starts from the newest base (I7, I9)
       ✓ Acknowledged messages reach the next turn, in order, once (I2, I3, I10)
       ✓ A message stays whole in every context until a turn that had it has ended (I34)
       ✓ Fences only rise, and each has one holder (I7, I8)
-      ✓ Entry numbers only rise, and none is given twice (I2, I19)
+      ✓ Entry numbers only rise, and none occurs twice (I2, I19)
 
       All 11 laws hold.
       "
@@ -151,8 +151,8 @@ describe('throughline audit --store', () => {
     const [other = ''] = logFiles([logText(lifeOf('agent-9'))])
     const { exitCode, stdout } = await runCli(['audit', other, '--store', path])
     expect(exitCode).toBe(1)
-    expect(stdout).toContain('agent-9: the store knows nothing of it')
-    expect(stdout).toContain('no log tells that')
+    expect(stdout).toContain('agent-9: it is not in the store')
+    expect(stdout).toContain('no log records that')
   })
 
   it('takes the logs beside the store when none is named, and says so', async () => {
