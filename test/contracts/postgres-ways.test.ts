@@ -182,14 +182,14 @@ describe('verify', () => {
     await bench.store.setTitle({ sessionId: id, title: 'Orchids' })
     expect(await bench.store.verify({})).toEqual([])
     await bench.sql(`update session set title = 'Roses'`)
-    const problem = 'session row has another title than the audit tells of'
+    const problem = 'session row has another title than the audit'
     expect(await bench.store.verify({})).toEqual([{ sessionId: id, entry: null, problem }])
     const lines = bench.store.exportSession(id)[Symbol.asyncIterator]()
     await expect(lines.next()).rejects.toMatchObject({ code: 'damaged-row' })
     await bench.sql(`update session set title = 'Orchids', scope = 'theirs', created_at = 1`)
     expect((await bench.store.verify({})).map((finding) => finding.problem)).toEqual([
       'session row names another scope than the one it was created in',
-      'session row says another time of its creation than the audit tells of',
+      'session row has another creation time than the audit',
     ])
   })
 })
@@ -473,7 +473,7 @@ describe('a row that is harmed', () => {
     await bench.sql('delete from session')
     const strays = 'rows of a session that is not there: entry, intake, mail'
     const problems = async () => (await bench.store.verify({})).map(({ problem }) => problem)
-    expect(await problems()).toEqual(['session row is missing, and the audit tells of it', strays])
+    expect(await problems()).toEqual(['session row is missing, but the audit mentions it', strays])
     await bench.sql('delete from audit; update store set commits = 0')
     expect((await problems()).at(-1)).toBe(strays)
   })

@@ -15,12 +15,12 @@ export interface Conversation {
   readonly header?: readonly JsonValue[]
   /** The model that was used last, where the source says so. */
   readonly model?: string
-  /** What was repaired or left out while reading, for people. */
+  /** Repairs and omissions while reading, for people. */
   readonly notes: readonly string[]
 }
 
 export interface Wrapper {
-  /** Where the messages stood: `messages` or `input`. */
+  /** The field of the messages: `messages` or `input`. */
   readonly key: 'messages' | 'input'
   readonly fields: { readonly [key: string]: JsonValue }
 }
@@ -35,7 +35,7 @@ export interface Codec {
   readonly framing: 'json' | 'lines'
   /** `undefined` when the document can be this format; else the reason why not, for people. */
   reject(document: JsonValue): string | undefined
-  /** A reason to take it for another format when nobody named one. Asked only if not rejected. */
+  /** A reason to prefer another format if none was named. Called only if not rejected. */
   doubt?(document: JsonValue): string | undefined
   parse(document: JsonValue): Conversation
   /** The document (for `lines`: an array with one value per line). Handoffs are written as envelopes. */

@@ -1,6 +1,6 @@
 import { KnownError } from '../base/errors.ts'
 
-/** The conversation that was handed in cannot be read; the message says where and what to do. */
+/** The given conversation cannot be read; the message says where, and what to do. */
 export class InputError extends KnownError {
   override readonly name = 'InputError'
   readonly code = 'bad-input'

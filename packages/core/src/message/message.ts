@@ -46,7 +46,7 @@ export interface AssistantMessage extends MessageBase {
   readonly role: 'assistant'
   readonly parts: readonly AssistantPart[]
   readonly model?: string
-  /** What the provider billed for the call that made this message, where the source knows. */
+  /** The reported usage of the call that made this message, if the source has it. */
   readonly usage?: Usage
 }
 
@@ -56,7 +56,7 @@ export interface ToolMessage extends MessageBase {
   readonly parts: readonly ToolResultPart[]
 }
 
-/** Stands for the compacted head of the conversation. Known by its role, never by its text. */
+/** Replaces the compacted head of the conversation. Recognised by its role, never by its text. */
 export interface HandoffMessage extends MessageBase {
   readonly role: 'handoff'
   readonly handoff: Handoff

@@ -10,16 +10,16 @@ import type {
 import { isSame, withParts } from './same.ts'
 
 /**
- * How tool calls and results belong together; nothing else in the code knows.
+ * The pairing of tool calls and results, in this one place.
  *
- * Well paired means: behind a run of assistant messages (a reply may come in several) stand tool
- * messages that hold exactly one result for each of the run's calls, and ids are unique and not
- * empty. Files left by crashed agents, by cuts and by converters often are not; `repairPairs` makes
- * them so and loses nothing: a result that belongs to no call stays readable as a note.
+ * Well paired means: a run of assistant messages (a reply may be several) is followed by tool
+ * messages with exactly one result for each of the run's calls, and ids are unique and not empty.
+ * Files left by crashed agents, by cuts and by converters often are not; `repairPairs` makes them
+ * so and loses nothing: a result that belongs to no call stays readable as a note.
  */
 export interface Repair {
   readonly kind: RepairKind
-  /** The message, in the list that was handed in. */
+  /** The message, in the given list. */
   readonly at: number
   /** One sentence for people. */
   readonly explanation: string
@@ -132,8 +132,8 @@ interface Result {
 
 /**
  * All calls and all results, each in order. A result belongs to the newest step that still waits
- * for its id, and within a step to the first such call: agents that restart count ids anew, agents
- * that call in parallel answer in order.
+ * for its id, and within a step to the first such call: restarted agents reuse ids, and agents that
+ * call in parallel answer in order.
  */
 function pairUp(messages: readonly Message[]): {
   readonly pairs: Pair[]
@@ -240,7 +240,7 @@ function repairsOfResult({ part, at, fate }: Result): Repair[] {
         {
           kind: 'orphan-result',
           at,
-          explanation: `No call ${id} stands before this result; it was kept as a note in the user's place.`,
+          explanation: `No call ${id} precedes this result; it was kept as a note in the user role.`,
         },
       ]
     case 'duplicate':

@@ -52,7 +52,9 @@ export type BlobSource =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'id'; readonly id: string }
 
-/** What the model thought. `sealed` is the provider's own item, put back byte for byte or not at all. */
+/**
+ * The model's reasoning. `sealed` is the provider's own item, returned byte for byte or not at all.
+ */
 export interface ReasoningPart {
   readonly type: 'reasoning'
   readonly text: string

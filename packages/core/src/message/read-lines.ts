@@ -92,7 +92,7 @@ function findFault(text: string): JsonFault {
   if (typeof end !== 'number') return end
   return {
     at: text.length - text.slice(end).trimStart().length,
-    problem: 'text goes on behind the end',
+    problem: 'text continues after the end',
   }
 }
 

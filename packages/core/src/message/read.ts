@@ -114,5 +114,5 @@ function wrongFraming(codec: Codec): string {
 function noneFits(format: FormatName | 'auto', reasons: readonly string[]): string {
   const list = reasons.map((reason) => `\n  ${reason}`).join('')
   if (format !== 'auto') return `The input is not of the format that was asked for:${list}`
-  return `The input is none of the known formats:${list}\nName the format if it was told wrong.`
+  return `The input is none of the known formats:${list}\nName the format if it was detected wrongly.`
 }

@@ -1,6 +1,6 @@
 /**
- * Messages that need no change stay the same objects: codecs write those back byte for byte, and
- * whoever compares knows at a glance that nothing happened.
+ * Messages that need no change stay the same objects: codecs write those back byte for byte, and a
+ * comparison by identity shows that nothing changed.
  */
 export function isSame<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((value, index) => value === b[index])

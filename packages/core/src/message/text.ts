@@ -2,8 +2,8 @@ import { isObject, type JsonValue } from '../base/json.ts'
 import type { Message, Part } from './message.ts'
 
 /**
- * What a message or part says, as plain text: for people, for the summariser, and for formats that
- * have no word for a part. Images and files are shown as markers; nothing makes it fail.
+ * The plain text of a message or part: for people, for the summariser, and for formats without such
+ * a part. Images and files become markers; it never fails.
  */
 export function textOf(value: Message | Part): string {
   if ('role' in value) {

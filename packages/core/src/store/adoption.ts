@@ -30,10 +30,10 @@ export type AdoptedEntry = {
     }
   /** A handoff in the place of entries 1..covers. */
   | { readonly kind: 'compaction'; readonly covers: EntryNumber }
-  /** What was taken back: kept, and in no context. */
+  /** Withdrawn messages: kept, but in no context. */
   | { readonly kind: 'aside' }
   | { readonly kind: 'settings' }
-  /** The conversation goes on from this entry, under this compaction (0: none). */
+  /** The conversation continues from this entry, under this compaction (0: none). */
   | { readonly kind: 'rewind'; readonly to: EntryNumber; readonly effective: EntryNumber }
 )
 export type AdoptEntriesOutcome =

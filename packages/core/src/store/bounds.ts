@@ -2,7 +2,7 @@
 export const MAIL_BYTES_MAX = 4 * 1024 * 1024
 export const BLOB_BYTES_MAX = 32 * 1024 * 1024
 export const DELIVERY_MAX = 256
-/** What the line takes that says how many more messages wait. */
+/** The tokens of the line that says how many more messages wait. */
 export const WAITING_NOTE_TOKENS = 20
 export const ERASE_MAX = 1_000
 export const ADOPT_MAX = 1_000

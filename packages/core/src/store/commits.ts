@@ -18,7 +18,7 @@ import type {
   TurnEnd,
 } from './rows.ts'
 
-/** What the verbs are asked and what they answer. */
+/** Requests and outcomes of the verbs. */
 
 /** What every append carries. After an unknown outcome, `operation` is looked for at tail + 1. */
 export interface Fenced {
@@ -100,7 +100,7 @@ export type AdmitOutcome =
       readonly kind: 'admitted' | 'duplicate'
       readonly sessionId: SessionId
       readonly mail: MailNumber
-      /** Who holds the session now and wants to be woken. */
+      /** The current holder of the session, which is to be woken. */
       readonly runner: RunnerId | null
     }
   /** The same key with another body. */
@@ -205,7 +205,7 @@ export type ReplyOutcome =
       readonly kind: 'committed'
       readonly tail: Tail
       readonly entry: EntryNumber
-      /** Input that arrived too late for this turn has begun the next one. */
+      /** Input that arrived too late for this turn has started the next one. */
       readonly nextTurn: number | null
     }
   | { readonly kind: 'turn-over'; readonly turn: number }
@@ -297,7 +297,7 @@ export interface SettleReply {
 }
 export type SettleOutcome =
   | { readonly kind: 'settled'; readonly state: ReplyRow['state'] }
-  /** Another attempt was begun meanwhile, or the row is gone. */
+  /** Another attempt has started meanwhile, or the row is gone. */
   | { readonly kind: 'refused' }
 
 export interface EraseEntries extends Fenced {

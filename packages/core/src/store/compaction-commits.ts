@@ -4,7 +4,7 @@ import type { Fenced } from './commits.ts'
 import type { Lease, Superseded, Tail } from './outcomes.ts'
 import type { CompactionBy, OperationRow, OperationState } from './rows.ts'
 
-/** What the verbs of a compaction are asked and what they answer. */
+/** Requests and outcomes of the compaction verbs. */
 
 export interface ClaimCompaction {
   readonly lease: Lease

@@ -105,15 +105,15 @@ import type {
 
 /**
  * The store's contract. A verb is one whole domain commit: it happens completely, durably and
- * before its promise resolves, or not at all. What a careful caller expects is a value with a
- * `kind`; operating errors are thrown (errors.ts). There is no transaction to hold open.
+ * before its promise resolves, or not at all. Outcomes that a careful caller expects are values
+ * with a `kind`; operating errors are thrown (errors.ts). There is no transaction to hold open.
  *
  * F (fenced): the session is open and the lease's fence and holder are the present ones.
  * C (fenced at the tail): F, and the tail's number and hash are the ones the caller knows.
  * Neither met: `superseded`, nothing changed (I7, I8).
  */
 export interface Store extends Commits, Reads {
-  /** Copies the whole store to a new file while others go on writing; refuses an existing file. */
+  /** Copies the whole store to a new file while it is in use; refuses an existing file. */
   backup(to: string): Promise<void>
   /** One session as JSON lines: enough to carry it into another store under the same id. */
   exportSession(id: SessionId): AsyncIterable<string>
@@ -219,7 +219,7 @@ export interface Reads {
   findDraft(query: DraftKey): Promise<DraftRow | undefined>
   findRoute(route: Route): Promise<RouteRow | undefined>
   listRoutes(query: { sessionId: SessionId }): Promise<readonly RouteRow[]>
-  /** What was committed behind a cursor, in the order of commits. */
+  /** The commits after a cursor, in order. */
   readAudit(query: ReadAudit): Promise<readonly AuditRow[]>
   readAttempts(query: ReadAttempts): Promise<readonly AttemptRow[]>
   sumAttempts(query: SumAttempts): Promise<AttemptSum>

@@ -83,7 +83,7 @@ export class StoreReadOnlyError extends StoreError {
   }
 }
 
-/** Fail closed (I26): reading goes on, nothing is acknowledged until a person has looked. */
+/** Fail closed (I26): reads continue, but nothing is acknowledged until a person acts. */
 export class StoreDamagedError extends StoreError {
   override readonly name = 'StoreDamagedError'
   readonly code = 'store-damaged'

@@ -18,7 +18,7 @@ export type Readers = {
   readonly [Verb in ReadVerb]: (query: QueryOf<Verb>) => AnswerOf<Verb>
 }
 
-/** What an engine supplies; everything else about a store is the same for all. */
+/** The parts that an engine supplies; the rest of a store is shared. */
 export interface Engine {
   commit<Verb extends CommitVerb>(verb: Verb, request: RequestOf<Verb>): Promise<OutcomeOf<Verb>>
   read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>>

@@ -2,8 +2,8 @@ import { type EntryNumber, entryNumber } from '../base/ids.ts'
 import type { CompactionBy, CompactionMeta, EntryHead, PinRecord } from './rows.ts'
 
 /**
- * What a context is built from, folded from the heads of a transcript. The session row keeps the
- * newest result as a cache; `verify` folds again and compares (I9).
+ * The base of a context, folded from the heads of a transcript. The session row keeps the newest
+ * result as a cache; `verify` folds again and compares (I9).
  */
 export interface Fold {
   readonly effective: EntryNumber
@@ -21,10 +21,10 @@ export interface Fold {
 export const FOLDED_KINDS = ['compaction', 'revert', 'erasure', 'pin', 'settings', 'task'] as const
 export type FoldedKind = (typeof FOLDED_KINDS)[number]
 
-/** What a session's row repeats of the fold; pins apart. */
+/** The part of the fold that a session's row caches, without pins. */
 export const FOLDED_NAMES = ['effective', 'covers', 'by', 'base', 'settings', 'tasks'] as const
 
-/** What an entry says about the handoff it brings: a compaction, or an erasure that replaced one. */
+/** The handoff in an entry: of a compaction, or of an erasure that replaced one. */
 export function compactionMetaOf(head: EntryHead): CompactionMeta | undefined {
   if (head.kind === 'compaction') return head.meta
   return head.kind === 'erasure' ? (head.meta.replaces ?? undefined) : undefined

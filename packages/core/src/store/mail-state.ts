@@ -1,8 +1,9 @@
 import type { MailRow, MailState, SessionRow } from './rows.ts'
 
 /**
- * Mail rows do not change when they are delivered or settled: the session's cursors tell. Flags on
- * the rows made a step slower with the session's age (2.7 ms against 0.8 after some thousand).
+ * Mail rows do not change when they are delivered or settled; the session's cursors show that.
+ * Flags on the rows made a step slower with the session's age (2.7 ms against 0.8 after some
+ * thousand).
  */
 export function mailState(
   session: Pick<SessionRow, 'delivered' | 'settled'>,

@@ -2,7 +2,7 @@ import { isId } from '../base/ids.ts'
 import { InvalidRequestError } from './errors.ts'
 import type { TooLarge } from './operational-rows.ts'
 
-/** What the rules ask of ids, moments and sizes. */
+/** The rules' checks of ids, times and sizes. */
 export function checkName(id: string, what: string): void {
   // The type is what a caller without types leaves out; a number would be another text in the chain.
   if (typeof id === 'string' && isId(id)) return

@@ -3,15 +3,15 @@ import type { JsonValue } from '../base/json.ts'
 import type { Gone } from './outcomes.ts'
 
 /**
- * What stands beside transcripts and mailboxes: durable timers, what an agent noted down, and who
- * may use the HTTP edge. Each row is replaced or removed by its key; none is part of a chain. Ids
- * are written like session ids. What a row tells of goes when its session or its entry is erased.
+ * Rows beside transcripts and mailboxes: durable timers, agents' notes, and HTTP tokens. Each row
+ * is replaced or removed by its key; none is part of a chain. Ids are written like session ids. A
+ * row is erased with its session or its entry.
  */
 export interface ScheduleRow {
   readonly id: string
   readonly sessionId: SessionId
   readonly dueAt: number
-  /** How it repeats, in the words of whoever computes the next time; null: once. */
+  /** How it repeats, in the scheduler's notation; null: once. */
   readonly repeat: string | null
   /** Canonical JSON; becomes the body of the mail. */
   readonly body: string
@@ -47,7 +47,7 @@ export type PutScheduleOutcome =
 
 export interface FireSchedule {
   readonly id: string
-  /** As the caller read it: whoever comes second finds another one. */
+  /** As the caller read it, so that the second of two writers is refused. */
   readonly dueAt: number
   /** Later than `dueAt`; null ends it. */
   readonly nextDueAt: number | null
@@ -121,8 +121,8 @@ export interface TokenRow {
 }
 
 /**
- * What an edge has shown of a reply before it is settled: the platform's ids of its messages, in
- * order. Whoever sends the reply after a crash changes those instead of saying it all again.
+ * The messages of a reply that a gateway has shown before it is settled: the platform's ids, in
+ * order. After a crash the next sender edits these instead of sending them again.
  */
 export interface DraftRow {
   readonly sessionId: SessionId
@@ -133,7 +133,7 @@ export interface DraftRow {
 }
 export type DraftKey = Pick<DraftRow, 'sessionId' | 'key'>
 
-/** What the model calls of a time cost together. */
+/** The total cost of model calls in a period. */
 export interface AttemptSum {
   readonly attempts: number
   readonly inputTokens: number

@@ -1,6 +1,6 @@
 import type { EntryNumber, RunnerId, SessionId } from '../base/ids.ts'
 
-/** The right to write to one session, by value: whoever holds an older one is refused. */
+/** The right to write to one session, by value: an older lease is refused. */
 export interface Lease {
   readonly sessionId: SessionId
   readonly runner: RunnerId

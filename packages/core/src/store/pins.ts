@@ -3,8 +3,8 @@ import type { Limits } from './rows.ts'
 export const PINS_MAX = 64
 
 /**
- * Whether a pin fits, asked by the rule that sets it and by whoever wants to know beforehand. The
- * settings (system text, descriptions of tools) share the room with the pins beside them.
+ * Whether a pin fits: used by the rule that sets it, and by callers that check beforehand. The
+ * settings (system text, tool descriptions) share the space with the pins.
  */
 export function pinBudget(
   { pins, settingsTokens, limits }: PinnedParts,

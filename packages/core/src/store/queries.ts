@@ -2,7 +2,7 @@ import type { EntryNumber, MailNumber, SessionId } from '../base/ids.ts'
 import type { FoldedKind } from './fold.ts'
 import type { Entry, Lane, Limits, MailRow, MailState, ReplyRow, SessionRow } from './rows.ts'
 
-/** What can be read, and in which shape. Lists end at LIST_MAX; continue behind the last item. */
+/** The reads and their results. Lists end at LIST_MAX; continue after the last item. */
 
 export interface ListSessions {
   readonly agent?: string
@@ -58,16 +58,16 @@ export interface ReadAttempts {
 export interface Search {
   /** One session, or several that are ranked together. */
   readonly sessionId: SessionId | readonly SessionId[]
-  /** In a short text, what stands in quotation marks must stand in the entry as it is. */
+  /** In a short text, a quoted phrase must occur in the entry exactly. */
   readonly text: string
-  /** The whole text must stand in the entry as it is: identifiers, paths, error messages. */
+  /** The whole text must occur in the entry exactly: identifiers, paths, error messages. */
   readonly exact?: boolean
   readonly limit: number
   /** For the next page: so many of the best are left out. */
   readonly skip?: number
   /** How many entries to show before and after each hit. */
   readonly neighbours: number
-  /** Also entries that hold none of the words, but stand close to some that do. */
+  /** Also entries without any of the words that are close to entries with them. */
   readonly near?: boolean
   /** Only entries with a lower number. */
   readonly before?: EntryNumber

@@ -1,7 +1,7 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 
-/** What the store keeps, as values. Engines keep these rows; the rules compute the next ones. */
+/** The rows of the store, as values. Engines store them; the rules compute the next ones. */
 export const LANES = ['control', 'user', 'notification'] as const
 export type Lane = (typeof LANES)[number]
 /** The lanes whose mail becomes entries. Control items act and are settled one by one. */
@@ -18,7 +18,9 @@ export interface StoreRow {
 
 export interface RunnerRow {
   readonly id: RunnerId
-  /** Boot id of the host, process id and start: tells a dead process from a silent one. */
+  /**
+   * Boot id of the host, process id and start time: distinguishes a dead process from a silent one.
+   */
   readonly boot: string
   readonly process: number
   readonly startedAt: number
@@ -59,9 +61,8 @@ export interface SessionRow {
   readonly birth: 'created' | 'afresh' | 'imported'
   readonly createdAt: number
   /**
-   * Whom the session is with: sessions of one scope are one conversation to the people in it. They
-   * share memory notes and may send each other messages. The id of the first of them, or a name that
-   * its maker chose.
+   * The scope: its sessions are one conversation to the people in it. They share memory notes and
+   * may send each other messages. The id of the first of them, or a name that its maker chose.
    */
   readonly scope: string
 
@@ -117,7 +118,7 @@ interface EntryBase {
   readonly tokens: number
 }
 
-/** Heads survive erasure, so no `meta` ever holds what somebody said. */
+/** Heads survive erasure, so `meta` never contains conversation text. */
 export type EntryHead = EntryBase &
   (
     | { readonly kind: 'input'; readonly meta: InputMeta }
@@ -172,9 +173,9 @@ export type RevertMeta = {
   readonly target: number
   readonly previous: number
   /**
-   * A rewind: the conversation went on from this entry, and the entries between it and this one left
-   * the context. 0: from the beginning. They stay in the transcript, and a later rewind may return to
-   * one of them. Absent: only the compaction was undone.
+   * A rewind: the conversation continued from this entry, and the entries between it and this one
+   * left the context. 0: from the beginning. They stay in the transcript, and a later rewind may
+   * return to one of them. Absent: only the compaction was undone.
    */
   readonly to?: number
 }
@@ -189,7 +190,7 @@ export type TurnMeta = Adopted & { readonly turn: number; readonly ended: TurnEn
 export type TurnEnd = 'answered' | 'stopped' | 'failed'
 export type ErasureMeta = {
   readonly entries: readonly number[]
-  /** When the handoff in effect told of an erased entry, this entry's body replaces it. */
+  /** If the handoff in effect mentioned an erased entry, this entry's body replaces it. */
   readonly replaces: CompactionMeta | null
 }
 
@@ -284,7 +285,7 @@ export interface BlobRow {
   readonly hash: string
   readonly mediaType: string
   readonly bytes: Uint8Array
-  /** Staged while nobody uses it. */
+  /** Staged while no entry uses it. */
   readonly uses: number
   readonly at: number
 }

@@ -2,9 +2,9 @@ import type { SessionId } from '#core/base/ids'
 import { type Attempts, addSpend, NOTHING_SPENT, type Spend } from './attempts.ts'
 
 /**
- * How much may be spent beside conversations, in any span of `windowMs`. The stop is hard: a call
- * that could go over is not made. What is under way counts with all that it may still come to, so
- * that calls side by side do not slip through together.
+ * How much may be spent beside conversations, in any span of `windowMs`. The limit is hard: a call
+ * that could exceed it is not made. Running calls count with their largest possible cost, so that
+ * parallel calls cannot exceed it together.
  */
 export interface AllowanceLimits {
   readonly windowMs: number

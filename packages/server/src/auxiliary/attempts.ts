@@ -12,7 +12,7 @@ import { costOf, type Prices } from './prices.ts'
  * that they survive a restart and hold for every process of the host.
  */
 export interface Attempts {
-  /** False: one of this id stands there already, and nothing was written. */
+  /** False: a record with this id exists, and nothing was written. */
   record(attempt: Attempt): Promise<boolean>
   /** Newest first. */
   read(query: AttemptQuery): Promise<readonly Attempt[]>

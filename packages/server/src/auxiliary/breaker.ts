@@ -53,7 +53,7 @@ export function failuresOf(attempts: readonly Reported[], now: number) {
 
 export const ANSWERED = 'answered'
 export const INTERRUPTED = 'interrupted'
-/** No call: somebody is about to try a route that has rested. */
+/** No call: another process is about to try a paused route. */
 export const PROBING = 'probing'
 
 /** The outcome of a call in fixed words, for the record; a refusal with the status it came with. */
@@ -80,7 +80,7 @@ export function wordOf(outcome: Outcome): string {
   }
 }
 
-/** The outcome that a recorded word stands for, as far as the word says; null: it is no failure. */
+/** The outcome of a recorded word; null: not a failure. */
 export function failureIn(word: string): Outcome | null {
   const [kind, what, status] = word.split(':') as [string, never, string?]
   switch (kind) {
@@ -114,7 +114,7 @@ function harmOf(word: string): Harm {
 
 const HEALING = ['refused:rate-limit', 'refused:overloaded', 'refused:server-error']
 
-/** Asking three times does not tell more about a wrong key than asking once. */
+/** A wrong key fails every time, so one try is enough. */
 const UNTIL_CHANGED = [
   'refused:no-credit',
   'refused:bad-key',

@@ -5,12 +5,12 @@ import type { Message, Part } from '#core/message/message'
 import { textOf } from '#core/message/text'
 
 /**
- * The messages with every secret of a known shape masked. What is sealed by a provider cannot be
- * masked and is left out; images stay.
+ * The messages with every secret of a known shape masked. Sealed items of a provider cannot be
+ * masked and are left out; images stay.
  */
 export function maskMessages(messages: readonly Message[]): readonly Message[] {
   return messages.map((message) => {
-    // As everybody outside sees it: the user's words that it quotes are masked with the rest.
+    // In its text form: the user's words that it quotes are masked with the rest.
     const spoken = message.role === 'handoff' ? writeEnvelope(message.handoff) : message
     return { ...spoken, parts: spoken.parts.flatMap(maskPart) } as Message
   })
@@ -43,7 +43,7 @@ function maskJson(value: JsonValue): JsonValue {
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
-      // The name of a field tells of its value what the value alone does not.
+      // The name of a field can identify a secret that the value alone does not.
       const isSecret = typeof item === 'string' && findSecrets(`${key}=${item}`).length > 0
       return [redact(key), isSecret ? '[secret:field]' : maskJson(item)]
     }),
@@ -59,7 +59,7 @@ export function isFreeOfSecrets(messages: readonly Message[]): boolean {
   })
 }
 
-/** What is not text is looked at in its JSON, where a secret stands as it does in arguments. */
+/** Other parts are checked as JSON, where a secret appears as in arguments. */
 function isClean(part: Part): boolean {
   if (part.type === 'image' || part.type === 'file') return true
   return findSecrets(JSON.stringify(part)).length === 0

@@ -1,7 +1,7 @@
 import type { CallUsage } from '../model/model.ts'
 import type { ModelRoute } from '../model/routes/route.ts'
 
-/** What a million tokens cost, in the operator's currency. */
+/** Prices per million tokens, in the operator's currency. */
 export interface Price {
   readonly input: number
   readonly output: number
@@ -9,14 +9,13 @@ export interface Price {
   readonly cacheWrite?: number
 }
 
-/** By the exact name of the model; what stands here wins over the list. */
+/** By the exact name of the model; these override the built-in list. */
 export type Prices = { readonly [model: string]: Price }
 
 /**
- * What a call cost, in millionths of the currency: as the provider reported it, or by the prices of
- * the configuration, or by those of the list. Null where that is not known: a model that is not
- * on the list, a gateway that sets its own prices, a kind of token that nobody named a price for. It
- * is never guessed.
+ * The cost of a call, in millionths of the currency: as the provider reported it, or by the prices
+ * of the configuration, or by those of the list. Null if unknown: a model that is not on the list,
+ * a gateway with its own prices, a kind of token without a price. It is never guessed.
  */
 export function costOf(
   usage: CallUsage,

@@ -44,7 +44,7 @@ export class RouteStates {
       else if (this.#probed.has(key)) until = Math.min(until, now + PROBED_MS)
       else {
         this.#probed.add(key)
-        // One that stands behind another is likely not tried at all: nothing is claimed for it.
+        // A fallback is probably not tried at all, so nothing is claimed for it.
         const isOurs =
           usable.length > 0 || (await this.#claim({ task, route, state, sessionId, now }))
         if (isOurs) {
@@ -65,7 +65,7 @@ export class RouteStates {
       : { kind: 'entered', routes: [first, ...others], leave }
   }
 
-  /** Attempts that cannot be read stop nobody: the breaker spares a route, it does not guard one. */
+  /** Unreadable attempts block no call: the breaker saves calls, it protects nothing. */
   async #state(task: string, route: ModelRoute, now: number): Promise<BreakerState> {
     const query = {
       modelRoute: destinationOf(route),
@@ -77,8 +77,9 @@ export class RouteStates {
   }
 
   /**
-   * Whether this process may try the route. The record's id is the same for everybody who would try
-   * after the same rest; after a while it is another one, for somebody may have died over it.
+   * Whether this process may try the route. The record's id is the same for all processes that
+   * would try after the same pause; after a while it changes, because the process that tried may
+   * have died.
    */
   async #claim(probe: Probe): Promise<boolean> {
     const { task, route, state, sessionId, now } = probe
@@ -110,5 +111,5 @@ export type Entrance =
     }
   | { readonly kind: 'resting'; readonly until: number }
 
-// Somebody else finds out; it will not take longer than a call.
+// Another process tries it; that takes no longer than a call.
 const PROBED_MS = 30_000

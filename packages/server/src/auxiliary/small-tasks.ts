@@ -9,9 +9,8 @@ import { NOTHING_SPENT, type Spend } from './attempts.ts'
 import type { AuxiliaryTasks, TaskOptions, TaskOutcome } from './tasks.ts'
 
 /**
- * A title, notes for the memory, the description of an image: one short call each. What is asked
- * about goes in as quoted, masked text; what comes back is data, cut to its bounds, and never more
- * than that: a line that begins like an order is a line.
+ * A title, notes for the memory, the description of an image: one short call each. The input is
+ * quoted, masked text; the answer is data, cut to its limits, and never an instruction.
  */
 export type Written<Value> =
   | { readonly kind: 'written'; readonly value: Value; readonly spend: Spend }
@@ -71,7 +70,7 @@ function excerptMax(charactersMax: number, { routes: [route] }: TaskOptions): nu
   return Math.min(charactersMax, Math.floor(capabilitiesOf(route).windowTokens * 1.5))
 }
 
-/** An image behind an address that is not public is not asked about: somebody would fetch it. */
+/** An image at a non-public address is not sent, because the server would fetch it. */
 export async function describeImage(
   tasks: AuxiliaryTasks,
   image: ImagePart,

@@ -10,8 +10,8 @@ import { isFreeOfSecrets } from './mask.ts'
 import type { TaskOptions, TaskRequest } from './tasks.ts'
 
 /**
- * Who is asked for a summary, in which order and in which words. The task's own route with its
- * fallbacks, once more fresh, then the main route; all of them are given the range as quoted text.
+ * The ways to get a summary, in order, with their prompts. The task's own route with its fallbacks,
+ * once more fresh, then the main route; all of them are given the range as quoted text.
  *
  * Two rungs come before, for a range that is asked for whole: the provider's own compaction, if the
  * operator wants it, and on the conversation's own route its cached prefix with one more message.
@@ -25,7 +25,10 @@ export interface Rung {
 }
 
 export interface SummarySettings {
-  /** What the conversation's own calls are made with; given, summaries on the main route ride it. */
+  /**
+   * The setup of the conversation's own calls; if given, summaries on the main route reuse its
+   * cached prefix.
+   */
   readonly conversationOf?: (
     sessionId: SessionId,
   ) => Pick<ModelRequest, 'tools' | 'cacheKey'> | undefined
@@ -155,7 +158,7 @@ function userMessage(text: string): Message {
   return { role: 'user', parts: [{ type: 'text', text }], synthetic: true }
 }
 
-/** What the provider wrote of its own accord, where it can be read: some of it is sealed. */
+/** The provider's own summary, if it is readable: some are sealed. */
 function compactionOf({ parts }: AssistantMessage): string {
   for (const part of parts) {
     if (part.type !== 'opaque' || !isObject(part.value)) continue

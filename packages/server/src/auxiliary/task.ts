@@ -1,11 +1,11 @@
 import { DEADLINES, type Deadlines } from '../model/connections/deadlines.ts'
 
-/** What holds for every call of an auxiliary task, whoever asks for it. */
+/** The rules for every call of an auxiliary task. */
 export interface TaskSettings {
   readonly deadlines: Deadlines
-  /** What a person's interrupt does: stop the call, or wait for what it is about. */
+  /** The effect of a person's interrupt: stop the call, or let it finish. */
   readonly onInterrupt: 'stop' | 'defer'
-  /** What the answer may take, unless the request says less; thoughts count, too. */
+  /** The limit of the answer, unless the request sets a lower one; reasoning counts too. */
   readonly outputTokensMax: number
 }
 
@@ -18,8 +18,8 @@ const BRIEF: Deadlines = {
 
 /** The tasks of this folder. A task that is not named here is treated as `memory` is. */
 export const TASKS = {
-  // The one that must not be torn: everything said meanwhile is kept, and a summary that was begun
-  // again with every message would never be finished.
+  // This task must not be interrupted: messages are kept meanwhile, and a summary that restarted
+  // with every message would never finish.
   compaction: { deadlines: DEADLINES, onInterrupt: 'defer', outputTokensMax: 16_000 },
   title: { deadlines: BRIEF, onInterrupt: 'stop', outputTokensMax: 1_000 },
   memory: { deadlines: BRIEF, onInterrupt: 'stop', outputTokensMax: 4_000 },

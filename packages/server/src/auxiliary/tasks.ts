@@ -30,11 +30,11 @@ import { settingsOf, type TaskOverrides, type TaskSettings } from './task.ts'
  * Model calls beside conversations: all those of a process, so that what may be spent, which routes
  * rest and who tries them holds for all agents together. Each call is on its own: it has its own
  * deadlines, its own abort and, where its task is shielded, its own shield, made with the call and
- * gone with it. A person's interrupt is told at once what comes of it and never waits; the signal
- * that a call is given knows only what must end it (shutdown, a lost lease).
+ * gone with it. A person's interrupt gets its outcome at once and never waits; the signal of a call
+ * aborts only for shutdown or a lost lease.
  *
  * Always true: an outcome comes, nothing rejects; secrets of known shapes are masked on the way out
- * and on the way in; every call that was made stands in the attempts with what it cost.
+ * and on the way in; every call is recorded in the attempts with its cost.
  */
 export class AuxiliaryTasks {
   readonly #parts: AuxiliaryTasksParts
@@ -215,7 +215,7 @@ export interface TaskOptions {
   readonly routes: readonly [ModelRoute, ...ModelRoute[]]
   readonly deadlines?: Partial<Deadlines>
   readonly isFresh?: true
-  /** What of the reply is the answer; its text unless told otherwise. */
+  /** The answer in the reply; by default its text. */
   readonly read?: (reply: AssistantMessage) => string
 }
 
@@ -229,7 +229,7 @@ export interface TaskRun {
   interrupt(): Interruption
 }
 
-/** `deferred`: the call goes on, and what interrupted it is seen to afterwards. */
+/** `deferred`: the call continues, and the interrupt is handled afterwards. */
 export type Interruption = 'stopped' | 'deferred' | 'over'
 
 export type TaskOutcome =
@@ -250,7 +250,7 @@ export type TaskOutcome =
       readonly spend: Spend
     }
 
-/** Told outwards: ids, counts and fixed words. */
+/** Published: ids, counts and fixed words. */
 export type TaskNotice =
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
   | {
@@ -281,7 +281,7 @@ function estimateInput({ messages }: TaskRequest, { model }: ModelRoute): number
   return messages.reduce((sum, message) => sum + estimateMessage(message, family), 0)
 }
 
-/** A call that broke off was read all the same, and is billed: nobody says for how much. */
+/** The provider has read a broken-off call and bills it, but does not report how much. */
 function unreported(outcome: Outcome, inputTokens: number): CallUsage | undefined {
   const wasRead =
     outcome.kind === 'deadline'

@@ -5,9 +5,8 @@ import { examineFile, examineIndex, judgeSpace, judgeVersion } from './file.ts'
 import { DAMAGE, type OwnFinding, unreadable } from './finding.ts'
 
 /**
- * Everything that can be said about a store of ours: by its own reads, and where it is a file, what
- * only the file tells. Never rejects because of the store: one that cannot be opened or read is what
- * the doctor was called for.
+ * Examines one of our stores: through its own reads and, if it is a file, the file itself. Never
+ * rejects because of the store: a store that cannot be opened or read is a finding.
  */
 export interface OwnExamination extends Omit<Examination, 'reads'> {
   readonly open: () => Promise<ReadStore>
@@ -15,7 +14,7 @@ export interface OwnExamination extends Omit<Examination, 'reads'> {
   readonly file: string | null
   /** The version of SQLite that this program runs. */
   readonly sqlite: string
-  /** On the disk of the file; null: nobody can tell. */
+  /** On the disk of the file; null: unknown. */
   readonly freeBytes: number | null
 }
 
@@ -26,7 +25,7 @@ export async function diagnoseOwn(examination: OwnExamination): Promise<Examined
   try {
     reads = await open()
   } catch (error) {
-    // What was refused may be somebody else's file: who may read that is none of our business.
+    // A refused file may not be ours, so its permissions are not checked.
     const isOurs = file !== null && !(error instanceof StoreRefusedError)
     const ofFile = isOurs ? examineFile(file) : []
     return { sessions: 0, findings: [unreadable(error), ...ofFile, ...ofHost] }

@@ -56,7 +56,7 @@ class Sheet {
   readonly findings: OwnFinding[] = []
   readonly #unreadable = new Set<string>()
 
-  /** Where one part cannot be read the others are judged all the same. */
+  /** If one part cannot be read, the others are still checked. */
   async add(
     part: () => Promise<readonly OwnFinding[]>,
     about: readonly SessionId[] = [],
@@ -72,8 +72,7 @@ class Sheet {
 }
 
 const ADVICE_CHAIN = 'Restore a backup; `throughline export` saves the sessions that still check.'
-const ADVICE_LOST =
-  'Restore a newer copy. If there is none, --accept-loss goes on with what is there.'
+const ADVICE_LOST = 'Restore a newer copy. If there is none, --accept-loss continues with this one.'
 
 async function judgeChains(reads: Reads): Promise<readonly OwnFinding[]> {
   const problems = await reads.verify({})
@@ -85,7 +84,7 @@ async function judgeChains(reads: Reads): Promise<readonly OwnFinding[]> {
   })
 }
 
-/** The sessions one by one, and what only all of them together tell. */
+/** The sessions one by one, and checks across all of them. */
 class Census {
   readonly #examination: Examination
   readonly #living: ReadonlySet<string>
@@ -128,7 +127,7 @@ function judgeRunner(runner: RunnerRow, { now, isGone }: Examination): OwnFindin
         ...about,
         ...{ kind: 'dead-runner', severity: 'warning' },
         what: `Process ${process} ended without a farewell and still counts as holder (${id}).`,
-        advice: 'Whoever serves the store takes over by itself; --fix dismisses it now.',
+        advice: 'A process that serves the store takes over by itself; --fix dismisses it now.',
         fix: { kind: 'dismiss-runner', runner: id, beat },
       },
     ]
@@ -175,7 +174,7 @@ async function judgeSession(
     findings.push({
       ...about,
       ...{ kind: 'turn-left', severity: 'warning', since: at },
-      what: `Session ${id} is in the middle of a turn and nobody holds it.`,
+      what: `Session ${id} is in the middle of a turn, but no process holds it.`,
       advice: 'Run `throughline serve` with its agent; the turn is taken up or closed by itself.',
     })
   }
@@ -192,13 +191,13 @@ async function judgeErasure(
     {
       ...{ kind: 'erasure-left', severity: 'warning', sessionIds: [id], since: at },
       what: `Session ${id} was to be removed for good, and some of what it holds is still there.`,
-      advice: 'Whoever serves the store finishes it by itself; --fix does it now.',
+      advice: 'A process that serves the store finishes it by itself; --fix does it now.',
       fix: { kind: 'finish-erasure', sessionId: id },
     },
   ]
 }
 
-/** When its removal was begun. Null: nothing tells. */
+/** When its removal started. Null: unknown. */
 async function deletedAt(reads: Reads, sessionId: SessionId): Promise<number | null> {
   for (let after = 0; ; ) {
     const page = await reads.readAudit({ sessionId, after, limit: PAGE })
@@ -217,7 +216,7 @@ function orphanedClaim(
   return {
     ...{ kind: 'orphaned-claim', sessionIds: [id], severity: 'warning' },
     since: operation?.startedAt ?? null,
-    what: `Session ${id} has a compaction in flight that nobody writes any more.`,
+    what: `Session ${id} has an unfinished compaction that no process is writing.`,
     advice: 'The next holder gives it up by itself; --fix does it now. Nothing was changed by it.',
     ...(isRunning && {
       fix: { kind: 'fail-operation', operation: operation.id, fence: session.fence },
@@ -263,7 +262,7 @@ async function judgeOutbox(reads: Reads, now: number): Promise<OwnFinding[]> {
       ...{ kind: 'outbox-dead', severity: 'fault', sessionIds: ids(dead).slice(0, 20) },
       what: `${dead.length} answers could not be sent by ${edges(dead)} and were given up.`,
       since: Math.min(...dead.map(({ at }) => at)),
-      advice: 'They stand in the transcripts; `throughline show` prints them.',
+      advice: 'They are in the transcripts; `throughline show` prints them.',
     })
   }
   return findings

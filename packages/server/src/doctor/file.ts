@@ -12,7 +12,10 @@ import {
 } from '#core/store/sqlite/store-file'
 import { type OwnFinding, unreadable } from './finding.ts'
 
-/** What only a SQLite file has: its neighbours, who may read it, its search index. Only reads. */
+/**
+ * Checks that only a SQLite file needs: the files beside it, its permissions, its search index.
+ * Only reads.
+ */
 const WAL_BYTES_MAX = 256 * 1024 * 1024
 const OTHERS = 0o077
 /** The log alone may take as much before it is folded in. */
@@ -48,7 +51,8 @@ function judgeWal(path: string): OwnFinding[] {
     {
       ...{ kind: 'large-wal', severity: 'warning', sessionIds: [], since: null },
       what: `The write-ahead log has grown to ${Math.round(bytes / 1024 / 1024)} MB.`,
-      advice: 'Somebody reads without end, or nobody could fold it in: restart who serves it.',
+      advice:
+        'A reader never ends, or no process could fold it in: restart the processes that serve the store.',
     },
   ]
 }
@@ -82,12 +86,13 @@ export function judgeSpace(bytes: number | null): OwnFinding[] {
     {
       ...{ kind: 'little-space', severity: 'warning', sessionIds: [], since: null },
       what: `Only ${Math.floor(bytes / 1024 / 1024)} MB are free where the store is.`,
-      advice: 'Free some: on a full disk nothing is taken any more. What was taken is safe.',
+      advice:
+        'Free some space: on a full disk no messages are accepted. Accepted messages are safe.',
     },
   ]
 }
 
-/** What is left for us on the disk of a file; null where the system does not tell. */
+/** The free space on the disk of a file; null if the system does not report it. */
 export function freeBytes(path: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(dirname(path))
@@ -119,7 +124,7 @@ export function examineIndex(path: string, isWhole: boolean): readonly OwnFindin
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(address, { readOnly: true })
-    // One moment for both counts: somebody may be writing.
+    // One snapshot for both counts, because a process may be writing.
     database.exec('begin')
     return judgeIndex(database, path, isWhole)
   } catch (error) {
@@ -148,7 +153,7 @@ function judgeIndex(database: DatabaseSync, path: string, isWhole: boolean): Own
     {
       ...{ kind: 'index-drift', severity: 'warning', sessionIds: [], since: null },
       what: `The search index of ${drifted} sessions lacks pages.`,
-      advice: `Searches may miss something${isWhole ? '; every transcript was checked and is whole' : ''}. --fix builds it anew.`,
+      advice: `Searches may miss something${isWhole ? '; every transcript was checked and is whole' : ''}. --fix rebuilds it.`,
       fix: { kind: 'rebuild-index', path },
     },
   ]

@@ -4,14 +4,14 @@ import type { SessionId } from '#core/base/ids'
 /** One thing that is not as it should be in a store of ours. */
 export interface OwnFinding {
   readonly kind: string
-  /** `fault`: something is lost or stands still. `warning`: it may soon. `note`: good to know. */
+  /** `fault`: something is lost or stuck. `warning`: it may be soon. `note`: good to know. */
   readonly severity: 'fault' | 'warning' | 'note'
   readonly what: string
-  /** Milliseconds; null where nothing tells. */
+  /** Milliseconds; null: unknown. */
   readonly since: number | null
   readonly advice: string
   readonly sessionIds: readonly string[]
-  /** What can be repaired without asking anybody; absent: nothing. */
+  /** The repair that needs no decision; absent: none. */
   readonly fix?: Fix
 }
 
@@ -29,17 +29,17 @@ export interface OwnDiagnosis {
   readonly examinedAt: string
   readonly sessions: number
   readonly findings: readonly OwnFinding[]
-  /** What was repaired, in words; empty unless asked for. */
+  /** The repairs that were made; empty unless requested. */
   readonly fixed: readonly string[]
 }
 
 const ADVICE_ELSE = 'Restore a backup; what can still be read, `throughline export` saves.'
 const ADVICE: { readonly [code: string]: string } = {
-  'store-busy': 'Examine it again; if that goes on, look at who else uses it.',
+  'store-busy': 'Examine it again; if this persists, check which other processes use it.',
   'store-refused': 'Nothing of it was changed. If it was a sound store before, restore a backup.',
 }
 
-/** Whatever went wrong while reading is a finding too: a doctor who falls over helps nobody. */
+/** An error while reading is a finding too; it must not end the examination. */
 export function unreadable(error: unknown, sessionIds: readonly string[] = []): OwnFinding {
   const isKnown = error instanceof KnownError
   const problem = error instanceof Error ? error.message : String(error)

@@ -4,17 +4,17 @@ import { operationId, runnerId, type SessionId } from '#core/base/ids'
 import type { Store } from '#core/store/contract'
 import { DAMAGE, type Fix, type OwnFinding } from './finding.ts'
 
-/** What the doctor cannot do by itself. */
+/** Functions that the doctor needs from its caller. */
 export interface Hands {
   readonly openStore: () => Promise<Store>
-  /** Tools have carried the words on, and only whoever runs them knows where to. */
+  /** Tools have copied the words, and only their runtime knows where to. */
   readonly finishErasure: (store: Store, sessionId: SessionId) => Promise<unknown>
 }
 
 /**
- * Repairs what is safe to repair: each of these is also done by a process that serves the store, or
- * concerns what can be made anew from the transcripts. Says what it did, and what it left and why.
- * A store that is damaged is not written to.
+ * Makes the safe repairs: each is also done by a process that serves the store, or rebuilds data
+ * from the transcripts. Reports what it did, and what it left and why. It does not write to a
+ * damaged store.
  */
 export async function fixFindings(
   findings: readonly OwnFinding[],
@@ -22,7 +22,7 @@ export async function fixFindings(
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ fix }) => (fix === undefined ? [] : [fix]))
   const told: string[] = []
-  // What cannot be repaired must not keep the report from being read.
+  // A failed repair must not hide the report.
   const attempt = async ({ kind }: Fix, act: () => string | null | Promise<string | null>) => {
     try {
       const sentence = await act()
@@ -90,7 +90,10 @@ async function fixInStore(fix: Fix, store: Store, hands: Hands): Promise<string 
   }
 }
 
-/** The cursors go with the words: whoever opens the store next indexes everything again. */
+/**
+ * The cursors are removed with the words, so the next process to open the store indexes everything
+ * again.
+ */
 function emptyIndex(path: string): string {
   const database = new DatabaseSync(path, { timeout: 5_000 })
   try {
@@ -102,5 +105,5 @@ function emptyIndex(path: string): string {
   } finally {
     database.close()
   }
-  return 'The search index is built anew; until it is ready searches read the transcripts.'
+  return 'The search index is being rebuilt; until it is ready, searches read the transcripts.'
 }

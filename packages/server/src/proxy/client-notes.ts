@@ -1,7 +1,7 @@
 /**
- * What a client writes into a conversation by itself: reminders, its environment, rules of a project.
- * It changes from request to request and is nobody's word. Texts of clients are no contract: one
- * that is not recognised costs a recorded unit, and nothing more.
+ * Notes that a client inserts into a conversation: reminders, its environment, project rules. They
+ * change from request to request and are no one's message. Clients may change these texts; an
+ * unrecognised note only costs a recorded unit.
  */
 export interface ClientNote {
   /** Notes of one kind replace each other. */

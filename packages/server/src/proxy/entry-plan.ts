@@ -17,7 +17,7 @@ export interface PlannedEntry {
 }
 
 export interface EntryPlan {
-  /** Where the transcript goes on, if not at its end. */
+  /** Where the transcript continues, if not at its end. */
   readonly rewindTo: number | null
   readonly entries: readonly PlannedEntry[]
 }

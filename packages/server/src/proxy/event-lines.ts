@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '#core/base/json'
 /** A line longer than this is not ours to read; the client reads it. */
 const LINE_MAX = 16 * 1024 * 1024
 
-/** The events of a stream, from its bytes as they pass. What cannot be read is skipped. */
+/** The events of a stream, from its bytes as they pass. Unreadable events are skipped. */
 export class EventLines {
   readonly #decoder = new TextDecoder()
   #rest = ''

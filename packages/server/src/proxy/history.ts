@@ -27,7 +27,7 @@ export interface HistoryItem {
   readonly address?: Address
 }
 
-/** Which handoff a `compaction` item stands for: its content is this and nothing else. */
+/** The handoff that a `compaction` item refers to: its content is only this. */
 export interface Address {
   readonly session: string
   readonly entry: number

@@ -34,7 +34,7 @@ export function withHandoff(
 }
 
 interface Tail {
-  /** What is left of an item that is covered in part. */
+  /** The rest of an item that is partly covered. */
   readonly divided: string | null
   /** The first item that is sent whole. */
   readonly next: number

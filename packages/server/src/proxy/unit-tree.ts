@@ -14,12 +14,12 @@ export interface UnitNode {
   boundary: Boundary | null
 }
 
-/** What is sent in the place of the units up to a node. The bytes are stored and never made again. */
+/** The bytes sent in place of the units up to a node. They are stored and never regenerated. */
 export interface Boundary {
   /** The entry of the compaction. */
   readonly entry: number
   readonly wire: string
-  /** The items that stand for the covered part, as JSON without brackets. */
+  /** The items that replace the covered part, as JSON without brackets. */
   readonly items: string
   /** The handoff alone, for a client that has changed to another wire meanwhile. */
   readonly text: string

@@ -3,9 +3,9 @@ import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/j
 import type { BlobSource, Provider, ResultPart } from '#core/message/message'
 
 /**
- * What a history consists of, whatever form a client gives it today. Clients change message borders,
- * cache marks, reminders and reasoning from request to request; the words, calls and results stay.
- * Two histories are the same conversation as far as their units are equal.
+ * The units of a history, independent of the client's form. Clients change message borders, cache
+ * marks, reminders and reasoning from request to request; the words, calls and results stay. Two
+ * histories are the same conversation as far as their units are equal.
  */
 export type Unit =
   | { readonly kind: 'text'; readonly role: 'user' | 'assistant'; readonly text: string }
@@ -34,7 +34,7 @@ export function hashUnit(unit: Unit): string {
   return hash('sha256', JSON.stringify(identityOf(unit)), 'base64url').slice(0, 27)
 }
 
-/** What may differ without making another unit is left out here. */
+/** Leaves out differences that do not make another unit. */
 function identityOf(unit: Unit): JsonValue {
   switch (unit.kind) {
     case 'text':

@@ -12,7 +12,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { AgentSummary } from './runtime.ts'
 import type { ToolDependencies } from './tools/tool-dependencies.ts'
 
-/** Who answers: a name, what it is told, which models it talks to, and what it can do. */
+/** An agent: its name, system text, models and tools. */
 export interface Agent {
   readonly name: string
   readonly system: string
@@ -30,7 +30,7 @@ export interface Agent {
   readonly stepsMax?: number
   /** When and how its sessions are compacted, where that differs from the runtime's. */
   readonly settings?: Partial<SessionSettings>
-  /** False: nobody is told when a turn waits for a compaction. */
+  /** False: no notice when a turn waits for a compaction. */
   readonly notifiesOfCompaction?: boolean
   /** Before a compaction the task `memory` proposes notes, which may take so much in all. */
   readonly notes?: NoteSharing & { readonly tokensMax: number }

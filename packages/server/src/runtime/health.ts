@@ -16,7 +16,10 @@ export interface Health {
     readonly holdsLease: boolean
     readonly sessions: number
   }
-  /** Those that work on the store; of this host the dead are left out, of others nobody can tell. */
+  /**
+   * Processes that work on the store; dead ones of this host are left out, those of other hosts are
+   * unknown.
+   */
   readonly runners: readonly {
     readonly id: string
     readonly process: number
@@ -40,7 +43,7 @@ export interface Health {
 }
 export interface RouteHealth {
   readonly route: string
-  /** What it is asked for: `turn`, `compaction`, `title`. */
+  /** The purpose of its calls: `turn`, `compaction`, `title`. */
   readonly task: string
   readonly model: string
   readonly state: 'closed' | 'open' | 'half-open'
@@ -56,9 +59,9 @@ export async function readHealth(parts: {
     health(): Promise<readonly RouteHealth[]>
     readonly connections: Health['connections']
   }
-  /** What is wrong with writing to the store, where something is. */
+  /** Why the store cannot be written, if so. */
   readonly storeError: StoreError | null
-  /** What else somebody should look at. */
+  /** Other problems that need attention. */
   readonly problems: readonly string[]
 }): Promise<Health> {
   const { store, runner, edges, models, storeError } = parts

@@ -14,11 +14,12 @@ import type { CallFailure } from './sessions/model-calls.ts'
 import type { ModelUsage, UsageGroup, UsageQuery } from './usage.ts'
 
 /**
- * What every edge talks to: HTTP, the terminal, chat platforms, a program of one's own. A runtime is
- * one process's share of the work: it admits messages, runs the sessions it holds a lease on, sends
- * replies through its edges and tells what happens. Several runtimes may share one store.
+ * The interface for every gateway: HTTP, the terminal, chat platforms, your own program. A runtime
+ * is one process's share of the work: it admits messages, runs the sessions it holds a lease on,
+ * sends replies through its edges and publishes events. Several runtimes may share one store.
  *
- * What a careful caller expects is a value with a `kind`; operating errors are thrown (KnownError).
+ * Outcomes that a careful caller expects are values with a `kind`; operating errors are thrown
+ * (KnownError).
  */
 export interface Runtime {
   readonly agents: readonly AgentSummary[]
@@ -62,10 +63,10 @@ export interface Session {
   readonly id: SessionId
   summary(): Promise<SessionSummary | undefined>
   admit(message: NewMessage): Promise<Admission>
-  /** Ends the running turn, if there is one; a compaction goes on. */
+  /** Ends the running turn, if there is one; a compaction continues. */
   stop(request: Idempotent): Promise<Admission>
   compact(request: Idempotent & { focus?: string }): Promise<Admission>
-  /** What a compaction would make of it now; changes nothing. */
+  /** Previews a compaction; changes nothing. */
   preview(request: { focus?: string }, signal: AbortSignal): Promise<Preview>
   /** Has exactly this preview committed, unless something changed meanwhile. */
   install(request: Idempotent & { preview: JsonObject }): Promise<Admission>
@@ -74,7 +75,7 @@ export interface Session {
   /** `text` null removes it. */
   pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
   setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>
-  /** A turn that waits goes on at once; at a limit on spending, with the same amount once more. */
+  /** Continues a waiting turn at once; at a spending limit, with the same amount once more. */
   continue(request: Idempotent): Promise<Admission>
 
   /**
@@ -95,7 +96,7 @@ export interface Session {
   compactionReport(compaction: EntryNumber): Promise<CompactionReport | undefined>
   /** As it was just before this compaction; undefined: no such session, or no compaction there. */
   snapshot(compaction: EntryNumber): Promise<SessionSnapshot | undefined>
-  /** What the agent has to do, as a compaction would carry it. */
+  /** The agent's task list, as a compaction would keep it. */
   tasks(): Promise<TaskList | undefined>
   usage(query: UsageQuery): Promise<readonly UsageGroup[]>
   /** Model calls of its turns that failed, oldest first. */
@@ -184,7 +185,7 @@ export type Withdrawal =
 
 export type Purged =
   | { readonly kind: 'purged'; readonly entries: number }
-  /** Whoever holds the session erases them, soon; the event `entries erased` tells when. */
+  /** The holder of the session erases them soon; the event `entries erased` reports it. */
   | { readonly kind: 'asked'; readonly entries: number; readonly mail: readonly MailNumber[] }
   | { readonly kind: 'unknown' }
 
@@ -227,7 +228,7 @@ export interface SessionSummary {
   readonly compactedAt: number | null
   readonly policy: BusyPolicy
   readonly pins: readonly string[]
-  /** The process that holds it now; null: nobody. */
+  /** The process that holds it now; null: none. */
   readonly runner: string | null
   /** What its model calls took so far. */
   readonly usage: ModelUsage
@@ -289,7 +290,7 @@ export interface CompactionView {
   readonly modelRoute: string | null
   /** Which rung of the ladder wrote it: `provider`, `prefix`, `auxiliary`, `fresh`, `main`, `digest`. */
   readonly rung: string | null
-  /** How long a turn stood still for it. */
+  /** How long a turn waited for it. */
   readonly waitMs: number
   /** What its model calls took; null: the record does not reach back so far. */
   readonly spend: CompactionSpend | null
@@ -298,7 +299,7 @@ export interface CompactionView {
   /** The entry that it made, when committed. */
   readonly entry: EntryNumber | null
   readonly isInEffect: boolean
-  /** What people were told when it was committed: details fade with every round. */
+  /** The warning to people at its commit: details fade with every round. */
   readonly warning: string | null
 }
 export interface TaskList {
@@ -322,7 +323,7 @@ export interface BlobView {
   readonly data: string
 }
 
-/** What is looked for, and in which entries; see `Search` of the store. */
+/** The query and its filters; see `Search` of the store. */
 export type SearchRequest = Omit<Search, 'sessionId' | 'neighbours'>
 
 /** Which sessions are searched, all conditions together; none: every session of the store. */

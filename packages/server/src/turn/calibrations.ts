@@ -13,8 +13,8 @@ interface Known {
 const SESSIONS_MAX = 20_000
 
 /**
- * What each session has learnt from its bills, for its present model. Kept in memory: lost with the
- * process it is learnt anew within a few steps, and until then the estimate is believed.
+ * Each session's calibration from reported usage, for its current model. Kept in memory: after a
+ * restart it is learnt again within a few steps, and until then the estimate is used.
  */
 export class Calibrations {
   readonly #known = new SampledMap<SessionId, Known>(SESSIONS_MAX)

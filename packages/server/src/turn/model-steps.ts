@@ -16,9 +16,9 @@ import { judgeAnswer, withoutCalls } from './answer-verdict.ts'
 import { Calibrations } from './calibrations.ts'
 import { StepCounts } from './steps-taken.ts'
 
-/** What a step of one agent is made with; asked for at every step, so that it may change between. */
+/** The settings for a step of one agent; read at every step, so that they may change in between. */
 export interface StepAgent {
-  /** The main model and behind it those that stand in. */
+  /** The main model, then its fallbacks. */
   readonly models: readonly [Model, ...Model[]]
   readonly tools: readonly ToolSpec[]
   /** So many steps of one turn may call tools; the next is asked to sum up. */
@@ -28,17 +28,19 @@ export interface StepAgent {
 }
 
 export interface ModelStepParts {
-  /** Undefined: nobody of that name is configured. */
+  /** Undefined: no agent of that name is configured. */
   readonly agentOf: (name: string, request: StepRequest) => StepAgent | undefined
   readonly deadlines: Deadlines
   readonly clock: Clock
   /** From 0 to 1. */
   readonly random: () => number
-  /** Shared with whoever counts input, so that all counts of a session are corrected alike. */
+  /**
+   * Shared with the code that counts input, so that all counts of a session are corrected alike.
+   */
   readonly calibrations?: Calibrations
   readonly onPiece?: (attempt: LiveAttempt, piece: LivePiece) => void
   readonly onCall?: (record: CallRecord) => void
-  /** Asked before each model call: why it must not be made; null: go on. */
+  /** Called before each model call: why it must not be made; null: it may. */
   readonly reasonToPause?: (request: StepRequest) => Promise<string | null>
 }
 
@@ -53,12 +55,12 @@ export interface LiveAttempt {
 export type LivePiece =
   | { readonly kind: 'text' | 'reasoning'; readonly text: string }
   | { readonly kind: 'call'; readonly callId: string; readonly tool: string }
-  /** Everything told of this attempt is taken back. */
+  /** Withdraws everything published of this attempt. */
   | { readonly kind: 'void' }
   /** A call failed, and the next try is at this time. */
   | { readonly kind: 'retry'; readonly text: string; readonly nextTryAt: number }
 
-/** One try on one route. What was billed stands with the last try of a call, for all of them. */
+/** One try on one route. The last try of a call carries the usage of all. */
 export interface CallRecord {
   readonly sessionId: SessionId
   readonly agent: string
@@ -73,14 +75,14 @@ export interface CallRecord {
 }
 
 /**
- * Steps over a model: the context is sent, pieces are told as they come, and what was said becomes
- * the outcome. An empty answer is asked for once more and then named. At the step limit the model is
- * asked to sum up, with nothing to call.
+ * Steps over a model: sends the context, publishes pieces as they arrive, and returns the reply as
+ * the outcome. An empty reply is retried once, then reported. At the step limit the model is asked
+ * to sum up, with nothing to call.
  */
 export function modelSteps(parts: ModelStepParts): StepRunner {
   const calibrations = parts.calibrations ?? new Calibrations()
   const counts = new StepCounts()
-  // Counted for the life of the process: a step that is run again begins no number anew.
+  // Counted for the life of the process: a repeated step continues the numbers.
   let attempts = 0
   const nextAttempt = () => ++attempts
   return {
@@ -115,7 +117,7 @@ class Step {
   readonly #asked: Asked
   #number: number
   #hasEmitted = false
-  /** Whom the last call went to. */
+  /** The receiver of the last call. */
   #called: CalledRoute | undefined
 
   constructor(parts: ModelStepParts, asked: Asked) {
@@ -124,7 +126,7 @@ class Step {
     this.#number = asked.nextAttempt()
   }
 
-  /** Nothing of what this attempt told came to stay. */
+  /** None of this attempt's published text was kept. */
   takeBack(): void {
     if (this.#hasEmitted) this.#void()
   }
@@ -202,7 +204,8 @@ class Step {
   #limitOf({ limitTokens, askedTokens = 0 }: Extract<Outcome, { kind: 'overflow' }>) {
     if (limitTokens === undefined) return undefined
     const { agent, request } = this.#asked
-    // What was asked for may hold the room for the answer; taken with it, a limit is never too low.
+    // The requested size may include the space for the answer; counting it in, the limit is never
+    // too low.
     const counted = this.#estimate(request.context) + agent.outputTokensMax
     const share = askedTokens > counted ? counted / askedTokens : 1
     return Math.floor(limitTokens * share)
@@ -213,7 +216,7 @@ class Step {
     return messages.reduce((sum, message) => sum + countMessage(message), 0)
   }
 
-  /** One call with its retries and fallbacks; all but its end is told on the way. */
+  /** One call with its retries and fallbacks; everything but its end is published on the way. */
   async #call(messages: readonly Message[], tools: readonly ToolSpec[]): Promise<EndPiece> {
     const { agent, request, signal } = this.#asked
     const { clock, random, deadlines } = this.#parts
@@ -235,7 +238,7 @@ class Step {
       if (piece.kind === 'retry') {
         this.#record(model, { outcome: piece.after }, startedAt)
         this.#void()
-        // Nobody waits for a try that comes at once.
+        // An immediate retry needs no notice.
         if (piece.delayMs > 0) this.#announceRetry(piece)
         model = models.find(({ route }) => route.name === piece.route) ?? model
         startedAt = clock.monotonic()

@@ -4,9 +4,10 @@ import type { Message } from '#core/message/message'
 import type { StepRequest } from '#core/session/step'
 
 /**
- * How many steps a turn has taken. The context tells, and so it survives a restart: a reply with
- * calls is a step of a turn that goes on, one without calls ended a turn, and a person's word begins
- * the count anew. A notification does not: a watch that fires at every step would make a turn endless.
+ * How many steps a turn has taken, counted from the context, so that it survives a restart: a reply
+ * with calls is a step of the running turn, a reply without calls ended a turn, and a person's
+ * message resets the count. A notification does not: a watch that fires at every step would make a
+ * turn endless.
  */
 export function stepsTaken(context: readonly Message[]): {
   readonly steps: number

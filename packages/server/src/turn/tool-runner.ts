@@ -13,9 +13,12 @@ export interface ToolRunnerParts {
   readonly tools: ReadonlyMap<string, readonly Tool[]>
   readonly clock: Clock
   readonly countMessage: (agent: string, message: Message) => number
-  /** A call that takes longer is told to stop and answered for. */
+  /** A call that takes longer is aborted and gets a result that says so. */
   readonly callMsMax: number
-  /** What a tool threw: a programmer's error. The input is not told, it may hold secrets. */
+  /**
+   * The error of a tool: a programmer's error. The input is not included, because it may contain
+   * secrets.
+   */
   readonly onFailure?: (failure: ToolFailure) => void
 }
 
@@ -31,8 +34,8 @@ export const CALL_MS_MAX = 120_000
 export const OUTPUT_CHARACTERS_MAX = 1_000_000
 
 /**
- * Carries out the calls of a step, each by itself: whatever a call is (unknown, malformed, endless,
- * a tool that throws), its outcome is a result that the model can read and go on from.
+ * Runs the calls of a step separately: for every call (unknown, malformed, endless, a tool that
+ * throws) the model gets a readable result.
  */
 export function toolRunner(parts: ToolRunnerParts): ToolRunner {
   const checks = new WeakMap<Tool, Check>()
@@ -146,7 +149,7 @@ function outcomeOf(
   return { outcome, output: bounded as JsonValue, tokens }
 }
 
-/** The beginning is kept, with a note of what is missing: nobody has the rest. */
+/** The beginning is kept, with a note about the missing rest, which is stored nowhere. */
 function boundText(text: string, charactersMax = OUTPUT_CHARACTERS_MAX): string {
   const whole = text.toWellFormed()
   if (whole.length <= charactersMax) return whole

@@ -4,10 +4,9 @@ import type { FilePart, ImagePart, TextPart } from '../message.ts'
 import { textOf } from '../text.ts'
 
 /**
- * Images and files that a provider takes, judged by what they hold: their label comes from whoever
- * sent them and may say anything. A provider refuses the whole request for one that it cannot read,
- * and with it every turn from then on, so what is doubtful is named instead of sent. The transcript
- * keeps it either way.
+ * Images and files that a provider accepts, judged by their content, because the sender's label may
+ * be wrong. A provider refuses the whole request for one that it cannot read, and every later turn
+ * with it, so a doubtful one is named instead of sent. The transcript keeps it either way.
  */
 export function sendableBlob(
   part: ImagePart | FilePart,

@@ -1,7 +1,10 @@
 import type { JsonObject } from '../../base/json.ts'
 import { isBlank, jsonKindOf, WireFindings, word } from './findings.ts'
 
-/** What the strictest chat templates of local servers take: text, and user and assistant in turn. */
+/**
+ * The rules of the strictest chat templates of local servers: only text, and alternating user and
+ * assistant messages.
+ */
 export function checkStrict(wire: JsonObject): WireFindings {
   const findings = new WireFindings()
   const messages = findings.objects(wire['messages'], 'messages')

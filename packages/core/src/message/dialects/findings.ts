@@ -46,7 +46,7 @@ export function jsonKindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`
 }
 
-/** For comparing and naming: the text, or what stands in its place. */
+/** For comparing and naming: the text, or its substitute. */
 export function word(value: unknown): string {
   return typeof value === 'string' ? value : jsonKindOf(value)
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { BlobSource, Message, Part, ReasoningPart, ToolResultPart } from '../message.ts'
 import { textOf } from '../text.ts'
 
-/** Gemini's `generateContent`. Calls have no ids there: responses stand in the order of the calls. */
+/** Gemini's `generateContent`. Calls have no ids there: responses are in the order of the calls. */
 export function formatGemini(messages: readonly Message[]): JsonObject {
   const system: JsonValue[] = []
   const contents: JsonValue[] = []

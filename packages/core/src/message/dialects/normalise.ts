@@ -18,9 +18,9 @@ import { assistantParts, keepParts, resultParts, systemParts, userParts } from '
 import { CALL_ID_RULES, fits, type NameRule, TOOL_NAME_RULES } from './rules.ts'
 
 /**
- * Any list of messages as one that the dialect's provider will not refuse for its form. What is
- * already right comes back as the same objects, a list that is all right as the same array; doing it
- * twice changes nothing. Handoffs become user-ranked messages, one with the user's words behind them.
+ * Any list of messages as one that the dialect's provider will not refuse for its form. Valid
+ * messages stay the same objects, and a valid list the same array; doing it twice changes nothing.
+ * Handoffs become user-ranked messages, one with the user's words behind them.
  *
  * A conversation may end with a reply here: it is the request (see `render`) that may not.
  */

@@ -2,13 +2,12 @@ import type { Complaint } from './provider-error.ts'
 
 /**
  * Whether a provider says that the context is too large for its model. OpenAI and llama.cpp have a
- * code for it; of the others only the words tell, under statuses from 400 to 500. Limits per minute
- * speak of tokens that are too many as well, and are something else: waiting heals them, compaction
- * does not.
+ * code for it; the others are recognised by their words, under statuses from 400 to 500. Limits per
+ * minute also mention too many tokens but are different: waiting helps, compaction does not.
  */
 export interface ContextOverflow {
   readonly kind: 'overflow'
-  /** What the model takes, and what it was sent, where the provider says so. */
+  /** The model's limit and the size of the request, if the provider reports them. */
   readonly limitTokens?: number
   readonly askedTokens?: number
 }

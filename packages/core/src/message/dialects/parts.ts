@@ -26,7 +26,7 @@ import { isBlank } from './findings.ts'
 /**
  * Which parts a dialect takes in which role, and what becomes of the others: a provider's item that
  * another provider cannot read becomes a marker where a person or a tool spoke, and is left out
- * where the model did; images that may not stand where they are become markers or move.
+ * where the model did; images in a place where they are not allowed become markers or move.
  */
 
 /** The format that spells a dialect's parts; the other two are written here, from plain parts. */
@@ -122,7 +122,7 @@ function spoken<M extends Exclude<Message, { role: 'handoff' | 'tool' }>>(
   return withParts(message, parts)
 }
 
-/** What stands for a part that cannot be sent: the item itself while it is short enough to read. */
+/** The substitute for a part that cannot be sent: the item itself if it is short enough to read. */
 function marker(part: Part): TextPart {
   const json = part.type === 'opaque' && isObject(part.value) ? JSON.stringify(part.value) : ''
   const isReadable = json !== '' && json.length <= MARKER_LENGTH_MAX

@@ -4,7 +4,10 @@ import type { Dialect } from '../dialect.ts'
 import type { Message } from '../message.ts'
 import { findLoneSurrogates, jsonKindOf, type Violation, type WireFindings } from './findings.ts'
 
-/** What a provider is sent: `messages`, `input` or `contents`, and system text where it goes beside. */
+/**
+ * The request to a provider: `messages`, `input` or `contents`, and system text if it goes beside
+ * them.
+ */
 export type Wire = JsonObject
 
 /**

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 
 /**
- * What a provider said was wrong, wherever it said so: in the body of an error, in an event of a
+ * The error that a provider reports, wherever it does so: in the body of an error, in an event of a
  * stream, in a JSON document with status 200. It is read for the judge and goes no further: such
  * texts quote requests, and keys.
  */
@@ -30,7 +30,7 @@ export function complaintOf(said: JsonValue | undefined, status?: number): Compl
   }
 }
 
-/** Whether a document with status 200 is an error all the same. */
+/** Whether a document with status 200 is still an error. */
 export function isComplaint(text: string): boolean {
   const body = parse(text)
   return isObject(body) && (body['error'] !== undefined || body['type'] === 'error')

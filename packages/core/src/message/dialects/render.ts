@@ -7,8 +7,8 @@ import { type ProviderDialect, violationsOf, type Wire } from './provider-dialec
 
 /**
  * The context as a request in the dialect. It never breaks a rule of `checkWire`, whatever the
- * messages are. A request is sent to be answered: where the last word is the model's, a short user
- * message asks it to go on (newer models refuse to continue their own words, and Gemini does).
+ * messages are. A request is sent to be answered: if the last message is the model's, a short user
+ * message asks it to continue (newer models and Gemini refuse to continue their own words).
  */
 export function render(messages: readonly Message[], dialect: Dialect): Wire {
   return renderFor(dialectOf(dialect), messages)

@@ -9,7 +9,7 @@ const RULES = {
   'no-messages': 'There is at least one message.',
   'first-role': 'The first message is from the user.',
   'role-alternation': 'Neighbours have different roles.',
-  'system-position': 'System text stands at the front, once.',
+  'system-position': 'System text is at the front, once.',
   'request-last': 'The last message is a request or the results of tools.',
   'empty-content': 'A message says something.',
   'blank-text': 'A text has more in it than white space.',
@@ -22,7 +22,7 @@ const RULES = {
   'unanswered-call': 'Every call has its result where the provider looks for it.',
   'orphan-result': 'Every result has its call where the provider looks for it.',
   'duplicate-result': 'A call has one result.',
-  'results-first': 'Results stand before everything else in their message.',
+  'results-first': 'Results come before everything else in their message.',
   'results-alone': 'A message with results holds nothing else.',
   'error-result': 'The result of a failed call is text, and not empty.',
   'reasoning-alone': 'A reasoning item is followed by what the model said or did then.',
@@ -34,7 +34,7 @@ const RULES = {
 
 export type DialectRule = keyof typeof RULES
 
-/** What the rule asks for, in a sentence for people. */
+/** The rule, in a sentence for people. */
 export function explainRule(rule: DialectRule): string {
   return RULES[rule]
 }

@@ -47,7 +47,7 @@ export function canSay(part: ImagePart | FilePart, format: FormatName): boolean 
   return part.origin === undefined || kindredOrigin(part, format) !== undefined
 }
 
-/** What stands for an image or file where the format has no word for it. */
+/** The substitute for an image or file that the format cannot express. */
 export function blobText(part: ImagePart | FilePart): {
   readonly type: 'text'
   readonly text: string

@@ -29,7 +29,7 @@ export function readContent<P>(
   return { parts: [opaque('other', content, position)], spelling: 'whole' }
 }
 
-/** Nothing (undefined) stands for an absent field. Parts that cannot be said here are left out. */
+/** Undefined means an absent field. Parts that the format cannot express are left out. */
 export function writeContent<P extends Part>(
   parts: readonly P[],
   spelling: Spelling,

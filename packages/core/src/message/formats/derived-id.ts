@@ -19,5 +19,5 @@ export function derivedUuid(...parts: readonly (string | number)[]): string {
   return [...groups, hex.slice(20, 32)].join('-')
 }
 
-/** The stamp of a line whose time nobody knows and that stands first. */
+/** The timestamp of a first line whose time is unknown. */
 export const NO_TIME = '1970-01-01T00:00:00.000Z'

@@ -3,8 +3,8 @@ import type { FormatName } from '../format-name.ts'
 import type { Origin } from '../message.ts'
 
 /**
- * What a codec remembers of the foreign item so that it can be written again as it was: the fields
- * we have no word for, and, as words in `shape`, the spelling where the format allows several.
+ * What a codec keeps of a foreign item in order to write it back unchanged: the fields we have no
+ * word for, and, as words in `shape`, the spelling where the format allows several.
  */
 export interface Position {
   readonly format: FormatName

@@ -3,7 +3,7 @@ import type { Request } from './document.ts'
 import { asList } from './origin.ts'
 
 /**
- * What tells the four request formats apart. They share roles and plain text, so most short
+ * Signs that distinguish the four request formats. They share roles and plain text, so most short
  * conversations fit all of them; the first sign of one in a single pass over all messages decides,
  * and without any sign it is the commonest, OpenAI chat.
  */

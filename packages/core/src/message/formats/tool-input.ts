@@ -15,7 +15,7 @@ export function writeToolInput(call: ToolCallPart): string {
   return call.inputText ?? JSON.stringify(call.input)
 }
 
-/** The value of a JSON text; of anything else, what is handed in. */
+/** The value of a JSON text; any other input is returned unchanged. */
 export function parseOr<T>(text: string, otherwise: T): JsonValue | T {
   // Too deep a nesting would be parsed, and then overflow the stack of everything that walks it.
   if (findDepthFault(text) !== undefined) return otherwise

@@ -1,16 +1,16 @@
 import type { UserMessage } from '../parts.ts'
 
 /**
- * What stands in the context for everything that was compacted away. Sections are data, so that the
- * next compaction can merge them instead of summarising a summary.
+ * The replacement of all compacted messages in the context. Sections are data, so that the next
+ * compaction can merge them instead of summarising a summary.
  */
 export interface Handoff {
   readonly version: 1
-  /** Who wrote `summary`: a model, our own digest, or a text that was handed in. */
+  /** Who wrote `summary`: a model, our own digest, or the caller. */
   readonly by: 'model' | 'digest' | 'given'
-  /** How many messages it stands for, earlier handoffs included. */
+  /** How many messages it replaces, earlier handoffs included. */
   readonly covers: number
-  /** How many messages stood verbatim behind it when it was made: more of them means news. */
+  /** How many messages followed it verbatim when it was made: more now means new ones. */
   readonly kept: number
   /** 1 for the first compaction of a conversation. */
   readonly compactions: number

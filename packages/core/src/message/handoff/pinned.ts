@@ -3,8 +3,8 @@ import type { Message, UserMessage } from '../message.ts'
 
 /**
  * A pin as the model reads it: data that a person or the model wrote, with the rank of a user's
- * message and never that of the operator's system text. The label carries a hash of what it holds,
- * so that a text cannot close its own block and go on as something else.
+ * message and never that of the operator's system text. The label carries a hash of the content, so
+ * that a text cannot close its own block and imitate another.
  */
 export function pinnedText(name: string, text: string): string {
   const check = sha256Hex(`${name}\n${text}`).slice(0, 12)

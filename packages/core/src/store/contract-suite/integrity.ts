@@ -138,7 +138,7 @@ export const integrity: readonly StoreCase[] = [
       await bench.harm.cutAudit()
       // Files beside a store may remember the commit as well.
       const found = (await bench.store.verify({})).filter(({ sessionId }) => sessionId !== null)
-      assert.deepEqual(found, [about(fixture, 'session row says mail 5, the audit tells of 4')])
+      assert.deepEqual(found, [about(fixture, 'session row says mail 5, the audit says 4')])
     },
   },
   {
@@ -147,7 +147,7 @@ export const integrity: readonly StoreCase[] = [
       const fixture = await talked(bench)
       const other = await talked(bench)
       await bench.harm.removeSession(fixture.id)
-      const problem = 'session row is missing, and the audit tells of it'
+      const problem = 'session row is missing, but the audit mentions it'
       const found = await bench.store.verify({})
       assert.deepEqual(found[0], about(fixture, problem))
       assert.deepEqual(

@@ -24,8 +24,8 @@ const MINE = `${own}-${HOST}-${randomUUID().slice(0, 8)}`
 const DRAFT = /^\.(\d{1,10})-(?:([0-9a-f]{8})-)?[0-9a-f]{8}\.new$/
 
 /**
- * A draft of this age is removed whoever wrote it: writing and renaming take milliseconds. A writer
- * that was frozen for so long fails to rename, and its next anchor covers this one.
+ * A draft of this age is removed, even of another process: writing and renaming take milliseconds.
+ * A writer that was frozen for so long fails to rename, and its next anchor covers this one.
  */
 const AGE_MS_MAX = 60 * 60 * 1_000
 

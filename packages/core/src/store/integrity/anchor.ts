@@ -93,7 +93,7 @@ function checkKeptRecord(
   return `its record of commits ${path} ends at ${recorded.commits} and its anchor remembers ${anchor.recorded}: it is an older copy or was cut, so that lost commits go unnoticed. ${ACCEPT}`
 }
 
-/** How a finding begins that tells of lost commits. */
+/** The start of a finding about lost commits. */
 export const NOT_ANCHORED = 'the store is not the one that was anchored'
 
 /** From now on the store as it is counts as whole: what only these files remember is given up. */
@@ -102,7 +102,7 @@ export function forgetLoss(anchorPath: string, recordPath?: string): void {
   if (recordPath !== undefined) rmSync(recordPath, { force: true })
 }
 
-/** The store, whose `verify` also tells of commits that only files beside it remember. */
+/** The store; its `verify` also reports commits that only the files beside it record. */
 export function withAnchor<Store extends Reads>(
   store: Store,
   path: string,
@@ -155,7 +155,7 @@ async function findLoss<Memory extends { readonly commits: number }>(
     const problem = check(path, memory, present, () => row?.hash)
     return problem === null ? null : `${NOT_ANCHORED}: ${problem}`
   } catch (error) {
-    // What is harmed there is found by the check itself, which must not end with it.
+    // The check itself finds such damage and must not fail because of it.
     if (!(error instanceof DamagedRowError || error instanceof StoreDamagedError)) throw error
     return `${path} cannot be compared with the audit, which is damaged there`
   }

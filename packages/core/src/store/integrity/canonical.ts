@@ -42,7 +42,7 @@ function writeArray(values: readonly JsonValue[], depth: number): string {
 }
 
 function writeObject(object: { readonly [key: string]: JsonValue }, depth: number): string {
-  // A date or a map has no members to write: it would be kept as {} and nobody would know.
+  // A date or a map has no members to write: it would silently become {}.
   if (Object.getPrototypeOf(object) !== Object.prototype) {
     const what = Object.prototype.toString.call(object).slice('[object '.length, -1)
     if (what !== 'Object') throw new InvalidBodyError({ problem: `holds a ${what}` })

@@ -30,7 +30,7 @@ export function hashEntry(prevHash: string, head: EntryHead, bodyHash: string): 
 
 export type Titled = Pick<SessionRow, 'title' | 'titleSalt'>
 
-/** The audit tells it, which outlives the title: hence the salt. Null: no title. */
+/** The audit records it and outlives the title: hence the salt. Null: no title. */
 export function hashTitle({ title, titleSalt }: Titled): string | null {
   return title === null ? null : hashBody(titleSalt ?? '', title)
 }
@@ -43,7 +43,7 @@ export const ENTRY_DAMAGE: Readonly<Record<EntryDamage, string>> = {
   order: 'does not follow its predecessor',
 }
 
-/** What is wrong with one entry, given the hash its predecessor has; undefined when nothing is. */
+/** The fault of one entry, given its predecessor's hash; undefined: none. */
 export function checkEntry(prevHash: string, entry: Entry): EntryDamage | undefined {
   if (entry.prevHash !== prevHash) return 'order'
   if (hashEntry(entry.prevHash, entry, entry.bodyHash) !== entry.hash) return 'head'

@@ -21,7 +21,7 @@ import { sha256 } from './canonical.ts'
  */
 export interface RecordedCommit {
   readonly commits: number
-  /** As many digits of the hash as tell one history from another. */
+  /** Enough digits of the hash to distinguish histories. */
   readonly hash: string
 }
 

@@ -18,7 +18,7 @@ export function parseColumn(text: unknown, column: string, row: () => string): u
   }
 }
 
-/** What an entry or a mail item says; null: nothing, or nothing any more. */
+/** The text of an entry or a mail item; null: it has none, or it was erased. */
 export function parseBody(
   what: 'entry' | 'mail',
   { number, body }: { readonly number: number; readonly body: string | null },

@@ -90,7 +90,7 @@ export async function* exportSession(store: Reads, id: SessionId): AsyncIterable
   yield `${lineOf({ end: { lines, sha256: sum.digest('hex') } })}\n`
 }
 
-/** Its row, as the audit tells of it: a title that was changed by hand leaves in no file. */
+/** Its row, as the audit records it: a title that was changed by hand is never exported. */
 async function readTold(store: Reads, id: SessionId): Promise<SessionRow> {
   while (true) {
     const session = await store.findSession(id)
@@ -105,7 +105,7 @@ async function readTold(store: Reads, id: SessionId): Promise<SessionRow> {
     }
     const [problem] = check.end(session)
     if (problem === undefined) return session
-    // Somebody may have set a title while this was read.
+    // A title may have been set while this was read.
     const now = await store.findSession(id)
     if (now?.titleSalt !== session.titleSalt) continue
     throw new DamagedRowError({ row: `session ${id}`, problem, sessionId: id })

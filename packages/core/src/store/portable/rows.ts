@@ -157,7 +157,7 @@ function reader<Row>(what: string, shape: Shape<unknown>): Read<Row> {
   }
 }
 
-/** Whoever held the session, and what it was busy with, stays behind. */
+/** The holder of the session and its running work are not exported. */
 export type CarriedSession = Omit<SessionRow, 'runner' | 'holder' | 'operation' | 'titleSalt'>
 export type CarriedReply = Omit<ReplyRow, 'sessionId' | 'claimant'>
 export type CarriedBlob = Pick<BlobRow, 'hash' | 'mediaType' | 'uses'> & { readonly base64: string }

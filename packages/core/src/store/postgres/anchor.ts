@@ -19,9 +19,9 @@ type Acknowledged = Pick<SessionRow, 'id' | 'fence' | 'tail' | 'mail'>
  * store behind its anchor answers reads and refuses commits. Wherever losing them was accepted, the
  * file is removed by hand.
  *
- * A standby can also take over while we run. So whoever stands behind a new connection is asked for
- * the anchored commit, and for the newest that this process has acknowledged: a server has all that
- * came before a commit it has.
+ * A standby can also take over while we run. So each new connection is checked for the anchored
+ * commit, and for the newest one that this process has acknowledged: a server that has a commit has
+ * all before it.
  */
 export class PostgresAnchor {
   readonly #connections: Connections
@@ -61,7 +61,7 @@ export class PostgresAnchor {
     if (this.#damage !== undefined) throw this.#damage
   }
 
-  /** The newest stands for all: see above. */
+  /** The newest one is enough: see above. */
   acknowledge(change: StoreChange | undefined): void {
     this.#acknowledged = change?.sessions?.at(-1)?.after ?? this.#acknowledged
   }

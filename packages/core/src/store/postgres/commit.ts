@@ -114,7 +114,7 @@ async function decide<Verb extends CommitVerb>(
   throw new Error(`${verb} still misses rows after ${ROUNDS_MAX} rounds`)
 }
 
-/** What a rule throws while rows are missing means as little as what it returns. */
+/** While rows are missing, neither the result nor an error of a rule counts. */
 function run<Value>(work: () => Value): { readonly value: Value } | { readonly error: unknown } {
   try {
     return { value: work() }

@@ -8,8 +8,8 @@ export const CHAIN = { text: 'select chain_audit(5000) as more', values: [] }
 const DELAY_MS = 100
 
 /**
- * What follows behind the commits: the audit's chain and the search index. Nobody waits for it, and
- * what is left undone here is done by whoever reads next, so that nothing depends on it but speed.
+ * Work after the commits: the audit's chain and the search index. No caller waits for it, and the
+ * next reader does what is left undone, so only speed depends on it.
  */
 export class Maintenance {
   readonly #connections: Connections

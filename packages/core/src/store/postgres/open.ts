@@ -158,14 +158,14 @@ class PostgresEngine implements Engine {
     await this.#connections.close()
   }
 
-  /** What was accepted is finished before the store is closed. */
+  /** Accepted requests finish before the store closes. */
   #follow<Value>(work: Promise<Value>): Promise<Value> {
     const followed = work.finally(() => this.#running.delete(followed))
     this.#running.add(followed)
     return followed
   }
 
-  /** What is to be done about a commit that is already safe. */
+  /** Follow-up work for a commit that is already durable. */
   #spread<Verb extends CommitVerb>(
     verb: Verb,
     request: RequestOf<Verb>,

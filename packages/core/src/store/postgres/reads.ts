@@ -106,7 +106,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         const rows = await connections.query({ text, values: [...where.values, wanted] })
         found.push(...decodeReadable(rows))
         behind = String(rows.at(-1)?.['id'])
-        // A list that is short tells that it is the last.
+        // A short page is the last one.
         if (rows.length < wanted || found.length === most(limit)) return found
       }
     },
@@ -306,7 +306,7 @@ async function readEntries(
   return checkedEntries(POSTGRES.session.decode(row), { from, to }, page.map(POSTGRES.entry.decode))
 }
 
-/** What the fold asks for depends on the heads, so it is asked twice: first to learn what it needs. */
+/** The rows that the fold needs depend on the heads, so it runs twice: first to find out which. */
 async function readContext(
   loan: LoanedClient,
   { sessionId, upto }: Parameters<Reads['readContext']>[0],

@@ -7,7 +7,7 @@ const REMAINING_BODIES = ['entry', 'mail', 'reply'].map(
     where session = $1 and number > $${index + 3} and body is not null order by number limit $2`,
 )
 
-/** What is left of a session that is being erased, a piece at a time. */
+/** The remaining rows of a session that is being erased, a piece at a time. */
 export const REMAINS: Lookup = {
   text: `select rest.*, $1 as session, $2::bigint as most, $3::bigint as entry, $4::bigint as mail,
     $5::bigint as reply from (${[

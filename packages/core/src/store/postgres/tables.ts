@@ -48,7 +48,7 @@ export function fromText(text: string): string {
   return text.replaceAll('\u0001,', '\0').replaceAll('\u0001.', '\u0001')
 }
 
-/** What is no hash is asked for as one that nothing has. */
+/** An invalid hash is replaced by one that no row has. */
 export function toBytes(hex: string): string {
   return `\\x${/^(?:[0-9a-f]{2})*$/.test(hex) ? hex : ''}`
 }

@@ -7,7 +7,7 @@ import { POSTGRES_SCHEMA } from './schema.ts'
 import { AUDIT_COLUMNS, type Columns, decodeAudit, toText } from './tables.ts'
 import { verifyPostgres } from './verify.ts'
 
-/** The audit as of one moment: the chain up to a number, and what nobody has linked to it yet. */
+/** The audit as of one moment: the chain up to a number, and the rows not yet linked to it. */
 interface Horizon {
   readonly id: string
   readonly commits: number
@@ -16,9 +16,9 @@ interface Horizon {
 }
 
 /**
- * Reading links new audit rows into the chain, which is writing. Who may not write links them here,
- * for himself. Somebody else may link them in another order meanwhile, so that pages belong to the
- * moment at which the first of them was read: asked from the beginning, it is that moment anew.
+ * Reading links new audit rows into the chain, which is a write. Read-only clients link them in
+ * memory. Another process may link them in another order meanwhile, so all pages belong to the
+ * moment of the first page; reading from the beginning takes a new one.
  */
 export function unchainedReads(
   connections: Connections,
@@ -51,7 +51,7 @@ export function unchainedReads(
         .filter((row) => sessionId === undefined || row.sessionId === sessionId)
       return [...chained.map(decodeAudit), ...rest].slice(0, most)
     },
-    // What is not linked yet has no hash that could be wrong.
+    // An unlinked row has no hash to check.
     verify: (query) => verifyPostgres(connections, query),
   }
 }

@@ -94,7 +94,7 @@ async function* pages(
   }
 }
 
-/** What is remembered of the key of each item, in their order. */
+/** The key record of each item, in order. */
 export async function readMemories(
   loan: LoanedClient,
   id: SessionId,

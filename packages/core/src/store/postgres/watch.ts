@@ -7,15 +7,18 @@ import {
 } from './connections/connections.ts'
 import { Presence } from './connections/presence.ts'
 
-/** Names of runners in one message, below the server's 8,000 bytes; beyond that everybody is woken. */
+/**
+ * Names of runners in one message, below the server's 8,000 bytes; beyond that all runners are
+ * woken.
+ */
 const NAMES_MAX = 100
 const GATHER_MS = 5
 
 /**
- * Wakes whoever watches. A NOTIFY is sent by itself after the commit, gathered over a few
- * milliseconds: inside the writing transaction it takes a lock of the whole server (5,870 commits a
- * second became 2,300). It is only a hint and may be lost with its connection; the poll is the truth:
- * the server's snapshot changes with every commit, whoever made it.
+ * Wakes watchers. A NOTIFY is sent by itself after the commit, gathered over a few milliseconds:
+ * inside the writing transaction it takes a lock of the whole server (5,870 commits a second became
+ * 2,300). It is only a hint and may be lost with its connection; the poll is authoritative: the
+ * server's snapshot changes with every commit of any process.
  */
 export class ChangeWatch {
   readonly #connections: Connections
@@ -42,7 +45,7 @@ export class ChangeWatch {
     this.presence = new Presence(this.#channel())
   }
 
-  /** Begins with the first watcher; a store that nobody watches keeps no connection for it. */
+  /** Starts with the first watcher; without watchers there is no connection. */
   start(): void {
     if (this.#polling !== undefined || this.#closed) return
     this.#polling = setInterval(() => {
@@ -54,7 +57,7 @@ export class ChangeWatch {
     this.#connecting = this.#listen()
   }
 
-  /** Sessions that changed are held by these; `''` is nobody, so that anybody may take it. */
+  /** The holders of changed sessions; `''` means none, so any runner may acquire it. */
   notify(holders: ReadonlySet<RunnerId | ''>): void {
     for (const holder of holders) {
       if (holder === '' || !this.presence.has(holder)) this.#others.add(holder)
@@ -67,7 +70,7 @@ export class ChangeWatch {
       const everybody = names.includes('') || names.length > NAMES_MAX
       const text = 'select pg_notify($1, $2)'
       const values = [this.#channel(), everybody ? '' : names.join()]
-      // Lost or refused: whoever should have heard finds it at the next poll.
+      // Lost or refused: watchers find the change at the next poll.
       this.#connections.query({ text, values }).catch(() => {})
     }, GATHER_MS)
   }
@@ -115,7 +118,7 @@ export class ChangeWatch {
         await this.#connecting
       }
     } catch {
-      // The server is away; the next look will tell.
+      // The server is unreachable; the next look will show it.
     }
   }
 

@@ -16,9 +16,9 @@ import { type Columns, fromText, toText } from './tables.ts'
 
 /**
  * The rows of the word index: how far a session is indexed (`indexed`), lists of passages by root
- * (`word_page`), and the lengths of passages (`passage_block`). What is in them is the same on every
- * engine (search/); the server only stores and finds it. Indexing follows behind the appends; what is
- * not indexed yet is few and is read directly, so a search is complete at once.
+ * (`word_page`), and the lengths of passages (`passage_block`). Their content is the same on every
+ * engine (search/); the server only stores and finds it. Indexing follows the appends; the few
+ * entries that are not indexed yet are read directly, so a search is always complete.
  */
 const INDEX_BATCH = 128
 /** Of each input of a merge, so that no transaction takes long. */
@@ -200,8 +200,9 @@ function writeState(id: SessionId, state: IndexState): Query {
 }
 
 /**
- * Takes entries out of the index, in the transaction that removes their texts. The lock comes first:
- * whoever is indexing the entry ends before its words are removed, and later ones find no text.
+ * Takes entries out of the index, in the transaction that removes their texts. The lock comes
+ * first: a process that is indexing the entry finishes before its words are removed, and later ones
+ * find no text.
  */
 export async function unindexInPostgres(
   loan: LoanedClient,

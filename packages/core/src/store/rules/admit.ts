@@ -15,7 +15,7 @@ export function hashKey(source: string, key: string): string {
   return sha256(canonicalJson([source, key]))
 }
 
-/** Bound to its key, so that equal bodies cannot be told from each other by their hashes. */
+/** Bound to its key, so that equal bodies have different hashes. */
 export function intakeHash(
   keyHash: string,
   lane: Lane,

@@ -93,10 +93,10 @@ export class Draft {
   }
 
   /**
-   * Takes one item out of the waiting ones; what becomes of it is told by `fields`. What a control
-   * item asked for stands in the entry that carried it out: kept here as well, it would outlive the
-   * erasure of that entry. A notification that was withdrawn stands in no entry, so that no erasure
-   * would reach it; what a person has taken back stays on record until the session goes.
+   * Removes one item from the waiting ones; `fields` has its new state. The body of a control item
+   * is in the entry that carried it out; kept here as well, it would outlive that entry's erasure.
+   * A withdrawn notification is in no entry, so no erasure would reach it. A message that a person
+   * withdrew stays on record until the session is deleted.
    */
   unqueue(mail: MailRow, fields: Partial<MailRow>): void {
     const pending = { ...this.#session.pending }

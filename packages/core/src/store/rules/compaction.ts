@@ -63,7 +63,7 @@ export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) =
   return { outcome: { kind: 'claimed', operation }, change: draft.change() }
 }
 
-/** A rewrite takes the digest's place, so it stands on what the digest stood on. */
+/** A rewrite replaces the digest, so it has the same base. */
 function belowEffective(rows: Rows, session: SessionRow): EntryNumber {
   return entryNumber(effectiveMeta(rows, session)?.previous ?? 0)
 }

@@ -9,7 +9,7 @@ import { hashKey } from './admit.ts'
 import type { AuditDraft, Rule, Stamp, StoreChange } from './ruling.ts'
 import { checkLimits } from './settings.ts'
 
-/** Sessions are born here, by create and start afresh, and by import; nowhere else (I30). */
+/** Sessions are made here, by create and start afresh, and by import; nowhere else (I30). */
 export const createSession: Rule<'createSession'> = (rows, request, stamp) => {
   checkName(request.id, 'A session')
   const refused = checkLimits(request.limits)

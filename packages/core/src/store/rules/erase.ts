@@ -53,7 +53,7 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
     { kind: 'erasure', meta: { entries, replaces } },
     { body: content?.body ?? null, tokens: content?.tokens ?? 0 },
   )
-  // A title is made from messages, and nobody knows from which.
+  // A title is made from messages, but it is unknown from which.
   const title = repeated.length === 0 ? {} : UNTITLED
   draft.set({ base: number, ...title, ...(replaces === null ? {} : { effective: number }) })
   draft.endOperation('superseded', { reason: 'entries were erased meanwhile' })
@@ -88,7 +88,7 @@ function unsent(reply: ReplyRow): ReplyRow {
   return { ...reply, body: null, ...(isWaiting && { state: 'dead', claimant: null }) }
 }
 
-/** The newest handoff under the one in effect that tells of nothing erased. */
+/** The newest handoff below the one in effect that mentions nothing erased. */
 function below(effective: EntryNumber, gone: ReadonlyMap<EntryNumber, EntryHead>): EntryNumber {
   let number = effective
   while (number !== 0 && gone.has(number)) {
@@ -108,7 +108,7 @@ function mailOf(head: EntryHead): readonly MailNumber[] {
   return head.kind === 'input' ? [mailNumber(head.meta.mail)] : []
 }
 
-/** Raises the fence, so that whoever held the session is out; the rest goes in pieces. */
+/** Raises the fence, so that the holder loses the session; the rest is erased in pieces. */
 export const deleteSession: Rule<'deleteSession'> = (rows, request, stamp) => {
   const session = rows.session(request.sessionId)
   if (session === undefined || session.state !== 'open') return { outcome: { kind: 'gone' } }
@@ -160,7 +160,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
   return {
     outcome: { kind: 'erased', left, upTo },
     change: {
-      // The title also here: whoever began this may have been an older program.
+      // The title is erased here too, because an older version may have started this.
       sessions: [{ before: session, after: { ...session, state: 'gone', pins: {}, ...UNTITLED } }],
       draftsRemoved: sessionId,
       sendersRemoved: sessionId,

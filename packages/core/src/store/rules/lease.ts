@@ -63,8 +63,8 @@ export const retireRunner: Rule<'retireRunner'> = (rows, request) => {
 }
 
 /**
- * The fence rises with every acquisition, also by the same runner: what an earlier life of this
- * process still has in the air is refused like anybody else's.
+ * The fence rises with every acquisition, even by the same runner: commits still in flight from
+ * before are refused like those of any other process.
  */
 export const acquire: Rule<'acquire'> = (rows, request, stamp) => {
   const session = rows.session(request.sessionId)

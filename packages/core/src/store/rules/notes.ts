@@ -5,8 +5,8 @@ import type { NoteRow } from '../operational-rows.ts'
 import type { Rule } from './ruling.ts'
 
 /**
- * What an agent keeps from one session to the next; the same id again replaces. Of a session that is
- * being deleted nothing is noted any more: its notes go with it, and one that came late would stay.
+ * Notes that an agent keeps across sessions; the same id replaces a note. A session that is being
+ * deleted accepts no notes: its notes are erased with it, and a late one would stay.
  */
 export const putNote: Rule<'putNote'> = (rows, request, stamp) => {
   const { agent, scope, id, text, origin } = request

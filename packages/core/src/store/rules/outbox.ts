@@ -3,7 +3,7 @@ import type { Rule } from './ruling.ts'
 
 /**
  * Replies leave in the order of their numbers per address. A claim names its attempt, and settling
- * names it again: a sender that was given up cannot settle what another has begun (I31).
+ * names it again: a sender that was given up cannot settle another sender's attempt (I31).
  */
 export const claimReply: Rule<'claimReply'> = (rows, { edge, claimant, at }) => {
   const waiting = rows.runner(claimant) === undefined ? undefined : rows.nextReply(edge, at)
@@ -30,7 +30,7 @@ export const settleReply: Rule<'settleReply'> = (rows, request) => {
     outcome: { kind: 'settled', state },
     change: {
       replies: [settled],
-      // What was shown of it is of no use to anybody any more.
+      // Its draft is no longer needed.
       ...(state !== 'waiting' && {
         drafts: [{ sessionId, key: reply.key, ids: [], at: reply.at }],
       }),

@@ -62,7 +62,7 @@ export const RULES: Rules = {
   eraseSome: erase.eraseSome,
 }
 
-/** Runs the rule of a verb that only its name tells. */
+/** Runs the rule of a verb, given its name. */
 export function applyRule<Verb extends CommitVerb>(
   verb: Verb,
   rows: Rows,

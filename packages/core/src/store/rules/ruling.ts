@@ -21,10 +21,10 @@ import type {
 } from '../rows.ts'
 
 /**
- * The protocol, told once. A rule is a pure function: it looks rows up in a snapshot, decides, and
- * returns an outcome with the rows as they will be. An engine runs a rule and writes its change in
- * one serialised transaction; it never decides anything itself. So the conditions of every verb are
- * the same on every engine because they are the same lines.
+ * The protocol, written once. A rule is a pure function: it looks rows up in a snapshot, decides,
+ * and returns an outcome with the rows as they will be. An engine runs a rule and writes its change
+ * in one serialised transaction; it never decides anything itself. So the conditions of every verb
+ * are the same on every engine because they are the same lines.
  */
 export type Rule<Verb extends CommitVerb> = (
   rows: Rows,
@@ -38,9 +38,9 @@ export interface Ruling<Outcome> {
   readonly change?: StoreChange
 }
 
-/** What a rule may not make up by itself. */
+/** Values that a rule must not make up. */
 export interface Stamp {
-  /** Milliseconds; told to people, never compared for safety (I25). */
+  /** Milliseconds; for display, never compared for safety (I25). */
   readonly at: number
   /** Random text from which the salts of this commit are made. */
   readonly seed: string
@@ -80,7 +80,7 @@ export interface Rows {
   tokenOf(hash: string): TokenRow | undefined
   tokens(): number
   stagedBefore(at: number): readonly { readonly sessionId: SessionId; readonly hash: string }[]
-  /** What a deletion still has to remove, at most `limit` of each, behind these numbers. */
+  /** The rows that a deletion still has to remove, at most `limit` of each, after these numbers. */
   remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains
 }
 

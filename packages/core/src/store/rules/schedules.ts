@@ -7,9 +7,10 @@ import { admit } from './admit.ts'
 import type { AuditDraft, Rule } from './ruling.ts'
 
 /**
- * Timers that outlive every process. The store compares no clock and knows no calendar: whoever
- * finds one due fires it and says when it is due next. That commit admits the mail and moves the
- * schedule on, so that of many who find it due one does it, and a crash leaves both or neither.
+ * Timers that outlive every process. The store compares no clock and knows no calendar: a process
+ * that finds a schedule due fires it and gives the next time. That commit admits the mail and
+ * advances the schedule, so only one of several processes fires it, and a crash leaves both or
+ * neither.
  */
 export const putSchedule: Rule<'putSchedule'> = (rows, request, stamp) => {
   const { id, sessionId, dueAt, repeat, tokens, from } = request
@@ -24,7 +25,7 @@ export const putSchedule: Rule<'putSchedule'> = (rows, request, stamp) => {
   const before = rows.schedule(id) ?? null
   if (before !== null && before.sessionId !== sessionId) return { outcome: { kind: 'taken' } }
   const firedAt = before?.firedAt ?? null
-  // Moved back it may meet times that it has fired for; the keys of their mail tell.
+  // A schedule that moved back may meet times that already fired; the keys of their mail show that.
   const isPassed =
     from === undefined
       ? firedAt !== null && dueAt <= firedAt
@@ -91,7 +92,7 @@ export const fireSchedule: Rule<'fireSchedule'> = (rows, { id, dueAt, nextDueAt 
   )
   switch (outcome.kind) {
     case 'admitted':
-    // Sent under this key before, by whomever: it is in the mailbox, and the schedule moves on.
+    // Already sent under this key: it is in the mailbox, and the schedule advances.
     case 'duplicate':
     case 'conflict':
       break
@@ -99,7 +100,7 @@ export const fireSchedule: Rule<'fireSchedule'> = (rows, { id, dueAt, nextDueAt 
     case 'unknown':
       return { outcome }
     case 'gone': {
-      // Nobody will read it; it is not found due again.
+      // It has no reader, so it is not due again.
       const after = { ...before, state: 'ended' } as const
       return { outcome, change: { schedules: [{ before, after }] } }
     }

@@ -162,12 +162,12 @@ export const commitResults: Rule<'commitResults'> = (rows, request, stamp) => {
 }
 
 const UNKNOWN_RESULT = canonicalJson('This call was issued; whether it took effect is unknown.')
-/** What the sentence above is counted as: about four characters a token. */
+/** The token count of the sentence above: about four characters a token. */
 const UNKNOWN_TOKENS = 16
 
 /**
- * What a new holder does first, once per acquisition (I28): calls left open are closed as unknown,
- * and a turn that keeps ending its process is given up (decision 14).
+ * The first commit of a new holder, once per acquisition (I28): calls left open are closed as
+ * unknown, and a turn that keeps ending its process is given up (decision 14).
  */
 export const recover: Rule<'recover'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)

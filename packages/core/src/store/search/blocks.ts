@@ -2,9 +2,8 @@ import type { Entry } from '../rows.ts'
 import type { Passage } from './words.ts'
 
 /**
- * What an index keeps beside its lists: how long each passage is, and to which entry it belongs. A
- * block holds 512 consecutive entries of a session, whatever their kind; its bytes are the same on
- * every engine.
+ * Data of an index beside its lists: the length of each passage, and its entry. A block holds 512
+ * consecutive entries of a session, whatever their kind; its bytes are the same on every engine.
  */
 export const BLOCK_ENTRIES = 512
 /** Per entry: passages (2 bytes), seconds (4), speaker (1). */

@@ -29,7 +29,7 @@ export class ByteWriter {
     this.#bytes = grown
   }
 
-  /** What was written, as bytes of their own; the writer begins again. */
+  /** A copy of the written bytes; the writer starts over. */
   take(): Uint8Array {
     const bytes = this.#bytes.slice(0, this.length)
     this.length = 0

@@ -1,6 +1,6 @@
 /**
- * Days and months that a question names, as stretches of time. People tell of a day on the day or
- * soon after it, so each stretch goes on for two weeks.
+ * Days and months in a question, as time ranges. People mention a day on that day or soon after, so
+ * each range lasts two more weeks.
  */
 const MONTHS = [
   ...['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september'],

@@ -4,7 +4,7 @@ import { type IndexState, NO_INDEX, runsWith } from './index-state.ts'
 import { type ListPage, rootBytes, withoutPassages } from './lists.ts'
 import { passagesOf } from './words.ts'
 
-/** What an engine reads and writes to take entries out of an index. It answers at once or later. */
+/** The reads and writes of an engine to remove entries from an index, synchronous or not. */
 export interface IndexRows {
   block(number: number): Block
   /** Where the passages of a block begin: those of all blocks before it. */
@@ -39,7 +39,7 @@ export interface Erasure {
   }[]
 }
 
-/** What has to change when indexed entries are erased. Their texts must still be there. */
+/** The changes for erasing indexed entries. Their texts must still exist. */
 export function planErasure(
   state: IndexState,
   entries: readonly ErasedEntry[],

@@ -6,7 +6,7 @@ import { lookUp, type SearchSteps } from './lookup.ts'
 import type { PassageTable } from './passage-table.ts'
 import { searchedText } from './words.ts'
 
-/** What the index itself knows of an entry: its time and who speaks. */
+/** The facts that the index has about an entry: its time and speaker. */
 export function entryFilter(
   { since, until, speaker }: Query,
   table: PassageTable,
@@ -22,7 +22,7 @@ const PHRASE = /(?<=^|\s)"([^"]+)"(?=\s|$)/g
 /** Longer texts were pasted, not typed; their quotation marks mean something else. */
 const TYPED_CHARACTERS_MAX = 200
 
-/** What must stand in an entry, signs included; case does not matter. */
+/** Text that must occur in an entry, punctuation included; case does not matter. */
 export function phrasesIn({ text, exact }: Query): readonly string[] {
   if (exact === true) return [text.trim()]
   if (text.length > TYPED_CHARACTERS_MAX || text.includes('\n')) return []
@@ -33,7 +33,7 @@ export function phrasesIn({ text, exact }: Query): readonly string[] {
 
 type Verify = (hit: SearchHit, session: number) => SearchSteps<boolean>
 
-/** What only the text of an entry can tell; null where nothing is asked of it. */
+/** Conditions that need the text of an entry; null: none. */
 export function verifier({ tool, path }: Query, phrases: readonly string[]): Verify | null {
   const wanted = [...phrases, ...(path === undefined ? [] : [path])].map(comparable)
   if (wanted.length === 0 && tool === undefined) return null
@@ -48,7 +48,7 @@ function comparable(text: string): string {
   return text.normalize('NFC').toLowerCase().replace(/\s+/g, ' ')
 }
 
-/** How far back the call of a result is looked for: results stand directly behind their calls. */
+/** How far back the call of a result is looked for: results directly follow their calls. */
 const CALL_DISTANCE = 40
 
 function* isOfTool(entry: Entry, tool: string, session: number): SearchSteps<boolean> {

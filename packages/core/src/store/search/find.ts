@@ -161,7 +161,7 @@ function* hitsOf(
     const { session, number } = ranges[at] as (typeof ranges)[number]
     const near = read[at] ?? []
     if (near instanceof DamagedRowError) {
-      // What one session has lost must not hide what the others hold; health tells of it.
+      // Damage in one session must not hide results of others; the health report shows it.
       if (sessions.length === 1) throw near
       return []
     }

@@ -3,10 +3,10 @@ import { type ListPage, packLists } from './lists.ts'
 import { passagesOf } from './words.ts'
 
 /**
- * How far a session is indexed, and into which runs. A run is a sorted series of pages that covers a
- * stretch of passages; small runs are merged into larger ones, a few pages at a time, and a root
- * stands either in the inputs of a merge or in its output. So whoever looks into every run finds
- * everything, whenever that is.
+ * How far a session is indexed, and into which runs. A run is a sorted series of pages that covers
+ * a stretch of passages; small runs are merged into larger ones, a few pages at a time, and a root
+ * is either in the inputs of a merge or in its output. So a reader of every run always finds
+ * everything.
  */
 export interface Run {
   readonly id: number
@@ -98,7 +98,7 @@ export function indexBatch(
 const FAN_IN = 8
 
 /**
- * The merge to go on with, or to begin: of the newest runs, at least eight, as soon as none of them is
+ * The merge to continue or to start: of the newest runs, at least eight, as soon as none of them is
  * larger than the others together. So an entry is written again about once for each doubling.
  */
 export function dueMerge(state: IndexState): { inputs: readonly Run[]; output: number } | null {
@@ -118,7 +118,7 @@ export function dueMerge(state: IndexState): { inputs: readonly Run[]; output: n
   return null
 }
 
-/** The state while a merge goes on, or after it when `isDone`. */
+/** The state during a merge, or after it when `isDone`. */
 export function withMerge(
   state: IndexState,
   { inputs, output }: { inputs: readonly Run[]; output: number },

@@ -169,8 +169,8 @@ export interface MergeInput {
 }
 
 /**
- * Merges the beginnings of runs, which stand in the order of their passages, up to the last root that
- * every input has shown. What is behind it comes back, to be written into its run again.
+ * Merges the beginnings of runs, in the order of their passages, up to the last root that every
+ * input has reached. The rest is returned, to be written into its run again.
  */
 export function mergePages(inputs: readonly MergeInput[]): {
   readonly merged: readonly ListPage[]

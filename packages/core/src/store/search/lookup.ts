@@ -3,8 +3,8 @@ import type { Entry } from '../rows.ts'
 import type { Block } from './blocks.ts'
 
 /**
- * What the shared part of a search asks an engine for, as much as possible at once: over a wire each
- * question is a round trip. Sessions are named by their place in the list that is searched.
+ * The queries of a search to an engine, batched because each query to a server is a round trip.
+ * Sessions are named by their index in the searched list.
  */
 export type IndexLookup =
   | {

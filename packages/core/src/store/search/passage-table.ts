@@ -100,7 +100,7 @@ export interface SessionStart {
   readonly entry: number
 }
 
-/** What the ranking knows about the passages and entries of the sessions that are searched. */
+/** The ranking's data about passages and entries of the searched sessions. */
 export class PassageTable {
   readonly slots: number
   readonly entries: number

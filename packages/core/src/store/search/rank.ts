@@ -2,10 +2,10 @@ import { firstOf } from './first-of.ts'
 import type { PassageTable } from './passage-table.ts'
 
 /**
- * The order of hits, for every engine: which passages hold the words of a question, and which stand
- * close to passages that do. A word counts once per passage; what its neighbours hold counts too, and
- * fades with the words in between. Counts of passages are those of everything searched, so that a
- * word's weight does not depend on what else is asked.
+ * The order of hits, for every engine: which passages contain the words of a question, and which
+ * are close to such passages. A word counts once per passage; words of neighbouring passages count
+ * too, less with distance. Counts of passages are those of everything searched, so that a word's
+ * weight does not depend on what else is asked.
  */
 const LENGTH_BASE = 0.6
 const LENGTH_SHARE = 0.4
@@ -35,7 +35,7 @@ export interface RankBudget {
 }
 export const RANK_BUDGET: RankBudget = { postings: 5_000, passages: 1_000 }
 
-/** One word of a question: where it stands, in ascending passages, and what it weighs. */
+/** One word of a question: its passages in ascending order, and its weight. */
 export interface Term {
   readonly postings: Uint32Array
   readonly weight: number
@@ -45,7 +45,7 @@ export interface Term {
 
 export interface RankQuery {
   readonly terms: readonly Term[]
-  /** Entries that hold none of the words, but stand beside some that do. */
+  /** Entries without any of the words, beside entries with them. */
   readonly near: boolean
   /** Passages from here on are not there. */
   readonly end: number

@@ -31,8 +31,8 @@ type Lists = ReadonlyMap<
 >
 
 /**
- * Where each word of the question stands. A word that is nowhere is looked for as a part of names,
- * by its own parts if it is a name, and at last as a slip of the pen.
+ * The passages of each word of the question. A word without any is searched as a part of names,
+ * then by its own parts if it is a name, and finally as a misspelling.
  */
 export function* findTerms(
   question: readonly QuestionWord[],
@@ -122,7 +122,7 @@ function roomFor(count: number): Uint32Array {
   return pool.cells.subarray(pool.end - count, pool.end)
 }
 
-/** Passages of all sessions and runs, ascending; runs stand in their order except around a merge. */
+/** Passages of all sessions and runs, ascending; runs are in order except around a merge. */
 function joined(lists: Lists, holding: readonly SearchPart[], table: PassageTable): Uint32Array {
   let count = 0
   for (const { items, fresh } of lists.values()) {

@@ -21,7 +21,7 @@ const TEXT_LENGTH_MAX = 200_000
 /** Before a part of a name that is written in one: "compactMessages" holds "-compact", "-messages". */
 export const PART = '-'
 
-/** Words as they are written, without marks; case still tells the parts of a name. */
+/** Words as written, without punctuation; case still separates the parts of a name. */
 export function wordsIn(text: string): string[] {
   const folded = text.slice(0, TEXT_LENGTH_MAX).toWellFormed().normalize('NFKD')
   const words: string[] = []
@@ -67,7 +67,7 @@ export function wordsOf(text: string): string[] {
   return wordsIn(text).map((word) => stem(word.toLowerCase()))
 }
 
-/** What an index keeps of one passage. */
+/** The index data of one passage. */
 export interface Passage {
   readonly roots: ReadonlySet<string>
   /** Words and distinct roots that are no function words; at least 1, at most 255 each. */
@@ -111,7 +111,7 @@ function clamped(count: number): number {
   return Math.min(255, Math.max(1, count))
 }
 
-/** A word of a question: the roots that stand for it in any of the languages, the best first. */
+/** A word of a question: its roots in any of the languages, best first. */
 export interface QuestionWord {
   readonly word: string
   readonly roots: readonly string[]
@@ -146,7 +146,7 @@ export function isSearched(entry: Pick<Entry, 'kind'>): boolean {
   return (SEARCHED_KINDS as readonly string[]).includes(entry.kind)
 }
 
-/** What was said in an entry: every string of its body, except data that only machines read. */
+/** The text of an entry: every string of its body, except data for machines. */
 export function searchedText(entry: Pick<Entry, 'body'>): string {
   if (entry.body === null) return ''
   const found: string[] = []
@@ -169,7 +169,7 @@ export function searchedText(entry: Pick<Entry, 'body'>): string {
   return found.join('\n').slice(0, TEXT_LENGTH_MAX)
 }
 
-/** A damaged body is for `verify` to find; the search goes on with what it says. */
+/** `verify` finds a damaged body; the search uses its readable part. */
 function parsed(body: string): JsonValue {
   try {
     return JSON.parse(body) as JsonValue

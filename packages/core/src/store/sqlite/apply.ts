@@ -187,8 +187,8 @@ function writeAudit(
 }
 
 /**
- * Where the chain of the audit stands; before the first row it starts from the store's id. What the
- * newest row tells is not read: every commit needs its hash, and would fail with it.
+ * The end of the audit's chain; before the first row it starts from the store's id. Only the hash
+ * of the newest row is read: a damaged body must not fail every commit.
  */
 export function newestAudit(db: SqliteConnection): {
   readonly cursor: number

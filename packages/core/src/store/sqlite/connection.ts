@@ -22,8 +22,8 @@ export interface SqliteConnectionOptions {
 }
 
 /**
- * `immutable`: nobody writes, there is no WAL, no lock is taken. `readonly_shm`: somebody writes or
- * was killed while writing, and his index of the WAL is read as it stands.
+ * `immutable`: no writer, no WAL, no lock. `readonly_shm`: a process writes or was killed while
+ * writing, and its index of the WAL is read unchanged.
  */
 export type Manner = '?immutable=1' | '?readonly_shm=1'
 
@@ -88,18 +88,19 @@ function bound(values: readonly Value[]): SQLInputValue[] {
   return values.map((value) => {
     if (typeof value !== 'number' || !Number.isInteger(value)) return value
     if (Number.isSafeInteger(value)) return BigInt(value)
-    // SQLite would keep it and node:sqlite never give it back, nor any list that it stands in.
+    // SQLite would store it, but node:sqlite could never read it back, nor any list that contains
+    // it.
     throw new RangeError(`${value} is too large to be kept.`)
   })
 }
 
-/** What a WAL that was longer is cut to when it begins anew. */
+/** The size to which a longer WAL is truncated when it restarts. */
 export const WAL_KEPT_BYTES = 16 * 1024 * 1024
 
 /** Without these a power cut, a dangling reference or an erased word would go unnoticed. */
 export const DURABLE = { synchronous: 2, foreign_keys: 1, secure_delete: 1 } as const
 
-/** What every writing connection is told; read-only ones need the last three. */
+/** Settings of every writing connection; read-only ones need the last three. */
 export function configure(
   connection: SqliteConnection,
   { readOnly }: { readonly readOnly: boolean },
@@ -167,7 +168,9 @@ function sqliteCode(error: unknown): number {
   return typeof code === 'number' ? code : 0
 }
 
-/** SQLite does not tell why it cannot open a file; one that may be written lacks a descriptor. */
+/**
+ * SQLite does not say why it cannot open a file; if the file is writable, no descriptor is free.
+ */
 function isWritable(path: string): boolean {
   try {
     accessSync(dirname(path), constants.W_OK)

@@ -100,7 +100,7 @@ describe('a row that is harmed', () => {
     const mail = { to: { route }, source: 'chat', key: 'k', lane: 'user', tokens: 1 } as const
     await expect(store.admit({ ...mail, body: 'x' })).rejects.toMatchObject({ code: 'damaged-row' })
     expect((await store.verify({})).map(({ problem }) => problem)).toEqual([
-      'session row is missing, and the audit tells of it',
+      'session row is missing, but the audit mentions it',
       'rows of a session that is not there (number 1): entry, mail, route, intake',
     ])
   })

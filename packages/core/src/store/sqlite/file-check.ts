@@ -9,7 +9,7 @@ const WHOLE_BYTES_MAX = 64 * 1024 * 1024
 /** Of a larger one those that every commit goes through; they grow with sessions, not with words. */
 const SMALL_TABLES = ['store', 'runner', 'session', 'route', 'sender', 'schedule', 'token'] as const
 
-/** What is wrong with the file itself; the search index is made from the rest, and no part of it. */
+/** Damage of the file itself. The search index does not count: it can be rebuilt. */
 export function findFileHarm(db: SqliteConnection): string | null {
   const isSmall = statSync(db.path).size <= WHOLE_BYTES_MAX
   const checks = isSmall ? ['5'] : SMALL_TABLES.map((name) => `'${name}'`)

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { WAL_KEPT_BYTES } from './connection.ts'
 
-/** The first four bytes of every WAL; the last bit tells the order of bytes in its checksums. */
+/** The first four bytes of every WAL; the last bit gives the byte order of its checksums. */
 const WAL_MAGIC = 0x377f0682
 const WAL_HEADER_BYTES = 32
 const ENDS = ['', '-wal', '-shm'] as const
@@ -27,7 +27,7 @@ export class OpenFiles {
     this.#generation = this.#readHeader()
   }
 
-  /** Not in the middle of anybody's commit: asked by who holds the write lock. */
+  /** The caller holds the write lock, so no commit is in progress. */
   findHarmBefore(): string | null {
     return this.#findMoved(ENDS) ?? this.#findCut()
   }
@@ -58,8 +58,8 @@ export class OpenFiles {
   }
 
   /**
-   * A WAL begins anew with another salt; until then it only ever grows. But once: where the first
-   * commit was rolled back or killed, the next one takes over its salt, and cuts what is too long.
+   * A WAL restarts with another salt; until then it only grows. But once: where the first commit
+   * was rolled back or killed, the next one takes over its salt, and cuts what is too long.
    */
   #findCut(): string | null {
     const header = this.#readHeader()

@@ -176,8 +176,8 @@ class SqliteEngine implements Engine {
 }
 
 /**
- * About how many bytes a request will write; exact enough to bound a batch. What is nested deeper
- * than a body may be is refused here already: it could not be sent to the writer's thread.
+ * About how many bytes a request will write; exact enough to bound a batch. Too deep nesting is
+ * refused here, because it could not be sent to the writer's thread.
  */
 function measure(request: object): number {
   let size = 0

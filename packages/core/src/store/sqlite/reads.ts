@@ -64,7 +64,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         const ids = db.all(sql, ...where.values, wanted)
         found.push(...readableSessions(db, ids))
         behind = ids.at(-1)?.['id'] ?? ''
-        // A list that is short tells that it is the last.
+        // A short page is the last one.
         if (ids.length < wanted || found.length === most) return found
       }
     },

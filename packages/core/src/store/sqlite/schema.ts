@@ -4,7 +4,7 @@ import { StoreRefusedError } from '../errors.ts'
 import { SQLITE_STEPS } from './migrations.ts'
 
 export const SQLITE_SCHEMA = SQLITE_STEPS.length
-/** "THLN": tells our files from anybody else's. */
+/** "THLN": identifies our files. */
 export const APPLICATION_ID = 0x54484c4e
 
 /**

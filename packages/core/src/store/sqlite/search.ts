@@ -19,9 +19,9 @@ import { packed, unpacked } from './tables.ts'
 
 /**
  * The rows of the word index: where a session stands (`indexed`), lists of passages by root
- * (`word_page`), and the lengths of passages (`passage_block`). What is in them is the same on every
- * engine (search/). Indexing follows behind the appends; what is not indexed yet is few and is read
- * directly, so a search is complete at once.
+ * (`word_page`), and the lengths of passages (`passage_block`). Their content is the same on every
+ * engine (search/). Indexing follows the appends; the few entries that are not indexed yet are read
+ * directly, so a search is always complete.
  */
 const INDEX_BATCH = 32
 /** Of each input of a merge, so that no transaction takes long. */

@@ -6,7 +6,7 @@ import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { SQLITE } from './tables.ts'
 
 /**
- * Ids and the small numbers that stand for them in keys. A pair never changes once it is committed;
+ * Ids and the small numbers that replace them in keys. A pair never changes once it is committed;
  * pairs made in a transaction that may still fail are not remembered.
  */
 export class SessionNumbers {

@@ -22,7 +22,7 @@ import { StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
  */
 export const SQLITE_VERSION_MIN = '3.51.3'
 
-/** File systems on which locks are somebody else's promise, by the number that statfs gives. */
+/** File systems whose locks cannot be relied on, by their statfs number. */
 const NETWORK_DRIVES: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -52,8 +52,8 @@ export function isOldSqlite(version: string): boolean {
 }
 
 /**
- * Where the file is. SQLite follows a link and puts the WAL beside what it leads to, so everybody
- * who looks for the WAL must follow it as well.
+ * Where the file is. SQLite follows a link and puts the WAL beside what it leads to, so every user
+ * of the WAL must follow the link as well.
  */
 export function resolveFile(file: string): string {
   const path = resolve(file)
@@ -62,7 +62,7 @@ export function resolveFile(file: string): string {
   throw new StoreRefusedError({ path, problem: 'it is a link that leads nowhere.' })
 }
 
-/** Where the anchor is, unless somebody has said another place. */
+/** The default path of the anchor. */
 export function anchorOf(path: string): string {
   return `${path}.anchor`
 }
@@ -81,7 +81,7 @@ export function lacksEvidence(path: string): boolean {
   return size > 0 && ![anchorOf(path), recordOf(path)].some((file) => existsSync(file))
 }
 
-/** What the system has against a file beside the database; undefined: it is another error. */
+/** Why the system refuses a file beside the database; undefined: another error. */
 export function unusableFile(error: unknown, path: string): StoreRefusedError | undefined {
   const { code, syscall, path: file = path } = error as NodeJS.ErrnoException
   if (syscall === undefined || code === 'EMFILE' || code === 'ENOSPC') return undefined
@@ -99,7 +99,7 @@ export function prepareFile(path: string): void {
       const problem = `${folder} is a network drive (${drive}); SQLite needs a local one. For several hosts use PostgreSQL.`
       throw new StoreRefusedError({ path, problem })
     }
-    // Exclusively: only a file that nobody can have open yet is opened and closed here.
+    // Exclusively: only a file that no other process can have open yet is opened and closed here.
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -116,7 +116,7 @@ export function prepareFile(path: string): void {
 
 /**
  * A hard link has a WAL of its own: of what two processes acknowledged under two names, that of one
- * was gone, and every check said "ok". Which name the others use cannot be told from here.
+ * was gone, and every check said "ok". The names that other processes use are unknown here.
  */
 function refuseSecondName(path: string): void {
   const names = statSync(path).nlink
@@ -126,9 +126,9 @@ function refuseSecondName(path: string): void {
 }
 
 /**
- * Makes a copy under another name, private before it holds a byte, and gives it its own name once it
- * is whole and on the disk: whoever is killed meanwhile leaves no half copy that looks like one.
- * Refuses to write over anything.
+ * Makes a copy under another name, private before it holds a byte, and gives it its own name once
+ * it is complete and on disk, so that a kill leaves no partial copy under that name. Refuses to
+ * write over anything.
  */
 export function makeCopy(path: string, write: (part: string) => void): void {
   const part = `${path}.${randomUUID()}.part`
@@ -142,7 +142,7 @@ export function makeCopy(path: string, write: (part: string) => void): void {
     closeSync(openSync(part, 'wx', 0o600))
     write(part)
     sync(part)
-    // A link and not a rename: that one would replace what somebody has put there meanwhile.
+    // A link, because a rename would replace a file that appeared meanwhile.
     linkSync(part, path)
     sync(dirname(path))
   } catch (error) {
@@ -172,7 +172,7 @@ export function walSize(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** What changes when somebody else has written to a file that is read without locks. */
+/** The facts that change when another process writes to a file that is read without locks. */
 export function fileState(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
   return stat === undefined ? '' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`

@@ -47,7 +47,7 @@ export function hashText(value: Value | undefined): string {
   throw new DamagedRowError({ row: 'a value that was read', problem: 'has no hash' })
 }
 
-/** Finds the small number that stands for a session in keys. */
+/** Finds the small number of a session in keys. */
 interface SessionKeys {
   get(id: SessionId): number
 }

@@ -7,14 +7,14 @@ import { SQLITE_SCHEMA } from './schema.ts'
 import { fileState, hasWalIndex, walSize } from './store-file.ts'
 import { Reader } from './worker/reader.ts'
 
-/** Somebody who writes all the time is read through his WAL; this many changes beside it are odd. */
+/** Busy writers are read through the WAL; this many changes outside it are unexpected. */
 const TRIES_MAX = 20
 
 /**
  * Looks at a store without leaving a trace: an ordinary read-only connection makes a WAL and its
- * index where there is none. A file at rest is read as one that nobody changes, without locks; so
- * what was read counts only if the file is still the same afterwards. Once there is a WAL, its index
- * is read as whoever writes it has left it; from then on locks keep both sides apart.
+ * index where there is none. A file without a WAL is read as immutable, without locks, so a result
+ * counts only if the file is unchanged afterwards. Once there is a WAL, its index is read as the
+ * writer left it; from then on locks separate both sides.
  */
 export class TracelessReader {
   readonly #path: string

@@ -161,7 +161,7 @@ const OF_SESSIONS = {
   intake: 'session',
 }
 
-/** Rows whose session has none. The row alone tells its id; what is left tells its number. */
+/** Rows without a session row. Only that row has the id; the others have its number. */
 function findStrays(db: SqliteConnection): readonly StoreFinding[] {
   const strays = new Map<number, string[]>()
   for (const [table, key] of Object.entries(OF_SESSIONS)) {
@@ -191,8 +191,8 @@ function findKeysWithoutMail(
 }
 
 /**
- * On a connection of its own: one that has searched remembers the shape of the word index, and after
- * somebody else's commit its check reports a corruption that is not there (SQLite 3.53.4).
+ * On a separate connection: one that has searched caches the word index, and after another
+ * process's commit its check reports a corruption that does not exist (SQLite 3.53.4).
  */
 function verifyFile(present: SqliteConnection): readonly StoreFinding[] {
   const db = present.again()

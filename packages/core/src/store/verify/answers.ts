@@ -91,8 +91,8 @@ function checkSpan(
 }
 
 /**
- * Mail, complete where the session's counters tell what complete is: every number up to the last one
- * where nothing was left out, and as many as wait where only those were asked for.
+ * Mail, complete where the session's counters define what complete is: every number up to the last
+ * one where nothing was left out, and as many as wait where only those were asked for.
  */
 export function checkedMail<Mail extends Pick<MailRow, 'number'>>(
   session: SessionRow,

@@ -25,7 +25,7 @@ function judge(
 
 const created = ['session created', { agent: 'ada', birth: 'created' }] as const
 const changed = ['settings changed', { what: 'title', titleHash: hashTitle(titled) }] as const
-const OTHER = ['session row has another title than the audit tells of']
+const OTHER = ['session row has another title than the audit']
 const none = { title: null, titleSalt: null }
 
 describe('a title', () => {

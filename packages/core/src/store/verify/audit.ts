@@ -4,7 +4,7 @@ import { hashAudit, hashTitle } from '../integrity/chain.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { AuditRow, SessionRow } from '../rows.ts'
 
-/** The columns of a session's row that the audit tells of as well. */
+/** The columns of a session's row that the audit also records. */
 export type Counted = Identified & Pick<SessionRow, 'birth' | 'tail' | 'mail' | 'fence'>
 
 /** The columns that people know a session by, and that say whose it is. */
@@ -16,13 +16,13 @@ export type Identified = Pick<
 interface Told {
   isBorn: boolean
   agent: string | null
-  /** Null: an earlier program did not tell it. */
+  /** Null: an earlier version did not record it. */
   scope: string | null
   createdAt: number | null
   entry: number
   mail: number
   fence: number
-  /** Undefined: an earlier program set the title and did not tell its hash. */
+  /** Undefined: an earlier version set the title without recording its hash. */
   titleHash: string | null | undefined
   /** Something was erased behind it, and perhaps the title with it. */
   mayLackTitle: boolean
@@ -41,15 +41,15 @@ const UNTOLD: Told = {
 }
 
 /**
- * Checks the audit's chain, and what it tells against the sessions that are there. A chain that was
- * cut at its end is whole in itself: the sessions then know of more than it tells. A session row that
- * was taken away, or put back as it once was, knows of less.
+ * Checks the audit's chain, and compares it with the sessions. A chain that was cut at its end is
+ * consistent in itself, but then sessions are ahead of it. A session row that was removed, or
+ * restored to an old state, is behind it.
  */
 export class AuditCheck {
   readonly #findings: StoreFinding[] = []
   readonly #told = new Map<SessionId, Told>()
   #cursor = 0
-  /** Null behind a row that cannot be read: nobody knows which hash the next one follows. */
+  /** Null after an unreadable row: the hash that the next one follows is unknown. */
   #hash: string | null
   #isWhole = true
 
@@ -57,7 +57,7 @@ export class AuditCheck {
     this.#hash = sha256(storeId)
   }
 
-  /** Null: something stands there that is no row any more. */
+  /** Null: the row is damaged beyond reading. */
   add(cursor: number, row: AuditRow | null): void {
     const expected = this.#cursor + 1
     if (cursor !== expected) this.#miss(expected, cursor - 1, '')
@@ -102,7 +102,7 @@ export class AuditCheck {
     }
     for (const sessionId of this.#told.keys()) {
       if (only !== undefined && only !== sessionId) continue
-      this.#find('session row is missing, and the audit tells of it', sessionId)
+      this.#find('session row is missing, but the audit mentions it', sessionId)
     }
     return this.#findings
   }
@@ -117,14 +117,14 @@ export class AuditCheck {
       this.#find(`session row ${problem}`, id)
     }
     if (told.entry > tail) {
-      this.#find(`session row says tail ${tail}, the audit tells of entry ${told.entry}`, id)
+      this.#find(`session row says tail ${tail}, the audit says entry ${told.entry}`, id)
     }
     for (const name of ['mail', 'fence'] as const) {
-      // What an imported one brought along is in no audit here; nor is what a gap would have told.
+      // The history of an imported session is not in this audit, nor are rows lost in a gap.
       const mayKnowMore = birth === 'imported' || !this.#isWhole
       const isTold = mayKnowMore ? told[name] <= session[name] : told[name] === session[name]
       if (isTold) continue
-      this.#find(`session row says ${name} ${session[name]}, the audit tells of ${told[name]}`, id)
+      this.#find(`session row says ${name} ${session[name]}, the audit says ${told[name]}`, id)
     }
   }
 
@@ -146,7 +146,7 @@ function titleHashIn({ titleHash }: AuditRow['facts']): Told['titleHash'] {
   return typeof titleHash === 'string' || titleHash === null ? titleHash : undefined
 }
 
-/** What is wrong with the columns of one session, behind all that the audit tells of it. */
+/** The differences between the columns of one session and the audit. */
 export class IdentityCheck {
   readonly #told: Told = { ...UNTOLD }
 
@@ -169,10 +169,10 @@ function judgeIdentity(session: Identified, told: Told, isWhole: boolean): reado
     problems.push('names another scope than the one it was created in')
   }
   if (createdAt !== null && createdAt !== session.createdAt) {
-    problems.push('says another time of its creation than the audit tells of')
+    problems.push('has another creation time than the audit')
   }
   if (isWhole && !hasToldTitle(session, told)) {
-    problems.push('has another title than the audit tells of')
+    problems.push('has another title than the audit')
   }
   return problems
 }

@@ -7,7 +7,7 @@ import { type Entry, LANES, type MailRow, type SessionRow } from '../rows.ts'
 import { hashKey, intakeHash } from '../rules/admit.ts'
 import { TranscriptCheck } from './transcript.ts'
 
-/** What the store remembers of a key that it has taken in. */
+/** The store's record of an accepted key. */
 export interface KeyMemory {
   readonly bodyHash: string
   /** Whether it names this very item; an imported one may have come under a key known before. */
@@ -19,7 +19,7 @@ export function keyHashOf({ source, key, body }: MailRow): string | null {
   return source === null || key === null || body === null ? null : hashKey(source, key)
 }
 
-/** What is wrong between an item and what the store remembers of its key; null: nothing. */
+/** The difference between an item and the record of its key; null: none. */
 export function judgeMemory(
   { birth }: Pick<SessionRow, 'birth'>,
   mail: MailRow,
@@ -60,7 +60,7 @@ export class SessionCheck {
   /** Blobs by their hash, each with the first that uses it. */
   readonly #used = new Map<string, { readonly entry: EntryNumber | null; readonly by: string }>()
   readonly #kept = new Set<string>()
-  /** What was delivered, by the number of the mail that it was. */
+  /** Delivered entries, by the number of their mail. */
   readonly #inputs = new Map<number, Pick<Entry, 'number' | 'salt' | 'bodyHash'>>()
   readonly #delivered = { user: 0, notification: 0 }
   readonly #pending = { control: 0, user: 0, notification: 0 }
@@ -168,7 +168,7 @@ export class SessionCheck {
   }
 }
 
-/** A row that is none, told with what is wrong about it where that is known. */
+/** A damaged row, with the reason if it is known. */
 export function unreadableSession(sessionId: SessionRow['id'], error: unknown): StoreFinding {
   const { column, problem } = error instanceof DamagedRowError ? error.facts : {}
   const why = column === undefined ? '' : `: its column ${column} ${problem}`

@@ -15,7 +15,7 @@ export class TranscriptCheck {
   readonly #findings: StoreFinding[] = []
   readonly #folded: EntryHead[] = []
   #number = 0
-  /** Null behind an entry that cannot be read: nobody knows what follows it. */
+  /** Null after an unreadable entry: the expected hash is unknown. */
   #hash: string | null
 
   constructor(session: SessionRow) {
@@ -24,7 +24,7 @@ export class TranscriptCheck {
   }
 
   add(entry: Entry): void {
-    // What stands where an entry is missing cannot be chained to it; its own hash still checks.
+    // An entry after a missing one cannot be chained to it; its own hash is still checked.
     const isNext = this.#findGap(entry.number)
     const prevHash = isNext && this.#hash !== null ? this.#hash : entry.prevHash
     const damage = checkEntry(prevHash, entry)
@@ -34,7 +34,7 @@ export class TranscriptCheck {
     this.#hash = entry.hash
   }
 
-  /** Something stands there that is no entry any more. */
+  /** The entry is damaged beyond reading. */
   addUnreadable(number: EntryNumber): void {
     if (number > this.#session.tail) return
     this.#findGap(number)
@@ -63,7 +63,7 @@ export class TranscriptCheck {
     if (this.#number < tail) {
       this.#find(entryNumber(this.#number + 1), `to ${tail} are missing at the end`)
     } else if (this.#number > tail) {
-      this.#find(entryNumber(tail + 1), 'stands behind the tail that the session knows')
+      this.#find(entryNumber(tail + 1), 'is after the tail in the session row')
     } else if (this.#hash !== null && this.#hash !== tailHash) {
       this.#find(tail, 'has another hash than the session knows for its tail')
     }

@@ -1,6 +1,6 @@
 import type { DeadlineName } from '../connections/deadlines.ts'
 
-/** How a call went, in one word with its facts. No text of a provider's stands in it. */
+/** The outcome of a call, as one word with its facts. It never contains a provider's text. */
 export type Outcome =
   | { readonly kind: 'finished'; readonly finish: FinishReason }
   | { readonly kind: 'interrupted' }
@@ -58,15 +58,15 @@ export type Malformation =
   | 'redirect'
   | 'not-sent'
 
-/** What may be hoped of another try. */
+/** Whether another try can succeed. */
 export type Prospect =
-  /** Answered, or nobody wants the answer any more. */
+  /** Answered, or the answer is no longer needed. */
   | 'done'
   /** The context has to shrink first. */
   | 'needs-compaction'
   /** May heal by itself: try again, try another route, or wait. */
   | 'heals'
-  /** The same on every try until somebody changes something. */
+  /** The same on every try until a person changes something. */
   | 'hopeless'
 
 export function prospectOf(outcome: Outcome): Prospect {
@@ -98,7 +98,7 @@ const HEALING: readonly ProviderRefusal[] = [
   'no-credit',
 ]
 
-/** Whom a call went to, for people. */
+/** The receiver of a call, for people. */
 export interface CalledRoute {
   readonly model: string
   readonly host: string
@@ -149,7 +149,7 @@ const FAULT_TEXTS: { readonly [fault in ConnectionFault]: string } = {
   'dispatcher-closed': 'The connection was closed on our side.',
   reset: 'The connection was reset.',
   closed: 'The server closed the connection before the answer was complete.',
-  'server-down': 'Nobody listens at the base URL; check it, and that the server runs.',
+  'server-down': 'No server listens at the base URL; check the URL, and that the server runs.',
   unreachable: 'The host of the base URL cannot be reached; check the network.',
   dns: 'The host of the base URL has no address; check its spelling and the network.',
   tls: 'The base URL has no certificate that is trusted here, or speaks no TLS; check the URL. NODE_EXTRA_CA_CERTS names more certificates to trust.',

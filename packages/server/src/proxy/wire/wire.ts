@@ -7,7 +7,7 @@ export interface ClientWire {
   /** The field of the body that holds the history. */
   readonly list: 'messages' | 'input'
   read(item: JsonObject): ReadItem
-  /** The items that stand for the covered part, as JSON without brackets. */
+  /** The items that replace the covered part, as JSON without brackets. */
   writeHandoff(text: string, notes: readonly ClientNote[]): string
   openReply(): ReplyReader
 }

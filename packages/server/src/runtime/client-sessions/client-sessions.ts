@@ -49,7 +49,7 @@ export class ClientSessions {
     const isHint = identity.isHint === true
     if (named !== null && (!isHint || knownDepth(named, history) > 0)) return named
     if (isHint) {
-      // A cache key may be that of a whole program: the history tells its conversations apart.
+      // A cache key may belong to a whole program: the history distinguishes its conversations.
       const found = await this.#findByHistory(identity, history, mayMake && named !== null)
       if (found !== null || named !== null) return found
     }

@@ -79,7 +79,7 @@ function messageOf(entry: Entry): Message | null {
   return { role: 'tool', parts: [{ type: 'tool-result', callId: entry.meta.call, output }] }
 }
 
-/** What was sent in the place of the covered part stands in the entry, byte for byte. */
+/** The entry contains, byte for byte, what was sent in place of the covered part. */
 function boundaryOf(entry: Entry): Boundary | null {
   if (entry.body === null) return null
   const body = JSON.parse(entry.body) as JsonValue
@@ -90,7 +90,7 @@ function boundaryOf(entry: Entry): Boundary | null {
   return { entry: entry.number, wire, items, text: handoffText(body as unknown as Handoff) }
 }
 
-/** What the transcript says of the client; behind the first entry nothing changes it. */
+/** The client's facts in the transcript; only the first entry sets them. */
 export interface ClientFacts {
   readonly name: string
   readonly session: string | null

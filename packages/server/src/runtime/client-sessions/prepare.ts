@@ -103,7 +103,7 @@ async function write(
   const order = { entries: path, covers, upto: entryNumber(upto), limits, ...wanted }
   const job = { kind: 'client', order } as const
   const reply = summarize && (await thread.write(job, { summarize }))
-  // Without a model's words the digest has to do: the conversation must go on.
+  // If no model wrote a summary, the digest is used, because the conversation must continue.
   return reply?.kind === 'written' ? reply : await thread.write(job)
 }
 

@@ -27,15 +27,15 @@ import { NotRecordedError, type StoredSession } from './stored-session.ts'
 import { requestedModel, windowOf } from './window.ts'
 
 /**
- * What stands between a client and its provider, without the network: takes a request's bytes,
- * records what is new in them, and gives the bytes that go on. Whatever fails here, the client's own
- * bytes go on as they came.
+ * The part between a client and its provider, without the network: takes a request's bytes, records
+ * what is new, and returns the bytes to forward. If anything fails here, the client's own bytes are
+ * forwarded unchanged.
  */
 export interface RecorderOptions {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
-  /** What the model takes; absent: by its name. */
+  /** The model's window; absent: known from its name. */
   readonly windowTokens?: number
   readonly summarize?: SummaryWriter
 }
@@ -124,13 +124,13 @@ export class Recorder {
     const placed = session && findPosition(session, history)
     if (session === null || placed === null) return null
     const turn = { request, session, placed, wireName, identity, purpose }
-    // What would be sent is what is counted.
+    // Count the request as it would be sent.
     if (isCount) return { ...passUntouched(request), purpose, ...chooseOutgoing(turn) }
     if (purpose === 'compaction') return this.#passCompaction(turn)
     try {
       await this.#within(RECORD_MS_MAX, session.record(placed))
     } catch (error) {
-      // The next request brings the whole history again. What is known already still holds.
+      // The next request brings the whole history again. The known part is still valid.
       this.#warn(error, 'a request was not recorded; the next one will be')
     }
     if (purpose === 'compaction-item') return await this.#answerWithItem(turn)

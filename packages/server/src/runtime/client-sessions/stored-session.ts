@@ -18,7 +18,7 @@ import { hashUnit, type Unit } from '../../proxy/unit.ts'
 import { boundariesOf, type UnitNode, UnitTree } from '../../proxy/unit-tree.ts'
 import { addToTree, adoptedEntry } from './entries.ts'
 
-/** How long a write may take before the client's request goes on without it. */
+/** How long a write may take before the client's request is forwarded without it. */
 const WRITE_MS_MAX = 5_000
 const RETRY_MS = 25
 /** A session that was not written to for so long is free for another process. */

@@ -11,7 +11,7 @@ import type { Entry, Limits, OperationRow } from '#core/store/rows'
 import { messageCounter } from '#core/tokens/count'
 import { estimateText } from '#core/tokens/estimate'
 
-/** What a handoff is written from: the entries on the client's path, whole. */
+/** The source of a handoff: the complete entries on the client's path. */
 export interface HandoffOrder {
   readonly entries: readonly Entry[]
   /** The last covered entry. */

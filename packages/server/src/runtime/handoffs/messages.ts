@@ -9,7 +9,7 @@ import type { ModelFamily } from '#core/tokens/family'
 import type { PreparedRequest } from '../../auxiliary/summary-rungs.ts'
 import type { HandoffOrder } from '../client-sessions/write-digest.ts'
 
-/** What the event loop and the handoff thread say to each other: plain data only. */
+/** Messages between the event loop and the handoff thread: plain data only. */
 
 /** One handoff to write; `asks`: the thread asks for the summary, otherwise it writes a digest. */
 export type HandoffJob =
@@ -26,7 +26,7 @@ export type FromThread =
   | { readonly kind: 'next'; call: number; ask: number; of: number; readonly fault: SummaryFault }
   | { readonly kind: 'done'; call: number; readonly reply: HandoffReply }
 
-/** What came of asking for a summary. */
+/** The outcome of a summary request. */
 export type SummaryAnswer =
   | { readonly kind: 'reply'; readonly reply: SummaryReply; readonly hasNext: boolean }
   | { readonly kind: 'overflow'; readonly limitTokens: number | undefined }

@@ -12,9 +12,9 @@ import type { RouteHealth } from '../health.ts'
 import { TURN } from './turn-calls.ts'
 
 /**
- * How the routes of these agents did in the last hour, from the record of all processes; one that
- * nobody asked is not listed. What rests is not asked by tasks before `retryAt`; turns do not rest,
- * each session comes back by its own clock.
+ * How the routes of these agents did in the last hour, from the record of all processes; unused
+ * routes are not listed. Tasks do not call a paused route before `retryAt`; turns are not paused,
+ * each session retries on its own schedule.
  */
 export async function readRouteHealth(
   attempts: Attempts,

@@ -23,12 +23,12 @@ export interface SpendingTurn {
   readonly turn: number
 }
 
-/** The control item by which a person lets a paused turn go on. */
+/** The control item with which a person continues a paused turn. */
 const CONTINUE = 'continue'
 
 /**
- * Asked before each model call of a turn, so that a turn exceeds a limit by one call at most. What
- * was spent is read from the store: the limits hold for all processes and survive a restart. A
+ * Asked before each model call of a turn, so that a turn exceeds a limit by one call at most.
+ * Spending is read from the store, so the limits hold for all processes and survive a restart. A
  * person who continues a session allows it the same amount once more, from then on.
  */
 export class SpendCaps {
@@ -46,7 +46,7 @@ export class SpendCaps {
     this.#limits = limits
   }
 
-  /** Why no model may be asked now, for the person who decides; null: go on. */
+  /** Why no model may be called now, for the person who decides; null: it may. */
   async reasonToPause(turn: SpendingTurn): Promise<string | null> {
     const reached = await this.#reached(turn, null)
     if (reached === null) return null

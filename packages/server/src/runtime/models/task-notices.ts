@@ -8,8 +8,8 @@ export type TaskNoticeCode = Extract<Notice['code'], 'stop-deferred' | 'budget-s
 const SESSIONS_MAX = 10_000
 
 /**
- * What people are told about the work beside their conversation: each thing once, in the turn that
- * it happened in. That a budget is used up is told once for as long as this process lives.
+ * Notices about auxiliary work: each once, in its own turn. An exhausted budget is reported once
+ * per process.
  */
 export class TaskNotices {
   readonly #onLive: (sessionId: SessionId, event: LiveEvent) => void
@@ -37,7 +37,7 @@ export class TaskNotices {
 
 const TEXTS: { readonly [code in TaskNoticeCode]: string } = {
   'stop-deferred':
-    'The summary of our conversation that is being written is finished all the same, so that nothing of it is lost.',
+    'The summary of our conversation will still be finished, so that nothing is lost.',
   'budget-spent':
     'The budget for work beside our conversation is used up for now. Until there is more, summaries are made without a model; titles and descriptions of images wait.',
 }

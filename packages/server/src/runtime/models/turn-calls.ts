@@ -8,7 +8,7 @@ import { explainOutcome, type Outcome } from '../../model/outcomes/outcome.ts'
 import { calledRoute, destinationOf, type ModelRoute } from '../../model/routes/route.ts'
 import type { CallRecord } from '../../turn/model-steps.ts'
 
-/** What the conversation's own calls are called in the record of calls. */
+/** The name of a conversation's own calls in the record of calls. */
 export const TURN = 'turn'
 
 export interface TurnCallsParts {
@@ -20,9 +20,9 @@ export interface TurnCallsParts {
 }
 
 /**
- * The calls of turns stand in the same record as those of tasks: what they cost is told, too. A route
- * that answers again wakes whoever waits for a model. The log says that a route fails, once for each
- * reason, and that it is back.
+ * Calls of turns are in the same record as those of tasks, so their cost is known too. A route that
+ * answers again wakes the turns that wait for a model. The log says that a route fails, once for
+ * each reason, and that it is back.
  */
 export class TurnCalls {
   readonly #parts: TurnCallsParts

@@ -6,7 +6,7 @@ import type { AdmitOutcome } from '#core/store/commits'
 import type { Store } from '#core/store/contract'
 import type { Admission, NewMessage } from '../runtime.ts'
 
-/** What it takes to bring a message into a mailbox. */
+/** Everything needed to put a message into a mailbox. */
 export interface AdmissionDependencies {
   readonly store: Store
   readonly countMessage: (sessionId: SessionId, message: UserMessage) => number
@@ -41,8 +41,8 @@ export async function admitMessage(
 }
 
 /**
- * Whoever names a session means that one. What came before under the same key for another session is
- * no repetition of it: acknowledged as one, it would be in neither.
+ * A named session is meant exactly. An earlier message with the same key for another session is not
+ * a repeat: acknowledged as one, this message would be in neither.
  */
 export function meantFor<Outcome extends Admission | AdmitOutcome>(
   id: SessionId,

@@ -16,7 +16,7 @@ import type {
 import { modelUsageOf } from '../usage.ts'
 import { summaryOf } from './views.ts'
 
-/** What a running turn of a session waits for, as far as this process knows. */
+/** Why a running turn of a session waits, as far as this process knows. */
 export type WaitOf = (session: SessionRow) => WaitNotice | undefined
 
 export async function listSummaries(

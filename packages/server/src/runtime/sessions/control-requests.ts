@@ -8,8 +8,8 @@ import type { Store } from '#core/store/contract'
 import type { MailItem } from '#core/store/queries'
 
 /**
- * Only whoever holds a session writes there; whoever wants something forgotten in it asks, and must
- * know when it was not even asked for.
+ * Only the holder of a session writes there. Others request an erasure, and must learn if the
+ * request was not admitted.
  */
 export class NotAskedError extends KnownError {
   override readonly name = 'NotAskedError'
@@ -21,7 +21,7 @@ export class NotAskedError extends KnownError {
   }
 }
 
-/** Asks whoever holds a session, now or next, to do something. Null: there is no such session. */
+/** Sends a request to the current or next holder of a session. Null: there is no such session. */
 export async function ask(
   store: Store,
   sessionId: SessionId,

@@ -21,11 +21,11 @@ import { newSession } from '#core/store/rules/create-session'
 import { messageCounter } from '#core/tokens/count'
 
 /**
- * The history of agents that run elsewhere, kept here for search and recall. A message goes straight
- * into the transcript: nothing is delivered and no turn begins. Its key becomes the identity of the
- * commit that wrote it, and stands in the entry's head for good; whether a key was used is read from
- * the transcript itself, under the same check of the tail that the append makes. So a key counts once
- * whoever repeats it, from whichever process, also after a crash in between.
+ * The history of agents that run elsewhere, kept here for search and recall. A message goes
+ * straight into the transcript: nothing is delivered and no turn begins. Its key becomes the id of
+ * its commit, which stays in the entry's head; whether a key was used is read from the transcript
+ * itself, under the same check of the tail as the append. So a key counts once, whichever process
+ * repeats it, even after a crash in between.
  */
 export interface HistoryMessage {
   readonly key: string
@@ -37,7 +37,7 @@ export interface HistoryMessage {
 
 export type AppendOutcome =
   | { readonly kind: 'appended' | 'duplicate' | 'conflict'; readonly entry: number }
-  /** Somebody works on the session just now; nothing was changed. */
+  /** Another process works on the session; nothing changed. */
   | { readonly kind: 'busy' }
   /** The session runs here: what is said to it goes into its mailbox. */
   | { readonly kind: 'runs-here' }
@@ -107,7 +107,7 @@ export class ForeignHistory {
     return { kind: 'busy' }
   }
 
-  /** Undefined: somebody else made it in this moment. */
+  /** Undefined: another process created it at the same time. */
   async #bear(to: {
     readonly sessionId: SessionId
     readonly agent: string
@@ -143,7 +143,7 @@ export class ForeignHistory {
     entry: AdoptedEntry,
   ): Promise<number | null> {
     const store = this.#store
-    // Registered for one append only: whoever asks who serves the store must not find us.
+    // Registered for one append only, so that we do not appear as a process that serves the store.
     const runner = runnerId(`mcp-${randomUUID()}`)
     const startedAt = this.#clock.now()
     await store.registerRunner({ ...thisHost(), id: runner, startedAt, leaseMs: LEASE_MS })
@@ -167,7 +167,7 @@ export class ForeignHistory {
     return null
   }
 
-  /** A process that was killed lets go of nothing, and perhaps nobody else is here to notice. */
+  /** A killed process releases nothing, and no other process may be here to notice. */
   async #dismissIfGone(id: RunnerId): Promise<void> {
     const row = (await this.#store.listRunners()).find((each) => each.id === id)
     if (row !== undefined && isGone(row)) {
@@ -185,7 +185,7 @@ function operationOf(sessionId: SessionId, key: string): OperationId {
   return operationId(PREFIX + mark.slice(0, 48))
 }
 
-/** What a tool answered elsewhere stands here as a notification: no call of ours belongs to it. */
+/** A tool result from elsewhere becomes a notification, because it belongs to no call here. */
 function entryOf({ role, text }: HistoryMessage, at: number): AdoptedEntry {
   const parts = [{ type: 'text', text }] as const
   if (role === 'assistant') {
@@ -200,7 +200,7 @@ function entryOf({ role, text }: HistoryMessage, at: number): AdoptedEntry {
   return { kind: 'input', lane, row: null, at, body, tokens: count(message) }
 }
 
-/** What was erased cannot be compared any more, and is not asked for again. */
+/** An erased entry cannot be compared, and is not requested again. */
 function isSame(used: Entry, wanted: AdoptedEntry): 'duplicate' | 'conflict' {
   if (used.body === null) return 'duplicate'
   return used.kind === wanted.kind && used.body === canonicalJson(wanted.body)

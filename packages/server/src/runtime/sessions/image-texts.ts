@@ -18,14 +18,13 @@ const DESCRIBED_AT_ONCE_MAX = 16
 const TEXTS_MAX = 1_000
 
 /**
- * For models that see no images: in the place of each stands a text that the task `vision` wrote, or
- * plain words that there is none. The transcript keeps the image. A description is kept in this
- * process by the hash of what it describes, the ones used last, so that an image is paid for once
- * and the context stays the same from step to step. After a restart it is written anew, and may
- * differ.
+ * For models that see no images: each is replaced by a description from the task `vision`, or by a
+ * note that there is none. The transcript keeps the image. A description is kept in this process by
+ * the hash of what it describes, the ones used last, so that an image is paid for once and the
+ * context stays the same from step to step. After a restart it is written again, and may differ.
  *
- * Describing is part of the call that it is for and counts towards its deadline. It may take half of
- * that; what is not there by then is left out of this call and stands in the next one.
+ * Describing is part of the call that it is for and counts towards its deadline. It may take half
+ * of that; a later description is left out of this call and appears in the next one.
  */
 export class ImageTexts {
   readonly #clock: Clock
@@ -68,7 +67,7 @@ export class ImageTexts {
     return model.stream({ ...request, messages }, rest)
   }
 
-  /** What is being described already is waited for; only what came to nothing is asked again. */
+  /** Waits for a description in progress; only a failed one is requested again. */
   async #shared(key: string, describe: () => Promise<Written<string>>): Promise<Written<string>> {
     for (let asked = this.#asked.get(key); asked !== undefined; asked = this.#asked.get(key)) {
       const written = await asked.catch(() => undefined)
@@ -85,7 +84,7 @@ export class ImageTexts {
     }
   }
 
-  /** Null: somebody wants no answer any more. */
+  /** Null: the answer is no longer needed. */
   async #replace(
     messages: readonly Message[],
     describe: (image: ImagePart) => Promise<Written<string>>,
@@ -146,7 +145,7 @@ function withTexts(message: Message, textOf: (image: ImagePart) => string): Mess
   return { ...message, parts: (message.parts as readonly Part[]).map(change) } as Message
 }
 
-/** Null as soon as nobody waits for it; what is shielded goes on, and is there for the next turn. */
+/** Null as soon as no caller waits for it; a shielded call continues, for the next turn. */
 async function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value | null> {
   const { promise, resolve } = Promise.withResolvers<null>()
   const leave = () => resolve(null)

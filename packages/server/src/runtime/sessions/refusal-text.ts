@@ -17,7 +17,7 @@ export function whyNot(end: Extract<ControlEnd, { kind: 'turned-down' }>): strin
     case 'out-of-date':
       return 'the session has changed since it was shown'
     case 'no-replacement':
-      return 'the summary in effect could not be written anew without it'
+      return 'the summary in effect could not be rewritten without it'
     case 'unknown-pin':
       return 'there is no such pin'
     case 'unknown-entry':

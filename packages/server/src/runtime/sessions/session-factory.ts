@@ -5,7 +5,7 @@ import type { Commits, Reads } from '#core/store/contract'
 import type { ResolvedAgent } from '../agent.ts'
 import type { Created, Idempotent, NewSession, RouteAddress, StartedAfresh } from '../runtime.ts'
 
-/** Each attempt loses only to somebody who moved the route meanwhile. */
+/** An attempt fails only if the route moved meanwhile. */
 const AFRESH_ATTEMPTS_MAX = 20
 
 export class RouteBusyError extends KnownError {

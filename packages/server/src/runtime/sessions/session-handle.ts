@@ -47,7 +47,7 @@ import { mailView, pinsIn, tasksIn, viewContext } from './views.ts'
 type ControlBody = Parameters<Session['install']>[0]['preview']
 type PreviewParts = Parameters<typeof previewCompaction>[0]
 
-/** What a handle needs of the runtime it belongs to. */
+/** The parts of the runtime that a handle needs. */
 export interface SessionDependencies extends AdmissionDependencies {
   readonly sharesNotes: (agent: string) => boolean
   readonly hub: EventHub
@@ -56,7 +56,7 @@ export interface SessionDependencies extends AdmissionDependencies {
   readonly countText: (sessionId: SessionId, text: string) => number
   /** A person stops it: so do the tasks beside its turns, but those that are shielded. */
   readonly interrupt: (sessionId: SessionId) => void
-  /** What a running turn of it waits for, as far as this process knows. */
+  /** Why its running turn waits, as far as this process knows. */
   readonly waitOf: WaitOf
 }
 

@@ -8,8 +8,8 @@ import type { Auxiliary } from '../../auxiliary/auxiliary.ts'
 const TITLE_TURNS_MAX = 5
 
 /**
- * A session gets its name from its first answer on; one that fails is tried with the next. What is
- * erased while a name is being written does not come back with it.
+ * A session gets its title after its first answer; a failed title is tried again after the next.
+ * Text erased while a title is written does not return with it.
  */
 export async function nameSession(
   { store, logger }: { readonly store: Store; readonly logger: Logger },

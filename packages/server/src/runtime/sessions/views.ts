@@ -168,7 +168,7 @@ export function compactionView(
   session: SessionRow,
   beside: {
     readonly spend: CompactionSpend | null
-    /** Since when a turn stood still, where one did. */
+    /** Since when a turn waited, if one did. */
     readonly heldSince: number | null
   },
 ): CompactionView {
@@ -182,7 +182,7 @@ export function compactionView(
   }
   const entry = number('entry')
   const { by, trigger, startedAt, endedAt } = row
-  // A turn asked for these because it could not go on; the others it may have run into.
+  // A turn requested these because it could not continue; others only coincided with it.
   const isAskedByTurn = trigger === 'preflight' || trigger === 'reactive'
   const heldSince = isAskedByTurn ? startedAt : beside.heldSince
   return {

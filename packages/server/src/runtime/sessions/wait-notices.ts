@@ -12,7 +12,7 @@ interface Noted {
   readonly id: SessionId
   readonly turn: number
   readonly notice: Notice
-  /** Whether people are told of it. */
+  /** Whether people get a notice. */
   readonly isVisible: boolean
   readonly why?: string
   readonly nextTryAt?: number
@@ -21,9 +21,9 @@ interface Noted {
 type Turn = Pick<SessionRow, 'id' | 'turn' | 'turnState' | 'runner'>
 
 /**
- * What turns wait for, as far as this process knows: noted when a person is told, over when the turn
- * says something. It counts only for that turn and only while this process holds the session; of a
- * turn that ended otherwise, or went on elsewhere, nobody need tell us.
+ * Why turns wait, as far as this process knows: recorded with the notice, cleared when the turn
+ * writes. It counts only for that turn and only while this process holds the session, so a turn
+ * that ended otherwise or continued elsewhere needs no cleanup.
  */
 export class WaitNotices {
   readonly #noted = new Recent<SessionId, Noted>(SESSIONS_MAX)
@@ -41,7 +41,7 @@ export class WaitNotices {
     return noted && waitNotice(noted)
   }
 
-  /** What people were told and what still holds, for whoever was not there. */
+  /** The notices that are still valid, for new listeners. */
   async readCurrent(
     store: Pick<Reads, 'findSession'>,
     { only, ourselves }: { only: SessionId | undefined; ourselves: SessionRow['runner'] },
@@ -58,7 +58,7 @@ export class WaitNotices {
     return current
   }
 
-  /** A later turn than the row's was noted after the row was read: that one goes on waiting. */
+  /** A later turn than the row's was recorded after the row was read; it still waits. */
   #forgetIfOver({ id, turn, turnState }: Turn): void {
     const waitedIn = this.#noted.get(id)?.turn ?? turn
     if (waitedIn < turn || (waitedIn === turn && turnState === 'idle')) this.end(id)

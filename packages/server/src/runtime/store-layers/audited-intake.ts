@@ -3,8 +3,8 @@ import type { SessionId } from '#core/base/ids'
 import type { Store } from '#core/store/contract'
 
 /**
- * A store that writes the audit lines of whoever makes sessions and admits messages; those of a
- * session's holder are written by its actor.
+ * A store that writes the audit lines for creating sessions and admitting messages; a session's
+ * actor writes those of its holder.
  */
 export function auditedIntake(store: Store, log: AuditWriter): Store {
   const born = (sessionId: string, operationId: string, reason: string) =>

@@ -10,7 +10,7 @@ import type { SessionRow } from '#core/store/rows'
 const WHOLE_BYTES_MAX = 16 * 1024 * 1024
 /** For so long a larger one is read before it is served; the rest is read beside the work. */
 const START_MS = 2_000
-/** Beside the work: a page, then a rest that leaves the store to everybody else. */
+/** In the background: a page, then a pause that leaves the store to others. */
 const PAGE = LIST_MAX
 const REST_MS = 50
 const LINES_MAX = 10

@@ -8,8 +8,8 @@ import { type ErasureParts, forgetNotes } from './erasure-propagation.ts'
 
 /**
  * Removes for good. A whole session goes in pieces and leaves a tombstone: its id is never used
- * again. Single entries are erased by whoever holds the session, since it alone writes there; the
- * request waits in the mailbox until then. Either way the notes that repeat it are forgotten, too.
+ * again. The holder of the session erases single entries, because only it writes there; the request
+ * waits in the mailbox until then. Either way the notes that repeat them are erased too.
  */
 export async function purge(
   parts: ErasureParts,
@@ -30,7 +30,7 @@ export async function purge(
     return { kind: 'asked', entries: entries.length, mail: asked }
   }
   const operation = operationId(randomUUID())
-  // `gone` when an earlier purge ended halfway: it goes on where that one stopped.
+  // `gone` when an earlier purge ended halfway: it continues where that one stopped.
   await store.deleteSession({ sessionId, operation, reason })
   await finishErasure(parts, sessionId)
   return { kind: 'purged', entries: session.tail }

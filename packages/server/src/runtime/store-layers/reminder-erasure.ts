@@ -10,9 +10,9 @@ import { findOwnSchedule, SCHEDULE_TOOL, scheduleId } from '../../tools/schedule
 import { askToErase } from '../sessions/control-requests.ts'
 
 /**
- * What an agent asked to be told later repeats what it was told before, so it goes with the entry
- * that asked for it. The schedule is cancelled first: nothing more is sent then. What it has sent is
- * taken back from the mailbox, or asked to be erased where it stands in the transcript.
+ * A reminder repeats text of the entry that requested it, so it is erased with that entry. The
+ * schedule is cancelled first, so that it sends nothing more. Reminders already sent are withdrawn
+ * from the mailbox, or their erasure from the transcript is requested.
  *
  * Gives the schedules themselves, for the commit that erases.
  */

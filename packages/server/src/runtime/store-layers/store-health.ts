@@ -12,10 +12,10 @@ import {
 import { RULES } from '#core/store/rules/rules'
 
 /**
- * Whether the store takes what is written. *sound* until a commit fails for want of space or right;
- * then *in trouble*, told once, until a commit is taken or, for want of space, something can be
- * written beside the file. On a full disk only a new message proves something: much else writes
- * nothing, or over what it wrote before.
+ * Whether the store accepts writes. *sound* until a commit fails for lack of space or permission;
+ * then *failing*, reported once, until a commit succeeds or, if space was missing, a file can be
+ * written beside the store. On a full disk only a new message proves anything: other commits may
+ * write nothing new.
  */
 export const PROBE_EVERY_MS = 5_000
 const PROBE_BYTES = 256 * 1024
@@ -34,7 +34,7 @@ export class StoreHealth {
     this.#logger = logger
   }
 
-  /** What is wrong now; null: nothing that we know of. */
+  /** The current problem; null: none known. */
   get problem(): StoreError | null {
     return this.#problem
   }

@@ -14,9 +14,8 @@ interface ErasureTaskParts extends ErasureParts {
 }
 
 /**
- * Whoever asked for a session to be removed need not see to it that it is: what a process left
- * halfway when it died is finished by the next that serves the store. One that is being removed at
- * this moment is joined, which harms nothing: each piece takes what is still there.
+ * Finishes removals that a process left halfway when it died; the requester need not repeat them.
+ * Joining a removal in progress is harmless: each piece takes what is still there.
  */
 export function unfinishedErasures(parts: ErasureTaskParts): PeriodicTask {
   const round = (signal: AbortSignal) => finishErasures(parts, signal)

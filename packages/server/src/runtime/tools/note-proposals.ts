@@ -109,10 +109,10 @@ export class NoteProposals {
     return true
   }
 
-  /** What was read may be gone by now, and no note may bring it back. */
+  /** The source may have been erased by now, and no note may restore it. */
   async #isErasedSince(after: number, { id, sessionId }: OperationRow): Promise<boolean> {
     const { store } = this.#parts
-    // What was erased before we began, but after the range was read, ended the compaction.
+    // An erasure between reading the range and now has ended the compaction.
     if ((await store.findOperation(id))?.state === 'superseded') return true
     const rows = await store.readAudit({ sessionId, after, limit: LIST_MAX })
     return rows.length === LIST_MAX || rows.some(({ kind }) => kind === 'entries erased')

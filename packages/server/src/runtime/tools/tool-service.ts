@@ -82,7 +82,7 @@ export class ToolService {
     this.#dependencies = { ...parts, store, processes: this.#processes }
   }
 
-  /** Whoever is woken by a tool shows its notes as they are now, as it does for a person. */
+  /** A session that a tool wakes shows its current notes, as for a person. */
   #refreshing(store: Store): Store {
     return {
       ...store,
@@ -96,7 +96,10 @@ export class ToolService {
     }
   }
 
-  /** What goes wrong with notes holds up no message. Told once: what is due is tried every second. */
+  /**
+   * A failure with notes delays no message. It is reported once, because due work is retried every
+   * second.
+   */
   async #refreshIfPossible(sessionId: SessionId): Promise<void> {
     try {
       await this.refreshMemory(sessionId)
@@ -133,12 +136,12 @@ export class ToolService {
     await this.#memory.refresh(sessionId)
   }
 
-  /** What an operator should know. */
+  /** Problems for the operator. */
   get problems(): readonly string[] {
     return this.#mcp.problems
   }
 
-  /** Resolves when every server has told its tools, or its time for that is over. */
+  /** Resolves when every server has listed its tools, or its time is over. */
   async start(): Promise<void> {
     await this.#mcp.start()
     this.#scheduler.start()

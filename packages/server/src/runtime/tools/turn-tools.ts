@@ -28,7 +28,7 @@ export class TurnTools {
     return specs
   }
 
-  /** What the newest turn was offered; a session that had none here yet would get these. */
+  /** The tools of the newest turn; a session without a turn here would get these. */
   newestOf(sessionId: SessionId, tools: readonly Tool[]): readonly ToolSpec[] {
     return this.#kept.get(sessionId)?.specs ?? specsOf(tools)
   }

@@ -50,7 +50,8 @@ function readMessage(item: JsonObject, at: number): Message {
       return { role: 'assistant', parts, origin: origin(spelling) }
     }
     case 'tool': {
-      // What is no result has no place in a tool message; it stays in a result without a call.
+      // A part that is not a result does not belong in a tool message; it stays in a result without
+      // a call.
       const { parts, spelling } = read((value) => readAiResult(value, at) ?? stray(value, at))
       const results = parts.map((part) =>
         part.type === 'tool-result' ? part : wrapStray(part, at),

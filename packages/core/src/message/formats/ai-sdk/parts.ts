@@ -57,7 +57,7 @@ export function readAiAssistantPart(value: JsonValue, at: number): AssistantPart
   if (!isObject(value)) return readAiPart(value, at)
   const { type, text } = value
   const [id, name] = [textField(value, 'toolCallId'), textField(value, 'toolName')]
-  // What the provider ran itself is answered inside its own reply: not a call for us to pair.
+  // A call that the provider ran itself is answered inside its own reply, so we do not pair it.
   const isOurs = value['providerExecuted'] !== true
   if (type === 'tool-call' && id !== undefined && name !== undefined && isOurs) {
     const key = 'input' in value || !('args' in value) ? 'input' : 'args'

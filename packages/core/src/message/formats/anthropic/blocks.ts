@@ -72,7 +72,7 @@ export function readAssistantBlock(block: JsonValue, position: Position): Assist
   return readSharedBlock(block, position)
 }
 
-/** Text, images, documents, and whatever else: the blocks that may stand anywhere. */
+/** Text, images, documents and others: the blocks that are allowed anywhere. */
 function readSharedBlock(block: JsonValue, position: Position): ResultPart {
   if (!isObject(block)) return readBare(block, position)
   const { format, at } = position
@@ -182,7 +182,7 @@ function writeResult(part: ToolResultPart, format: FormatName): JsonObject {
   }
 }
 
-/** What a system prompt may hold. */
+/** The blocks of a system prompt. */
 export function readSystemBlock(block: JsonValue, position: Position): TextPart | OpaquePart {
   const part = readSharedBlock(block, position)
   return part.type === 'text' || part.type === 'opaque'

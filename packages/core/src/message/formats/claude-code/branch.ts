@@ -60,13 +60,13 @@ function walkBack(nodes: readonly JsonObject[]): Set<JsonObject> {
     chosen.add(line)
     if (startsAfresh(line)) return chosen
     const parent = line['parentUuid'] ?? line['logicalParentUuid']
-    // Lines are appended, so a parent stands before its children; one that does not is none.
+    // Lines are appended, so a parent comes before its children; any other does not count.
     const position = positions.get(parent) ?? at
     at = typeof parent !== 'string' ? -1 : position < at ? position : at - 1
   }
 }
 
-/** Everything before a compaction is told in its summary. */
+/** The summary covers everything before a compaction. */
 function startsAfresh(line: JsonObject): boolean {
   if (line['type'] === 'user') return line['isCompactSummary'] === true
   return line['subtype'] === 'compact_boundary'
@@ -119,8 +119,9 @@ export function isSystemPrompt(line: JsonObject): boolean {
 }
 
 /**
- * What a person writes while a turn runs joins it as an attachment, mostly without a line of its own;
- * read as the line that it would have been. Attachments of other kinds are notes of the program.
+ * A message that a person writes during a turn becomes an attachment, mostly without its own line;
+ * it is read as the line that it would have been. Attachments of other kinds are notes of the
+ * program.
  */
 export function withQueuedPrompts(lines: readonly JsonObject[]): readonly JsonObject[] {
   const uuids = new Set(lines.map((line) => line['uuid']))

@@ -9,15 +9,15 @@ import { type PlainMessage, plain, type ResponsesItem } from '../openai-response
 import { textField, without } from '../origin.ts'
 
 /**
- * Writes a Claude Code file that holds just the given messages. Lines are chained anew, because what
- * they hung on may be gone. The program starts reading at the newest line that is marked as a
+ * Writes a Claude Code file that holds just the given messages. Lines are chained again, because
+ * their parents may be gone. The program starts reading at the newest line that is marked as a
  * summary, so only the first one that is spoken may be: a handoff gets the mark there, and an older
  * summary that no longer leads loses it.
  */
 const FORMAT = 'claude-code'
 
 export function writeLines(conversation: Conversation): JsonValue {
-  // Whoever made the messages fit for a provider may have written the handoff out already.
+  // An earlier step that made the messages fit a provider may have expanded the handoff already.
   const messages = findHandoff(conversation.messages)
   const written = messages.map((message) => plain(message, FORMAT))
   const lead = messages.findIndex(({ role }) => role !== 'system')

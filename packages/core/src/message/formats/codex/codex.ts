@@ -54,7 +54,7 @@ export const codexFormat: Codec = {
 
   format(conversation) {
     const [header = freshHeader(conversation)] = conversation.header ?? []
-    // Whoever made the messages fit for a provider may have written the handoff out already.
+    // An earlier step that made the messages fit a provider may have expanded the handoff already.
     const messages = findHandoff(conversation.messages)
     const entries = messages.flatMap(writeEntries)
     // The old form has bare lines, and no way to mark a compaction.
@@ -160,7 +160,7 @@ interface Written extends Entry {
 }
 
 function writeEntries(message: Message): readonly Written[] {
-  // The session's instructions stand in the header, which is written as it was.
+  // The session's instructions are in the header, which is written unchanged.
   if (hasWord(ownOrigin(message, FORMAT), 'outside')) return []
   return writeItems(plain(message, FORMAT), FORMAT).map(({ item, origin }) => {
     const isCompacted = message.role === 'handoff' || origin?.fields?.['line'] === null

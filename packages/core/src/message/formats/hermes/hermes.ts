@@ -100,7 +100,9 @@ function readList(row: JsonObject, list: List) {
   return [{ ...list, ...json, value }]
 }
 
-/** What only Hermes' rows have is remembered where it is kept: of a result, with the result. */
+/**
+ * Fields that only Hermes' rows have are kept with their part: those of a result with the result.
+ */
 function spelled(message: Message, words: readonly string[], written?: JsonObject): Message {
   if (words.length === 0 && written === undefined) return message
   const add = (origin: Origin | undefined): Origin => {
@@ -189,7 +191,7 @@ function timeOf(stamp: JsonValue | undefined): string | undefined {
   return date === undefined || Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
-/** Hermes' own summaries are told by how they begin. */
+/** Hermes' own summaries are recognised by their beginning. */
 function isHandoffText(message: Extract<Message, { role: 'user' }>): boolean {
   const [first] = message.parts
   return first?.type === 'text' && /^\[CONTEXT (?:COMPACTION|SUMMARY)/.test(first.text)

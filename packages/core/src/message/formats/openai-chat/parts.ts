@@ -110,7 +110,7 @@ export function readToolCall(value: JsonValue, position: Position): ToolCallPart
   const inner = without(body, ['name', key])
   const id = textField(value, 'id')
   const known = ['function', 'custom', id === undefined ? '' : 'id']
-  // Some servers leave out the type; whatever stands there goes back.
+  // Some servers leave out the type; the original value is written back.
   if (value['type'] === 'function' || isCustom) known.push('type')
   const fields = { ...without(value, known), ...(inner && { inner }) }
   return {

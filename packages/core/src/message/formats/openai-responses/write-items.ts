@@ -215,7 +215,7 @@ function writeItem(item: ResponsesItem, format: FormatName): readonly JsonValue[
   return written
 }
 
-/** The parts that are items of their own; nothing for those that stand inside a message. */
+/** The parts that are separate items; undefined for those inside a message. */
 function writeWhole(part: Part, format: FormatName): readonly JsonValue[] | undefined {
   switch (part.type) {
     case 'reasoning':
@@ -236,7 +236,7 @@ function writeWhole(part: Part, format: FormatName): readonly JsonValue[] | unde
   }
 }
 
-/** What the API would take for an item at all. */
+/** Whether the API would accept it as an item. */
 function isItem(value: JsonValue): boolean {
   return isObject(value) && typeof value['type'] === 'string'
 }

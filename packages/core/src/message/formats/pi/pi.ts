@@ -134,7 +134,7 @@ function readMessage(
       return { role: 'user', parts: [{ type: 'text', text }], synthetic: true, origin: summary }
     }
     default:
-      // Messages of extensions, under whatever name, are told to the model in the user's place.
+      // The model gets messages of extensions, under any name, in the user role.
       return { role: 'user', parts, synthetic: true, origin: origin(['content'], spelling) }
   }
 }

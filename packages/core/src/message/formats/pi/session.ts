@@ -16,7 +16,7 @@ import { apiOf, writePiPart } from './parts.ts'
 const FORMAT = 'pi'
 
 export function writeSession(conversation: Conversation): JsonValue {
-  // Whoever made the messages fit for a provider may have written the handoff out already.
+  // An earlier step that made the messages fit a provider may have expanded the handoff already.
   const messages = findHandoff(conversation.messages)
   const [header = freshHeader(messages)] = conversation.header ?? []
   const isTree = isObject(header) && Number(header['version'] ?? 1) >= 2
@@ -88,8 +88,8 @@ function messageEntries(message: PlainMessage): readonly JsonObject[] {
   const own = ownOrigin(message, FORMAT)
   const [only] = message.parts
   const text = only?.type === 'text' && message.parts.length === 1 ? only.text : undefined
-  // Told anew: a compaction that no longer leads would hide what stands before it, and a command
-  // whose output was cut would bring it back.
+  // Rewritten as text: a compaction that no longer leads would hide the entries before it, and a
+  // command whose output was cut would restore it.
   const isStale =
     hasWord(own, 'compaction') ||
     (hasWord(own, 'bashExecution') && text !== bashText(innerOf(own?.fields)))
@@ -169,7 +169,7 @@ function freshFacts(message: PlainMessage, api: string): JsonObject {
   }
 }
 
-/** A command that the person ran beside the conversation, as the model is told of it. */
+/** A command that the person ran beside the conversation, as the model sees it. */
 export function bashText(message: JsonObject): string {
   const { command, output, exitCode, cancelled } = message
   const said = typeof output === 'string' && output !== '' ? output : '(no output)'

@@ -178,7 +178,7 @@ function settings({
   busyMs,
   readOnly = false,
 }: PostgresConnectionOptions): pg.ClientConfig {
-  // What stands in the URL wins over what is given beside it, so its options are taken along.
+  // Options in the URL override separate ones, so they are included here.
   const connection = parseUrl(url)
   const given = connection.searchParams.get('options') ?? ''
   connection.searchParams.delete('options')
@@ -207,7 +207,7 @@ function settings({
 const parserFor = ((oid: number, format?: 'text') =>
   oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser
 
-/** A statement is prepared once per connection, under a name that stands for its text. */
+/** A statement is prepared once per connection, under a name derived from its text. */
 const names = new Map<string, string>()
 function nameOf(text: string): string {
   const known = names.get(text)

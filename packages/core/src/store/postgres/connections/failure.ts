@@ -6,14 +6,14 @@ import {
 } from '../../errors.ts'
 
 /**
- * What an error of the driver means. The one question that matters is whether the server may have
- * committed: it may, when the connection broke after `commit` was sent (126 of 130 had). An answer
- * with any other code is the server's word that the transaction is gone.
+ * The meaning of a driver error. What matters is whether the server may have committed: it may if
+ * the connection broke after `commit` was sent (126 of 130 had). Any other error code means that
+ * the transaction was rolled back.
  */
 export type FailureKind =
   /** The connection is no more, or none was to be had. */
   | 'connection'
-  /** Somebody else was first; nothing was written and the same call may now end otherwise. */
+  /** Another transaction was first; nothing was written, and a retry may end differently. */
   | 'conflict'
   | 'refused'
 
@@ -86,7 +86,7 @@ export function translateServerError(error: unknown, place: string, waitedMs: nu
 /** A name server that is away for a moment says the same, so these are asked again. */
 const HOST_UNKNOWN = new Set(['ENOTFOUND', 'EAI_AGAIN'])
 
-/** What a server says to everybody who comes with these settings, and what to change. */
+/** Errors that these settings always cause, and what to change. */
 const REMEDIES: { readonly [state: string]: string } = {
   '28P01':
     'The user or the password is wrong: check both in `store`, or in the variable, file or command that the password comes from',

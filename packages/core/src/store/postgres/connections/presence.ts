@@ -13,13 +13,14 @@ const PRESENT = `select id from unnest($2::text[]) as id where exists (
   )`
 
 /**
- * Tells runners whose process has died from those that are only silent, without waiting for a lease.
- * Each runner holds an advisory lock on one connection of its process: when the process dies, its
- * system closes the connection and the server lets go of the lock. A process that is paused or cut
- * off keeps it, and its lease decides. Only a hint: whoever acts on it dismisses the runner and raises
- * the fence, and a process that was taken for dead is refused.
+ * Distinguishes runners whose process has died from silent ones, without waiting for a lease. Each
+ * runner holds an advisory lock on one connection of its process: when the process dies, its system
+ * closes the connection and the server lets go of the lock. A process that is paused or cut off
+ * keeps it, and its lease decides. Only a hint: acting on it dismisses the runner and raises the
+ * fence, so a process that was wrongly considered dead is refused.
  *
- * What was not seen over this very connection is not missed: after a failover nobody has a lock yet.
+ * A lock counts as missing only if this connection saw it before, because after a failover no
+ * process has a lock yet.
  */
 export class Presence {
   readonly #channel: string

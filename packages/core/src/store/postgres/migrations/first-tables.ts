@@ -1,4 +1,4 @@
-/** What the first version made; the steps after it are in `migrations.ts`. */
+/** The tables of the first version; later steps are in `migrations.ts`. */
 export const FIRST_TABLES = `
 create table store (
   one integer primary key check (one = 1),

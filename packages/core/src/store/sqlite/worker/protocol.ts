@@ -4,7 +4,7 @@ import { StoreError } from '../../errors.ts'
 import type { QueryOf } from '../../facade.ts'
 import type { WriterOptions } from './writer.ts'
 
-/** What goes between the caller's thread and the store's threads. */
+/** The messages between the caller's thread and the store's threads. */
 export type WorkerOrder =
   | { readonly kind: 'open-writer'; readonly options: WriterOptions }
   | { readonly kind: 'open-reader'; readonly path: string; readonly pollMs: number }

@@ -63,8 +63,8 @@ export class Reader {
   }
 
   /**
-   * Whether anybody has committed since this was last asked. A file that was harmed tells nothing:
-   * whoever reads it is told why, and the thread goes on for all other stores.
+   * Whether any process has committed since the last call. A damaged file gives no answer: its
+   * readers get the error, and the thread continues for all other stores.
    */
   hasNews(): boolean {
     try {

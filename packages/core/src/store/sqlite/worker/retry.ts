@@ -8,7 +8,7 @@ const DELAY_MS_FIRST = 2
 const DELAY_MS_MAX = 20
 const OLD_MS = 30
 export const PAUSE_MS = 1
-/** How many commits without a refusal until nobody else counts as waiting. */
+/** After this many commits without a refusal, no other process counts as waiting. */
 const CONTENDED_COMMITS = 20
 
 export function retryDelayMs(waitedMs: number, tries: number, random: number): number {

@@ -125,7 +125,7 @@ function unanswered(verb: string, order: WorkerOrder, problem: string): Error {
 
 let stores = 0
 
-/** By which the threads tell one opened store from another. */
+/** Identifies an opened store in the threads. */
 export function newStoreNumber(): number {
   stores += 1
   return stores

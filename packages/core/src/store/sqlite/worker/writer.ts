@@ -54,7 +54,7 @@ interface Touched {
 const WAL_SIZE_MAX = 32 * 1024 * 1024
 const WAL_CHECK_MS = 1_000
 
-/** The wake file of whoever may take a session that no runner holds; no runner's id has a dot. */
+/** The wake file for sessions that no runner holds; no runner's id has a dot. */
 export const ANY_RUNNER = 'any.runner'
 
 export function wakeFolder(path: string): string {
@@ -64,7 +64,7 @@ export function wakeFolder(path: string): string {
 /**
  * The one writing connection of a process. Whatever waits is committed together, in the order of
  * arrival: one sync for up to 32 commits. Nothing is acknowledged unless the WAL it was written to
- * is still the one that everybody else sees (I26).
+ * is still the one that all processes see (I26).
  */
 export class Writer {
   readonly #options: WriterOptions
@@ -82,7 +82,7 @@ export class Writer {
   #unanchored = false
   #anchoredAt = Number.NEGATIVE_INFINITY
   #checkedWalAt = Number.NEGATIVE_INFINITY
-  /** The WAL still tells what was erased. */
+  /** The WAL still contains erased text. */
   #holdsErased = false
 
   constructor(options: WriterOptions) {
@@ -103,7 +103,7 @@ export class Writer {
       this.#storeId = readStoreId(this.#db)
       this.#damage = this.#findLoss() ?? this.#findHarm()
       if (this.#damage === undefined) this.#record = this.#keepRecord()
-      // Only now: while somebody else brings the WAL of a killed process back, even a look is busy.
+      // Only now: while another process recovers the WAL of a killed one, even a read is busy.
       this.#db.exec('pragma busy_timeout = 0')
       this.#files = new OpenFiles(path)
     } catch (error) {
@@ -119,7 +119,10 @@ export class Writer {
     throw new StoreRefusedError({ path: this.#options.path, problem })
   }
 
-  /** A store that lacks what the files beside it remember goes on reading and acknowledges nothing. */
+  /**
+   * A store that lacks commits recorded in the files beside it continues to read and acknowledges
+   * nothing.
+   */
   #findLoss(): StoreDamagedError | undefined {
     const { path, anchorPath } = this.#options
     // Before the store: it only grows, so that it has what they remember.
@@ -209,7 +212,7 @@ export class Writer {
     this.#db.exec('commit')
     if (!this.#holdsErased && changes.some(({ erase }) => erase !== undefined)) {
       this.#holdsErased = true
-      // At once, but only once: whoever reads for long would make every piece of a purge wait.
+      // At once, but only once: a long reader would delay every piece of a purge.
       this.#checkedWalAt = Number.NEGATIVE_INFINITY
     }
     this.#contention.committed()
@@ -226,7 +229,7 @@ export class Writer {
 
   #begin(): void {
     const started = performance.now()
-    // Whoever has just committed steps back for a moment while others are waiting.
+    // After a commit, this process pauses briefly while others are waiting.
     if (this.#contention.seen) sleep(PAUSE_MS - (started - this.#committedAt))
     for (let tries = 0; ; tries++) {
       try {
@@ -242,7 +245,7 @@ export class Writer {
         sleep(retryDelayMs(waitedMs, tries, Math.random()))
       }
     }
-    // Before anything is written: what is left of a harmed WAL may be somebody else's commits.
+    // Before anything is written: the rest of a damaged WAL may contain other processes' commits.
     this.#check(this.#files.findHarmBefore())
     const schema = this.#db.get('pragma user_version')?.['user_version']
     if (schema !== SQLITE_SCHEMA) {
@@ -292,7 +295,7 @@ export class Writer {
     }
   }
 
-  /** What is to be done about a commit that is already safe: nothing in here may fail it. */
+  /** Follow-up work for a commit that is already durable: nothing here may fail it. */
   #follow({ numbers, grown, wakes }: Touched): void {
     for (const [id, n] of numbers) this.#numbers.remember(id, n)
     for (const n of grown) this.#unindexed.add(n)
@@ -301,15 +304,15 @@ export class Writer {
       try {
         utimesSync(join(wakeFolder(this.#options.path), name), now, now)
       } catch {
-        // Nobody listens there; the poll is the truth.
+        // No process listens there; the poll is authoritative.
       }
     }
     if (this.#options.anchorMs === 0) this.anchor()
   }
 
   /**
-   * What may wait: one batch of indexing, the anchor, a WAL that has grown. Does a little of it and
-   * says whether something is left.
+   * Deferred work: one batch of indexing, the anchor, a WAL that has grown. Does a little of it and
+   * returns whether more is left.
    */
   maintain(): boolean {
     if (this.#damage !== undefined) return false
@@ -321,7 +324,7 @@ export class Writer {
     return this.#unindexed.size > 0 || this.#unanchored || this.#holdsErased
   }
 
-  /** Behind the append path, and only if the lock is free: nobody waits for an index. */
+  /** After the appends, and only if the lock is free, so that no commit waits for the index. */
   #index(n: number): void {
     try {
       this.#db.exec('begin immediate')
@@ -334,15 +337,16 @@ export class Writer {
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
       if (error instanceof StoreDamagedError) this.#damage = error
       this.#unindexed.delete(n)
-      // Somebody else writes: behind the others, and soon again. What cannot be indexed waits until
-      // its session grows: tried each time, it would take the lock fifty times a second for nothing.
+      // Another process writes: try again soon, after the others. A session that cannot be indexed
+      // waits until it grows; retried each time, it would take the lock fifty times a second for
+      // nothing.
       if (isBusy(error)) this.#unindexed.add(n)
     }
   }
 
   /**
    * Several busy writers can keep SQLite's own checkpoint from ever starting over; and on a quiet
-   * store what was erased would stand in the WAL for days.
+   * store erased text would stay in the WAL for days.
    */
   #boundWal(now: number): void {
     this.#checkedWalAt = now
@@ -352,7 +356,7 @@ export class Writer {
       const isBusy = this.#db.get('pragma wal_checkpoint(truncate)')?.['busy'] !== 0
       this.#holdsErased &&= isBusy
     } catch {
-      // Somebody reads or writes just now; the next look will do.
+      // Another process is reading or writing; the next look will do it.
     } finally {
       this.#db.exec('pragma busy_timeout = 0')
     }
@@ -370,7 +374,7 @@ export class Writer {
     this.anchor()
     // Others may keep the WAL alive behind us.
     if (this.#holdsErased && this.#damage === undefined) this.#boundWal(performance.now())
-    // First: Windows keeps a file that somebody has open, and SQLite is about to remove the WAL.
+    // First: Windows keeps an open file, and SQLite is about to remove the WAL.
     this.#files.close()
     this.#record?.close()
     this.#db.close()
