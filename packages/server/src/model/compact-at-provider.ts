@@ -11,13 +11,13 @@ import { withoutPrivateAddresses } from './routes/addresses.ts'
 import type { ModelRoute, ProviderName } from './routes/route.ts'
 
 /**
- * OpenAI's own compaction: the conversation goes to an endpoint beside the model's and comes back as
- * a shorter one, whose middle is an item that only the provider can read. Its place is in a
- * conversation with that provider; nobody can make a handoff's words of it. One try, no stream.
+ * OpenAI's own compaction: the conversation goes to an endpoint beside the model's and comes back
+ * as a shorter one, whose middle is an item that only the provider can read. It belongs in a
+ * conversation with that provider and cannot become the text of a handoff. One try, no stream.
  */
 export interface ProviderCompaction {
   readonly outcome: Outcome
-  /** What stands for the conversation now; nothing unless the outcome is `finished`. */
+  /** The replacement of the conversation; undefined unless the outcome is `finished`. */
   readonly messages?: readonly Message[]
   readonly usage?: CallUsage
 }
@@ -71,7 +71,7 @@ export async function compactAtProvider(
   const { status, isComplete } = wire
   const made = status === 200 && isComplete === true ? readCompaction(text) : undefined
   if (made !== undefined) return { outcome: { kind: 'finished', finish: 'stop' }, ...made }
-  // Half a document that began well tells less than what cut it.
+  // The reason of the interruption is more useful than half a document.
   const isCut = status === 200 && wire.error !== undefined
   return { outcome: judgeCall({ wire: isCut ? wire : exchange.record, nowMs: clock.now() }) }
 }

@@ -17,7 +17,7 @@ export interface Model {
    * connection.
    */
   stream(request: ModelRequest, options: CallOptions): ModelStream
-  /** Reads the credential again; tells whether it is another one now. */
+  /** Reads the credential again; returns whether it has changed. */
   renew(): Promise<boolean>
 }
 
@@ -46,7 +46,7 @@ export interface ToolSpec {
 }
 
 export interface CallOptions {
-  /** What the call is for. Calls of different purposes never share a connection. */
+  /** The purpose of the call. Calls of different purposes never share a connection. */
   readonly purpose: string
   /** Ends the call as `interrupted`; what has arrived until then is still delivered. */
   readonly signal: AbortSignal
@@ -64,7 +64,7 @@ export type StreamPiece =
   | { readonly kind: 'item'; readonly value: JsonValue }
   /** Something to count; a fixed word, never content. */
   | { readonly kind: 'note'; readonly code: string }
-  /** What came before belongs to a try that failed; the answer begins anew. */
+  /** The text so far belongs to a failed try; the answer starts over. */
   | {
       readonly kind: 'retry'
       readonly after: Outcome
@@ -77,9 +77,9 @@ export type StreamPiece =
 export interface EndPiece {
   readonly kind: 'end'
   readonly outcome: Outcome
-  /** What was said, whole or as far as it came; null if that is nothing. */
+  /** The reply, complete or partial; null if there is none. */
   readonly reply: AssistantMessage | null
-  /** What is billed, as far as the provider told. */
+  /** The usage, as far as the provider reported it. */
   readonly usage?: CallUsage
   /**
    * How large the provider found the context. Not the same as the input billed: an answer in several
@@ -95,6 +95,6 @@ export interface CallUsage {
   readonly cacheReadTokens?: number
   readonly cacheWriteTokens?: number
   readonly reasoningTokens?: number
-  /** What the provider says that it cost, in millionths of its currency. */
+  /** The cost reported by the provider, in millionths of its currency. */
   readonly cost?: number
 }

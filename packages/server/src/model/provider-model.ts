@@ -66,7 +66,7 @@ interface TryParts {
 
 /**
  * One try. *new* until the first piece is asked for; *running* while the request is made and the
- * answer read; *ended* when `end` stands in the queue. The provider's package is waited for only as
+ * answer read; *ended* when `end` is in the queue. The provider's package is waited for only as
  * long as the exchange lives: an abort or a deadline ends the opening at once, whatever the package
  * is doing.
  */
@@ -192,7 +192,7 @@ class Try implements AsyncIterator<StreamPiece> {
       const value = this.#collector.take(event)
       if (value !== undefined) void this.#pieces.push({ kind: 'item', value })
     } catch {
-      // This may be called from the wire, where nobody would catch it.
+      // This may be called from the socket, where no caller would catch an error.
       this.#fault ??= 'unparsable'
     }
   }
@@ -242,7 +242,7 @@ class Try implements AsyncIterator<StreamPiece> {
     return end.finish === 'broken' && finish !== undefined ? { ...end, finish } : end
   }
 
-  /** An answer so odd that reading it failed. The one who waits is told all the same. */
+  /** An answer so odd that reading it failed; the caller still gets an outcome. */
   #giveUp(exchange: Exchange): void {
     exchange.abort('consumer')
     this.#stream?.cancel()
@@ -288,7 +288,7 @@ function callsOf(reply: AssistantMessage | null): readonly StreamPiece[] {
 
 /**
  * Whether the conversation holds items that another provider made for itself, such as its own
- * compactions: this one cannot read them, and goes on without what they stood for.
+ * compactions: this one cannot read them, and continues without their content.
  */
 function hasForeignItems(messages: readonly Message[], { provider }: ModelRoute): boolean {
   return messages.some(

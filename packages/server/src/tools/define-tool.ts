@@ -33,7 +33,7 @@ export function ok(output: string): ToolAnswer {
   return { outcome: 'ok', output }
 }
 
-/** What the caller can read and act on; nothing was done. */
+/** An error that the caller can read and act on; nothing was done. */
 export function refuse(output: string): ToolAnswer {
   return { outcome: 'error', output }
 }

@@ -3,7 +3,7 @@ import type { AssistantMessage, ResultPart, UserMessage } from '#core/message/me
 import { textOf } from '#core/message/text'
 import type { Entry } from '#core/store/rows'
 
-/** What an entry says, as plain text; what was erased says so. */
+/** An entry as plain text; an erased one says so. */
 export function entryText(entry: Entry): string {
   if (entry.body === null) return '[erased]'
   const body = JSON.parse(entry.body) as JsonValue

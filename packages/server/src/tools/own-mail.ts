@@ -6,7 +6,10 @@ import type { Commits } from '#core/store/contract'
 import { ok, refuse } from './define-tool.ts'
 import type { ToolAnswer, ToolCall } from './tool.ts'
 
-/** What a tool wants changed in its own session, under the call's key: a repetition changes nothing. */
+/**
+ * A change that a tool requests in its own session, under the call's key: a repetition changes
+ * nothing.
+ */
 export async function admitControl(
   store: Pick<Commits, 'admit'>,
   call: Pick<ToolCall, 'sessionId' | 'agent' | 'key'>,
@@ -26,7 +29,7 @@ export function answerTo(outcome: AdmitOutcome, done: string): ToolAnswer {
   switch (outcome.kind) {
     case 'admitted':
     case 'duplicate':
-    // Under the same key a repetition may find the world changed; the first one stands.
+    // A repetition under the same key may meet another state; the first request counts.
     case 'conflict':
       return ok(done)
     case 'full':

@@ -3,8 +3,8 @@ import type { SearchAnswer, SearchHit } from '#core/store/queries'
 import type { Entry } from '#core/store/rows'
 
 /**
- * What a search found, for a model: the best excerpts as far as there is room, printed in the order
- * of the conversation. Entries that follow each other share one full label.
+ * The results of a search for a model: the best excerpts that fit, printed in the order of the
+ * conversation. Entries that follow each other share one full label.
  */
 export interface RecallAnswer {
   readonly text: string

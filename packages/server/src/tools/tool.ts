@@ -15,7 +15,9 @@ export interface Tool {
   readonly description: string
   /** JSON Schema; goes to the model as it is, and the input was checked against it before `run`. */
   readonly inputSchema: JsonObject
-  /** Of others: whoever wrote the schema checks the input; here it could take any time. */
+  /**
+   * A foreign schema: its author checks the input, because checking it here could take any time.
+   */
   readonly isForeign?: boolean
   /** Whether a call whose outcome is unknown may be made again under the same key. */
   readonly isRepeatable: boolean

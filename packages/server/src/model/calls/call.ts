@@ -13,9 +13,9 @@ import type {
 import { type Decision, decideRetry, splitDeadlines } from './retry.ts'
 
 /**
- * A call with its retries and fallbacks, as one stream that keeps the same promises as a single try.
- * Where a try fails after it has spoken, `retry` tells that what came before is void. The end is
- * that of the last try; it holds what the last try that said anything said, and the bill of all.
+ * A call with its retries and fallbacks, as one stream with the guarantees of a single try. If a
+ * try fails after it has sent text, `retry` voids that text. The end is that of the last try; it
+ * has the text of the last try that sent any, and the usage of all.
  */
 export function callModel(
   models: readonly [Model, ...Model[]],
@@ -120,8 +120,8 @@ class Persistence implements AsyncIterator<StreamPiece> {
   }
 
   /**
-   * Whether there is another credential. A program that fetches one may take long; where nobody can
-   * wait for it, the try that follows ends at once and says why.
+   * Whether there is another credential. A command that fetches one may take long; if there is no
+   * time for it, the next try ends at once with the reason.
    */
   async #renew(): Promise<boolean> {
     let isWorthATry = true

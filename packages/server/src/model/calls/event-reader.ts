@@ -3,9 +3,9 @@ import { findDepthFault } from '#core/message/json-text'
 
 /**
  * Looks over an event stream on its way from the wire to the provider's package: whether it says
- * anything, whether it has gone out of bounds and, where somebody wants them, its events as they
- * came. An event that is no JSON is left out; the package reads it as well and says so. What stands
- * behind the last blank line is half an event and none.
+ * anything, whether it exceeds its limits and, if requested, its raw events. An event that is not
+ * JSON is left out; the package reads it too and reports it. The rest after the last blank line is
+ * an incomplete event and does not count.
  */
 export class EventReader {
   readonly #take: ((event: JsonValue) => void) | undefined
@@ -22,14 +22,14 @@ export class EventReader {
     this.#take = take
   }
 
-  /** No event of a model's: one that goes on and on, or one nested so that nobody can walk it. */
+  /** Not a model's event: endless, or nested too deep to walk. */
   get isTooLarge(): boolean {
     return this.#isTooDeep || this.#line.length + this.#data.length > EVENT_CHARACTERS_MAX
   }
 
   /**
-   * Tells whether anything was said. Comments and pings are signs of life and say nothing; a piece
-   * of any other line counts, whatever it becomes.
+   * Whether the stream has content. Comments and pings are only keep-alives; a piece of any other
+   * line counts.
    */
   read(chunk: Uint8Array): boolean {
     const text = this.#withNewlines(this.#decoder.decode(chunk, { stream: true }))
@@ -50,7 +50,7 @@ export class EventReader {
     return isSaying || !this.#isComment
   }
 
-  /** Lines may end in a return, too; nobody's do but those of a few proxies. */
+  /** Lines may also end in a carriage return, as from a few proxies. */
   #withNewlines(text: string): string {
     if (!this.#endsInReturn && !text.includes('\r')) return text
     const own = this.#endsInReturn && text.startsWith('\n') ? text.slice(1) : text

@@ -18,11 +18,11 @@ export const REQUEST_ID = 'x-client-request-id'
  * One HTTP exchange with a model server: the fetch that a provider's package is given for a single
  * call. It owns the loan, the abort and all clocks.
  *
- * States: *waiting* (no connection yet), *sent*, *streaming* (an event stream comes in) or *reading*
- * (anything else comes in: errors, pages), *over*. The body is read as it arrives, whether or not
- * anybody asks for it, into a buffer; only a full buffer makes the socket wait. Whatever happens,
- * the stream that is handed out ends, it never fails: web streams forget what they hold when they
- * fail, and with it text that had arrived. What happened stands in `record`.
+ * States: *waiting* (no connection yet), *sent*, *streaming* (an event stream comes in) or
+ * *reading* (anything else comes in: errors, pages), *over*. The body is read into a buffer as it
+ * arrives, whether or not it is consumed; only a full buffer makes the socket wait. The returned
+ * stream always ends and never fails: a failing web stream drops its buffer, and with it text that
+ * had arrived. `record` has the outcome.
  */
 export class Exchange {
   readonly record: WireRecord = { phase: 'waiting' }
@@ -155,7 +155,7 @@ export class Exchange {
     this.record.status = status
     this.record.headers = headers
     const type = String(headers['content-type'] ?? '')
-    // Nobody asked for it, and a few bytes of it may be as many gigabytes: it is not unpacked.
+    // It was not requested, and a few bytes may unpack to gigabytes, so it is not unpacked.
     const isPacked = PACKED.test(String(headers['content-encoding'] ?? ''))
     if (status < 300 && isPacked) this.abort('compressed')
     else if (status < 300 && type.includes('text/event-stream')) this.#stream()
@@ -194,7 +194,7 @@ export class Exchange {
     else this.#watch.alive()
   }
 
-  /** What is no event stream: read to its end, within bounds, for the judge. */
+  /** Any other body: read to its end, within limits, for the judge. */
   #read({ mayStream }: { mayStream: boolean }): void {
     this.record.phase = 'reading'
     const chunks: Buffer[] = []
@@ -233,7 +233,7 @@ export class Exchange {
 }
 
 export interface ExchangeOptions {
-  /** Nothing is asked for that does not stand below it. */
+  /** Requests never leave it. */
   readonly baseUrl: string
   readonly loan: (origin: string) => ConnectionLoan
   /** The body that is sent instead of the one that the provider's package made, if it can be. */
@@ -247,7 +247,7 @@ export interface ExchangeOptions {
   readonly documentBytesMax?: number
 }
 
-/** `enough`: an error page longer than anybody reads; `too-large`: an answer without end. */
+/** `enough`: an error page beyond the useful length; `too-large`: an endless answer. */
 export type AbortedBy =
   | DeadlineName
   | 'interrupt'
@@ -256,7 +256,7 @@ export type AbortedBy =
   | 'too-large'
   | 'compressed'
 
-/** What happened on the wire. */
+/** The facts of the exchange. */
 export interface WireRecord {
   phase: 'waiting' | 'sent' | 'streaming' | 'reading' | 'over'
   abortedBy?: AbortedBy
@@ -320,8 +320,8 @@ class StreamSink implements Sink {
   }
 
   /**
-   * Servers send every event as a chunk of its own. All that one read of the socket brought goes on
-   * in one piece, which halves the cost of everything behind it.
+   * Servers send every event as a separate chunk. All chunks of one socket read are passed on
+   * together, which halves the cost of later stages.
    */
   take(chunk: Buffer): void {
     if (this.#gathered.push(chunk) === 1) queueMicrotask(() => this.#flush())

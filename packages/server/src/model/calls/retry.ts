@@ -58,8 +58,8 @@ function isOfTheConnection(outcome: Outcome): boolean {
 }
 
 /**
- * What the provider asks for and up to a quarter more, for it asks the same of everybody; else twice
- * as long each time, with half of it by chance.
+ * The provider's delay plus up to a quarter, because it gives the same delay to all clients;
+ * otherwise twice as long each time, half of it random.
  */
 function delayOf({ outcome, tries, chance }: Situation): number {
   if (outcome.kind === 'refused' && outcome.retryAfterMs !== undefined) {

@@ -2,13 +2,13 @@ import type { Clock } from '#core/base/clock'
 
 /**
  * The four clocks of a call, by our own timers: undici's are late by up to half a second, and its
- * body timer stands still while nobody reads.
+ * body timer stops while nothing is read.
  *
  * `connect` runs until a connection takes the request, `first-byte` from then until the first byte
  * of the answer's body, `idle` from one chunk at the socket to the next, `total` from beginning to
- * end. A keep-alive of the provider's (a comment, a ping) is a sign of life and winds `idle` up again,
- * but only for half of the time that the call had in all: a server that says nothing else leaves the
- * other half to the tries behind it. A healthy stream is never ended by the clock of an earlier phase.
+ * end. A keep-alive of the provider (a comment, a ping) restarts `idle`, but only for half of the
+ * total time: a server that sends nothing else leaves the other half to later tries. A healthy
+ * stream is never ended by the clock of an earlier phase.
  */
 export interface Deadlines {
   readonly connectMs: number
@@ -83,7 +83,7 @@ export class DeadlineTimers {
     if (leftMs > 0) this.#enter('idle', Math.min(this.#deadlines.idleMs, leftMs))
   }
 
-  /** Nothing is read for now, so silence proves nothing; `total` goes on. */
+  /** Nothing is read now, so silence proves nothing; `total` continues. */
   pause(): void {
     this.#phaseAt = Number.POSITIVE_INFINITY
   }

@@ -8,9 +8,9 @@ import { proxyFor } from './proxy.ts'
  * its own (one undici dispatcher), so that a title never waits behind a summary.
  *
  * A line is *current* while new loans get it. It is checked on every hit: a closed one is replaced.
- * Evicting it (a timeout, a reset, a stop before any answer, a dispatcher that died) takes it out of the pool at
- * once, so nobody gets it again; it is destroyed when the last loan on it has come back, so nobody
- * else's stream is cut. A loan comes back exactly once, however often it is released.
+ * Evicting it (a timeout, a reset, a stop before any answer, a dispatcher that died) removes it
+ * from the pool at once, so no new loan gets it; it is destroyed when its last loan is returned, so
+ * no other stream is cut. A loan is returned exactly once, however often it is released.
  */
 export class Pool {
   readonly #open: OpenDispatcher
@@ -125,17 +125,17 @@ export interface LoanRequest {
   /** The name of the model route. */
   readonly route: string
   readonly purpose: string
-  /** A line that nobody has used; the one that was current is given up. */
+  /** A fresh line; the current one is retired. */
   readonly isFresh?: true
 }
 
 export interface ConnectionLoan {
   /** The number of the line, never given twice. */
   readonly line: number
-  /** What cannot be connected to is then the proxy, not the server. */
+  /** Then a failed connection is that to the proxy, not to the server. */
   readonly isProxied: boolean
   readonly dispatcher: ModelConnection
-  /** Nobody shall get this line again. */
+  /** No new loan may get this line. */
   evict(): void
   release(): void
 }
@@ -164,7 +164,7 @@ const CONNECT_MS_MAX = 60_000
 const KEEP_ALIVE_MS = 20_000
 
 const SETTINGS = {
-  // Our own clocks end calls; this one only bounds a connection that nobody waits for any more.
+  // Our own clocks end calls; this one only bounds an abandoned connection.
   connect: { timeout: CONNECT_MS_MAX },
   headersTimeout: 0,
   bodyTimeout: 0,

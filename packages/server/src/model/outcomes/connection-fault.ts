@@ -2,8 +2,9 @@ import type { WireRecord } from '../calls/exchange.ts'
 import type { ConnectionFault, Outcome } from './outcome.ts'
 
 /**
- * What a failed connection failed of, from the codes along its chain of causes. The outer error says
- * "fetch failed" whether the server is down or our own dispatcher is dead; only the chain tells.
+ * The cause of a failed connection, from the codes along its chain of causes. The outer error says
+ * "fetch failed" whether the server is down or our own dispatcher is dead; only the chain shows
+ * which.
  */
 export function judgeConnection(
   error: unknown,

@@ -14,7 +14,7 @@ export interface CallEvidence {
   readonly wire: WireRecord
   /** Errors that the provider sent within a stream, or that its package made of its first events. */
   readonly complaint?: Complaint
-  /** What was wrong with the answer's form, as the reading of it noticed. */
+  /** The fault in the answer's form, as noticed while reading it. */
   readonly fault?: Malformation
   readonly end?: { readonly finish: FinishReason | 'broken'; readonly raw?: string }
   /** For the header Retry-After, which may be a date. */
@@ -63,7 +63,7 @@ function judgeDocument(text: string, evidence: CallEvidence): Outcome {
   if (status >= 400) return judgeComplaint(complaintOf(text, status), evidence)
   // Not followed: it would carry the conversation and the credential to wherever it says.
   if (status >= 300) return { kind: 'malformed', what: 'redirect' }
-  // A page, or an answer in one piece: nobody asked for those.
+  // A page, or an unstreamed answer: neither was requested.
   if (!isComplaint(text)) return { kind: 'malformed', what: 'no-stream' }
   return judgeComplaint(complaintOf(text), evidence)
 }
@@ -108,10 +108,10 @@ function refusalOf({ status = 0, codes, text }: Complaint): ProviderRefusal {
   return 'server-error'
 }
 
-// Nobody means more; the value is only compared with deadlines.
+// No real value is larger; it is only compared with deadlines.
 const RETRY_AFTER_MS_MAX = 7 * 24 * 3_600_000
 
-/** Seconds, a date, or OpenAI's milliseconds. What is none of them is as good as nothing. */
+/** Seconds, a date, or OpenAI's milliseconds. Any other value is ignored. */
 function retryAfter(headers: NonNullable<WireRecord['headers']>, nowMs: number) {
   const inMs = Number(headers['retry-after-ms'] ?? Number.NaN)
   const value = headers['retry-after']

@@ -94,7 +94,8 @@ class AnthropicCollector implements Collector {
 
   message(state: { readonly isWhole: boolean }) {
     const open = this.#open?.block
-    // Half a thought has no signature yet, half a call no input: only words can stand half.
+    // An incomplete thought has no signature and an incomplete call no input; only partial text is
+    // usable.
     const isKept = open !== undefined && open['type'] === 'text' && open['text'] !== ''
     const content = isKept ? [...this.#blocks, open] : this.#blocks
     if (content.length === 0) return null
@@ -135,7 +136,7 @@ class AnthropicCollector implements Collector {
   }
 }
 
-/** What the input costs is known before the first word; a call that breaks off is billed for it. */
+/** The cost of the input is known before the first word; an interrupted call is billed for it. */
 function usageOf(message: JsonValue | undefined): CallUsage | undefined {
   const usage = isObject(message) ? message['usage'] : undefined
   if (!isObject(usage)) return undefined

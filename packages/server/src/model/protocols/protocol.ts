@@ -15,25 +15,27 @@ export interface ModelProtocol {
   writeMembers(request: ModelRequest, route: ModelRoute): string
   /** The member that the provider's package writes for one user message with this text. */
   placeholder(text: string): string
-  /** What the provider wants to be told for some of its own items. */
+  /** Extra fields that the provider requires for some of its own items. */
   headers?(request: ModelRequest): { readonly [name: string]: string }
   collector(): Collector
 }
 
-/** Puts an answer together from the events as they came, before anybody's schema saw them. */
+/** Assembles an answer from the raw events, before any schema is applied. */
 export interface Collector {
   /** Gives the item that the event completed, if it is one that our model has no word for. */
   take(event: JsonValue): JsonValue | undefined
-  /** The answer; if it did not come to its end, what of it can stand: no calls, nothing half. */
+  /** The answer; if it is incomplete, only its usable part: no calls, nothing partial. */
   message(state: { readonly isWhole: boolean }): AssistantMessage | null
   readonly fault?: Malformation | undefined
   /** Why it ended, where a package takes an item that it does not know for the end of everything. */
   readonly finish?: FinishReason | undefined
-  /** What an answer that broke off will be billed for, where the provider says so beforehand. */
+  /** The usage of an interrupted answer, if the provider reports it in advance. */
   readonly usage?: CallUsage | undefined
 }
 
-/** The body with our members in the placeholder's place; nothing unless it stands there once. */
+/**
+ * The body with our members in the placeholder's place; undefined unless it occurs exactly once.
+ */
 export function splice(
   body: string,
   { placeholder, members }: { placeholder: string; members: string },

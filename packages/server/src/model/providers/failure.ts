@@ -3,9 +3,9 @@ import { complaintOf } from '#core/message/dialects/provider-error'
 import type { ProviderPart } from './provider.ts'
 
 /**
- * What a failure of a provider's package tells the judge. The error object itself stops here: it
- * holds the whole request, which is somebody's conversation, and so do the causes behind it. Nothing
- * for failures of which only the wire knows what happened.
+ * The facts of a provider package's failure, for the judge. The error object itself stops here: it
+ * and its causes contain the whole request, and with it the conversation. Undefined for failures
+ * that only the wire can explain.
  */
 export function readProviderFailure(error: unknown): ProviderPart | undefined {
   const name = error instanceof Error ? error.name : ''

@@ -34,9 +34,9 @@ export async function openProvider(call: ProviderCall): Promise<ProviderStream> 
 }
 
 /**
- * A call that goes nowhere and is answered with nothing. The first call of a process loads the
- * provider's package and much of Node's fetch, which holds the event loop for 50 to 70 ms: better
- * before there is anybody to wait. Never rejects.
+ * A call that is never sent and gets an empty answer. The first call of a process loads the
+ * provider's package and much of Node's fetch, which blocks the event loop for 50 to 70 ms, so this
+ * is done before there are users. Never rejects.
  */
 export async function warmUp(provider: ProviderName): Promise<void> {
   const headers = { 'content-type': 'text/event-stream' }

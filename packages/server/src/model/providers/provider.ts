@@ -12,7 +12,7 @@ import type { Effort, ModelRoute } from '../routes/route.ts'
 export interface ProviderCall {
   readonly route: ModelRoute
   readonly credential: string
-  /** Stands for the conversation, as the text of one user message. */
+  /** Placeholder for the conversation, as the text of one user message. */
   readonly placeholder: string
   readonly fetch: typeof fetch
   readonly headers: { readonly [name: string]: string }

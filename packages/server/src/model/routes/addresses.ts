@@ -9,7 +9,7 @@ import { textOf } from '#core/message/text'
  * server may, and one that runs on our host or in our network would fetch for the sender of the
  * message what only the inside may see. Odd notations of an address (hex, octal, one number) are
  * written out by the URL parser before they come here. A public name may still lead to a private
- * address: whoever fetches has to look at that again.
+ * address; the fetching server must check that.
  */
 export function isPublicAddress(address: string): boolean {
   const url = URL.parse(address)
@@ -82,7 +82,7 @@ export function withoutPrivateAddresses(messages: readonly Message[]): readonly 
 }
 
 function hasPrivate(message: Message): boolean {
-  // What the model's own provider made of addresses is its business, and must go back as it came.
+  // Items of the model's own provider must be returned unchanged, including addresses in them.
   if (message.role === 'handoff' || message.role === 'assistant') return false
   return (message.parts as readonly Part[]).some(isOrHoldsPrivate)
 }

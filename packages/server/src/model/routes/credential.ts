@@ -14,7 +14,7 @@ export type CredentialSource =
   | { readonly kind: 'variable'; readonly name: string }
   /** `field` walks into a JSON file: `tokens.access_token`. */
   | { readonly kind: 'file'; readonly path: string; readonly field?: string | undefined }
-  /** What the command writes to its standard output, trimmed; it runs in `folder`. */
+  /** The trimmed standard output of the command, which runs in `folder`. */
   | {
       readonly kind: 'command'
       readonly command: string
@@ -34,7 +34,7 @@ export class Credentials {
   readonly #environment: Environment
   readonly #values = new Map<string, Promise<string>>()
 
-  /** The environment is handed in: only the outermost folders read it. */
+  /** The caller passes the environment: only the outermost folders read it. */
   constructor(environment: Environment) {
     this.#environment = environment
   }
@@ -52,8 +52,8 @@ export class Credentials {
   }
 
   /**
-   * Tells whether there is another value than the one that was refused; reads the source again,
-   * unless a call that was refused earlier has done so. Never rejects.
+   * Returns whether the value differs from the refused one; reads the source again, unless an
+   * earlier refused call has done so. Never rejects.
    */
   async renew(source: CredentialSource, refused: string | undefined): Promise<boolean> {
     const key = JSON.stringify(source)
@@ -94,7 +94,7 @@ export class Credentials {
   }
 }
 
-/** What no header can carry. */
+/** Characters that a header cannot contain. */
 const UNSENDABLE = /[^\t\x20-\x7e]/
 
 export type Environment = { readonly [name: string]: string | undefined }
@@ -141,7 +141,7 @@ function runKeyCommand({
   execFile(shell, [flag, command], options, (error, stdout) => {
     const value = stdout.trim()
     if (error === null && value !== '') return resolve(value)
-    // What it wrote may be half a secret; only the way it ended is told.
+    // Its output may be part of a secret, so only its exit status is reported.
     const end = error === null ? 'wrote nothing' : `failed (${error.code ?? error.signal})`
     reject(new CredentialError(`The command for the key ${end}; run it by hand to see why.`))
   })

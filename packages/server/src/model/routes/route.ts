@@ -46,7 +46,7 @@ export function destinationOf({ provider, model, baseUrl, credential }: ModelRou
   return `${provider}/${model}@${URL.parse(baseUrl)?.host ?? 'nowhere'}${accountOf(credential)}`
 }
 
-/** Whom a route calls, in words for people. */
+/** The provider and model of a route, in words for people. */
 export function calledRoute({ model, baseUrl, credential }: ModelRoute): CalledRoute {
   const variable = credential.kind === 'variable' ? credential.name : null
   return { model, host: URL.parse(baseUrl)?.host ?? 'The provider', variable }

@@ -22,7 +22,7 @@ export class Routes {
     return this.#main
   }
 
-  /** The main route and, behind it, those that stand in for it. */
+  /** The main route, then its fallbacks. */
   forMain(): readonly [ModelRoute, ...ModelRoute[]] {
     return [this.#main, ...this.#fallbacks]
   }

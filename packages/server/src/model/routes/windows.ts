@@ -2,8 +2,8 @@ import type { ModelRoute } from './route.ts'
 
 /**
  * How much a model takes and gives, by the part of its name that gateways and dated versions keep.
- * A route's own figures win; a provider's word for "too long" corrects both. A model that nobody
- * knows is taken for a small one: compacting too early costs a little, too late costs a turn.
+ * A route's own figures win; a provider's "too long" error corrects both. An unknown model is
+ * assumed to be small: compacting too early costs a little, too late costs a turn.
  */
 export interface ModelCapabilities {
   readonly windowTokens: number
@@ -67,8 +67,8 @@ const MODELS: readonly (readonly [RegExp, Known])[] = [
   [/stand-in/, of(128_000)],
 ]
 
-// Makers of these say that they read text only. One that nobody knows is sent its images: if it can
-// do nothing with them, its provider says so, and `images: false` beside the model ends that.
+// These models are documented as text only. An unknown model gets images; if it cannot read them,
+// its provider reports that, and `images: false` beside the model stops it.
 const BLIND: readonly RegExp[] = [
   /gpt-3\.5|gpt-oss|(?:^|[^a-z0-9])o[13]-mini/,
   /gpt-4(?!\.1|o|-turbo|\.5|-vision)/,

@@ -29,7 +29,7 @@ function realRoot(root: string): string {
   }
 }
 
-/** What may be read: these folders and everything that is really below them. */
+/** The readable files: these folders and everything that is really below them. */
 export class Roots {
   readonly #roots: readonly string[]
 

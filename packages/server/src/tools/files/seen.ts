@@ -3,10 +3,10 @@ import { isObject, type JsonValue } from '#core/base/json'
 import { Recent } from '#core/base/recent'
 import type { Reads } from '#core/store/contract'
 
-/** What a file was when it was last read whole. */
+/** The state of a file when it was last read whole. */
 export interface Seen {
   readonly hash: string
-  /** The entry that shows it; null: the handoff in effect tells of it. */
+  /** The entry that shows it; null: the handoff in effect mentions it. */
   readonly entry: number | null
 }
 
@@ -18,14 +18,16 @@ export interface FileReading {
 }
 
 const FILES_MAX = 5_000
-/** Results stand close behind their calls: with those of the same reply, and what else came then. */
+/**
+ * Results closely follow their calls, among those of the same reply and other entries of that time.
+ */
 const RESULT_DISTANCE_MAX = 64
 const READ_AT_ONCE = 8
 
 /**
- * What each session has read. Remembered in this process, and behind that in the handoff: its list
- * of files has their hashes, which is what survives a compaction and a restart together. What was
- * read counts only where it was also shown: a call may have been stopped, its result been erased.
+ * The files that each session has read. Remembered in this process, and behind that in the handoff:
+ * its list of files has their hashes, which is what survives a compaction and a restart together. A
+ * read counts only if its result was shown: a call may have been stopped, or its result erased.
  */
 export class SeenFiles {
   readonly #store: Pick<Reads, 'findSession' | 'readEntries'>

@@ -3,7 +3,7 @@ import type { ResultPart } from '#core/message/message'
 import type { ToolAnswer } from '../tool.ts'
 import { cleanText, shortText } from './words.ts'
 
-/** What a server answered, as parts of ours. What cannot be shown to a model is named instead. */
+/** The answer of a server as message parts. A part that a model cannot see is named instead. */
 const PARTS_MAX = 200
 const IMAGE_CHARACTERS_MAX = 700_000
 

@@ -23,14 +23,14 @@ export interface ChildTerms {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Told of every group that lives, so that none outlives a runtime that was killed. */
+/** Learns of every running group, so that none outlives a killed runtime. */
 export interface GroupWatch {
   add(pid: number): void
   remove(pid: number): void
 }
 
 export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024
-/** What we owe it stands in our memory until it reads: it may ask, and never listen. */
+/** Unread answers stay in our memory: a server may ask and never read. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024
 const CLOSE_MS = 300
 const ASK_MS = 1_500
@@ -84,7 +84,7 @@ export class ChildTransport implements Transport {
       begun.resolve()
     })
     child.once('exit', (code, signal) => {
-      // What it started goes with it, and would hold its pipes open.
+      // Its children end with it; otherwise they would hold its pipes open.
       this.#endGroup('force')
       const verdict = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`
       // Its last words are still in the pipes; something that left its group may hold them forever.
@@ -159,7 +159,7 @@ export class ChildTransport implements Transport {
     try {
       message = deserializeMessage(line)
     } catch {
-      // Many servers print a greeting to the wrong place; it harms nobody.
+      // Many servers print a greeting to standard output; it is harmless.
       return
     }
     this.onmessage?.(message)

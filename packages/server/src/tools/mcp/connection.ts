@@ -23,8 +23,8 @@ export interface ConnectionParts {
 }
 
 /**
- * A tool as its server describes it, its words cut and its schema written anew as soon as they are
- * read: what is kept of a server is small, whatever it sent.
+ * A tool as its server describes it, with its words clipped and its schema rewritten as soon as
+ * they are read, so that little is kept of a server, whatever it sent.
  */
 export interface Described {
   readonly name: string
@@ -96,7 +96,7 @@ export async function openConnection(
   client.onclose = () => {
     if (isOpen) onEnd(endOf() ?? { reason: 'the connection was closed', words: '' })
   }
-  // The SDK tells of single lines and streams here; whatever matters fails a request as well.
+  // The SDK reports single lines and streams here; anything that matters also fails a request.
   client.onerror = () => {}
   const request: McpConnection['request'] = async (method, params, asked) => {
     const { signal, silenceMs, totalMs = silenceMs, onProgress } = asked

@@ -8,7 +8,7 @@ import { type McpServerFailure, ServerFailureError } from './server-failure.ts'
  * a redirect is refused, so that no answer can make us carry a key to another place or fetch what
  * only we can reach.
  */
-/** One answer, or one event of a stream; a stream of many may go on for as long as it likes. */
+/** One answer, or one event of a stream; a stream of many events has no time limit. */
 const MESSAGE_BYTES_MAX = 16 * 1024 * 1024
 /** Requests that wait for an answer: a server may ask us for ever and never take what we say. */
 export const UNANSWERED_MAX = 100

@@ -38,7 +38,7 @@ type State =
 const PAUSE_MS = 1_000
 const PAUSE_MS_MAX = 60_000
 const STEADY_MS = 60_000
-/** Calls that nobody answered, in a row, before the server is taken for hung. */
+/** Unanswered calls in a row before the server counts as hung. */
 const SILENT_CALLS_MAX = 3
 const CALLS_MAX = 32
 /** Behind it the runner itself would end the call. */
@@ -69,7 +69,7 @@ export class ServerLink {
     this.#parts = parts
   }
 
-  /** As it was told last. */
+  /** As last listed. */
   get known() {
     return this.#known
   }
@@ -153,7 +153,7 @@ export class ServerLink {
 
   async #open(): Promise<void> {
     let connection: McpConnection
-    // An end that comes while we are still told of the beginning.
+    // It ended while it was still starting.
     let ended: McpServerFailure | null = null
     let isOpened = false
     try {
@@ -192,7 +192,7 @@ export class ServerLink {
     onState({ state: 'down', reason: failure.reason })
   }
 
-  /** A server that answers nothing any more is ended, and begins anew. */
+  /** A server that no longer answers is ended and restarted. */
   #noteSilence(): void {
     this.#silentCalls += 1
     const state = this.#state
@@ -216,7 +216,7 @@ export class ServerLink {
       const tools = await state.connection.listTools()
       this.#learn({ tools, hasResources: this.#known.hasResources })
     } catch {
-      // What it said before still holds; a server that is gone is noticed elsewhere.
+      // The earlier list stays valid; a lost server is noticed elsewhere.
     }
     this.#parts.clock.after(LIST_PAUSE_MS, () => {
       this.#isListing = false

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Names of foreign tools as models see them: `server__tool`. What stands before the first `__` is
- * the server as the operator named it, and cannot be forged: such names hold no underscore. A tool's
- * own name that does not fit is made to, with a mark of the whole, so that two stay two.
+ * Names of foreign tools as models see them: `server__tool`. The part before the first `__` is the
+ * server as the operator named it, and cannot be forged, because such names contain no underscore.
+ * A tool name that does not fit is shortened with a hash of the whole, so that names stay distinct.
  */
 export const SERVER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,22}[A-Za-z0-9])?$/
 const NAME_MAX = 64
@@ -19,7 +19,7 @@ export function toolName(server: string, tool: string): string {
   return `${prefix}${safe.slice(0, lengthMax - MARK_LENGTH - 1)}_${mark}`
 }
 
-/** Exact names, or a beginning followed by `*`. What is denied is never allowed. */
+/** Exact names, or a beginning followed by `*`. `deny` wins over `allow`. */
 export function isAllowedTool(
   tool: string,
   { allow, deny = [] }: { readonly allow?: readonly string[]; readonly deny?: readonly string[] },

@@ -2,11 +2,11 @@ import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/j
 import { shortText } from './words.ts'
 
 /**
- * The schema of a foreign tool, written anew in the small language that every provider takes: one
- * that a provider refuses would silence the whole agent, not only this tool. References to the
- * schema's own definitions are put in place; depth and size are bounded; a pattern, which may take
- * exponential time, and every keyword that is not known here are left out. What is left out makes
- * the schema wider, never narrower: the server itself checks what it gets.
+ * The schema of a foreign tool, rewritten in the subset that every provider accepts: one that a
+ * provider refuses would silence the whole agent, not only this tool. References to the schema's
+ * own definitions are put in place; depth and size are bounded; a pattern, which may take
+ * exponential time, and every keyword that is not known here are left out. Omissions make the
+ * schema wider, never narrower: the server itself checks its input.
  */
 const DEPTH_MAX = 8
 const NODES_MAX = 400
@@ -54,7 +54,7 @@ class Writer {
     }
   }
 
-  /** A reference into the schema itself; any other stands for anything. */
+  /** A reference into the schema itself; any other allows anything. */
   #resolve(schema: JsonObject): JsonObject {
     const reference = schema['$ref']
     if (typeof reference !== 'string') return schema

@@ -2,9 +2,8 @@ import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelconte
 import { shortText } from './words.ts'
 
 /**
- * Why a server does not run. The reason is in our own words, for logs and for whoever operates this.
- * What the server said itself is somebody else's text: it may quote a conversation or a key, so only
- * the model that uses the server is told.
+ * Why a server does not run. The reason is in our own words, for logs and operators. The server's
+ * own text may quote a conversation or a key, so only the model that uses the server sees it.
  */
 export interface McpServerFailure {
   readonly reason: string

@@ -9,10 +9,10 @@ import type { McpServerTerms } from './terms.ts'
 import { cleanText, shortText } from './words.ts'
 
 /**
- * All servers that this runtime's agents get tools from. Each agent has servers of its own, so that
- * what one tells a server no other learns from it. They run from `start` to `close`; in between they
- * follow the configuration. Which tools there are is always known at once: what is asked for is the
- * present list, and `onChange` says that another one should be asked for.
+ * All servers that this runtime's agents get tools from. Each agent has its own servers, so that no
+ * agent learns from a server what another sent it. They run from `start` to `close`; in between
+ * they follow the configuration. The current list of tools is always available at once; `onChange`
+ * reports that it has changed.
  */
 export interface McpServersParts extends Omit<ConnectionParts, 'groups'> {
   readonly onChange: () => void
@@ -55,7 +55,7 @@ export class McpServers {
     this.#mindExit()
   }
 
-  /** Resolves when each server has told its tools or has failed to, which takes its `startMs`. */
+  /** Resolves when each server has listed its tools or failed, at most after its `startMs`. */
   async start(): Promise<void> {
     if (this.#state !== 'new') return
     this.#state = 'started'
@@ -73,7 +73,7 @@ export class McpServers {
     return [...tools.values()]
   }
 
-  /** Servers that do not run now, for whoever operates this. */
+  /** Servers that are down, for operators. */
   get problems(): readonly string[] {
     return [...this.#links.values()].flatMap(({ agent, link }) =>
       link.failure === null ? [] : [`MCP server ${link.name} of agent ${agent}: ${link.failure}`],
@@ -138,7 +138,7 @@ function toolsOf(link: ServerLink): readonly Tool[] {
   return hasOne ? [...foreign, resourceTool(link)] : foreign
 }
 
-/** Whose words these are stands before them: a description is no instruction of the operator. */
+/** A label names their author: a description is not an instruction of the operator. */
 function labelled(server: string, description: string): string {
   return `[MCP server ${server}] ${description}`.trim()
 }

@@ -5,9 +5,9 @@ interface CommonTerms {
   /** Tools by their own names, or beginnings with `*`; absent: all. */
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
-  /** From its start until it has told its tools. */
+  /** From its start until it has listed its tools. */
   readonly startMs: number
-  /** The longest silence of a call; word of its progress begins it anew. */
+  /** The longest silence of a call; a progress report restarts it. */
   readonly callMs: number
 }
 
@@ -29,5 +29,5 @@ export interface McpAddress extends CommonTerms {
   readonly credential?: SecretSource
 }
 
-/** Where a key comes from; read by whoever knows such sources. */
+/** The source of a key; the caller reads it. */
 export type SecretSource = { readonly kind: string } & Readonly<Record<string, string | undefined>>

@@ -1,9 +1,9 @@
 import { clip } from '#core/base/line'
 
 /**
- * What a server says is somebody else's text. It may reach a model, a terminal or a log, so nothing
- * in it may act on those: controls, escapes, text directions and characters that nobody can see are
- * taken out. What the words themselves say cannot be made harmless; it is only kept short.
+ * A server's text is untrusted. It may reach a model, a terminal or a log, so control characters,
+ * escapes, text directions and invisible characters are removed. The meaning of the words cannot be
+ * made harmless; they are only kept short.
  */
 // Cc without tab and line feed; directions, joiners and fillers without width; tags; variation
 // selectors beyond the common ones, which can carry hidden bytes.

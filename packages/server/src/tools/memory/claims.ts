@@ -36,7 +36,7 @@ function isTelling(word: string): boolean {
   return word.length > 2 || /^\P{ASCII}{2}$/u.test(word)
 }
 
-/** Whether a text tells of the thing: of two words both, of more the larger part. */
+/** Whether a text mentions the thing: both of two words, or most of more. */
 export function mentions(words: readonly string[], text: string): boolean {
   const found = new Set(wordsOf(text))
   const needed = words.length <= 2 ? words.length : Math.ceil(words.length * 0.6)
@@ -53,13 +53,13 @@ const FIRST_PERSON =
 const CLAUSE =
   /[.;:!?,()\n。，、；：！？—–]|\b(?:but|and|that|because|so|dass|weil|aber|und|que|mais|pero|mas|che|ma|dat|maar|что|но)\b/giu
 
-/** What is to be done or not is no account of what was. */
+/** An instruction is not a report of the past. */
 const RULE =
   /(?<!\p{L})(?:must|should|shall|may|soll|darf|muss|dois|doit|debo|debe|devo|deve|mag|moet|должен|должна|нельзя)(?!\p{L})|应该|必须|不要/iu
 
 const IMPERSONAL = /^(?:there (?:is|was|are|were)|there's|es gibt|es gab|il|er is|c'è)?$/i
 
-/** Its own clause names the agent, or nobody at all. */
+/** Its own clause names the agent, or no one at all. */
 function isOfTheAgent(text: string, match: RegExpExecArray): boolean {
   const before = text.slice(Math.max(0, match.index - CLAUSE_CHARACTERS_MAX), match.index)
   const [last = ''] = before.split(CLAUSE).slice(-1)
@@ -79,7 +79,7 @@ function claim(source: string, of: 'agent' | 'any' | 'idle' = 'agent') {
 
 const END = '(?!\\p{L})'
 const WORD = '\\p{L}+ '
-/** What is denied may stand between the parts of a claim, and is captured there. */
+/** The denied thing may be between the parts of a claim, and is captured there. */
 const GAP = `((?:${WORD}){0,8})`
 
 // Linear: every gap is a bounded number of words or characters.

@@ -11,7 +11,7 @@ import { readTurnStart } from './turn-start.ts'
 
 const HITS_READ = 20
 
-/** An entry of an earlier turn that tells of what a note claims to be missing. */
+/** An entry of an earlier turn that contains what a note claims to be missing. */
 export async function findContrary(
   store: Pick<Reads, 'search' | 'readEntries'>,
   call: Omit<ToolCall, 'input'>,
@@ -23,7 +23,7 @@ export async function findContrary(
   const { sessionId } = call
   const asked = { sessionId, text: words.join(' '), limit: HITS_READ, neighbours: 0 }
   const { hits } = words.length === 0 ? { hits: [] } : await store.search(asked)
-  // Whoever asks about a thing names it; the question of this turn proves nothing.
+  // A question names its subject, so the question of this turn proves nothing.
   const turnStart = await readTurnStart(store, call)
   for (const { entry } of hits) {
     if (entry.number >= turnStart || entry.body === null) continue
@@ -46,7 +46,7 @@ async function findWork(
 const LOOKUPS: readonly string[] = ['recall', 'memory']
 const CALL_DISTANCE_MAX = 64
 
-/** What an entry says of the world: neither a denial nor a search for a thing is a trace of it. */
+/** The statements of an entry: neither a denial nor a search for a thing is a trace of it. */
 async function readEvidence(
   store: Pick<Reads, 'readEntries'>,
   sessionId: SessionId,

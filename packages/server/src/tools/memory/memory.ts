@@ -49,7 +49,7 @@ type MemoryStore = Pick<
 
 export interface MemoryParts extends Counting, NoteSharing {
   readonly store: MemoryStore
-  /** What the block may take of every context. */
+  /** The size limit of the block in every context. */
   readonly tokensMax: number
 }
 

@@ -47,7 +47,7 @@ export class Child {
       readonly clock: Clock
       readonly limits: ChildLimits
       readonly matches: Matches
-      /** There may be something to tell. */
+      /** There may be something to report. */
       readonly onMatch: () => void
     },
   ) {
@@ -70,7 +70,7 @@ export class Child {
   stop(reason: Exclude<ChildEnd, { kind: 'exited' }>['kind'] = 'stopped'): void {
     if (this.#end !== null || this.#reason !== null) return
     this.#reason = reason
-    // Who floods us is not asked: until it listened it would go on writing.
+    // A flooding program is killed at once: asked to end, it would keep writing meanwhile.
     endGroup(this.pid, reason === 'too-much-output' ? 'force' : 'ask')
     this.#cancelForce = this.#clock.after(this.#limits.graceMs, () => endGroup(this.pid, 'force'))
   }
@@ -84,7 +84,7 @@ export class Child {
     const end = await exited.promise
     cancelLimit()
     this.#cancelForce()
-    // What it left behind in its group ends with it, and what left the group where it can be found.
+    // Processes left in its group end with it, and so do those outside the group that can be found.
     endGroup(this.pid, 'force')
     await endStrays(this.pid).catch(() => {})
     // One that got away may keep the pipe open; it is not waited for.

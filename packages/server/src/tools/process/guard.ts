@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline'
 import { endGroup, endStraysNow } from './posix.ts'
 
 /**
- * A program of its own that outlives the runtime by a moment: it is told which groups run, and when
- * the runtime is gone (its end of the pipe closes, however it died) it ends those that are left.
+ * A separate program that briefly outlives the runtime: it knows the running groups, and when the
+ * runtime is gone (its end of the pipe closes, however it died) it ends the remaining ones.
  */
 const groups = new Map<number, string>()
 

@@ -86,7 +86,7 @@ export class Matches {
     return this.#toldAt + this.#limits.intervalMs
   }
 
-  /** What is to be told now, if it may be. Once taken it counts as told. */
+  /** The notice that is due now, if any. Once taken it counts as sent. */
   next(now: number): MatchNotice | null {
     const dueAt = this.dueAt()
     if (dueAt === null || now < dueAt) return null
@@ -105,7 +105,7 @@ export class Matches {
     this.#told--
   }
 
-  /** Matches that nobody was told of, for the last word about a program. */
+  /** Unreported matches, for the last notice about a program. */
   get unreported(): number {
     return this.#waiting === null ? 0 : this.#waiting.suppressed + 1
   }

@@ -6,22 +6,22 @@ import { Recent } from '#core/base/recent'
 
 /**
  * All that differs between systems when children are started and ended. On POSIX systems each child
- * leads a process group of its own, so that what it starts ends with it. Windows has no such groups:
+ * leads a process group of its own, so that its children end with it. Windows has no such groups:
  * there the tree below the child is ended by its own tool, at once and by force.
  *
- * What leaves the group (`setsid`, a daemon) is out of a signal's reach. On Linux it is still found,
- * by a mark in the environment that it inherits; only what wipes its environment as well gets away.
- * On macOS nothing tells whose it was, and it stays.
+ * A signal does not reach a process that leaves the group (`setsid`, a daemon). On Linux it is
+ * still found by a mark in the environment that it inherits, unless it clears its environment. On
+ * macOS its origin is unknown, and it stays.
  */
 const IS_WINDOWS = process.platform === 'win32'
 const IS_LINUX = process.platform === 'linux'
 const MARK = 'THROUGHLINE_GROUP'
-/** What is started while we look is found in the next round. */
+/** Processes started during a scan are found in the next one. */
 const ROUNDS_MAX = 5
 
 const marks = new Recent<number, string>(1_000)
 
-/** What the environment of everything that this child starts holds. */
+/** The mark in the environment of everything that this child starts. */
 export function processMark(pid: number): string | undefined {
   return marks.get(pid)
 }
@@ -58,7 +58,7 @@ export function startGroup(
   return child
 }
 
-/** Asks the group to end, or ends it. What is gone already is no failure. */
+/** Asks the group to end, or kills it. A group that is already gone is not a failure. */
 export function endGroup(pid: number, how: 'ask' | 'force'): void {
   if (IS_WINDOWS) {
     execFile('taskkill', ['/pid', String(pid), '/t', '/f'], () => {})
@@ -107,7 +107,7 @@ function isMarked(environment: string, mark: string): boolean {
   return environment.split('\0').includes(`${MARK}=${mark}`)
 }
 
-/** False: there was nobody left. */
+/** False: no process was left. */
 function endAll(pids: readonly number[]): boolean {
   const ended = pids.filter((pid) => {
     try {

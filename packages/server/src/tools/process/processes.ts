@@ -231,7 +231,7 @@ export class Processes {
     this.#forget(this.list(job.sessionId), ENDED_KEPT_MAX)
     this.#forget([...this.#jobs.values()], ALL_ENDED_KEPT_MAX)
     if (!job.isRecorded) return
-    // What of it is being told at this moment may yet be put back; its crash is told by its owner.
+    // A notice in progress may still be put back; the owner reports the crash.
     await this.#reporting.get(job.id)?.catch(() => {})
     const isEndedHere = this.#endedHere.has(job.id)
     // The agent that stopped it knows.
@@ -276,7 +276,7 @@ export class Processes {
     const { clock } = this.#parts
     const cancel = clock.after(Math.ceil(dueAt - clock.monotonic()), () => {
       this.#timers.delete(job.id)
-      // What is left when a program ends is part of the last word about it.
+      // The rest of the output is part of the last notice about a program.
       if (job.child.end !== null) return
       const report = this.#report(job)
       this.#reporting.set(job.id, report)
@@ -290,7 +290,7 @@ export class Processes {
     const notice = job.matches.next(this.#parts.clock.monotonic())
     // A timer may ring a moment early.
     if (notice === null) return this.#reportSoon(job)
-    // A program lives in one process of ours, so that a count of ours tells its notices apart.
+    // A program lives in one process of ours, so that a local count distinguishes its notices.
     const key = `${job.id}-${++this.#notices}`
     if (await this.#admit(job, key, matchText(job, notice))) return
     job.matches.putBack(notice)

@@ -11,11 +11,11 @@ import { type Counting, callScopedId, noticeBody } from '../own-mail.ts'
 import type { ToolCall } from '../tool.ts'
 
 /**
- * What the store knows of programs that run, so that the end of each is reported also when the
- * process that ran it is gone. A record is a durable timer of the session that never comes due: it
- * goes with its session, and its notification is admitted exactly once when it is fired. It is
- * written before the program starts and says at first that the server stopped; the true end replaces
- * that text before it is fired.
+ * The store's record of running programs, so that the end of each is reported even if the process
+ * that ran it is gone. A record is a durable timer of the session that never comes due: it goes
+ * with its session, and its notification is admitted exactly once when it is fired. It is written
+ * before the program starts and says at first that the server stopped; the true end replaces that
+ * text before it is fired.
  */
 export type RecordStore = Pick<
   Commits & Reads,
@@ -36,7 +36,7 @@ export interface Program {
 }
 
 const PREFIX = 'p'
-/** The last moment that a Date can tell. */
+/** The latest time that a Date can represent. */
 const NEVER = 8_640_000_000_000_000
 /** Twice the time after which a process that renews no lease is taken for dead. */
 const ABSENT_MS = 60_000

@@ -103,7 +103,8 @@ async function add(
   if (text === undefined) return refuse('Give the `text` that you want to be told.')
   const { sessionId } = call
   const id = scheduleId(call)
-  // Said again, `in_seconds` is another moment: the first time stands, also when it has come.
+  // In a repeated call `in_seconds` means another time; the first one counts, even if it has
+  // passed.
   const before = await findOwnSchedule(store, sessionId, id)
   if (before !== undefined) return ok(plannedText(before))
   const planned = planOf(input, { now: clock.now(), timezone })
@@ -115,7 +116,7 @@ async function add(
   switch (outcome.kind) {
     case 'scheduled':
       return ok(plannedText(outcome.schedule))
-    // Somebody who holds the session no longer made the same call at this moment.
+    // A former holder of the session made the same call at the same time.
     case 'passed':
     case 'taken':
       return ok(`Planned as ${id}.`)

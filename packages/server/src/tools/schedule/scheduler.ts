@@ -10,12 +10,13 @@ import { releaseHeld } from '../send-message/held.ts'
 import { firstDue, nextDue, readRepeat } from './repeat.ts'
 
 /**
- * Fires what is due. Every process of a store runs one; the store lets exactly one of them fire each
- * due time, and the mail is in the same commit. After a time in which nobody ran, a repeating
- * schedule fires once and goes on from now: nobody wants an hour's worth of reminders at once. What
- * fired while a clock was years ahead is brought back when it is not any more.
+ * Fires what is due. Every process of a store runs one; the store lets exactly one of them fire
+ * each due time, and the mail is in the same commit. After a time without any process, a repeating
+ * schedule fires once and continues from now instead of sending an hour's worth of reminders at
+ * once. A schedule that fired while a clock was years ahead is moved back when the clock is right
+ * again.
  *
- * `new -> running -> closed`. A store that cannot be asked is asked again in the next round.
+ * `new -> running -> closed`. An unreachable store is retried in the next round.
  */
 export interface SchedulerParts {
   readonly store: Pick<
@@ -28,7 +29,7 @@ export interface SchedulerParts {
   readonly beforeFire?: (sessionId: SessionId) => Promise<void>
   /** This session got mail. */
   readonly onFired: (sessionId: SessionId) => void
-  /** A programmer's error, or a row that is damaged; the next round comes all the same. */
+  /** A programmer's error or a damaged row; the next round still runs. */
   readonly onCrash: (error: unknown) => void
 }
 
@@ -82,7 +83,7 @@ export class Scheduler {
     this.#next(hasMore ? 0 : this.#parts.pollMs)
   }
 
-  /** In the first round nobody knows what the clock was before. */
+  /** In the first round the earlier clock is unknown. */
   async #mindClock(): Promise<void> {
     const now = this.#parts.clock.now()
     if (now < this.#lastNow) await this.#bringBack(now)
@@ -122,7 +123,7 @@ export class Scheduler {
       if (!(await this.#fire(schedule, now))) stuck.add(schedule.id)
     }
     if (due.length < DUE_READ) return false
-    // The earliest may be those whose mailbox is full: who stands behind them is not held up.
+    // The earliest may have a full mailbox; they must not delay the others.
     if (stuck.size > 0) await this.#fireOthers(stuck, now)
     return stuck.size === 0
   }
@@ -146,7 +147,7 @@ export class Scheduler {
     return this.#spare(schedule.id, () => this.#fireOne(schedule, now))
   }
 
-  /** A row that cannot be read costs its own reminder, and never those of others; told once. */
+  /** An unreadable row loses only its own reminder; it is reported once. */
   async #spare(name: string, run: () => Promise<boolean>): Promise<boolean> {
     try {
       return await run()

@@ -7,12 +7,12 @@ import type { ToolCall } from '../tool.ts'
 import { fromOf, parseMailBody } from './signs.ts'
 
 /**
- * Messages that are kept but wake nobody. A held message is a durable timer of the receiver that
- * never comes due: it stands in the store, goes with its session, and admits its mail exactly once
- * when it is fired. It is fired when anything else has arrived in the receiver's mailbox.
+ * Messages that are kept but start no turn. A held message is a durable timer of the receiver that
+ * never comes due: it is in the store, is deleted with its session, and admits its mail exactly
+ * once when it is fired. It is fired when anything else has arrived in the receiver's mailbox.
  */
 const PREFIX = 'held'
-/** The last moment that a Date can tell. */
+/** The latest time that a Date can represent. */
 const NEVER = 8_640_000_000_000_000
 
 export function heldId(call: Pick<ToolCall, 'key'>): string {
@@ -45,7 +45,7 @@ export async function readHeld(
   return rows
 }
 
-/** Page by page, in the order of ids: all that are held stand together behind their prefix. */
+/** Page by page, in the order of ids: all held messages share a prefix and are adjacent. */
 async function* heldRows(
   store: Pick<Reads, 'listSchedules'>,
   query: Pick<ListSchedules, 'sessionId' | 'state'>,

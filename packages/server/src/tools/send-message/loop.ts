@@ -1,12 +1,12 @@
 /**
  * Two agents that thank each other for ever: each message is short, answers the last one, and
  * nothing happens in between. After a number of such messages in a row the next ones are kept but
- * wake nobody. Whatever is not of that kind begins the count anew: a person's word, any other
- * notification, a tool call, a message with something to say.
+ * start no turn. Anything else resets the count: a person's message, any other notification, a tool
+ * call, a longer message.
  *
  * Agents that thank each other in a ring never write back, and each hears from one and writes to
- * another. So short messages from third ones begin only a smaller count anew: one who leads several
- * hears from others between any two, and is let talk longer.
+ * another. So short messages from third agents reset only a smaller count: an agent that
+ * coordinates several hears from others in between, and may talk longer.
  */
 export interface LoopRule {
   readonly messagesMax: number
@@ -30,7 +30,7 @@ export interface Sign {
 
 export type LoopVerdict =
   | { readonly kind: 'send' }
-  /** `isFirst`: nothing was held back in this run yet, so both have to be told. */
+  /** `isFirst`: nothing was held in this run yet, so both must be notified. */
   | { readonly kind: 'hold'; readonly isFirst: boolean; readonly messages: number }
 
 export function judgeLoop(

@@ -118,7 +118,7 @@ interface Letter {
   readonly receiver: SessionRow
   readonly sender: SessionRow
   readonly text: string
-  /** What happened lately in the sender's session. */
+  /** The recent events in the sender's session. */
   readonly here: Signs
 }
 
@@ -139,7 +139,7 @@ async function send(
   // A repetition finds what the first time did, and does nothing else.
   if (held.some(({ id }) => id === heldId(call))) return ok(KEPT)
   const wasSent = there.mail.some((mail) => mail.source === source && mail.key === call.key)
-  // Either direction: both are told with the first one that is held.
+  // In either direction: both are notified with the first held message.
   const kept = [
     ...held.filter((row) => isFrom(row, sender.id)),
     ...heldHere.filter((row) => isFrom(row, receiver.id)),

@@ -5,7 +5,7 @@ import type { MailItem } from '#core/store/queries'
 import type { Entry, SessionRow } from '#core/store/rows'
 import type { Sign } from './loop.ts'
 
-/** Stands in the body of every message from one agent to another, beside the words. */
+/** Part of the body of every message between agents, beside the text. */
 export interface From {
   readonly agent: string
   readonly sessionId: SessionId
@@ -23,7 +23,7 @@ export interface Signs {
   readonly mail: readonly MailItem[]
 }
 
-/** What happened lately in a session, in the eyes of one that exchanges messages with it. */
+/** The recent events in a session, seen from one that exchanges messages with it. */
 export async function readSigns(
   store: Pick<Reads, 'listMail' | 'readEntries'>,
   session: SessionRow,
