@@ -97,7 +97,7 @@ describe('verify', () => {
   it.each([
     ["update session set agent = 'bob' where n = 1", 'names another agent'],
     ["update session set scope = 'theirs' where n = 1", 'names another scope'],
-    ['update session set created_at = created_at - 1 where n = 1', 'another time of its creation'],
+    ['update session set created_at = created_at - 1 where n = 1', 'another creation time'],
     ["update session set title = 'Other' where n = 1", 'has another title'],
     ["update session set title = 'Other', title_salt = null where n = 1", 'has another title'],
     ['update session set title = null, title_salt = null where n = 1', 'has another title'],
