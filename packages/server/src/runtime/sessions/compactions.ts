@@ -34,7 +34,7 @@ export async function readCompactions(
   )
 }
 
-/** When the turn came to stand still that a compaction beside it had to let go on. */
+/** When the turn stopped to wait for a compaction. */
 async function readHeldSince(
   store: Reads,
   row: OperationRow,
