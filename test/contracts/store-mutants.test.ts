@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { entryNumber } from '../../packages/core/src/base/ids.ts'
 import type { CommitVerb, OutcomeOf, RequestOf } from '../../packages/core/src/store/contract.ts'
 import { STORE_CONTRACT } from '../../packages/core/src/store/contract-suite/store-contract.ts'
 import type { SessionRow } from '../../packages/core/src/store/rows.ts'
@@ -214,6 +215,32 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
       })),
     })),
     'a stop is settled early': seeing('admit', { turnState: 'idle' }),
+  },
+  records: {
+    'a recorded key is forgotten': writing('recordEntries', (change) => ({
+      ...change,
+      intake: [],
+    })),
+    'other words under a recorded key pass': answering('recordEntries', 'conflict', {
+      kind: 'duplicate',
+    } as never),
+    'a turn is recorded into a running one': seeing('recordEntries', { turnState: 'idle' }),
+    'a recorded turn counts as unseen': afterwards('recordEntries', () => ({
+      seen: entryNumber(0),
+    })),
+    'a record does not look at the newest entry': asked(
+      'recordEntries',
+      ({ after, ...request }) => {
+        return request
+      },
+    ),
+    'a record is written like a message': writing('recordEntries', (change) => ({
+      ...change,
+      entries: (change.entries ?? []).map(({ sessionId, entry }) => ({
+        sessionId,
+        entry: (entry.kind === 'record' ? { ...entry, kind: 'input' } : entry) as never,
+      })),
+    })),
   },
   withdrawals: {
     'withdrawing what was delivered': replace('withdraw', () => () => ({

@@ -3,7 +3,7 @@ import { isId, type MailNumber, operationId, type SessionId } from '../base/ids.
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { pinnedText } from '../message/handoff/pinned.ts'
 import type { Message, UserMessage } from '../message/message.ts'
-import { shelve, unshelve } from '../session/blobs.ts'
+import { type Shelved, shelve, unshelve } from '../session/blobs.ts'
 import { buildContext, messagesOf } from '../session/context/build.ts'
 import { eraseDeleted } from '../session/erase-session.ts'
 import type { EventHub } from '../session/events/event-hub.ts'
@@ -24,6 +24,7 @@ import type {
 import type { AnyFormat, MessageOf, RequestFor } from './formats/format.ts'
 import { invalidOption, show } from './options.ts'
 import { readQuestion } from './read-reply.ts'
+import { readTurn, recordTurn, stepsOf } from './record-turn.ts'
 import { SessionReader } from './session-reader.ts'
 
 /** The parts of an agent that a session handle needs. */
@@ -60,10 +61,7 @@ export function openSession<F extends AnyFormat>(
     const refused = await claimSession(parts, id)
     if (refused !== null) return refused
     const shelved = await shelve(store, id, question)
-    if (shelved.kind === 'too-large') {
-      return { kind: 'refused', why: 'too-large', limit: shelved.limit }
-    }
-    if (shelved.kind !== 'shelved') return { kind: 'refused', why: 'session-deleted' }
+    if (shelved.kind !== 'shelved') return notShelved(shelved)
     const body: UserMessage = { role: 'user', parts: shelved.parts }
     const outcome = await store.admit({
       ...{ to: { sessionId: id }, source: name, key, lane: 'user', blobs: shelved.hashes },
@@ -125,6 +123,23 @@ export function openSession<F extends AnyFormat>(
       const found = await answer(sent, options)
       return 'isDuplicate' in found ? { ...found, isDuplicate: sent.isDuplicate } : found
     },
+    async record({ key, input, made }) {
+      closing.throwIfAborted()
+      checkKey(key)
+      const question = readQuestion(parts.format, input)
+      const messages = readTurn(parts.format, made)
+      const refused = await claimSession(parts, id)
+      if (refused !== null) return refused
+      const shelved = await shelve(store, id, question)
+      if (shelved.kind !== 'shelved') return notShelved(shelved)
+      const asked = { parts: shelved.parts, blobs: shelved.hashes }
+      const steps = stepsOf(asked, messages, parts.countMessage)
+      const recorded = await recordTurn(store, {
+        ...{ sessionId: id, source: `${name}/record`, key, steps },
+      })
+      parts.wake(id)
+      return recorded
+    },
     history: (query) => reader.history(query),
     search: (text, query) => reader.search(text, query),
     info: () => reader.info(),
@@ -184,6 +199,11 @@ async function claimSession<F extends AnyFormat>(
   const session = known ?? (await store.findSession(id))
   if (session?.agent !== name) return { kind: 'refused', why: 'belongs-to-another-agent' }
   return session.state === 'open' ? null : { kind: 'refused', why: 'session-deleted' }
+}
+
+function notShelved(shelved: Exclude<Shelved, { kind: 'shelved' }>): RefusedMessage {
+  if (shelved.kind !== 'too-large') return { kind: 'refused', why: 'session-deleted' }
+  return { kind: 'refused', why: 'too-large', limit: shelved.limit }
 }
 
 const KEY_CHARACTERS_MAX = 200

@@ -90,6 +90,11 @@ export interface AgentSession<F extends AnyFormat> {
     to: { readonly mail: number },
     options?: { readonly signal?: AbortSignal },
   ): Promise<AgentAnswer<F>>
+  /**
+   * Adds a turn that another loop ran, in one commit: what was asked, and what the model and the tools
+   * made of it. The same key is the same turn.
+   */
+  record(turn: TurnRecord<F>): Promise<RecordedTurn>
   /** Oldest first, with what compactions cover. */
   history(query?: {
     readonly before?: number
@@ -128,6 +133,19 @@ export interface AskOptions {
   readonly key?: string
   readonly signal?: AbortSignal
 }
+
+export interface TurnRecord<F extends AnyFormat> {
+  readonly key: string
+  readonly input: string | MessageOf<F>
+  /** The library's response, or all messages of the turn: assistant, tool, assistant … */
+  readonly made: ReplyOf<F> | readonly MessageOf<F>[]
+}
+
+export type RecordedTurn =
+  | { readonly kind: 'recorded'; readonly turn: number; readonly isDuplicate: boolean }
+  /** A turn of the agent itself runs in this session. Record it when that one has ended. */
+  | { readonly kind: 'refused'; readonly why: 'turn-running' }
+  | RefusedMessage
 
 export type SentMessage =
   | { readonly kind: 'sent'; readonly mail: number; readonly isDuplicate: boolean }

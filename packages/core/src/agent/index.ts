@@ -17,12 +17,14 @@ export type {
   ErrorContext,
   HistoryEntry,
   OpenAgentOptions,
+  RecordedTurn,
   RefusedMessage,
   RetryOptions,
   SentMessage,
   SessionEvent,
   SessionInfo,
   TurnOutcome,
+  TurnRecord,
 } from './agent-types.ts'
 export { ContextTooLongError } from './attempt.ts'
 export { type Loop, type LoopStep, openLoop } from './open-loop.ts'

@@ -47,7 +47,7 @@ export function readQuestion(format: Format, message: unknown): readonly UserPar
   )
 }
 
-function parse({ codec }: FormatInternals, items: unknown, what: string) {
+export function parse({ codec }: FormatInternals, items: unknown, what: string) {
   const document = items as JsonValue
   const problem = codec.reject(document)
   if (problem === undefined) return codec.parse(document).messages

@@ -176,6 +176,13 @@ function eventOf(event: RuntimeEvent): SessionEvent | undefined {
       const how = ended === 'failed' || ended === 'stopped' ? ended : 'answered'
       return { type: 'turn-ended', cursor, turn: Number(facts['turn']), how }
     }
+    // A turn that another loop ran comes as one.
+    case 'entries adopted': {
+      const { turn } = facts
+      return typeof turn === 'number'
+        ? { type: 'turn-ended', cursor, turn, how: 'answered' }
+        : undefined
+    }
     case 'compaction committed':
       return { type: 'compacted', cursor }
     case 'compaction reverted':

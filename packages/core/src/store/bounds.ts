@@ -1,6 +1,8 @@
 /** Everything is bounded; these are the bounds that are the same for all sessions. */
 export const MAIL_BYTES_MAX = 4 * 1024 * 1024
 export const BLOB_BYTES_MAX = 32 * 1024 * 1024
+/** What another program records at once. */
+export const RECORD_BYTES_MAX = 32 * 1024 * 1024
 export const DELIVERY_MAX = 256
 /** The tokens of the line that says how many more messages wait. */
 export const WAITING_NOTE_TOKENS = 20

@@ -88,6 +88,7 @@ import type {
   SearchAnswer,
   StoreFinding,
 } from './queries.ts'
+import type { RecordEntries, RecordOutcome } from './record-commits.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -191,6 +192,8 @@ export interface Commits {
   adoptSession(request: AdoptSession): Promise<ImportSessionOutcome>
   /** Continues an imported session at rest with more of its history; nothing is delivered or run. */
   adoptEntries(request: AdoptEntries): Promise<AdoptEntriesOutcome>
+  /** What another program did, in one commit and once per key; needs no lease. */
+  recordEntries(request: RecordEntries): Promise<RecordOutcome>
 
   /** One bounded piece of a deletion; repeat with what it says until nothing is left. */
   eraseSome(request: EraseSome): Promise<EraseSomeOutcome>

@@ -131,6 +131,7 @@ export type EntryHead = EntryBase &
     | { readonly kind: 'settings'; readonly meta: SettingsMeta }
     | { readonly kind: 'turn'; readonly meta: TurnMeta }
     | { readonly kind: 'erasure'; readonly meta: ErasureMeta }
+    | { readonly kind: 'record'; readonly meta: RecordMeta }
   )
 
 export type EntryKind = EntryHead['kind']
@@ -186,7 +187,10 @@ export type RevertMeta = {
 export type SettingsMeta = { readonly limits?: LimitsRecord; readonly replaces?: LimitsRecord }
 type LimitsRecord = { readonly [Name in keyof Limits]: Limits[Name] }
 export type PinMeta = { readonly name: string; readonly change: 'set' | 'removed' }
-export type TurnMeta = Adopted & { readonly turn: number; readonly ended: TurnEnd }
+/** Of a turn or a record that another program made: the hash of its key, and of what came under it. */
+type Keyed = { readonly keyHash?: string; readonly bodyHash?: string }
+export type RecordMeta = Keyed
+export type TurnMeta = Adopted & Keyed & { readonly turn: number; readonly ended: TurnEnd }
 export type TurnEnd = 'answered' | 'stopped' | 'failed'
 export type ErasureMeta = {
   readonly entries: readonly number[]
@@ -229,7 +233,10 @@ export interface IntakeRow {
   readonly keyHash: string
   readonly bodyHash: string
   readonly sessionId: SessionId
-  /** 0 for a start afresh: the key made a session, not a mail item. */
+  /**
+   * 0 for a start afresh: the key made a session, not a mail item. Negative for what another program
+   * recorded: the entry that carries the key.
+   */
   readonly number: MailNumber
 }
 

@@ -13,6 +13,7 @@ import { leases } from './leases.ts'
 import { operationalRows } from './operational-rows.ts'
 import { outbox } from './outbox.ts'
 import { portability } from './portability.ts'
+import { records } from './records.ts'
 import { recovery } from './recovery.ts'
 import { rankings, searches } from './searches.ts'
 import { settings } from './settings.ts'
@@ -26,6 +27,7 @@ import { unanswered } from './unanswered.ts'
 export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   creation,
   adoptions,
+  records,
   intake,
   withdrawals,
   leases,

@@ -84,7 +84,7 @@ const entry = object({
   tokens: whole,
   kind: oneOf(
     ...(['input', 'assistant', 'result', 'compaction', 'revert'] as const),
-    ...(['pin', 'task', 'settings', 'turn', 'erasure'] as const),
+    ...(['pin', 'task', 'settings', 'turn', 'erasure', 'record'] as const),
   ),
   meta: record(json),
   body,

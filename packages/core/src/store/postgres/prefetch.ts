@@ -175,6 +175,14 @@ const PREFETCH: Prefetch = {
       entries.flatMap((entry) => (entry.kind === 'input' ? (entry.blobs ?? []) : [])),
     ),
   ],
+  recordEntries: ({ sessionId, source, key, what }) => [
+    ['session', sessionId],
+    ['intake', hashKey(source, key)],
+    ...blobsOf(
+      sessionId,
+      what.kind === 'turn' ? what.steps.flatMap(({ blobs = [] }) => blobs) : [],
+    ),
+  ],
   eraseSome: ({ sessionId, limit, after }) => [
     ['session', sessionId],
     ['remains', sessionId, limit, after?.entry ?? 0, after?.mail ?? 0, after?.reply ?? 0],

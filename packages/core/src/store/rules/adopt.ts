@@ -7,6 +7,7 @@ import { judgeInput } from '../verify/session.ts'
 import { checkTranscript } from '../verify/transcript.ts'
 import { hashKey, intakeHash, UNTOLD } from './admit.ts'
 import { creationLine } from './create-session.ts'
+import { recordedAt } from './record-entries.ts'
 import type { Rule, SenderRow } from './ruling.ts'
 import { checkLimits, titled } from './settings.ts'
 
@@ -124,13 +125,20 @@ function pendingOf({ session, mail }: AdoptSession): SessionRow['pending'] {
   return pending
 }
 
-function intakeOf({ session, mail }: AdoptSession): readonly IntakeRow[] {
-  return mail.flatMap(({ source, key, body, lane, control, number }) => {
+function intakeOf({ session, mail, entries }: AdoptSession): readonly IntakeRow[] {
+  const recorded = entries.flatMap(({ meta, number }) => {
+    if (!('keyHash' in meta) || !('bodyHash' in meta)) return []
+    const { keyHash, bodyHash } = meta
+    if (keyHash === undefined || bodyHash === undefined) return []
+    return [{ keyHash, bodyHash, sessionId: session.id, number: recordedAt(number) }]
+  })
+  const sent = mail.flatMap(({ source, key, body, lane, control, number }) => {
     if (source === null || key === null) return []
     const keyHash = hashKey(source, key)
     const bodyHash = body === null ? UNTOLD : intakeHash(keyHash, lane, control, body)
     return [{ keyHash, bodyHash, sessionId: session.id, number: mailNumber(number) }]
   })
+  return [...sent, ...recorded]
 }
 
 function sendersOf({ session, mail }: AdoptSession): readonly SenderRow[] {

@@ -8,6 +8,7 @@ import * as erase from './erase.ts'
 import * as lease from './lease.ts'
 import * as notes from './notes.ts'
 import * as outbox from './outbox.ts'
+import { recordEntries } from './record-entries.ts'
 import type { Rows, Rule, Ruling, Stamp } from './ruling.ts'
 import * as schedules from './schedules.ts'
 import * as settings from './settings.ts'
@@ -59,6 +60,7 @@ export const RULES: Rules = {
   deleteSession: erase.deleteSession,
   adoptSession,
   adoptEntries,
+  recordEntries,
   eraseSome: erase.eraseSome,
 }
 

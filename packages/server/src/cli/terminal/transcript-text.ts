@@ -77,6 +77,8 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
       }
     case 'erasure':
       return { title: `erased: entries ${word(entry.meta, 'entries')}`, lines: [] }
+    case 'record':
+      return { title: paint('dim', 'record of another program'), lines: [] }
     case 'settings':
     case 'task': {
       const title = entry.kind === 'task' ? 'task list' : 'settings'

@@ -166,7 +166,7 @@ async function writeEntries(
 }
 
 /** They say nothing to a model that the rows do not say. */
-const SILENT = new Set<Entry['kind']>(['settings', 'turn', 'revert', 'erasure'])
+const SILENT = new Set<Entry['kind']>(['settings', 'turn', 'revert', 'erasure', 'record'])
 
 function count(into: { [kind: string]: number }, kind: string): void {
   into[kind] = (into[kind] ?? 0) + 1

@@ -1,0 +1,41 @@
+import type { EntryNumber, OperationId, SessionId } from '../base/ids.ts'
+import type { JsonValue } from '../base/json.ts'
+import type { TooLarge } from './operational-rows.ts'
+import type { Gone } from './outcomes.ts'
+import type { ResultOutcome } from './rows.ts'
+
+/** What another program did, appended once per key. */
+export interface RecordEntries {
+  readonly sessionId: SessionId
+  readonly source: string
+  readonly key: string
+  readonly operation: OperationId
+  /** Only if this is the newest entry: for a caller that decided by what it read. */
+  readonly after?: EntryNumber
+  readonly what: /** A turn from its input to its answer, all in one commit. */
+    | { readonly kind: 'turn'; readonly steps: readonly RecordedStep[] }
+    /** In no context and not searched: only the program that wrote them reads them. */
+    | { readonly kind: 'records'; readonly bodies: readonly JsonValue[] }
+}
+
+export type RecordedStep = {
+  readonly body: JsonValue
+  readonly tokens: number
+  readonly blobs?: readonly string[]
+} & (
+  | { readonly kind: 'input' }
+  | { readonly kind: 'assistant'; readonly calls: readonly string[] }
+  | { readonly kind: 'result'; readonly call: string; readonly outcome: ResultOutcome }
+)
+
+/** `entry` is the one that carries the key: the first record, or the end of the turn. */
+export type RecordOutcome =
+  | { readonly kind: 'recorded' | 'duplicate' | 'conflict'; readonly entry: EntryNumber }
+  /** `after` is not the newest entry any more. */
+  | { readonly kind: 'moved' }
+  /** A turn runs in this session. */
+  | { readonly kind: 'in-use' }
+  | { readonly kind: 'blob-missing'; readonly hash: string }
+  | TooLarge
+  | { readonly kind: 'unknown' }
+  | Gone
