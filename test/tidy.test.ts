@@ -90,7 +90,10 @@ const ARCHITECTURE: Architecture = {
     // Optional peers; of the libraries' packages the types alone.
     store: ['pg'],
     agent: ['openai', '@anthropic-ai/sdk', 'ai'],
-    adapters: ['ai'],
+    adapters: [
+      ...['ai', '@anthropic-ai/sdk', '@openai/agents', 'langchain', '@langchain/core'],
+      '@langchain/langgraph-checkpoint',
+    ],
     migration: ['yaml'],
     model: [
       ...['@ai-sdk/provider', '@ai-sdk/openai', '@ai-sdk/anthropic', '@ai-sdk/google'],

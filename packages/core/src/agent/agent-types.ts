@@ -73,6 +73,8 @@ export interface DurableAgent<F extends AnyFormat> extends AsyncDisposable {
     readonly after?: string
     readonly limit?: number
   }): Promise<readonly SessionInfo[]>
+  /** Finds entries in all its sessions, also compacted ones, the best first. */
+  search(text: string, query?: { readonly limit?: number }): Promise<readonly FoundEntry<F>[]>
   /** Ends running steps, gives every session back and leaves the store open. */
   close(): Promise<void>
 }
@@ -185,6 +187,13 @@ export interface HistoryEntry<F extends AnyFormat> {
   readonly messages: readonly MessageOf<F>[] | null
   /** A compaction covers it: the model no longer sees it word for word. */
   readonly isCovered: boolean
+}
+
+/** An entry that a search over all sessions found. */
+export interface FoundEntry<F extends AnyFormat> extends HistoryEntry<F> {
+  readonly sessionId: string
+  /** The part of its text that matches best. */
+  readonly excerpt: string
 }
 
 export type ControlResult =

@@ -76,6 +76,22 @@ describe('an agent', () => {
     expect([...first, ...rest].map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
   })
 
+  it('finds what was said in all its sessions, and in no others', async () => {
+    const store = openStore()
+    const agent = await open(echo, { store })
+    const other = await open(echo, { store, name: 'other' })
+    await agent.session('ana').ask('The code word is granite.')
+    await agent.session('bo').ask('Nothing else.')
+    await other.session('cy').ask('Also granite.')
+    const found = await agent.search('granite')
+    expect(found.map(({ sessionId, role }) => [sessionId, role]).toSorted()).toEqual([
+      ['ana', 'assistant'],
+      ['ana', 'user'],
+    ])
+    expect(found[0]?.excerpt).toContain('granite')
+    expect(await agent.search('granite', { limit: 1 })).toHaveLength(1)
+  })
+
   it('gives the same key the same answer, and refuses it for other words', async () => {
     let steps = 0
     const agent = await open(() => said(`answer ${++steps}`))

@@ -17,7 +17,7 @@ import { AgentTools } from './agent-tools.ts'
 import type { AgentSession, DurableAgent, OpenAgentOptions } from './agent-types.ts'
 import { summaryWriter } from './compact-messages.ts'
 import type { AnyFormat } from './formats/format.ts'
-import { infoOf } from './session-reader.ts'
+import { infoOf, searchAgent } from './session-reader.ts'
 
 const HANDOFF_MS_MAX = 600_000
 const RETRY_MS = 1_000
@@ -90,6 +90,7 @@ function startAgent<F extends AnyFormat>(options: OpenAgentOptions<F>): DurableA
       const rows = await store.listSessions({ agent: name, limit, ...behind })
       return await Promise.all(rows.map((row) => infoOf(store, row)))
     },
+    search: (text, query) => searchAgent(parts, text, query),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -15,6 +15,7 @@ export type {
   ControlResult,
   DurableAgent,
   ErrorContext,
+  FoundEntry,
   HistoryEntry,
   OpenAgentOptions,
   RecordedTurn,

@@ -38,6 +38,7 @@ export async function openLoop<F extends AnyFormat>(
     name: agent.name,
     session: (id) => agent.session(id),
     sessions: (query) => agent.sessions(query),
+    search: (text, query) => agent.search(text, query),
     steps: () => queue.worker(),
     close,
     [Symbol.asyncDispose]: close,

@@ -7,9 +7,10 @@ import type { EventHub } from '../session/events/event-hub.ts'
 import type { RuntimeEvent } from '../session/events/runtime-event.ts'
 import { type CompactionReport, readCompactionReport } from '../session/view/compaction-report.ts'
 import { entryView, type TranscriptEntry } from '../session/view/transcript.ts'
+import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
 import type { EntryKind, SessionRow } from '../store/rows.ts'
-import type { HistoryEntry, SessionEvent, SessionInfo } from './agent-types.ts'
+import type { FoundEntry, HistoryEntry, SessionEvent, SessionInfo } from './agent-types.ts'
 import { type AnyFormat, internalsOf, type MessageOf } from './formats/format.ts'
 
 const PAGE = 200
@@ -55,7 +56,7 @@ export class SessionReader<F extends AnyFormat> {
       found.unshift(...page.filter(({ kind }) => kind in ROLES))
       to -= PAGE
     }
-    return await this.#entries(found.slice(-limit))
+    return await this.entries(found.slice(-limit))
   }
 
   async search(
@@ -66,7 +67,7 @@ export class SessionReader<F extends AnyFormat> {
     if (session === undefined) return []
     const query = { sessionId: this.#id, text, limit, neighbours: 0 }
     const { hits } = await this.#parts.store.search(query)
-    return await this.#entries(hits.map(({ entry }) => entryView(entry, session.covers)))
+    return await this.entries(hits.map(({ entry }) => entryView(entry, session.covers)))
   }
 
   async info(): Promise<SessionInfo | undefined> {
@@ -122,7 +123,7 @@ export class SessionReader<F extends AnyFormat> {
     return entries.map((entry) => entryView(entry, covers))
   }
 
-  async #entries(entries: readonly TranscriptEntry[]): Promise<readonly HistoryEntry<F>[]> {
+  async entries(entries: readonly TranscriptEntry[]): Promise<readonly HistoryEntry<F>[]> {
     const shown = entries.map(async ({ kind, number, at, message, isCovered }) => {
       const role = ROLES[kind]
       if (role === undefined) return []
@@ -138,6 +139,32 @@ export class SessionReader<F extends AnyFormat> {
     const messages = await unshelve(this.#parts.store, this.#id, stored)
     return codec.format({ format: codec.name, messages, notes: [] }) as unknown as MessageOf<F>[]
   }
+}
+
+/** Over all open sessions of an agent, ranked together. */
+export async function searchAgent<F extends AnyFormat>(
+  parts: ReaderParts<F> & { readonly name: string },
+  text: string,
+  { limit = SEARCH_LIMIT }: { limit?: number } = {},
+): Promise<readonly FoundEntry<F>[]> {
+  const sessions = new Map<SessionId, SessionRow>()
+  for (let after: SessionId | undefined; ; ) {
+    const page = await parts.store.listSessions({
+      ...{ agent: parts.name, limit: LIST_MAX, ...(after !== undefined && { after }) },
+    })
+    for (const row of page) if (row.state === 'open') sessions.set(row.id, row)
+    after = page.at(-1)?.id
+    if (page.length < LIST_MAX) break
+  }
+  if (sessions.size === 0) return []
+  const query = { sessionId: [...sessions.keys()], text, limit, neighbours: 0 }
+  const { hits } = await parts.store.search(query)
+  const found = hits.map(async ({ sessionId, entry, excerpt }) => {
+    const view = entryView(entry, sessions.get(sessionId)?.covers ?? 0)
+    const shown = await new SessionReader(parts, sessionId).entries([view])
+    return shown.map((each) => ({ ...each, sessionId, excerpt }))
+  })
+  return (await Promise.all(found)).flat()
 }
 
 export async function infoOf(store: Store, session: SessionRow): Promise<SessionInfo> {

@@ -36,6 +36,8 @@ async function take(fixture: StoreFixture, entries: readonly AdoptedEntry[]) {
   return outcome
 }
 
+export { records } from './records.ts'
+
 const ALL = { limit: 10, neighbours: 0 }
 
 export const adoptions: readonly StoreCase[] = [

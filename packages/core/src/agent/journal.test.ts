@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { isThroughlineError } from '../base/throughline-error.ts'
+import type { Store } from '../store/contract.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
+import { openJournal } from './journal.ts'
+
+const opened: Store[] = []
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close()
+})
+
+function open() {
+  const store = openMemoryStore()
+  opened.push(store)
+  return { store, journal: openJournal({ store, name: 'mine' }) }
+}
+
+describe('a durable run', () => {
+  it('does each deed once, and gives another process what it returned', async () => {
+    const { store, journal } = open()
+    let done = 0
+    const value = { at: new Date(5), bytes: new Uint8Array([1, 2]), odd: { $date: 'no date' } }
+    const work = () => {
+      done++
+      return value
+    }
+    expect(await journal.run('c', 'k').once('pay', work)).toEqual(value)
+    const other = openJournal({ store, name: 'mine' })
+    expect(await other.run('c', 'k').once('pay', work)).toEqual(value)
+    expect(done).toBe(1)
+    await other.run('c', 'k2').once('pay', work)
+    expect(done).toBe(2)
+    expect(await store.verify({})).toEqual([])
+  })
+
+  it('does not do again what began and did not end, unless it may be repeated', async () => {
+    const { store, journal } = open()
+    // The process that began it never comes back to end it.
+    void journal.run('c', 'k').once('pay', () => new Promise(() => {}))
+    const other = () => openJournal({ store, name: 'mine' }).run('c', 'k')
+    await expect.poll(async () => (await store.listSessions({ limit: 5 })).length).toBe(1)
+    const again = expect.poll(() =>
+      other()
+        .once('pay', () => 'twice')
+        .catch((error) => error.code),
+    )
+    await again.toBe('outcome-unknown')
+    expect(await other().once('look', () => 'fresh', { repeatable: true })).toBe('fresh')
+    expect(await other().once('look', () => 'other', { repeatable: true })).toBe('fresh')
+  })
+
+  it('keeps an error of a deed, and does the deed of two processes once', async () => {
+    const { store, journal } = open()
+    const fail = () => {
+      throw new Error('no money')
+    }
+    await expect(journal.run('c', 'k').once('pay', fail)).rejects.toThrow('no money')
+    const other = openJournal({ store, name: 'mine' })
+    await expect(other.run('c', 'k').once('pay', () => 'paid')).rejects.toThrow('no money')
+    let done = 0
+    const runs = [journal, other, journal, other].map((each) =>
+      each.run('c', 'k3').once('pay', () => ++done),
+    )
+    const settled = await Promise.allSettled(runs)
+    expect(done).toBe(1)
+    for (const each of settled) {
+      if (each.status === 'rejected') {
+        expect(isThroughlineError(each.reason, 'outcome-unknown')).toBe(true)
+      } else expect(each.value).toBe(1)
+    }
+  })
+})
+
+describe('a list of a journal', () => {
+  it('changes once for each operation, and only behind the ending that was expected', async () => {
+    const { store, journal } = open()
+    const list = journal.list('c', 'items')
+    expect(await list.change({ operation: 'o1', add: [1, 2] })).toBe('changed')
+    expect(await list.change({ operation: 'o1', add: [1, 2] })).toBe('changed')
+    expect(await list.change({ operation: 'o1', add: [3] })).toBe('operation-conflict')
+    const other = openJournal({ store, name: 'mine' }).list('c', 'items')
+    expect(await other.change({ operation: 'o2', expects: [2], add: [3, 4] })).toBe('changed')
+    expect(await list.change({ operation: 'o2', expects: [2], add: [3, 4] })).toBe('changed')
+    expect(await list.change({ expects: [2], add: [5] })).toBe('suffix-mismatch')
+    expect(await list.read()).toEqual([1, 3, 4])
+    expect(await list.change({ clear: true, add: [9] })).toBe('changed')
+    expect(await other.read()).toEqual([9])
+  })
+
+  it('keeps changes of several processes at once apart', async () => {
+    const { store, journal } = open()
+    const lists = [journal, openJournal({ store, name: 'mine' })].map((each) => each.list('c', 'l'))
+    await lists[0]?.change({ add: [0] })
+    const outcomes = await Promise.all(
+      lists.map((list, index) => list.change({ expects: [0], add: [index + 1] })),
+    )
+    expect(outcomes.toSorted()).toEqual(['changed', 'suffix-mismatch'])
+    expect(await journal.list('c', 'l').read()).toHaveLength(1)
+  })
+
+  it('is erased with its conversation, which may begin again', async () => {
+    const { store, journal } = open()
+    await journal.list('c', 'l').change({ add: ['secret'] })
+    const other = openJournal({ store, name: 'mine' }).list('c', 'l')
+    expect(await other.read()).toEqual(['secret'])
+    await journal.delete('c')
+    expect(await other.read()).toEqual([])
+    await other.change({ add: ['new'] })
+    expect(await journal.list('c', 'l').read()).toEqual(['new'])
+  })
+
+  it.each<[string, () => unknown]>([
+    ['store', () => openJournal({ store: null as never, name: 'mine' })],
+    ['name', () => openJournal({ store: open().store, name: '' })],
+    ['key', () => open().journal.run('c', 5 as never)],
+    ['conversation', () => open().journal.list('', 'l')],
+  ])('names a wrong "%s"', (at, wrong) => {
+    expect(wrong).toThrow(expect.objectContaining({ code: 'invalid-option', at }))
+  })
+})
