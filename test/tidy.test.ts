@@ -490,5 +490,6 @@ function entryPoints(): readonly string[] {
     'packages/server/src/cli/main.ts',
     ...['examples/compact-in-your-agent.ts', 'examples/agent-openai.ts'],
     ...['examples/agent-ai-sdk.ts', 'examples/agent-cli.ts'],
+    ...['examples/durable-ai-sdk.ts', 'examples/openai-agents.ts'],
   ]
 }

@@ -56,6 +56,8 @@ async function findBroken(path: string, effects: readonly string[]): Promise<rea
   const asked = entries.filter(({ kind }) => kind === 'input').map(({ body }) => body ?? '')
   const orders = asked.map((body) => /order-\d/.exec(body)?.[0])
   if (orders.join() !== ORDERS.join()) findings.push(`recorded: ${orders.join()}`)
+  const made = entries.filter(({ kind }) => kind === 'assistant' || kind === 'result').length
+  if (made !== ORDERS.length * 3) findings.push(`recorded ${made} messages of models and tools`)
   findings.push(...(await store.verify({})).map((problem) => JSON.stringify(problem)))
   await store.close()
   return findings

@@ -93,6 +93,12 @@ describe('a turn that another loop ran', () => {
     const made = { response: { messages: [{ role: 'assistant' as const, content: 'Hello.' }] } }
     const recorded = await loop.session('ana').record({ key: 'k', input: 'Hi.', made })
     expect(recorded).toMatchObject({ kind: 'recorded' })
+    // Of several steps, 7 has only the last one's messages in its response.
+    const said = [...made.response.messages, { role: 'assistant' as const, content: 'Bye.' }]
+    await loop
+      .session('bo')
+      .record({ key: 'b', input: 'Hi.', made: { ...made, responseMessages: said } })
+    expect(await loop.session('bo').history()).toHaveLength(3)
   })
 
   it.each<[string, unknown]>([

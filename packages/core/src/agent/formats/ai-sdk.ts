@@ -29,8 +29,12 @@ export const aiSdk: Format<AiSdk> = /* @__PURE__ */ makeFormat<AiSdk>({
     }
   },
   itemsOf(reply) {
-    const { response } = reply as { readonly response?: { readonly messages?: unknown } }
-    const messages = Array.isArray(reply) ? reply : response?.messages
+    const { response, responseMessages } = reply as {
+      readonly response?: { readonly messages?: unknown }
+      readonly responseMessages?: unknown
+    }
+    // Of several steps, 7 has all messages here, and in `response` those of the last one.
+    const messages = Array.isArray(reply) ? reply : (responseMessages ?? response?.messages)
     return Array.isArray(messages) ? messages.filter((message) => !isRejection(message)) : null
   },
 })
