@@ -12,7 +12,10 @@ export interface AiSdk {
   readonly request: { system?: string; messages: ModelMessage[] }
   /** The result of `generateText`, or `{ response: await stream.response }`. */
   readonly reply:
-    | { readonly response: { readonly messages: readonly ResponseMessage[] } }
+    | {
+        readonly response: { readonly messages: readonly ResponseMessage[] }
+        readonly responseMessages?: readonly ResponseMessage[]
+      }
     | readonly ResponseMessage[]
 }
 

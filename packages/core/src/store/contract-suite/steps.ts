@@ -3,6 +3,8 @@ import { entryNumber } from '../../base/ids.ts'
 import { expectKind, replyTo, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
+export { unanswered } from './unanswered.ts'
+
 export const steps: readonly StoreCase[] = [
   {
     name: 'a reply that ends the turn settles its mail and sends its replies [I3, I31]',

@@ -16,8 +16,7 @@ import { portability } from './portability.ts'
 import { recovery } from './recovery.ts'
 import { rankings, searches } from './searches.ts'
 import { settings } from './settings.ts'
-import { steps } from './steps.ts'
-import { unanswered } from './unanswered.ts'
+import { steps, unanswered } from './steps.ts'
 
 /**
  * The contract of every engine, as cases that need no test runner: give each a bench of its own,
