@@ -5,10 +5,10 @@ import { callKey } from '#core/session/step'
 
 /**
  * Something an agent can do. A tool is called only for a call that is already in the transcript. It
- * answers with a value, also for failure: what it throws is a programmer's error.
+ * answers with a value, even for a failure: an exception is a programmer's error.
  *
- * A tool never writes to a transcript. What it wants changed in its own session (tasks, pins) or in
- * another (a message) it admits as mail under the call's key, so that a repetition changes nothing.
+ * A tool never writes to a transcript. It admits changes in its own session (tasks, pins) or in
+ * another (a message) as mail under the call's key, so that a repetition changes nothing.
  */
 export interface Tool {
   readonly name: string

@@ -3,11 +3,10 @@ import { type Outcome, prospectOf } from '../outcomes/outcome.ts'
 
 /**
  * Whether a call is tried again, when, and where. This is the only place that decides it; below it
- * every call is one request, above it nobody repeats.
+ * every call is one request, above it nothing is retried.
  *
- * All tries together have one deadline. What is split among them is the waiting: each try may be
- * silent only so long that the others still have their share, while one that is being answered has
- * all the time that is left.
+ * All tries share one deadline. Only the waiting is divided: each try may be silent only as long as
+ * the others still have their share, while a try that is being answered has all the remaining time.
  */
 export interface Situation {
   readonly outcome: Outcome

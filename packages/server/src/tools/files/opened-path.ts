@@ -2,12 +2,11 @@ import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
 
 /**
- * Where an opened file really is. A path is judged after it was opened, by what was opened: between
- * a look and an open anybody may put a symbolic link in the way.
+ * Where an opened file really is. A path is checked after it was opened, by the opened file:
+ * between a check and an open, another program could insert a symbolic link.
  *
- * Linux tells the path of an open file. Elsewhere (macOS, Windows) the path is resolved and must lead
- * to the very file that is open, seen twice; what is swapped to and fro in between shows as another
- * inode.
+ * Linux reports the path of an open file. Elsewhere (macOS, Windows) the path is resolved twice and
+ * must lead to the open file; a swap in between shows as another inode.
  */
 export async function openedPath(handle: FileHandle, path: string): Promise<string | null> {
   if (process.platform === 'linux') {

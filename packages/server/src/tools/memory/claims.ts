@@ -2,12 +2,13 @@ import { wordsOf } from '#core/store/search/words'
 import { COMMON } from './common-words.ts'
 
 /**
- * Notes that claim a gap: "I have no record of the deploy", "I never received the sign-off", "another
- * session of myself did it", "idle, nothing came in". Written down, such a note makes an agent deny for
- * ever what its own transcript holds; so the claim is checked before it is believed.
+ * Notes that claim a gap: "I have no record of the deploy", "I never received the sign-off",
+ * "another session of myself did it", "idle, nothing came in". Once stored, such a note makes an
+ * agent deny forever what its own transcript contains, so the claim is checked first.
  *
- * A claim denies a memory, a message or a deed of the agent's own, in any of the languages below. What
- * a note denies of others ("the customer never received the parcel") or of the world is no such claim.
+ * A claim denies a memory, a message or an action of the agent itself, in any of the languages
+ * below. Denials about others ("the customer never received the parcel") or the world are not
+ * claims.
  */
 export interface Claim {
   /** Of what is said to be missing. */

@@ -3,9 +3,9 @@ import { clip, oneLine } from '#core/base/line'
 
 /**
  * Which lines of a program's output are worth a notification, and when. Patterns run in linear time
- * (RE2). A program that matches all the time tells rarely and says how much it left out.
+ * (RE2). A program that matches constantly notifies rarely and says how much it left out.
  *
- * Pure but for its own count: lines and moments in, notices out.
+ * Pure except for its own count: lines and times in, notices out.
  */
 export interface NoticeLimits {
   /** The least time between two notices of one program. */
