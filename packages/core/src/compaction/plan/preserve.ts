@@ -50,7 +50,26 @@ export function preserveUserMessages(request: PreserveRequest): Preserved {
     (least, next) => (next.dropped < least.dropped ? next : least),
     distinct.length === all.length ? whole : within(user),
   )
-  return { ...best, dropped: best.dropped + all.length - distinct.length }
+  const repeated = all.filter((each) => !distinct.includes(each))
+  return withRepeated(request, best, repeated)
+}
+
+/** What the others leave goes to those that a newer one repeats, newest first. */
+function withRepeated(
+  { plan, countMessage }: PreserveRequest,
+  { messages, dropped }: Preserved,
+  repeated: readonly PreservedMessage[],
+): Preserved {
+  const cost = ({ message }: PreservedMessage) => countMessage(message) + TITLE_TOKENS
+  let left = messages.reduce((space, each) => space - cost(each), plan.allotment.user)
+  const added: PreservedMessage[] = []
+  for (const each of repeated.map(withoutHost)) {
+    if (cost(each) > left) break
+    left -= cost(each)
+    added.push(each)
+  }
+  const kept = [...messages, ...added].sort((a, b) => a.number - b.number)
+  return { messages: kept, dropped: dropped + repeated.length - added.length }
 }
 
 /** Newest first; an answered request is left out where a newer one says the same but for figures. */
