@@ -290,6 +290,16 @@ describe('throughline tokens', () => {
     expect(lines(rotated)[0]).toMatchObject({ principal: 'page', scopes: ['read'] })
     expect(await place.run(['tokens', 'revoke', 'page', ...at])).toMatchObject({ exitCode: 0 })
     expect(await place.run(['tokens', 'revoke', 'page', ...at])).toMatchObject({ exitCode: 2 })
+    for (const label of ['status page', 'status page', 'other']) {
+      await place.run(['tokens', 'create', '--label', label, ...at])
+    }
+    const byLabel = await place.run(['tokens', 'revoke', '--label', 'status page', ...at])
+    expect(byLabel.stderr.match(/was revoked/g)).toHaveLength(2)
+    const left = lines(await place.run(['tokens', 'list', '--json', ...at]))
+    expect(left.map(({ label }) => label)).not.toContain('status page')
+    expect(await place.run(['tokens', 'revoke', '--label', 'nobody', ...at])).toMatchObject({
+      exitCode: 2,
+    })
   })
 })
 

@@ -96,7 +96,7 @@ async function call(url: string, path: string, init: Init): Promise<Answered> {
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
   })
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.includes('json') === true
+  const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '')
   const json = isJson ? JSON.parse(text) : undefined
   return { status: response.status, headers: response.headers, text, json }
 }

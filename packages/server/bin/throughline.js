@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
+import { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -19,6 +20,7 @@ const program = process.platform === 'win32' ? 'node.exe' : 'node'
 const ownNode = join(modules ?? root, 'node', 'bin', program)
 
 if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) {
+  if (process.env.THROUGHLINE_RESTARTED !== undefined) endWithParent()
   const source = join(root, 'src', 'cli', 'main.ts')
   // Removing types and compiling is most of the start. Where the folder cannot be written, nothing is kept.
   const cache = join(modules ?? root, '.cache', 'throughline')
@@ -39,21 +41,39 @@ if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) {
 
 function restart() {
   const child = spawn(ownNode, process.argv.slice(1), {
-    stdio: 'inherit',
+    // The child sees the end of the pipe when this process ends, however it ends.
+    stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
     // If that Node is too old as well, say so instead of starting again and again.
     env: { ...process.env, THROUGHLINE_RESTARTED: '1' },
   })
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
-  for (const signal of signals) process.on(signal, () => child.kill(signal))
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
+  // A terminal sends Ctrl-C to both processes; a second one would end the child without order.
+  const isOnTerminal = process.stdin.isTTY === true
+  for (const signal of signals) {
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !isOnTerminal) child.kill(signal)
+    })
+  }
+  child.stdio[3].on('error', () => {}) // the child has ended
   child.on('error', (error) => {
     process.stderr.write(`throughline could not start ${ownNode}: ${error.message}\n`)
     process.exitCode = 1
   })
   child.on('exit', (code, signal) => {
+    child.stdio[3].destroy()
     if (signal === null) process.exitCode = code
     else {
       for (const name of signals) process.removeAllListeners(name)
       process.kill(process.pid, signal)
     }
   })
+}
+
+/** Ends this process in order once the process that started it is gone. */
+function endWithParent() {
+  delete process.env.THROUGHLINE_RESTARTED // not for the programs that this one starts
+  const end = () => process.kill(process.pid, 'SIGTERM')
+  const pipe = new Socket({ fd: 3 }).on('error', () => {}).on('close', end)
+  pipe.resume()
+  pipe.unref()
 }

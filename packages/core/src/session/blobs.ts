@@ -1,6 +1,7 @@
 import type { SessionId } from '../base/ids.ts'
 import type { BlobSource, Message, Part, UserPart } from '../message/message.ts'
 import type { Store } from '../store/contract.ts'
+import type { BlobRow } from '../store/rows.ts'
 
 /**
  * Images and files are kept once per session, by their hash, beside the transcript (decision 26).
@@ -44,9 +45,17 @@ export async function shelve(
   return { kind: 'shelved', parts: shelved, hashes }
 }
 
+/** Where the bytes come from: a store, or a session that is read over the network. */
+export interface BlobReads {
+  findBlob(query: {
+    sessionId: SessionId
+    hash: string
+  }): Promise<Pick<BlobRow, 'mediaType' | 'bytes'> | undefined>
+}
+
 /** The messages with bytes in place of references; a note replaces a missing blob. */
 export async function unshelve(
-  store: Pick<Store, 'findBlob'>,
+  store: BlobReads,
   sessionId: SessionId,
   messages: readonly Message[],
 ): Promise<readonly Message[]> {
@@ -62,11 +71,7 @@ export async function unshelve(
   )
 }
 
-async function withBytes(
-  store: Pick<Store, 'findBlob'>,
-  sessionId: SessionId,
-  part: Part,
-): Promise<Part> {
+async function withBytes(store: BlobReads, sessionId: SessionId, part: Part): Promise<Part> {
   const hash = hashIn(part)
   if (hash === undefined) return part
   const blob = await store.findBlob({ sessionId, hash })

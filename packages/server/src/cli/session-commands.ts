@@ -21,6 +21,7 @@ export const SESSION_COMMANDS: Readonly<Record<'talk' | 'look' | 'keep', Command
     backup: async () => (await import('./commands/backup/backup.ts')).backupCommand(),
     export: async () => (await import('./commands/export/export.ts')).exportCommand(),
     import: async () => (await import('./commands/import/import.ts')).importCommand(),
+    rename: async () => (await import('./commands/rename/rename.ts')).renameCommand(),
     purge: async () => (await import('./commands/purge/purge.ts')).purgeCommand(),
   },
 }

@@ -109,6 +109,8 @@ export interface Session {
   reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null>
   events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent>
 
+  /** Gives it another title; null or blank removes it. */
+  rename(title: string | null): Promise<Renamed>
   /** JSON lines that `import` takes. */
   exportLines(): AsyncIterable<string>
   /** Removes the bodies for good: of these entries, or of the whole session. */
@@ -189,11 +191,20 @@ export type Purged =
   | { readonly kind: 'asked'; readonly entries: number; readonly mail: readonly MailNumber[] }
   | { readonly kind: 'unknown' }
 
+export type Renamed =
+  | { readonly kind: 'done' | 'unknown' | 'gone' | 'superseded' }
+  | { readonly kind: 'too-long'; readonly limit: number }
+
 export interface SessionQuery {
   readonly agent?: string
+  /** Continues behind this session, in the same order. */
   readonly after?: SessionId
   readonly limit: number
+  /** Newest first by their last entry or by their creation; default: in the order of ids. */
+  readonly sort?: SessionSort
 }
+
+export type SessionSort = 'active' | 'created' | 'id'
 
 export interface SessionSummary {
   readonly id: SessionId

@@ -73,7 +73,12 @@ export interface EndpointContext {
 
 export type EndpointResponse =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Headers }
-  | { readonly status: number; readonly text: string; readonly type: string }
+  | {
+      readonly status: number
+      readonly text: string
+      readonly type: string
+      readonly headers?: Headers
+    }
   | { readonly status: 200; readonly events: AsyncIterable<RuntimeEvent> }
 type Headers = Readonly<Record<string, string>>
 

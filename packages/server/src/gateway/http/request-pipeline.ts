@@ -233,7 +233,8 @@ export class RequestPipeline {
       openStream(outgoing, headers)
       await this.#parts.streams.send(outgoing, answer.events, isUnchanged)
     } else if ('text' in answer) {
-      writeAnswer(outgoing, answer.status, { ...headers, 'content-type': answer.type }, answer.text)
+      const all = { ...headers, ...answer.headers, 'content-type': answer.type }
+      writeAnswer(outgoing, answer.status, all, answer.text)
     } else if (answer.body === undefined) {
       writeAnswer(outgoing, answer.status, { ...headers, ...answer.headers }, null)
     } else {

@@ -24,8 +24,49 @@ export async function listSummaries(
   query: SessionQuery,
   waitOf: WaitOf,
 ): Promise<readonly SessionSummary[]> {
-  const rows = await store.listSessions(query)
+  const { sort = 'id', ...page } = query
+  const rows = sort === 'id' ? await store.listSessions(page) : await listNewest(store, sort, page)
   return await Promise.all(rows.map((row) => readSummary(store, row, waitOf)))
+}
+
+/** Reads the row and the last entry of every session, and the summaries of one page alone. */
+async function listNewest(
+  store: Store,
+  sort: 'active' | 'created',
+  { agent, after, limit }: SessionQuery,
+): Promise<readonly SessionRow[]> {
+  const dated: { readonly row: SessionRow; readonly at: number }[] = []
+  for await (const row of allRows(store, agent)) {
+    dated.push({ row, at: sort === 'created' ? row.createdAt : await activeAt(store, row) })
+  }
+  dated.sort((a, b) => b.at - a.at || (a.row.id < b.row.id ? -1 : 1))
+  const from = after === undefined ? 0 : dated.findIndex(({ row }) => row.id === after) + 1
+  return dated.slice(from, from + limit).map(({ row }) => row)
+}
+
+async function activeAt(store: Store, { id, tail, createdAt, state }: SessionRow): Promise<number> {
+  if (state === 'gone' || tail === 0) return createdAt
+  try {
+    const [last] = await store.readEntries({ sessionId: id, from: tail, to: tail })
+    return last?.at ?? createdAt
+  } catch (error) {
+    // A damaged session is still listed.
+    if (error instanceof DamagedRowError) return createdAt
+    throw error
+  }
+}
+
+async function* allRows(store: Store, agent: string | undefined): AsyncGenerator<SessionRow> {
+  let after: SessionId | undefined
+  do {
+    const rows: readonly SessionRow[] = await store.listSessions({
+      ...(agent !== undefined && { agent }),
+      ...(after !== undefined && { after }),
+      limit: LIST_MAX,
+    })
+    yield* rows
+    after = rows.length < LIST_MAX ? undefined : rows.at(-1)?.id
+  } while (after !== undefined)
 }
 
 /** Ranks all sessions together. A damaged one does not hide the others; `health` reports it. */
@@ -35,19 +76,10 @@ export async function searchAll(
 ): Promise<readonly Found[]> {
   const wanted = sessionIds === undefined ? null : new Set(sessionIds)
   const sessions = new Map<SessionId, SessionRow>()
-  let after: SessionId | undefined
-  do {
-    const rows: readonly SessionRow[] = await store.listSessions({
-      ...(agent !== undefined && { agent }),
-      ...(after !== undefined && { after }),
-      limit: LIST_MAX,
-    })
-    for (const row of rows) {
-      const isWanted = (wanted?.has(row.id) ?? true) && (scope ?? row.scope) === row.scope
-      if (isWanted) sessions.set(row.id, row)
-    }
-    after = rows.length < LIST_MAX ? undefined : rows.at(-1)?.id
-  } while (after !== undefined)
+  for await (const row of allRows(store, agent)) {
+    const isWanted = (wanted?.has(row.id) ?? true) && (scope ?? row.scope) === row.scope
+    if (isWanted) sessions.set(row.id, row)
+  }
   return await searchEntries(store, sessions, { ...query, neighbours: 0 })
 }
 

@@ -14,7 +14,7 @@ import type { EventHub } from '#core/session/events/event-hub'
 import { type Preview, previewCompaction } from '#core/session/preview'
 import { type ControlEnd, controlOutcome } from '#core/session/view/control-outcome'
 import { entryView, waitForReply } from '#core/session/view/transcript'
-import { LIST_MAX } from '#core/store/bounds'
+import { LIST_MAX, TITLE_MAX } from '#core/store/bounds'
 import { InvalidRequestError, UnknownSessionError } from '#core/store/errors'
 import type { BusyPolicy, MailState, SessionRow } from '#core/store/rows'
 import type {
@@ -28,6 +28,7 @@ import type {
   NewMessage,
   PinView,
   Purged,
+  Renamed,
   Reply,
   SearchRequest,
   Session,
@@ -257,6 +258,14 @@ export class SessionHandle implements Session {
 
   exportLines(): AsyncIterable<string> {
     return this.#deps.store.exportSession(this.id)
+  }
+
+  async rename(title: string | null): Promise<Renamed> {
+    const text = title?.replaceAll(/\s+/g, ' ').trim() ?? ''
+    if (text.length > TITLE_MAX) return { kind: 'too-long', limit: TITLE_MAX }
+    const { store } = this.#deps
+    const { kind } = await store.setTitle({ sessionId: this.id, title: text === '' ? null : text })
+    return { kind }
   }
 
   async purge(request: { entries: readonly number[] | 'all'; reason: string }): Promise<Purged> {

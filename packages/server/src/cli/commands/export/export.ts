@@ -1,12 +1,17 @@
 import { Command, Option } from 'commander'
 import { parseSnapshotName, type SessionId, type SnapshotName, snapshotName } from '#core/base/ids'
 import type { ReadStore } from '#core/store/contract'
+import {
+  EXPORT_NAMES,
+  type ExportForm,
+  exportSession,
+} from '../../../gateway/text/export-session.ts'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { Runtime } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { requireNamed } from '../../named-session.ts'
+import { requireNamed, unknownSession } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { countText } from '../../terminal/format.ts'
 import { writeOutput, writeStream } from '../../terminal/output.ts'
@@ -14,22 +19,29 @@ import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 
 interface ExportFlags extends StoreFlags {
   readonly output: string
-  readonly to?: 'hermes'
+  readonly to?: 'hermes' | ExportForm
   readonly json?: true
 }
 
 export function exportCommand(): Command {
   const command = new Command('export')
-    .summary('write one session as JSON lines for `import`, or for Hermes')
+    .summary('write one session as JSON lines for `import`, for people, or for another program')
     .description(
       'Writes one whole session as JSON lines: transcript, mailbox, waiting replies and ' +
         'attachments. Another store imports it under the same id. With --to hermes it becomes a new ' +
-        'state.db in which Hermes continues the conversation. A snapshot (ID.snapshot.N) is ' +
+        'state.db in which Hermes continues the conversation. --to markdown and --to html write the ' +
+        'whole transcript for people; --to claude-code, codex and openai-chat write what the model sees ' +
+        'now, as a file of that format. A snapshot (ID.snapshot.N) is ' +
         'exported for reading, with its entries and its context; no store imports it. Only reads.',
     )
     .argument('<session>', 'its id, a unique prefix of it, or a snapshot: ID.snapshot.N')
     .option('-o, --output <file>', 'write to this file instead of standard output', '-')
-    .addOption(new Option('--to <program>', 'write it for this program').choices(['hermes']))
+    .addOption(
+      new Option('--to <form>', 'write it for people, or for this program').choices([
+        'hermes',
+        ...EXPORT_NAMES,
+      ]),
+    )
     .option('--json', 'with --to: print the result as JSON')
     .action(async (id: string, flags: ExportFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
@@ -43,7 +55,14 @@ export function exportCommand(): Command {
           return await write(flags.output, snapshotLines(runtime, name), `Snapshot ${id}`)
         }
         if (flags.to === 'hermes') return await toHermes(named, store, flags)
-        return await write(flags.output, runtime.session(named).exportLines(), `Session ${named}`)
+        const session = runtime.session(named)
+        const { to } = flags
+        if (to === undefined) {
+          return await write(flags.output, session.exportLines(), `Session ${named}`)
+        }
+        const summary = await session.summary()
+        if (summary === undefined) throw unknownSession(named)
+        return await write(flags.output, exportSession(session, summary, to), `Session ${named}`)
       })
     })
   return withHelp(addStoreOptions(command), {
@@ -55,6 +74,7 @@ export function exportCommand(): Command {
     examples: [
       'throughline export build-7 -o build-7.jsonl',
       'throughline export build-7 | throughline import - --store other.db',
+      'throughline export build-7 --to html -o build-7.html',
       'throughline export build-7 --to hermes -o state.db',
       'throughline export build-7.snapshot.57 -o before-57.jsonl',
     ],

@@ -1,7 +1,7 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { sessionId } from '#core/base/ids'
 import type { StoreFlags } from '../../../host/flags.ts'
-import type { Runtime, SessionSummary } from '../../../runtime/runtime.ts'
+import type { Runtime, SessionSort, SessionSummary } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
@@ -15,16 +15,22 @@ interface SessionsFlags extends StoreFlags {
   readonly agent?: string
   readonly after?: string
   readonly limit: number
+  readonly sort: SessionSort
   readonly json?: true
 }
 
 export function sessionsCommand(): Command {
   const command = new Command('sessions')
     .summary('list sessions: context, state, waiting messages')
-    .description('Lists the sessions of a store, in the order of their ids. Only reads.')
+    .description('Lists the sessions of a store, the last active first. Only reads.')
     .option('--agent <name>', 'only this agent’s sessions')
     .option('--after <session>', 'continue after this session')
     .addOption(countOption('--limit <n>', 'the most to list', { min: 1, max: 1_000 }).default(100))
+    .addOption(
+      new Option('--sort <order>', 'newest first by last entry or by creation, or by id')
+        .choices(['active', 'created', 'id'])
+        .default('active'),
+    )
     .option('--json', 'print one JSON object per line')
     .action(async (flags: SessionsFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
@@ -44,9 +50,9 @@ export function sessionsCommand(): Command {
 }
 
 async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<number> {
-  const { agent, after, limit, json } = flags
+  const { agent, after, limit, sort, json } = flags
   const found = await runtime.listSessions({
-    limit,
+    ...{ limit, sort },
     ...(agent !== undefined && { agent }),
     ...(after !== undefined && { after: sessionId(after) }),
   })

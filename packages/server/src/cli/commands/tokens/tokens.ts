@@ -270,13 +270,16 @@ function revokeCommand(): Command {
       'Ends an access token, in every process: new requests are refused within two seconds, and ' +
         'open event streams deliver nothing more.',
     )
-    .argument('<token>', 'its name, as `list` shows it')
-    .action(async (id: string, flags: StoreFlags) => {
+    .argument('[token]', 'its id, as `list` shows it')
+    .option('--label <text>', 'every token with exactly this label instead')
+    .action(async (id: string | undefined, flags: RevokeFlags) => {
       const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
       process.exitCode = await withStoreRuntime(flags, async ({ store }) => {
-        const outcome = await store.removeToken({ id: parseId(id) })
-        if (outcome.kind === 'unknown') throw unknownToken(id)
-        printNotice(`Token ${id} was revoked.`)
+        for (const token of await revokedIds(store, id, flags)) {
+          const outcome = await store.removeToken({ id: token })
+          if (outcome.kind === 'unknown') throw unknownToken(token)
+          printNotice(`Token ${token} was revoked.`)
+        }
         return EXIT.done
       })
     })
@@ -286,8 +289,29 @@ function revokeCommand(): Command {
       [EXIT.failed, 'the store is busy or cannot be reached now'],
       [EXIT.usage, 'wrong usage, or no such token'],
     ],
-    examples: ['throughline tokens revoke 1f0c44ab'],
+    examples: [
+      'throughline tokens revoke 1f0c44ab',
+      'throughline tokens revoke --label "status page"',
+    ],
   })
+}
+
+interface RevokeFlags extends StoreFlags {
+  readonly label?: string
+}
+
+async function revokedIds(
+  store: Store,
+  id: string | undefined,
+  { label }: RevokeFlags,
+): Promise<readonly string[]> {
+  if ((id === undefined) === (label === undefined)) {
+    throw new UsageError('Name one token by its id, or several by --label.')
+  }
+  if (id !== undefined) return [parseId(id)]
+  const labelled = (await store.listTokens()).filter((token) => token.label === label)
+  if (labelled.length > 0) return labelled.map((token) => token.id)
+  throw new UsageError('No token has this label; `tokens list` shows the labels.')
 }
 
 function parseId(text: string): string {

@@ -4,12 +4,14 @@ import { eventEndpoints } from './events.ts'
 import { hookEndpoints } from './hooks.ts'
 import { messageEndpoints } from './messages.ts'
 import { operatingEndpoints } from './operating.ts'
+import { sessionCareEndpoints } from './session-care.ts'
 import { sessionEndpoints } from './sessions.ts'
 import { usageEndpoints } from './usage.ts'
 
 /** Every route of the server. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...sessionEndpoints,
+  ...sessionCareEndpoints,
   ...messageEndpoints,
   ...compactionEndpoints,
   ...usageEndpoints,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { SessionId } from '#core/base/ids'
-import type { Runtime, Session, SessionSummary } from '../../../runtime/runtime.ts'
+import type { Runtime, Session, SessionQuery, SessionSummary } from '../../../runtime/runtime.ts'
 import type { Principal } from '../access/access.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
@@ -64,20 +64,21 @@ export const sessionEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/v1/sessions',
-    summary: 'List sessions, by id',
+    summary: 'List sessions, by id, or newest first with `sort`',
     scope: 'read',
     query: z.strictObject({
       agent: name.optional(),
       after: sessionIdText.optional(),
       limit: pageSize(PAGE_MAX),
+      sort: z.enum(['active', 'created', 'id']).optional(),
     }),
     answers: { 200: { description: 'A page; `next` continues it', schema: sessionList } },
     problems: [],
-    async run({ query: { agent, after, limit = PAGE }, principal }, { runtime }) {
+    async run({ query: { agent, after, limit = PAGE, sort = 'id' }, principal }, { runtime }) {
       const asked = {
         ...(agent !== undefined && { agent }),
         ...(after !== undefined && { after }),
-        limit,
+        ...{ limit, sort },
       }
       const sessions =
         principal.sessions === null
@@ -244,12 +245,18 @@ async function findReadable(
 async function listAllowed(
   runtime: Runtime,
   allowed: NonNullable<Principal['sessions']>,
-  query: { readonly agent?: string; readonly after?: SessionId; readonly limit: number },
+  query: SessionQuery,
 ): Promise<readonly SessionSummary[]> {
-  const ids = [...allowed].filter((id) => query.after === undefined || id > query.after).sort()
+  const { sort = 'id', after, limit } = query
+  const ids = [...allowed].sort()
   const all = await Promise.all(ids.map((id) => runtime.session(id as SessionId).summary()))
-  return all
+  const known = all
     .filter((summary) => summary !== undefined)
     .filter(({ agent }) => query.agent === undefined || agent === query.agent)
-    .slice(0, query.limit)
+  if (sort === 'id') return known.filter(({ id }) => id > (after ?? '')).slice(0, limit)
+  const timeOf = (summary: SessionSummary) =>
+    sort === 'active' ? summary.activeAt : summary.createdAt
+  const newest = known.toSorted((a, b) => timeOf(b) - timeOf(a))
+  const from = newest.findIndex(({ id }) => id === after) + 1
+  return newest.slice(from, from + limit)
 }

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { EXPORT_FORMS, EXPORT_NAMES, exportSession } from '../../text/export-session.ts'
+import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
+import { HttpProblem } from '../problems.ts'
+import { findSummary, ofSession } from './sessions.ts'
+
+/** Renaming, exporting and deleting a session. */
+
+/** A longer one is written by the command, which needs no memory for it. */
+const EXPORT_ENTRIES_MAX = 20_000
+const TITLE_MAX = 200
+
+export const sessionCareEndpoints: readonly Endpoint[] = [
+  endpoint({
+    method: 'put',
+    path: '/v1/sessions/{id}/title',
+    summary: 'Give a session another title; null removes it',
+    scope: 'write',
+    params: ofSession,
+    body: z.strictObject({ title: z.string().max(TITLE_MAX).nullable() }),
+    answers: { 204: { description: 'Renamed' } },
+    problems: ['unknown-session', 'gone', 'unavailable'],
+    async run({ params, body }, edge) {
+      const { kind } = await sessionAt(edge, params).rename(body.title)
+      switch (kind) {
+        case 'done':
+          return { status: 204 }
+        case 'unknown':
+          throw new HttpProblem('unknown-session')
+        case 'gone':
+          throw new HttpProblem('gone')
+        case 'superseded':
+          throw new HttpProblem('unavailable')
+        case 'too-long':
+          throw new HttpProblem('invalid')
+        default:
+          return kind satisfies never
+      }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/export',
+    summary: 'The session for people (markdown, html) or for another program',
+    scope: 'read',
+    params: ofSession,
+    query: z.strictObject({ to: z.enum(EXPORT_NAMES) }),
+    answers: { 200: { description: 'A file of that form', type: 'text/plain' } },
+    problems: ['unknown-session', 'gone', 'too-large'],
+    async run({ params, query: { to } }, edge) {
+      const session = sessionAt(edge, params)
+      const summary = await findSummary(edge.runtime, params.id)
+      if (summary.state === 'gone') throw new HttpProblem('gone')
+      if (summary.entries > EXPORT_ENTRIES_MAX) {
+        const detail = `It has more than ${EXPORT_ENTRIES_MAX} entries; use \`throughline export\`.`
+        throw new HttpProblem('too-large', { detail })
+      }
+      let text = ''
+      for await (const piece of exportSession(session, summary, to)) text += piece
+      const { type, extension } = EXPORT_FORMS[to]
+      // Never shown as a page of this origin.
+      const headers = { 'content-disposition': `attachment; filename="${params.id}.${extension}"` }
+      return { status: 200, text, type, headers }
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/sessions/{id}',
+    summary: 'Delete a session for good: its text is removed, and its id is never used again',
+    scope: 'write',
+    params: ofSession,
+    answers: {
+      202: {
+        description: 'Asked of the process that holds the session',
+        schema: z.strictObject({ sessionId: z.string() }),
+      },
+      204: { description: 'Deleted, also when it was before' },
+    },
+    problems: ['unknown-session'],
+    async run({ params }, edge) {
+      const purged = await sessionAt(edge, params).purge({ entries: 'all', reason: 'deleted' })
+      if (purged.kind === 'unknown') throw new HttpProblem('unknown-session')
+      if (purged.kind === 'asked') return { status: 202, body: { sessionId: params.id } }
+      return { status: 204 }
+    },
+  }),
+]

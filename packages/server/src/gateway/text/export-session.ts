@@ -1,0 +1,124 @@
+import type { JsonValue } from '#core/base/json'
+import { codecOf } from '#core/message/formats/all'
+import type { Message } from '#core/message/message'
+import { textOf } from '#core/message/text'
+import { unshelve } from '#core/session/blobs'
+import type { Session, SessionSummary, TranscriptEntry } from '../../runtime/runtime.ts'
+import { documentHtml, markdownHtml } from './html.ts'
+
+/**
+ * A session for people (Markdown, HTML: the whole transcript) or for another program (what the model
+ * sees now: the handoff and the messages since, so that the program can continue from there).
+ */
+export const EXPORT_FORMS = {
+  markdown: { type: 'text/markdown; charset=utf-8', extension: 'md' },
+  html: { type: 'text/html; charset=utf-8', extension: 'html' },
+  'claude-code': { type: 'application/x-ndjson', extension: 'jsonl' },
+  codex: { type: 'application/x-ndjson', extension: 'jsonl' },
+  'openai-chat': { type: 'application/json', extension: 'json' },
+} as const
+
+export type ExportForm = keyof typeof EXPORT_FORMS
+
+export const EXPORT_NAMES = Object.keys(EXPORT_FORMS) as [ExportForm, ...ExportForm[]]
+
+/** Piece by piece: a transcript need not fit into memory. */
+export async function* exportSession(
+  session: Session,
+  summary: SessionSummary,
+  form: ExportForm,
+): AsyncGenerator<string> {
+  switch (form) {
+    case 'markdown':
+      yield `# ${headingOf(summary)}\n\n${factsOf(summary)}\n`
+      for await (const entry of entriesOf(session, summary.entries)) yield entryMarkdown(entry)
+      return
+    case 'html':
+      yield* documentHtml(headingOf(summary), factsOf(summary), htmlEntries(session, summary))
+      return
+    case 'claude-code':
+    case 'codex':
+    case 'openai-chat':
+      yield foreignText(form, await contextMessages(session))
+      return
+    default:
+      form satisfies never
+  }
+}
+
+function headingOf({ title, id }: SessionSummary): string {
+  return (title ?? id).replaceAll(/\s+/g, ' ')
+}
+
+function factsOf({ id, agent, createdAt, entries }: SessionSummary): string {
+  return `Session ${id} of ${agent}, begun ${new Date(createdAt).toISOString()}, ${entries} entries.`
+}
+
+const PAGE = 200
+
+async function* entriesOf(session: Session, tail: number): AsyncGenerator<TranscriptEntry> {
+  for (let from = 1; from <= tail; from += PAGE) {
+    yield* (await session.transcript({ from, to: Math.min(tail, from + PAGE - 1) })) ?? []
+  }
+}
+
+async function* htmlEntries(session: Session, summary: SessionSummary): AsyncGenerator<string> {
+  for await (const entry of entriesOf(session, summary.entries)) {
+    const text = entryMarkdown(entry)
+    if (text !== '') yield markdownHtml(text)
+  }
+}
+
+/** Empty: the entry holds nothing that was said, such as a change of settings. */
+function entryMarkdown(entry: TranscriptEntry): string {
+  const said = saidIn(entry)
+  if (said === null) return ''
+  const at = new Date(entry.at).toISOString().replace('T', ' ').slice(0, 16)
+  return `\n### ${said.who} · ${at}\n\n${said.text}\n`
+}
+
+function saidIn({ kind, message, body }: TranscriptEntry): { who: string; text: string } | null {
+  switch (kind) {
+    case 'input':
+      return { who: 'User', text: message === null ? '_Erased._' : textOf(message) }
+    case 'assistant':
+      return { who: 'Agent', text: message === null ? '_Erased._' : textOf(message) }
+    case 'result':
+      return { who: 'Tool result', text: message === null ? '_Erased._' : fenced(textOf(message)) }
+    case 'compaction': {
+      const summary = typeof body === 'object' ? body?.['summary'] : undefined
+      return { who: 'Compaction', text: typeof summary === 'string' ? summary : '_Erased._' }
+    }
+    default:
+      return null
+  }
+}
+
+/** With a fence that is longer than any inside. */
+function fenced(text: string): string {
+  let [longest, run] = [2, 0]
+  for (const character of text) {
+    run = character === '`' ? run + 1 : 0
+    if (run > longest) longest = run
+  }
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}\n${text}\n${fence}`
+}
+
+/** With the bytes of images and files, which a session keeps beside its entries. */
+async function contextMessages(session: Session): Promise<readonly Message[]> {
+  const context = await session.context({})
+  const findBlob: Parameters<typeof unshelve>[0]['findBlob'] = async ({ hash }) => {
+    const blob = await session.blob(hash)
+    return blob && { mediaType: blob.mediaType, bytes: Buffer.from(blob.data, 'base64') }
+  }
+  const messages = (context?.messages ?? []).filter(({ role }) => role !== 'system')
+  return await unshelve({ findBlob }, session.id, messages)
+}
+
+function foreignText(form: 'claude-code' | 'codex' | 'openai-chat', messages: readonly Message[]) {
+  const codec = codecOf(form)
+  const document = codec.format({ format: form, messages, notes: [] })
+  if (codec.framing === 'json') return `${JSON.stringify(document, null, 2)}\n`
+  return (document as readonly JsonValue[]).map((line) => `${JSON.stringify(line)}\n`).join('')
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CODECS } from '../../packages/core/src/message/formats/all.ts'
+import { mintToken } from '../../packages/server/src/gateway/http/access/access.ts'
+import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
+import { openPlace, type Place } from './http-place.ts'
+
+/** Renaming, exporting and deleting sessions, and their order. */
+
+let place: Place
+beforeAll(async () => {
+  place = await openPlace()
+})
+afterAll(() => place.close())
+
+const ask = async (id: string, text: string) => {
+  const path = `/v1/sessions/${id}/messages?wait=reply`
+  const answer = await place.call(path, { method: 'POST', body: { text } })
+  expect(answer.status).toBe(200)
+}
+const rename = (id: string, title: string | null) =>
+  place.call(`/v1/sessions/${id}/title`, { method: 'PUT', body: { title } })
+const exported = (id: string, to: string) => place.call(`/v1/sessions/${id}/export?to=${to}`)
+
+describe('a session over HTTP', () => {
+  it('gets another title, and loses it', async () => {
+    const id = await place.make()
+    expect((await rename(id, '  The code\n word ')).status).toBe(204)
+    expect((await place.call(`/v1/sessions/${id}`)).json.title).toBe('The code word')
+    expect((await rename(id, null)).status).toBe(204)
+    expect((await place.call(`/v1/sessions/${id}`)).json.title).toBeNull()
+    expect((await rename(id, 'x'.repeat(201))).status).toBe(400)
+    expect((await rename('nobody', 'x')).status).toBe(404)
+  })
+
+  it('is exported for people, with everything escaped, and never as a page of this origin', async () => {
+    const id = await place.make()
+    await ask(id, 'The code word is **BASALT** <script>alert(1)</script>')
+    const markdown = await exported(id, 'markdown')
+    expect(markdown.text).toMatch(/### User · .*\n\nThe code word is \*\*BASALT\*\*/)
+    const html = await exported(id, 'html')
+    expect(html.text).toContain('<strong>BASALT</strong> &lt;script&gt;')
+    expect(html.text).not.toContain('<script')
+    expect(html.headers.get('content-disposition')).toBe(`attachment; filename="${id}.html"`)
+  })
+
+  it.each(['claude-code', 'codex', 'openai-chat'])('is exported for %s', async (format) => {
+    const id = await place.make()
+    await ask(id, 'The code word is BASALT.')
+    const { text } = await exported(id, format)
+    const codec = CODECS.find(({ name }) => name === format)
+    const isLines = codec?.framing === 'lines'
+    const lines = text.trim().split('\n')
+    const document = isLines ? lines.map((line) => JSON.parse(line)) : JSON.parse(text)
+    expect(codec?.reject(document)).toBeUndefined()
+    const roles = codec?.parse(document).messages.map(({ role }) => role)
+    expect(roles).toEqual(['user', 'assistant'])
+  })
+
+  it('is deleted for good', async () => {
+    const id = await place.make()
+    await ask(id, 'The code word is BASALT.')
+    const { status } = await place.call(`/v1/sessions/${id}`, { method: 'DELETE' })
+    expect([202, 204]).toContain(status)
+    for (;;) {
+      if ((await place.call(`/v1/sessions/${id}`)).json.state === 'gone') break
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect((await exported(id, 'markdown')).status).toBe(410)
+    expect((await rename(id, 'x')).status).toBe(410)
+    const again = await place.call(`/v1/sessions/${id}`, { method: 'DELETE' })
+    expect(again.status).toBe(204)
+  })
+
+  it('is out of reach for a token of another session', async () => {
+    const [mine, other] = [await place.make(), await place.make()]
+    const token = mintToken({
+      ...{ id: 'mine', scopes: ['write', `session:${mine}`], label: '', now: 0, expiresAt: null },
+    })
+    const tokens = { listTokens: async () => [token.record], findToken: async () => token.record }
+    const server = await serveHttp({ runtime: place.runtime, tokens })
+    const call = async (path: string, method = 'GET', body?: unknown) => {
+      const headers = { authorization: `Bearer ${token.text}`, 'content-type': 'application/json' }
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+      const answer = await fetch(`${server.url}/v1/sessions${path}`, { method, headers, ...sent })
+      return { status: answer.status, text: await answer.text() }
+    }
+    try {
+      for (const [path, method, body] of [
+        [`/${other}/title`, 'PUT', { title: 'x' }],
+        [`/${other}/export?to=markdown`, 'GET', undefined],
+        [`/${other}`, 'DELETE', undefined],
+      ] as const) {
+        expect((await call(path, method, body)).status).toBe(404)
+      }
+      expect((await call(`/${mine}/title`, 'PUT', { title: 'x' })).status).toBe(204)
+      const listed = JSON.parse((await call('?sort=active')).text)
+      expect(listed.sessions.map(({ id }: { id: string }) => id)).toEqual([mine])
+    } finally {
+      await server.close()
+    }
+  })
+})
+
+it('lists the last active first, page by page, and by id when asked', async () => {
+  const ids = [await place.make(), await place.make(), await place.make()]
+  for (const id of ids.toReversed()) await ask(id, 'Hello.')
+  const list = async (query: string) => {
+    const { json } = await place.call(`/v1/sessions?${query}`)
+    return json.sessions.map(({ id }: { id: string }) => id)
+  }
+  expect((await list('sort=active&limit=3')).toSorted()).toEqual(ids.toSorted())
+  const [first, ...rest] = await list('sort=active')
+  expect(first).toBe(ids[0])
+  expect(await list(`sort=active&after=${first}`)).toEqual(rest)
+  const byId = await list('')
+  expect(byId).toEqual(byId.toSorted())
+})
