@@ -265,6 +265,7 @@ describe('importing real logs', () => {
         const handoff = view?.entries.find(({ kind }) => kind === 'compaction')
         if (path === sample) {
           expect(JSON.stringify(handoff)).toContain('Still to do: invite the guests.')
+          expect(TURNS[0]?.ask).toContain(session.title ?? 'no title')
           if (format === 'codex') expect(JSON.stringify(handoff)).toContain(TURNS[0]?.ask)
         }
         await store.close()

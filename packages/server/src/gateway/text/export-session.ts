@@ -23,7 +23,7 @@ export type ExportForm = keyof typeof EXPORT_FORMS
 export const EXPORT_NAMES = Object.keys(EXPORT_FORMS) as [ExportForm, ...ExportForm[]]
 
 /** Piece by piece: a transcript need not fit into memory. */
-export async function* exportSession(
+export async function* exportAs(
   session: Session,
   summary: SessionSummary,
   form: ExportForm,

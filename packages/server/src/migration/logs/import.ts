@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '#core/base/json'
 import type { Handoff } from '#core/message/handoff/handoff'
 import { lastModel } from '#core/message/last-model'
 import type { Message } from '#core/message/message'
+import { firstSentence } from '#core/message/title'
 import { messageCounter } from '#core/tokens/count'
 import { estimateText } from '#core/tokens/estimate'
 import { familyOf } from '#core/tokens/family'
@@ -85,11 +86,15 @@ async function importLog(
       tokens: system === null ? 0 : estimateText(system, family),
     },
   })
-  const known: About = { rootId: foreign, sessionId: name, ids: [foreign], title: null }
+  const title = firstSentence(readings.flatMap(messagesOf))
+  const known: About = { rootId: foreign, sessionId: name, ids: [foreign], title }
   if (!(hand instanceof ImportHand)) return hindered(known, hand, lines.length)
   const writing = new LogWriting(hand, request, messageCounter(family))
   await writing.writeAll(lines, documents, readings)
   await hand.close()
+  if (title !== null && !request.target.isDryRun && hand.state === 'new') {
+    await request.target.store.setTitle({ sessionId: sessionId(name), title })
+  }
   return writing.report(known, lines.length)
 }
 

@@ -1,11 +1,7 @@
 import { Command, Option } from 'commander'
 import { parseSnapshotName, type SessionId, type SnapshotName, snapshotName } from '#core/base/ids'
 import type { ReadStore } from '#core/store/contract'
-import {
-  EXPORT_NAMES,
-  type ExportForm,
-  exportSession,
-} from '../../../gateway/text/export-session.ts'
+import { EXPORT_NAMES, type ExportForm, exportAs } from '../../../gateway/text/export-session.ts'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { Runtime } from '../../../runtime/runtime.ts'
@@ -62,7 +58,7 @@ export function exportCommand(): Command {
         }
         const summary = await session.summary()
         if (summary === undefined) throw unknownSession(named)
-        return await write(flags.output, exportSession(session, summary, to), `Session ${named}`)
+        return await write(flags.output, exportAs(session, summary, to), `Session ${named}`)
       })
     })
   return withHelp(addStoreOptions(command), {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EXPORT_FORMS, EXPORT_NAMES, exportSession } from '../../text/export-session.ts'
+import { EXPORT_FORMS, EXPORT_NAMES, exportAs } from '../../text/export-session.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import { findSummary, ofSession } from './sessions.ts'
@@ -56,7 +56,7 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
         throw new HttpProblem('too-large', { detail })
       }
       let text = ''
-      for await (const piece of exportSession(session, summary, to)) text += piece
+      for await (const piece of exportAs(session, summary, to)) text += piece
       const { type, extension } = EXPORT_FORMS[to]
       // Never shown as a page of this origin.
       const headers = { 'content-disposition': `attachment; filename="${params.id}.${extension}"` }
