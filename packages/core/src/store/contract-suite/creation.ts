@@ -151,7 +151,7 @@ export const creation: readonly StoreCase[] = [
       assert.equal((await store.findRoute(route))?.sessionId, 'fresh')
       assert.equal((await store.findSession(old))?.state, 'open')
       const lines = await store.readAudit({ after: 0, sessionId: sessionId('fresh'), limit: 5 })
-      assert.deepEqual(lines[0]?.facts, { agent: 'ada', birth: 'afresh' })
+      assert.deepEqual(lines[0]?.facts, { agent: 'ada', birth: 'afresh', scope: old })
     },
   },
   {
