@@ -52,7 +52,8 @@ describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
     const wrong = await runCli(['rehearse', '--faults', 'earthquake'])
     expect(wrong.exitCode).toBe(2)
     expect(wrong.stderr).toContain('kills, freezes, duplicates')
-    const list = await runCli(['rehearse', '--sabotage', 'list', '--json'])
+    // The planted bugs are in the clone only.
+    const list = await runCli(['rehearse', '--sabotage', 'list', '--json'], { program })
     const names = (JSON.parse(list.stdout) as { name: string }[]).map(({ name }) => name)
     expect(names).toContain('new-id-on-compaction')
     expect(names.length).toBeGreaterThan(60)

@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly input?: string | Buffer
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** Default: `PROGRAM`. */
+  readonly program?: string
   /** Run as this user; only root can. */
   readonly uid?: number
   /** Called with the process once it runs. */
@@ -29,10 +31,11 @@ export function runCli(
   args: readonly string[] | string,
   options: RunOptions = {},
 ): Promise<Finished> {
+  const { program = PROGRAM } = options
   const command =
     typeof args === 'string'
-      ? (['sh', '-c', `'${process.execPath}' '${PROGRAM}' ${args}`] as const)
-      : ([process.execPath, PROGRAM, ...args] as const)
+      ? (['sh', '-c', `'${process.execPath}' '${program}' ${args}`] as const)
+      : ([process.execPath, program, ...args] as const)
   const [file, ...rest] = command
   const { promise, resolve } = Promise.withResolvers<Finished>()
   const child = spawn(file, rest, {

@@ -4,7 +4,6 @@ import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import { unshelve } from '#core/session/blobs'
 import type { Session, SessionSummary, TranscriptEntry } from '../../runtime/runtime.ts'
-import { documentHtml, markdownHtml } from './html.ts'
 
 /**
  * A session for people (Markdown, HTML: the whole transcript) or for another program (what the model
@@ -33,9 +32,13 @@ export async function* exportAs(
       yield `# ${headingOf(summary)}\n\n${factsOf(summary)}\n`
       for await (const entry of entriesOf(session, summary.entries)) yield entryMarkdown(entry)
       return
-    case 'html':
-      yield* documentHtml(headingOf(summary), factsOf(summary), htmlEntries(session, summary))
+    case 'html': {
+      // Imported here so that other commands do not load the Markdown parser.
+      const { documentHtml, markdownHtml } = await import('./html.ts')
+      const entries = htmlEntries(session, summary, markdownHtml)
+      yield* documentHtml(headingOf(summary), factsOf(summary), entries)
       return
+    }
     case 'claude-code':
     case 'codex':
     case 'openai-chat':
@@ -62,7 +65,11 @@ async function* entriesOf(session: Session, tail: number): AsyncGenerator<Transc
   }
 }
 
-async function* htmlEntries(session: Session, summary: SessionSummary): AsyncGenerator<string> {
+async function* htmlEntries(
+  session: Session,
+  summary: SessionSummary,
+  markdownHtml: (text: string) => string,
+): AsyncGenerator<string> {
   for await (const entry of entriesOf(session, summary.entries)) {
     const text = entryMarkdown(entry)
     if (text !== '') yield markdownHtml(text)
