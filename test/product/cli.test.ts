@@ -205,7 +205,7 @@ describe('throughline chat', () => {
     child.stdin.write('/quit\r')
     await new Promise((resolve) => child.on('close', resolve))
     const history = join(place.folder, 'state', 'throughline', 'chat-history')
-    expect(readFileSync(history, 'utf8')).toMatch(/^\/quit\nWhat was the third word\?\n/)
+    expect(readFileSync(history, 'utf8')).toMatch(/^"\/quit"\n"What was the third word\?"\n/)
     expect(statSync(history).mode & 0o777).toBe(0o600)
   })
 })

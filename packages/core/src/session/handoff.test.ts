@@ -12,10 +12,12 @@ const COUNTERS = {
   countMessage: messageCounter('generic'),
 }
 
-const messages: readonly Message[] = Array.from({ length: 30 }, (_, index) => ({
-  role: index % 2 === 0 ? 'user' : 'assistant',
-  parts: [{ type: 'text', text: `Part ${index} of the work in src/part-${index}.ts. `.repeat(20) }],
-}))
+// Each names a subject of its own: requests that differ in figures alone count as repeated.
+const messages: readonly Message[] = Array.from({ length: 30 }, (_, index) => {
+  const subject = String.fromCodePoint(97 + (index % 26)).repeat(index < 26 ? 4 : 5)
+  const text = `Part ${index} of the work on ${subject} in src/part-${index}.ts. `.repeat(20)
+  return { role: index % 2 === 0 ? 'user' : 'assistant', parts: [{ type: 'text', text }] }
+})
 const REQUEST = {
   agent: 'main',
   operation: { trigger: 'background' },

@@ -40,7 +40,8 @@ export interface AnswerForm {
   readonly description: string
   /** Absent: no body, or text. */
   readonly schema?: z.ZodType
-  readonly type?: string
+  /** The media types that a text may have. */
+  readonly types?: readonly string[]
 }
 
 /** A request after every check; the schemas have made `params`, `query` and `body` safe. */

@@ -93,11 +93,11 @@ function parametersIn(location: string, object: z.ZodObject | undefined, convert
 
 function answersOf({ answers }: Endpoint, convert: Convert): object {
   return Object.fromEntries(
-    Object.entries(answers).map(([status, { description, schema, type }]) => {
-      if (schema === undefined && type === undefined) return [status, { description }]
+    Object.entries(answers).map(([status, { description, schema, types = [] }]) => {
+      if (schema === undefined && types.length === 0) return [status, { description }]
       const content =
         schema === undefined
-          ? { [type ?? '']: { schema: { type: 'string' } } }
+          ? Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]))
           : { [JSON_TYPE]: { schema: convert(schema) } }
       return [status, { description, content }]
     }),

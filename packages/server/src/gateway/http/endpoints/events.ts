@@ -10,7 +10,9 @@ import { findSummary, ofSession } from './sessions.ts'
  * back with `Last-Event-ID` misses none; live ones have no id, and those of an attempt that still
  * runs are sent again from its beginning.
  */
-const STREAM = { 200: { description: 'Events until one side ends it', type: 'text/event-stream' } }
+const STREAM = {
+  200: { description: 'Events until one side ends it', types: ['text/event-stream'] },
+}
 const query = z.strictObject({
   after: eventCursor.optional().meta({ description: 'A cursor; default: from now on' }),
 })

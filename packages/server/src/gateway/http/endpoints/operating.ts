@@ -91,7 +91,7 @@ export const operatingEndpoints: readonly Endpoint[] = [
     summary: 'Figures for Prometheus',
     scope: 'read',
     isWhole: true,
-    answers: { 200: { description: 'In its text format', type: 'text/plain' } },
+    answers: { 200: { description: 'In its text format', types: ['text/plain'] } },
     problems: [],
     async run(_, { readMetrics }) {
       return { status: 200, ...(await readMetrics()) }

@@ -9,6 +9,9 @@ import { findSummary, ofSession } from './sessions.ts'
 /** A longer one is written by the command, which needs no memory for it. */
 const EXPORT_ENTRIES_MAX = 20_000
 const TITLE_MAX = 200
+const EXPORT_TYPES = [
+  ...new Set(EXPORT_NAMES.map((name) => EXPORT_FORMS[name].type.split(';')[0] ?? '')),
+]
 
 export const sessionCareEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -45,7 +48,7 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
     scope: 'read',
     params: ofSession,
     query: z.strictObject({ to: z.enum(EXPORT_NAMES) }),
-    answers: { 200: { description: 'A file of that form', type: 'text/plain' } },
+    answers: { 200: { description: 'A file of that form', types: EXPORT_TYPES } },
     problems: ['unknown-session', 'gone', 'too-large'],
     async run({ params, query: { to } }, edge) {
       const session = sessionAt(edge, params)
