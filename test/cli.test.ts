@@ -21,7 +21,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { checkWire } from '../packages/core/src/message/dialects/check.ts'
 import packageJson from '../packages/server/package.json' with { type: 'json' }
 import { isAlive } from './support/alive.ts'
-import { type Finished, runCli } from './support/run-cli.ts'
+import { type Finished, runCli, SOURCE_PROGRAM } from './support/run-cli.ts'
 
 const root = join(import.meta.dirname, '..')
 const example = join(root, 'examples', 'long-conversation.json')
@@ -437,7 +437,8 @@ describe('reports', () => {
   })
 
   it('gives hints that work where they are printed', async () => {
-    const { stderr } = await runCli([...SMALL, '--explain'], { cwd: root })
+    const inClone = { cwd: root, program: SOURCE_PROGRAM }
+    const { stderr } = await runCli([...SMALL, '--explain'], inClone)
     const hint = stderr.split('\n').find((line) => line.startsWith('  npx throughline compact'))
     const args = hint?.trim().replace('npx throughline ', '') ?? ''
     expect(await runCli(args, { cwd: place })).toMatchObject({ exitCode: 0, stdout: '' })

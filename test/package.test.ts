@@ -25,7 +25,9 @@ const bin = join(root, 'node_modules', '.bin')
 const { version } = serverManifest
 const coreTarball = join(place, `throughline-core-${version}.tgz`)
 const serverTarball = join(place, `throughline-${version}.tgz`)
-const coreSubpaths = subpathsOf(coreManifest)
+/** They import their frameworks, which are not installed here; their own tests use them. */
+const FRAMEWORKS = /adapters\/(?:langchain|langgraph|openai-agents)$/
+const coreSubpaths = subpathsOf(coreManifest).filter((path) => !FRAMEWORKS.test(path))
 const subpaths = [...coreSubpaths, ...subpathsOf(serverManifest)]
 const quiet = ['--silent', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
 

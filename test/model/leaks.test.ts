@@ -56,8 +56,8 @@ it('ten thousand evictions leave no connection, no descriptor and no line behind
       deadlines: DEADLINES,
       clock: systemClock,
     })
-    // Every tenth answer comes whole and leaves a connection that is kept. Every seventh call is stopped
-    // before its answer and evicts its line, the others are stopped in the middle of one.
+    // Every tenth answer comes whole and leaves a connection that is kept; its line is evicted all
+    // the same, by a neighbour, now or later.
     const isWhole = number % 10 === 0
     const answering = exchange.fetch(`${origin}${isWhole ? '/whole' : '/stall'}`, { body: '{}' })
     if (number % 7 === 0 && !isWhole) controller.abort()

@@ -2,12 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '#core/base/clock'
 import type { JsonValue } from '#core/base/json'
-import {
-  type DeadlineName,
-  type Deadlines,
-  DeadlineTimers,
-  isDeadline,
-} from '../connections/deadlines.ts'
+import { type DeadlineName, type Deadlines, DeadlineTimers } from '../connections/deadlines.ts'
 import type { ConnectionLoan } from '../connections/pool.ts'
 import { EventReader } from './event-reader.ts'
 
@@ -80,13 +75,8 @@ export class Exchange {
   abort(by: AbortedBy): void {
     if (this.isOver) return
     this.record.abortedBy = by
-    if (isDeadline(by) || !this.#isAnswering) this.#loan?.evict()
+    this.#loan?.evict()
     this.#end()
-  }
-
-  /** Aborting such a call closes one connection; the others of its line are known to reach the server. */
-  get #isAnswering(): boolean {
-    return this.record.phase === 'streaming' || this.record.phase === 'reading'
   }
 
   #send(url: URL, { method = 'POST', headers, body }: RequestInit): void {

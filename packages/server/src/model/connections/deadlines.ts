@@ -17,12 +17,7 @@ export interface Deadlines {
   readonly totalMs: number
 }
 
-const DEADLINE_NAMES = ['connect', 'first-byte', 'idle', 'total'] as const
-export type DeadlineName = (typeof DEADLINE_NAMES)[number]
-
-export function isDeadline(reason: string): reason is DeadlineName {
-  return (DEADLINE_NAMES as readonly string[]).includes(reason)
-}
+export type DeadlineName = 'connect' | 'first-byte' | 'idle' | 'total'
 
 /** Ten minutes and no silence over two: a long thought is fine, a dead peer is not waited for. */
 export const DEADLINES: Deadlines = {

@@ -8,7 +8,7 @@ import { proxyFor } from './proxy.ts'
  * its own (one undici dispatcher), so that a title never waits behind a summary.
  *
  * A line is *current* while new loans get it. It is checked on every hit: a closed one is replaced.
- * Evicting it (a timeout, a reset, a stop before any answer, a dispatcher that died) removes it
+ * Evicting it (a timeout, a reset, an abort, a dispatcher that died) removes it
  * from the pool at once, so no new loan gets it; it is destroyed when its last loan is returned, so
  * no other stream is cut. A loan is returned exactly once, however often it is released.
  */
