@@ -36,7 +36,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'from session left join indexed': 'stops at the first few; asked when a store is opened',
   'where id = coalesce($1, id) order by n': 'a check of the whole store',
   'from audit where cursor is null order by id': 'reads the few rows that are not linked yet',
-  'select id, agent, birth, tail, mail, fence': 'a check of the whole store',
+  'select id, agent, scope, birth, created_at': 'a check of the whole store',
   "string_agg(what, ', ' order by what)": 'a check of the whole store',
   'from intake join session on id = session': 'a check of the whole store',
 }
