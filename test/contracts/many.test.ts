@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MailNumber } from '../../packages/core/src/base/ids.ts'
 import { DELIVERY_MAX } from '../../packages/core/src/store/bounds.ts'
 import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
-import type { StoreBench } from '../../packages/core/src/store/contract-suite/store-contract.ts'
+import type { StoreBench } from '../../packages/core/src/store/contract-suite/case.ts'
 import { memoryBench } from './benches/memory.ts'
 import { sqliteBench } from './benches/sqlite.ts'
 

@@ -302,7 +302,10 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
     'erasure keeps the handoff': writing('eraseEntries', (change) =>
       change.erase === undefined
         ? change
-        : { ...change, erase: { ...change.erase, entries: change.erase.entries.slice(0, 1) } },
+        : {
+            ...change,
+            erase: change.erase.map((each) => ({ ...each, entries: each.entries.slice(0, 1) })),
+          },
     ),
     'a deletion leaves the holder in': afterwards('deleteSession', () => ({ state: 'open' })),
   },

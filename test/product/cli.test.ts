@@ -158,6 +158,32 @@ describe('export, import and purge', () => {
     expect(part?.stderr).toContain('There is no session not in this store')
   })
 
+  it('fork a session, and remove it only as its forks allow', async () => {
+    await place.run(['export', 'notes', '-o', 'forked.jsonl'])
+    const apart = ['--store', 'forked.db']
+    expect(await place.run(['import', 'forked.jsonl', ...apart])).toMatchObject({ exitCode: 0 })
+    const forked = await place.run(['fork', 'notes', '--at', '2', '--id', 'side', ...apart])
+    expect(forked).toMatchObject({ exitCode: 0, stdout: 'side\n' })
+    const [shown, there, beyond, refused] = await all([
+      ['show', 'side', ...apart],
+      ['show', 'notes', ...apart],
+      ['fork', 'notes', '--at', '999', ...apart],
+      ['purge', 'notes', '--yes', ...apart],
+    ])
+    expect(shown?.stdout).toContain('BASALT')
+    expect(there).toMatchObject({ exitCode: 0 })
+    expect(beyond).toMatchObject({ exitCode: 2 })
+    expect(refused).toMatchObject({ exitCode: 2 })
+    expect(refused?.stderr).toContain('Forks read session notes: side.')
+    const kept = ['purge', 'notes', '--yes', '--forks', 'keep', ...apart]
+    for (const words of ['Purged session notes; forks', 'already purged; forks']) {
+      const { exitCode, stderr } = await place.run(kept)
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining(words)])
+      expect(stderr).toContain('forks still read its entries up to 2')
+    }
+    expect((await place.run(['show', 'side', ...apart])).stdout).toContain('BASALT')
+  })
+
   it('refuse a file that was cut, with its line, and leave no store behind', async () => {
     const whole = readFileSync(join(place.folder, 'notes.jsonl'), 'utf8').split('\n')
     const input = whole.slice(0, 3).join('\n')

@@ -50,6 +50,31 @@ describe('sessions over HTTP', () => {
     })
   })
 
+  it('are forked at an entry, once for each key', async () => {
+    const id = `origin-${randomUUID()}`
+    await post('/v1/sessions', { agent: 'main', id })
+    await ask(id, 'remember GNEISS')
+    const key = { 'idempotency-key': randomUUID() }
+    const forked = await post(`/v1/sessions/${id}/forks`, { at: 2 }, key)
+    expect(forked.status).toBe(201)
+    const { sessionId } = forked.json as { sessionId: string }
+    expect(await post(`/v1/sessions/${id}/forks`, { at: 2 }, key)).toMatchObject({
+      ...{ status: 200, json: { sessionId } },
+    })
+    expect(await post(`/v1/sessions/${id}/forks`, { at: 1 }, key)).toMatchObject({ status: 409 })
+    expect(await post(`/v1/sessions/${id}/forks`, { at: 999 })).toMatchObject({ status: 404 })
+    expect(await post('/v1/sessions/nobody/forks', { at: 1 })).toMatchObject({ status: 404 })
+    expect(await call(`/v1/sessions/${sessionId}`)).toMatchObject({
+      json: { forkedFrom: { sessionId: id, entry: 2 } },
+    })
+    const [mine, theirs] = await Promise.all(
+      [sessionId, id].map((each) => call(`/v1/sessions/${each}/context?at=2`)),
+    )
+    expect(mine?.json.parts).toEqual(theirs?.json.parts)
+    const { json } = await ask(sessionId, 'what was it?')
+    expect(JSON.stringify(json)).toContain('answered')
+  })
+
   it('name the agents there are when an unknown one is asked for', async () => {
     expect(await post('/v1/sessions', { agent: 'nobody' })).toMatchObject({
       status: 422,

@@ -1,6 +1,6 @@
 import type { SessionId } from '../../packages/core/src/base/ids.ts'
 import type { Entry } from '../../packages/core/src/store/rows.ts'
-import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
+import type { Erase, StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import type { Observed } from './laws.ts'
 import { handoffOf, isMessage, type Shadow, wordsIn, wordsOfEntry } from './shadow.ts'
 import type { World } from './world.ts'
@@ -21,7 +21,7 @@ export class KeepingLaws {
     for (const { sessionId, mail } of change.mail ?? []) {
       for (const hash of mail.blobs) this.#use(sessionId, hash).add(`${mail.number}`)
     }
-    if (change.erase !== undefined) this.#erased(verb, change.erase)
+    for (const each of change.erase ?? []) this.#erased(verb, each)
     for (const { sessionId, entry } of change.entries ?? []) this.#tellsAll(sessionId, entry)
     if (verb === 'eraseSome') this.#emptied((request as { sessionId: SessionId }).sessionId)
     const touchesFiles = (change.blobUses?.length ?? 0) + (change.blobs?.length ?? 0) > 0
@@ -36,7 +36,7 @@ export class KeepingLaws {
   }
 
   /** What was erased is nowhere any more: not in mail, replies or a handoff that tells of it. */
-  #erased(verb: string, { sessionId, entries }: NonNullable<StoreChange['erase']>): void {
+  #erased(verb: string, { sessionId, entries }: Erase): void {
     const shadow = this.#shadows.get(sessionId)
     if (shadow === undefined) return
     this.#world.count(`erased by ${verb}`)

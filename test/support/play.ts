@@ -182,6 +182,9 @@ export function scene({
     settled: { user: 0, notification: 0 },
     wakeAt: null,
     settings: none,
+    origin: null,
+    forkedAt: none,
+    owed: [],
     ...row,
   } as unknown as SessionRow
   return {

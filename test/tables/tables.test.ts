@@ -55,8 +55,8 @@ describe('the tags in titles', () => {
     ])
     expect(read('[I26]')[0]?.marks).toEqual(['I26'])
     expect(read('[1, 2]')).toEqual([])
-    expect(unknownIn(read('[S31, I36, faults 0, 88, 89]'))).toEqual([
-      ...['S31', 'I36', 'fault 0', 'fault 89'],
+    expect(unknownIn(read('[S31, I42, faults 0, 88, 89]'))).toEqual([
+      ...['S31', 'I42', 'fault 0', 'fault 89'],
     ])
     expect(() => read('[fault 1] and more')).toThrow('at the end of a title')
   })

@@ -136,7 +136,7 @@ function readMarks(text: string): string[] {
 
 export function collectCovers(): Cover[] {
   const files = globSync(
-    ['{packages/*/src,test,bench}/**/*.test.ts', 'packages/core/src/store/contract-suite/*.ts'],
+    ['{packages/*/src,test,bench}/**/*.test.ts', 'packages/core/src/store/contract-suite/**/*.ts'],
     { cwd: root },
   )
   const tagged = files

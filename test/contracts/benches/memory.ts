@@ -1,4 +1,4 @@
-import type { StoreBench } from '../../../packages/core/src/store/contract-suite/store-contract.ts'
+import type { StoreBench } from '../../../packages/core/src/store/contract-suite/case.ts'
 import { openMemoryStore } from '../../../packages/core/src/store/memory/open.ts'
 import { key, MemoryTables } from '../../../packages/core/src/store/memory/tables.ts'
 import type { Entry } from '../../../packages/core/src/store/rows.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Store } from '../../../packages/core/src/store/contract.ts'
-import type { StoreBench } from '../../../packages/core/src/store/contract-suite/store-contract.ts'
+import type { StoreBench } from '../../../packages/core/src/store/contract-suite/case.ts'
 import {
   openPostgres,
   type PostgresOptions,

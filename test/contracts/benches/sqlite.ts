@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../../packages/core/src/store/contract.ts'
-import type { StoreBench } from '../../../packages/core/src/store/contract-suite/store-contract.ts'
+import type { StoreBench } from '../../../packages/core/src/store/contract-suite/case.ts'
 import { openSqliteStore } from '../../../packages/core/src/store/sqlite/open.ts'
 
 // Rules are tested here, not the disk: without syncs the whole contract runs in seconds.

@@ -9,6 +9,9 @@ export const erasureLeavesHandoffs: Mutant = {
       const erase = ruling.change?.erase
       if (erase === undefined) return ruling
       const { entries } = request
-      return { ...ruling, change: { ...ruling.change, erase: { ...erase, entries } } }
+      return {
+        ...ruling,
+        change: { ...ruling.change, erase: erase.map((each) => ({ ...each, entries })) },
+      }
     }),
 }

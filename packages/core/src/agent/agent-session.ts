@@ -5,7 +5,6 @@ import { pinnedText } from '../message/handoff/pinned.ts'
 import type { Message, UserMessage } from '../message/message.ts'
 import { type Shelved, shelve, unshelve } from '../session/blobs.ts'
 import { buildContext, messagesOf } from '../session/context/build.ts'
-import { eraseDeleted } from '../session/erase-session.ts'
 import type { EventHub } from '../session/events/event-hub.ts'
 import { controlOutcome } from '../session/view/control-outcome.ts'
 import { waitForReply } from '../session/view/transcript.ts'
@@ -21,8 +20,9 @@ import type {
   RefusedMessage,
   SentMessage,
 } from './agent-types.ts'
+import { eraseWhole, forkFrom } from './fork-session.ts'
 import type { AnyFormat, MessageOf, RequestFor } from './formats/format.ts'
-import { invalidOption, show } from './options.ts'
+import { checkKey, invalidOption, show } from './options.ts'
 import { readQuestion } from './read-reply.ts'
 import { readTurn, recordTurn, stepsOf } from './record-turn.ts'
 import { SessionReader } from './session-reader.ts'
@@ -168,12 +168,16 @@ export function openSession<F extends AnyFormat>(
         tokens,
       )
     },
-    async erase({ entries, reason }) {
+    async fork(options = {}) {
+      closing.throwIfAborted()
+      const outcome = await forkFrom(store, id, { source: name, ...options })
+      if (outcome.kind === 'refused') return outcome
+      return { ...outcome, session: openSession(parts, outcome.id) }
+    },
+    async erase({ entries, reason, forks }) {
       if (entries === 'all') {
         if ((await store.findSession(id)) === undefined) return NO_SESSION
-        await store.deleteSession({ sessionId: id, operation: operationId(randomUUID()), reason })
-        await eraseDeleted(store, id)
-        return { kind: 'done' }
+        return await eraseWhole(store, id, { reason, ...(forks !== undefined && { forks }) })
       }
       let done: ControlResult = { kind: 'nothing-to-do', why: 'No entries were named.' }
       for (let from = 0; from < entries.length; from += ERASE_MAX) {
@@ -204,16 +208,6 @@ async function claimSession<F extends AnyFormat>(
 function notShelved(shelved: Exclude<Shelved, { kind: 'shelved' }>): RefusedMessage {
   if (shelved.kind !== 'too-large') return { kind: 'refused', why: 'session-deleted' }
   return { kind: 'refused', why: 'too-large', limit: shelved.limit }
-}
-
-const KEY_CHARACTERS_MAX = 200
-
-function checkKey(key: unknown): void {
-  if (typeof key === 'string' && key !== '' && key.length <= KEY_CHARACTERS_MAX) return
-  throw invalidOption(
-    'key',
-    `"key" is ${show(key)}. It is a text of 1 to ${KEY_CHARACTERS_MAX} characters that names this message.`,
-  )
 }
 
 function sentOf(outcome: AdmitOutcome, id: SessionId): SentMessage {

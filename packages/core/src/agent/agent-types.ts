@@ -117,10 +117,14 @@ export interface AgentSession<F extends AnyFormat> {
   compactionReport(query?: { readonly entry?: number }): Promise<CompactionReport | undefined>
   /** Keeps a text in every context; null removes it. */
   pin(name: string, text: string | null, options?: AskOptions): Promise<ControlResult>
+  /** A new session that begins with this one's entries, up to `at`. This one is not changed. */
+  fork(options?: ForkOptions): Promise<ForkResult<F>>
   /** Removes bodies for good: of these entries, or of the whole session. */
   erase(what: {
     readonly entries: readonly number[] | 'all'
     readonly reason: string
+    /** Forks that read a session which goes: `keep` what they read, or `purge` them too. */
+    readonly forks?: 'refuse' | 'keep' | 'purge'
   }): Promise<ControlResult>
   search(text: string, query?: { readonly limit?: number }): Promise<readonly HistoryEntry<F>[]>
   info(): Promise<SessionInfo | undefined>
@@ -148,6 +152,29 @@ export type RecordedTurn =
   /** A turn of the agent itself runs in this session. Record it when that one has ended. */
   | { readonly kind: 'refused'; readonly why: 'turn-running' }
   | RefusedMessage
+
+export interface ForkOptions {
+  /** The number of the last entry to begin with, as in `history`. The newest if not given. */
+  readonly at?: number
+  /** The id of the new session. Chosen at random if not given. */
+  readonly id?: string
+  /** The same key is the same fork, however often it is asked for. */
+  readonly key?: string
+}
+
+export type ForkResult<F extends AnyFormat> =
+  | {
+      readonly kind: 'forked'
+      readonly id: string
+      readonly session: AgentSession<F>
+      readonly isDuplicate: boolean
+    }
+  | RefusedFork
+
+export type RefusedFork =
+  | { readonly kind: 'refused'; readonly why: 'key-reused' | 'id-taken' | 'session-deleted' }
+  /** `entries`: how many there are. */
+  | { readonly kind: 'refused'; readonly why: 'unknown-entry'; readonly entries: number }
 
 export type SentMessage =
   | { readonly kind: 'sent'; readonly mail: number; readonly isDuplicate: boolean }
@@ -199,12 +226,16 @@ export interface FoundEntry<F extends AnyFormat> extends HistoryEntry<F> {
 export type ControlResult =
   | { readonly kind: 'done' }
   | { readonly kind: 'nothing-to-do'; readonly why: string }
+  /** Nothing was erased: these sessions are forks that read it. */
+  | { readonly kind: 'refused'; readonly why: 'forked'; readonly forks: readonly string[] }
   | RefusedMessage
 
 export interface SessionInfo {
   readonly id: string
   readonly agent: string
   readonly title: string | null
+  /** Where it was forked from; null: it is no fork. */
+  readonly forkedFrom: { readonly id: string; readonly entry: number } | null
   readonly state: 'idle' | 'working' | 'deleted'
   readonly contextTokens: number
   readonly contextWindow: number

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { operationId, sessionId } from '../base/ids.ts'
 import { isThroughlineError } from '../base/throughline-error.ts'
 import type { Store } from '../store/contract.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
@@ -107,6 +108,21 @@ describe('a list of a journal', () => {
     expect(await other.read()).toEqual([])
     await other.change({ add: ['new'] })
     expect(await journal.list('c', 'l').read()).toEqual(['new'])
+  })
+
+  it('is erased though somebody forked it, and the fork stays [I40]', async () => {
+    const { store, journal } = open()
+    await journal.list('c', 'l').change({ add: ['secret'] })
+    const [session] = await store.listSessions({ limit: 1 })
+    if (session === undefined) throw new Error('no session')
+    await store.fork({
+      ...{ id: sessionId('side'), from: session.id, at: session.tail, source: 'test', key: 'k' },
+      operation: operationId('o'),
+    })
+    await journal.delete('c')
+    expect(await journal.list('c', 'l').read()).toEqual([])
+    expect((await store.findSession(session.id))?.state).toBe('gone')
+    expect((await store.findSession(sessionId('side')))?.state).toBe('open')
   })
 
   it.each<[string, () => unknown]>([

@@ -211,6 +211,8 @@ class Conversation {
         sessionId: id,
         operation,
         reason: 'deleted by its program',
+        // Somebody forked it on purpose: the fork stays, and what it does not read goes.
+        forks: 'keep',
       })
       await eraseDeleted(this.#store, id)
       this.#forget()

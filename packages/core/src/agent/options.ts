@@ -19,6 +19,16 @@ export function checkKeys(options: unknown, known: readonly string[]): void {
   )
 }
 
+const KEY_CHARACTERS_MAX = 200
+
+export function checkKey(key: unknown): void {
+  if (typeof key === 'string' && key !== '' && key.length <= KEY_CHARACTERS_MAX) return
+  throw invalidOption(
+    'key',
+    `"key" is ${show(key)}. It is a text of 1 to ${KEY_CHARACTERS_MAX} characters that names this message.`,
+  )
+}
+
 const TOKENS_MIN = 1_000
 
 export function checkTokens(name: string, value: unknown, min: number = TOKENS_MIN): void {

@@ -168,10 +168,11 @@ export async function searchAgent<F extends AnyFormat>(
 }
 
 export async function infoOf(store: Store, session: SessionRow): Promise<SessionInfo> {
-  const { id, agent, title, pending, turnState } = session
+  const { id, agent, title, pending, turnState, origin, forkedAt } = session
   const isOpen = session.state === 'open'
   const source = isOpen ? await store.readContext({ sessionId: id }) : null
   return {
+    forkedFrom: origin === null ? null : { id: origin, entry: forkedAt },
     ...{ id, agent, title, contextWindow: session.limits.hardTokens },
     state: !isOpen ? 'deleted' : turnState === 'running' ? 'working' : 'idle',
     contextTokens:

@@ -151,7 +151,7 @@ describe('auditLogs', () => {
   const cases: readonly (readonly [string, AuditLawName, readonly NewAuditLine[]])[] = [
     ['a session without a birth', 'births', lifeOf('a').slice(1)],
     ['a session that is born twice', 'births', [...lifeOf('a').slice(0, 1), ...lifeOf('a')]],
-    ['a session that was forked', 'births', lifeOf('a', { 1: { reason: 'forked' } })],
+    ['a session that was copied', 'births', lifeOf('a', { 1: { reason: 'copied' } })],
     ['a compaction that changes its fence', 'identity', lifeOf('a', { 10: { fence: 2 } })],
     ['a compaction that changes its base', 'identity', lifeOf('a', { 10: { base: 1 } })],
     ['a turn that ends as another', 'identity', lifeOf('a', { 6: { operationId: 'turn-9' } })],

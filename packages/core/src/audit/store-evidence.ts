@@ -95,6 +95,8 @@ export class EvidenceCheck implements Vouching {
     switch (row.kind) {
       case 'session created':
         account.birth = String(facts['birth'])
+        // A fork counts what it begins with as seen.
+        if (account.birth === 'forked') account.seen = countOf(facts['entry'])
         break
       case 'message admitted': {
         const mail = countOf(facts['mail'])

@@ -5,18 +5,23 @@ import type { Commits } from '../store/contract.ts'
 const PIECE = 500
 
 /**
- * Erases a deleted session piece by piece, from where an earlier attempt stopped; several processes
- * may do it at once. False: the signal ended it first.
+ * Erases a deleted session piece by piece, from wherever an earlier attempt stopped; several may do it
+ * at once. Where it was the last that read a session which is gone, that one follows. False: the signal
+ * ended it first.
  */
 export async function eraseDeleted(
   store: Pick<Commits, 'eraseSome'>,
   sessionId: SessionId,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  for (let after: ErasedUpTo | undefined; !signal?.aborted; ) {
-    const erased = await store.eraseSome({ sessionId, limit: PIECE, ...(after && { after }) })
-    if (erased.kind === 'not-deleted' || !erased.left) return true
-    after = erased.upTo
+  let after: ErasedUpTo | undefined
+  for (let id = sessionId; !signal?.aborted; ) {
+    const erased = await store.eraseSome({ sessionId: id, limit: PIECE, ...(after && { after }) })
+    if (erased.kind === 'not-deleted') return true
+    after = erased.left ? erased.upTo : undefined
+    if (erased.left) continue
+    if (erased.next === undefined) return true
+    id = erased.next
   }
   return false
 }

@@ -70,7 +70,7 @@ export async function replaceHandoff(
   const { store, clock, settings, writers } = parts
   while (mayAct()) {
     const session = readSession()
-    const { agent, limits, effective, covers, base, fence } = session
+    const { agent, limits, effective, covers, base, owed, fence } = session
     try {
       const source = await readSourceWithout(store, session, entries, context)
       if (!mayAct()) break
@@ -85,7 +85,7 @@ export async function replaceHandoff(
         reply.kind === 'failed'
           ? null
           : { body: reply.handoff as unknown as JsonValue, tokens: reply.tokens }
-      return { kind: 'replacement written', mail, base, replacement }
+      return { kind: 'replacement written', mail, base, owed, replacement }
     } catch (error) {
       if (!(error instanceof KnownError) || !error.retryable) throw error
     }

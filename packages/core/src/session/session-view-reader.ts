@@ -101,7 +101,8 @@ export class SessionViewReader {
     before: SessionView | null,
     added: readonly Entry[],
   ): Promise<{ readonly context: Context; readonly entries: readonly Entry[] } | null> {
-    if (before !== null) {
+    // What somebody else erased is no longer there, though no entry says so yet.
+    if (before !== null && session.owed.length === 0) {
       if (added.length === 0) return { context: before.context, entries: added }
       const continued = continueContext(before.context, added, session.limits)
       if (continued !== null) return { context: continued, entries: added }

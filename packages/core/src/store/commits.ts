@@ -303,6 +303,8 @@ export type SettleOutcome =
 export interface EraseEntries extends Fenced {
   readonly entries: readonly EntryNumber[]
   readonly reason: string
+  /** What the session owed when the replacement was written; more by now makes that one void. */
+  readonly owed?: readonly EntryNumber[]
   /** Needed when the handoff in effect covers one of them: its new text. */
   readonly replacement?: { readonly body: JsonValue; readonly tokens: number }
   /** Schedules of this session that repeat them; they go in the same commit. */
@@ -313,12 +315,23 @@ export type EraseOutcome =
   | { readonly kind: 'erased'; readonly tail: Tail; readonly entries: readonly EntryNumber[] }
   | { readonly kind: 'replacement-needed'; readonly effective: EntryNumber }
   | { readonly kind: 'unknown-entry'; readonly entry: EntryNumber }
+  /** A fork reads this entry from another session, which alone can erase it. */
+  | { readonly kind: 'elsewhere'; readonly entry: EntryNumber; readonly sessionId: SessionId }
   | Superseded
 export interface DeleteSession {
   readonly sessionId: SessionId
   readonly operation: OperationId
   readonly reason: string
+  /**
+   * Where living forks read its entries: `refuse` (default) deletes nothing, `keep` leaves them what
+   * they read until the last of them goes, `purge` deletes the forks as well.
+   */
+  readonly forks?: 'refuse' | 'keep' | 'purge'
 }
+export type DeleteOutcome =
+  | { readonly kind: 'done'; readonly sessions: readonly SessionId[] }
+  | { readonly kind: 'forked'; readonly forks: readonly SessionId[] }
+  | Gone
 export interface EraseSome {
   readonly sessionId: SessionId
   readonly limit: number
@@ -331,7 +344,13 @@ export interface ErasedUpTo {
   readonly reply: number
 }
 export type EraseSomeOutcome =
-  | { readonly kind: 'erased'; readonly left: boolean; readonly upTo: ErasedUpTo }
+  | {
+      readonly kind: 'erased'
+      readonly left: boolean
+      readonly upTo: ErasedUpTo
+      /** The session it was forked from is gone too, and has entries that nobody reads any more. */
+      readonly next?: SessionId
+    }
   | { readonly kind: 'not-deleted' }
 
 export type ImportSessionOutcome =

@@ -50,7 +50,7 @@ function isFolded(kind: Entry['kind']): boolean {
 }
 
 /** Undefined: no settings say anything, so they are what they have always been. */
-function limitsAt(heads: readonly EntryHead[], upto: number): Limits | undefined {
+export function limitsAt(heads: readonly EntryHead[], upto: number): Limits | undefined {
   const settings = heads.filter((head) => head.kind === 'settings')
   const present = settings.findLast(({ number }) => number <= upto)
   return present === undefined ? settings[0]?.meta.replaces : present.meta.limits

@@ -14,6 +14,7 @@ import type {
   CommitResults,
   CreateOutcome,
   CreateSession,
+  DeleteOutcome,
   DeleteSession,
   Deliver,
   DeliverOutcome,
@@ -52,6 +53,7 @@ import type {
   Revert,
   RevertOutcome,
 } from './compaction-commits.ts'
+import type { EraseRetained, EraseRetainedOutcome, Fork, ForkOutcome } from './fork-commits.ts'
 import type {
   AttemptGroup,
   AttemptSum,
@@ -134,6 +136,7 @@ export interface ReadStore extends Reads {
 export interface Commits {
   createSession(request: CreateSession): Promise<CreateOutcome>
   startAfresh(request: StartAfresh): Promise<AfreshOutcome>
+  fork(request: Fork): Promise<ForkOutcome>
   pointRoute(request: PointRoute): Promise<PointOutcome>
 
   admit(request: Admit): Promise<AdmitOutcome>
@@ -187,7 +190,9 @@ export interface Commits {
   setTitle(request: SetTitle): Promise<Done | Unknown | Gone | Superseded>
 
   eraseEntries(request: EraseEntries): Promise<EraseOutcome>
-  deleteSession(request: DeleteSession): Promise<Done | Gone>
+  /** Of a session that is gone, what its forks still read; no holder is needed. */
+  eraseRetained(request: EraseRetained): Promise<EraseRetainedOutcome>
+  deleteSession(request: DeleteSession): Promise<DeleteOutcome>
   /** Birth by import: everything at once, after its chain was checked. See `importSession`. */
   adoptSession(request: AdoptSession): Promise<ImportSessionOutcome>
   /** Continues an imported session at rest with more of its history; nothing is delivered or run. */

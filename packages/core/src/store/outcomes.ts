@@ -31,6 +31,7 @@ export interface Refusal {
     | 'no-replacement'
     | 'unknown-pin'
     | 'unknown-entry'
+    | 'elsewhere'
     | 'not-understood'
   readonly tokensAfter?: number
   readonly limit?: number

@@ -58,13 +58,27 @@ export interface SessionRow {
   readonly id: SessionId
   readonly agent: string
   readonly state: 'open' | 'erasing' | 'gone'
-  readonly birth: 'created' | 'afresh' | 'imported'
+  readonly birth: 'created' | 'afresh' | 'imported' | 'forked'
   readonly createdAt: number
   /**
    * The scope: its sessions are one conversation to the people in it. They share memory notes and
    * may send each other messages. The id of the first of them, or a name that its maker chose.
    */
   readonly scope: string
+
+  /** A fork reads its entries up to `forkedAt` from this session; null: it keeps all of its own. */
+  readonly origin: SessionId | null
+  /** Entries up to here were written in other sessions, and so was the mail that they name. */
+  readonly forkedAt: EntryNumber
+  /** The session whose id begins the chain of hashes; null: this one. */
+  readonly root: SessionId | null
+  /**
+   * Entries in its context that another session erased, and handoffs emptied with them. Its holder
+   * names them in an erasure entry before the next step.
+   */
+  readonly owed: readonly EntryNumber[]
+  /** Of a session that is gone: own entries up to here are kept, because living forks read them. */
+  readonly retained: EntryNumber
 
   readonly fence: number
   readonly runner: RunnerId | null
@@ -132,6 +146,7 @@ export type EntryHead = EntryBase &
     | { readonly kind: 'turn'; readonly meta: TurnMeta }
     | { readonly kind: 'erasure'; readonly meta: ErasureMeta }
     | { readonly kind: 'record'; readonly meta: RecordMeta }
+    | { readonly kind: 'arrival'; readonly meta: ArrivalMeta }
   )
 
 export type EntryKind = EntryHead['kind']
@@ -196,6 +211,15 @@ export type ErasureMeta = {
   readonly entries: readonly number[]
   /** If the handoff in effect mentioned an erased entry, this entry's body replaces it. */
   readonly replaces: CompactionMeta | null
+}
+
+/** The birth of a fork: where it comes from, and the calls that were open there and are left behind. */
+export type ArrivalMeta = {
+  readonly session: string
+  readonly origin: string
+  readonly at: number
+  readonly hash: string
+  readonly left: readonly string[]
 }
 
 export type Entry = EntryHead & {

@@ -18,6 +18,7 @@ export const SESSION_COMMANDS: Readonly<Record<'talk' | 'look' | 'keep', Command
   },
   keep: {
     compact: async () => (await import('./commands/compact/compact.ts')).compactCommand(),
+    fork: async () => (await import('./commands/fork/fork.ts')).forkCommand(),
     backup: async () => (await import('./commands/backup/backup.ts')).backupCommand(),
     export: async () => (await import('./commands/export/export.ts')).exportCommand(),
     import: async () => (await import('./commands/import/import.ts')).importCommand(),

@@ -26,7 +26,7 @@ import type {
 import { completeOptions, type RuntimeOptions } from './runtime-options.ts'
 import { admitMessage } from './sessions/admission.ts'
 import { listSummaries, searchAll } from './sessions/all-sessions.ts'
-import { SessionFactory } from './sessions/session-factory.ts'
+import { forkSession, SessionFactory } from './sessions/session-factory.ts'
 import { type SessionDependencies, SessionHandle } from './sessions/session-handle.ts'
 import { WaitNotices, waitNotice } from './sessions/wait-notices.ts'
 import { LayeredStore } from './store-layers/layered-store.ts'
@@ -123,6 +123,7 @@ export class LocalRuntime implements Runtime {
       : null
     this.#sessionDeps = {
       ...{ store, sharesNotes, hub: this.#hub, settingsFor, countText: countTokens },
+      fork: (from, request) => forkSession(store, from, request),
       refreshMemory: (id) => this.#tools.refreshMemory(id),
       interrupt: (id) => this.#models.interrupt(id),
       previewWriter: () => this.#models.writers.preview,

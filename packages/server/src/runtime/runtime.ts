@@ -114,7 +114,9 @@ export interface Session {
   /** JSON lines that `import` takes. */
   exportLines(): AsyncIterable<string>
   /** Removes the bodies for good: of these entries, or of the whole session. */
-  purge(request: { entries: readonly number[] | 'all'; reason: string }): Promise<Purged>
+  purge(request: PurgeRequest): Promise<Purged>
+  /** A new session that begins with entries 1..at of this one and goes on by itself. */
+  fork(request: ForkRequest): Promise<Forked>
 }
 
 export interface AgentSummary {
@@ -185,15 +187,49 @@ export type Withdrawal =
   | { readonly kind: 'not-pending'; readonly state: MailState }
   | { readonly kind: 'unknown' }
 
+export interface PurgeRequest {
+  readonly entries: readonly number[] | 'all'
+  readonly reason: string
+  /** What becomes of living forks that read a session which goes as a whole; default: `refuse`. */
+  readonly forks?: 'refuse' | 'keep' | 'purge'
+}
 export type Purged =
-  | { readonly kind: 'purged'; readonly entries: number }
-  /** The holder of the session erases them soon; the event `entries erased` reports it. */
-  | { readonly kind: 'asked'; readonly entries: number; readonly mail: readonly MailNumber[] }
+  | {
+      readonly kind: 'purged'
+      readonly entries: number
+      /** Itself, and the forks that went with it. */
+      readonly sessions: readonly SessionId[]
+      /** Up to this entry its bodies stay, for forks that read them; 0: nothing stays. */
+      readonly retained: number
+    }
+  /** Whoever holds the session erases them, soon; the event `entries erased` tells when. */
+  | {
+      readonly kind: 'asked'
+      readonly entries: number
+      /** Of a fork, some may be asked of the sessions that it reads from. */
+      readonly asked: readonly { readonly sessionId: SessionId; readonly mail: MailNumber }[]
+    }
+  /** Nothing was removed: these forks read it. */
+  | { readonly kind: 'forked'; readonly forks: readonly SessionId[] }
   | { readonly kind: 'unknown' }
 
 export type Renamed =
   | { readonly kind: 'done' | 'unknown' | 'gone' | 'superseded' }
   | { readonly kind: 'too-long'; readonly limit: number }
+
+export interface ForkRequest extends Idempotent {
+  readonly at: number
+  /** Chosen here when absent. */
+  readonly id?: string
+}
+export type Forked =
+  | { readonly kind: 'forked' | 'duplicate'; readonly sessionId: SessionId }
+  | { readonly kind: 'exists'; readonly sessionId: SessionId }
+  /** The same key with another session or entry. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'unknown-entry'; readonly entries: number }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'gone' }
 
 export interface SessionQuery {
   readonly agent?: string
@@ -210,6 +246,8 @@ export interface SessionSummary {
   readonly id: SessionId
   readonly agent: string
   readonly title: string | null
+  /** Where it was forked from; null: it is no fork. */
+  readonly forkedFrom: { readonly sessionId: SessionId; readonly entry: number } | null
   readonly state:
     | 'idle'
     | 'turn'

@@ -10,7 +10,7 @@ export const AUDIT_LAWS = {
       'A log was edited, cut, or written by another program. Compare it with a backup, and use --store.',
   },
   births: {
-    title: 'Sessions are created once: by create, start afresh or import',
+    title: 'Sessions are created once: by create, start afresh, import or fork',
     contract: ['I5', 'I30'],
     advice:
       'Give the logs of all processes, older ones too, or --store. If all were given, an id was made up.',

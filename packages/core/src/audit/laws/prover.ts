@@ -225,7 +225,7 @@ export class Prover {
   }
 }
 
-const BIRTHS: readonly string[] = ['created', 'afresh', 'imported']
+const BIRTHS: readonly string[] = ['created', 'afresh', 'imported', 'forked']
 const COMPACTION_LINE = /^compaction (?:started|committed|failed|superseded|abandoned)$/
 const ENDINGS: readonly string[] = [
   'compaction committed',

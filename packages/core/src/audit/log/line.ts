@@ -43,7 +43,7 @@ type FieldName = keyof typeof AUDIT_FIELDS
 /** The kinds, with the fields that each must have beside the first six. */
 export const AUDIT_KINDS = {
   'session created': {
-    means: 'a session was created; the reason is `created`, `afresh` or `imported`',
+    means: 'a session was created; the reason is `created`, `afresh`, `imported` or `forked`',
     needs: ['operationId', 'entry', 'reason'],
   },
   'message admitted': {

@@ -62,8 +62,10 @@ export function lastTurnTokens({ pieces }: Context): number {
 }
 
 /** Input that no finished turn has answered: it stays in every context, whole (I34). */
-export function isUnanswered(session: SessionRow, { mail }: ContextPiece): boolean {
+export function isUnanswered(session: SessionRow, { number, mail }: ContextPiece): boolean {
   if (mail === undefined || session.turnState === 'idle') return false
+  // It came to the session that this one was forked from, and is left to it.
+  if (number <= session.forkedAt) return false
   return mail.number > session.settled[mail.lane]
 }
 

@@ -1,10 +1,12 @@
 import { type EntryNumber, entryNumber, type MailNumber, type OperationId } from '../../base/ids.ts'
 import type { Refusal } from '../../store/commits.ts'
+import type { SessionRow } from '../../store/rows.ts'
 import type { SessionView } from '../context/session-view.ts'
 import {
   type Advance,
   type CommitOutcome,
   type Effect,
+  type ErasureTrack,
   type Event,
   numbered,
   only,
@@ -65,15 +67,13 @@ export function absorb(state: State, event: Event): Advance {
       if (!isMeasuring(state, event.target)) return only(state)
       return only(failed({ ...state, revert: { kind: 'none' } }))
     case 'replacement written': {
-      const { mail, base, replacement } = event
+      const { mail, base, owed, replacement } = event
       if (state.erasure.kind !== 'writing') return only(state)
-      // It describes an earlier state: the range has grown, or entries were erased meanwhile.
-      if (state.view?.session.base !== base) return only({ ...state, erasure: { kind: 'none' } })
-      return only(
-        numbered(state, (operation) => ({
-          erasure: { kind: 'written', mail, base, replacement, operation },
-        })),
-      )
+      const written = { kind: 'written', mail, base, owed, replacement } as const
+      // It tells of what held then: of a range that has grown, or of what was erased meanwhile.
+      const isVoid = state.view === null || isOutdated(written, state.view.session)
+      if (isVoid) return only({ ...state, erasure: { kind: 'none' } })
+      return only(numbered(state, (operation) => ({ erasure: { ...written, operation } })))
     }
     case 'model back':
       return only(tryNow(state))
@@ -128,12 +128,22 @@ function absorbView(state: State, view: SessionView, next: OperationId | null): 
     ...(revert.kind !== 'none' &&
       revert.target !== session.effective && { revert: { kind: 'none' } as const }),
     ...(erasure.kind === 'written' &&
-      (done(erasure.operation) || erasure.base !== session.base || !isAsked(erasure.mail)) && {
+      (done(erasure.operation) ||
+        isOutdated(erasure, session) ||
+        (erasure.mail !== null && !isAsked(erasure.mail))) && {
         erasure: { kind: 'none' } as const,
       }),
     ...(overflow !== null &&
       (overflow.base !== session.base || isTurnOver(overflow.turn)) && { overflow: null }),
   }
+}
+
+/** Another foundation, or more that was erased: a handoff that was written before may tell of it. */
+function isOutdated(
+  { base, owed }: Pick<Extract<ErasureTrack, { kind: 'written' }>, 'base' | 'owed'>,
+  session: SessionRow,
+): boolean {
+  return base !== session.base || owed.join() !== session.owed.join()
 }
 
 function absorbCommit(state: State, committed: CommitOutcome): Advance {
@@ -282,6 +292,7 @@ function refusalOf(outcome: CommitOutcome['outcome']): Refusal {
       return { why: 'no-replacement' }
     case 'unknown-pin':
     case 'unknown-entry':
+    case 'elsewhere':
       return { why: outcome.kind }
     default:
       return { why: 'not-understood' }

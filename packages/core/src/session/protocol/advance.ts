@@ -10,7 +10,7 @@ import {
   followOperation,
   offerHandoff,
 } from './rules/compaction.ts'
-import { adoptSettings, obeyControls } from './rules/controls.ts'
+import { adoptSettings, obeyControls, payErasure } from './rules/controls.ts'
 import { deliverWaitingMail, rest } from './rules/delivery.ts'
 import {
   endStopped,
@@ -116,6 +116,7 @@ const RULES: readonly ProtocolRule[] = [
   offerResults,
   offerHandoff,
   closeDown,
+  payErasure,
   obeyControls,
   adoptSettings,
   mindTools,

@@ -172,12 +172,14 @@ export type RevertTrack =
  */
 export type ErasureTrack =
   | { readonly kind: 'none' }
-  | { readonly kind: 'writing'; readonly mail: MailNumber }
+  | { readonly kind: 'writing' }
   | {
       readonly kind: 'written'
-      readonly mail: MailNumber
-      /** The base it was written on: any other base makes it void. */
+      /** Who asked for it; null: another session has erased. */
+      readonly mail: MailNumber | null
+      /** What it was written on: any other foundation makes it void, and so does more that is owed. */
       readonly base: EntryNumber
+      readonly owed: readonly EntryNumber[]
       /** Null: none could be written; the request is turned down. */
       readonly replacement: { readonly body: JsonValue; readonly tokens: number } | null
       readonly operation: OperationId
@@ -246,8 +248,9 @@ export type Event = { readonly at: Instant } & (
   | { readonly kind: 'revert delayed'; readonly target: EntryNumber }
   | {
       readonly kind: 'replacement written'
-      readonly mail: MailNumber
+      readonly mail: MailNumber | null
       readonly base: EntryNumber
+      readonly owed: readonly EntryNumber[]
       readonly replacement: { readonly body: JsonValue; readonly tokens: number } | null
     }
   /** A model answered elsewhere, so a turn that waits for one may try at once. */
@@ -289,7 +292,7 @@ export type Effect =
   /** A digest of the covered range without these entries. */
   | {
       readonly kind: 'replaceHandoff'
-      readonly mail: MailNumber
+      readonly mail: MailNumber | null
       readonly entries: readonly EntryNumber[]
       readonly context: Context
     }

@@ -1,2 +1,3 @@
 /** For authors of engines: the contract that every store keeps, to be run with any test runner. */
-export { STORE_CONTRACT, type StoreBench, type StoreCase } from './store-contract.ts'
+export type { StoreBench, StoreCase } from './case.ts'
+export { STORE_CONTRACT } from './store-contract.ts'

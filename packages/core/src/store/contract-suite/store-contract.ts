@@ -1,5 +1,4 @@
 import { adoptions, records } from './adoptions.ts'
-import type { StoreBench, StoreCase } from './case.ts'
 import { compactions } from './compactions.ts'
 import { concurrency } from './concurrency.ts'
 import { contexts } from './contexts.ts'
@@ -7,6 +6,7 @@ import { creation } from './creation.ts'
 import { delivery, withdrawals } from './delivery.ts'
 import { erasures } from './erasures.ts'
 import { fences } from './fences.ts'
+import { FORK_CASES } from './forks/all.ts'
 import { intake } from './intake.ts'
 import { integrity } from './integrity.ts'
 import { leases } from './leases.ts'
@@ -22,7 +22,7 @@ import { steps, unanswered } from './steps.ts'
  * The contract of every engine, as cases that need no test runner: give each a bench of its own,
  * run it, and what it throws is the broken law. All engines run all of them.
  */
-export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
+export const STORE_CONTRACT: Readonly<Record<string, typeof creation>> = {
   creation,
   adoptions,
   records,
@@ -44,7 +44,6 @@ export const STORE_CONTRACT: Readonly<Record<string, readonly StoreCase[]>> = {
   erasures,
   integrity,
   portability,
+  ...FORK_CASES,
   concurrency,
 }
-
-export type { StoreBench, StoreCase }

@@ -57,6 +57,8 @@ const NUMBERS = [
   'mail',
   'settings',
   'tasks',
+  'forkedAt',
+  'retained',
 ] as const
 const INPUT_LANES = ['user', 'notification'] as const
 const LIMITS = [
@@ -84,6 +86,7 @@ export function checkSession(session: SessionRow): SessionRow {
   if (!hasCounts(session.pending, ['control', ...INPUT_LANES])) throw shapeless(session, 'pending')
   if (!hasCounts(session.limits, LIMITS)) throw shapeless(session, 'limits')
   if (typeof session.scope !== 'string') throw shapeless(session, 'scope')
+  if (!Array.isArray(session.owed)) throw shapeless(session, 'owed')
   if (!isObject(session.pins)) throw shapeless(session, 'pins')
   return session
 }

@@ -4,6 +4,7 @@ import { contextEntries, onPath } from '../context.ts'
 import type { Readers } from '../facade.ts'
 import { FOLDED_KINDS } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
+import { lineOf } from '../lineage.ts'
 import { mailState } from '../mail-state.ts'
 import type { AttemptSum, SumAttempts } from '../operational-rows.ts'
 import type { StoreFinding } from '../queries.ts'
@@ -11,12 +12,12 @@ import type { AttemptRow, SessionRow } from '../rows.ts'
 import { hasWork } from '../rules/create-session.ts'
 import { AuditCheck } from '../verify/audit.ts'
 import { keyHashOf, SessionCheck } from '../verify/session.ts'
+import type { Prefix } from '../verify/transcript.ts'
 import { MemorySearch } from './search.ts'
 import { key, type MemoryTables } from './tables.ts'
 
 export function memoryReads(tables: MemoryTables): Readers {
-  const entriesOf = (id: Parameters<Readers['findSession']>[0]) => tables.entries.get(id) ?? []
-  const index = new MemorySearch(entriesOf)
+  const index = new MemorySearch(tables)
   return {
     readStore: () => ({
       id: tables.id,
@@ -40,14 +41,14 @@ export function memoryReads(tables: MemoryTables): Readers {
         .slice(0, Math.min(limit, LIST_MAX)),
     listRunners: () => [...tables.runners.values()],
     readEntries: ({ sessionId, from, to, kind }) =>
-      entriesOf(sessionId)
-        .slice(Math.max(0, from - 1), to)
+      tables
+        .entriesOf(sessionId, Math.max(1, from), to)
         .filter((entry) => (kind ?? entry.kind) === entry.kind)
         .slice(0, LIST_MAX),
     readContext: ({ sessionId, upto }) => {
       const session = tables.session(sessionId)
       if (session === undefined) return null
-      const entries = entriesOf(sessionId)
+      const entries = tables.entriesOf(sessionId)
       const last = upto ?? session.tail
       const folded = entries.filter(({ kind }) =>
         (FOLDED_KINDS as readonly string[]).includes(kind),
@@ -123,7 +124,13 @@ export function memoryReads(tables: MemoryTables): Readers {
         .slice(0, Math.min(limit, LIST_MAX)),
     listTokens: () => [...tables.access.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     findToken: ({ hash }) => tables.tokenOf(hash),
-    findBlob: ({ sessionId, hash }) => tables.blobs.get(key(sessionId, hash)),
+    findBlob: ({ sessionId, hash }) => {
+      const session = tables.session(sessionId)
+      const line = session === undefined ? [] : lineOf(session, (id) => tables.session(id))
+      const found = line.find(({ id }) => tables.blobs.has(key(id, hash)))
+      const blob = found && tables.blobs.get(key(found.id, hash))
+      return blob && { ...blob, sessionId }
+    },
     search: (query) => index.search(query),
     verify: ({ sessionId }) => verifyTables(tables, sessionId),
   }
@@ -166,8 +173,8 @@ function verifyTables(tables: MemoryTables, only: SessionId | undefined): readon
 
 function verifySession(tables: MemoryTables, session: SessionRow): readonly StoreFinding[] {
   const { id } = session
-  const check = new SessionCheck(session)
-  for (const entry of tables.entries.get(id) ?? []) check.addEntry(entry)
+  const check = new SessionCheck(session, prefixIn(tables, session))
+  for (const entry of tables.ownEntries(id)) check.addEntry(entry)
   for (const mail of tables.mails.get(id) ?? []) {
     const known = tables.intakes.get(keyHashOf(mail) ?? '')
     const isOwn = known?.sessionId === id && known.number === mail.number
@@ -177,4 +184,12 @@ function verifySession(tables: MemoryTables, session: SessionRow): readonly Stor
     if (blob.sessionId === id) check.addBlob(blob.hash, sha256(blob.bytes) === blob.hash)
   }
   return check.end()
+}
+
+function prefixIn(tables: MemoryTables, session: SessionRow): Prefix | undefined {
+  if (session.origin === null) return undefined
+  const entries = tables.entriesOf(session.id, 1, session.forkedAt)
+  const folded = entries.filter(({ kind }) => (FOLDED_KINDS as readonly string[]).includes(kind))
+  const last = entries.at(-1)
+  return { folded, hash: last?.number === session.forkedAt ? last.hash : null }
 }

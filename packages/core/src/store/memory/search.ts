@@ -1,4 +1,5 @@
 import type { SessionId } from '../../base/ids.ts'
+import { lineOf } from '../lineage.ts'
 import type { Search, SearchAnswer } from '../queries.ts'
 import type { Entry } from '../rows.ts'
 import { type Block, blockOf } from '../search/blocks.ts'
@@ -6,6 +7,8 @@ import { search } from '../search/find.ts'
 import { type IndexState, indexBatch, NO_INDEX } from '../search/index-state.ts'
 import { packLists } from '../search/lists.ts'
 import { type Answers, type IndexLookup, perform } from '../search/lookup.ts'
+import { renumbered, searchedStretches } from '../search/parts.ts'
+import type { MemoryTables } from './tables.ts'
 
 /** The word index of one session, caught up whenever it is searched. */
 interface MemoryIndex {
@@ -20,18 +23,22 @@ const decoder = new TextDecoder()
 
 export class MemorySearch {
   readonly #indexes = new Map<SessionId, MemoryIndex>()
-  readonly #entriesOf: (id: SessionId) => readonly Entry[]
+  readonly #tables: MemoryTables
 
-  constructor(entriesOf: (id: SessionId) => readonly Entry[]) {
-    this.#entriesOf = entriesOf
+  constructor(tables: MemoryTables) {
+    this.#tables = tables
   }
 
   search(query: Search): SearchAnswer {
-    const ids = [query.sessionId].flat()
-    const indexes = ids.map((id) => this.#upToDate(id))
-    const sessions = ids.map((id, at) => {
+    const lines = [query.sessionId].flat().flatMap((id) => {
+      const session = this.#tables.session(id)
+      return session === undefined ? [] : [lineOf(session, (each) => this.#tables.session(each))]
+    })
+    const stretches = searchedStretches(lines)
+    const indexes = stretches.map(({ keeper, after }) => this.#upToDate(keeper, after))
+    const sessions = stretches.map((stretch, at) => {
       const { state } = indexes[at] as MemoryIndex
-      return { id, tail: this.#entriesOf(id).length, index: state }
+      return { ...stretch, index: state }
     })
     const pagesOf = (session: number, has: (root: string) => boolean) => {
       const { lists } = indexes[session] as MemoryIndex
@@ -60,14 +67,14 @@ export class MemorySearch {
           return lookup.sessions.map((session) => indexes[session]?.blocks ?? [])
         default:
           return lookup.ranges.map(({ session, from, to }) =>
-            this.#entriesOf(ids[session] as SessionId).slice(from - 1, to),
+            this.#tables.entriesOf(stretches[session]?.id as SessionId, from, to),
           )
       }
     })
   }
 
-  #upToDate(id: SessionId): MemoryIndex {
-    const entries = this.#entriesOf(id)
+  #upToDate(id: SessionId, after: number): MemoryIndex {
+    const entries = this.#tables.ownEntries(id)
     const known = this.#indexes.get(id)
     const isSame = known?.entries.every((entry, at) => entry === entries[at]) ?? false
     const index: MemoryIndex =
@@ -78,7 +85,11 @@ export class MemorySearch {
     const fresh = entries.slice(index.entries.length)
     if (fresh.length === 0) return index
     const last = index.blocks[blockOf(index.entries.length + 1)] ?? null
-    const { state, lists, blocks } = indexBatch(index.state, last, fresh)
+    const { state, lists, blocks } = indexBatch(
+      index.state,
+      last,
+      fresh.map((entry) => renumbered(entry, after)),
+    )
     for (const [root, passages] of lists) {
       const list = index.lists.get(root)
       if (list === undefined) index.lists.set(root, [...passages])

@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
 import type { ErasedUpTo } from '../commits.ts'
-import { compactionMetaOf } from '../fold.ts'
+import { compactionMetaOf, FOLDED_KINDS } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { hashAudit } from '../integrity/chain.ts'
+import { lineOf, ownAfter, stretchesOf } from '../lineage.ts'
 import {
   type DraftRow,
   type NoteRow,
@@ -27,7 +28,7 @@ import type {
   RunnerRow,
   SessionRow,
 } from '../rows.ts'
-import type { Erase, Remains, Rows, StoreChange } from '../rules/ruling.ts'
+import type { Birthplace, Erase, Remains, Rows, StoreChange } from '../rules/ruling.ts'
 
 /** All rows of a memory store: maps by key, and one way to change them. */
 export class MemoryTables implements Rows {
@@ -67,6 +68,9 @@ export class MemoryTables implements Rows {
   heldBy(runner: RunnerId): readonly SessionRow[] {
     return [...this.sessions.values()].filter((session) => session.runner === runner)
   }
+  kin(root: SessionId): readonly SessionRow[] {
+    return [...this.sessions.values()].filter((row) => row.id === root || row.root === root)
+  }
   runner(id: RunnerId): RunnerRow | undefined {
     return this.runners.get(id)
   }
@@ -93,17 +97,46 @@ export class MemoryTables implements Rows {
   sourcePending(sessionId: SessionId, source: string): number {
     return this.senders.get(key(sessionId, source)) ?? 0
   }
+  /** Of a fork, those that it reads from others included. */
+  entriesOf(sessionId: SessionId, from = 1, to = Number.MAX_SAFE_INTEGER): readonly Entry[] {
+    const session = this.sessions.get(sessionId)
+    if (session === undefined || session.origin === null || from > session.forkedAt) {
+      return this.entries.get(sessionId)?.slice(from - 1, to) ?? []
+    }
+    const line = lineOf(session, (id) => this.sessions.get(id))
+    return stretchesOf(line, from, to).flatMap(
+      (stretch) => this.entries.get(stretch.sessionId)?.slice(stretch.from - 1, stretch.to) ?? [],
+    )
+  }
+  /** Those of its own alone. */
+  ownEntries(sessionId: SessionId): readonly Entry[] {
+    const session = this.sessions.get(sessionId)
+    const after = session === undefined ? 0 : ownAfter(session)
+    return this.entries.get(sessionId)?.slice(after) ?? []
+  }
   entry(sessionId: SessionId, number: EntryNumber): Entry | undefined {
-    return this.entries.get(sessionId)?.[number - 1]
+    return this.entriesOf(sessionId, number, number)[0]
   }
   inputsAfter(sessionId: SessionId, number: EntryNumber): readonly EntryHead[] {
-    const behind = this.entries.get(sessionId)?.slice(number) ?? []
-    return behind.filter(({ kind }) => kind === 'input')
+    return this.entriesOf(sessionId, number + 1).filter(({ kind }) => kind === 'input')
+  }
+  birthplace(sessionId: SessionId, upto: EntryNumber): Birthplace {
+    const settings = this.sessions.get(sessionId)?.settings ?? 0
+    const entries = this.entriesOf(sessionId, 1, Math.max(upto, settings))
+    const behind = entries.slice(0, upto)
+    const last = behind.findLastIndex(({ kind }) => kind === 'assistant' || kind === 'turn')
+    return {
+      folded: entries.filter(({ kind }) => (FOLDED_KINDS as readonly string[]).includes(kind)),
+      newest: last === -1 ? [] : behind.slice(last),
+    }
+  }
+  erased(sessionIds: readonly SessionId[]): readonly string[] {
+    return sessionIds.flatMap((id) =>
+      this.ownEntries(id).flatMap(({ body, hash }) => (body === null ? [hash] : [])),
+    )
   }
   handoffs(sessionId: SessionId): readonly EntryHead[] {
-    return (this.entries.get(sessionId) ?? []).filter(
-      (entry) => compactionMetaOf(entry) !== undefined,
-    )
+    return this.ownEntries(sessionId).filter((entry) => compactionMetaOf(entry) !== undefined)
   }
   operation(id: OperationId): OperationRow | undefined {
     return this.operations.get(id)
@@ -170,12 +203,18 @@ export class MemoryTables implements Rows {
   stagedBefore(at: number): readonly BlobRow[] {
     return [...this.blobs.values()].filter((blob) => blob.uses === 0 && blob.at < at)
   }
-  remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains {
+  remains(sessionId: SessionId, limit: number, after: ErasedUpTo, retained: EntryNumber): Remains {
+    const own = this.ownEntries(sessionId)
+    const used = new Set(
+      own
+        .filter(({ number, body }) => number <= retained && body !== null)
+        .flatMap(({ meta }) => ('blobs' in meta ? meta.blobs : [])),
+    )
     const of = <Row extends { sessionId: SessionId }>(rows: Map<string, Row>) =>
       [...rows.values()].filter((row) => row.sessionId === sessionId).slice(0, limit)
     return {
-      entries: (this.entries.get(sessionId) ?? [])
-        .filter((entry) => entry.body !== null && entry.number > after.entry)
+      entries: own
+        .filter(({ number, body }) => body !== null && number > Math.max(after.entry, retained))
         .slice(0, limit)
         .map((entry) => entry.number),
       mail: (this.mails.get(sessionId) ?? [])
@@ -187,7 +226,10 @@ export class MemoryTables implements Rows {
         .filter((reply) => reply.body !== null)
         .slice(0, limit)
         .map((reply) => reply.number),
-      blobs: of(this.blobs).map((blob) => blob.hash),
+      blobs: [...this.blobs.values()]
+        .filter((blob) => blob.sessionId === sessionId && !used.has(blob.hash))
+        .slice(0, limit)
+        .map((blob) => blob.hash),
       routes: of(this.routes),
       schedules: of(this.schedules).map((row) => row.id),
       notes: [...this.noted.values()]
@@ -246,7 +288,7 @@ export class MemoryTables implements Rows {
     }
     for (const row of change.tokens ?? []) this.access.set(row.id, row)
     for (const id of change.tokensRemoved ?? []) this.access.delete(id)
-    if (change.erase !== undefined) this.#erase(change.erase)
+    for (const each of change.erase ?? []) this.#erase(each)
     for (const draft of change.audit ?? []) {
       const row = { ...draft, cursor: this.audit.length + 1, at }
       const prevHash = this.audit.at(-1)?.hash ?? sha256(this.id)
@@ -256,7 +298,7 @@ export class MemoryTables implements Rows {
 
   #erase({ sessionId, entries, mail, replies }: Erase): void {
     for (const number of entries) {
-      const entry = this.entry(sessionId, number)
+      const entry = this.entries.get(sessionId)?.[number - 1]
       if (entry) place(this.entries, sessionId, { ...entry, body: null, salt: null })
     }
     for (const number of mail) {

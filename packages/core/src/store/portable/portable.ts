@@ -116,9 +116,9 @@ async function readTold(store: Reads, id: SessionId): Promise<SessionRow> {
  * Everything but erasure only adds to what the header tells of. Where something was erased meanwhile
  * the file would have the hole and not the entry that fills it: a handoff in effect without a text.
  */
-async function checkWhole(store: Reads, { id, state, tail }: SessionRow): Promise<void> {
+async function checkWhole(store: Reads, { id, state, tail, owed }: SessionRow): Promise<void> {
   const now = await store.findSession(id)
-  const isDeleted = now === undefined || now.state !== state
+  const isDeleted = now === undefined || now.state !== state || now.owed.length > owed.length
   const behind = { sessionId: id, from: entryNumber(tail + 1), kind: 'erasure' } as const
   const erasures = isDeleted ? [] : await store.readEntries({ ...behind, to: now.tail })
   if (!isDeleted && erasures.length === 0) return
@@ -206,7 +206,10 @@ class Import {
     if (!this.#ended) return 'the file was cut: its end is missing'
     const owned = { sessionId: session.id }
     return {
-      session: { ...session, runner: null, holder: null, operation: null, titleSalt: null },
+      session: {
+        ...{ ...session, runner: null, holder: null, operation: null, titleSalt: null },
+        ...{ scope: session.id, origin: null, retained: entryNumber(0) },
+      },
       entries: this.#entries,
       mail: this.#mail,
       replies: this.#replies.map((reply) => ({ ...reply, ...owned, claimant: null })),

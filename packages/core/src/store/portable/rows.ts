@@ -36,7 +36,7 @@ const session = object({
   id,
   agent: text((value) => value !== '', 'a name'),
   state: oneOf('open', 'gone'),
-  birth: oneOf('created', 'afresh', 'imported'),
+  birth: oneOf('created', 'afresh', 'imported', 'forked'),
   createdAt: whole,
   fence: whole,
   recovered: whole,
@@ -72,7 +72,10 @@ const session = object({
   pins: record(object({ entry: number, tokens: whole })),
   settings: number,
   tasks: number,
-  // Files of older programs know no title.
+  // Files of older programs know no forks and no title.
+  forkedAt: absentAs(0, number),
+  root: absentAs<string | null>(null, nullable(id)),
+  owed: absentAs<readonly number[]>([], list(number)),
   title: absentAs<string | null>(null, maybeText),
 })
 
@@ -84,7 +87,7 @@ const entry = object({
   tokens: whole,
   kind: oneOf(
     ...(['input', 'assistant', 'result', 'compaction', 'revert'] as const),
-    ...(['pin', 'task', 'settings', 'turn', 'erasure', 'record'] as const),
+    ...(['pin', 'task', 'settings', 'turn', 'erasure', 'record', 'arrival'] as const),
   ),
   meta: record(json),
   body,
@@ -157,8 +160,11 @@ function reader<Row>(what: string, shape: Shape<unknown>): Read<Row> {
   }
 }
 
-/** The holder of the session and its running work are not exported. */
-export type CarriedSession = Omit<SessionRow, 'runner' | 'holder' | 'operation' | 'titleSalt'>
+/** Whoever held the session, and what it was busy with, stays behind. */
+export type CarriedSession = Omit<
+  SessionRow,
+  'runner' | 'holder' | 'operation' | 'titleSalt' | 'scope' | 'origin' | 'retained'
+>
 export type CarriedReply = Omit<ReplyRow, 'sessionId' | 'claimant'>
 export type CarriedBlob = Pick<BlobRow, 'hash' | 'mediaType' | 'uses'> & { readonly base64: string }
 

@@ -74,8 +74,8 @@ async function tryOnce<Verb extends CommitVerb>(
     await prove(loan)
     const { ruling, at } = await decide(loan, verb, request, place)
     const { outcome, change } = ruling
-    if (change?.erase !== undefined) {
-      await unindexInPostgres(loan, change.erase.sessionId, change.erase.entries)
+    for (const { sessionId, entries } of change?.erase ?? []) {
+      if (entries.length > 0) await unindexInPostgres(loan, sessionId, entries)
     }
     if (change !== undefined) await write(loan, verb, change, at)
     ended = change !== undefined

@@ -1,6 +1,7 @@
 import { DELIVERY_MAX } from '../bounds.ts'
-import { compactionMetaOf } from '../fold.ts'
+import { compactionMetaOf, FOLDED_KINDS } from '../fold.ts'
 import { PROPOSED } from '../operational-rows.ts'
+import type { Birthplace } from '../rules/ruling.ts'
 import {
   type Args,
   column,
@@ -33,6 +34,9 @@ const routeValues = (asked: readonly Args[]) => [
 ]
 const routeKey = (row: Columns) =>
   ['agent', 'channel', 'address'].map((name) => fromText(row[name] as string))
+/** Each with those who keep the entries of the session that was asked for. */
+const ASKED_ENTRIES = `unnest($1::text[], $2::bigint[]) as asked (session, number)
+  cross join lateral lineage(asked.session) as line`
 const LOCK_SESSION = 'for no key update'
 
 function route(lock: string): Lookup {
@@ -70,6 +74,17 @@ function entries(columns: string, where: string): string {
   return `select ${columns} from entry where session = any($1) and ${where} order by session, number`
 }
 
+function birthplace(rows: readonly Columns[]): Birthplace {
+  const heads = rows.map(POSTGRES.entry.decode)
+  const upto = (rows[0]?.['upto'] ?? 0) as number
+  const within = heads.filter(({ number }) => number <= upto)
+  const last = within.findLastIndex(({ kind }) => kind === 'assistant' || kind === 'turn')
+  return {
+    folded: heads.filter(({ kind }) => (FOLDED_KINDS as readonly string[]).includes(kind)),
+    newest: last === -1 ? [] : within.slice(last),
+  }
+}
+
 /**
  * How each kind of row that a rule may look at is found. The order of this list is the order in which
  * locks are taken, in every transaction the same: route, session, runner, blob, reply. Whatever a
@@ -95,6 +110,15 @@ export const LOOKUPS = {
     (asked) => [textArgs(asked, 0)],
     { serves: 'session' },
   ),
+  // Origins are born before their forks, and locked before them.
+  kin: {
+    text: `select ${POSTGRES.session.columns}, coalesce(root, id) as asked from session
+      where id = any($1) or root = any($1) order by n ${LOCK_SESSION}`,
+    values: (asked) => [textArgs(asked, 0)],
+    keyOf: column('asked'),
+    decode: many(POSTGRES.session.decode),
+    guards: true,
+  },
   heldBy: session('runner = any($1)', (asked) => [textArgs(asked, 0)], {
     keyOf: column('runner'),
     decode: decodeReadable,
@@ -105,7 +129,7 @@ export const LOOKUPS = {
   runnerToChange: runner('for update'),
   holderOf: {
     text: `select ${POSTGRES.runner.columns} from runner
-      where id in (select runner from session where id = any($1)) for key share`,
+      where id = any(array(select runner from session where id = any($1))) for key share`,
     values: (asked) => [textArgs(asked, 0)],
     keyOf: column('id'),
     decode: one(POSTGRES.runner.decode),
@@ -268,10 +292,11 @@ export const LOOKUPS = {
     serves: 'sourcePending',
   },
   entry: {
-    text: `select ${prefixed(POSTGRES.entry.columns, 'entry')} from entry
-      join unnest($1::text[], $2::bigint[]) as asked (session, number) using (session, number)`,
+    text: `select ${prefixed(POSTGRES.entry.columns, 'entry')}, asked.session as asked from ${ASKED_ENTRIES}
+      join entry on entry.session = line.keeper and entry.number = asked.number
+      where asked.number between line.first and line.last`,
     values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
-    keyOf: sessionAnd('number'),
+    keyOf: (row) => [row['asked'] as string, row['number'] as number],
     decode: one(POSTGRES.entry.decode),
   },
   /** Input that no committed step has had in its context. */
@@ -285,13 +310,48 @@ export const LOOKUPS = {
     decode: many(POSTGRES.entry.decode),
   },
   inputsAfter: {
-    text: `select ${prefixed(POSTGRES_HEAD_COLUMNS, 'entry')}, asked.number as after from entry
-      join unnest($1::text[], $2::bigint[]) as asked (session, number)
-        on asked.session = entry.session and entry.number > asked.number
-      where kind = 'input' order by entry.number`,
+    text: `select ${prefixed(POSTGRES_HEAD_COLUMNS, 'entry')}, asked.number as after, asked.session as asked
+      from ${ASKED_ENTRIES} cross join lateral (
+        select * from entry where entry.session = line.keeper and kind = 'input'
+          and number between greatest(line.first, asked.number + 1) and line.last offset 0
+      ) as entry order by entry.number`,
     values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
-    keyOf: sessionAnd('after'),
+    keyOf: (row) => [row['asked'] as string, row['after'] as number],
     decode: many(POSTGRES.entry.decode),
+  },
+  birthplace: {
+    text: `select ${prefixed(POSTGRES_HEAD_COLUMNS, 'entry')}, asked.number as upto, asked.session as asked
+      from unnest($1::text[], $2::bigint[]) as asked (session, number)
+      join session on session.id = asked.session
+      cross join lateral (
+        select max(spoken.number) as number from lineage(asked.session) as line
+        cross join lateral (
+          select number from entry where entry.session = line.keeper
+            and number between line.first and least(line.last, asked.number)
+            and kind in ('assistant', 'turn') order by number desc limit 1
+        ) as spoken
+      ) as newest
+      cross join lateral lineage(asked.session) as line
+      cross join lateral (
+        (select * from entry where entry.session = line.keeper
+          and number between line.first and least(line.last, greatest(asked.number, settings))
+          and kind not in ('input', 'assistant', 'result', 'turn'))
+        union all
+        (select * from entry where entry.session = line.keeper
+          and number between greatest(line.first, newest.number) and least(line.last, asked.number)
+          and kind in ('input', 'assistant', 'result', 'turn'))
+      ) as entry
+      order by entry.number`,
+    values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
+    keyOf: (row) => [row['asked'] as string, row['upto'] as number],
+    decode: birthplace,
+  },
+  erased: {
+    text: `select session, encode(hash, 'hex') as hash from entry
+      where session = any($1) and body is null order by session, number`,
+    values: (asked) => [textArgs(asked, 0)],
+    keyOf: column('session'),
+    decode: many((row) => row['hash']),
   },
   handoffs: {
     text: entries(POSTGRES_HEAD_COLUMNS, `kind not in ('input', 'assistant', 'result', 'turn')`),

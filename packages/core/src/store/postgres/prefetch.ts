@@ -46,6 +46,13 @@ const PREFETCH: Prefetch = {
     at('sessionOfRoute', route, 'routeToChange'),
     ['session', id],
   ],
+  fork: ({ from, at: entry, id, source, key }) => [
+    ['intake', hashKey(source, key)],
+    ['session', from],
+    ['session', id],
+    ['entry', from, entry],
+    ['birthplace', from, entry],
+  ],
   pointRoute: ({ route, sessionId }) => [
     at('route', route, 'routeToChange'),
     ['session', sessionId],
@@ -163,11 +170,15 @@ const PREFETCH: Prefetch = {
     ['handoffs', lease.sessionId],
     ['runningOf', lease.sessionId],
   ],
+  eraseRetained: ({ sessionId }) => [['session', sessionId]],
   deleteSession: ({ sessionId }) => [
     ['session', sessionId],
     ['runningOf', sessionId],
   ],
-  adoptSession: ({ session }) => [['session', session.id]],
+  adoptSession: ({ session }) => [
+    ['kin', session.root ?? session.id],
+    ['session', session.id],
+  ],
   adoptEntries: ({ lease, entries }) => [
     ...held({ lease }),
     ...blobsOf(
@@ -185,7 +196,7 @@ const PREFETCH: Prefetch = {
   ],
   eraseSome: ({ sessionId, limit, after }) => [
     ['session', sessionId],
-    ['remains', sessionId, limit, after?.entry ?? 0, after?.mail ?? 0, after?.reply ?? 0],
+    ['remains', sessionId, limit, after?.entry ?? 0, after?.mail ?? 0, after?.reply ?? 0, 0],
   ],
 }
 

@@ -45,6 +45,10 @@ const place = (nth: number) => `$${nth}`
 const onlyState = (only: string, state: string | undefined) =>
   state === only ? ([`state = '${only}'`] as const) : (['state = ?', state] as const)
 
+/** The entries of a session, those included that a fork reads from others. */
+const OF_LINE =
+  'lineage($1) as line join entry on entry.session = line.keeper and number between line.first and line.last'
+
 const SUMS = [
   'attempts',
   'inputTokens',
@@ -239,9 +243,10 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       ),
     findBlob: ({ sessionId, hash }) =>
       first(
-        `select ${POSTGRES.blob.columns} from blob where session = $1 and hash = $2`,
+        `select ${POSTGRES.blob.columns} from lineage($1) as line join blob on session = keeper
+         where hash = $2 order by line.last desc limit 1`,
         [toText(sessionId), toBytes(hash)],
-        (row) => checkedBlob(POSTGRES.blob.decode(row)),
+        (row) => checkedBlob({ ...POSTGRES.blob.decode(row), sessionId }),
       ),
     search: (query) => inSnapshot(connections, (loan) => searchPostgres(loan, query, cache)),
     verify: async (query) => {
@@ -288,8 +293,8 @@ async function readEntries(
   const id = toText(sessionId)
   if (kind !== undefined) {
     // The last condition excludes nothing; by it the index of the few is found fit.
-    const text = `select ${POSTGRES.entry.columns} from entry
-      where session = $1 and number between $2 and $3 and kind = $4
+    const text = `select ${POSTGRES.entry.columns} from ${OF_LINE} and number between $2 and $3
+      where kind = $4
         and kind not in ('input', 'assistant', 'result', 'turn') order by number limit $5`
     const [rows = []] = await loan.send([{ text, values: [id, from, to, kind, LIST_MAX] }])
     return checkedSingles(sessionId, rows.map(POSTGRES.entry.decode))
@@ -297,8 +302,8 @@ async function readEntries(
   const [[row] = [], page = []] = await loan.send([
     { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
     {
-      text: `select ${POSTGRES.entry.columns} from entry
-        where session = $1 and number between $2 and $3 order by number`,
+      text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number between $2 and $3
+        order by number`,
       values: [id, from, Math.min(to, from + LIST_MAX - 1)],
     },
   ])
@@ -317,9 +322,9 @@ async function readContext(
       values: [toText(sessionId)],
     },
     {
-      text: `select ${POSTGRES_HEAD_COLUMNS} from entry where session = $1
+      text: `select ${POSTGRES_HEAD_COLUMNS} from ${OF_LINE}
         and number <= greatest($2, (select settings from session where id = $1))
-        and kind not in ('input', 'assistant', 'result', 'turn') order by number`,
+        where kind not in ('input', 'assistant', 'result', 'turn') order by number`,
       values: [toText(sessionId), upto ?? Number.MAX_SAFE_INTEGER],
     },
   ])
@@ -341,12 +346,12 @@ async function readContext(
   })
   const [early = [], late = []] = await loan.send([
     {
-      text: `select ${POSTGRES.entry.columns} from entry where session = $1 and number = any($2) order by number`,
+      text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number = any($2) order by number`,
       values: [toText(sessionId), numbers],
     },
     {
-      text: `select ${POSTGRES.entry.columns} from entry
-        where session = $1 and number > $2 and number <= $3 order by number`,
+      text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number > $2 and number <= $3
+        order by number`,
       values: [toText(sessionId), ...span],
     },
   ])

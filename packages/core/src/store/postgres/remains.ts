@@ -4,16 +4,21 @@ import { POSTGRES } from './tables.ts'
 const REMAINING_BODIES = ['entry', 'mail', 'reply'].map(
   (table, index) => `select '${table}' as what, number, null as hash, null as agent,
     null as channel, null as address, null::bigint as version from ${table}
-    where session = $1 and number > $${index + 3} and body is not null order by number limit $2`,
+    where session = $1 and number > ${table === 'entry' ? 'greatest($3::bigint, $6::bigint)' : `$${index + 3}`}
+      and body is not null order by number limit $2`,
 )
 
 /** The remaining rows of a session that is being erased, a piece at a time. */
 export const REMAINS: Lookup = {
   text: `select rest.*, $1 as session, $2::bigint as most, $3::bigint as entry, $4::bigint as mail,
-    $5::bigint as reply from (${[
+    $5::bigint as reply, $6::bigint as retained from (${[
       ...REMAINING_BODIES,
       `select 'blob', null, encode(hash, 'hex'), null, null, null, null from blob
-        where session = $1 limit $2`,
+        where session = $1 and ($6::bigint = 0 or encode(hash, 'hex') not in (
+          select used from entry cross join lateral
+            json_array_elements_text(coalesce(entry.meta::json -> 'blobs', '[]')) as used
+          where entry.session = $1 and number <= $6 and body is not null
+        )) limit $2`,
       `select 'route', null, null, agent, channel, address, version from route
         where session = $1 limit $2`,
       `select 'schedule', null, id, null, null, null, null from schedule
@@ -24,7 +29,8 @@ export const REMAINS: Lookup = {
       .map((select) => `(${select})`)
       .join(' union all ')}) as rest`,
   values: ([args = []]) => args,
-  keyOf: (row) => ['session', 'most', 'entry', 'mail', 'reply'].map((name) => row[name] as string),
+  keyOf: (row) =>
+    ['session', 'most', 'entry', 'mail', 'reply', 'retained'].map((name) => row[name] as string),
   decode: (rows) => {
     const of = (what: string) => rows.filter((row) => row['what'] === what)
     return {

@@ -1,9 +1,11 @@
 import type { SessionId } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
 import type { Search, SearchAnswer } from '../queries.ts'
+import type { SessionRow } from '../rows.ts'
 import type { ColumnsCache } from '../search/columns-cache.ts'
 import { search } from '../search/find.ts'
 import { type Answers, type IndexLookup, performAsync, type SessionRuns } from '../search/lookup.ts'
+import { type SearchedStretch, searchedStretches } from '../search/parts.ts'
 import { checkedSingles } from '../verify/answers.ts'
 import type { LoanedClient } from './connections/connections.ts'
 import { POSTGRES, toText } from './tables.ts'
@@ -15,31 +17,42 @@ export async function searchPostgres(
   query: Search,
   cache: ColumnsCache,
 ): Promise<SearchAnswer> {
-  const ids = [query.sessionId].flat()
-  const [rows = []] = await loan.send([
+  const asked = [query.sessionId].flat().map(toText)
+  const [found = []] = await loan.send([
     {
-      text: `select id, tail, indexed.state from unnest($1::text[]) with ordinality as wanted(name, place)
-        join session on session.id = wanted.name left join indexed on indexed.session = session.id
-        order by place`,
-      values: [ids.map(toText)],
+      text: `select wanted.place::integer as place, session.id, tail, origin, forked_at as "forkedAt"
+        from unnest($1::text[]) with ordinality as wanted(name, place)
+        cross join lateral lineage(wanted.name) as line join session on session.id = line.keeper
+        order by place, line.last desc`,
+      values: [asked],
     },
   ])
-  const sessions = rows.map(({ id, tail, state }) => ({
-    id: id as SessionId,
-    tail: tail as number,
-    index: decodeState(state),
+  const lines = asked.map((_, at) => found.filter(({ place }) => place === at + 1))
+  const stretches = searchedStretches(lines as unknown as readonly LineRow[][])
+  const [indexed = []] = await loan.send([
+    {
+      text: 'select session, state from indexed where session = any($1)',
+      values: [stretches.map(({ keeper }) => keeper)],
+    },
+  ])
+  const states = new Map(indexed.map(({ session, state }) => [session, state]))
+  const sessions = stretches.map((stretch) => ({
+    ...stretch,
+    index: decodeState(states.get(stretch.keeper) ?? null),
   }))
-  const idOf = (session: number) => sessions[session]?.id as SessionId
   return await performAsync(search(query, sessions, { cache }), (lookup) =>
-    answer(loan, lookup, idOf),
+    answer(loan, lookup, sessions),
   )
 }
+
+type LineRow = Pick<SessionRow, 'id' | 'tail' | 'origin' | 'forkedAt'>
 
 async function answer(
   loan: LoanedClient,
   lookup: IndexLookup,
-  idOf: (session: number) => SessionId,
+  stretches: readonly SearchedStretch[],
 ): Promise<Answers[keyof Answers]> {
+  const idOf = (session: number) => stretches[session]?.keeper as SessionId
   switch (lookup.want) {
     case 'pages':
       return await readPages(loan, lookup, idOf)
@@ -70,7 +83,7 @@ async function answer(
       )
     }
     default:
-      return await readRanges(loan, lookup.ranges, idOf)
+      return await readRanges(loan, lookup.ranges, (place) => stretches[place]?.id as SessionId)
   }
 }
 
@@ -124,8 +137,9 @@ async function readRanges(
 ): Promise<Answers['entries']> {
   const read = await loan.send(
     ranges.map(({ session, from, to }) => ({
-      text: `select ${POSTGRES.entry.columns} from entry
-        where session = $1 and number between $2 and $3 order by number`,
+      text: `select ${POSTGRES.entry.columns} from lineage($1) as line join entry
+          on session = keeper and number between greatest(first, $2) and least(last, $3)
+        order by number`,
       values: [toText(idOf(session)), from, to],
     })),
   )

@@ -15,7 +15,7 @@ import type {
   RunnerRow,
   SessionRow,
 } from '../rows.ts'
-import type { Remains, Rows } from '../rules/ruling.ts'
+import type { Birthplace, Remains, Rows } from '../rules/ruling.ts'
 import type { LoanedClient, Query } from './connections/connections.ts'
 import type { Args, Lookup } from './lookup.ts'
 import { LOOKUP_NAMES, LOOKUPS, type LookupName } from './lookups.ts'
@@ -119,6 +119,9 @@ export class Snapshot implements Rows {
   heldBy(runner: RunnerId): readonly SessionRow[] {
     return this.#get('heldBy', runner)
   }
+  kin(root: SessionId): readonly SessionRow[] {
+    return this.#get('kin', root)
+  }
   runner(id: RunnerId): RunnerRow | undefined {
     return this.#get(this.#strengths.runner, id)
   }
@@ -145,6 +148,12 @@ export class Snapshot implements Rows {
     const seen = this.#has('unseen', sessionId) ? this.session(sessionId)?.seen : undefined
     if (number === seen) return this.#get('unseen', sessionId)
     return this.#get('inputsAfter', sessionId, number)
+  }
+  birthplace(sessionId: SessionId, upto: EntryNumber): Birthplace {
+    return this.#get('birthplace', sessionId, upto)
+  }
+  erased(sessionIds: readonly SessionId[]): readonly string[] {
+    return sessionIds.flatMap((id) => this.#get<readonly string[]>('erased', id))
   }
   handoffs(sessionId: SessionId): readonly EntryHead[] {
     return this.#get('handoffs', sessionId)
@@ -197,9 +206,13 @@ export class Snapshot implements Rows {
   stagedBefore(at: number): readonly { readonly sessionId: SessionId; readonly hash: string }[] {
     return this.#get('stagedBefore', at)
   }
-  remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains {
-    const { entry, mail, reply } = after
-    return this.#get('remains', sessionId, limit, entry, mail, reply)
+  remains(
+    sessionId: SessionId,
+    limit: number,
+    { entry, mail, reply }: ErasedUpTo,
+    retained: EntryNumber,
+  ): Remains {
+    return this.#get('remains', sessionId, limit, entry, mail, reply, retained)
   }
 }
 

@@ -4,6 +4,7 @@ import type { StoreFinding } from '../queries.ts'
 import type { MailRow, SessionRow } from '../rows.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
+import type { Prefix } from '../verify/transcript.ts'
 import { type Connections, inSnapshot, type LoanedClient } from './connections/connections.ts'
 import {
   AUDIT_COLUMNS,
@@ -11,6 +12,7 @@ import {
   decodeAudit,
   fromText,
   POSTGRES,
+  POSTGRES_HEAD_COLUMNS,
   toBytes,
   toText,
 } from './tables.ts'
@@ -50,7 +52,7 @@ async function verifySession(loan: LoanedClient, id: SessionId): Promise<readonl
   } catch (error) {
     return [unreadableSession(id, error)]
   }
-  const check = new SessionCheck(session)
+  const check = new SessionCheck(session, await prefixOf(loan, session))
   for await (const page of pages(loan, `select ${POSTGRES.entry.columns} from entry`, id)) {
     for (const columns of page) {
       const entry = orUnreadable(() => POSTGRES.entry.decode(columns))
@@ -77,6 +79,27 @@ async function verifySession(loan: LoanedClient, id: SessionId): Promise<readonl
   ])
   for (const { hash, fits } of blobs) check.addBlob(hash as string, fits === true)
   return check.end()
+}
+
+async function prefixOf(
+  loan: LoanedClient,
+  { id, origin, forkedAt }: SessionRow,
+): Promise<Prefix | undefined> {
+  if (origin === null) return undefined
+  const [[last] = [], folded = []] = await loan.send([
+    {
+      text: `select encode(hash, 'hex') as hash from entry where session = $1 and number = $2`,
+      values: [origin, forkedAt],
+    },
+    {
+      text: `select ${POSTGRES_HEAD_COLUMNS} from lineage($1) as line join entry
+          on session = keeper and number between first and last and number <= $2
+        where kind not in ('input', 'assistant', 'result', 'turn') order by number`,
+      values: [id, forkedAt],
+    },
+  ])
+  const hash = (last?.['hash'] ?? null) as string | null
+  return { folded: folded.map(POSTGRES.entry.decode), hash }
 }
 
 /** By keys, and not by counting up to the tail: a tail that was harmed may say any number. */

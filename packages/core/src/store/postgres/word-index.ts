@@ -27,6 +27,10 @@ const MERGE_PAGES = 24
 export const BLOCKS = `select session, entries, lengths from passage_block
   where session = any($1) and number >= $2 order by session, number`
 
+/** The entries of a fork begin behind this one; its index numbers them from 1. */
+const AFTER =
+  '(select case when origin is null then 0 else forked_at end from session where id = $1)'
+
 export function decodeState(state: unknown): IndexState {
   return state === null || state === '' ? NO_INDEX : (JSON.parse(state as string) as IndexState)
 }
@@ -39,7 +43,8 @@ export function decodeBlock(row: Columns): Block {
 export async function unindexedInPostgres(connections: Connections): Promise<readonly SessionId[]> {
   const rows = await connections.query({
     text: `select id from session left join indexed on indexed.session = session.id
-      where session.tail > coalesce(indexed.upto, 0) limit $1`,
+      where session.tail - case when origin is null then 0 else forked_at end
+          > coalesce(indexed.upto, 0) limit $1`,
     values: [LIST_MAX],
   })
   return rows.map((row) => row['id'] as SessionId)
@@ -92,8 +97,8 @@ async function batchStep(
   const [found = [], [last] = []] = await loan.send([
     {
       // No more of an entry: what else of it is harmed keeps no words in, and none out.
-      text: `select number, kind, at, meta::text as meta, body from entry
-        where session = $1 and number between $2 and $3 order by number`,
+      text: `select number - ${AFTER} as number, kind, at, meta::text as meta, body from entry
+        where session = $1 and number between ${AFTER} + $2 and ${AFTER} + $3 order by number`,
       values: [id, state.upto + 1, state.upto + INDEX_BATCH],
     },
     {
@@ -218,7 +223,8 @@ export async function unindexInPostgres(
     },
     { text: 'select state from indexed where session = $1 for update', values: [id] },
     {
-      text: 'select number, kind, body from entry where session = $1 and number = any($2)',
+      text: `select number - ${AFTER} as number, kind, body from entry
+        where session = $1 and number = any($2)`,
       values: [id, numbers],
     },
     { text: BLOCKS, values: [[id], 0] },

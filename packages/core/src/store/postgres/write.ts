@@ -95,7 +95,7 @@ export function writeChange(change: StoreChange, at: number): readonly Query[] {
     ),
     ...put(INSERT_TOKEN, (change.tokens ?? []).map(POSTGRES.token.encode)),
     ...some('delete from token where id = any($1)', change.tokensRemoved ?? []),
-    ...(change.erase === undefined ? [] : erase(change.erase)),
+    ...(change.erase ?? []).flatMap(erase),
     ...put(
       INSERT_AUDIT,
       (change.audit ?? []).map((draft) => encodeAudit(draft, at)),

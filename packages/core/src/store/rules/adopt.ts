@@ -1,14 +1,15 @@
-import { mailNumber } from '../../base/ids.ts'
+import { entryNumber, mailNumber } from '../../base/ids.ts'
 import type { AdoptSession } from '../commits.ts'
+import { compactionMetaOf } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { mailState } from '../mail-state.ts'
-import type { IntakeRow, SessionRow } from '../rows.ts'
+import type { BlobRow, Entry, IntakeRow, SessionRow } from '../rows.ts'
 import { judgeInput } from '../verify/session.ts'
 import { checkTranscript } from '../verify/transcript.ts'
 import { hashKey, intakeHash, UNTOLD } from './admit.ts'
 import { creationLine } from './create-session.ts'
 import { recordedAt } from './record-entries.ts'
-import type { Rule, SenderRow } from './ruling.ts'
+import type { Rows, Rule, SenderRow } from './ruling.ts'
 import { checkLimits, titled } from './settings.ts'
 
 /**
@@ -16,10 +17,15 @@ import { checkLimits, titled } from './settings.ts'
  * and its operation stay behind. A transcript that does not check is refused whole.
  */
 export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
-  const { entries, mail, replies, blobs, operation } = request
+  const { mail, replies, blobs, operation } = request
+  const { entries, owed } = withoutErased(rows, request)
   const session: SessionRow = {
     ...request.session,
     birth: 'imported',
+    // The file of a fork holds all entries that it reads.
+    origin: null,
+    retained: entryNumber(0),
+    owed,
     // A file comes from anywhere: it joins the scope of no session that is here.
     scope: request.session.id,
     fence: request.session.fence + 1,
@@ -35,7 +41,7 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
   if (damage !== undefined) {
     return { outcome: { kind: 'refused', line: 0, problem: damage.problem } }
   }
-  const problem = findWrongSum(request)
+  const problem = findWrongSum({ ...request, entries })
   if (problem !== null) return { outcome: { kind: 'refused', line: 0, problem } }
   const damaged = blobs.find((blob) => sha256(blob.bytes) !== blob.hash)
   if (damaged !== undefined) {
@@ -50,9 +56,39 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
       intake: intakeOf(request).filter((row) => rows.intake(row.keyHash) === undefined),
       senders: sendersOf(request),
       replies: replies.map((reply) => ({ ...reply, sessionId, claimant: null })),
-      blobs: blobs.map((blob) => ({ ...blob, sessionId, at: stamp.at })),
+      blobs: blobs.map((blob) => ({
+        ...blob,
+        uses: usesOf(request, blob),
+        sessionId,
+        at: stamp.at,
+      })),
       audit: [creationLine(session, operation)],
     },
+  }
+}
+
+/**
+ * What was erased here stays erased: an entry that another session of the same chain has lost is taken
+ * in without its body, and so is every handoff that covers one. The session owes an entry for them.
+ */
+function withoutErased(
+  rows: Rows,
+  { session, entries }: AdoptSession,
+): Pick<AdoptSession, 'entries'> & Pick<SessionRow, 'owed'> {
+  const kin = rows.kin(session.root ?? session.id).map(({ id }) => id)
+  const lost = new Set(kin.length === 0 ? [] : rows.erased(kin))
+  const isLost = ({ hash, body }: Entry) => body !== null && lost.has(hash)
+  const first = entries.find((entry) => isLost(entry) && entry.kind !== 'pin')?.number
+  const isEmptied = (entry: Entry) =>
+    isLost(entry) ||
+    (first !== undefined && entry.body !== null && (compactionMetaOf(entry)?.covers ?? 0) >= first)
+  const emptied = entries.filter(isEmptied)
+  const owed = new Set([...session.owed, ...emptied.map(({ number }) => number)])
+  return {
+    entries: entries.map((entry) =>
+      isEmptied(entry) ? { ...entry, body: null, salt: null } : entry,
+    ),
+    owed: [...owed].sort((a, b) => a - b),
   }
 }
 
@@ -72,7 +108,8 @@ function findWrongSum({ session, entries, mail, replies, blobs }: AdoptSession):
   if (session.state === 'open' && (!isGapless || mail.length !== session.mail)) {
     return `expected mail 1 to ${session.mail}`
   }
-  const wrong = findWrongMail(session, mail) ?? findChangedMail(entries, mail)
+  const own = entries.filter(({ number }) => number > session.forkedAt)
+  const wrong = findWrongMail(session, mail) ?? findChangedMail(own, mail)
   if (wrong !== null) return wrong
   const calls = new Set(entries.flatMap(({ meta }) => ('calls' in meta ? meta.calls : [])))
   const stray = session.openCalls.find((call) => !calls.has(call))
@@ -116,6 +153,17 @@ function findChangedMail(
     if (problem !== null) return `mail ${row.number} ${problem}`
   }
   return null
+}
+
+/** In the store of its origin, a file may have had uses behind the place where this one was forked. */
+function usesOf({ session, entries, mail }: AdoptSession, { hash, uses }: BlobRow): number {
+  if (session.forkedAt === 0) return uses
+  const waiting = mail.filter((row) => row.body !== null && mailState(session, row) === 'pending')
+  const users = [
+    ...entries.flatMap(({ body, meta }) => (body !== null && 'blobs' in meta ? meta.blobs : [])),
+    ...waiting.flatMap((row) => row.blobs),
+  ]
+  return users.filter((used) => used === hash).length
 }
 
 /** Counted anew: while the file was written, waiting mail may have been withdrawn. */

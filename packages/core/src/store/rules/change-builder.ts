@@ -16,7 +16,7 @@ import type {
   ReplyRow,
   SessionRow,
 } from '../rows.ts'
-import type { AuditDraft, Erase, Rows, Stamp, StoreChange } from './ruling.ts'
+import type { AuditDraft, Rows, Stamp, StoreChange } from './ruling.ts'
 
 type NewHead = EntryHead extends infer Head
   ? Head extends EntryHead
@@ -37,7 +37,6 @@ export class Draft {
   #operations: OperationRow[] = []
   #replies: ReplyRow[] = []
   #blobUses = new Map<string, number>()
-  #erase: Erase | undefined
   #audit: AuditDraft[] = []
 
   constructor(rows: Rows, session: SessionRow, operation: OperationId, stamp: Stamp) {
@@ -192,10 +191,6 @@ export class Draft {
     return id
   }
 
-  erase(erase: Erase): void {
-    this.#erase = erase
-  }
-
   audit(kind: AuditKind, facts: JsonObject): void {
     this.#note(kind, null, null, facts)
   }
@@ -223,7 +218,6 @@ export class Draft {
       operations: this.#operations,
       replies: this.#replies,
       blobUses: [...this.#blobUses].map(([hash, uses]) => ({ sessionId, hash, uses })),
-      ...(this.#erase === undefined ? {} : { erase: this.#erase }),
       audit: this.#audit,
     }
   }

@@ -86,6 +86,7 @@ export const commitCompaction: Rule<'commitCompaction'> = (rows, request, stamp)
     session.operation === operation.id &&
     operation.fence === session.fence &&
     operation.base === session.base &&
+    session.owed.length === 0 &&
     operation.covers <= session.seen
   if (!current) {
     const state = operation.state === 'running' ? 'superseded' : operation.state

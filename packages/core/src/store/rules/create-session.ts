@@ -162,6 +162,11 @@ export function newSession(
     birth,
     createdAt: stamp.at,
     scope: request.scope ?? request.id,
+    origin: null,
+    forkedAt: none,
+    root: null,
+    owed: [],
+    retained: none,
     fence: 0,
     runner: null,
     holder: null,
@@ -203,6 +208,7 @@ export function hasWork(session: SessionRow): boolean {
     (control + user + notification > 0 ||
       session.turnState === 'running' ||
       session.operation !== null ||
+      session.owed.length > 0 ||
       (session.by === 'digest' && session.rewrites < REWRITES_MAX))
   )
 }

@@ -1,133 +1,244 @@
-import { type EntryNumber, entryNumber, type MailNumber, mailNumber } from '../../base/ids.ts'
+import { type EntryNumber, entryNumber, type OperationId, type SessionId } from '../../base/ids.ts'
 import { ERASE_MAX } from '../bounds.ts'
 import type { ErasedUpTo } from '../commits.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { compactionMetaOf } from '../fold.ts'
-import type { CompactionMeta, EntryHead, ReplyRow } from '../rows.ts'
+import { keeperOf, lineOf, ownAfter } from '../lineage.ts'
+import type { CompactionMeta, Entry, EntryHead, SessionRow } from '../rows.ts'
+import { NO_OPERATION } from './admit.ts'
 import { Draft } from './change-builder.ts'
-import { fencedAtTail, type Remains, type Rule, tailOf } from './ruling.ts'
+import {
+  eraseFromKin,
+  goneWith,
+  isRepeated,
+  kinIn,
+  taintedBy,
+  together,
+  UNTITLED,
+} from './erase-kin.ts'
+import {
+  fencedAtTail,
+  type Remains,
+  type Rows,
+  type Rule,
+  type Stamp,
+  type StoreChange,
+  tailOf,
+} from './ruling.ts'
 
 /**
  * Erasure takes bodies, salts and search rows away for good and leaves every hash, so the chain
  * still checks. A handoff that covers an erased entry may repeat it, so each of those is erased
  * too, and the one in effect must be replaced in the same commit: by the body of the erasure entry.
- * Notes that may repeat it go, and so does the title. Pins pass through none of these.
+ * Notes that may repeat it go, and so does the title. Pins pass through none of these. The entry also
+ * names what the session owes; without entries of its own to erase, that is all it does.
  */
 export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
   if ('kind' in session) return { outcome: session }
-  if (request.entries.length === 0 || request.entries.length > ERASE_MAX) {
-    throw new InvalidRequestError({ problem: `An erasure takes 1 to ${ERASE_MAX} entries.` })
-  }
-  const named = new Map<EntryNumber, EntryHead>()
-  const blobs: string[] = []
+  const { owed } = session
+  checkCount(request.entries.length, owed.length > 0 ? 0 : 1)
+  const named = new Map<EntryNumber, Entry>()
   for (const number of new Set(request.entries)) {
+    if (number <= ownAfter(session)) return { outcome: elsewhere(rows, session, number) }
     const entry = rows.entry(session.id, number)
     if (entry === undefined) return { outcome: { kind: 'unknown-entry', entry: number } }
     named.set(number, entry)
-    // Erased before, it uses its files no longer: counted off twice, one would be taken from others.
-    if (entry.body !== null) blobs.push(...blobsOf(entry))
   }
-  const repeated = [...named.values()].filter(({ kind }) => kind !== 'pin')
-  const first = Math.min(...repeated.map(({ number }) => number))
+  const repeated = [...named.values()].filter(isRepeated)
   const handoffs = rows.handoffs(session.id)
-  const tainted = handoffs.filter((head) => (compactionMetaOf(head)?.covers ?? 0) >= first)
-  for (const head of tainted) named.set(head.number, head)
+  addTainted(rows, session, named)
 
-  const replaced = named.has(session.effective)
-  if (replaced && request.replacement === undefined) {
-    return { outcome: { kind: 'replacement-needed', effective: session.effective } }
+  const entries = [...new Set([...named.keys(), ...owed])].sort((a, b) => a - b)
+  const { effective, covers, by } = session
+  const replaced = entries.includes(effective)
+  const { replacement } = request
+  if (replaced && replacement === undefined) {
+    return { outcome: { kind: 'replacement-needed', effective } }
+  }
+  if (replacement !== undefined && !isSame(request.owed ?? [], owed)) {
+    return { outcome: { kind: 'superseded', by: 'tail' } }
   }
   const draft = new Draft(rows, session, request.operation, stamp)
-  const entries = [...named.keys()].sort((a, b) => a - b)
-  const previous = below(session.effective, named)
-  const effective = handoffs.find((head) => head.number === session.effective)
-  const carries = (effective && compactionMetaOf(effective)?.carries) ?? []
-  const { covers, by } = session
+  const previous = below(rows, session, entries)
+  const carries = carriedBy(rows, session, handoffs)
   const replaces: CompactionMeta | null =
     replaced && by !== null
       ? { covers, previous, by, ...(carries.length > 0 && { carries }) }
       : null
-  const content = replaced ? request.replacement : undefined
+  const content = replaced ? replacement : undefined
   const number = draft.appendJson(
     { kind: 'erasure', meta: { entries, replaces } },
     { body: content?.body ?? null, tokens: content?.tokens ?? 0 },
   )
   // A title is made from messages, but it is unknown from which.
   const title = repeated.length === 0 ? {} : UNTITLED
-  draft.set({ base: number, ...title, ...(replaces === null ? {} : { effective: number }) })
+  const fresh = replaces === null ? {} : { effective: number }
+  draft.set({ base: number, owed: [], ...title, ...fresh })
   draft.endOperation('superseded', { reason: 'entries were erased meanwhile' })
-  const heads = [...named.values()]
-  draft.dropBlobs(blobs)
-  const replies = entries.flatMap((entry) => rows.repliesOf(session.id, entry))
-  draft.erase({
-    sessionId: session.id,
-    entries,
-    mail: heads.flatMap(mailOf),
-    replies: replies.map((row) => row.number),
-  })
+  const gone = goneWith(rows, session, [...named.values()])
+  draft.dropBlobs(gone.blobs)
   draft.settleControls(request.settles ?? [])
   draft.auditOperation('entries erased', 'erased', { entries, entry: number })
-  const notes = repeated.flatMap(({ number: entry }) => rows.notesFrom(session.id, entry))
-  // One that was proposed from a range is found by every erased entry of it.
-  const notesRemoved = [
-    ...new Map(notes.map((key) => [`${key.agent} ${key.scope} ${key.id}`, key])).values(),
-  ]
   const schedulesRemoved = (request.schedules ?? []).filter(
     (id) => rows.schedule(id)?.sessionId === session.id,
   )
+  const own: StoreChange = {
+    ...draft.change(),
+    erase: [gone.erase],
+    replies: gone.replies,
+    notesRemoved: gone.notes,
+    schedulesRemoved,
+  }
+  const { operation } = request
+  const kin = { owner: session, entries: [...named.values()], operation, stamp }
   return {
     outcome: { kind: 'erased', tail: tailOf(draft.session), entries },
-    change: { ...draft.change(), replies: replies.map(unsent), notesRemoved, schedulesRemoved },
+    change: together([own, ...(named.size === 0 ? [] : eraseFromKin(rows, kin))]),
   }
 }
 
-/** Nothing is left to send: a waiting reply is dead, claimed or not, and the next of its address leads. */
-function unsent(reply: ReplyRow): ReplyRow {
-  const isWaiting = reply.state === 'waiting'
-  return { ...reply, body: null, ...(isWaiting && { state: 'dead', claimant: null }) }
+/** Its transcript is closed, so no entry tells of it; the forks that read it name what they lost. */
+export const eraseRetained: Rule<'eraseRetained'> = (rows, request, stamp) => {
+  const { sessionId, operation } = request
+  const session = rows.session(sessionId)
+  if (session === undefined) return { outcome: { kind: 'unknown' } }
+  if (session.state === 'open') return { outcome: { kind: 'open' } }
+  checkCount(request.entries.length, 1)
+  const named = new Map<EntryNumber, Entry>()
+  for (const number of new Set(request.entries)) {
+    const entry = number <= ownAfter(session) ? undefined : rows.entry(sessionId, number)
+    if (entry === undefined) return { outcome: { kind: 'unknown-entry', entry: number } }
+    named.set(number, entry)
+  }
+  addTainted(rows, session, named)
+  const draft = new Draft(rows, session, operation, stamp)
+  const gone = goneWith(rows, session, [...named.values()])
+  draft.dropBlobs(gone.blobs)
+  const entries = [...named.keys()].sort((a, b) => a - b)
+  draft.auditOperation('entries erased', 'erased', { entries })
+  const kin = { owner: session, entries: [...named.values()], operation, stamp }
+  return {
+    outcome: { kind: 'erased', entries },
+    change: together([{ ...draft.change(), erase: [gone.erase] }, ...eraseFromKin(rows, kin)]),
+  }
 }
 
-/** The newest handoff below the one in effect that mentions nothing erased. */
-function below(effective: EntryNumber, gone: ReadonlyMap<EntryNumber, EntryHead>): EntryNumber {
-  let number = effective
-  while (number !== 0 && gone.has(number)) {
-    const head = gone.get(number)
+function checkCount(count: number, least: number): void {
+  if (count >= least && count <= ERASE_MAX) return
+  throw new InvalidRequestError({ problem: `An erasure takes 1 to ${ERASE_MAX} entries.` })
+}
+
+function elsewhere(rows: Rows, session: SessionRow, entry: EntryNumber) {
+  const kin = new Map(kinIn(rows, session).map((row) => [row.id, row]))
+  const line = lineOf(session, (id) => kin.get(id))
+  const sessionId = keeperOf(line, entry)?.id ?? session.origin ?? session.id
+  return { kind: 'elsewhere', entry, sessionId } as const
+}
+
+/** The handoffs that cover one of the named entries go with them. */
+function addTainted(rows: Rows, session: SessionRow, named: Map<EntryNumber, Entry>): void {
+  const repeated = [...named.values()].filter(isRepeated)
+  const first = Math.min(...repeated.map(({ number }) => number))
+  for (const { number } of taintedBy(rows.handoffs(session.id), first)) {
+    const entry = rows.entry(session.id, number)
+    if (entry !== undefined) named.set(number, entry)
+  }
+}
+
+function carriedBy(
+  rows: Rows,
+  session: SessionRow,
+  handoffs: readonly EntryHead[],
+): readonly number[] {
+  const { effective } = session
+  if (effective === 0) return []
+  const head =
+    handoffs.find(({ number }) => number === effective) ?? rows.entry(session.id, effective)
+  return (head && compactionMetaOf(head)?.carries) ?? []
+}
+
+/** The newest handoff under the one in effect that tells of nothing erased. */
+function below(rows: Rows, session: SessionRow, gone: readonly EntryNumber[]): EntryNumber {
+  let number = session.effective
+  while (number !== 0 && gone.includes(number)) {
+    const head = rows.entry(session.id, number)
     number = entryNumber((head && compactionMetaOf(head)?.previous) ?? 0)
   }
   return number
 }
 
-function blobsOf(head: EntryHead): readonly string[] {
-  return head.kind === 'input' || head.kind === 'assistant' || head.kind === 'result'
-    ? head.meta.blobs
-    : []
+function isSame(one: readonly number[], other: readonly number[]): boolean {
+  return one.length === other.length && one.every((number, at) => number === other[at])
 }
 
-function mailOf(head: EntryHead): readonly MailNumber[] {
-  return head.kind === 'input' ? [mailNumber(head.meta.mail)] : []
-}
-
-/** Raises the fence, so that the holder loses the session; the rest is erased in pieces. */
+/**
+ * Raises the fence, so that whoever held the session is out; the rest goes in pieces. Forks that read
+ * its entries are deleted with it or keep what they read, as the request says.
+ */
 export const deleteSession: Rule<'deleteSession'> = (rows, request, stamp) => {
   const session = rows.session(request.sessionId)
   if (session === undefined || session.state !== 'open') return { outcome: { kind: 'gone' } }
-  const draft = new Draft(rows, session, request.operation, stamp)
+  const { forks = 'refuse', operation } = request
+  const readers = readersOf(session.id, kinIn(rows, session)).filter(
+    ({ state }) => state === 'open',
+  )
+  if (forks === 'refuse' && readers.length > 0) {
+    return { outcome: { kind: 'forked', forks: readers.map(({ id }) => id) } }
+  }
+  const deleted = [session, ...(forks === 'purge' ? readers : [])]
+  return {
+    outcome: { kind: 'done', sessions: deleted.map(({ id }) => id) },
+    change: together(
+      deleted.map((each) =>
+        deletion(rows, each, each === session ? operation : NO_OPERATION, stamp),
+      ),
+    ),
+  }
+}
+
+function deletion(
+  rows: Rows,
+  session: SessionRow,
+  operation: OperationId,
+  stamp: Stamp,
+): StoreChange {
+  const draft = new Draft(rows, session, operation, stamp)
   draft.set({
     fence: session.fence + 1,
     runner: null,
     holder: null,
     state: 'erasing',
     wakeAt: null,
+    owed: [],
     // Lists show it until the rest is gone.
     ...UNTITLED,
   })
   draft.endOperation('superseded', { reason: 'the session was deleted' })
-  draft.auditOperation('session deleted', 'started', { fence: draft.session.fence })
-  return { outcome: { kind: 'done' }, change: draft.change() }
+  const facts = { fence: draft.session.fence }
+  // The operation has one start: that of the session that was asked for.
+  if (operation === NO_OPERATION) draft.audit('session deleted', facts)
+  else draft.auditOperation('session deleted', 'started', facts)
+  return draft.change()
 }
 
-const UNTITLED = { title: null, titleSalt: null } as const
+/** All sessions that read entries of this one, directly or through another fork. */
+function readersOf(id: SessionId, kin: readonly SessionRow[]): readonly SessionRow[] {
+  const found = new Set<SessionId>([id])
+  return kin.filter((row) => {
+    if (row.origin === null || !found.has(row.origin)) return false
+    found.add(row.id)
+    return true
+  })
+}
+
+/** How many of a session's entries are read by forks that live, or by those that such forks read. */
+function retainedOf(id: SessionId, kin: readonly SessionRow[]): EntryNumber {
+  const direct = kin.filter(({ origin }) => origin === id)
+  const alive = direct.filter((fork) => fork.state === 'open' || retainedOf(fork.id, kin) > 0)
+  return entryNumber(Math.max(0, ...alive.map(({ forkedAt }) => forkedAt)))
+}
+
 const NOTHING_ERASED: ErasedUpTo = { entry: 0, mail: 0, reply: 0 }
 
 export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) => {
@@ -135,9 +246,11 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
   if (session === undefined || session.state === 'open') return { outcome: { kind: 'not-deleted' } }
   const from = after ?? NOTHING_ERASED
   if (session.state === 'gone') return { outcome: { kind: 'erased', left: false, upTo: from } }
+  const kin = kinIn(rows, session)
+  const retained = retainedOf(sessionId, kin)
   // Nothing behind the last piece: before it is called done, one look from the beginning.
-  const rest = rows.remains(sessionId, limit, from)
-  const remains = isEmpty(rest) ? rows.remains(sessionId, limit, NOTHING_ERASED) : rest
+  const rest = rows.remains(sessionId, limit, from, retained)
+  const remains = isEmpty(rest) ? rows.remains(sessionId, limit, NOTHING_ERASED, retained) : rest
   const { entries, mail, replies, blobs, routes, schedules, notes } = remains
   const left = !isEmpty(remains)
   const upTo = {
@@ -149,7 +262,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
     return {
       outcome: { kind: 'erased', left, upTo },
       change: {
-        erase: { sessionId, entries, mail, replies },
+        erase: [{ sessionId, entries, mail, replies }],
         blobUses: blobs.map((hash) => ({ sessionId, hash, uses: 0 })),
         routesRemoved: routes,
         schedulesRemoved: schedules,
@@ -157,11 +270,18 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
       },
     }
   }
+  const ended: SessionRow = { ...session, state: 'gone', retained, pins: {}, ...UNTITLED }
+  const freed = freedBy(ended, kin)
   return {
-    outcome: { kind: 'erased', left, upTo },
+    outcome: { kind: 'erased', left, upTo, ...(freed && { next: freed.id }) },
     change: {
-      // The title is erased here too, because an older version may have started this.
-      sessions: [{ before: session, after: { ...session, state: 'gone', pins: {}, ...UNTITLED } }],
+      // The title also here: whoever began this may have been an older program.
+      sessions: [
+        { before: session, after: ended },
+        ...(freed === undefined
+          ? []
+          : [{ before: freed, after: { ...freed, state: 'erasing' as const } }]),
+      ],
       draftsRemoved: sessionId,
       sendersRemoved: sessionId,
       audit: [
@@ -175,6 +295,14 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
       ],
     },
   }
+}
+
+/** The origin, where it is gone and kept more than anybody reads now that this fork is gone. */
+function freedBy(ended: SessionRow, kin: readonly SessionRow[]): SessionRow | undefined {
+  const origin = kin.find(({ id }) => id === ended.origin)
+  if (origin?.state !== 'gone') return undefined
+  const now = kin.map((row) => (row.id === ended.id ? ended : row))
+  return retainedOf(origin.id, now) < origin.retained ? origin : undefined
 }
 
 function isEmpty(remains: Remains): boolean {

@@ -32,8 +32,9 @@ export function openInputs(rows: Rows, session: SessionRow): readonly InputHead[
   return shownInputs(rows, session).filter((head) => isOpen(head, session))
 }
 
-function isOpen({ meta }: InputHead, { settled }: SessionRow): boolean {
-  return meta.mail > settled[meta.lane]
+function isOpen({ number, meta }: InputHead, { settled, forkedAt }: SessionRow): boolean {
+  // A fork is born at rest: what others have left unanswered is not its to answer.
+  return number > forkedAt && meta.mail > settled[meta.lane]
 }
 
 export function openTokens(open: readonly InputHead[]): number {

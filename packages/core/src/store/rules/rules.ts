@@ -5,6 +5,7 @@ import { adoptEntries } from './adopt-entries.ts'
 import * as compaction from './compaction.ts'
 import * as creation from './create-session.ts'
 import * as erase from './erase.ts'
+import { fork } from './fork.ts'
 import * as lease from './lease.ts'
 import * as notes from './notes.ts'
 import * as outbox from './outbox.ts'
@@ -20,6 +21,7 @@ export type Rules = { readonly [Verb in CommitVerb]: Rule<Verb> }
 export const RULES: Rules = {
   createSession: creation.createSession,
   startAfresh: creation.startAfresh,
+  fork,
   pointRoute: creation.pointRoute,
   admit: admit.admit,
   withdraw: admit.withdraw,
@@ -57,6 +59,7 @@ export const RULES: Rules = {
   removeToken: notes.removeToken,
   setTitle: settings.setTitle,
   eraseEntries: erase.eraseEntries,
+  eraseRetained: erase.eraseRetained,
   deleteSession: erase.deleteSession,
   adoptSession,
   adoptEntries,

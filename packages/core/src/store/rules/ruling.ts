@@ -50,6 +50,8 @@ export interface Stamp {
 export interface Rows {
   session(id: SessionId): SessionRow | undefined
   heldBy(runner: RunnerId): readonly SessionRow[]
+  /** The session with this id and all whose chain it began, origins before their forks. */
+  kin(root: SessionId): readonly SessionRow[]
   runner(id: RunnerId): RunnerRow | undefined
   intake(keyHash: string): IntakeRow | undefined
   mail(sessionId: SessionId, number: MailNumber): MailRow | undefined
@@ -57,10 +59,15 @@ export interface Rows {
   firstWaiting(sessionId: SessionId, lane: InputLane, after: MailNumber): MailNumber | undefined
   waitingStops(sessionId: SessionId): readonly MailRow[]
   sourcePending(sessionId: SessionId, source: string): number
+  /** Of a fork also those that it reads from others, here and in the next two. */
   entry(sessionId: SessionId, number: EntryNumber): Entry | undefined
   inputsAfter(sessionId: SessionId, number: EntryNumber): readonly EntryHead[]
-  /** Compactions and erasures, oldest first. */
+  /** What a fork at `upto` begins with. */
+  birthplace(sessionId: SessionId, upto: EntryNumber): Birthplace
+  /** Compactions and erasures of its own, oldest first. */
   handoffs(sessionId: SessionId): readonly EntryHead[]
+  /** Hashes of own entries of these sessions whose bodies were erased. */
+  erased(sessionIds: readonly SessionId[]): readonly string[]
   operation(id: OperationId): OperationRow | undefined
   route(route: Route): RouteRow | undefined
   blobUses(sessionId: SessionId, hash: string): number | undefined
@@ -80,8 +87,18 @@ export interface Rows {
   tokenOf(hash: string): TokenRow | undefined
   tokens(): number
   stagedBefore(at: number): readonly { readonly sessionId: SessionId; readonly hash: string }[]
-  /** The rows that a deletion still has to remove, at most `limit` of each, after these numbers. */
-  remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains
+  /**
+   * What a deletion still has to remove, at most `limit` of each, behind these numbers. Entries up to
+   * `retained` stay, and so do the blobs that they use.
+   */
+  remains(sessionId: SessionId, limit: number, after: ErasedUpTo, retained: EntryNumber): Remains
+}
+
+export interface Birthplace {
+  /** Heads of the folded kinds, oldest first. */
+  readonly folded: readonly EntryHead[]
+  /** The newest head that names a turn, and all heads behind it. */
+  readonly newest: readonly EntryHead[]
 }
 
 export interface Remains {
@@ -127,7 +144,7 @@ export interface StoreChange {
   readonly notesRemoved?: readonly NoteKey[]
   readonly tokens?: readonly TokenRow[]
   readonly tokensRemoved?: readonly string[]
-  readonly erase?: Erase
+  readonly erase?: readonly Erase[]
   readonly audit?: readonly AuditDraft[]
 }
 

@@ -91,9 +91,11 @@ export const setTitle: Rule<'setTitle'> = (rows, request, stamp) => {
   const session = rows.session(request.sessionId)
   if (session === undefined) return { outcome: { kind: 'unknown' } }
   if (session.state !== 'open') return { outcome: { kind: 'gone' } }
-  // An erasure moves the base.
+  // An erasure moves the base, and one by another session leaves a debt until then.
   const { upto = session.base } = request
-  if (session.base > upto) return { outcome: { kind: 'superseded', by: 'tail' } }
+  const isErasedMeanwhile =
+    session.base > upto || (request.upto !== undefined && session.owed.length > 0)
+  if (isErasedMeanwhile) return { outcome: { kind: 'superseded', by: 'tail' } }
   const draft = new Draft(rows, session, NO_OPERATION, stamp)
   draft.set(titled(title, stamp))
   draft.audit('settings changed', { what: 'title', titleHash: hashTitle(draft.session) })

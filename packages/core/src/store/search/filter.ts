@@ -10,9 +10,17 @@ import { searchedText } from './words.ts'
 export function entryFilter(
   { since, until, speaker }: Query,
   table: PassageTable,
+  /** Of each session, the last entry that may be found; null: any. */
+  lasts: readonly number[] | null = null,
 ): ((entry: number) => boolean) | null {
-  if ([since, until, speaker].every((each) => each === undefined)) return null
+  const isAny = [since, until, speaker].every((each) => each === undefined)
+  if (isAny && lasts === null) return null
+  const isWithin = (entry: number) => {
+    const { session, number } = table.identify(entry)
+    return number <= (lasts?.[session] ?? number)
+  }
   return (entry) =>
+    (lasts === null || isWithin(entry)) &&
     (since === undefined || table.timeOf(entry) >= since) &&
     (until === undefined || table.timeOf(entry) < until) &&
     (speaker === undefined || table.entrySpeakerOf(entry) === speaker)

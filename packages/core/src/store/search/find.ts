@@ -1,4 +1,3 @@
-import type { SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { DamagedRowError } from '../errors.ts'
 import type { Search as Query, SearchAnswer, SearchHit } from '../queries.ts'
@@ -8,16 +7,15 @@ import { stretchesIn } from './dates.ts'
 import { entryFilter, phrasesIn, verifier } from './filter.ts'
 import { type IndexState, indexBatch } from './index-state.ts'
 import { lookUp, type SearchSteps } from './lookup.ts'
+import { renumbered, type SearchedStretch } from './parts.ts'
 import { PassageColumns, PassageTable, type SessionStart } from './passage-table.ts'
 import { cutPassages } from './passages.ts'
 import { type RankBudget, type Ranked, rankPassages } from './rank.ts'
 import { findTerms, type SearchPart } from './terms.ts'
 import { questionOf, searchedText } from './words.ts'
 
-/** A session to search in: how far it is indexed, and how far it reaches. */
-export interface Searched {
-  readonly id: SessionId
-  readonly tail: number
+/** What to search in, and how far it is indexed. */
+export interface Searched extends SearchedStretch {
   readonly index: IndexState
 }
 
@@ -53,20 +51,21 @@ export function* search(
   const table = new PassageTable(columns, starts, totals)
   const verify = verifier(query, phrasesIn(query))
   const wanted = Math.min(limit, LIST_MAX)
-  const end = query.before === undefined ? table.slots : table.slotOf(query.before)
+  const places = holding.map(({ session }) => session)
+  const lasts = places.map((place) => lastOf(query, sessions[place] as Searched))
+  const end = places.length === 1 ? table.slotOf((lasts[0] as number) + 1) : table.slots
   const { best, total } = rankPassages(
     table,
     {
       terms: termsIn(table, end),
       end,
       near: query.near === true && verify === null,
-      accepts: entryFilter(query, table),
+      accepts: entryFilter(query, table, places.length === 1 ? null : lasts),
       times: stretchesIn(query.text, spanOf(table)),
       limit: verify === null ? skip + wanted : VERIFIED_MAX,
     },
     budget,
   )
-  const places = holding.map(({ session }) => session)
   const hitsFor = (ranked: readonly Ranked[]) => hitsOf({ query, sessions, places, table }, ranked)
   if (verify === null) {
     return { hits: yield* hitsFor(best.slice(skip, skip + wanted)), total, pending }
@@ -82,20 +81,23 @@ export function* search(
 }
 
 function* partsOf(sessions: readonly Searched[]): SearchSteps<readonly SearchPart[]> {
-  const ranges = sessions.flatMap(({ index, tail }, session) => {
-    const to = Math.min(tail, index.upto + UNINDEXED_READ_MAX)
-    return to > index.upto ? [{ session, from: index.upto + 1, to }] : []
+  const ranges = sessions.flatMap(({ index, after, upto }, session) => {
+    const indexed = after + index.upto
+    const to = Math.min(upto, indexed + UNINDEXED_READ_MAX)
+    return to > indexed ? [{ session, from: indexed + 1, to }] : []
   })
   const read = ranges.length === 0 ? [] : yield* lookUp({ want: 'entries', ranges })
   const fresh = new Map(ranges.map(({ session }, at) => [session, read[at] ?? []]))
-  return sessions.map(({ index, tail }, session) => {
+  return sessions.map(({ index, after, upto }, session) => {
     const { live, distinctSum } = index
+    const tail = upto - after
     const entries = fresh.get(session) ?? []
     if (entries instanceof DamagedRowError && sessions.length === 1) throw entries
     const none = { session, index, live, distinctSum, fresh: new Map(), freshBlocks: [] }
     if (entries instanceof DamagedRowError) return { ...none, pending: tail - index.upto }
     if (entries.length === 0) return { ...none, pending: 0 }
-    const { state, lists, blocks } = indexBatch(index, null, entries)
+    const local = entries.map((entry) => renumbered(entry, after))
+    const { state, lists, blocks } = indexBatch(index, null, local)
     return {
       ...{ session, index: { ...index, languages: state.languages } },
       ...{ live: state.live, distinctSum: state.distinctSum },
@@ -111,8 +113,8 @@ function* columnsOf(
 ): SearchSteps<{ readonly columns: PassageColumns; readonly starts: readonly SessionStart[] }> {
   const [only] = parts
   if (cache !== undefined && only !== undefined && parts.length === 1) {
-    const { id } = sessions[only.session] as Searched
-    const columns = yield* cache.columnsOf(id, only.session, only.index)
+    const { keeper } = sessions[only.session] as Searched
+    const columns = yield* cache.columnsOf(keeper, only.session, only.index)
     columns.add(only.freshBlocks)
     return { columns, starts: [{ slot: 0, entry: 0 }] }
   }
@@ -127,6 +129,11 @@ function* columnsOf(
     return start
   })
   return { columns, starts }
+}
+
+/** The last entry that may be found, as the index numbers it. */
+function lastOf({ before }: Query, { after, upto }: Searched): number {
+  return Math.max(0, Math.min(upto, (before ?? Number.POSITIVE_INFINITY) - 1) - after)
 }
 
 /** The time of the first passage and of the last. */
@@ -149,11 +156,12 @@ function* hitsOf(
   ranked: readonly Ranked[],
 ): SearchSteps<readonly SearchHit[]> {
   const ranges = ranked.map(({ entry }) => {
-    const { session: place, number } = table.identify(entry)
+    const { session: place, number: local } = table.identify(entry)
     const session = places[place] as number
-    const { tail } = sessions[session] as Searched
+    const { after, upto } = sessions[session] as Searched
+    const number = local + after
     const from = Math.max(1, number - neighbours)
-    return { session, number, from, to: Math.min(tail, number + neighbours) }
+    return { session, number, from, to: Math.min(upto, number + neighbours) }
   })
   if (ranges.length === 0) return []
   const read = yield* lookUp({ want: 'entries', ranges })

@@ -60,7 +60,7 @@ export function applyChange(
     db.run(SQLITE.attempt.insert, ...SQLITE.attempt.encode(row, numbers))
   }
   writeOperationalRows(db, numbers, change)
-  if (change.erase !== undefined) erase(db, numbers.get(change.erase.sessionId), change.erase)
+  for (const each of change.erase ?? []) erase(db, numbers.get(each.sessionId), each)
   writeAudit(db, numbers, change, at)
 }
 

@@ -369,6 +369,18 @@ alter table attempt add column step integer;
 update attempt set agent = coalesce((select agent from session where id = attempt.session), '');
 `
 
+// Forks. Those who share a root share entries: erasing looks at all of them.
+const TWELFTH = `
+alter table session add column origin text;
+alter table session add column forked_at integer not null default 0;
+alter table session add column root text;
+alter table session add column owed text not null default '[]';
+alter table session add column retained integer not null default 0;
+create index session_root on session (root) where root is not null;
+create index session_origin on session (origin) where origin is not null;
+`
+
 export const SQLITE_STEPS: readonly string[] = [
   ...[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH],
+  TWELFTH,
 ]

@@ -3,8 +3,10 @@ import { LIST_MAX } from '../bounds.ts'
 import { conditionsOf } from '../conditions.ts'
 import { contextEntries } from '../context.ts'
 import type { Readers } from '../facade.ts'
+import type { ForkRow } from '../lineage.ts'
 import { mailState } from '../mail-state.ts'
 import type { Entry, Lane, SessionRow } from '../rows.ts'
+import { searchedStretches } from '../search/parts.ts'
 import {
   checkedBlob,
   checkedContext,
@@ -19,8 +21,16 @@ import type { SqliteConnection, Value } from './connection.ts'
 import { operationalReads } from './operational-rows.ts'
 import { SQLITE_SCHEMA } from './schema.ts'
 import { searchSqlite } from './search.ts'
-import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
-import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf } from './tables.ts'
+import {
+  findForked,
+  findSession,
+  foldedHeads,
+  keptStretches,
+  lineIn,
+  readableSessions,
+  type SessionNumbers,
+} from './sessions.ts'
+import { hashBytes, packed, SQLITE, sessionOf } from './tables.ts'
 import { memoryOf, verifySqlite } from './verify.ts'
 
 /** In the statement itself: an index of some states alone is not found by a parameter. */
@@ -29,7 +39,7 @@ const stateCondition = (state: SessionRow['state'] | undefined) =>
 
 /** All reads, each inside one short read transaction that the caller opens. */
 export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Readers {
-  const range = (n: number, from: number, to: number): Entry[] =>
+  const keep = (n: number, from: number, to: number): Entry[] =>
     db
       .all(
         'select * from entry where id between ? and ? order by id',
@@ -37,6 +47,10 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         packed(n, to),
       )
       .map(SQLITE.entry.decode)
+  const range = (session: ForkRow, from: number, to: number): Entry[] =>
+    keptStretches(db, session, from, to).flatMap((stretch) =>
+      keep(numbers.get(stretch.sessionId), stretch.from, stretch.to),
+    )
 
   return {
     readStore: () => {
@@ -87,34 +101,33 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       ),
     listRunners: () => db.all('select * from runner order by id').map(SQLITE.runner.decode),
     readEntries: ({ sessionId, from, to, kind }) => {
-      const n = numbers.find(sessionId)
-      if (n === undefined) return []
+      const session = findSession(db, sessionId)
+      if (session === undefined) return []
       if (kind === undefined) {
-        const session = findSession(db, sessionId)
-        const page = range(n, from, Math.min(to, from + LIST_MAX - 1))
-        return session === undefined ? [] : checkedEntries(session, { from, to }, page)
+        const page = range(session, from, Math.min(to, from + LIST_MAX - 1))
+        return checkedEntries(session, { from, to }, page)
       }
       // The last condition excludes nothing; by it the index of the few folded kinds is found fit.
       const sql = `select * from entry where id between ? and ? and kind = ?
         and kind not in ('input', 'assistant', 'result', 'turn') order by id limit ?`
-      const rows = db.all(sql, packed(n, from), packed(n, to), kind, LIST_MAX)
-      return checkedSingles(sessionId, rows.map(SQLITE.entry.decode))
+      const rows = keptStretches(db, session, from, to).flatMap((stretch) => {
+        const n = numbers.get(stretch.sessionId)
+        return db.all(sql, packed(n, stretch.from), packed(n, stretch.to), kind, LIST_MAX)
+      })
+      return checkedSingles(sessionId, rows.slice(0, LIST_MAX).map(SQLITE.entry.decode))
     },
     readContext: ({ sessionId, upto }) => {
       const session = findSession(db, sessionId)
-      const n = numbers.find(sessionId)
-      if (session === undefined || n === undefined) return null
+      if (session === undefined) return null
       const last = upto ?? session.tail
       let heads: readonly Entry[] = []
       const context = contextEntries(session, last, {
         folded: (end) => {
-          const sql = `select ${SQLITE_HEAD_COLUMNS} from entry where id between ? and ?
-              and kind not in ('input', 'assistant', 'result', 'turn') order by id`
-          heads = db.all(sql, packed(n, 1), packed(n, end)).map(SQLITE.entry.decode)
+          heads = foldedHeads(db, numbers, session, end)
           return heads
         },
-        numbers: (wanted) => wanted.flatMap((number) => range(n, number, number)),
-        range: (after, end) => range(n, after + 1, end),
+        numbers: (wanted) => wanted.flatMap((number) => range(session, number, number)),
+        range: (after, end) => range(session, after + 1, end),
       })
       return checkedContext(context, heads, last)
     },
@@ -213,21 +226,21 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
     },
     ...operationalReads(db),
     findBlob: ({ sessionId, hash }) => {
-      const row = db.get(
-        'select * from blob where session = ? and hash = ?',
-        numbers.find(sessionId) ?? 0,
-        hashBytes(hash),
-      )
-      return row && checkedBlob(SQLITE.blob.decode(row, sessionId))
+      const session = findForked(db, sessionId)
+      for (const { id } of session === undefined ? [] : lineIn(db, session)) {
+        const sql = 'select * from blob where session = ? and hash = ?'
+        const row = db.get(sql, numbers.get(id), hashBytes(hash))
+        if (row !== undefined) return checkedBlob(SQLITE.blob.decode(row, sessionId))
+      }
+      return undefined
     },
     search: (query) => {
-      const rows = [query.sessionId].flat().flatMap((id) => {
-        const session = findSession(db, id)
-        const n = numbers.find(id)
-        return session === undefined || n === undefined ? [] : [{ n, session }]
-      })
-      return searchSqlite(db, query, rows, ({ n, session }, from, to) =>
-        checkedSingles(session.id, range(n, from, to)),
+      const found = [query.sessionId].flat().flatMap((id) => findSession(db, id) ?? [])
+      const byId = new Map(found.map((session) => [session.id, session]))
+      const stretches = searchedStretches(found.map((session) => lineIn(db, session)))
+      const rows = stretches.map((stretch) => ({ n: numbers.get(stretch.keeper), stretch }))
+      return searchSqlite(db, query, rows, ({ stretch: { id } }, from, to) =>
+        checkedSingles(id, range(byId.get(id) as SessionRow, from, to)),
       )
     },
     verify: (query) => verifySqlite(db, numbers, query),

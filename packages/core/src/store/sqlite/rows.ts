@@ -22,11 +22,20 @@ import type {
   RunnerRow,
   SessionRow,
 } from '../rows.ts'
-import type { Remains, Rows } from '../rules/ruling.ts'
+import type { Birthplace, Remains, Rows } from '../rules/ruling.ts'
 import type { SqliteConnection, Value } from './connection.ts'
 import { findNote, findScheduleRow, findToken } from './operational-rows.ts'
-import { findSession, readableSessions, type SessionNumbers } from './sessions.ts'
+import {
+  findForked,
+  findSession,
+  foldedHeads,
+  keptStretches,
+  readableSessions,
+  type SessionNumbers,
+} from './sessions.ts'
 import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf, unpacked } from './tables.ts'
+
+const ENTRY_MAX = 2 ** 31 - 1
 
 /** The rules' view of the tables, inside a write transaction. */
 export class SqliteRows implements Rows {
@@ -45,6 +54,11 @@ export class SqliteRows implements Rows {
   heldBy(runner: RunnerId): readonly SessionRow[] {
     const ids = this.#db.all('select id from session where runner = ? order by n', runner)
     return readableSessions(this.#db, ids)
+  }
+
+  kin(root: SessionId): readonly SessionRow[] {
+    const ids = this.#db.all('select id from session where id = ?1 or root = ?1 order by n', root)
+    return ids.flatMap((row) => findSession(this.#db, row['id'] as SessionId) ?? [])
   }
 
   runner(id: RunnerId): RunnerRow | undefined {
@@ -106,21 +120,63 @@ export class SqliteRows implements Rows {
   }
 
   entry(sessionId: SessionId, number: EntryNumber): Entry | undefined {
-    const id = packed(this.#numbers.get(sessionId), number)
-    const row = this.#db.get('select * from entry where id = ?', id)
+    const [keeper] = this.#stretches(sessionId, number, number)
+    const row = keeper && this.#db.get('select * from entry where id = ?', packed(keeper.n, number))
     return row && SQLITE.entry.decode(row)
   }
 
+  /** Who keeps these entries, by number; of sessions that are no forks itself. */
+  #stretches(sessionId: SessionId, from: number, to: number) {
+    const session = findForked(this.#db, sessionId)
+    if (session === undefined) return []
+    return keptStretches(this.#db, session, from, to).map((stretch) => ({
+      ...stretch,
+      n: this.#numbers.get(stretch.sessionId),
+    }))
+  }
+
   inputsAfter(sessionId: SessionId, number: EntryNumber): readonly EntryHead[] {
-    const n = this.#numbers.get(sessionId)
-    return this.#db
-      .all(
-        `select ${SQLITE_HEAD_COLUMNS} from entry
-         where id >= ? and id < ? and kind = 'input' order by id`,
-        packed(n, number),
-        packed(n + 1, 0),
-      )
-      .map(SQLITE.entry.decode)
+    const sql = `select ${SQLITE_HEAD_COLUMNS} from entry
+      where id between ? and ? and kind = 'input' order by id`
+    return this.#stretches(sessionId, number + 1, ENTRY_MAX).flatMap(({ n, from, to }) =>
+      this.#db.all(sql, packed(n, from), packed(n, to)).map(SQLITE.entry.decode),
+    )
+  }
+
+  birthplace(sessionId: SessionId, upto: EntryNumber): Birthplace {
+    const session = findSession(this.#db, sessionId)
+    if (session === undefined) return { folded: [], newest: [] }
+    const last = Math.max(upto, session.settings)
+    return {
+      folded: foldedHeads(this.#db, this.#numbers, session, last),
+      newest: this.#newest(sessionId, upto),
+    }
+  }
+
+  #newest(sessionId: SessionId, upto: EntryNumber): readonly EntryHead[] {
+    const stretches = this.#stretches(sessionId, 1, upto)
+    const newest = stretches.findLast(({ n, from, to }) => this.#speaks(n, from, to) !== undefined)
+    if (newest === undefined) return []
+    const first = unpacked(this.#speaks(newest.n, newest.from, newest.to))
+    const sql = `select ${SQLITE_HEAD_COLUMNS} from entry where id between ? and ? order by id`
+    return this.#stretches(sessionId, first, upto).flatMap(({ n, from, to }) =>
+      this.#db.all(sql, packed(n, from), packed(n, to)).map(SQLITE.entry.decode),
+    )
+  }
+
+  #speaks(n: number, from: number, to: number): Value | undefined {
+    const sql = `select id from entry where id between ? and ? and kind in ('assistant', 'turn')
+      order by id desc limit 1`
+    return this.#db.get(sql, packed(n, from), packed(n, to))?.['id']
+  }
+
+  erased(sessionIds: readonly SessionId[]): readonly string[] {
+    const sql = `select lower(hex(hash)) as hash from entry
+      where id > ? and id < ? and body is null order by id`
+    return sessionIds.flatMap((id) => {
+      const n = this.#numbers.get(id)
+      return this.#db.all(sql, packed(n, 0), packed(n + 1, 0)).map((row) => row['hash'] as string)
+    })
   }
 
   handoffs(sessionId: SessionId): readonly EntryHead[] {
@@ -239,13 +295,21 @@ export class SqliteRows implements Rows {
       }))
   }
 
-  remains(sessionId: SessionId, limit: number, after: ErasedUpTo): Remains {
+  remains(
+    sessionId: SessionId,
+    limit: number,
+    { entry, ...after }: ErasedUpTo,
+    retained: EntryNumber,
+  ): Remains {
     const n = this.#numbers.get(sessionId)
+    const behind = { ...after, entry: Math.max(entry, retained) }
+    const used = `select lower(value) from entry, json_each(entry.meta, '$.blobs')
+      where entry.id between ? and ? and entry.body is not null`
     const bodies = (table: keyof ErasedUpTo) =>
       this.#db
         .all(
           `select id from ${table} where id > ? and id < ? and body is not null order by id limit ?`,
-          packed(n, after[table]),
+          packed(n, behind[table]),
           packed(n + 1, 0),
           limit,
         )
@@ -255,7 +319,15 @@ export class SqliteRows implements Rows {
       mail: bodies('mail') as MailNumber[],
       replies: bodies('reply'),
       blobs: this.#db
-        .all('select lower(hex(hash)) as hash from blob where session = ? limit ?', n, limit)
+        .all(
+          `select lower(hex(hash)) as hash from blob where session = ?
+             and (? = 0 or lower(hex(hash)) not in (${used})) limit ?`,
+          n,
+          retained,
+          packed(n, 1),
+          packed(n, retained),
+          limit,
+        )
         .map((row) => row['hash'] as string),
       routes: this.#db
         .all('select * from route where session = ? limit ?', n, limit)

@@ -1,6 +1,6 @@
 import { DamagedRowError } from '../errors.ts'
 import type { Search, SearchAnswer } from '../queries.ts'
-import type { Entry, SessionRow } from '../rows.ts'
+import type { Entry } from '../rows.ts'
 import { type Block, blockOf, EMPTY_BLOCK, type IndexedEntry } from '../search/blocks.ts'
 import { ColumnsCache } from '../search/columns-cache.ts'
 import { type ErasedEntry, erasedPage, erasesMost, planErasure } from '../search/erase.ts'
@@ -14,6 +14,7 @@ import {
 } from '../search/index-state.ts'
 import { type ListPage, mergePages } from '../search/lists.ts'
 import { type Answers, type IndexLookup, perform } from '../search/lookup.ts'
+import { renumbered, type SearchedStretch } from '../search/parts.ts'
 import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { packed, unpacked } from './tables.ts'
 
@@ -28,8 +29,9 @@ const INDEX_BATCH = 32
 const MERGE_PAGES = 12
 
 export interface SearchedRow {
+  /** The number of the session that keeps the stretch. */
   readonly n: number
-  readonly session: SessionRow
+  readonly stretch: SearchedStretch
 }
 
 export function searchSqlite(
@@ -38,7 +40,7 @@ export function searchSqlite(
   rows: readonly SearchedRow[],
   range: (row: SearchedRow, from: number, to: number) => readonly Entry[],
 ): SearchAnswer {
-  const sessions = rows.map(({ n, session: { id, tail } }) => ({ id, tail, index: stateOf(db, n) }))
+  const sessions = rows.map(({ n, stretch }) => ({ ...stretch, index: stateOf(db, n) }))
   const rowOf = (session: number) => rows[session] as SearchedRow
   return perform(
     search(query, sessions, { cache: cacheOf(db) }),
@@ -135,7 +137,7 @@ export function unindexedInSqlite(db: SqliteConnection): number[] {
   return db
     .all(
       `select n from session left join indexed on indexed.session = session.n
-       where session.tail > coalesce(indexed.upto, 0)`,
+       where session.tail - iif(origin is null, 0, forked_at) > coalesce(indexed.upto, 0)`,
     )
     .map((row) => row['n'] as number)
 }
@@ -147,20 +149,28 @@ export function unindexedInSqlite(db: SqliteConnection): number[] {
 export function indexInSqlite(db: SqliteConnection, n: number): boolean {
   const state = stateOf(db, n)
   if (mergeSome(db, n, state)) return true
+  const after = afterIn(db, n)
   // No more of an entry is asked for: what else of it is harmed keeps no words in, and none out.
   const rows = db.all(
     'select id, kind, at, meta, body from entry where id between ? and ? order by id',
-    packed(n, state.upto + 1),
-    packed(n, state.upto + INDEX_BATCH),
+    packed(n, after + state.upto + 1),
+    packed(n, after + state.upto + INDEX_BATCH),
   )
-  const [first] = rows
+  const entries = rows.map((row) => renumbered(decodeIndexed(row), after))
+  const [first] = entries
   if (first === undefined) return false
-  const last = blockAt(db, n, blockOf(unpacked(first['id'])))
-  const batch = indexBatch(state, last, rows.map(decodeIndexed))
+  const last = blockAt(db, n, blockOf(first.number))
+  const batch = indexBatch(state, last, entries)
   writePages(db, n, batch.run, batch.pages)
   for (const [number, block] of batch.blocks) writeBlock(db, n, number, block)
   writeState(db, n, batch.state)
   return rows.length === INDEX_BATCH || dueMerge(batch.state) !== null
+}
+
+/** The entries of a fork begin behind this one. */
+function afterIn(db: SqliteConnection, n: number): number {
+  const row = db.get('select forked_at from session where n = ? and origin is not null', n)
+  return (row?.['forked_at'] ?? 0) as number
 }
 
 function decodeIndexed(row: SqliteColumns): IndexedEntry {
@@ -229,10 +239,11 @@ function writeState(db: SqliteConnection, n: number, state: IndexState): void {
 /** Takes entries out of the index, before their bodies are gone; the words leave the file at once. */
 export function unindexInSqlite(db: SqliteConnection, n: number, numbers: readonly number[]): void {
   const state = stateOf(db, n)
+  const after = afterIn(db, n)
   const entries = numbers.flatMap((number): readonly ErasedEntry[] => {
     const row = db.get('select kind, body from entry where id = ?', packed(n, number))
-    return row && number <= state.upto
-      ? [{ ...(row as unknown as ErasedEntry), number } as ErasedEntry]
+    return row && number - after <= state.upto
+      ? [{ ...(row as unknown as ErasedEntry), number: number - after } as ErasedEntry]
       : []
   })
   if (entries.length === 0) return

@@ -1,9 +1,10 @@
 import type { SessionId } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
 import { orUnreadable, unlessDamaged } from '../integrity/damaged-row.ts'
-import type { SessionRow } from '../rows.ts'
+import { type ForkRow, lineOf, ownAfter, type Stretch, stretchesOf } from '../lineage.ts'
+import type { Entry, SessionRow } from '../rows.ts'
 import type { SqliteColumns, SqliteConnection } from './connection.ts'
-import { SQLITE } from './tables.ts'
+import { packed, SQLITE, SQLITE_HEAD_COLUMNS } from './tables.ts'
 
 /**
  * Ids and the small numbers that replace them in keys. A pair never changes once it is committed;
@@ -83,4 +84,47 @@ function getSession(db: SqliteConnection, id: SessionId): SqliteColumns | undefi
     const problem = 'holds a number that is far too large'
     throw new DamagedRowError({ row: `session ${id}`, column: column ?? 'n', problem })
   }
+}
+
+interface LineRow extends ForkRow {
+  readonly tail: number
+}
+
+export function findForked(db: SqliteConnection, id: SessionId): LineRow | undefined {
+  const sql = 'select id, origin, forked_at as forkedAt, tail from session where id = ?'
+  return db.get(sql, id) as unknown as LineRow | undefined
+}
+
+/** The session and those that it reads from. */
+export function lineIn<Row extends ForkRow>(
+  db: SqliteConnection,
+  session: Row,
+): readonly (Row | LineRow)[] {
+  return lineOf<Row | LineRow>(session, (id) => findForked(db, id))
+}
+
+/** Who keeps these entries. Nobody is asked about a range that is the session's own. */
+export function keptStretches(
+  db: SqliteConnection,
+  session: ForkRow,
+  from: number,
+  to: number,
+): readonly Stretch[] {
+  if (from > ownAfter(session)) return from > to ? [] : [{ sessionId: session.id, from, to }]
+  return stretchesOf(lineIn(db, session), from, to)
+}
+
+/** Heads of the folded kinds, from the first entry on. */
+export function foldedHeads(
+  db: SqliteConnection,
+  numbers: SessionNumbers,
+  session: ForkRow,
+  upto: number,
+): readonly Entry[] {
+  const sql = `select ${SQLITE_HEAD_COLUMNS} from entry where id between ? and ?
+    and kind not in ('input', 'assistant', 'result', 'turn') order by id`
+  return keptStretches(db, session, 1, upto).flatMap(({ sessionId, from, to }) => {
+    const n = numbers.get(sessionId)
+    return db.all(sql, packed(n, from), packed(n, to)).map(SQLITE.entry.decode)
+  })
 }

@@ -5,9 +5,10 @@ import type { StoreFinding } from '../queries.ts'
 import type { SessionRow } from '../rows.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
+import type { Prefix } from '../verify/transcript.ts'
 import { readStoreId } from './apply.ts'
 import type { SqliteColumns, SqliteConnection } from './connection.ts'
-import { findSession, type SessionNumbers } from './sessions.ts'
+import { findSession, foldedHeads, type SessionNumbers } from './sessions.ts'
 import { hashBytes, hashText, packed, SQLITE, unpacked } from './tables.ts'
 
 const PAGE = 500
@@ -22,9 +23,7 @@ export function verifySqlite(
     .all('select id from session where id = coalesce(?, id) order by n', sessionId ?? null)
     .map((row) => row['id'] as SessionId)
   return [
-    ...ids.flatMap((id) =>
-      findingsOf('its rows', id, () => verifySession(db, numbers.get(id), id)),
-    ),
+    ...ids.flatMap((id) => findingsOf('its rows', id, () => verifySession(db, numbers, id))),
     ...findingsOf('the audit', null, () => verifyAudit(db, sessionId)),
     ...findingsOf('all rows', null, () => (sessionId === undefined ? findStrays(db) : [])),
     ...findingsOf('the keys', null, () => findKeysWithoutMail(db, sessionId)),
@@ -46,7 +45,12 @@ function findingsOf(
   }
 }
 
-function verifySession(db: SqliteConnection, n: number, id: SessionId): readonly StoreFinding[] {
+function verifySession(
+  db: SqliteConnection,
+  numbers: SessionNumbers,
+  id: SessionId,
+): readonly StoreFinding[] {
+  const n = numbers.get(id)
   let session: SessionRow | undefined
   try {
     session = findSession(db, id)
@@ -54,7 +58,7 @@ function verifySession(db: SqliteConnection, n: number, id: SessionId): readonly
     return [unreadableSession(id, error)]
   }
   if (session === undefined) return []
-  const check = new SessionCheck(session)
+  const check = new SessionCheck(session, prefixOf(db, numbers, session))
   for (const [number, entry] of eachOf(db, 'entry', n, SQLITE.entry.decode)) {
     if (entry === null) check.addUnreadableEntry(number as EntryNumber)
     else check.addEntry(entry)
@@ -69,6 +73,19 @@ function verifySession(db: SqliteConnection, n: number, id: SessionId): readonly
     check.addBlob(name, sha256(row?.['bytes'] as Uint8Array) === name)
   }
   return check.end()
+}
+
+function prefixOf(
+  db: SqliteConnection,
+  numbers: SessionNumbers,
+  session: SessionRow,
+): Prefix | undefined {
+  const { origin, forkedAt } = session
+  if (origin === null) return undefined
+  const n = numbers.find(origin)
+  const row = n && db.get('select hash from entry where id = ?', packed(n, forkedAt))
+  const folded = foldedHeads(db, numbers, session, forkedAt)
+  return { folded, hash: row ? hashText(row['hash']) : null }
 }
 
 /**

@@ -20,10 +20,10 @@ export function checkedEntries(
   { from, to }: Pick<ReadEntries, 'from' | 'to'>,
   entries: readonly Entry[],
 ): readonly Entry[] {
-  const { id, tail, tailHash } = session
+  const { id, root, tail, tailHash } = session
   const first = Math.max(1, from)
   const last = Math.min(to, tail, from + LIST_MAX - 1)
-  let prevHash = first === 1 ? firstHash(id) : undefined
+  let prevHash = first === 1 ? firstHash(root ?? id) : undefined
   for (const [index, entry] of entries.entries()) {
     const number = first + index
     if (number > last) throw damagedEntry(id, tail + 1, 'exists after the last one')

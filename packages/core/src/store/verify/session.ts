@@ -5,7 +5,7 @@ import { mailState } from '../mail-state.ts'
 import type { StoreFinding } from '../queries.ts'
 import { type Entry, LANES, type MailRow, type SessionRow } from '../rows.ts'
 import { hashKey, intakeHash } from '../rules/admit.ts'
-import { TranscriptCheck } from './transcript.ts'
+import { type Prefix, TranscriptCheck } from './transcript.ts'
 
 /** The store's record of an accepted key. */
 export interface KeyMemory {
@@ -68,15 +68,17 @@ export class SessionCheck {
   /** Mail that is missing or cannot be read: what it would have added to counts is not known. */
   #isMailWhole = true
 
-  constructor(session: SessionRow) {
+  /** `prefix`: of a fork, what it stands on. */
+  constructor(session: SessionRow, prefix?: Prefix) {
     this.#session = session
-    this.#transcript = new TranscriptCheck(session)
+    this.#transcript = new TranscriptCheck(session, prefix)
   }
 
   addEntry(entry: Entry): void {
     this.#transcript.add(entry)
     const { number, meta } = entry
-    if (entry.kind === 'input') {
+    // Up to here, entries name the mail of others.
+    if (entry.kind === 'input' && number > this.#session.forkedAt) {
       const { lane, mail } = entry.meta
       this.#delivered[lane] = Math.max(this.#delivered[lane], mail)
       if (mail > 0) this.#inputs.set(mail, { number, salt: entry.salt, bodyHash: entry.bodyHash })
@@ -132,7 +134,8 @@ export class SessionCheck {
     // One that is gone may have been carried here without its mailbox; one that is being erased has
     // left blobs behind before the texts that name them.
     if (this.#session.state !== 'gone') this.#endMail(transcript.length === 0)
-    if (this.#session.state === 'open') this.#endBlobs()
+    const { state, retained } = this.#session
+    if (state === 'open' || (state === 'gone' && retained > 0)) this.#endBlobs()
     return [...transcript, ...this.#findings]
   }
 

@@ -6,6 +6,14 @@ import { checkEntry, ENTRY_DAMAGE, firstHash } from '../integrity/chain.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { Entry, EntryHead, SessionRow } from '../rows.ts'
 
+/** What a fork reads from others, as far as its own entries stand on it. */
+export interface Prefix {
+  /** Heads of the folded kinds. */
+  readonly folded: readonly EntryHead[]
+  /** Of its last entry; null: it is not there. */
+  readonly hash: string | null
+}
+
 /**
  * Checks one transcript against itself and against its session row. Entries come in the order of
  * their numbers, in pages of any size, so that a long session need not be held at once.
@@ -18,9 +26,16 @@ export class TranscriptCheck {
   /** Null after an unreadable entry: the expected hash is unknown. */
   #hash: string | null
 
-  constructor(session: SessionRow) {
+  constructor(session: SessionRow, prefix?: Prefix) {
     this.#session = session
-    this.#hash = firstHash(session.id)
+    this.#hash = firstHash(session.root ?? session.id)
+    if (prefix === undefined) return
+    this.#number = session.forkedAt
+    this.#hash = prefix.hash
+    this.#folded.push(...prefix.folded)
+    if (prefix.hash === null) {
+      this.#find(session.forkedAt, `of session ${session.origin} is missing: this is a fork of it`)
+    }
   }
 
   add(entry: Entry): void {

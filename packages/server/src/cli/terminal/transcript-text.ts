@@ -79,6 +79,10 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
       return { title: `erased: entries ${word(entry.meta, 'entries')}`, lines: [] }
     case 'record':
       return { title: paint('dim', 'record of another program'), lines: [] }
+    case 'arrival': {
+      const [origin, at] = [word(entry.meta, 'origin'), word(entry.meta, 'at')]
+      return { title: paint('dim', `forked from session ${origin} at #${at}`), lines: [] }
+    }
     case 'settings':
     case 'task': {
       const title = entry.kind === 'task' ? 'task list' : 'settings'

@@ -24,6 +24,7 @@ export const PROBLEMS = {
   timeout: [408, 'The request took too long to arrive'],
   'session-exists': [409, 'A session with this id exists'],
   'route-taken': [409, 'The route points to another session'],
+  'has-forks': [409, 'Forks read this session'],
   'key-conflict': [409, 'This Idempotency-Key was used for another request'],
   'not-pending': [409, 'The message is no longer waiting'],
   'turned-down': [409, 'The session refused the request; nothing was changed'],

@@ -118,6 +118,11 @@ export const newSessionSchema = z
   })
   .meta({ id: 'NewSession' })
 
+/** `at`: the last entry that the fork begins with. */
+export const newFork = z
+  .strictObject({ at: z.number().int().min(1), id: sessionIdText.optional() })
+  .meta({ id: 'NewFork' })
+
 /** One of three: compact, preview a compaction, or commit a preview. */
 export const newCompaction = z
   .strictObject({

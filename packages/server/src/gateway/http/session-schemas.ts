@@ -22,6 +22,8 @@ export const sessionView = z
     id: z.string(),
     agent: z.string(),
     title: z.string().nullable(),
+    /** Where it was forked from; null: it is no fork. */
+    forkedFrom: z.strictObject({ sessionId: z.string(), entry: count }).nullable(),
     state: z.enum([
       'idle',
       'turn',

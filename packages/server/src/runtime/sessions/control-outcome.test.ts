@@ -119,7 +119,7 @@ describe('a control item that was turned down', () => {
     await session.controlOutcome(mailOf(await session.compact(once())), soon())
     const purged = await session.purge({ entries: [2], reason: 'asked' })
     if (purged.kind !== 'asked') throw new Error(purged.kind)
-    const [mail] = purged.mail
+    const mail = purged.asked[0]?.mail
     expect(mail && (await session.controlOutcome(mail, soon()))).toEqual({
       kind: 'turned-down',
       why: 'no-replacement',

@@ -22,6 +22,8 @@ export function whyNot(end: Extract<ControlEnd, { kind: 'turned-down' }>): strin
       return 'there is no such pin'
     case 'unknown-entry':
       return 'there is no such entry'
+    case 'elsewhere':
+      return 'the entry belongs to the session that this one was forked from; erase it there'
     case 'compaction-failed':
       return 'the compaction failed; the session is as it was'
     case 'not-understood':

@@ -1,9 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { KnownError } from '#core/base/errors'
-import { operationId, type SessionId, sessionId } from '#core/base/ids'
+import { entryNumber, operationId, type SessionId, sessionId } from '#core/base/ids'
 import type { Commits, Reads } from '#core/store/contract'
 import type { ResolvedAgent } from '../agent.ts'
-import type { Created, Idempotent, NewSession, RouteAddress, StartedAfresh } from '../runtime.ts'
+import type {
+  Created,
+  Forked,
+  ForkRequest,
+  Idempotent,
+  NewSession,
+  RouteAddress,
+  StartedAfresh,
+} from '../runtime.ts'
 
 /** An attempt fails only if the route moved meanwhile. */
 const AFRESH_ATTEMPTS_MAX = 20
@@ -99,6 +107,31 @@ export class SessionFactory {
 
   unknownAgent() {
     return { kind: 'unknown-agent', agents: [...this.#agents().keys()] } as const
+  }
+}
+
+export async function forkSession(
+  store: Pick<Commits & Reads, 'fork' | 'findSession'>,
+  from: SessionId,
+  { at, id, source, key }: ForkRequest,
+): Promise<Forked> {
+  const session = await store.findSession(from)
+  if (session === undefined) return { kind: 'unknown' }
+  if (!Number.isSafeInteger(at) || at < 1) return { kind: 'unknown-entry', entries: session.tail }
+  const chosen = id === undefined ? newSessionId(session.agent) : sessionId(id)
+  const operation = operationId(randomUUID())
+  const outcome = await store.fork({
+    ...{ id: chosen, from, at: entryNumber(at), source, key, operation },
+  })
+  switch (outcome.kind) {
+    case 'forked':
+      return { kind: 'forked', sessionId: chosen }
+    case 'unknown-entry':
+      return { kind: 'unknown-entry', entries: outcome.tail }
+    case 'exists':
+      return { kind: 'exists', sessionId: chosen }
+    default:
+      return outcome
   }
 }
 

@@ -22,12 +22,15 @@ import type {
   BlobView,
   CompactionView,
   ContextView,
+  Forked,
+  ForkRequest,
   Found,
   Idempotent,
   Mail,
   NewMessage,
   PinView,
   Purged,
+  PurgeRequest,
   Renamed,
   Reply,
   SearchRequest,
@@ -59,6 +62,7 @@ export interface SessionDependencies extends AdmissionDependencies {
   readonly interrupt: (sessionId: SessionId) => void
   /** Why its running turn waits, as far as this process knows. */
   readonly waitOf: WaitOf
+  readonly fork: (from: SessionId, request: ForkRequest) => Promise<Forked>
 }
 
 export class SessionHandle implements Session {
@@ -268,11 +272,15 @@ export class SessionHandle implements Session {
     return { kind }
   }
 
-  async purge(request: { entries: readonly number[] | 'all'; reason: string }): Promise<Purged> {
+  async purge(request: PurgeRequest): Promise<Purged> {
     const { store, countText: countTokens, sharesNotes, wake } = this.#deps
     const purged = await purge({ store, countTokens, sharesNotes }, this.id, request)
-    if (purged.kind === 'asked') wake(this.id)
+    if (purged.kind === 'asked') for (const { sessionId } of purged.asked) wake(sessionId)
     return purged
+  }
+
+  async fork(request: ForkRequest): Promise<Forked> {
+    return await this.#deps.fork(this.id, request)
   }
 
   async #control(

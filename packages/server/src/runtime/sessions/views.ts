@@ -56,10 +56,12 @@ export function summaryOf(
   const source = isGone ? null : seen.source
   const entries = source?.entries ?? []
   const { id, agent, title, createdAt, tail, turn, pending, effective, policy, pins } = session
+  const { origin, forkedAt } = session
   return {
     id,
     agent,
     title,
+    forkedFrom: origin === null ? null : { sessionId: origin, entry: forkedAt },
     state: isGone ? 'gone' : isRunning ? stateOf(wait) : 'idle',
     wait:
       isRunning && wait !== undefined

@@ -28,6 +28,11 @@ export function auditedIntake(store: Store, log: AuditWriter): Store {
       if (outcome.kind === 'started') born(outcome.sessionId, request.operation, 'afresh')
       return outcome
     },
+    async fork(request) {
+      const outcome = await store.fork(request)
+      if (outcome.kind === 'forked') born(outcome.session.id, request.operation, 'forked')
+      return outcome
+    },
     async admit(request) {
       const outcome = await store.admit(request)
       if (outcome.kind === 'admitted') admitted(outcome.sessionId, outcome.mail, request.lane)

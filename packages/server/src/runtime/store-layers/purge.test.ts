@@ -24,7 +24,7 @@ describe('a purge', () => {
       entries: 'all',
       reason: 'asked',
     })
-    expect(purged).toEqual({ kind: 'purged', entries: fixture.tail.number })
+    expect(purged).toMatchObject({ kind: 'purged', entries: fixture.tail.number })
     expect(pieces.length).toBeGreaterThan(2)
     expect(new Set(pieces.map(({ limit }) => limit))).toEqual(new Set([500]))
     const begun = pieces.map(({ after }) => after)
@@ -65,7 +65,8 @@ describe('a purge', () => {
     const fixture = await StoreFixture.open(store)
     const entries = Array.from({ length: 2_500 }, (_, at) => at + 1)
     const asked = await purge({ store, countTokens }, fixture.id, { entries, reason: 'asked' })
-    expect(asked).toMatchObject({ kind: 'asked', entries: 2_500, mail: [1, 2, 3] })
+    expect(asked).toMatchObject({ kind: 'asked', entries: 2_500 })
+    expect(asked.kind === 'asked' && asked.asked.map(({ mail }) => mail)).toEqual([1, 2, 3])
     const mail = await store.listMail({ sessionId: fixture.id, after: mailNumber(0), limit: 9 })
     const sizes = mail.map(({ body }) => JSON.parse(body ?? '{}').entries.length)
     expect(sizes).toEqual([1_000, 1_000, 500])

@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type MailNumber, operationId, type SessionId } from '#core/base/ids'
 import { eraseDeleted } from '#core/session/erase-session'
 import { ERASE_MAX } from '#core/store/bounds'
-import type { Purged } from '../runtime.ts'
+import type { Store } from '#core/store/contract'
+import type { SessionRow } from '#core/store/rows'
+import type { Purged, PurgeRequest } from '../runtime.ts'
 import { ask } from '../sessions/control-requests.ts'
+import { byKeeper } from './entry-keepers.ts'
 import { type ErasureParts, forgetNotes } from './erasure-propagation.ts'
 
 /**
@@ -14,26 +17,52 @@ import { type ErasureParts, forgetNotes } from './erasure-propagation.ts'
 export async function purge(
   parts: ErasureParts,
   sessionId: SessionId,
-  { entries, reason }: { entries: readonly number[] | 'all'; reason: string },
+  { entries, reason, forks }: PurgeRequest,
 ): Promise<Purged> {
   const { store } = parts
   const session = await store.findSession(sessionId)
   if (session === undefined) return { kind: 'unknown' }
   if (entries !== 'all') {
-    const asked: MailNumber[] = []
-    for (let from = 0; from < entries.length; from += ERASE_MAX) {
-      const body = { entries: entries.slice(from, from + ERASE_MAX), reason }
-      const mail = await ask(store, sessionId, { control: 'erase', body, tokens: 0 })
-      if (mail === null) return { kind: 'unknown' }
-      asked.push(mail)
-    }
-    return { kind: 'asked', entries: entries.length, mail: asked }
+    return await purgeEntries(store, session, entries, reason)
   }
   const operation = operationId(randomUUID())
-  // `gone` when an earlier purge ended halfway: it continues where that one stopped.
-  await store.deleteSession({ sessionId, operation, reason })
-  await finishErasure(parts, sessionId)
-  return { kind: 'purged', entries: session.tail }
+  const deleted = await store.deleteSession({
+    ...{ sessionId, operation, reason },
+    ...(forks !== undefined && { forks }),
+  })
+  if (deleted.kind === 'forked') return deleted
+  // `gone` when an earlier purge ended halfway: it goes on where that one stopped.
+  const sessions = deleted.kind === 'done' ? deleted.sessions : [sessionId]
+  // Forks before what they read.
+  for (const id of sessions.toReversed()) await finishErasure(parts, id)
+  const retained = (await store.findSession(sessionId))?.retained ?? 0
+  return { kind: 'purged', entries: session.tail, sessions, retained }
+}
+
+/** Entries that a fork reads from another session are erased there, for all who read them. */
+async function purgeEntries(
+  store: Store,
+  session: SessionRow,
+  entries: readonly number[],
+  reason: string,
+): Promise<Purged> {
+  const asked: { sessionId: SessionId; mail: MailNumber }[] = []
+  for (const [keeper, kept] of await byKeeper(store, session, entries)) {
+    const sessionId = keeper.id
+    for (let from = 0; from < kept.length; from += ERASE_MAX) {
+      const some = kept.slice(from, from + ERASE_MAX)
+      if (keeper.state !== 'open') {
+        const operation = operationId(randomUUID())
+        await store.eraseRetained({ sessionId, entries: some, operation, reason })
+        continue
+      }
+      const body = { entries: some, reason }
+      const mail = await ask(store, sessionId, { control: 'erase', body, tokens: 0 })
+      if (mail === null) return { kind: 'unknown' }
+      asked.push({ sessionId, mail })
+    }
+  }
+  return { kind: 'asked', entries: entries.length, asked }
 }
 
 /**

@@ -2,6 +2,7 @@ import { isDeepStrictEqual as isSame } from 'node:util'
 import { type EntryNumber, isId } from '../../../base/ids.ts'
 import type { JsonValue } from '../../../base/json.ts'
 import { ERASE_MAX } from '../../../store/bounds.ts'
+import { ownAfter } from '../../../store/lineage.ts'
 import type { MailItem } from '../../../store/queries.ts'
 import type { BusyPolicy } from '../../../store/rows.ts'
 import type { SessionView } from '../../context/session-view.ts'
@@ -127,6 +128,9 @@ function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const body = mailBody(mail)
   const entries = entriesIn(body['entries'], session.tail)
   if (entries.length === 0) return turnDown(state, mail.number, { why: 'unknown-entry' })
+  if (Math.min(...entries) <= ownAfter(session)) {
+    return turnDown(state, mail.number, { why: 'elsewhere' })
+  }
   if (session.openCalls.length > 0) return null
   const { erasure } = state
   const { effective, covers } = session
@@ -135,7 +139,7 @@ function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
     effective !== 0 && (Math.min(...entries) <= covers || entries.includes(effective))
   if (isCovered && erasure.kind === 'none') {
     return {
-      state: { ...state, erasure: { kind: 'writing', mail: mail.number } },
+      state: { ...state, erasure: { kind: 'writing' } },
       effects: [{ kind: 'replaceHandoff', mail: mail.number, entries, context }],
     }
   }
@@ -153,8 +157,49 @@ function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
       request: { ...request, operation },
     }))
   }
-  const { operation, replacement } = written
+  const { operation, owed, replacement } = written
+  return commit(state, {
+    verb: 'eraseEntries',
+    request: { ...request, operation, owed, replacement },
+  })
+}
+
+/**
+ * Another session erased entries that this one reads: an entry of its own says so before anything else
+ * is begun, with a new handoff where the one in effect was emptied. No step stands on an empty one.
+ */
+export function payErasure(state: State, view: SessionView): RuleOutcome {
+  const { owed, effective, openCalls } = view.session
+  if (owed.length === 0 || openCalls.length > 0) return null
+  const { erasure } = state
+  const request = { ...fencedBy(state, view), entries: [], reason: 'erased elsewhere', owed }
+  if (!owed.includes(effective)) {
+    return commitNew(state, (operation) => ({
+      verb: 'eraseEntries',
+      request: { ...request, operation },
+    }))
+  }
+  if (erasure.kind === 'none') {
+    const { context } = view
+    return {
+      state: { ...state, erasure: { kind: 'writing' } },
+      effects: [{ kind: 'replaceHandoff', mail: null, entries: owed, context }],
+    }
+  }
+  if (erasure.kind === 'writing') return 'wait'
+  const { operation } = erasure
+  const replacement = erasure.replacement ?? EMPTIED
   return commit(state, { verb: 'eraseEntries', request: { ...request, operation, replacement } })
+}
+
+/** Stands for a range of which no digest could be written. */
+const EMPTIED = {
+  body: {
+    ...{ version: 1, by: 'digest', covers: 0, kept: 0, compactions: 1 },
+    ...{ preserved: [], tasks: [], files: [], ledger: [] },
+    summary: 'What was said here was erased.',
+  },
+  tokens: 24,
 }
 
 function entriesIn(value: JsonValue | undefined, tail: number): readonly EntryNumber[] {

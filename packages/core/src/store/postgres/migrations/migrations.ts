@@ -139,6 +139,32 @@ alter table attempt add column step bigint;
 update attempt set agent = session.agent from session where session.id = attempt.session;
 `
 
+// Forks. Those who share a root share entries: erasing looks at all of them. `lineage`: who keeps the
+// entries of a session, itself first; the last condition ends a circle, which only damage can make.
+const ELEVENTH = `
+alter table session add column origin text collate "C";
+alter table session add column forked_at bigint not null default 0;
+alter table session add column root text collate "C";
+alter table session add column owed text not null default '[]';
+alter table session add column retained bigint not null default 0;
+create index session_root on session (root) where root is not null;
+create index session_origin on session (origin) where origin is not null;
+create function lineage(wanted text) returns table (keeper text, first bigint, last bigint)
+language sql stable strict rows 2 as $$
+  with recursive line as (
+    select id, origin, case when origin is null then 0 else forked_at end as before,
+      9007199254740991 as upto
+    from session where id = wanted
+    union all
+    select session.id, session.origin,
+      case when session.origin is null then 0 else session.forked_at end, line.before
+    from line join session on session.id = line.origin
+    where case when session.origin is null then 0 else session.forked_at end < line.before
+  )
+  select id, before + 1, upto from line
+$$;
+`
+
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
  * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
@@ -151,4 +177,5 @@ update attempt set agent = session.agent from session where session.id = attempt
  */
 export const MIGRATIONS: readonly string[] = [
   ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
+  ELEVENTH,
 ]

@@ -31,7 +31,7 @@ describe('throughline audit', () => {
       "1 log, 14 lines, 1 session, 1 compaction, 3 messages (2 arrived during compactions, 0 still waiting)
 
       ✓ Every log is whole (I19, I20)
-      ✓ Sessions are created once: by create, start afresh or import (I5, I30)
+      ✓ Sessions are created once: by create, start afresh, import or fork (I5, I30)
       ✓ An operation keeps its session, fence and base from its start to its end (I5, I20)
       ✓ Every started operation ends once (I20)
       ✓ Compactions of one session never overlap (I6)

@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander'
-import { type MailNumber, sessionId } from '#core/base/ids'
+import { sessionId } from '#core/base/ids'
 import { FailedError, UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
-import type { Runtime, Session } from '../../../runtime/runtime.ts'
+import type { Purged, PurgeRequest, Runtime, Session } from '../../../runtime/runtime.ts'
 import { whyNot } from '../../../runtime/sessions/refusal-text.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
@@ -16,6 +16,7 @@ import { printNotice } from '../../terminal/stderr.ts'
 interface PurgeFlags extends StoreFlags {
   readonly entries?: readonly number[]
   readonly reason: string
+  readonly forks?: NonNullable<PurgeRequest['forks']>
   readonly yes?: true
   readonly vacuum?: boolean
 }
@@ -33,6 +34,14 @@ export function purgeCommand(): Command {
       new Option('--entries <list>', 'only these entries, such as 3-7,9').argParser(parseRanges),
     )
     .option('--reason <text>', 'the reason; it is kept, so write nothing private', 'asked for')
+    .addOption(
+      new Option(
+        '--forks <what>',
+        'of a session that forks read: keep what they read, or purge them too',
+      )
+        .choices(['refuse', 'keep', 'purge'])
+        .conflicts('entries'),
+    )
     .option('--yes', 'do not ask')
     .option('--vacuum', 'on PostgreSQL: rewrite the tables even while processes serve the store')
     .option('--no-vacuum', 'on PostgreSQL: leave the removed bytes in its table files')
@@ -85,11 +94,24 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
   }
   const progress = new ProgressLine('Removing')
   try {
-    const purged = await session.purge({ entries: flags.entries ?? 'all', reason: flags.reason })
-    const isGone = purged.kind !== 'asked' || (await isCarriedOut(runtime, session, purged.mail))
+    const purged = await session.purge({
+      ...{ entries: flags.entries ?? 'all', reason: flags.reason },
+      ...(flags.forks !== undefined && { forks: flags.forks }),
+    })
+    if (purged.kind === 'forked') {
+      const forks = purged.forks.join(', ')
+      throw new UsageError(
+        `Forks read session ${session.id}: ${forks}. Add --forks keep to leave them what they read, or --forks purge to remove them as well.`,
+      )
+    }
+    const isGone = purged.kind !== 'asked' || (await isCarriedOut(runtime, purged.asked))
+    const retained = purged.kind === 'purged' ? purged.retained : 0
     if (isGoneBefore)
-      printNotice(`Session ${session.id} was already purged; nothing of it is left.`)
-    else if (isGone) printNotice(`Removed for good: ${what}.`)
+      printNotice(
+        `Session ${session.id} was already purged; ${retained === 0 ? 'nothing of it is left' : keptText(retained)}.`,
+      )
+    else if (retained > 0) printNotice(`Purged session ${session.id}; ${keptText(retained)}.`)
+    else if (isGone) printNotice(`Removed for good: ${what}${forksIn(purged)}.`)
     else
       printNotice(
         `Requested: the process that holds the session, or the next one that does, will remove ${what}.`,
@@ -100,21 +122,29 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
   }
 }
 
+function keptText(retained: number): string {
+  return `forks still read its entries up to ${retained}, which go with the last of them`
+}
+
+function forksIn(purged: Purged): string {
+  const forks = purged.kind === 'purged' ? purged.sessions.length - 1 : 0
+  return forks === 0 ? '' : `, and ${countText(forks, 'fork', 'forks')} with it`
+}
+
 const CARRY_OUT_MS_MAX = 10_000
 
 /** False: no process has done it yet. */
 async function isCarriedOut(
   runtime: Runtime,
-  session: Session,
-  mail: readonly MailNumber[],
+  asked: Extract<Purged, { kind: 'asked' }>['asked'],
 ): Promise<boolean> {
   const { runners } = await runtime.health()
   if (runners.length === 0) return false
   const signal = AbortSignal.timeout(CARRY_OUT_MS_MAX)
   const progress = new ProgressLine('Removing')
   try {
-    for (const number of mail) {
-      const end = await session.controlOutcome(number, signal)
+    for (const { sessionId: id, mail } of asked) {
+      const end = await runtime.session(id).controlOutcome(mail, signal)
       if (end === null) return false
       if (end.kind === 'turned-down') {
         throw new FailedError(`Not removed: ${whyNot(end)}.`)

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../endpoint.ts'
 import { compactionEndpoints } from './compactions.ts'
 import { eventEndpoints } from './events.ts'
+import { forkEndpoints } from './forks.ts'
 import { hookEndpoints } from './hooks.ts'
 import { messageEndpoints } from './messages.ts'
 import { operatingEndpoints } from './operating.ts'
@@ -12,6 +13,7 @@ import { usageEndpoints } from './usage.ts'
 export const ENDPOINTS: readonly Endpoint[] = [
   ...sessionEndpoints,
   ...sessionCareEndpoints,
+  ...forkEndpoints,
   ...messageEndpoints,
   ...compactionEndpoints,
   ...usageEndpoints,

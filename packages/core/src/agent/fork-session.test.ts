@@ -1,0 +1,66 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { openMemoryStore } from '../store/memory/open.ts'
+import { openAgent } from './agent.ts'
+import { openaiChat } from './formats/openai.ts'
+
+const opened: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close()
+})
+
+async function open() {
+  const store = openMemoryStore()
+  const requests: string[] = []
+  const agent = await openAgent({
+    ...{ store, name: 'mine', format: openaiChat, contextWindow: 32_000, retry: { attempts: 1 } },
+    step: ({ request }) => {
+      requests.push(JSON.stringify(request))
+      const message = { role: 'assistant' as const, content: 'yes', refusal: null }
+      return { choices: [{ message, finish_reason: 'stop' as const }] } as never
+    },
+  })
+  opened.push(
+    () => store.close(),
+    () => agent.close(),
+  )
+  return { agent, requests }
+}
+
+describe('session.fork', () => {
+  it('gives a session that goes on from an entry, and leaves this one as it is [I36]', async () => {
+    const { agent, requests } = await open()
+    const session = agent.session('a')
+    await session.ask('the first colour is red')
+    const [, answered] = await session.history()
+    await session.ask('the second colour is blue')
+    const forked = await session.fork({ at: answered?.number ?? 0, id: 'b' })
+    if (forked.kind !== 'forked') throw new Error(forked.why)
+    await forked.session.ask('which?')
+    expect(requests.at(-1)).toContain('red')
+    expect(requests.at(-1)).not.toContain('blue')
+    expect((await forked.session.info())?.forkedFrom).toEqual({ id: 'a', entry: answered?.number })
+    expect((await session.history()).length).toBe(4)
+  })
+
+  it('is one for one key, and refuses what it cannot make', async () => {
+    const { agent } = await open()
+    const session = agent.session('a')
+    expect(await session.fork()).toEqual({ kind: 'refused', why: 'unknown-entry', entries: 0 })
+    await session.ask('hello')
+    const [first, second] = [
+      await session.fork({ at: 2, key: 'k' }),
+      await session.fork({ at: 2, key: 'k' }),
+    ]
+    expect([second.kind, 'id' in second && second.id]).toEqual([
+      'forked',
+      'id' in first && first.id,
+    ])
+    expect(await session.fork({ at: 1, key: 'k' })).toEqual({ kind: 'refused', why: 'key-reused' })
+    expect(await session.fork({ at: 2, id: 'a' })).toEqual({ kind: 'refused', why: 'id-taken' })
+    expect(await session.fork({ at: 99 })).toMatchObject({ why: 'unknown-entry' })
+    const refused = await session.erase({ entries: 'all', reason: 'asked' })
+    expect(refused).toMatchObject({ kind: 'refused', why: 'forked' })
+    const done = await session.erase({ entries: 'all', reason: 'asked', forks: 'keep' })
+    expect(done).toEqual({ kind: 'done' })
+  })
+})

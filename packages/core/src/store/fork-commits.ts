@@ -1,0 +1,37 @@
+import type { EntryNumber, OperationId, SessionId } from '../base/ids.ts'
+import type { Gone } from './outcomes.ts'
+import type { SessionRow } from './rows.ts'
+
+/** What the verbs of forks are asked and what they answer. */
+
+/** A session that begins as entries 1..at of another one. Nothing is copied. */
+export interface Fork {
+  readonly id: SessionId
+  readonly from: SessionId
+  readonly at: EntryNumber
+  readonly source: string
+  readonly key: string
+  readonly operation: OperationId
+}
+export type ForkOutcome =
+  | { readonly kind: 'forked'; readonly session: SessionRow }
+  | { readonly kind: 'duplicate'; readonly sessionId: SessionId }
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'exists' }
+  | { readonly kind: 'unknown-entry'; readonly tail: EntryNumber }
+  | { readonly kind: 'unknown' }
+  | Gone
+
+/** Entries of a session that is gone, kept for its forks. */
+export interface EraseRetained {
+  readonly sessionId: SessionId
+  readonly entries: readonly EntryNumber[]
+  readonly operation: OperationId
+  readonly reason: string
+}
+export type EraseRetainedOutcome =
+  | { readonly kind: 'erased'; readonly entries: readonly EntryNumber[] }
+  | { readonly kind: 'unknown-entry'; readonly entry: EntryNumber }
+  /** It has a holder, who erases. */
+  | { readonly kind: 'open' }
+  | { readonly kind: 'unknown' }

@@ -1,0 +1,111 @@
+import { type EntryNumber, mailNumber } from '../../base/ids.ts'
+import { limitsAt } from '../context.ts'
+import { fold } from '../fold.ts'
+import { canonicalJson, sha256 } from '../integrity/canonical.ts'
+import { damagedEntry } from '../integrity/damaged-row.ts'
+import { keeperOf, lineOf, ownAfter } from '../lineage.ts'
+import { checkName } from '../measure.ts'
+import type { EntryHead, SessionRow } from '../rows.ts'
+import { hashKey } from './admit.ts'
+import { Draft } from './change-builder.ts'
+import { creationLine, newSession } from './create-session.ts'
+import { kinIn } from './erase-kin.ts'
+import type { Rows, Rule } from './ruling.ts'
+
+/** One sentence for the model: nobody waits for this result any more. */
+const LEFT_BEHIND = canonicalJson('The conversation was forked before this call had a result.')
+const LEFT_TOKENS = 16
+
+/**
+ * A fork refers to entry `at` of the session that keeps it, and goes on behind it in the same chain.
+ * Pins, tasks, settings and the handoff come along by the fold; mail, replies, schedules, routes and
+ * the title stay. Calls that are open there are closed, and all input counts as seen: a fork begins at
+ * rest. One key makes at most one.
+ */
+export const fork: Rule<'fork'> = (rows, request, stamp) => {
+  const { id, from, at, source, key, operation } = request
+  const keyHash = hashKey(source, key)
+  const bodyHash = sha256(canonicalJson([keyHash, 'fork', from, at]))
+  const known = rows.intake(keyHash)
+  if (known !== undefined) {
+    if (known.bodyHash !== bodyHash) return { outcome: { kind: 'conflict' } }
+    return { outcome: { kind: 'duplicate', sessionId: known.sessionId } }
+  }
+  checkName(id, 'A session')
+  const session = rows.session(from)
+  if (session === undefined) return { outcome: { kind: 'unknown' } }
+  if (session.state !== 'open') return { outcome: { kind: 'gone' } }
+  if (!Number.isInteger(at) || at < 1 || at > session.tail) {
+    return { outcome: { kind: 'unknown-entry', tail: session.tail } }
+  }
+  if (rows.session(id) !== undefined) return { outcome: { kind: 'exists' } }
+
+  const born = bornAt(rows, session, { id, at }, stamp.at)
+  const draft = new Draft(rows, born, operation, stamp)
+  const left = openCallsIn(rows.birthplace(from, at).newest)
+  for (const call of left) {
+    const meta = { call, outcome: 'interrupted', blobs: [] } as const
+    draft.append({ kind: 'result', meta }, { body: LEFT_BEHIND, tokens: LEFT_TOKENS })
+  }
+  const meta = { session: id, origin: born.origin ?? from, at, hash: born.tailHash, left }
+  draft.append({ kind: 'arrival', meta }, { body: 'null', tokens: 0 })
+  draft.set({ seen: draft.session.tail })
+  const line = creationLine(draft.session, operation)
+  const { origin, hash } = meta
+  return {
+    outcome: { kind: 'forked', session: draft.session },
+    change: {
+      ...draft.change(),
+      sessions: [{ before: null, after: draft.session }],
+      intake: [{ keyHash, bodyHash, sessionId: id, number: mailNumber(0) }],
+      audit: [{ ...line, facts: { ...line.facts, origin, at, hash, entry: draft.session.tail } }],
+    },
+  }
+}
+
+/** The row as entries 1..at tell it, before the fork's own first entry. */
+function bornAt(
+  rows: Rows,
+  session: SessionRow,
+  { id, at }: { readonly id: SessionRow['id']; readonly at: EntryNumber },
+  now: number,
+): SessionRow {
+  const entry = rows.entry(session.id, at)
+  const keeper = at > ownAfter(session) ? session : keeperAbove(rows, session, at)
+  const { folded, newest } = rows.birthplace(session.id, at)
+  const { effective, covers, by, base, pins, settings, tasks } = fold(
+    folded.filter(({ number }) => number <= at),
+  )
+  if (entry === undefined || keeper === undefined) {
+    throw damagedEntry(session.id, at, 'is missing')
+  }
+  const { agent, policy, scope, root } = session
+  const limits = limitsAt(folded, at) ?? session.limits
+  // Erased since: what covers the range is written anew before a model sees it.
+  const isHollow = effective !== 0 && rows.entry(session.id, effective)?.body === null
+  return {
+    ...newSession({ id, agent, limits, policy, scope }, 'forked', { at: now, seed: '' }),
+    ...{ origin: keeper.id, forkedAt: at, root: root ?? session.id },
+    ...{ tail: at, tailHash: entry.hash, turn: turnIn(newest) },
+    ...{ effective, covers, by, base, pins, settings, tasks },
+    owed: isHollow ? [effective] : [],
+  }
+}
+
+function keeperAbove(rows: Rows, session: SessionRow, at: EntryNumber): SessionRow | undefined {
+  const kin = new Map(kinIn(rows, session).map((row) => [row.id, row]))
+  return keeperOf(
+    lineOf(session, (id) => kin.get(id)),
+    at,
+  )
+}
+
+function turnIn([newest]: readonly EntryHead[]): number {
+  return newest?.kind === 'assistant' || newest?.kind === 'turn' ? newest.meta.turn : 0
+}
+
+function openCallsIn([newest, ...behind]: readonly EntryHead[]): readonly string[] {
+  if (newest?.kind !== 'assistant') return []
+  const closed = new Set(behind.flatMap((head) => (head.kind === 'result' ? [head.meta.call] : [])))
+  return newest.meta.calls.filter((call) => !closed.has(call))
+}

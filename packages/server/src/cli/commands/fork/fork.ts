@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { Command } from 'commander'
+import { sessionId } from '#core/base/ids'
+import { UsageError } from '../../../host/errors.ts'
+import type { StoreFlags } from '../../../host/flags.ts'
+import type { Session } from '../../../runtime/runtime.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { unknownSession } from '../../named-session.ts'
+import { addStoreOptions } from '../../store-options.ts'
+import { countOption } from '../../terminal/numbers.ts'
+import { writeOutput } from '../../terminal/output.ts'
+import { jsonLine, printNotice } from '../../terminal/stderr.ts'
+
+interface ForkFlags extends StoreFlags {
+  readonly at?: number
+  readonly id?: string
+  readonly json?: true
+}
+
+const ENTRY_MAX = 2 ** 31 - 1
+
+export function forkCommand(): Command {
+  const command = new Command('fork')
+    .summary('begin a new session from an entry of another one')
+    .description(
+      'Makes a session that begins with the entries of another one, up to a number, and goes on by ' +
+        'itself: to try another way, or to undo what came later. The other session is not changed. ' +
+        'Nothing is copied; what is erased in one of them is erased for both. Messages that wait, ' +
+        'routes and schedules stay with the other session. Prints the id of the new one.',
+    )
+    .argument('<session>', 'its id, in full')
+    .addOption(
+      countOption('--at <n>', 'the last entry to begin with; default: the newest', {
+        ...{ min: 1, max: ENTRY_MAX },
+      }),
+    )
+    .option('--id <session>', 'the id of the new session; default: one is chosen')
+    .option('--json', 'print one JSON object')
+    .action(async (id: string, flags: ForkFlags) => {
+      const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
+      process.exitCode = await withStoreRuntime(flags, async ({ runtime }) => {
+        return await runFork(runtime.session(sessionId(id)), flags)
+      })
+    })
+  return withHelp(addStoreOptions(command), {
+    codes: [
+      [EXIT.done, 'made'],
+      [EXIT.failed, 'the store is busy or cannot be reached now'],
+      [EXIT.usage, 'wrong usage, no such store, session or entry, or the id is taken'],
+    ],
+    examples: [
+      'throughline fork build-7 --at 120',
+      'throughline show build-7   # shows the numbers',
+    ],
+  })
+}
+
+async function runFork(session: Session, { at, id, json }: ForkFlags): Promise<number> {
+  const summary = await session.summary()
+  if (summary === undefined) {
+    throw unknownSession(session.id, 'Give the whole id, as `throughline sessions` shows it.')
+  }
+  const forked = await session.fork({
+    ...{ at: at ?? summary.entries, source: 'terminal', key: randomUUID() },
+    ...(id !== undefined && { id }),
+  })
+  switch (forked.kind) {
+    case 'forked':
+    case 'duplicate': {
+      const entry = at ?? summary.entries
+      const { sessionId: made } = forked
+      await writeOutput(
+        '-',
+        json ? jsonLine({ id: made, from: session.id, at: entry }) : `${made}\n`,
+      )
+      if (!json) printNotice(`Forked from session ${session.id} at entry ${entry}.`)
+      return EXIT.done
+    }
+    case 'exists':
+      throw new UsageError(`The id ${forked.sessionId} is taken. Choose another with --id.`)
+    case 'unknown-entry':
+      throw new UsageError(
+        forked.entries === 0
+          ? `Session ${session.id} has no entries yet.`
+          : `Session ${session.id} has no entry ${at}: ${forked.entries} is its last.`,
+      )
+    case 'gone':
+      throw new UsageError(`Session ${session.id} was purged; its id is never used again.`)
+    default:
+      throw new Error(`A session could not be forked: ${forked.kind}.`)
+  }
+}
