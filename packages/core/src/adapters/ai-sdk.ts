@@ -118,11 +118,15 @@ export function durableTools<Tools extends Record<string, object>>(
     const once: Execute = async (input, options) => {
       const call = `tool ${options.toolCallId}`
       const again = run.count(call)
-      const deed = again === 0 ? call : `${call} again ${again}`
+      const attempt = again === 0 ? call : `${call} again ${again}`
       try {
-        return await run.once(deed, async () => await lastOf(execute.call(tool, input, options)), {
-          repeatable: repeatable.includes(name),
-        })
+        return await run.once(
+          attempt,
+          async () => await lastOf(execute.call(tool, input, options)),
+          {
+            repeatable: repeatable.includes(name),
+          },
+        )
       } catch (error) {
         if (isThroughlineError(error, 'outcome-unknown')) return error.message
         throw error

@@ -37,7 +37,7 @@ export function durableRun(records: RunRecords, key: string): DurableRun {
     const ends = new Map<string, JsonObject>()
     for (const each of await records.recordsAfter(entry)) {
       const { run, end } = each
-      // The first one counts: of two processes that end a deed, both go on with the same outcome.
+      // The first one counts: if two processes end the same call, both continue with the same outcome.
       if (run === key && typeof end === 'string' && !ends.has(end)) ends.set(end, each)
     }
     return ends

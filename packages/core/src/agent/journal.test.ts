@@ -17,7 +17,7 @@ function open() {
 }
 
 describe('a durable run', () => {
-  it('does each deed once, and gives another process what it returned', async () => {
+  it('makes each call once, and gives another process what it returned', async () => {
     const { store, journal } = open()
     let done = 0
     const value = { at: new Date(5), bytes: new Uint8Array([1, 2]), odd: { $date: 'no date' } }
@@ -50,7 +50,7 @@ describe('a durable run', () => {
     expect(await other().once('look', () => 'other', { repeatable: true })).toBe('fresh')
   })
 
-  it('keeps an error of a deed, and does the deed of two processes once', async () => {
+  it('keeps an error of a call, and makes the call of two processes once', async () => {
     const { store, journal } = open()
     const fail = () => {
       throw new Error('no money')

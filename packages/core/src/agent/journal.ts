@@ -17,11 +17,11 @@ import { type DurableRun, durableRun } from './durable-run.ts'
 import { checkKeys, invalidOption, show } from './options.ts'
 
 /**
- * Lists and deeds of conversations, kept as records in sessions of a store: hash-chained, in its
+ * Lists and calls of conversations, kept as records in sessions of a store: hash-chained, in its
  * backups and exports, erased with `delete`. Any number of processes may share one.
  */
 export interface DurableJournal {
-  /** One turn of a framework in a conversation. Run again under its key, it goes on where it stopped. */
+  /** One turn of a framework in a conversation. Run again under its key, it continues where it stopped. */
   run(conversation: string, key: string): DurableRun
   /** The items of a conversation under a name. */
   list(conversation: string, name: string): JournalList
