@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { sessionId } from '../../packages/core/src/base/ids.ts'
+import { operationId, sessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
@@ -134,7 +134,7 @@ await withStore(async (store) => {
       store.createSession({
         ...{ id: sessionId(`idle${index}`), agent: plain.agent, policy: 'steer' },
         limits: plain.limits as NonNullable<typeof plain.limits>,
-        operation: randomUUID() as never,
+        operation: operationId(randomUUID()),
       }),
     ),
   )

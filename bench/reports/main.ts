@@ -115,7 +115,7 @@ function json(value: unknown): JsonValue {
 /** Each message once, in one class; the counts add up to all of them. */
 function faultIn({ messages, counts, erased }: CompactionReport, said: number): string | null {
   const numbers = new Set(messages.map(({ number }) => number))
-  if (numbers.size !== messages.length) return 'a message stands in two classes'
+  if (numbers.size !== messages.length) return 'a message is in two classes'
   if (messages.length + erased !== said) return `${said - messages.length} messages are in no class`
   const sum = FATES.reduce((all, fate) => all + counts[fate].messages, 0)
   return sum === messages.length ? null : 'the counts do not add up'

@@ -7,7 +7,7 @@ import type { Event } from './sessions.ts'
  * What is harder to keep than names: decisions with their reasons, values after their last change,
  * open questions, and attempts that failed. The truth is mechanical, taken from the recorded history,
  * so it knows no meaning: a decision counts as kept where one paragraph holds most of its words, a
- * value where the newest one stands in the context, a failed attempt where its command or its error
+ * value where the newest one is in the context, a failed attempt where its command or its error
  * does, a question where it stands word for word.
  */
 export const HARDER_KINDS = ['decision', 'value', 'question', 'failure'] as const

@@ -37,8 +37,8 @@ export const INVARIANTS = [
   'A turn never waits for a model’s summary, unless the operator wants it: at the hard limit a digest takes its place.',
   'The context of a fork, up to the entry it was made at, is the one that its origin had there, at birth and ever after.',
   'A fork takes no mail, reply, route or schedule of its origin, answers none of its messages and repeats none of its calls.',
-  'From the commit of an erasure on, no session holds the erased words or a handoff that covers them, whoever reads them and whatever was in flight.',
+  'Once an erasure is committed, no session, fork or running operation keeps the erased words or a handoff that covers them.',
   'No step stands on a handoff that an erasure has emptied, and every session that the erasure reached names it in an entry of its own.',
-  'A purge takes nothing that a living fork reads, and leaves nothing that none reads.',
+  'A purge keeps what a living fork reads and erases everything else.',
   'An import brings nothing back that was erased in this store.',
 ] as const

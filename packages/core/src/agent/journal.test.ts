@@ -110,7 +110,7 @@ describe('a list of a journal', () => {
     expect(await journal.list('c', 'l').read()).toEqual(['new'])
   })
 
-  it('is erased though somebody forked it, and the fork stays [I40]', async () => {
+  it('is erased even if it has a fork, and the fork stays [I40]', async () => {
     const { store, journal } = open()
     await journal.list('c', 'l').change({ add: ['secret'] })
     const [session] = await store.listSessions({ limit: 1 })

@@ -90,7 +90,7 @@ export function openJournal(options: OpenJournalOptions): DurableJournal {
 
 const OPEN_MAX = 200
 const TEXT_MAX = 200
-/** Nobody asks a model within a journal, so its window is any. */
+/** A journal never calls a model, so any window will do. */
 const LIMITS = limitsFor({ windowTokens: 100_000, fixedTokens: 0 })
 
 function checkText(at: string, value: unknown): void {
@@ -211,7 +211,7 @@ class Conversation {
         sessionId: id,
         operation,
         reason: 'deleted by its program',
-        // Somebody forked it on purpose: the fork stays, and what it does not read goes.
+        // A fork is made on purpose: keep it, and erase what it does not read.
         forks: 'keep',
       })
       await eraseDeleted(this.#store, id)
