@@ -1,6 +1,6 @@
 import { isStandIn, isWordy, looksRandom } from './randomness.ts'
 import type { Secret } from './secret.ts'
-import { bareValue, openingQuote, quotedValue } from './value.ts'
+import { bareValue, quotedValue } from './value.ts'
 
 /**
  * Passwords in a sentence: "my password is …", "das Passwort für die Datenbank lautet …", "密码是…".
@@ -36,7 +36,6 @@ const CLOSING: Readonly<Record<string, string>> = {
 
 export function findInProse(text: string): readonly Secret[] {
   const secrets: Secret[] = []
-  NAMES.lastIndex = 0
   for (let hit = NAMES.exec(text); hit !== null; hit = NAMES.exec(text)) {
     const to = NAMES.lastIndex
     COPULA.lastIndex = to
@@ -86,7 +85,7 @@ function valueAt(text: string, at: number): Said | undefined {
 
 function quotedAt(text: string, from: number, sign: string): string | undefined {
   const closing = CLOSING[sign]
-  if (closing === undefined) return quotedValue(text, from, openingQuote(text, from - 1) || sign)
+  if (closing === undefined) return quotedValue(text, from, sign)
   const [line = ''] = text.slice(from, from + VALUE_CHARACTERS_MAX).split('\n', 1)
   const end = line.indexOf(closing)
   return end <= 0 ? undefined : line.slice(0, end)
