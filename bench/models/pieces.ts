@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
+import { positionsFrom } from '../../packages/core/src/compaction/layout.ts'
 import {
   type SummaryWriter,
   summarize,
@@ -66,7 +67,7 @@ async function time(
   const startedAt = performance.now()
   const { finish } = await summarize({
     head,
-    firstNumber: 1,
+    numberOf: positionsFrom(1),
     tokensMax: 3_000,
     windowTokens: 128_000,
     countTokens: (text) => estimateText(text, 'generic'),

@@ -6,6 +6,7 @@ import { assemble } from '../../packages/core/src/compaction/assemble.ts'
 import { check } from '../../packages/core/src/compaction/check.ts'
 import { compact } from '../../packages/core/src/compaction/compact.ts'
 import { writeDigest } from '../../packages/core/src/compaction/digest.ts'
+import { positionsFrom } from '../../packages/core/src/compaction/layout.ts'
 import { buildLedger } from '../../packages/core/src/compaction/ledger/build.ts'
 import { resolveBudget } from '../../packages/core/src/compaction/plan/budget.ts'
 import { type CompactPlan, plan } from '../../packages/core/src/compaction/plan/plan.ts'
@@ -161,12 +162,17 @@ function benchHostile(): void {
       buildLedger({
         previous: [],
         head: asHead(text),
-        firstNumber: 1,
+        numberOf: positionsFrom(1),
         tokensMax: 2_000,
         countTokens,
       }),
     digest: (text) =>
-      writeDigest({ head: asHead(text), firstNumber: 1, tokensMax: 2_000, countTokens }),
+      writeDigest({
+        head: asHead(text),
+        numberOf: positionsFrom(1),
+        tokensMax: 2_000,
+        countTokens,
+      }),
   }
   for (const [name, run] of Object.entries(tasks)) {
     let worst = { ratio: 0, kind: '' }

@@ -5,6 +5,7 @@ import {
   judgeSummary,
   type SummaryContext,
 } from '../../packages/core/src/compaction/judge/judge-summary.ts'
+import { positionsFrom } from '../../packages/core/src/compaction/layout.ts'
 import { handoffPrompt } from '../../packages/core/src/compaction/summary/prompt.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { plainText } from '../../packages/core/src/message/text.ts'
@@ -113,7 +114,7 @@ function digests(): Judged[] {
     if (messages.length < DIGEST_MESSAGES_MIN) return []
     const head = messages.slice(0, Math.floor(messages.length * 0.8))
     const countTokens = (text: string) => Math.ceil(text.length / 4)
-    const text = writeDigest({ head, firstNumber: 1, tokensMax: 1_500, countTokens })
+    const text = writeDigest({ head, numberOf: positionsFrom(1), tokensMax: 1_500, countTokens })
     return [{ name, text, context: { range: head, ask } }]
   })
 }

@@ -137,6 +137,7 @@ export function handoffOf(
     messages,
     cut: messages.length - 1,
     open: [],
+    entries: messages.map((_, index) => [index + 1]),
     limits: { ...LIMITS, ...options.limits },
     settings: SESSION_SETTINGS,
   }

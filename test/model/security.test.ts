@@ -81,10 +81,10 @@ describe('point 9: the summary', () => {
       rung: 'auxiliary',
       prompt: expect.stringMatching(/^[0-9a-f]{12}$/),
     })
-    expect(reply.handoff).toMatchObject({ by: 'model', covers: 24 })
+    expect(reply.handoff).toMatchObject({ by: 'model', covers: 25 })
     for (const dialect of DIALECTS) {
       const wire = JSON.stringify(render([{ role: 'handoff', handoff: reply.handoff }], dialect))
-      expect(wire).toMatch(/\[handoff [0-9a-f]{12} by=model covers=24 /)
+      expect(wire).toMatch(/\[handoff [0-9a-f]{12} by=model covers=25 /)
       expect(wire).toMatch(/"role":"user"/)
     }
   })

@@ -1,6 +1,7 @@
 import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import type { Counters } from './counters.ts'
+import { headNumbers } from './layout.ts'
 import { clearMessage } from './plan/clear.ts'
 import type { CompactPlan } from './plan/plan.ts'
 
@@ -74,7 +75,7 @@ function clip(message: Message, index: number, request: TailRequest): Message {
   const isNewestRequest = message.role === 'user' && index === request.messages.length - 1
   if (message.role !== 'tool' && !isNewestRequest) return message
   if (countMessage(message) <= clipTokens) return message
-  const number = layout.firstNumber + index - layout.headFrom
+  const number = headNumbers(layout)(index - layout.headFrom)
   const tokensMax = clipTokens - countMessage(withoutBodies(message))
   return clearMessage(message, { tokensMax, countTokens, number })
 }

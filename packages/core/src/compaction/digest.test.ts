@@ -10,6 +10,7 @@ import {
 import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Message } from '../message/message.ts'
 import { writeDigest } from './digest.ts'
+import { positionsFrom } from './layout.ts'
 
 /** Denser than the first guess, so that fitting takes a second attempt. */
 const countTokens = (text: string) => Math.ceil(text.length / 2.5)
@@ -94,7 +95,7 @@ function digest(
   head: readonly Message[],
   options: Partial<Parameters<typeof writeDigest>[0]> = {},
 ): string {
-  return writeDigest({ head, firstNumber: 1, tokensMax: 1000, countTokens, ...options })
+  return writeDigest({ head, numberOf: positionsFrom(1), tokensMax: 1000, countTokens, ...options })
 }
 
 function run(command: string, output: string): Message[] {

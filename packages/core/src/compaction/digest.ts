@@ -3,6 +3,7 @@ import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Message } from '../message/message.ts'
 import { plainText } from '../message/text.ts'
 import type { CountTokens } from './counters.ts'
+import type { NumberOf } from './layout.ts'
 import { bounded } from './ledger/gather.ts'
 import { gatherToolActions } from './ledger/tool-actions.ts'
 import { eachValue } from './ledger/values.ts'
@@ -25,7 +26,7 @@ type Section = (typeof SECTIONS)[number]
 export interface DigestRequest {
   readonly previous?: Handoff
   readonly head: readonly Message[]
-  readonly firstNumber: number
+  readonly numberOf: NumberOf
   readonly tokensMax: number
   readonly countTokens: CountTokens
 }
@@ -112,14 +113,14 @@ const REPLY_CHARACTERS_MAX = 400
 const REMARK_CHARACTERS_MIN = 200
 const READ_CHARACTERS_MAX = 4000
 
-function gatherLines({ head, firstNumber }: DigestRequest): Lines {
+function gatherLines({ head, numberOf }: DigestRequest): Lines {
   const progress: { number: number; line: string }[] = []
   const asks: string[] = []
   const values = new Set<string>()
   let state: string | undefined
   for (const [index, message] of head.entries()) {
     if (message.role !== 'user' && message.role !== 'assistant') continue
-    const number = firstNumber + index
+    const number = numberOf(index)
     const text = redact(bounded(plainText(message.parts), READ_CHARACTERS_MAX))
     if (text.trim() === '') continue
     if (isAsk(message)) {
@@ -140,7 +141,7 @@ function gatherLines({ head, firstNumber }: DigestRequest): Lines {
   }
   const actions = new Map<string, { number: number; line: string }>()
   const results: string[] = []
-  for (const { kind, text, number, said } of gatherToolActions(head, firstNumber)) {
+  for (const { kind, text, number, said } of gatherToolActions(head, numberOf)) {
     // A repeated action, such as another edit of one file, is listed once, at its last occurrence.
     if (kind === 'action') actions.set(text.replace(/^#\d+ /, ''), { number, line: text })
     else results.push(`#${number} ${text}${said === undefined ? '' : ` → ${said}`}`)

@@ -14,6 +14,33 @@ export interface Layout {
   readonly headFrom: number
   /** The conversation-wide number of the message at `headFrom`, counted from 1. */
   readonly firstNumber: number
+  /** In a session: the entries that each message of the context was made from. */
+  readonly entries?: MessageEntries
+}
+
+/**
+ * For each message the entries that it was made from, one for each result of a tool message and one
+ * for any other.
+ */
+export type MessageEntries = readonly (readonly number[])[]
+
+/**
+ * The number under which a handoff refers to a message of its head, or to one result of a tool
+ * message. In a session it is the entry that `recall` opens, elsewhere the message's position in
+ * the conversation.
+ */
+export type NumberOf = (index: number, part?: number) => number
+
+export function positionsFrom(first: number): NumberOf {
+  return (index) => first + index
+}
+
+export function headNumbers({ headFrom, firstNumber, entries }: Layout): NumberOf {
+  const position = positionsFrom(firstNumber)
+  return (index, part) => {
+    const made = entries?.[headFrom + index]
+    return (part === undefined ? made?.at(-1) : made?.[part]) ?? position(index)
+  }
 }
 
 /** First messages are protected as long as they leave half of the target to everything else. */

@@ -4,6 +4,7 @@ import type { Message } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
 import { clipTail, openOf } from './assemble.ts'
 import type { CountTokens } from './counters.ts'
+import { headNumbers, type Layout } from './layout.ts'
 import { buildLedger } from './ledger/build.ts'
 import { keepHostBlocks } from './own-words/keep-host-blocks.ts'
 import { handoffTokensOf } from './plan/budget.ts'
@@ -41,12 +42,12 @@ export async function makeHandoff(
 ): Promise<MadeHandoff> {
   const { messages, plan, counters, earlier, timings } = work
   const { layout, cut, allotment } = plan
-  const { firstNumber } = layout
+  const numberOf = headNumbers(layout)
   const { countTokens } = counters
   const head = messages.slice(layout.headFrom, cut)
   const open = openOf({ messages, plan })
   const tail = [...open, ...clipTail({ messages, plan, ...counters })]
-  const shared = { head, firstNumber, countTokens }
+  const shared = { head, numberOf, countTokens }
   await yieldTurn(work)
   timings?.lap('summary')
 
@@ -65,7 +66,7 @@ export async function makeHandoff(
   // Looking for rules takes milliseconds per message of a person.
   for (const [index, message] of head.entries()) {
     if (message.role !== 'user') continue
-    said.push({ message, number: firstNumber + index, found: findRules(message) })
+    said.push({ message, number: numberOf(index), found: findRules(message) })
     await yieldTurn(work)
   }
   const rules = keepRules({
@@ -107,7 +108,7 @@ export async function makeHandoff(
   const bare: Handoff = {
     version: 1,
     by,
-    covers: firstNumber + head.length - open.length - 1,
+    covers: coveredNumber(layout, head.length, open.length),
     kept: tail.length,
     compactions: (earlier?.compactions ?? 0) + 1,
     preserved: preserved.messages,
@@ -141,6 +142,15 @@ export async function makeHandoff(
     preserved,
     reply,
   }
+}
+
+/**
+ * The newest message that the handoff covers. Positions go on behind it, so open requests, which
+ * stay in the context and are counted again, are left out; entries have their numbers for good.
+ */
+function coveredNumber(layout: Layout, covered: number, open: number): number {
+  const isSession = layout.entries !== undefined
+  return headNumbers(layout)(covered - 1 - (isSession ? 0 : open))
 }
 
 /** Share of the handoff: standing instructions are short and worth more than anything else. */

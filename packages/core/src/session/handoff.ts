@@ -31,6 +31,8 @@ export interface HandoffRequest {
   readonly messages: Source['messages']
   readonly cut: Source['cut']
   readonly open: Source['open']
+  /** The handoff refers to messages by these numbers. */
+  readonly entries: Source['entries']
   readonly limits: Limits
   readonly settings: SessionSettings
 }
@@ -68,8 +70,8 @@ export function handoffWriter(
   tools: Pick<PipelineRequest, 'summarize' | 'breathe'> = {},
 ): HandoffWriter {
   return {
-    async write({ messages, cut, open, operation, focus, limits, settings }, signal) {
-      const range = { cut, open, handoffTokens: limits.handoffTokens }
+    async write({ messages, cut, open, entries, operation, focus, limits, settings }, signal) {
+      const range = { cut, open, entries, handoffTokens: limits.handoffTokens }
       const run = await runPipelineOn(range, {
         ...tools,
         dialects: ALL_DIALECTS,

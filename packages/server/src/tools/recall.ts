@@ -62,7 +62,8 @@ export function recallTool({ store }: { store: Pick<Reads, 'search' | 'readEntri
       'Look up what was said or done earlier in this conversation, also what is no longer shown. ' +
       'Search with `query`: give the words that matter (names, files, numbers, what it was about), ' +
       'not a sentence, and a date if you know it. The best excerpts come back in the order of the ' +
-      'conversation, each with its number; open an entry whole with `from`. If they do not answer ' +
+      'conversation, each with its number; open an entry whole with `from`, ' +
+      'also one that a handoff names as #12. If they do not answer ' +
       'the question, try other words or `skip`. ' +
       'Use it before you say that you do not know or remember something.',
     input,

@@ -6,6 +6,7 @@ import type { JsonValue } from '../../base/json.ts'
 import type { LedgerEntry } from '../../message/handoff/handoff.ts'
 import { writeLedger } from '../../message/handoff/ledger-text.ts'
 import type { Message } from '../../message/message.ts'
+import { positionsFrom } from '../layout.ts'
 import { buildLedger } from './build.ts'
 
 /** Denser than the first guess, so that fitting takes a second attempt. */
@@ -28,7 +29,7 @@ describe('buildLedger', () => {
       ...call('Bash', { command: 'git commit -m "Fix the gate"' }, '[main 1a2b3c4] Fix the gate'),
       ...call('send_message', { to: 'ops', text: 'deployed' }, 'sent'),
     ]
-    expect(ofKind(build(head, { firstNumber: 41 }), 'action')).toEqual([
+    expect(ofKind(build(head, { numberOf: positionsFrom(41) }), 'action')).toEqual([
       '#43 git commit -m "Fix the gate" → [main 1a2b3c4] Fix the gate',
       '#45 send_message to=ops text=deployed',
     ])
@@ -90,7 +91,7 @@ describe('buildLedger', () => {
       ...call('Read', { file_path: '/srv/app/main.ts' }, 'ok'),
       ...call('Bash', { command: 'npm test' }, 'ok'),
     ]
-    expect(build(head, { previous, firstNumber: 10 })).toEqual([
+    expect(build(head, { previous, numberOf: positionsFrom(10) })).toEqual([
       { kind: 'command', text: 'npm test', count: 3, number: 13 },
       { kind: 'path', text: '/srv/app/main.ts', count: 4, number: 10 },
     ])
@@ -121,7 +122,11 @@ describe('buildLedger', () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 10 }), fc.nat(400), (groups, tokensMax) => {
         const first = build(groups.flat(), { tokensMax })
-        const again = build(groups.flat(), { tokensMax, previous: first, firstNumber: 100 })
+        const again = build(groups.flat(), {
+          tokensMax,
+          previous: first,
+          numberOf: positionsFrom(100),
+        })
         for (const entries of [first, again]) {
           expect(countTokens(writeLedger(entries))).toBeLessThanOrEqual(tokensMax)
           const keys = entries.map((entry) => `${entry.kind} ${entry.text}`)
@@ -139,7 +144,7 @@ describe('buildLedger', () => {
       const typed = round === 0 ? '/srv/app/important.ts' : `/srv/app/round${round}.ts`
       const read = Array.from({ length: 100 }, (_, index) => `/srv/app/${round}/read${index}.ts`)
       const head = call('Read', { file_path: typed }, read.join('\n'))
-      previous = build(head, { previous, firstNumber: round * 100 + 1, tokensMax: 500 })
+      previous = build(head, { previous, numberOf: positionsFrom(round * 100 + 1), tokensMax: 500 })
       expect(countTokens(writeLedger(previous))).toBeLessThanOrEqual(500)
     }
     expect(textsOf(previous)).toContain('/srv/app/important.ts')
@@ -176,7 +181,7 @@ function build(
   return buildLedger({
     previous: [],
     head,
-    firstNumber: 1,
+    numberOf: positionsFrom(1),
     tokensMax: 2000,
     countTokens,
     ...options,
@@ -207,7 +212,7 @@ it('keeps the newest of a value that edits changed, and no old one as if it held
   const ledger = buildLedger({
     previous: [],
     head: [...edit('a', 'port-8080', 'port-9090'), ...edit('b', 'port-8080', 'port-7070')],
-    firstNumber: 1,
+    numberOf: positionsFrom(1),
     tokensMax: 400,
     countTokens: (text) => Math.ceil(text.length / 4),
   })

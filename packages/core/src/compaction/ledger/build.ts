@@ -2,6 +2,7 @@ import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from '../../message/h
 import { writeLedger } from '../../message/handoff/ledger-text.ts'
 import type { Message } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
+import type { NumberOf } from '../layout.ts'
 import { gatherWords, type HeadText, readHead } from './gather.ts'
 import { KnownWords } from './known-words.ts'
 import { formOf, worthOf } from './rank.ts'
@@ -23,8 +24,7 @@ export interface LedgerRequest {
   readonly previous: readonly LedgerEntry[]
   /** The messages that are compacted away. */
   readonly head: readonly Message[]
-  /** The number of `head[0]`, counted over the whole conversation. */
-  readonly firstNumber: number
+  readonly numberOf: NumberOf
   readonly tokensMax: number
   readonly countTokens: CountTokens
   /** Texts that stay in the context anyway. */
@@ -38,12 +38,12 @@ export interface LedgerRequest {
 /** In the order in which it is written; empty where nothing fits. */
 export function buildLedger(request: LedgerRequest): readonly LedgerEntry[] {
   const { tokensMax, countTokens } = request
-  const readings = readHead(request.head, request.firstNumber)
+  const readings = readHead(request.head, request.numberOf)
   if (request.earlierSummary !== undefined) {
-    const { earlierSummary: text, firstNumber } = request
-    readings.unshift({ text, source: 'kept', number: firstNumber - 1 })
+    const { earlierSummary: text, numberOf } = request
+    readings.unshift({ text, source: 'kept', number: numberOf(0) - 1 })
   }
-  const replaced = gatherReplacedWords(request.head, request.firstNumber)
+  const replaced = gatherReplacedWords(request.head, request.numberOf)
   const candidates: Candidates = {
     lines: gatherLines(request, readings, replaced),
     words: rankWords(request, readings, replaced),
@@ -99,7 +99,7 @@ function gatherLines(
     found.set(key, earlier === undefined ? entry : { ...entry, count: earlier.count + entry.count })
   }
   for (const entry of request.previous) if (isLineKind(entry.kind)) add(entry)
-  for (const { kind, text, number } of gatherToolActions(request.head, request.firstNumber)) {
+  for (const { kind, text, number } of gatherToolActions(request.head, request.numberOf)) {
     add({ kind, text, number, count: 1 })
   }
   for (const { text, source, number } of readings) {
@@ -133,7 +133,7 @@ function rankWords(
   for (const { old, number } of replaced) {
     if ((sightings.get(old)?.number ?? Number.POSITIVE_INFINITY) <= number) sightings.delete(old)
   }
-  const end = request.firstNumber + request.head.length
+  const end = request.numberOf(request.head.length - 1) + 1
   return [...sightings.values()]
     .flatMap((sighting) => {
       const form = formOf(sighting)

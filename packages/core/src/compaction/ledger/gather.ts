@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../base/json.ts'
 import type { Message, Part, TextPart } from '../../message/message.ts'
+import type { NumberOf } from '../layout.ts'
 import { redact, redactPart } from '../redact/redact.ts'
 import { eachWord } from './words.ts'
 
@@ -29,13 +30,13 @@ export interface HeadText {
   readonly number: number
 }
 
-export function readHead(head: readonly Message[], firstNumber: number): HeadText[] {
+export function readHead(head: readonly Message[], numberOf: NumberOf): HeadText[] {
   const readings: HeadText[] = []
   for (const [index, message] of head.entries()) {
     eachText(message, (text, source, part) => {
       const isWhole = part !== undefined && text.length <= TEXT_CHARACTERS_MAX
       const clean = isWhole ? redactPart(part) : redact(bounded(text))
-      readings.push({ text: clean, source, number: firstNumber + index })
+      readings.push({ text: clean, source, number: numberOf(index) })
     })
   }
   return readings

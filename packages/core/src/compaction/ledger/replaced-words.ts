@@ -1,5 +1,6 @@
 import { isObject } from '../../base/json.ts'
 import type { Message, ToolCallPart } from '../../message/message.ts'
+import type { NumberOf } from '../layout.ts'
 import { redact } from '../redact/redact.ts'
 
 /**
@@ -24,7 +25,7 @@ const WORD_CHARACTERS = { min: 4, max: 60 } as const
 
 export function gatherReplacedWords(
   head: readonly Message[],
-  firstNumber: number,
+  numberOf: NumberOf,
 ): readonly ReplacedWord[] {
   const newest = new Map<string, ReplacedWord>()
   for (const [index, message] of head.entries()) {
@@ -34,7 +35,7 @@ export function gatherReplacedWords(
       if (change === undefined) continue
       const { around, old, now } = change
       newest.delete(around)
-      newest.set(around, { old, now, number: firstNumber + index })
+      newest.set(around, { old, now, number: numberOf(index) })
     }
   }
   return [...newest.values()]

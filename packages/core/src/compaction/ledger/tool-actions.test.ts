@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { JsonValue } from '../../base/json.ts'
 import type { Message } from '../../message/message.ts'
+import { positionsFrom } from '../layout.ts'
 import { gatherToolActions } from './tool-actions.ts'
 
 function done(name: string, input: JsonValue, output: string, isError = false): Message[] {
@@ -19,7 +20,7 @@ function done(name: string, input: JsonValue, output: string, isError = false): 
 }
 
 const told = (messages: readonly Message[]) =>
-  gatherToolActions(messages, 10).map(({ kind, text }) => `${kind}: ${text}`)
+  gatherToolActions(messages, positionsFrom(10)).map(({ kind, text }) => `${kind}: ${text}`)
 
 it('tells what changed something outside, with the first words of its output', () => {
   expect(

@@ -2,6 +2,7 @@ import { isObject, type JsonValue } from '../../base/json.ts'
 import { clip, oneLine } from '../../base/line.ts'
 import type { Message, ToolCallPart, ToolResultPart } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
+import type { NumberOf } from '../layout.ts'
 import { redact } from '../redact/redact.ts'
 import { actingPartOf, isActingTool, isReadingCommand } from './acting.ts'
 import { bounded } from './gather.ts'
@@ -18,15 +19,15 @@ export interface ToolAction {
   readonly said?: string
 }
 
-export function gatherToolActions(head: readonly Message[], firstNumber: number): ToolAction[] {
+export function gatherToolActions(head: readonly Message[], numberOf: NumberOf): ToolAction[] {
   const actions: ToolAction[] = []
   const calls = new Map<string, ToolCallPart>()
   for (const [index, message] of head.entries()) {
     if (message.role === 'assistant') {
       for (const part of message.parts) if (part.type === 'tool-call') calls.set(part.id, part)
     } else if (message.role === 'tool') {
-      for (const result of message.parts) {
-        actions.push(...actionsOf(calls.get(result.callId), result, firstNumber + index))
+      for (const [part, result] of message.parts.entries()) {
+        actions.push(...actionsOf(calls.get(result.callId), result, numberOf(index, part)))
         // An id that comes again belongs to a new call.
         calls.delete(result.callId)
       }

@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { toolCall, toolResult } from '../../../../../test/support/builders.ts'
 import type { FileRecord } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
+import { positionsFrom } from '../layout.ts'
 import { collectFiles } from './files.ts'
 
 const sha = (text: string) => hash('sha256', text, 'hex').slice(0, 12)
 
 function collect(head: readonly Message[], earlier: readonly FileRecord[] = [], tokensMax = 1_000) {
   const countTokens = (text: string) => Math.ceil(text.length / 4)
-  return collectFiles({ earlier, head, firstNumber: 11, tokensMax, countTokens })
+  return collectFiles({ earlier, head, numberOf: positionsFrom(11), tokensMax, countTokens })
 }
 
 describe('collectFiles', () => {

@@ -4,6 +4,7 @@ import type { FileRecord } from '../../message/handoff/handoff.ts'
 import type { Message, ToolCallPart, ToolResultPart } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
 import type { CountTokens } from '../counters.ts'
+import type { NumberOf } from '../layout.ts'
 import { redact } from '../redact/redact.ts'
 
 /**
@@ -31,11 +32,11 @@ interface Touch {
 export function collectFiles(request: {
   readonly earlier: readonly FileRecord[]
   readonly head: readonly Message[]
-  readonly firstNumber: number
+  readonly numberOf: NumberOf
   readonly tokensMax: number
   readonly countTokens: CountTokens
 }): readonly FileRecord[] {
-  const { earlier, head, firstNumber, tokensMax, countTokens } = request
+  const { earlier, head, numberOf, tokensMax, countTokens } = request
   const touches = new Map<string, Touch>()
   const results = new Map<string, ToolResultPart>()
   for (let index = head.length - 1; index >= 0; index--) {
@@ -46,7 +47,7 @@ export function collectFiles(request: {
     if (message?.role !== 'assistant') continue
     for (const part of message.parts) {
       if (part.type !== 'tool-call' || results.get(part.id)?.isError === true) continue
-      const touch = readTouch(part, firstNumber + index)
+      const touch = readTouch(part, numberOf(index))
       const known = touches.get(touch?.record.path ?? '')
       if (touch === undefined) continue
       // The newest touch gives number and hash; one change at any time makes it a changed file.

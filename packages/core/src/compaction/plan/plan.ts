@@ -1,7 +1,13 @@
 import type { Message } from '../../message/message.ts'
 import { alignBack, alignForward } from '../../message/pairing.ts'
 import { type Measured, tokensBetween } from '../../tokens/measure.ts'
-import { findFittingLayout, findLayout, isFinalReply, type Layout } from '../layout.ts'
+import {
+  findFittingLayout,
+  findLayout,
+  isFinalReply,
+  type Layout,
+  type MessageEntries,
+} from '../layout.ts'
 import { type Allotment, allot, type Budget } from './budget.ts'
 
 /**
@@ -146,11 +152,13 @@ export interface ClaimedRange {
   /** Its messages that are unanswered. */
   readonly open: readonly number[]
   readonly handoffTokens: number
+  /** The entries of each message, to refer to them by these. */
+  readonly entries?: MessageEntries
 }
 
 export function planRange(
   messages: readonly Message[],
-  { cut, open, handoffTokens }: ClaimedRange,
+  { cut, open, handoffTokens, entries }: ClaimedRange,
   { budget, trigger }: Pick<PlanRequest, 'budget' | 'trigger'>,
 ): CompactPlan {
   return {
@@ -158,7 +166,7 @@ export function planRange(
     reason: 'requested',
     trigger,
     tokensBefore: 0,
-    layout: findLayout(messages, 0),
+    layout: { ...findLayout(messages, 0), ...(entries && { entries }) },
     cut,
     open,
     incoming: messages.length,

@@ -2,7 +2,7 @@ import type { Handoff, PreservedMessage } from '../../message/handoff/handoff.ts
 import type { Message, TextPart, UserMessage, UserPart } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
 import type { Counters, CountTokens } from '../counters.ts'
-import { isFinalReply } from '../layout.ts'
+import { headNumbers, isFinalReply } from '../layout.ts'
 import { findHostBlocks } from '../own-words/host-blocks.ts'
 import { withoutHostBlocks } from '../own-words/pieces.ts'
 import { clipUserParts } from './clear.ts'
@@ -147,7 +147,8 @@ function* candidates(
   plan: CompactPlan,
   earlier: Handoff | undefined,
 ): Generator<PreservedMessage> {
-  const { headFrom, firstNumber } = plan.layout
+  const { headFrom } = plan.layout
+  const numberOf = headNumbers(plan.layout)
   const answeredBefore = lastReply(messages, headFrom)
   for (let index = plan.cut - 1; index >= headFrom; index--) {
     const message = messages[index]
@@ -155,7 +156,7 @@ function* candidates(
     // It stays in the context as a message.
     if (plan.open?.includes(index) === true) continue
     const state = index < answeredBefore ? 'answered' : 'open'
-    yield { message, number: firstNumber + index - headFrom, state }
+    yield { message, number: numberOf(index - headFrom), state }
   }
   for (const preserved of earlier?.preserved.toReversed() ?? []) {
     yield answeredBefore >= headFrom ? { ...preserved, state: 'answered' } : preserved

@@ -8,6 +8,7 @@ import {
   turns,
   user,
 } from '../../../../../test/support/builders.ts'
+import { positionsFrom } from '../layout.ts'
 import { splitIntoPieces } from '../plan/pieces.ts'
 import { cleanSummary, handoffPrompt, quoteMessage, type SummaryRequest } from './prompt.ts'
 import {
@@ -31,7 +32,7 @@ function scripted(answer: (request: SummaryRequest, call: number) => Partial<Sum
 function run(values: Pick<SummarizeRequest, 'write'> & Partial<SummarizeRequest>) {
   return summarize({
     head: turns(30),
-    firstNumber: 1,
+    numberOf: positionsFrom(1),
     tokensMax: 400,
     windowTokens: 100_000,
     countTokens,

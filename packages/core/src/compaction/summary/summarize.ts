@@ -4,6 +4,7 @@ import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
 import type { SummaryFault } from '../judge/judge-summary.ts'
+import type { NumberOf } from '../layout.ts'
 import { splitIntoPieces } from '../plan/pieces.ts'
 import { redact } from '../redact/redact.ts'
 import { type CutOptions, cutSummary } from './cut-summary.ts'
@@ -72,7 +73,7 @@ const SPACE_TOKENS_MIN = 1_000
 
 export interface SummarizeRequest extends PromptOptions {
   readonly head: readonly Message[]
-  readonly firstNumber: number
+  readonly numberOf: NumberOf
   readonly earlier?: Handoff
   /** The window of the writer's model. */
   readonly windowTokens: number
@@ -88,8 +89,8 @@ export interface SummarizeRequest extends PromptOptions {
  * (`finish`): the caller checks it. Rejects as the writer does.
  */
 export async function summarize(request: SummarizeRequest): Promise<SummaryReply> {
-  const { head, firstNumber, earlier, windowTokens, countTokens, signal } = request
-  const texts = head.map((message, index) => quoteMessage(message, firstNumber + index))
+  const { head, numberOf, earlier, windowTokens, countTokens, signal } = request
+  const texts = head.map((message, index) => quoteMessage(message, numberOf(index)))
   const earlierSummary = earlier?.summary
   const options: PromptOptions & { earlierSummary?: string } = {
     tokensMax: request.tokensMax,

@@ -3,6 +3,7 @@ import type { Message } from '../../message/message.ts'
 import type { Counters } from '../counters.ts'
 import { writeDigest } from '../digest.ts'
 import { judgeSummary } from '../judge/judge-summary.ts'
+import { headNumbers } from '../layout.ts'
 import { type Budget, handoffTokensOf } from '../plan/budget.ts'
 import type { CompactPlan } from '../plan/plan.ts'
 import { preserveUserMessages, TITLE_TOKENS } from '../plan/preserve.ts'
@@ -81,7 +82,7 @@ async function write(work: SummaryWork): Promise<SummaryReply> {
   if (summary !== undefined) return { text: summary, finish: 'stop' }
   const shared = {
     head: messages.slice(layout.headFrom, cut),
-    firstNumber: layout.firstNumber,
+    numberOf: headNumbers(layout),
     countTokens: counters.countTokens,
   }
   if (writer === undefined) {
@@ -145,7 +146,7 @@ async function shorten(
       return await writer(shortenPrompt(text, limit), signal)
     },
     signal,
-    covers: layout.firstNumber + cut - layout.headFrom - 1,
+    covers: headNumbers(layout)(cut - layout.headFrom - 1),
   })
 }
 

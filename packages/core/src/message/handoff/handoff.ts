@@ -8,7 +8,10 @@ export interface Handoff {
   readonly version: 1
   /** Who wrote `summary`: a model, our own digest, or the caller. */
   readonly by: 'model' | 'digest' | 'given'
-  /** How many messages it replaces, earlier handoffs included. */
+  /**
+   * The number of the newest message that it replaces: its position in the conversation, in a
+   * session its entry. So are all other numbers in it.
+   */
   readonly covers: number
   /** How many messages followed it verbatim when it was made: more now means new ones. */
   readonly kept: number
@@ -46,7 +49,7 @@ export interface HostBlock {
 
 export interface PreservedMessage {
   readonly message: UserMessage
-  /** Which message of the conversation it was, counted from 1 over all compactions. */
+  /** Which message of the conversation it was. */
   readonly number: number
   /** Answered ones are history; an open one is still to be done. */
   readonly state: 'answered' | 'open'

@@ -50,6 +50,8 @@ export interface ContextPiece {
   readonly number: EntryNumber
   readonly message: Message
   readonly tokens: number
+  /** The entry of each result, where there are several. */
+  readonly results?: readonly EntryNumber[]
   /** ParsedPreview with its two ends only. */
   readonly isClipped?: true
   /** Which mail it was; of delivered input only. */
@@ -186,10 +188,20 @@ function beginsWithResults(pieces: readonly ContextPiece[]): boolean {
   return pieces.find(({ message }) => message.role !== 'user')?.message.role === 'tool'
 }
 
-export function messagesOf({ system, handoff, pieces }: Context): readonly Message[] {
-  return [...system, ...(handoff === null ? [] : [handoff]), ...pieces]
-    .map((piece) => piece.message)
-    .filter((message) => message.role === 'handoff' || message.parts.length > 0)
+export function messagesOf(context: Context): readonly Message[] {
+  return visiblePieces(context).map((piece) => piece.message)
+}
+
+/** The pieces that the model is shown, in order. */
+export function visiblePieces({ system, handoff, pieces }: Context): readonly ContextPiece[] {
+  return [...system, ...(handoff === null ? [] : [handoff]), ...pieces].filter(
+    ({ message }) => message.role === 'handoff' || message.parts.length > 0,
+  )
+}
+
+/** The entries that a piece was made from. */
+export function pieceEntries({ number, results }: ContextPiece): readonly EntryNumber[] {
+  return results ?? [number]
 }
 
 function sum(pieces: readonly ContextPiece[]): number {
@@ -230,7 +242,8 @@ function addMessage(
       if (last?.message.role === 'tool' && piece.message.role === 'tool') {
         const parts = [...last.message.parts, ...piece.message.parts]
         const tokens = last.tokens + piece.tokens
-        pieces[pieces.length - 1] = { number, message: { role: 'tool', parts }, tokens }
+        const results = [...pieceEntries(last), number]
+        pieces[pieces.length - 1] = { number, results, message: { role: 'tool', parts }, tokens }
       } else pieces.push(piece)
       return
     }

@@ -1,4 +1,5 @@
 import { type EntryNumber, entryNumber, type SessionId } from '../../base/ids.ts'
+import type { MessageEntries } from '../../compaction/layout.ts'
 import type { Message } from '../../message/message.ts'
 import { LIST_MAX } from '../../store/bounds.ts'
 import type { Reads } from '../../store/contract.ts'
@@ -6,7 +7,7 @@ import { compactionMetaOf, pathTo } from '../../store/fold.ts'
 import type { ContextEntries } from '../../store/queries.ts'
 import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../../store/rows.ts'
 import { isCarried } from './budget.ts'
-import { buildContext, type Context, messagesOf } from './build.ts'
+import { buildContext, type Context, pieceEntries, visiblePieces } from './build.ts'
 
 /** Further reads from the transcript: sources of handoffs, sizes of reverts. */
 
@@ -17,6 +18,7 @@ export interface Source {
   readonly cut: number
   /** Which messages of the range are unanswered: they stay in the context beside the handoff. */
   readonly open: readonly number[]
+  readonly entries: MessageEntries
 }
 
 export async function readRange(
@@ -153,10 +155,15 @@ function sourceOf(
 ): Source {
   const covered = head.pieces.filter((piece) => piece.number <= covers && piece.isNote !== true)
   const tail = context.pieces.filter((piece) => piece.number > covers)
-  const before = messagesOf({ ...head, system: context.system, pieces: covered })
-  const messages = [...before, ...tail.map((piece) => piece.message)]
-  const open = covered.filter((piece) => isCarried(piece, carries)).map(({ message }) => message)
-  return { messages, cut: before.length, open: open.map((message) => before.indexOf(message)) }
+  const before = visiblePieces({ ...head, system: context.system, pieces: covered })
+  const shown = [...before, ...tail]
+  const open = covered.filter((piece) => isCarried(piece, carries))
+  return {
+    messages: shown.map(({ message }) => message),
+    cut: before.length,
+    open: open.map((piece) => before.indexOf(piece)),
+    entries: shown.map(pieceEntries),
+  }
 }
 
 /** The source of a handoff that must not mention these entries. */

@@ -1,9 +1,13 @@
 import { type EntryNumber, entryNumber } from '#core/base/ids'
 import { redact } from '#core/compaction/redact/redact'
 import type { Handoff } from '#core/message/handoff/handoff'
-import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
-import { buildContext, messagesOf } from '#core/session/context/build'
+import {
+  buildContext,
+  type ContextPiece,
+  pieceEntries,
+  visiblePieces,
+} from '#core/session/context/build'
 import { type HandoffReply, handoffWriter } from '#core/session/handoff'
 import { SESSION_SETTINGS } from '#core/session/settings'
 import type { ContextEntries } from '#core/store/queries'
@@ -41,34 +45,36 @@ export async function writeClientDigest(
   const source = { session, effective: none, covers: none, limits, entries }
   const context = buildContext(source, limits, upto)
   const covered = context.pieces.filter(({ number }) => number <= covers)
-  const cut = messagesOf({ ...context, pieces: covered }).length
+  const cut = visiblePieces({ ...context, pieces: covered }).length
   const operation = { trigger: 'soft', covers } as unknown as OperationRow
   const writer = handoffWriter(counters, tools)
-  const messages = messagesOf(context)
+  const shown = visiblePieces(context)
+  const messages = shown.map(({ message }) => message)
+  const numbers = shown.map(pieceEntries)
   const reply = await writer.write(
     {
-      ...{ agent: 'client', operation, focus: null, messages, cut, open: [] },
+      ...{ agent: 'client', operation, focus: null, messages, cut, open: [], entries: numbers },
       ...{ limits, settings: SESSION_SETTINGS },
     },
     signal,
   )
   if (reply.kind === 'written' || isWanted !== true) return reply
-  const handoff = plainHandoff(messages.slice(0, cut))
+  const handoff = plainHandoff(shown.slice(0, cut), covers)
   return { kind: 'written', handoff, tokens: counters.countMessage({ role: 'handoff', handoff }) }
 }
 
 /** A short history as it is: the words of the user, and the rest as text. */
-function plainHandoff(messages: readonly Message[]): Handoff {
-  const lines = messages.flatMap((message) =>
+function plainHandoff(pieces: readonly ContextPiece[], covers: number): Handoff {
+  const lines = pieces.flatMap(({ message }) =>
     message.role === 'assistant' || message.role === 'tool'
       ? [`${message.role}: ${textOf(message).slice(0, PLAIN_CHARACTERS_MAX)}`]
       : [],
   )
-  const preserved = messages.flatMap((message, index) =>
-    message.role === 'user' ? [{ message, number: index + 1, state: 'answered' as const }] : [],
+  const preserved = pieces.flatMap(({ message, number }) =>
+    message.role === 'user' ? [{ message, number, state: 'answered' as const }] : [],
   )
   return {
-    ...{ version: 1, by: 'digest', covers: messages.length, kept: 0, compactions: 1 },
+    ...{ version: 1, by: 'digest', covers, kept: 0, compactions: 1 },
     ...{ preserved, tasks: [], files: [], ledger: [], summary: redact(lines.join('\n')) },
   }
 }

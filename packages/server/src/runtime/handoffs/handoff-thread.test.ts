@@ -24,6 +24,7 @@ function requestFor(messages: readonly Message[]): HandoffRequest {
   const operation = { id: operationId('op'), sessionId: sessionId('s'), trigger: 'manual' }
   return {
     ...{ agent: 'main', focus: null, messages, cut: messages.length - 2, open: [] },
+    entries: messages.map((_, index) => [index + 1]),
     operation: operation as unknown as OperationRow,
     limits: limitsFor({ windowTokens: 20_000, fixedTokens: 0 }),
     settings: SESSION_SETTINGS,

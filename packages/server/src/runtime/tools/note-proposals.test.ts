@@ -45,6 +45,7 @@ async function open(answers: (Written<readonly string[]> | Error)[]) {
     const request = {
       ...{ agent: 'ada', operation, focus: null, messages: [], cut: 0, limits: LIMITS },
       open: [],
+      entries: [],
       settings: SESSION_SETTINGS,
     }
     const { signal } = new AbortController()

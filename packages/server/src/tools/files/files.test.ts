@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { entryNumber } from '#core/base/ids'
 import type { JsonObject, JsonValue } from '#core/base/json'
+import { positionsFrom } from '#core/compaction/layout'
 import { collectFiles } from '#core/compaction/plan/files'
 import { callKey } from '#core/session/step'
 import { StoreFixture } from '#core/store/contract-suite/bench'
@@ -186,7 +187,7 @@ describe('files', () => {
         { role: 'assistant', parts: [call] },
         { role: 'tool', parts: [{ type: 'tool-result', callId: 'c', output }] },
       ],
-      firstNumber: 1,
+      numberOf: positionsFrom(1),
       tokensMax: 500,
       countTokens: (text) => text.length,
     })
