@@ -63,10 +63,13 @@ export async function makeHandoff(
   const share = (part: number, tokensMax: number) =>
     Math.min(left, tokensMax, Math.floor(handoffTokensOf(allotment) * part))
   const said: SaidRules[] = []
-  // Looking for rules takes milliseconds per message of a person.
+  let charactersRead = 0
   for (const [index, message] of head.entries()) {
     if (message.role !== 'user') continue
     said.push({ message, number: numberOf(index), found: findRules(message) })
+    charactersRead += textOf(message).length
+    if (charactersRead < CHARACTERS_PER_YIELD) continue
+    charactersRead = 0
     await yieldTurn(work)
   }
   const rules = keepRules({
@@ -160,6 +163,9 @@ const HOST_SHARE = 0.03
 const HOST_TOKENS_MAX = 300
 /** For the largest handoffs; more names are hardly read. */
 const LEDGER_TOKENS_MAX = 4_000
+
+/** Looking for rules in this much takes about two milliseconds; a turn of the event loop takes microseconds. */
+const CHARACTERS_PER_YIELD = 5_000
 
 /** Lets the event loop run between two pieces of work; throws when the work was aborted. */
 export async function yieldTurn({ breathe, signal }: HandoffWork): Promise<void> {

@@ -1,3 +1,4 @@
+import { characterClasses } from '../../base/character-classes.ts'
 import type { Message } from '../../message/message.ts'
 import { eachText } from '../ledger/gather.ts'
 
@@ -21,16 +22,15 @@ const DISTINCTIVE_MIN = 20
 const NAMED_MIN = 2
 
 export function coverageOf(text: string, range: readonly Message[]): Coverage {
-  const own = new Set(stemsOf(text))
-  const stretches = stretchesOf(range)
-  const seenIn = new Map<string, number>()
-  for (const stems of stretches) {
-    for (const stem of stems) seenIn.set(stem, (seenIn.get(stem) ?? 0) + 1)
+  const own = new Set<Stem>()
+  eachStem(text, (stem) => own.add(stem))
+  const counts = Array.from({ length: STRETCHES }, () => ({ all: 0, named: 0 }))
+  for (const [stem, stretch] of stretchesByStem(range)) {
+    const count = counts[stretch]
+    if (count === undefined) continue
+    count.all++
+    if (own.has(stem)) count.named++
   }
-  const counts = stretches.map((stems) => {
-    const only = [...stems].filter((stem) => seenIn.get(stem) === 1)
-    return { all: only.length, named: only.filter((stem) => own.has(stem)).length }
-  })
   const known = counts.filter(({ all }) => all >= DISTINCTIVE_MIN)
   return {
     stretches: known.length,
@@ -40,12 +40,22 @@ export function coverageOf(text: string, range: readonly Message[]): Coverage {
   }
 }
 
-function stretchesOf(range: readonly Message[]): readonly Set<string>[] {
+/** In place of the one stretch that uses a stem. */
+const SEVERAL = -1
+
+function stretchesByStem(range: readonly Message[]): ReadonlyMap<Stem, number> {
   const length = Math.ceil(range.length / STRETCHES)
-  return Array.from({ length: STRETCHES }, (_, index) => {
-    const texts = spokenTexts(range.slice(index * length, (index + 1) * length))
-    return new Set(texts.flatMap((text) => [...stemsOf(text)]))
-  })
+  const usedIn = new Map<Stem, number>()
+  for (let stretch = 0; stretch < STRETCHES; stretch++) {
+    const note = (stem: Stem) => {
+      const other = usedIn.get(stem)
+      if (other === undefined) usedIn.set(stem, stretch)
+      else if (other !== stretch) usedIn.set(stem, SEVERAL)
+    }
+    const messages = range.slice(stretch * length, (stretch + 1) * length)
+    for (const text of spokenTexts(messages)) eachStem(text, note)
+  }
+  return usedIn
 }
 
 /**
@@ -65,18 +75,55 @@ export function spokenTexts(range: readonly Message[]): readonly string[] {
 
 const TEXT_CHARACTERS_MAX = 2_000
 const STEM_CHARACTERS = 6
+const WORD_CHARACTERS_MIN = 4
+
+const DENSE_SCRIPTS = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}'
+const DENSE = new RegExp(`[${DENSE_SCRIPTS}]`, 'u')
+const DENSE_RUN = new RegExp(`[${DENSE_SCRIPTS}]{2,}|[\\p{L}\\p{N}_]{4,}`, 'gu')
+const IS_DENSE = 2
+const classOf = characterClasses(/[\p{L}\p{N}_]/u, DENSE)
+
+/** ASCII characters as a number, others as a text: numbers are found in half the time. */
+type Stem = string | number
 
 /**
  * Words without their endings, because a summary inflects them as it needs. Scripts without blanks
  * are read in pairs of characters.
  */
-function* stemsOf(text: string): Generator<string> {
-  for (const [word] of text.toLowerCase().matchAll(WORD)) {
-    if (!DENSE.test(word)) yield word.slice(0, STEM_CHARACTERS)
-    else for (let at = 0; at + 1 < word.length; at++) yield word.slice(at, at + 2)
+function eachStem(text: string, visit: (stem: Stem) => void): void {
+  const small = text.toLowerCase()
+  let from = 0
+  let characters = 0
+  let classes = 0
+  let stem = 0
+  let isAscii = true
+  for (let at = 0; at <= small.length; at++) {
+    const code = small.codePointAt(at) ?? 0
+    const kind = classOf(code)
+    if (kind !== 0) {
+      if (characters === 0) from = at
+      if (characters < STEM_CHARACTERS) {
+        stem = stem * 128 + code
+        isAscii &&= code < 128
+      }
+      characters++
+      classes |= kind
+      if (code > 0xffff) at++
+      continue
+    }
+    if ((classes & IS_DENSE) !== 0) eachDenseStem(small.slice(from, at), visit)
+    else if (characters >= WORD_CHARACTERS_MIN)
+      visit(isAscii ? stem : small.slice(from, Math.min(at, from + STEM_CHARACTERS)))
+    characters = 0
+    classes = 0
+    stem = 0
+    isAscii = true
   }
 }
 
-const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
-const WORD =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{2,}|[\p{L}\p{N}_]{4,}/gu
+function eachDenseStem(run: string, visit: (stem: Stem) => void): void {
+  for (const [word] of run.matchAll(DENSE_RUN)) {
+    if (!DENSE.test(word)) eachStem(word, visit)
+    else for (let at = 0; at + 1 < word.length; at++) visit(word.slice(at, at + 2))
+  }
+}

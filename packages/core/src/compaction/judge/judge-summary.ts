@@ -2,7 +2,7 @@ import type { Message } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
 import { cleanSummary } from '../summary/prompt.ts'
 import { type Coverage, coverageOf, spokenTexts } from './coverage.ts'
-import { isOtherLanguage } from './language.ts'
+import { isOtherLanguage, SAMPLE_CHARACTERS_MAX } from './language.ts'
 import { countWords, readSpeech, type Speech, withoutInventedTurns } from './speech.ts'
 
 /**
@@ -53,8 +53,9 @@ function findFault(
   const isStructured = headings.some((heading) => speech.headings.includes(heading))
   if (isRefusal(text)) return 'refusal'
   if (isToolCall(text)) return 'tool-call'
-  if (isEchoOf(ask, text)) return 'prompt-echo'
-  if (isRepetition(text)) return 'repetition'
+  const shingles = shinglesOf(text)
+  if (isEchoOf(ask, shingles)) return 'prompt-echo'
+  if (isRepetition(shingles)) return 'repetition'
   const coverage = isPiece ? undefined : coverageOf(text, range)
   if (!isStructured) {
     if (continues(speech, coverage) || (playedOn && speech.reports === 0)) return 'continuation'
@@ -66,11 +67,18 @@ function findFault(
   return isOtherLanguage(text, userTextOf(range)) ? 'other-language' : undefined
 }
 
+/** The newest of it, as much as is looked at. */
 function userTextOf(range: readonly Message[]): string {
-  return range
-    .filter((message) => message.role === 'user' && message.synthetic !== true)
-    .map(textOf)
-    .join('\n')
+  const texts: string[] = []
+  let characters = 0
+  for (let at = range.length - 1; at >= 0 && characters < SAMPLE_CHARACTERS_MAX; at--) {
+    const message = range[at]
+    if (message?.role !== 'user' || message.synthetic === true) continue
+    const text = textOf(message)
+    characters += text.length
+    texts.push(text)
+  }
+  return texts.reverse().join('\n')
 }
 
 function headingsAsked(ask: string): readonly string[] {
@@ -170,16 +178,14 @@ const REPEATED_SHARE = 0.5
 const ECHO_SHARE = 0.3
 
 /** More than half of the text repeats the conversation word for word. */
-function isRepetition(text: string): boolean {
-  const shingles = shinglesOf(text)
+function isRepetition(shingles: readonly string[]): boolean {
   if (shingles.length < SHINGLES_MIN) return false
   return new Set(shingles).size < shingles.length * (1 - REPEATED_SHARE)
 }
 
 /** A good part of the text is the instructions themselves. */
-function isEchoOf(ask: string, text: string): boolean {
+function isEchoOf(ask: string, shingles: readonly string[]): boolean {
   const asked = new Set(shinglesOf(ask))
-  const shingles = shinglesOf(text)
   if (asked.size === 0 || shingles.length === 0) return false
   return shingles.filter((each) => asked.has(each)).length > shingles.length * ECHO_SHARE
 }
@@ -192,7 +198,14 @@ function shinglesOf(text: string): readonly string[] {
       .slice(0, SHINGLE_CHARACTERS_MAX)
       .toLowerCase()
       .match(/\p{Script=Han}|\p{Script=Hiragana}|[\p{L}\p{N}_]+/gu) ?? []
-  return words
-    .slice(0, Math.max(0, words.length - SHINGLE_WORDS + 1))
-    .map((_, at) => words.slice(at, at + SHINGLE_WORDS).join(' '))
+  const joined = words.join(' ')
+  const shingles: string[] = []
+  let from = 0
+  let to = words.slice(0, SHINGLE_WORDS - 1).join(' ').length
+  for (const [at, last] of words.slice(SHINGLE_WORDS - 1).entries()) {
+    to += 1 + last.length
+    shingles.push(joined.slice(from, to))
+    from += 1 + (words[at]?.length ?? 0)
+  }
+  return shingles
 }

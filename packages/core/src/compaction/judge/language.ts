@@ -1,19 +1,24 @@
+import { characterClasses } from '../../base/character-classes.ts'
+
 /** Whether two texts are in the same language, judged by their scripts and function words. */
 const SCRIPTS = {
-  latin: /\p{Script=Latin}/gu,
-  cyrillic: /\p{Script=Cyrillic}/gu,
-  greek: /\p{Script=Greek}/gu,
-  arabic: /\p{Script=Arabic}/gu,
-  hebrew: /\p{Script=Hebrew}/gu,
-  devanagari: /\p{Script=Devanagari}/gu,
-  thai: /\p{Script=Thai}/gu,
-  hangul: /\p{Script=Hangul}/gu,
+  latin: /\p{Script=Latin}/u,
+  cyrillic: /\p{Script=Cyrillic}/u,
+  greek: /\p{Script=Greek}/u,
+  arabic: /\p{Script=Arabic}/u,
+  hebrew: /\p{Script=Hebrew}/u,
+  devanagari: /\p{Script=Devanagari}/u,
+  thai: /\p{Script=Thai}/u,
+  hangul: /\p{Script=Hangul}/u,
   // Japanese uses both scripts; its summary may have more of either.
-  han: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu,
+  han: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
 } as const
 type Script = keyof typeof SCRIPTS
+const NAMES = Object.keys(SCRIPTS) as Script[]
+const scriptsOf = characterClasses(...Object.values(SCRIPTS))
 
-const SAMPLE_CHARACTERS_MAX = 20_000
+/** The end of what was asked and the beginning of what was written. */
+export const SAMPLE_CHARACTERS_MAX = 20_000
 const LETTERS_MIN = 40
 // Names, paths and commands are Latin in every language: half is a clear majority of the words.
 const MAJORITY = 0.5
@@ -38,7 +43,7 @@ function scriptOf(text: string): Script | undefined {
   const letters = Object.values(counts).reduce((sum, count) => sum + count, 0)
   if (letters < LETTERS_MIN) return undefined
   const needed = (script: Script) => letters * (script === 'latin' ? LATIN_MAJORITY : MAJORITY)
-  return names().find((script) => counts[script] > needed(script))
+  return NAMES.find((script) => counts[script] > needed(script))
 }
 
 function shareOf(text: string, script: Script): number {
@@ -48,12 +53,16 @@ function shareOf(text: string, script: Script): number {
 }
 
 function countScripts(text: string): { readonly [script in Script]: number } {
-  const entries = names().map((script) => [script, text.match(SCRIPTS[script])?.length ?? 0])
+  const counts = NAMES.map(() => 0)
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at) ?? 0
+    if (code > 0xffff) at++
+    // No character has two scripts.
+    const script = 31 - Math.clz32(scriptsOf(code))
+    if (script >= 0) counts[script] = (counts[script] ?? 0) + 1
+  }
+  const entries = NAMES.map((script, index) => [script, counts[index]])
   return Object.fromEntries(entries) as { readonly [script in Script]: number }
-}
-
-function names(): readonly Script[] {
-  return Object.keys(SCRIPTS) as Script[]
 }
 
 /** Small words that no other language of the list uses. */
@@ -76,7 +85,7 @@ const LEAD = 3
 
 function latinLanguageOf(text: string): string | undefined {
   const counts = new Map<string, number>()
-  for (const [word] of text.toLowerCase().matchAll(/\p{L}+/gu)) {
+  for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
     const language = SMALL_WORDS.get(word)
     if (language !== undefined) counts.set(language, (counts.get(language) ?? 0) + 1)
   }

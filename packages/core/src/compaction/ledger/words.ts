@@ -26,27 +26,30 @@ CLASSES[0xa0] = CLASSES[0x3000] = SEPARATOR
 
 /** Visits words that contain a digit or a mark, and three letters or digits in a row. */
 export function eachWord(text: string, visit: (word: string) => void): void {
-  let start = 0
-  let seen = 0
-  for (let index = 0; index <= text.length; index++) {
-    const kind = index < text.length ? (CLASSES[text.charCodeAt(index)] ?? 0) : SEPARATOR
-    if (kind !== SEPARATOR) {
-      seen |= kind
-      continue
+  const { length } = text
+  for (let start = 0; start < length; start++) {
+    let kinds = 0
+    let end = start
+    for (; end < length; end++) {
+      const kind = CLASSES[text.charCodeAt(end)] as number
+      if (kind === SEPARATOR) break
+      kinds |= kind
     }
     // Most words are prose and end here.
-    if ((seen & (DIGIT | MARK)) !== 0 && hasRun(text, start, index)) {
-      let from = start
-      let to = index
-      while (from < to && isTrimmed(text.charCodeAt(from))) from++
-      while (from < to && isTrimmed(text.charCodeAt(to - 1))) to--
-      const length = to - from
-      if (length >= WORD_CHARACTERS_MIN && length <= WORD_CHARACTERS_MAX)
-        visit(text.slice(from, to))
-    }
-    start = index + 1
-    seen = 0
+    if ((kinds & (DIGIT | MARK)) !== 0) visitName(text, start, end, visit)
+    start = end
   }
+}
+
+function visitName(text: string, start: number, end: number, visit: (word: string) => void): void {
+  if (end - start < WORD_CHARACTERS_MIN || !hasRun(text, start, end)) return
+  let from = start
+  let to = end
+  while (from < to && isTrimmed(text.charCodeAt(from))) from++
+  while (from < to && isTrimmed(text.charCodeAt(to - 1))) to--
+  const characters = to - from
+  if (characters < WORD_CHARACTERS_MIN || characters > WORD_CHARACTERS_MAX) return
+  visit(text.slice(from, to))
 }
 
 function hasRun(text: string, from: number, to: number): boolean {

@@ -1,3 +1,6 @@
+import { isAscii } from '../../base/bytes.ts'
+import { characterClasses } from '../../base/character-classes.ts'
+
 /** A stretch of a text that is not the person's own. */
 export interface TextSpan {
   readonly from: number
@@ -46,19 +49,38 @@ const WORDS_MIN = 3
 function isNoSentence(line: string): boolean {
   const text = line.trim()
   if (text === '') return false
-  if (
-    text.length >= LINE_CHARACTERS_MIN &&
-    blanksOf(text) < text.length / 20 &&
-    !DENSE.test(text)
-  ) {
+  if (text.length >= LINE_CHARACTERS_MIN && blanksOf(text) < text.length / 20 && !isDense(text)) {
     return true
   }
   if (LOG.test(text)) return true
   const sample = text.slice(0, LINE_CHARACTERS_MIN)
-  const prose = sample.match(/[\p{L}\p{M}\s]/gu)?.length ?? 0
-  const words = sample.match(/[\p{L}\p{M}]{2,}/gu)?.length ?? 0
-  if (DENSE.test(text)) return false
-  return words < WORDS_MIN || prose < sample.length * PROSE_SHARE_MIN
+  const { characters, words } = proseOf(sample)
+  const isProse = words >= WORDS_MIN && characters >= sample.length * PROSE_SHARE_MIN
+  return !isProse && !isDense(text)
+}
+
+const IS_LETTER = 1
+const IS_BLANK = 2
+const classOf = characterClasses(/[\p{L}\p{M}]/u, /\s/)
+
+/** Letters and blanks, and words of two letters or more. */
+function proseOf(text: string): { readonly characters: number; readonly words: number } {
+  let characters = 0
+  let words = 0
+  let run = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at) ?? 0
+    if (code > 0xffff) at++
+    const kind = classOf(code)
+    if (kind !== 0) characters++
+    run = kind === IS_LETTER ? run + 1 : 0
+    if (run === 2) words++
+  }
+  return { characters, words }
+}
+
+function isDense(text: string): boolean {
+  return !isAscii(text) && DENSE.test(text)
 }
 
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{4}/u
@@ -67,5 +89,9 @@ const LOG =
   /^(?:[[(]?\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE|FATAL)\b|at [\w.$<>]+ ?\(|\s*File "|[+-]{3} |@@ |diff --git|[{}[\]();]+$)/
 
 function blanksOf(text: string): number {
-  return text.match(/\s/g)?.length ?? 0
+  let blanks = 0
+  for (let at = 0; at < text.length; at++) {
+    if ((classOf(text.charCodeAt(at)) & IS_BLANK) !== 0) blanks++
+  }
+  return blanks
 }

@@ -1,3 +1,4 @@
+import { characterClasses } from '../../base/character-classes.ts'
 import type { Handoff, PreservedMessage } from '../../message/handoff/handoff.ts'
 import type { Message, TextPart, UserMessage, UserPart } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
@@ -74,9 +75,14 @@ function withRepeated(
 
 /** Newest first; an answered request is left out where a newer one says the same but for figures. */
 function withoutRepeated(all: readonly PreservedMessage[]): readonly PreservedMessage[] {
+  const texts = all.map(({ message }) => plainText(message.parts))
+  const sketches = texts.map(sketchOf)
+  const alike = Map.groupBy(sketches, (sketch) => sketch)
   const said = new Set<string>()
-  return all.filter(({ message, state }) => {
-    const text = plainText(message.parts)
+  return all.filter(({ state }, at) => {
+    // Most requests resemble no other one.
+    if (alike.get(sketches[at] ?? '')?.length === 1) return true
+    const text = (texts[at] ?? '')
       .replaceAll(/\p{N}+/gu, '#')
       .replaceAll(/\s+/g, ' ')
       .trim()
@@ -84,6 +90,20 @@ function withoutRepeated(all: readonly PreservedMessage[]): readonly PreservedMe
     said.add(text)
     return !isRepeated || state === 'open' || text === ''
   })
+}
+
+const isFigureOrBlank = characterClasses(/[\p{N}\s]/u)
+
+const SKETCH_CHARACTERS = 40
+
+/** Equal for texts that are equal but for figures and blanks; others rarely share theirs. */
+function sketchOf(text: string): string {
+  let sketch = ''
+  for (const character of text) {
+    if (isFigureOrBlank(character.codePointAt(0) ?? 0) === 0) sketch += character
+    if (sketch.length >= SKETCH_CHARACTERS) break
+  }
+  return sketch
 }
 
 /** The share of the budget for one message if others would be dropped for it. */

@@ -1,3 +1,4 @@
+import { isAscii } from '../../base/bytes.ts'
 import type { TextPart } from '../../message/message.ts'
 import { findAssignments } from './assignments.ts'
 import { withoutInvisible } from './invisible.ts'
@@ -59,7 +60,7 @@ export function findSecrets(text: string): readonly Secret[] {
 const OTHER_SPACES = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g
 
 function find(text: string): readonly Secret[] {
-  const plain = text.replaceAll(OTHER_SPACES, ' ')
+  const plain = isAscii(text) ? text : text.replaceAll(OTHER_SPACES, ' ')
   return [findShapes, findAssignments, findByPosition, findInProse]
     .flatMap((each) => each(plain))
     .filter((secret) => !isInMark(text, secret.from))

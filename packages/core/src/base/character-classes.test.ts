@@ -1,0 +1,23 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { characterClasses } from './character-classes.ts'
+
+const PATTERNS = [/\p{L}/u, /\s/, /[^\0-\x7f]/] as const
+const classOf = characterClasses(...PATTERNS)
+const codePoints = fc.nat({ max: 0x10ffff })
+
+describe('characterClasses', () => {
+  it('tells for every code point, again and again, which patterns match it', () => {
+    fc.assert(
+      fc.property(codePoints, (code) => {
+        const character = String.fromCodePoint(code)
+        const expected = PATTERNS.reduce(
+          (bits, pattern, at) => bits | (pattern.test(character) ? 1 << at : 0),
+          0,
+        )
+        expect([classOf(code), classOf(code)]).toEqual([expected, expected])
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
