@@ -128,11 +128,15 @@ function planFor(mutants: readonly Drawn[], area: RegExp, countMax: number): Pla
   return new Map([...plan].sort(([a], [b]) => isHeavy(a) - isHeavy(b) || a.localeCompare(b)))
 }
 
-/** What no test reached while it ran: the nearest tests may still see it while they load. */
+/**
+ * What no test reached while it ran: the nearest tests may still see it while they load. A worker
+ * thread loads modules with the mutant on, where its test runs with another copy of them.
+ */
 async function judgeSlowly(): Promise<void> {
   const judge = new Judge(root, copy, Number(values.seconds))
+  const isJudged = ({ id, mutation }: Drawn) => record.reached.has(id) && !mutation.atLoad
   const waiting = drawn.filter(
-    ({ id }) => !record.killed.has(id) && !record.reached.has(id) && !record.slow.has(id),
+    (each) => !record.killed.has(each.id) && !record.slow.has(each.id) && !isJudged(each),
   )
   for (const [at, each] of waiting.entries()) {
     const { id, file, text, mutation } = each

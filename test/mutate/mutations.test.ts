@@ -56,6 +56,16 @@ describe('mutations', () => {
     expect(guardedOf('const x = a?.b.filter(c)')).toHaveLength(1)
   })
 
+  it('tell whether they act while the module loads', () => {
+    const atLoad = (text: string) => mutationsOf(text).map((mutation) => mutation.atLoad)
+    expect(atLoad('const x = 1')).toEqual([true])
+    expect(atLoad('const f = () => 1')).toEqual([false])
+    expect(atLoad('function f() { return 1 }')).toEqual([false])
+    expect(atLoad('class A { b() { return 1 } }')).toEqual([false])
+    expect(atLoad('class A { b = 1; static c = 2 }')).toEqual([false, true])
+    expect(atLoad('const x = f(() => 1, 2)')).toEqual([false, true])
+  })
+
   it('tell their line', () => {
     const text = 'a()\n\nb(true)\n'
     expect(mutationsOf(text).map((mutation) => lineOf(text, mutation))).toEqual([1, 3, 3])

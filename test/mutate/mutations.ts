@@ -9,6 +9,8 @@ export interface Mutation {
   readonly what: string
   /** The same change behind a condition; null: it cannot be written so. */
   readonly guarded: ((condition: string) => Edit) | null
+  /** It acts while the module loads, outside every function. */
+  readonly atLoad: boolean
 }
 
 export interface Edit {
@@ -56,11 +58,12 @@ const DROPPED = ['filter', 'slice', 'toSorted', 'toReversed', 'trim', 'toLowerCa
 /** Every mutation of a source, in the order of its text. */
 export function mutationsOf(text: string): Mutation[] {
   const found: Mutation[] = []
+  let isInFunction = false
   const source = (node: Node) => text.slice(node.start, node.end)
   const add = (edit: Edit, what: string, guard: ((condition: string) => string) | null) => {
     const guarded =
       guard === null ? null : (condition: string) => ({ ...edit, replacement: guard(condition) })
-    found.push({ ...edit, what, guarded })
+    found.push({ ...edit, what, guarded, atLoad: !isInFunction })
   }
   const change = ({ start, end }: Node, replacement: string, what: string, canGuard = true) => {
     const original = text.slice(start, end)
@@ -68,7 +71,8 @@ export function mutationsOf(text: string): Mutation[] {
     add({ start, end, replacement }, what, canGuard ? guard : null)
   }
 
-  const visit = (node: Node, parent: Node | undefined, key: string): void => {
+  const visit: Visit = (node, parent, key, isInside): void => {
+    isInFunction = isInside
     switch (node.type) {
       case 'BinaryExpression':
       case 'LogicalExpression': {
@@ -190,23 +194,28 @@ function isText(...nodes: readonly Node[]): boolean {
   return nodes.some(({ type, value }) => type === 'TemplateLiteral' || typeof value === 'string')
 }
 
+type Visit = (node: Node, parent: Node | undefined, key: string, isInFunction: boolean) => void
+
+/** Their parts run later, when they are called; fields of a class when one is made. */
+const FUNCTIONS = ['ArrowFunctionExpression', 'FunctionDeclaration', 'FunctionExpression']
+
+function isFunction({ type, static: isStatic }: Node): boolean {
+  return FUNCTIONS.includes(type) || (type === 'PropertyDefinition' && isStatic !== true)
+}
+
 const KEPT_TYPES = ['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression']
 
 /** Types are left out: they are gone at run time. */
-function walk(
-  node: Node,
-  visit: (node: Node, parent: Node | undefined, key: string) => void,
-  parent?: Node,
-  parentKey = '',
-): void {
+function walk(node: Node, visit: Visit, parent?: Node, parentKey = '', isInFunction = false): void {
   if (node.type.startsWith('TS') && !KEPT_TYPES.includes(node.type)) return
   if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') return
-  visit(node, parent, parentKey)
+  visit(node, parent, parentKey, isInFunction)
+  const isInside = isInFunction || isFunction(node)
   for (const [key, value] of Object.entries(node)) {
     if (key === 'typeAnnotation') continue
     for (const child of Array.isArray(value) ? value : [value]) {
       if (typeof child === 'object' && child !== null && typeof child.type === 'string') {
-        walk(child as Node, visit, node, key)
+        walk(child as Node, visit, node, key, isInside)
       }
     }
   }
