@@ -47,6 +47,17 @@ describe('throughline config', () => {
     expect(statSync(dirname(join(cwd, schema))).mode & 0o777).toBe(0o700)
   })
 
+  it('init keeps the folder that it makes from other users, whatever the umask says', async () => {
+    const cwd = folderWith()
+    const output = join('new', 'throughline.yaml')
+    const { exitCode } = await runCli(['config', 'init', '--yes', '--output', output], {
+      cwd,
+      env: NO_OLLAMA,
+    })
+    expect(exitCode).toBe(0)
+    expect(statSync(join(cwd, 'new')).mode & 0o777).toBe(0o700)
+  })
+
   it('init finds an Ollama, replaces no file unasked, and asks only at a terminal', async () => {
     const server = createServer((_, response) => {
       response.end(JSON.stringify({ models: [{ name: 'qwen3:8b' }] }))
