@@ -9,7 +9,7 @@ export interface CliPlace {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   run(args: readonly string[], options?: RunOptions): Promise<Finished>
-  serve(args?: readonly string[]): Promise<Served>
+  serve(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Served>
   close(): Promise<void>
 }
 
@@ -37,8 +37,8 @@ export function cliPlace(): CliPlace {
     env,
     run: (args, options = {}) =>
       runCli(args, { cwd: folder, ...options, env: { ...env, ...options.env } }),
-    async serve(args = []) {
-      const started = await startServer(folder, env, args)
+    async serve(args = [], more = {}) {
+      const started = await startServer(folder, { ...env, ...more }, args)
       served.push(started)
       return started
     },

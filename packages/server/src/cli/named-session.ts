@@ -1,8 +1,14 @@
 import { isId, parseSnapshotName, type SessionId, sessionId } from '#core/base/ids'
-import type { Reads } from '#core/store/contract'
 import { UsageError } from '../host/errors.ts'
 
-type Listing = Pick<Reads, 'findSession' | 'listSessions'>
+/** Sessions by their ids, in a store or at a server. */
+export interface SessionIds {
+  findSession(id: SessionId): Promise<{ readonly id: SessionId } | undefined>
+  listSessions(query: {
+    readonly after?: SessionId
+    readonly limit: number
+  }): Promise<readonly { readonly id: SessionId }[]>
+}
 
 const LISTED_MAX = 5
 
@@ -11,7 +17,7 @@ const LISTED_MAX = 5
  * undone.
  */
 export async function requireNamed(
-  store: Listing,
+  store: SessionIds,
   text: string,
   advice?: string,
 ): Promise<SessionId> {
@@ -20,7 +26,7 @@ export async function requireNamed(
   return found
 }
 
-export async function findNamed(store: Listing, text: string): Promise<SessionId | undefined> {
+export async function findNamed(store: SessionIds, text: string): Promise<SessionId | undefined> {
   if (!isId(text)) {
     if (parseSnapshotName(text) !== undefined) sessionId(text)
     return undefined

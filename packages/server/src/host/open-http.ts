@@ -7,6 +7,7 @@ import { configuredAgent } from './open-gateways.ts'
 import type { Host } from './open-host.ts'
 import { readSecret } from './read-secret.ts'
 import { rehearsalFile } from './rehearsal-file.ts'
+import { prepareAnnouncement, removeDeadServers } from './served-store.ts'
 import { auditFolder } from './store-selection.ts'
 
 /** Where the build puts the web page, relative to both `src/host` and `dist/host`. */
@@ -15,13 +16,16 @@ const PAGE = join(import.meta.dirname, '../../page')
 /** The HTTP edge as configured; null: switched off. */
 export async function openServed(host: Host): Promise<HttpServer | null> {
   const { loaded, runtime, store, logger } = host
-  const { enabled, hooks, requireToken, ...http } = loaded.config.http
+  const { enabled, hooks, requireToken, socket, ...http } = loaded.config.http
   if (!enabled) return null
   const { store: kept } = loaded.config
   if (requireToken) await makeFirstToken(store, kept.url)
-  return await serveHttp({
+  await removeDeadServers(kept.url)
+  const announcement = prepareAnnouncement(kept.url)
+  const served = await serveHttp({
     ...http,
     ...{ runtime, logger },
+    sockets: [socket, announcement.socket].filter((path) => path != null),
     hooks: await readHooks(host, hooks),
     tokens: store,
     dashboardFolder: PAGE,
@@ -31,6 +35,14 @@ export async function openServed(host: Host): Promise<HttpServer | null> {
       rehearsalFile: rehearsalFile(kept.url),
     },
   })
+  announcement.publish(served.url)
+  return {
+    ...served,
+    async close() {
+      announcement.withdraw()
+      await served.close()
+    },
+  }
 }
 
 type HookConfigs = Host['loaded']['config']['http']['hooks']

@@ -20,12 +20,12 @@ export interface Screen {
  * withdrawn, and an answer that was not streamed is read from it.
  */
 export class AnswerDisplay {
-  readonly #session: Session
+  readonly #session: Pick<Session, 'transcript'>
   readonly #screen: Screen
   /** The step whose pieces are on the screen: turn and what its context was built up to. */
   #streamed: string | null = null
 
-  constructor(session: Session, screen: Screen) {
+  constructor(session: Pick<Session, 'transcript'>, screen: Screen) {
     this.#session = session
     this.#screen = screen
   }

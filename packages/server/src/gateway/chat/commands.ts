@@ -59,12 +59,18 @@ export interface Drawing {
   name(text: string): string
 }
 
+/** What the commands need of a session: one of this process, or of a server. */
+export type CommandedSession = Pick<
+  Session,
+  'summary' | 'stop' | 'continue' | 'compact' | 'pin' | 'controlOutcome' | 'search'
+>
+
 const SEARCH_LIMIT = 5
 
 /** Runs a command on a session and describes the outcome. The caller handles `new`. */
 export async function runSlashCommand(
   { name, rest }: { readonly name: Exclude<SlashName, 'new'>; readonly rest: string },
-  session: Session,
+  session: CommandedSession,
   { once, draw }: { readonly once: Idempotent; readonly draw: Drawing },
 ): Promise<string> {
   switch (name) {
@@ -106,7 +112,7 @@ export async function runSlashCommand(
 }
 
 async function changePin(
-  session: Session,
+  session: CommandedSession,
   rest: string,
   once: Idempotent,
   draw: Drawing,
@@ -136,7 +142,7 @@ const CARRY_OUT_MS_MAX = 1_000
 
 /** The texts for a request that was done, refused, or accepted and not yet done. */
 async function carriedOut(
-  session: Session,
+  session: CommandedSession,
   asked: Promise<Admission>,
   { done, pending }: { readonly done: string; readonly pending?: string },
 ): Promise<string> {

@@ -115,6 +115,10 @@ export const newSessionSchema = z
     agent: name,
     id: sessionIdText.optional(),
     route: z.strictObject({ channel: name, address: text(512) }).optional(),
+    afresh: z.boolean().optional().meta({ description: 'Point the route to a new session' }),
+  })
+  .refine(({ id, route, afresh }) => !afresh || (route !== undefined && id === undefined), {
+    error: 'afresh needs a route and excludes id',
   })
   .meta({ id: 'NewSession' })
 
@@ -276,6 +280,22 @@ export const taskList = z
     ),
   })
   .meta({ id: 'Tasks' })
+
+export const controlEnd = z
+  .strictObject({
+    outcome: z
+      .union([
+        z.strictObject({ kind: z.literal('done') }),
+        z.strictObject({
+          kind: z.literal('turned-down'),
+          why: z.string(),
+          tokensAfter: count.optional(),
+          limit: count.optional(),
+        }),
+      ])
+      .nullable(),
+  })
+  .meta({ id: 'ControlOutcome' })
 
 export const pinList = z
   .strictObject({

@@ -28,8 +28,8 @@ export interface HttpOptions {
   readonly host?: string
   /** The port; 0: any free port. */
   readonly port?: number
-  /** A Unix domain socket beside the port; its file is for the server's own user alone. */
-  readonly socket?: string | undefined
+  /** Unix domain sockets beside the port; their files are for the server's own user alone. */
+  readonly sockets?: readonly string[]
   /** The store has these verbs. If it holds a token, every request needs one. */
   readonly tokens?: Tokens
   /** Programs that may send news, each to its session. */
@@ -104,18 +104,17 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const url = urlOf(host, address)
   peers.resolve(await PeerUsers.open(address.port).catch(() => null))
   const open = !isOpen ? 'nobody' : (await peers.promise) === null ? 'every-user' : 'own-user'
-  const local = new NodeServer((incoming, outgoing) => {
+  const fromOwner: Handler = (incoming, outgoing) => {
     ownSockets.add(incoming.socket)
     return handler(incoming, outgoing)
-  }, limits)
-  const { socket } = options
-  const unlink = await (socket === undefined
-    ? () => {}
-    : listenAt(socket, (path) => local.listenAtPath(path)).catch(async (error: unknown) => {
-        await server.close()
-        throw error
-      }))
-  logger.info({ url, open, ...(socket !== undefined && { socket }) }, 'listening')
+  }
+  const { sockets = [] } = options
+  const locals = sockets.map(() => new NodeServer(fromOwner, limits))
+  const unlinks = await listenAtAll(sockets, locals).catch(async (error: unknown) => {
+    await Promise.all([server, ...locals].map((each) => each.close()))
+    throw error
+  })
+  logger.info({ url, open, ...(sockets.length > 0 && { sockets }) }, 'listening')
 
   const followed = metrics.follow(runtime, closing.signal).catch((error: unknown) => {
     logger.error({ err: error }, 'metrics no longer count events')
@@ -123,8 +122,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   let closed: Promise<void> | undefined
   const close = async () => {
     closing.abort()
-    unlink()
-    await Promise.all([server.close(), local.close()])
+    for (const unlink of unlinks) unlink()
+    await Promise.all([server, ...locals].map((each) => each.close()))
     streams.close()
     await followed
     logger.info({ url }, 'stopped listening')
@@ -137,6 +136,17 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       return closed
     },
   }
+}
+
+async function listenAtAll(
+  sockets: readonly string[],
+  servers: readonly NodeServer[],
+): Promise<readonly (() => void)[]> {
+  const unlinks: (() => void)[] = []
+  for (const [index, socket] of sockets.entries()) {
+    unlinks.push(await listenAt(socket, async (path) => await servers[index]?.listenAtPath(path)))
+  }
+  return unlinks
 }
 
 /** `localhost` may lead to another address, where another user of this machine listens. */

@@ -1,6 +1,6 @@
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
-import { findStep, isSpoken, type Step } from './commands.ts'
+import { findStep, isSpoken, type Step, spokenText } from './commands.ts'
 import { type Answer, type Ask, clipTokens, countTokens } from './protocols/protocol.ts'
 import { isQuestion, recall, subjectOf } from './recall.ts'
 import { recordsOf, sentencesOf } from './records.ts'
@@ -37,7 +37,7 @@ function answerOf(ask: Ask): Answer {
   // Claude Code adds system messages behind what was said.
   const last = messages.findLast(({ role }) => role !== 'system')
   const spoken = messages.findLast(isSpoken)
-  const asked = spoken === undefined ? '' : textOf(spoken)
+  const asked = spoken === undefined ? '' : spokenText(spoken)
   if (last === spoken && asksForSummary(asked)) {
     return say(summarizeAsStandIn(messages, ask.tokensMax))
   }

@@ -10,6 +10,7 @@ import type { StandInCall } from './protocols/protocol.ts'
  *     say Done.                      says exactly that
  *     then                           what follows is for the next step, when the results are in
  *
+ * A message that begins with `slowly:` is answered at a few words a second.
  * Only the newest user message is read: nothing that a tool, a file or a handoff says is a command.
  * The step is found by counting the replies with calls since then, so the server keeps no state.
  */
@@ -17,6 +18,23 @@ export interface Step {
   readonly calls: readonly StandInCall[]
   readonly reasoning: string
   readonly text: string
+}
+
+/** At the beginning only: a transcript to be summarised may contain such lines. */
+const SLOWLY = /^slowly:\s*/
+/** An answer of two sentences takes some eight seconds: time enough to end a process meanwhile. */
+const SLOW_TOKENS_PER_SECOND = 5
+
+/** The pace that the newest user message asks for; undefined: none. */
+export function findPace(messages: readonly Message[]): number | undefined {
+  const spoken = messages.findLast(isSpoken)
+  if (spoken === undefined || !SLOWLY.test(textOf(spoken))) return undefined
+  return SLOW_TOKENS_PER_SECOND
+}
+
+/** What a user said, without how fast to answer. */
+export function spokenText(message: UserMessage): string {
+  return textOf(message).replace(SLOWLY, '')
 }
 
 const COMMAND = /^(use|say|think|then)(?:\s+(\S.*))?$/
@@ -27,7 +45,7 @@ export function findStep(messages: readonly Message[]): Step | undefined {
   const message = messages[at]
   if (message === undefined) return undefined
   const played = messages.slice(at + 1).filter(hasCalls).length
-  return readSteps(textOf(message))[played]
+  return isSpoken(message) ? readSteps(spokenText(message))[played] : undefined
 }
 
 export function isSpoken(message: Message): message is UserMessage {

@@ -18,6 +18,8 @@ export interface Play {
   /** A document is a single frame. */
   readonly frames: readonly Frame[]
   readonly inputTokens: number
+  /** The pace that the request asks for; absent: that of the server. */
+  readonly outputTokensPerSecond?: number
 }
 
 // A reset overtakes what was sent just before it; this lets the client read that first.
@@ -30,7 +32,7 @@ const RESET_AFTER_MS = 20
  */
 export async function play(
   response: ServerResponse,
-  { status, headers, frames, inputTokens }: Play,
+  { status, headers, frames, inputTokens, outputTokensPerSecond }: Play,
   { fault, speed, signal }: { fault: Fault | undefined; speed: Speed; signal: AbortSignal },
 ): Promise<'answered' | 'faulted'> {
   if (fault?.kind === 'latency') await sleep(fault.ms, undefined, { signal })
@@ -41,7 +43,8 @@ export async function play(
   const plan = planWire(frames, fault)
   response.writeHead(status, headers)
   response.flushHeaders()
-  if (plan.byteMs === undefined) await sendPieces(response, plan, speed, signal)
+  const pace = { ...speed, ...(outputTokensPerSecond !== undefined && { outputTokensPerSecond }) }
+  if (plan.byteMs === undefined) await sendPieces(response, plan, pace, signal)
   else await dripBytes(response, plan, plan.byteMs, signal)
   return await end(response, plan.ending, signal)
 }

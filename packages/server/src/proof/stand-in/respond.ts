@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { isObject, type JsonObject } from '#core/base/json'
 import { makeAnswer, type Script } from './answer.ts'
+import { findPace } from './commands.ts'
 import type { Fault } from './faults.ts'
 import type { JournalEntry } from './journal.ts'
 import type { Play } from './play.ts'
@@ -82,7 +83,11 @@ export function respond(
   }
   const frames = withStreamError(protocol, protocol.writeFrames(reply), { fault, ask })
   const type = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
-  return { status: 200, headers: { ...type, ...identityOf(entry) }, frames, inputTokens }
+  const pace = findPace(ask.messages)
+  return {
+    ...{ status: 200, headers: { ...type, ...identityOf(entry) }, frames, inputTokens },
+    ...(pace !== undefined && { outputTokensPerSecond: pace }),
+  }
 }
 
 function withCompaction(answer: Answer, { wantsCompaction, messages }: Ask): Answer {

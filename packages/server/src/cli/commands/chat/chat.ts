@@ -2,21 +2,23 @@ import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { Command } from 'commander'
 import { type SessionId, sessionId } from '#core/base/ids'
-import type { Store } from '#core/store/contract'
 import { unknownText } from '../../../gateway/chat/commands.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { COMMAND_SOURCE, taken } from '../../admission.ts'
 import { openConversation, type TerminalConversation } from '../../conversation.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { findNamed } from '../../named-session.ts'
+import { findNamed, type SessionIds } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { noPaint } from '../../terminal/colours.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { forTerminal, printNotice } from '../../terminal/stderr.ts'
-import { readTerminalInput, runSlash } from './slash.ts'
+import type { ChatConnection } from './connect.ts'
+import { Keyboard } from './keyboard.ts'
+import { PRESENCE, readTerminalInput, runSlash } from './slash.ts'
 
 interface ChatFlags extends StoreFlags {
+  readonly local?: true
   readonly agent?: string
   readonly session?: string
 }
@@ -27,13 +29,14 @@ export function chatCommand(): Command {
     .description(
       'Talks to an agent. Every message is stored; leave and come back, and the ' +
         'conversation continues. With piped input each line is a message, and only the answers are ' +
-        'printed. May run beside `serve` on the same store.',
+        'printed. If `serve` runs on the same store, it answers, and only it needs the keys of models.',
     )
     .option('--agent <name>', 'the agent to talk to; default: the first one configured')
     .option(
       '--session <session>',
       'talk in this session; default: the one of the last chat with the agent',
     )
+    .option('--local', 'run the agent here, even if a server runs on the same store')
     .action(async (flags: ChatFlags) => {
       process.exitCode = await runChat(flags)
     })
@@ -52,26 +55,44 @@ export function chatCommand(): Command {
 }
 
 async function runChat(flags: ChatFlags): Promise<number> {
-  const { openHost } = await import('../../../host/open-host.ts')
-  const host = await openHost(flags, { runs: true, mayMake: true, isTalk: true })
+  const keyboard = Keyboard.open(process.stdin, process.stdout)
   try {
-    const conversation = await openConversation(host.runtime, {
-      ...(flags.agent !== undefined && { agent: flags.agent }),
-      ...(flags.session !== undefined && { sessionId: await named(host.store, flags) }),
-    })
-    const isTerminal = process.stdin.isTTY && process.stdout.isTTY
-    if (!isTerminal) return await chatFromPipe(conversation)
-    // Loaded only here: a pipe and the help need neither an editor nor Markdown.
-    const { chatOnTerminal } = await import('./terminal.ts')
-    return await chatOnTerminal(conversation)
+    const { connectChat } = await import('./connect.ts')
+    const connection = await connectChat(flags, { isLocal: flags.local === true })
+    if (connection.url !== null && flags.set !== undefined) {
+      printNotice('note: --set has no effect on a running server; --local runs the agent here.')
+    }
+    try {
+      return await runConversation(connection, flags, keyboard)
+    } finally {
+      await connection.close()
+    }
   } finally {
-    await host.close()
+    keyboard?.close()
   }
 }
 
+async function runConversation(
+  connection: ChatConnection,
+  flags: ChatFlags,
+  keyboard: Keyboard | null,
+): Promise<number> {
+  const conversation = await openConversation(connection.runtime, {
+    ...(flags.agent !== undefined && { agent: flags.agent }),
+    ...(flags.session !== undefined && { sessionId: await named(connection.sessions, flags) }),
+  })
+  if (keyboard === null) {
+    connection.onPresence((presence) => printNotice(PRESENCE[presence]))
+    return await chatFromPipe(conversation)
+  }
+  // Loaded only here: a pipe and the help need neither an editor nor Markdown.
+  const { chatOnTerminal } = await import('./terminal.ts')
+  return await chatOnTerminal(conversation, connection, keyboard)
+}
+
 /** With an agent, the session may be created, so its id must be complete. */
-async function named(store: Store, { session = '', agent }: ChatFlags): Promise<SessionId> {
-  const known = agent === undefined ? await findNamed(store, session) : undefined
+async function named(sessions: SessionIds, { session = '', agent }: ChatFlags): Promise<SessionId> {
+  const known = agent === undefined ? await findNamed(sessions, session) : undefined
   return known ?? sessionId(session)
 }
 

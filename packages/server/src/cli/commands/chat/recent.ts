@@ -13,7 +13,7 @@ const LINES_MAX = 12
 
 /** Where the conversation was: its title, and the last that was said. Empty for a new one. */
 export async function recentLines(
-  session: Session,
+  session: Pick<Session, 'summary' | 'transcript'>,
   { agent, ...style }: MarkdownStyle & { readonly agent: string },
 ): Promise<readonly string[]> {
   const summary = await session.summary()

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   activity,
   SLASH_COMMANDS as CHAT_COMMANDS,
+  type CommandedSession,
   costText,
   POLICIES,
   readTyped as read,
@@ -9,7 +10,7 @@ import {
   type Typed,
   usageText,
 } from '../../../gateway/chat/commands.ts'
-import type { Session, SessionSummary } from '../../../runtime/runtime.ts'
+import type { SessionSummary } from '../../../runtime/runtime.ts'
 import { COMMAND_SOURCE } from '../../admission.ts'
 import type { Paint } from '../../terminal/colours.ts'
 import { grouped, short } from '../../terminal/format.ts'
@@ -42,7 +43,7 @@ export function helpText(): string {
 /** Runs a command on a session and describes the outcome. The caller handles `new` and `quit`. */
 export async function runSlash(
   command: { readonly name: Exclude<TerminalCommandName, 'new' | 'quit'>; readonly rest: string },
-  session: Session,
+  session: CommandedSession,
   paint: Paint,
 ): Promise<string> {
   return await runSlashCommand(command, session, {
@@ -67,6 +68,12 @@ function describe(summary: SessionSummary): string {
     `While a turn runs, messages ${POLICIES[policy]}.${pins.length === 0 ? '' : ` Pins: ${printable(pins.join(', '))}.`}`,
   ].join('\n')
 }
+
+/** What a person reads when the server ends, and when it is back. */
+export const PRESENCE = {
+  away: '(The server stopped. The chat waits for it and continues; Ctrl-D leaves.)',
+  back: '(The server is back.)',
+} as const
 
 /** The status line above the input. */
 export function statusText(summary: SessionSummary, paint: Paint): string {

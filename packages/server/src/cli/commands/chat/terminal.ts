@@ -2,39 +2,48 @@ import { randomUUID } from 'node:crypto'
 import { KnownError } from '#core/base/errors'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { unknownText } from '../../../gateway/chat/commands.ts'
+import type { SessionSummary } from '../../../runtime/runtime.ts'
 import { COMMAND_SOURCE, taken } from '../../admission.ts'
 import type { TerminalConversation } from '../../conversation.ts'
 import { EXIT } from '../../exit.ts'
+import { ServerAwayError } from '../../server-client/requests.ts'
 import { AnswerDisplay } from '../../terminal/answers.ts'
 import { type Paint, paintOn } from '../../terminal/colours.ts'
 import { completeCommand, EMPTY_DRAFT, edit, type InputDraft } from '../../terminal/editor.ts'
 import { type Key, KeyReader } from '../../terminal/keys.ts'
 import { printable } from '../../terminal/printable.ts'
 import { TerminalScreen } from '../../terminal/screen.ts'
+import type { ChatConnection } from './connect.ts'
 import { SentHistory } from './history.ts'
+import type { Keyboard } from './keyboard.ts'
 import { recentLines } from './recent.ts'
-import { readTerminalInput, runSlash, statusText, TERMINAL_COMMANDS } from './slash.ts'
+import { PRESENCE, readTerminalInput, runSlash, statusText, TERMINAL_COMMANDS } from './slash.ts'
 
 /** An interactive chat: answers grow while the person types the next message. */
-export async function chatOnTerminal(first: TerminalConversation): Promise<number> {
-  const { stdin, stdout } = process
-  const talk = new TerminalTalk(new TerminalScreen(stdout, paintOn(stdout)), paintOn(stdout))
+export async function chatOnTerminal(
+  first: TerminalConversation,
+  connection: ChatConnection,
+  keyboard: Keyboard,
+): Promise<number> {
+  const { stdout } = process
+  const screen = new TerminalScreen(stdout, paintOn(stdout))
+  const talk = new TerminalTalk(screen, paintOn(stdout), connection)
   const keys = new KeyReader()
-  const onData = (piece: string) => {
-    for (const key of keys.read(piece)) talk.press(key)
-  }
   const onResize = () => talk.redraw()
-  stdin.setRawMode(true)
-  stdin.setEncoding('utf8').on('data', onData)
-  stdin.once('end', () => talk.leave())
   stdout.on('resize', onResize)
   stdout.write(TERMINAL_MODES.on)
   try {
-    await talk.run(first)
+    const ended = talk.run(first)
+    keyboard.read(
+      (piece) => {
+        for (const key of keys.read(piece)) talk.press(key)
+      },
+      () => talk.leave(),
+    )
+    await ended
   } finally {
     stdout.write(TERMINAL_MODES.off)
     stdout.off('resize', onResize)
-    stdin.off('data', onData).setRawMode(false).pause()
   }
   return EXIT.done
 }
@@ -51,18 +60,23 @@ const TERMINAL_MODES = {
 class TerminalTalk {
   readonly #screen: TerminalScreen
   readonly #paint: Paint
+  readonly #connection: ChatConnection
   readonly #history = new SentHistory()
   /** Sent and not yet taken, the oldest first; null: leave. */
   readonly #sent: (string | null)[] = []
   #wake: () => void = () => {}
   #following: { stop(): Promise<void> } = { stop: async () => {} }
   #conversation: TerminalConversation | null = null
+  /** As the status line shows it. */
+  #state: SessionSummary['state'] = 'idle'
   #draft: InputDraft = EMPTY_DRAFT
   #isLeaving = false
 
-  constructor(screen: TerminalScreen, paint: Paint) {
+  constructor(screen: TerminalScreen, paint: Paint, connection: ChatConnection) {
     this.#screen = screen
     this.#paint = paint
+    this.#connection = connection
+    connection.onPresence((presence) => screen.say(paint('dim', PRESENCE[presence])))
   }
 
   async run(first: TerminalConversation): Promise<void> {
@@ -118,6 +132,7 @@ class TerminalTalk {
 
   leave(): void {
     this.#send(null)
+    this.#connection.giveUp()
   }
 
   redraw(): void {
@@ -150,9 +165,14 @@ class TerminalTalk {
     this.#screen.speaker = this.#paint('cyan', printable(agent))
     const style = { columns: this.#screen.columns, paint: this.#paint, agent }
     for (const line of await recentLines(session, style)) this.#screen.say(line)
-    const words = `Talking to ${printable(agent)} in session ${session.id}. /help lists commands, Ctrl-D leaves.`
+    const { url } = this.#connection
+    const where = url === null ? '' : ` at ${url}`
+    const words = `Talking to ${printable(agent)} in session ${session.id}${where}. /help lists commands, Ctrl-D leaves.`
     this.#screen.say(this.#paint('dim', words))
-    this.#following = this.#follow(conversation)
+    const { isFollowed, ...following } = this.#follow(conversation)
+    this.#following = following
+    // A message sent before would be answered unseen.
+    await isFollowed
     await this.#refresh(conversation)
   }
 
@@ -197,21 +217,31 @@ class TerminalTalk {
     taken(await session.admit({ ...once, parts: [{ type: 'text', text }] }), session.id)
   }
 
-  #follow(conversation: TerminalConversation): { stop(): Promise<void> } {
+  #follow(conversation: TerminalConversation): {
+    readonly isFollowed: Promise<void>
+    stop(): Promise<void>
+  } {
     const ending = new AbortController()
+    const followed = Promise.withResolvers<void>()
     const { session } = conversation
     const answers = new AnswerDisplay(session, this.#screen)
     const watch = async () => {
       for await (const event of session.events({}, ending.signal)) {
+        if (event.type === 'caught-up') followed.resolve()
         await answers.show(event)
         if (changesStatus(event)) await this.#refresh(conversation)
       }
     }
-    const watched = watch().catch((error: unknown) => {
-      if (!(error instanceof KnownError)) throw error
-      this.#screen.say(this.#paint('red', printable(error.message)))
-    })
+    const watched = watch()
+      .catch((error: unknown) => {
+        if (!(error instanceof KnownError)) throw error
+        // The person leaves while no server is there.
+        if (error instanceof ServerAwayError) return
+        this.#screen.say(this.#paint('red', printable(error.message)))
+      })
+      .finally(followed.resolve)
     return {
+      isFollowed: followed.promise,
       stop: async () => {
         ending.abort()
         await watched
@@ -221,7 +251,9 @@ class TerminalTalk {
 
   async #refresh({ session }: TerminalConversation): Promise<void> {
     const summary = await session.summary()
-    if (summary !== undefined) this.#screen.status(statusText(summary, this.#paint))
+    if (summary === undefined) return
+    this.#state = summary.state
+    this.#screen.status(statusText(summary, this.#paint))
   }
 
   /** Ctrl-C clears the draft, or stops the running turn; with neither, twice in a row leaves. */
@@ -232,10 +264,12 @@ class TerminalTalk {
       return
     }
     const session = this.#conversation?.session
-    const summary = await session?.summary()
-    if (session !== undefined && summary !== undefined && summary.state !== 'idle') {
-      await session.stop({ source: COMMAND_SOURCE, key: randomUUID() })
+    if (session !== undefined && this.#state !== 'idle') {
       this.#screen.say('(stopping)')
+      await session.stop({ source: COMMAND_SOURCE, key: randomUUID() }).catch((error: unknown) => {
+        if (!(error instanceof KnownError)) throw error
+        this.#screen.say(this.#paint('red', printable(error.message)))
+      })
       return
     }
     this.#isLeaving = true

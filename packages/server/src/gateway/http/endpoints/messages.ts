@@ -7,6 +7,7 @@ import { HttpProblem } from '../problems.ts'
 import {
   accepted,
   answered,
+  controlEnd,
   mailCursor,
   mailList,
   mailNumberText,
@@ -172,6 +173,23 @@ export const messageEndpoints: readonly Endpoint[] = [
       return { status: 204 }
     },
   }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/mailbox/{number}/outcome',
+    summary: 'How a pin, a stop or another request to the session ended; waits for it',
+    scope: 'read',
+    params: ofSession.extend({ number: mailNumberText }),
+    answers: {
+      200: { description: 'Null: withdrawn, no such request, or not in time', schema: controlEnd },
+    },
+    problems: ['unknown-session'],
+    async run({ params, signal }, edge) {
+      await findSummary(edge.runtime, params.id)
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(edge.waitMsMax)])
+      const outcome = await sessionAt(edge, params).controlOutcome(params.number, deadline)
+      return { status: 200, body: { outcome } }
+    },
+  }),
 ]
 
 interface Accepted {
@@ -223,7 +241,8 @@ export async function carriedOut(
   const end = await session.controlOutcome(answer.body.mail, deadline)
   if (end?.kind !== 'turned-down') return answer
   const { kind: _, why, ...figures } = end
-  throw new HttpProblem('turned-down', { detail: `${whyNot(end)}.`, facts: { why, ...figures } })
+  const facts = { mail: answer.body.mail, why, ...figures }
+  throw new HttpProblem('turned-down', { detail: `${whyNot(end)}.`, facts })
 }
 
 /** Undefined: the time is over, the client went away, or the server closes. */

@@ -40,16 +40,20 @@ export const sessionEndpoints: readonly Endpoint[] = [
     scope: 'write',
     isWhole: true,
     body: newSessionSchema,
+    isIdempotent: true,
     answers: {
       201: { description: 'Made', schema: z.strictObject({ sessionId: z.string() }) },
     },
     problems: ['session-exists', 'route-taken', 'unknown-agent'],
-    async run({ body: { agent, id, route } }, { runtime }) {
-      const created = await runtime.createSession({
-        agent,
-        ...(id !== undefined && { id }),
-        ...(route !== undefined && { route }),
-      })
+    async run({ body: { agent, id, route, afresh }, once }, { runtime }) {
+      const created =
+        afresh && route !== undefined
+          ? await runtime.startAfresh({ agent, ...route, ...once })
+          : await runtime.createSession({
+              agent,
+              ...(id !== undefined && { id }),
+              ...(route !== undefined && { route }),
+            })
       const { kind } = created
       if (kind === 'unknown-agent') {
         throw new HttpProblem('unknown-agent', { facts: { agents: created.agents } })

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { isObject } from '#core/base/json'
+import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from './platform.ts'
+import { besideStore } from './store-selection.ts'
+
+/**
+ * How a command finds the servers of a store: each server listens on a Unix domain socket of its own
+ * and names it in a file beside the store. Both are for the server's user alone, so a caller needs no
+ * token, and no other user can take the place of a server that ended. A killed server leaves its
+ * file behind; its socket then refuses, and the next server removes both.
+ */
+export interface ServerAddress {
+  /** The address of the page and the API. */
+  readonly url: string
+  readonly socket: string
+}
+
+/** The path of a Unix domain socket has at most 103 bytes on macOS; its temporary name is longer. */
+const SOCKET_PATH_BYTES_MAX = 90
+
+export interface Announcement {
+  /** Where to listen; null: this user has no private folder beside the store. */
+  readonly socket: string | null
+  /** After the server listens. */
+  publish(url: string): void
+  withdraw(): void
+}
+
+export function prepareAnnouncement(storeUrl: string): Announcement {
+  const folder = serversFolder(storeUrl)
+  if (process.platform === 'win32' || !isMadePrivate(folder)) return NOT_ANNOUNCED
+  const id = randomBytes(4).toString('hex')
+  const [file, near] = [join(folder, `${id}.json`), join(folder, `${id}.sock`)]
+  const isLong = Buffer.byteLength(near) > SOCKET_PATH_BYTES_MAX
+  const socket = isLong ? join(mkdtempSync(join(tmpdir(), 'throughline-')), 's') : near
+  return {
+    socket,
+    publish(url) {
+      writeFileSync(`${file}.new`, JSON.stringify({ url, socket }), { mode: PRIVATE_MODE })
+      renameSync(`${file}.new`, file)
+    },
+    withdraw() {
+      removeFiles(folder, file, socket)
+    },
+  }
+}
+
+const NOT_ANNOUNCED: Announcement = { socket: null, publish() {}, withdraw() {} }
+
+/** The servers of a store on this machine that accept connections, the newest first. */
+export async function findServers(storeUrl: string): Promise<readonly ServerAddress[]> {
+  const found = readAnnouncements(serversFolder(storeUrl))
+  const areOpen = await Promise.all(found.map(({ socket }) => accepts(socket)))
+  return found.filter((_, index) => areOpen[index])
+}
+
+/** Removes what killed servers left behind. */
+export async function removeDeadServers(storeUrl: string): Promise<void> {
+  const folder = serversFolder(storeUrl)
+  for (const { socket, file } of readAnnouncements(folder)) {
+    if (!(await accepts(socket))) removeFiles(folder, file, socket)
+  }
+}
+
+function serversFolder(storeUrl: string): string {
+  return resolve(besideStore(storeUrl), 'servers')
+}
+
+function removeFiles(folder: string, file: string, socket: string): void {
+  rmSync(file, { force: true })
+  rmSync(socket, { force: true })
+  if (dirname(socket) !== folder) rmSync(dirname(socket), { recursive: true, force: true })
+}
+
+function isMadePrivate(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    chmodSync(folder, PRIVATE_FOLDER_MODE)
+    return isPrivate(folder)
+  } catch {
+    return false // Another user's folder, or a read-only disk: commands open the store themselves.
+  }
+}
+
+/** Another user who can write there could name a socket of their own. */
+function isPrivate(folder: string): boolean {
+  const found = lstatSync(folder, { throwIfNoEntry: false })
+  if (found === undefined || !found.isDirectory()) return false
+  return found.uid === process.geteuid?.() && (found.mode & 0o077) === 0
+}
+
+function readAnnouncements(folder: string): readonly (ServerAddress & { readonly file: string })[] {
+  if (!isPrivate(folder)) return []
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => join(folder, name))
+    .map((file) => ({ file, at: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+  return files
+    .toSorted((left, right) => right.at - left.at)
+    .flatMap(({ file }) => readAnnouncement(file))
+}
+
+function readAnnouncement(file: string): readonly (ServerAddress & { readonly file: string })[] {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (!isObject(value)) return []
+    const { url, socket } = value
+    return typeof url === 'string' && typeof socket === 'string' ? [{ url, socket, file }] : []
+  } catch {
+    return [] // The server withdrew it just now.
+  }
+}
+
+function accepts(path: string): Promise<boolean> {
+  return new Promise((settle) => {
+    const socket = connect(path)
+    const answer = (isOpen: boolean) => {
+      socket.destroy()
+      settle(isOpen)
+    }
+    socket.once('connect', () => answer(true))
+    socket.once('error', () => answer(false))
+  })
+}

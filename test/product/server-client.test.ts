@@ -1,0 +1,97 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
+import { ServerRequests } from '../../packages/server/src/cli/server-client/requests.ts'
+import { openServerRuntime } from '../../packages/server/src/cli/server-client/server-runtime.ts'
+import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
+import {
+  findServers,
+  prepareAnnouncement,
+  removeDeadServers,
+} from '../../packages/server/src/host/served-store.ts'
+import { openPlace, type Place } from './http-place.ts'
+
+let folder: string
+let place: Place
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'throughline-client-'))
+  place = await openPlace()
+})
+afterEach(async () => {
+  await place.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function announce() {
+  const announcement = prepareAnnouncement(join(folder, 'a.db'))
+  const sockets = announcement.socket === null ? [] : [announcement.socket]
+  const served = await serveHttp({ runtime: place.runtime, sockets })
+  announcement.publish(served.url)
+  return {
+    ...announcement,
+    close: async () => {
+      announcement.withdraw()
+      await served.close()
+    },
+  }
+}
+
+it('a stream that lost its server misses no stored event and sees none twice', async () => {
+  const first = await announce()
+  const runtime = await openServerRuntime(new ServerRequests(join(folder, 'a.db')))
+  await runtime.createSession({ agent: 'main', id: 's' })
+  const session = runtime.session(sessionId('s'))
+  const ending = new AbortController()
+  const events = session.events({}, ending.signal)[Symbol.asyncIterator]()
+  expect((await events.next()).value).toMatchObject({ type: 'caught-up' })
+  await first.close()
+  const own = place.runtime.session(sessionId('s'))
+  const said = { source: 'test', key: 'm1', parts: [{ type: 'text', text: 'Hello.' }] } as const
+  const admission = await own.admit(said)
+  if (admission.kind !== 'admitted') throw new Error(admission.kind)
+  await own.reply(admission.mail, ending.signal)
+  const second = await announce()
+  const kinds: string[] = []
+  for (let at = await events.next(); !at.done; at = await events.next()) {
+    if (at.value.type === 'caught-up') break
+    if (at.value.type === 'stored') kinds.push(at.value.kind)
+  }
+  expect(kinds.filter((kind) => kind === 'message admitted')).toHaveLength(1)
+  expect(kinds.filter((kind) => kind === 'turn ended')).toHaveLength(1)
+  ending.abort()
+  await second.close()
+})
+
+it('a repeated message is the same message, and its reply is waited for', async () => {
+  const server = await announce()
+  const runtime = await openServerRuntime(new ServerRequests(join(folder, 'a.db')))
+  await runtime.createSession({ agent: 'main', id: 's' })
+  const session = runtime.session(sessionId('s'))
+  const said = { source: 'test', key: 'm1', parts: [{ type: 'text', text: 'Hello.' }] } as const
+  const admission = await session.admit(said)
+  expect(admission).toMatchObject({ kind: 'admitted', mail: 1 })
+  expect(await session.admit(said)).toMatchObject({ kind: 'duplicate', mail: 1 })
+  if (!('mail' in admission)) throw new Error(admission.kind)
+  const signal = AbortSignal.timeout(60_000)
+  expect(await session.reply(admission.mail, signal)).toMatchObject({ ended: 'answered' })
+  await server.close()
+})
+
+it('finds no server that was killed or withdrawn, and removes what it left', async () => {
+  const url = join(folder, 'a.db')
+  expect(await findServers(url)).toEqual([])
+  const server = await announce()
+  expect(await findServers(url)).toHaveLength(1)
+  // As a killed server leaves it: the name of a socket that nothing listens on.
+  const left = join(folder, 'servers', 'dead.json')
+  writeFileSync(left, JSON.stringify({ url: 'http://127.0.0.1:1', socket: `${left}.sock` }))
+  expect(await findServers(url)).toHaveLength(1)
+  await removeDeadServers(url)
+  expect(
+    readdirSync(join(folder, 'servers')).filter((name) => name.endsWith('.json')),
+  ).toHaveLength(1)
+  await server.close()
+  expect(readdirSync(join(folder, 'servers'))).toEqual([])
+})
