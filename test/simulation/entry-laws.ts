@@ -1,22 +1,29 @@
 import type { AdoptSession } from '../../packages/core/src/store/commits.ts'
-import type { Lease } from '../../packages/core/src/store/contract.ts'
+import type { Lease, OutcomeOf } from '../../packages/core/src/store/contract.ts'
+import type { Fork } from '../../packages/core/src/store/fork-commits.ts'
 import { checkEntry } from '../../packages/core/src/store/integrity/chain.ts'
+import type { RecordEntries } from '../../packages/core/src/store/record-commits.ts'
 import type { Entry, MailRow, SessionRow } from '../../packages/core/src/store/rows.ts'
 import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
+import type { ForkLaws } from './fork-laws.ts'
 import type { Observed } from './laws.ts'
 import { expectedTokens, foldShadow, handoffOf, Shadow, wordsOfEntry } from './shadow.ts'
 import type { World } from './world.ts'
+
+const BIRTHS: readonly string[] = ['createSession', 'startAfresh', 'adoptSession', 'fork']
 
 /** Laws about what is written: transcript, mailbox, session row. */
 export class EntryLaws {
   readonly #world: World
   readonly #shadows: Map<string, Shadow>
+  readonly #forks: ForkLaws
   /** Turns in which the provider said that the context is too long. */
   readonly overflows = new Set<string>()
 
-  constructor(world: World, shadows: Map<string, Shadow>) {
+  constructor(world: World, shadows: Map<string, Shadow>, forks: ForkLaws) {
     this.#world = world
     this.#shadows = shadows
+    this.#forks = forks
   }
 
   observe(observed: Observed, change: StoreChange): void {
@@ -38,7 +45,8 @@ export class EntryLaws {
         Object.assign(this.#shadows.get(after.id) ?? {}, { holder: null, runner: null })
       }
     }
-    if (verb === 'deleteSession') this.#deleted((request as { sessionId: string }).sessionId)
+    if (verb === 'deleteSession') this.#deletedAll(observed)
+    if (verb === 'recordEntries') this.#turnRecorded(request as RecordEntries)
     const lease = (request as { lease?: Lease }).lease
     if (verb === 'deliver') this.#orderOf(observed)
     if (verb === 'recover' && lease !== undefined) this.#recovered(lease)
@@ -54,12 +62,33 @@ export class EntryLaws {
     }
   }
 
+  #deletedAll({ request, outcome }: Observed): void {
+    const { sessions } = outcome as Extract<OutcomeOf<'deleteSession'>, { kind: 'done' }>
+    for (const id of sessions) this.#deleted(id)
+    this.#forks.deleted(sessions, (request as { forks?: string }).forks)
+  }
+
+  /** What another program did comes whole, and never into a turn that runs here. */
+  #turnRecorded({ sessionId, what }: RecordEntries): void {
+    const shadow = this.#shadows.get(sessionId)
+    this.#world.count(`recorded a ${what.kind === 'turn' ? 'turn' : 'record'}`)
+    if (shadow === undefined) return
+    if (shadow.isRunning) this.#world.count('recorded beside a running turn')
+    if (what.kind !== 'turn') return
+    if (shadow.isRunning || shadow.openCalls.size > 0) {
+      this.#bad('I15', `a turn was recorded in the middle of turn ${shadow.turn}`)
+    }
+    shadow.turn++
+    shadow.isRunning = true
+  }
+
   /** Deleting puts out whoever holds the session, and nothing is written to it any more. */
   #deleted(sessionId: string): void {
     const shadow = this.#shadows.get(sessionId)
     if (shadow === undefined) return
     if (shadow.running !== null) this.#world.count('deleted with a compaction in flight')
     Object.assign(shadow, { fence: shadow.fence + 1, holder: null, runner: null, isDeleted: true })
+    shadow.owes.clear()
   }
 
   /** People first, then notifications (decision 12). */
@@ -87,19 +116,21 @@ export class EntryLaws {
     this.#world.violate(law, message)
   }
 
-  #born({ verb }: Observed, change: StoreChange, row: SessionRow): void {
+  #born({ verb, request }: Observed, change: StoreChange, row: SessionRow): void {
     if (this.#shadows.has(row.id)) this.#bad('I5', `session id ${row.id} was used again`)
-    const isBirth = verb === 'createSession' || verb === 'startAfresh' || verb === 'adoptSession'
+    const isBirth = BIRTHS.includes(verb)
     const line = (change.audit ?? []).find(
       (audit) => audit.kind === 'session created' && audit.sessionId === row.id,
     )
     if (!isBirth || line === undefined) this.#bad('I30', `session ${row.id} was born by ${verb}`)
-    this.#shadows.set(row.id, new Shadow(row))
+    const isFork = verb === 'fork'
+    this.#shadows.set(row.id, isFork ? this.#forks.born(row, request as Fork) : new Shadow(row))
   }
 
   /** One file makes one session, the one it tells of, as it was (I30). */
   #adopted(observed: Observed, change: StoreChange): void {
-    const { session, entries } = observed.request as AdoptSession
+    const request = observed.request as AdoptSession
+    const { session, entries } = request
     for (const { after } of change.sessions ?? []) {
       if (after.id !== session.id) this.#bad('I30', `${session.id} was imported as ${after.id}`)
       this.#born(observed, change, after)
@@ -117,12 +148,16 @@ export class EntryLaws {
         const { number, kind, tokens, operation } = entry
         const words = wordsOfEntry(entry)
         shadow.entries.push({ number, kind, tokens, fence: entry.fence, operation, entry, words })
-        if (entry.kind !== 'input') continue
+        // What a fork read from its origin was in that one's mailbox.
+        if (entry.kind !== 'input' || number <= after.forkedAt) continue
         const mail = shadow.mail[entry.meta.mail - 1]
         if (mail !== undefined) mail.entry = number
         shadow.lastOfLane[entry.meta.lane] = entry.meta.mail
       }
       if (shadow.tail !== entries.length) this.#bad('I19', `${after.id} was not imported whole`)
+      const written = shadow.entries.map(({ entry }) => entry)
+      const emptied = this.#forks.adopted(shadow, request, written)
+      for (const number of [...session.owed, ...emptied]) shadow.owes.add(number)
     }
   }
 
@@ -200,16 +235,29 @@ export class EntryLaws {
       this.#bad('I8', `operation ${entry.operation} wrote under two fences`)
     }
     this.#appendedKind(shadow, entry, observed, change)
+    if (entry.kind === 'erasure') this.#paid(shadow, entry)
     const words = wordsOfEntry(entry)
     const { tokens, operation } = entry
     shadow.entries.push({ number, kind, tokens, fence, operation, entry, words })
     shadow.tailHash = entry.hash
   }
 
+  /** It names what this session lost to erasures of others, all of it (I39). */
+  #paid({ id, owes }: Shadow, { meta }: Entry & { kind: 'erasure' }): void {
+    if (owes.size === 0) return
+    this.#world.count('erasure of another session named')
+    for (const number of meta.entries) owes.delete(number)
+    if (owes.size > 0) this.#bad('I39', `${id} does not name that it lost ${[...owes].join()}`)
+  }
+
   #appendedKind(shadow: Shadow, entry: Entry, { verb }: Observed, change: StoreChange): void {
     switch (entry.kind) {
+      case 'arrival':
+        if (shadow.openCalls.size > 0) this.#bad('I37', `${shadow.id} arrived with open calls`)
+        shadow.seen = shadow.answered = entry.number
+        break
       case 'input':
-        this.#delivered(shadow, entry)
+        if (verb !== 'recordEntries') this.#delivered(shadow, entry)
         break
       case 'assistant': {
         if (!shadow.isRunning || entry.meta.turn !== shadow.turn) {
@@ -220,7 +268,8 @@ export class EntryLaws {
         const isTwice = shadow.entries.some(
           (each) => each.kind === 'assistant' && each.operation === entry.operation,
         )
-        if (isTwice) this.#bad('I3', `the reply of ${entry.operation} stands twice`)
+        if (isTwice && verb !== 'recordEntries')
+          this.#bad('I3', `the reply of ${entry.operation} stands twice`)
         shadow.isCalling = false
         shadow.seen = Math.max(shadow.seen, entry.meta.upto)
         for (const call of entry.meta.calls) shadow.openCalls.add(call)
@@ -364,9 +413,12 @@ export class EntryLaws {
       ({ lane, entry: at }) =>
         lane === 'user' && at !== null && shadow.entries[at - 1]?.entry.body !== null,
     )
-    if (ended === 'answered' && isAsked && (change.replies ?? []).length === 0) {
+    const isOurs = verb !== 'recordEntries'
+    if (isOurs && ended === 'answered' && isAsked && (change.replies ?? []).length === 0) {
       this.#bad('I31', `turn ${turn} was answered to nobody`)
     }
+    // The program that asked its model brought the answer along: a model has seen it all.
+    if (verb === 'recordEntries') shadow.seen = shadow.tail
     if (ended === 'failed' && verb === 'recover') {
       this.#world.count('poison turn')
       shadow.seen = shadow.tail

@@ -141,6 +141,7 @@ class FaultyEngine implements Engine {
     const world = this.#world
     if (this.#owner.isDead) return new Promise(() => {})
     const answer = this.#reads[verb](query)
+    if (verb === 'findSession') this.#laws.looked(this.#owner, String(query))
     if (!this.#owner.process.isClient && world.fault(0.0015)) {
       // Stopped with an answer in the air: what it says is old when the process goes on.
       this.#owner.process.pause(world.chance.between(2_500, 8_000))

@@ -1,27 +1,32 @@
 import type { SessionId } from '../../packages/core/src/base/ids.ts'
+import type { Lease } from '../../packages/core/src/store/contract.ts'
 import type { Entry } from '../../packages/core/src/store/rows.ts'
 import type { Erase, StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
+import type { ForkLaws } from './fork-laws.ts'
 import type { Observed } from './laws.ts'
-import { handoffOf, isMessage, type Shadow, wordsIn, wordsOfEntry } from './shadow.ts'
+import { handoffOf, isMessage, type Shadow, wordsIn } from './shadow.ts'
 import type { World } from './world.ts'
 
 /** Laws about what is kept and what is gone: erasure (decision 23) and files (decision 26). */
 export class KeepingLaws {
   readonly #world: World
   readonly #shadows: Map<string, Shadow>
+  readonly #forks: ForkLaws
   /** Files by session and hash, with the mail and entries that use each and still say something. */
   readonly #users = new Map<string, Set<string>>()
 
-  constructor(world: World, shadows: Map<string, Shadow>) {
+  constructor(world: World, shadows: Map<string, Shadow>, forks: ForkLaws) {
     this.#world = world
     this.#shadows = shadows
+    this.#forks = forks
   }
 
-  observe({ verb, request }: Observed, change: StoreChange): void {
+  observe(observed: Observed, change: StoreChange): void {
+    const { verb, request } = observed
     for (const { sessionId, mail } of change.mail ?? []) {
       for (const hash of mail.blobs) this.#use(sessionId, hash).add(`${mail.number}`)
     }
-    for (const each of change.erase ?? []) this.#erased(verb, each)
+    this.#erased(observed, change.erase ?? [])
     for (const { sessionId, entry } of change.entries ?? []) this.#tellsAll(sessionId, entry)
     if (verb === 'eraseSome') this.#emptied((request as { sessionId: SessionId }).sessionId)
     const touchesFiles = (change.blobUses?.length ?? 0) + (change.blobs?.length ?? 0) > 0
@@ -35,34 +40,58 @@ export class KeepingLaws {
     return known
   }
 
-  /** What was erased is nowhere any more: not in mail, replies or a handoff that tells of it. */
-  #erased(verb: string, { sessionId, entries }: Erase): void {
-    const shadow = this.#shadows.get(sessionId)
-    if (shadow === undefined) return
-    this.#world.count(`erased by ${verb}`)
+  /**
+   * What was erased is nowhere any more: not in mail, replies or a handoff that tells of it, of this
+   * session or of any that reads the entry (I38).
+   */
+  #erased({ verb, request }: Observed, erasures: readonly Erase[]): void {
+    const { lease } = request as { lease?: Lease }
     const gone: string[] = []
-    for (const number of entries) {
-      const each = shadow.entries[number - 1]
-      if (each === undefined) continue
-      if (isMessage(each)) gone.push(...wordsIn(each.entry.body))
-      if (each.entry.kind === 'input') {
-        const { mail, blobs } = each.entry.meta
-        for (const hash of blobs) this.#users.get(`${sessionId} ${hash}`)?.delete(`${mail}`)
+    const lost = new Map<Shadow, number[]>()
+    for (const { sessionId, entries } of erasures) {
+      this.#world.count(`erased by ${verb}`)
+      for (const number of entries) {
+        const known = this.#shadows.get(sessionId)?.entries[number - 1]
+        if (known === undefined) continue
+        if (isMessage(known)) gone.push(...wordsIn(known.entry.body))
+        if (known.entry.kind === 'input') {
+          const { mail, blobs } = known.entry.meta
+          for (const hash of blobs) this.#users.get(`${sessionId} ${hash}`)?.delete(`${mail}`)
+        }
+        if (verb === 'eraseSome' && this.#forks.isRead(sessionId, number)) {
+          this.#world.violate('I40', `entry ${number} of ${sessionId} is gone and a fork reads it`)
+        }
+        for (const shadow of this.#forks.empty(sessionId, number, withoutBody)) {
+          lost.set(shadow, [...(lost.get(shadow) ?? []), number])
+        }
       }
-      const entry: Entry = { ...each.entry, body: null, salt: null }
-      shadow.entries[number - 1] = { ...each, entry, words: wordsOfEntry(entry) }
     }
     // A deletion goes in pieces: what it must leave is judged when it says that it is done.
-    if (verb !== 'eraseEntries') return
-    shadow.erasedAt = shadow.tail
-    const first = Math.min(...entries)
-    const told = shadow.entries.filter(
-      ({ entry, number }) => entry.body !== null && number < shadow.tail && tells(entry, first),
-    )
-    if (told.length > 0) {
-      this.#world.violate('I19', `handoff ${told[0]?.number} still tells of entry ${first}`)
+    if (verb === 'eraseSome') return
+    for (const [shadow, numbers] of lost) {
+      this.#tellsNothing(shadow, numbers, shadow.id === lease?.sessionId)
     }
-    this.#nowhere(sessionId, gone)
+    if (gone.length > 0) this.#nowhere(gone)
+  }
+
+  #tellsNothing(shadow: Shadow, lost: readonly number[], isOwner: boolean): void {
+    if (shadow.isDeleted) return
+    // Whoever erases says so in the same commit; the others owe it.
+    if (!isOwner) {
+      for (const number of lost) shadow.owes.add(number)
+      shadow.reachedAt = this.#world.commits
+      this.#world.count('erased in another session')
+      if (shadow.running !== null) this.#world.count('erased elsewhere during a compaction')
+    }
+    shadow.erasedAt = isOwner ? shadow.tail : shadow.tail + 1
+    const first = Math.min(...lost)
+    const told = shadow.entries.find(
+      ({ entry, number }) =>
+        entry.body !== null && !(isOwner && number === shadow.tail) && tells(entry, first),
+    )
+    if (told !== undefined) {
+      this.#world.violate('I38', `handoff ${told.number} of ${shadow.id} still tells of ${first}`)
+    }
   }
 
   /** Whoever asked for an erasure by mail, and was not refused, has it when all is at rest. */
@@ -81,7 +110,8 @@ export class KeepingLaws {
   /** A handoff tells what was said in the range it stands for, all of it, and nothing erased. */
   #tellsAll(sessionId: SessionId, entry: Entry): void {
     const meta = handoffOf(entry)
-    if (meta === null) return
+    // One that arrived empty with a file is replaced before anything is shown.
+    if (meta === null || entry.body === null) return
     const range = this.#shadows.get(sessionId)?.entries.slice(0, meta.covers) ?? []
     const said = range.filter(isMessage).flatMap((each) => wordsIn(each.entry.body))
     const told = wordsIn(entry.body)
@@ -91,35 +121,39 @@ export class KeepingLaws {
     if (kept !== undefined) this.#world.violate('I19', `handoff ${entry.number} tells ${kept}`)
   }
 
-  #nowhere(sessionId: SessionId, words: readonly string[]): void {
+  #nowhere(words: readonly string[]): void {
     const { tables } = this.#world
     const places: readonly (readonly [string, readonly { body: string | null }[]])[] = [
-      ['entry', tables.entries.get(sessionId) ?? []],
-      ['mail', tables.mails.get(sessionId) ?? []],
-      ['reply', [...tables.replies.values()].filter((reply) => reply.sessionId === sessionId)],
+      ['entry', [...tables.entries.values()].flat()],
+      ['mail', [...tables.mails.values()].flat()],
+      ['reply', [...tables.replies.values()]],
     ]
     for (const [place, rows] of places) {
       for (const { body } of rows) {
         const word = body === null ? undefined : words.find((each) => body.includes(`"${each}"`))
-        if (word !== undefined) this.#world.violate('I19', `erased ${word} is still in a ${place}`)
+        if (word !== undefined) this.#world.violate('I38', `erased ${word} is still in a ${place}`)
       }
     }
   }
 
-  /** A session that is gone has left nothing but its tombstone and its hashes. */
+  /** A session that is gone has left nothing but its tombstone, its hashes, and what forks read. */
   #emptied(sessionId: SessionId): void {
     const { tables } = this.#world
     if (tables.session(sessionId)?.state !== 'gone') return
+    const entries = tables.ownEntries(sessionId)
+    const read = entries.filter(({ number }) => this.#forks.isRead(sessionId, number))
+    const files = read.flatMap(({ body, meta }) =>
+      body !== null && 'blobs' in meta ? meta.blobs : [],
+    )
     const rows = [
-      ...(tables.entries.get(sessionId) ?? []),
+      ...entries.filter((entry) => !read.includes(entry)),
       ...(tables.mails.get(sessionId) ?? []),
       ...[...tables.replies.values()].filter((reply) => reply.sessionId === sessionId),
     ]
-    const left = [...tables.blobs.values(), ...tables.routes.values()].filter(
-      (row) => row.sessionId === sessionId,
-    )
+    const blobs = [...tables.blobs.values()].filter(({ hash }) => !files.includes(hash))
+    const left = [...blobs, ...tables.routes.values()].filter((row) => row.sessionId === sessionId)
     if (left.length > 0 || rows.some(({ body }) => body !== null)) {
-      this.#world.violate('I19', `${sessionId} is gone and something of it is left`)
+      this.#world.violate('I40', `${sessionId} is gone and something of it is left`)
     }
     for (const name of this.#users.keys()) {
       if (name.startsWith(`${sessionId} `)) this.#users.delete(name)
@@ -144,6 +178,10 @@ export class KeepingLaws {
       else this.#world.count('file erased with its last use')
     }
   }
+}
+
+function withoutBody(entry: Entry): Entry {
+  return { ...entry, body: null, salt: null }
 }
 
 function tells(entry: Entry, number: number): boolean {

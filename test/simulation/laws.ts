@@ -12,6 +12,7 @@ import type {
 import type { AuditRow, OperationRow, ReplyRow } from '../../packages/core/src/store/rows.ts'
 import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import { EntryLaws } from './entry-laws.ts'
+import { ForkLaws } from './fork-laws.ts'
 import { KeepingLaws } from './keeping-laws.ts'
 import { compareRows } from './row-laws.ts'
 import { handoffOfWords } from './scripted.ts'
@@ -29,10 +30,11 @@ export interface Observed<Verb extends CommitVerb = CommitVerb> {
 
 /**
  * The contract's laws, checked after every commit and at every beginning of a step, a tool, a
- * handoff and a send. Numbers are the contract's (I1 to I33).
+ * handoff and a send. Numbers are the contract's (docs/invariants.md).
  */
 export class Laws {
   readonly #world: World
+  readonly forks: ForkLaws
   readonly #entries: EntryLaws
   readonly #keeping: KeepingLaws
   readonly #steps: StepLaws
@@ -51,8 +53,9 @@ export class Laws {
 
   constructor(world: World) {
     this.#world = world
-    this.#entries = new EntryLaws(world, this.shadows)
-    this.#keeping = new KeepingLaws(world, this.shadows)
+    this.forks = new ForkLaws(world, this.shadows)
+    this.#entries = new EntryLaws(world, this.shadows, this.forks)
+    this.#keeping = new KeepingLaws(world, this.shadows, this.forks)
     this.#steps = new StepLaws(world, this.shadows, this.poison)
   }
 
@@ -67,6 +70,7 @@ export class Laws {
       this.#observeRefusal(observed)
       return
     }
+    this.#world.commits++
     this.#observeRunners(observed, change)
     this.#entries.observe(observed, change)
     this.#keeping.observe(observed, change)
@@ -74,6 +78,18 @@ export class Laws {
     this.#observeOutbox(change)
     for (const row of change.audit ?? []) this.#observeAudit(row)
     compareRows(this.#world, this.shadows, change)
+    if (observed.verb === 'fork') this.#forked(change)
+  }
+
+  #forked(change: StoreChange): void {
+    for (const { after } of change.sessions ?? []) {
+      const shadow = this.shadows.get(after.id)
+      if (shadow !== undefined) this.forks.readsItsPrefix(shadow)
+    }
+  }
+
+  looked(owner: Life, sessionId: string): void {
+    this.#steps.looked(owner, sessionId)
   }
 
   /** Nothing is refused without a cause: a paid step thrown away is a loss too (I12). */
@@ -88,7 +104,13 @@ export class Laws {
     if (lease === undefined || shadow === undefined) return
     const isHeld = shadow.fence === lease.fence && shadow.holder === lease.holder
     const isAtTail = tail === undefined || tail.hash === shadow.tailHash
-    if (isHeld && isAtTail) world.violate('I12', `${verb} was refused without a cause`)
+    const { owed = [] } = request as { owed?: readonly number[] }
+    // What began before another session erased more is void.
+    const isOutdated =
+      (verb === 'eraseEntries' && owed.length !== shadow.owes.size) ||
+      (verb === 'claimCompaction' && shadow.owes.size > 0)
+    if (isHeld && isAtTail && !isOutdated)
+      world.violate('I12', `${verb} was refused without a cause`)
   }
 
   /** A runner is dismissed when its beat stood still for its whole lease, or it is dead (I25). */

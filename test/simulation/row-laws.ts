@@ -8,10 +8,10 @@ export function compareRows(
   shadows: ReadonlyMap<string, Shadow>,
   change: StoreChange,
 ): void {
-  for (const { after } of change.sessions ?? []) {
+  for (const { before, after } of change.sessions ?? []) {
     const shadow = shadows.get(after.id)
     // A tombstone says nothing about what was: its pins are erased with the rest.
-    if (shadow === undefined || after.state === 'gone') continue
+    if (shadow === undefined || after.state === 'gone' || before?.state === 'gone') continue
     const folded = foldShadow(shadow, shadow.tail)
     const pairs: readonly (readonly [string, unknown, unknown])[] = [
       ['tail', after.tail, shadow.tail],
@@ -26,6 +26,7 @@ export function compareRows(
       ['open calls', after.openCalls.length, shadow.openCalls.size],
       ['operation', after.operation, shadow.running?.id ?? null],
       ['mail', after.mail, shadow.mail.length],
+      ['owed', after.owed.join(), [...shadow.owes].sort((a, b) => a - b).join()],
       ['pins', Object.keys(after.pins).sort().join(), [...folded.pins.keys()].sort().join()],
     ]
     for (const [name, found, expected] of pairs) {

@@ -1,6 +1,7 @@
 import { memoryReads } from '../../packages/core/src/store/memory/reads.ts'
 import type { ReplyRow } from '../../packages/core/src/store/rows.ts'
 import { COMPOSITION, type Composition } from './composition.ts'
+import { ForkWorkload } from './fork-workload.ts'
 import { Laws } from './laws.ts'
 import { SimProcess } from './sim-process.ts'
 import { WideWorkload } from './wide-workload.ts'
@@ -37,6 +38,8 @@ export async function runSeed(
   const roughMs = chance.between(3_000, 11_000)
   new Workload(world, laws, client, processes).plan(roughMs)
   if (world.isWide) new WideWorkload(world, laws, client, processes).plan(roughMs)
+  const forks = world.hasForks ? new ForkWorkload(world, laws, client, processes) : null
+  forks?.plan(roughMs)
   for (const process of processes) process.start()
 
   const isOver = () => violations.length > 0 || timeline.events > EVENTS_MAX
@@ -51,6 +54,7 @@ export async function runSeed(
     world.violate('I23', `not at rest: ${describe(world)}`)
   }
   if (violations.length === 0) await checkAtRest(world, laws)
+  if (violations.length === 0 && forks !== null) await forks.checkAtRest()
   const { counters, trace } = world
   return { seed, violations, counters, events: timeline.events, trace: trace ?? [] }
 }
@@ -66,6 +70,7 @@ function isQuiet({ tables }: World): boolean {
     if (row.state !== 'open') continue
     const { control, user, notification } = row.pending
     if (control + user + notification > 0 || row.turnState === 'running') return false
+    if (row.owed.length > 0) return false
     if (row.operation !== null || (row.by === 'digest' && row.rewrites < 3)) return false
   }
   for (const reply of tables.replies.values()) if (isDue(reply)) return false

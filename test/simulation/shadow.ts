@@ -38,6 +38,9 @@ export interface ShadowMail {
 export class Shadow {
   readonly id: string
   readonly birth: string
+  /** The session that keeps the prefix of a fork, and where that prefix ends. */
+  readonly origin: Shadow | null
+  readonly forkedAt: number
   fence = 0
   holder: string | null = null
   runner: string | null = null
@@ -61,16 +64,50 @@ export class Shadow {
   isDeleted = false
   /** The tail behind the newest erasure: contexts up to there cannot be shown again. */
   erasedAt = 0
+  /** What another session's erasure took from this one and none of its own entries names yet. */
+  readonly owes = new Set<number>()
+  /** The commit of the newest erasure that came from another session. */
+  reachedAt = 0
 
   /** Which limits hold from which entry on. */
   readonly #limits: { readonly from: number; readonly limits: Limits }[]
 
-  constructor(row: SessionRow) {
+  constructor(row: SessionRow, origin: Shadow | null = null) {
     this.#limits = [{ from: 0, limits: row.limits }]
     this.id = row.id
     this.birth = row.birth
     this.tailHash = row.tailHash
     this.policies.add(row.policy)
+    this.origin = origin
+    this.forkedAt = origin === null ? 0 : row.forkedAt
+    if (origin !== null) this.#readFrom(origin)
+  }
+
+  /** A fork begins with its prefix, at rest: only what is open there is left to close. */
+  #readFrom(origin: Shadow): void {
+    this.entries.push(...origin.entries.slice(0, this.forkedAt))
+    this.#limits.splice(0, 1, ...origin.#limits.filter(({ from }) => from <= this.forkedAt))
+    this.tailHash = this.entries.at(-1)?.entry.hash ?? origin.tailHash
+    for (const { entry } of this.entries) {
+      if (entry.kind === 'result') this.openCalls.delete(entry.meta.call)
+      if (entry.kind !== 'assistant' && entry.kind !== 'turn') continue
+      this.turn = Math.max(this.turn, entry.meta.turn)
+      if (entry.kind === 'assistant') for (const call of entry.meta.calls) this.openCalls.add(call)
+    }
+    const { effective } = foldShadow(this, this.tail)
+    if (effective?.entry.body === null) this.owes.add(effective.number)
+  }
+
+  replace(number: number, change: (entry: Entry) => Entry): void {
+    const each = this.entries[number - 1]
+    if (each === undefined) return
+    const entry = change(each.entry)
+    this.entries[number - 1] = { ...each, entry, words: wordsOfEntry(entry) }
+  }
+
+  /** Whoever wrote this entry of its transcript. */
+  keeperOf(number: number): Shadow {
+    return this.origin !== null && number <= this.forkedAt ? this.origin.keeperOf(number) : this
   }
 
   get tail(): number {

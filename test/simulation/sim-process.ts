@@ -43,7 +43,9 @@ export class SimProcess {
   }
 
   wall(): number {
-    return WALL_START + this.#world.timeline.now + this.#skew
+    const now = WALL_START + this.#world.timeline.now + this.#skew
+    // Files take whole milliseconds only; the other runs stay what they were.
+    return this.#world.hasForks ? Math.floor(now) : now
   }
 
   jumpClock(byMs: number): void {

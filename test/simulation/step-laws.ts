@@ -28,6 +28,9 @@ export class StepLaws {
     { sessionId: string; upto: number; tokens: number; words: string }
   >()
 
+  /** Which commits a process had seen when it last looked at a session. */
+  readonly #looks = new Map<string, number>()
+
   constructor(world: World, shadows: Map<string, Shadow>, poison: ReadonlySet<string>) {
     this.#world = world
     this.#shadows = shadows
@@ -52,6 +55,17 @@ export class StepLaws {
     return shadow
   }
 
+  looked(owner: Life, sessionId: string): void {
+    this.#looks.set(`${owner.number} ${sessionId}`, this.#world.commits)
+  }
+
+  /** Another session's erasure came between the look and what it led to: as if it came behind it. */
+  #isBesideErasure(owner: Life, { id, reachedAt }: Shadow): boolean {
+    const isBeside = reachedAt > (this.#looks.get(`${owner.number} ${id}`) ?? 0)
+    if (isBeside) this.#world.count('step begun beside an erasure elsewhere')
+    return isBeside
+  }
+
   stepBegins(owner: Life, request: StepRequest): void {
     const { sessionId, turn, upto, context } = request
     const shadow = this.#held(owner, sessionId, 'a step')
@@ -59,6 +73,12 @@ export class StepLaws {
     const limits = shadow.limitsAt(upto)
     if (!shadow.isRunning || shadow.turn !== turn) this.#bad('I11', `a step of turn ${turn}`)
     if (shadow.openCalls.size > 0) this.#bad('I15', 'a step with open calls')
+    this.#wellFormed(request)
+    shadow.isCalling = true
+    this.#world.count('step')
+    if (this.#isBesideErasure(owner, shadow)) return
+    const emptied = foldShadow(shadow, upto).effective?.entry.body === null
+    if (emptied || shadow.owes.size > 0) this.#bad('I39', `a step of ${sessionId}, which owes`)
     const words = context.flatMap(wordsOf)
     const expected = expectedWords(shadow, upto)
     if (words.filter(isLead).join('\n') !== expected.filter(isLead).join('\n')) {
@@ -67,7 +87,6 @@ export class StepLaws {
       this.#bad('I3', `context at ${upto} of ${sessionId}: ${difference(words, expected)}`)
     }
     this.#openIsWhole(shadow, upto, words)
-    this.#wellFormed(request)
     const tokens = expectedTokens(shadow, upto)
     if (tokens + limits.outputTokens > limits.hardTokens) {
       this.#bad('I33', `a context of ${tokens} tokens`)
@@ -88,8 +107,6 @@ export class StepLaws {
     const told = inputs.some(({ entry }) => entry.kind === 'input' && entry.meta.waiting)
     if (told) this.#world.count('told that more is waiting')
     if (inputs.length > 20) this.#world.count('more than 20 items delivered at once')
-    this.#world.count('step')
-    shadow.isCalling = true
     this.#shown.set(`${sessionId} ${upto}`, { sessionId, upto, tokens, words: words.join('\n') })
   }
 
@@ -169,7 +186,8 @@ export class StepLaws {
       return
     }
     // Erased or undone meanwhile, before its source was read: it is void, whatever it will tell.
-    if (foldShadow(shadow, shadow.tail).base !== operation.base) {
+    const isOver = shadow.running?.id !== operation.id && shadow.reachedAt > 0
+    if (isOver || foldShadow(shadow, shadow.tail).base !== operation.base) {
       this.#world.count('handoff begun under an old base')
       return
     }

@@ -197,9 +197,12 @@ export class WideWorkload {
     if (session === undefined || entries.length === 0) return
     const operation = operationId(this.#name('erase'))
     const summary = `${id} ${operation} ${session.covers}`
-    const told = (tables.entries.get(id) ?? []).filter(
-      (each) => isMessage(each) && each.number <= session.covers && !entries.includes(each.number),
-    )
+    const told = tables
+      .entriesOf(id)
+      .filter(
+        (each) =>
+          isMessage(each) && each.number <= session.covers && !entries.includes(each.number),
+      )
     const words = told.flatMap(({ body }) => wordsIn(body))
     const handoff = handoffOfWords('digest', summary, 0, words) as unknown as JsonValue
     const isCovered = Math.min(...entries) <= session.covers

@@ -17,6 +17,8 @@ export class World {
   readonly counters = new Map<string, number>()
   readonly violations: Violation[] = []
   readonly trace: string[] | null
+  /** Commits that changed something. */
+  commits = 0
   /** How long the machine was suspended: time that went by, and on no timeline. */
   sleptMs = 0
   /** Of the process whose commit is being applied. */
@@ -34,6 +36,9 @@ export class World {
    */
   readonly isWide: boolean
   readonly wide: Chance
+  /** Every fourth run forks sessions and records what other programs did, from its own source. */
+  readonly hasForks: boolean
+  readonly forking: Chance
   /** Erasures that are asked for by mail came later, and have a source of their own as well. */
   readonly erasing: Chance
   /** Processes on one host can tell at once which of them are dead. */
@@ -56,6 +61,8 @@ export class World {
     this.isWide = seed % 3 === 0
     this.wide = new Chance(seed ^ 0x2545f491)
     this.erasing = new Chance(seed ^ 0x3c6ef372)
+    this.hasForks = seed % 4 === 2
+    this.forking = new Chance(seed ^ 0x1b873593)
     this.isOneHost = this.isWide && this.wide.hits(0.5)
     this.tables = new MemoryTables({
       clock: () => this.stampWall,

@@ -22,6 +22,8 @@ export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) =
     return { outcome: { kind: 'joined', operation: running } }
   }
 
+  // Erased in another session since the holder looked: it names what it lost first.
+  if (session.owed.length > 0) return { outcome: { kind: 'superseded', by: 'tail' } }
   const rewrite = request.by === 'rewrite'
   if (request.covers > session.seen) return { outcome: { kind: 'unseen', seen: session.seen } }
   if (rewrite && session.by !== 'digest') return { outcome: { kind: 'no-digest' } }

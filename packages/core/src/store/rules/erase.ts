@@ -111,6 +111,10 @@ export const eraseRetained: Rule<'eraseRetained'> = (rows, request, stamp) => {
     if (entry === undefined) return { outcome: { kind: 'unknown-entry', entry: number } }
     named.set(number, entry)
   }
+  // Asked again: everything is done, and the line that tells of it is written.
+  if ([...named.values()].every(({ body }) => body === null)) {
+    return { outcome: { kind: 'erased', entries: [...named.keys()] } }
+  }
   addTainted(rows, session, named)
   const draft = new Draft(rows, session, operation, stamp)
   const gone = goneWith(rows, session, [...named.values()])

@@ -375,6 +375,8 @@ function claim(
     readonly requestedBy?: MailNumber
   },
 ): RuleOutcome {
+  // What was erased elsewhere is named first, which waits for open calls.
+  if (state.view !== null && state.view.session.owed.length > 0) return null
   return commitNew(state, (operation) => ({
     verb: 'claimCompaction',
     request: { lease: state.lease, operation, ...wanted },
