@@ -15,6 +15,18 @@ import { stepFencedByBase } from './compaction/step-fenced-by-base.ts'
 import { turnWaitsForModel } from './compaction/turn-waits-for-model.ts'
 import { twoCompactionsAtOnce } from './compaction/two-compactions-at-once.ts'
 import { unansweredRequestsCompacted } from './compaction/unanswered-requests-compacted.ts'
+import { compactionSurvivesErasureElsewhere } from './forks/compaction-survives-erasure-elsewhere.ts'
+import { copiesNotErased } from './forks/copies-not-erased.ts'
+import { debtNotSeen } from './forks/debt-not-seen.ts'
+import { erasureStaysInItsSession } from './forks/erasure-stays-in-its-session.ts'
+import { forkGoesOnWithTheTurn } from './forks/fork-goes-on-with-the-turn.ts'
+import { forkOneEntryShort } from './forks/fork-one-entry-short.ts'
+import { importRevivesErased } from './forks/import-revives-erased.ts'
+import { prefixKeptForNobody } from './forks/prefix-kept-for-nobody.ts'
+import { purgeIgnoresForks } from './forks/purge-ignores-forks.ts'
+import { recordInsideATurn } from './forks/record-inside-a-turn.ts'
+import { recordStandsTwice } from './forks/record-stands-twice.ts'
+import { replacementUnfenced } from './forks/replacement-unfenced.ts'
 import { blobCountedOffTwice } from './keeping/blob-counted-off-twice.ts'
 import { blobDroppedWhileUsed } from './keeping/blob-dropped-while-used.ts'
 import { deletionStopsEarly } from './keeping/deletion-stops-early.ts'
@@ -79,10 +91,13 @@ export const MUTANTS: readonly Mutant[] = [
   blobDroppedWhileUsed,
   bufferTruncated,
   compactionRewritesTranscript,
+  compactionSurvivesErasureElsewhere,
   compactionUnderOtherContext,
   contextLosesFirstOfTail,
+  copiesNotErased,
   coversUnseenInput,
   cursorInSecondTransaction,
+  debtNotSeen,
   deletionStopsEarly,
   deliveryBetweenCallAndResult,
   dismissedTooEarly,
@@ -91,11 +106,15 @@ export const MUTANTS: readonly Mutant[] = [
   erasureLeavesHandoffs,
   erasureLeavesMail,
   erasureLeavesReplies,
+  erasureStaysInItsSession,
   everyToolRepeated,
   failedInputStaysUnseen,
   failureIsNotNeutral,
+  forkGoesOnWithTheTurn,
+  forkOneEntryShort,
   hugeEntriesNotClipped,
   importMakesSecondSession,
+  importRevivesErased,
   inputBoundPerDelivery,
   interruptReachesCompaction,
   keysPerSession,
@@ -121,7 +140,12 @@ export const MUTANTS: readonly Mutant[] = [
   outboxWithoutOrder,
   pinsFrozenInHandoff,
   pinsUnbounded,
+  prefixKeptForNobody,
+  purgeIgnoresForks,
+  recordInsideATurn,
+  recordStandsTwice,
   recoveryRepeated,
+  replacementUnfenced,
   replyLost,
   revertWithoutRoom,
   sameFenceOnAcquire,

@@ -7,7 +7,7 @@ import type { Entry, MailRow, SessionRow } from '../../packages/core/src/store/r
 import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import type { ForkLaws } from './fork-laws.ts'
 import type { Observed } from './laws.ts'
-import { expectedTokens, foldShadow, handoffOf, Shadow, wordsOfEntry } from './shadow.ts'
+import { expectedTokens, foldShadow, handoffOf, Shadow, saidBelow, wordsOfEntry } from './shadow.ts'
 import type { World } from './world.ts'
 
 const BIRTHS: readonly string[] = ['createSession', 'startAfresh', 'adoptSession', 'fork']
@@ -376,7 +376,8 @@ export class EntryLaws {
     const folded = foldShadow(shadow, shadow.tail)
     const undone = folded.effective?.entry
     if (entry.meta.target !== undone?.number) this.#bad('I12', 'reverted what is not in effect')
-    const below = shadow.entries[(handoffOf(undone)?.previous ?? 0) - 1]
+    const below = saidBelow(shadow, handoffOf(undone)?.previous ?? 0)
+    if (entry.meta.previous !== (below?.number ?? 0)) this.#bad('I12', 'reverted too far')
     const { covers = 0, carries = [] } = handoffOf(below?.entry) ?? {}
     const limits = shadow.limitsAt()
     const without = { ...folded, effective: below ?? null, covers, carries }

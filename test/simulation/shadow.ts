@@ -141,6 +141,12 @@ export function handoffOf(entry: Entry | undefined): CompactionMeta | null {
   return entry?.kind === 'erasure' ? entry.meta.replaces : null
 }
 
+/** The newest handoff from this entry downwards that still says something. */
+export function saidBelow(shadow: Shadow, number: number): ShadowEntry | undefined {
+  const each = shadow.entries[number - 1]
+  return each?.entry.body === null ? saidBelow(shadow, handoffOf(each.entry)?.previous ?? 0) : each
+}
+
 /** Decision 1 by the shortest way: walk over everything. */
 export function foldShadow(shadow: Shadow, upto: number): Folded {
   let base = 0
@@ -158,7 +164,7 @@ export function foldShadow(shadow: Shadow, upto: number): Folded {
       if (entry.meta.replaces !== null) effective = each.number
     } else if (entry.kind === 'revert') {
       base = each.number
-      effective = handoffOf(shadow.entries[entry.meta.target - 1]?.entry)?.previous ?? 0
+      effective = entry.meta.previous
     } else if (entry.kind === 'pin') {
       pins.delete(entry.meta.name)
       if (entry.meta.change === 'set') pins.set(entry.meta.name, each)

@@ -24,6 +24,9 @@ describe('the simulation', () => {
     [122_903, 'a step begun beside a delivery that was still in the air'],
     [127_380, 'a busy store while an undo was measured beside a delivery'],
     [224_079, 'the handoff for an erasure begun when the lease was lost'],
+    [942, 'a compaction claimed by a fork from which another session had erased'],
+    [1_922, 'the entry of a deleted session erased twice by one request'],
+    [404_490, 'a compaction asked for under a handoff that another session had emptied'],
     [320_181, 'a session given back while the handoff for an erasure was written'],
   ])('keeps every law in seed %d: %s', async (seed) => {
     expect((await runSeed(seed)).violations).toEqual([])

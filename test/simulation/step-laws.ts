@@ -12,6 +12,7 @@ import {
   isMessage,
   openInputs,
   type Shadow,
+  saidBelow,
   wordsOf,
 } from './shadow.ts'
 import type { Life } from './sim-process.ts'
@@ -191,9 +192,9 @@ export class StepLaws {
       this.#world.count('handoff begun under an old base')
       return
     }
-    let earlier = shadow.entries[operation.previous - 1]
+    let earlier = saidBelow(shadow, operation.previous)
     while (handoffOf(earlier?.entry)?.by === 'digest') {
-      earlier = shadow.entries[(handoffOf(earlier?.entry)?.previous ?? 0) - 1]
+      earlier = saidBelow(shadow, handoffOf(earlier?.entry)?.previous ?? 0)
     }
     const { covers: from = 0, carries = [] } = handoffOf(earlier?.entry) ?? {}
     const carried = carries.flatMap((number) => shadow.entries[number - 1] ?? [])

@@ -8,6 +8,9 @@ export const erasureLeavesMail: Mutant = {
       const ruling = rule(rows, request, stamp)
       const erase = ruling.change?.erase
       if (erase === undefined) return ruling
-      return { ...ruling, change: { ...ruling.change, erase: { ...erase, mail: [] } } }
+      return {
+        ...ruling,
+        change: { ...ruling.change, erase: erase.map((each) => ({ ...each, mail: [] })) },
+      }
     }),
 }

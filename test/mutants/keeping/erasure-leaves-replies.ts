@@ -9,6 +9,9 @@ export const erasureLeavesReplies: Mutant = {
       const erase = ruling.change?.erase
       if (erase === undefined) return ruling
       const { replies: _, ...change } = ruling.change ?? {}
-      return { ...ruling, change: { ...change, erase: { ...erase, replies: [] } } }
+      return {
+        ...ruling,
+        change: { ...change, erase: erase.map((each) => ({ ...each, replies: [] })) },
+      }
     }),
 }

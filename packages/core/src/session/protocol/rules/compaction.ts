@@ -40,6 +40,11 @@ function runningOf({ session, operations }: SessionView): OperationRow | undefin
   return operations.find(({ id, state }) => id === session.operation && state === 'running')
 }
 
+/** What was erased in another session is named first, with a new handoff where ours was emptied. */
+function isOwing({ session }: SessionView): boolean {
+  return session.owed.length > 0
+}
+
 /** Starts writing for a claimed operation; drops a superseded one. */
 export function followOperation(
   state: State,
@@ -174,7 +179,7 @@ export function claimManual(
   decisions: Decisions,
 ): RuleOutcome {
   const running = runningOf(view)
-  if (running !== undefined && running.by !== 'rewrite') return null
+  if (isOwing(view) || (running !== undefined && running.by !== 'rewrite')) return null
   const { settings } = state
   const asked = mayAsk(state, view, decisions, 'manual')
   const covers = decisions.planCover(view, 'manual', settings)
@@ -189,7 +194,7 @@ export function claimManual(
 /** A preview is installed unchanged or not at all: its base must still be current. */
 export function claimPreview(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const running = runningOf(view)
-  if (running !== undefined && running.by !== 'rewrite') return null
+  if (isOwing(view) || (running !== undefined && running.by !== 'rewrite')) return null
   const { session } = view
   const shown = parsePreview(mailBody(mail))
   if (shown === null) return turnDown(state, mail.number, { why: 'not-understood' })
@@ -249,7 +254,7 @@ function hasReacted({ session, operations }: SessionView): boolean {
  */
 export function claimForSpace(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { session } = view
-  if (session.turnState !== 'running') return null
+  if (session.turnState !== 'running' || isOwing(view)) return null
   if (!isOverHard(view) && state.overflow === null) return null
   const running = runningOf(view)
   const { settings } = state
@@ -306,6 +311,7 @@ export function claimInBackground(
   decisions: Decisions,
 ): RuleOutcome {
   const { session, context } = view
+  if (isOwing(view)) return null
   const { settings } = state
   const isDue = context.tokens >= budgetOf(session.limits, settings).softTokens
   const ahead = isDue ? claimAhead(state, view, decisions) : null
@@ -375,8 +381,6 @@ function claim(
     readonly requestedBy?: MailNumber
   },
 ): RuleOutcome {
-  // What was erased elsewhere is named first, which waits for open calls.
-  if (state.view !== null && state.view.session.owed.length > 0) return null
   return commitNew(state, (operation) => ({
     verb: 'claimCompaction',
     request: { lease: state.lease, operation, ...wanted },

@@ -1,0 +1,16 @@
+import { type Mutant, plantRule, rowsWith } from '../mutant.ts'
+
+export const copiesNotErased: Mutant = {
+  name: 'copies-not-erased',
+  story: 'An erasure reaches forks, but no imported copy of the same entry.',
+  plant: (sound) =>
+    plantRule(sound, 'eraseEntries', (rule) => (rows, request, stamp) => {
+      const kin = (root: Parameters<typeof rows.kin>[0]) =>
+        rows.kin(root).map((row) => ({ ...row, birth: 'created' }) as const)
+      const session = (id: Parameters<typeof rows.session>[0]) => {
+        const row = rows.session(id)
+        return row && ({ ...row, birth: 'created' } as const)
+      }
+      return rule(rowsWith(rows, { kin, session }), request, stamp)
+    }),
+}

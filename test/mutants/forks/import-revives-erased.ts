@@ -1,0 +1,13 @@
+import { type Mutant, plantRule, rowsWith } from '../mutant.ts'
+
+export const importRevivesErased: Mutant = {
+  name: 'import-revives-erased',
+  story: 'A file that was written before an erasure brings the erased words back.',
+  plant: (sound) =>
+    plantRule(
+      sound,
+      'adoptSession',
+      (rule) => (rows, request, stamp) =>
+        rule(rowsWith(rows, { erased: () => [] }), request, stamp),
+    ),
+}
