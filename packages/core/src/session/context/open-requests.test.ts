@@ -7,9 +7,9 @@ import {
   rowOf,
   say,
   says,
-} from '../../../../test/support/session-host.ts'
-import { textOf } from '../message/text.ts'
-import type { StepOutcome } from './step.ts'
+} from '../../../../../test/support/session-host.ts'
+import { textOf } from '../../message/text.ts'
+import type { StepOutcome } from '../step.ts'
 
 const calls = (id: string): StepOutcome => ({
   kind: 'replied',
