@@ -86,6 +86,103 @@ describe('Feed', () => {
 })
 
 describe('isLater', () => {
+  it.each(Array.from({ length: 12 }, (_, ticks) => ticks))(
+    'takes what arrives %i ticks after the last one, while it comes to rest',
+    async (ticks) => {
+      const done = Promise.withResolvers<void>()
+      const read = Promise.withResolvers<void>()
+      let reads = 0
+      const later = async (act: () => void) => {
+        for (let tick = 0; tick < ticks; tick++) await Promise.resolve()
+        act()
+      }
+      const feed: Feed = new Feed({
+        clock: systemClock,
+        mark: async () => '0',
+        read: async () => {
+          reads += 1
+          if (reads === 2) read.resolve()
+          return []
+        },
+        take: async ({ message: { id } }) => {
+          if (id === '1') void later(() => feed.push(event(2)))
+          if (id === '2') void later(() => feed.catchUp())
+          if (id === '2') done.resolve()
+        },
+        report: () => undefined,
+      })
+      feed.push(event(1))
+      await done.promise
+      await read.promise
+      await feed.close()
+    },
+  )
+
+  it('reports that it waits, for longer each time, and that it goes on', async () => {
+    const [reports, waits]: [(string | null)[], number[]] = [[], []]
+    let failures = 9
+    const done = Promise.withResolvers<void>()
+    const feed = new Feed({
+      clock: {
+        ...systemClock,
+        after: (ms, callback) => {
+          waits.push(ms)
+          return systemClock.after(0, callback)
+        },
+      },
+      mark: async () => '0',
+      read: async () => [],
+      take: async ({ message: { id } }) => {
+        if (id === '1' && failures-- > 0) throw new TypeError('not now')
+        if (id === '2') done.resolve()
+      },
+      report: (problem) => void reports.push(problem),
+    })
+    feed.push(event(1))
+    feed.push(event(2))
+    await done.promise
+    await feed.close()
+    expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000])
+    expect(reports.slice(0, -1)).toEqual(
+      waits.map(() => expect.stringContaining('Messages wait, because they cannot be stored')),
+    )
+    expect(reports.at(-1)).toBeNull()
+  })
+
+  it('gives up reading a channel with thousands of missed messages, and says so', async () => {
+    const reports: (string | null)[] = []
+    const done = Promise.withResolvers<void>()
+    let pages = 0
+    const feed = new Feed({
+      clock: systemClock,
+      mark: async () => '0',
+      read: async () => {
+        pages += 1
+        return Array.from({ length: 100 }, (_, at) => message(pages * 1_000 + at))
+      },
+      take: async ({ message: { id } }) => {
+        if (id === '1') done.resolve()
+      },
+      report: (problem) => void reports.push(problem),
+    })
+    feed.push(event(1))
+    await done.promise
+    await feed.close()
+    expect([pages, reports]).toEqual([
+      50,
+      ['A channel has more than 5000 missed messages; the rest is not read.'],
+    ])
+  })
+
+  it('takes nothing once it is closed', async () => {
+    const { feed, taken } = channel(3)
+    await feed.close()
+    feed.push(event(1))
+    feed.catchUp()
+    await rest()
+    expect(taken).toEqual([])
+  })
+
   it('compares ids of any length as numbers', () => {
     expect(isLater('10', '9')).toBe(true)
     expect(isLater('1439999999999999999', '1440000000000000000')).toBe(false)
