@@ -31,7 +31,7 @@ export class InvalidIdError extends KnownError {
     const snapshot = parseSnapshotName(facts.found)
     super(
       snapshot === undefined
-        ? `A ${facts.what} is 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(facts.found.slice(0, 80))}.`
+        ? `A valid ${facts.what} has 1 to 64 letters, digits, "_" or "-"; found ${JSON.stringify(facts.found.slice(0, 80))}.`
         : `${facts.found} is a snapshot and not a ${facts.what}: it can only be read. Use ${snapshot.sessionId}.`,
     )
     this.facts = facts
