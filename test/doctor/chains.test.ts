@@ -10,9 +10,9 @@ import { gatherChains } from '../../packages/server/src/migration/hermes/import/
 import { readChains } from '../../packages/server/src/migration/hermes/import/read-chains.ts'
 import { readSessions, scanMessages } from '../../packages/server/src/migration/hermes/read/rows.ts'
 import { readSchema } from '../../packages/server/src/migration/hermes/read/schema.ts'
-import { columnsOf, nameOf } from './hermes-columns.ts'
-import { HermesModel, writeStore } from './hermes-model.ts'
-import { Chance } from './random.ts'
+import { columnsOf, nameOf } from './homes/hermes-columns.ts'
+import { HermesModel, writeStore } from './homes/hermes-model.ts'
+import { Chance } from './homes/random.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-chains-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { diagnoseHermes } from '../../packages/server/src/migration/hermes/diagnose/diagnose.ts'
-import { generateHome } from './generate.ts'
-import { type StoreShape, writeStore } from './hermes-model.ts'
+import { generateHome } from './homes/generate.ts'
+import { type StoreShape, writeStore } from './homes/hermes-model.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-columns-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

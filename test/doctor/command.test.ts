@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Diagnosis } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
 import { PROGRAM } from '../support/run-cli.ts'
-import { generateHome } from './generate.ts'
+import { generateHome } from './homes/generate.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-command-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -7,8 +7,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { diagnoseHermes } from '../../packages/server/src/migration/hermes/diagnose/diagnose.ts'
 import { repairHermes } from '../../packages/server/src/migration/hermes/repair/repair.ts'
-import { bring } from './bring.ts'
-import { EmptyHome } from './empty-home.ts'
+import { EmptyHome } from './homes/empty-home.ts'
+import { bring } from './judges/bring.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-damage-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -10,10 +10,10 @@ import { buildContext } from '../../packages/core/src/session/context/build.ts'
 import { LIMITS } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { renderImport } from '../../packages/server/src/migration/import-text.ts'
-import { bring } from './bring.ts'
-import { dumps, type Py, PyFloat } from './python-json.ts'
-import { judgeWayBack } from './round-trip.ts'
-import { SAMPLE_SCHEMAS, unpackSample } from './sample-stores.ts'
+import { dumps, type Py, PyFloat } from './homes/python-json.ts'
+import { SAMPLE_SCHEMAS, unpackSample } from './homes/sample-stores.ts'
+import { bring } from './judges/bring.ts'
+import { judgeWayBack } from './judges/round-trip.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-exact-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -6,10 +6,10 @@ import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { diagnoseHermes } from '../../packages/server/src/migration/hermes/diagnose/diagnose.ts'
 import { isFault } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
 import { repairHermes } from '../../packages/server/src/migration/hermes/repair/repair.ts'
-import { bring } from './bring.ts'
-import { EmptyHome } from './empty-home.ts'
-import { hermesTip, isClosedToWriters } from './follow-rules.ts'
-import { Chance } from './random.ts'
+import { EmptyHome } from './homes/empty-home.ts'
+import { Chance } from './homes/random.ts'
+import { bring } from './judges/bring.ts'
+import { hermesTip, isClosedToWriters } from './judges/follow-rules.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-follow-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { judgeSeed } from './judge.ts'
+import { judgeSeed } from './judges/judge.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { judgeSeed } from './judge.ts'
+import { judgeSeed } from './judges/judge.ts'
 
 /**
  * `npm run doctor:fuzz [-- COUNT [FIRST]]`: examines generated homes of schemas 4 to 30, brings them

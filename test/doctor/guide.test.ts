@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { PROGRAM } from '../support/run-cli.ts'
-import { generateHome } from './generate.ts'
+import { generateHome } from './homes/generate.ts'
 
 const guide = readFileSync(
   join(import.meta.dirname, '../../docs/guides/moving-from-hermes.md'),

@@ -23,9 +23,9 @@ import { renderHtml } from '../../packages/server/src/migration/hermes/report/ht
 import { renderMarkdown } from '../../packages/server/src/migration/hermes/report/markdown.ts'
 import { renderText } from '../../packages/server/src/migration/hermes/report/text.ts'
 import { renderImport } from '../../packages/server/src/migration/import-text.ts'
-import { bring } from './bring.ts'
-import { generateHome } from './generate.ts'
-import { Chance } from './random.ts'
+import { generateHome } from './homes/generate.ts'
+import { Chance } from './homes/random.ts'
+import { bring } from './judges/bring.ts'
 
 /** Files that are not what they should be get a verdict: no crash, no write, no side file. */
 const folder = mkdtempSync(join(tmpdir(), 'throughline-hostile-'))

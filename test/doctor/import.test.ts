@@ -25,11 +25,11 @@ import {
 import { findByOldId } from '../../packages/server/src/migration/old-ids.ts'
 import { storedMessage } from '../../packages/server/src/migration/stored-message.ts'
 import { PROGRAM } from '../support/run-cli.ts'
-import { bring } from './bring.ts'
-import { columnsOf, nameOf } from './hermes-columns.ts'
-import { HermesModel, type NewRow, writeStore } from './hermes-model.ts'
-import { dumps } from './python-json.ts'
-import { unpackSample } from './sample-stores.ts'
+import { columnsOf, nameOf } from './homes/hermes-columns.ts'
+import { HermesModel, type NewRow, writeStore } from './homes/hermes-model.ts'
+import { dumps } from './homes/python-json.ts'
+import { unpackSample } from './homes/sample-stores.ts'
+import { bring } from './judges/bring.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-import-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -29,11 +29,11 @@ import { repairHermes } from '../../packages/server/src/migration/hermes/repair/
 import { renderRepair } from '../../packages/server/src/migration/hermes/report/repair-text.ts'
 import { importLogs } from '../../packages/server/src/migration/logs/import.ts'
 import { PROGRAM } from '../support/run-cli.ts'
-import { bring } from './bring.ts'
-import { generateHome } from './generate.ts'
-import { judgeRoundTrip } from './judge-export.ts'
-import { Chance } from './random.ts'
-import { SAMPLE_SCHEMAS, unpackSample } from './sample-stores.ts'
+import { generateHome } from './homes/generate.ts'
+import { Chance } from './homes/random.ts'
+import { SAMPLE_SCHEMAS, unpackSample } from './homes/sample-stores.ts'
+import { bring } from './judges/bring.ts'
+import { judgeRoundTrip } from './judges/judge-export.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-repair-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

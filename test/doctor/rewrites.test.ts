@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { diagnoseHermes } from '../../packages/server/src/migration/hermes/diagnose/diagnose.ts'
-import { HANDOFFS } from './conversations.ts'
-import { columnsOf, nameOf } from './hermes-columns.ts'
-import { HermesModel, writeStore } from './hermes-model.ts'
+import { HANDOFFS } from './homes/conversations.ts'
+import { columnsOf, nameOf } from './homes/hermes-columns.ts'
+import { HermesModel, writeStore } from './homes/hermes-model.ts'
 
 /** Six rows that a compaction deleted, after an undo had used up ten row numbers of the session. */
 const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-rewrites-'))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it, type TestContext } from 'vitest'
 import { diagnoseHermes } from '../../packages/server/src/migration/hermes/diagnose/diagnose.ts'
 import { isFault } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
-import { TAG_DRIFT_LOG, unpackSample } from './sample-stores.ts'
+import { TAG_DRIFT_LOG, unpackSample } from './homes/sample-stores.ts'
 
 /** What the sample stores hold, and the logs beside the project where they are: no more and no less. */
 const folder = mkdtempSync(join(tmpdir(), 'throughline-samples-'))

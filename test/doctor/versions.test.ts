@@ -7,10 +7,10 @@ import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { diagnoseHermes } from '../../packages/server/src/migration/hermes/diagnose/diagnose.ts'
 import { isFault } from '../../packages/server/src/migration/hermes/diagnose/diagnosis.ts'
 import { unaccounted } from '../../packages/server/src/migration/import-report.ts'
-import { bring } from './bring.ts'
-import { HANDOFFS } from './conversations.ts'
-import { columnsOf, nameOf } from './hermes-columns.ts'
-import { HermesModel, type NewRow, writeStore } from './hermes-model.ts'
+import { HANDOFFS } from './homes/conversations.ts'
+import { columnsOf, nameOf } from './homes/hermes-columns.ts'
+import { HermesModel, type NewRow, writeStore } from './homes/hermes-model.ts'
+import { bring } from './judges/bring.ts'
 
 /** What some versions of Hermes write, and the generator of homes does not. */
 const folder = mkdtempSync(join(tmpdir(), 'throughline-doctor-versions-'))

@@ -2,7 +2,7 @@ import { AuditLog } from '../../packages/core/src/audit/log/log.ts'
 import { type Clock, systemClock } from '../../packages/core/src/base/clock.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { openRuntime } from '../../packages/server/src/runtime/open-runtime.ts'
-import { agentOn, openBot } from './discord-place.ts'
+import { agentOn, openBot } from './discord/place.ts'
 
 /**
  * One bot of the channel drill, in a process of its own: an agent, its gateway and its audit log, on

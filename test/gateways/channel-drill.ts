@@ -12,8 +12,8 @@ import { type LocalRuntime, openRuntime } from '../../packages/server/src/runtim
 import { LOOP_RULE } from '../../packages/server/src/tools/send-message/loop.ts'
 import type { ChannelBot } from './channel-bot.ts'
 import { until } from './contract.ts'
-import { DiscordPlace, SUMMARIES } from './discord-place.ts'
-import type { ChannelRow, MessageRow, UserRow } from './discord-world.ts'
+import { DiscordPlace, SUMMARIES } from './discord/place.ts'
+import type { ChannelRow, MessageRow, UserRow } from './discord/world.ts'
 
 /**
  * `npm run drill:channel [-- --hours N]`: nine bots in one Discord channel, each in a process of its

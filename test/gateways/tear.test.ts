@@ -9,8 +9,8 @@ import type { RuntimeOptions } from '../../packages/server/src/runtime/open-runt
 import { processTool } from '../../packages/server/src/tools/process/process.ts'
 import { heldHandoffs } from '../support/held-handoffs.ts'
 import { type ChatPlace, until } from './contract.ts'
-import { openDiscordChat } from './discord-chat-place.ts'
-import { openTelegramPlace, SUMMARIES } from './telegram-place.ts'
+import { openDiscordChat } from './discord/chat-place.ts'
+import { openTelegramPlace, SUMMARIES } from './telegram/place.ts'
 
 /** The scenario of the report in which a message tore a summary, over each platform. */
 interface TornPlace extends ChatPlace {
