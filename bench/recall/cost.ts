@@ -4,6 +4,7 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import type { SessionId } from '../../packages/core/src/base/ids.ts'
+import { readRange } from '../../packages/core/src/session/context/source.ts'
 import type { AdoptedEntry } from '../../packages/core/src/store/adoption.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { searchedText, wordsIn } from '../../packages/core/src/store/search/words.ts'
@@ -78,10 +79,11 @@ async function oneSession(
   print('a search, 32 words', await costOf(store, id, asked.long))
   print('a search with 50 excerpts', await costOf(store, id, asked.short, 50))
   printSize(file)
+  const { tail = 0 } = (await store.findSession(id)) ?? {}
+  const stored = asked.isCompared ? await readRange(store, id, 0, tail) : []
   await store.close()
   if (!asked.isCompared) return
-  const bodies = entries.map(({ body }, at) => ({ number: at + 1, body: JSON.stringify(body) }))
-  const earlier = new EarlierSearch(bodies as never)
+  const earlier = new EarlierSearch(stored)
   const before = process.cpuUsage()
   for (const text of asked.short) earlier.find(text)
   print('before: ranking alone, up to 10 words', cpuSince(before) / asked.short.length)

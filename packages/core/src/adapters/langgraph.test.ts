@@ -46,7 +46,7 @@ describe('a checkpointer of LangGraph', () => {
     const other = graphWith(saver())
     expect(texts(await other.invoke(null, at('t')))).toEqual(['go', 'first', 'second after 2'])
     const { values } = await graphWith(saver()).getState(at('t'))
-    expect(texts(values as never)).toHaveLength(3)
+    expect(texts(values as typeof State.State)).toHaveLength(3)
     expect(await store.verify({})).toEqual([])
   })
 

@@ -1,4 +1,11 @@
-import { Agent, type AgentInputItem, type Model, Runner } from '@openai/agents'
+import {
+  Agent,
+  type AgentInputItem,
+  type AssistantMessageItem,
+  type Model,
+  Runner,
+  Usage,
+} from '@openai/agents'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openJournal } from '../agent/journal.ts'
 import type { Store } from '../store/contract.ts'
@@ -16,7 +23,7 @@ function open() {
 }
 
 const user = (content: string): AgentInputItem => ({ type: 'message', role: 'user', content })
-const said = (text: string): AgentInputItem => ({
+const said = (text: string): AssistantMessageItem => ({
   ...{ type: 'message', role: 'assistant', status: 'completed' },
   content: [{ type: 'output_text', text }],
 })
@@ -24,8 +31,8 @@ const said = (text: string): AgentInputItem => ({
 /** Answers with how many items it was given. */
 const counting: Model = {
   async getResponse({ input }) {
-    const output = [said(`I saw ${input.length}.`)] as never
-    const usage = { requests: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 } as never
+    const output = [said(`I saw ${input.length}.`)]
+    const usage = new Usage({ requests: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 })
     return { output, usage, responseId: 'r' }
   },
   getStreamedResponse() {
@@ -49,20 +56,20 @@ describe('a session of OpenAI Agents', () => {
 
   it('applies a transaction once, and changes nothing where it does not fit', async () => {
     const session = agentsSession(open().journal, 'ana')
-    const append = { type: 'append_items', items: [user('a'), user('b')] } as const
-    const apply = (operationId: string, transaction: never) =>
+    type Transaction = Parameters<typeof session.applyHistoryTransaction>[0]['transaction']
+    const append: Transaction = { type: 'append_items', items: [user('a'), user('b')] }
+    const apply = (operationId: string, transaction: Transaction) =>
       session.applyHistoryTransaction({ operationId, transaction })
-    await apply('o1', append as never)
-    await apply('o1', append as never)
+    await apply('o1', append)
+    await apply('o1', append)
     expect(await session.getItems()).toEqual([user('a'), user('b')])
-    await expect(apply('o1', { ...append, items: [user('c')] } as never)).rejects.toMatchObject({
+    await expect(apply('o1', { ...append, items: [user('c')] })).rejects.toMatchObject({
       code: 'operation-conflict',
     })
-    const replace = (from: string, to: string) =>
-      ({
-        type: 'replace_suffix',
-        ...{ expectedSuffix: [user(from)], replacement: [user(to)] },
-      }) as never
+    const replace = (from: string, to: string): Transaction => ({
+      type: 'replace_suffix',
+      ...{ expectedSuffix: [user(from)], replacement: [user(to)] },
+    })
     await apply('o2', replace('b', 'x'))
     await apply('o2', replace('b', 'x'))
     await expect(apply('o3', replace('b', 'y'))).rejects.toMatchObject({ code: 'suffix-mismatch' })

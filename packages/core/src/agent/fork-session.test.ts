@@ -15,8 +15,7 @@ async function open() {
     ...{ store, name: 'mine', format: openaiChat, contextWindow: 32_000, retry: { attempts: 1 } },
     step: ({ request }) => {
       requests.push(JSON.stringify(request))
-      const message = { role: 'assistant' as const, content: 'yes', refusal: null }
-      return { choices: [{ message, finish_reason: 'stop' as const }] } as never
+      return { role: 'assistant' as const, content: 'yes', refusal: null }
     },
   })
   opened.push(

@@ -22,7 +22,10 @@ import { StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
  */
 export const SQLITE_VERSION_MIN = '3.51.3'
 
-/** File systems whose locks cannot be relied on, by their statfs number. */
+/**
+ * File systems whose locks cannot be relied on, by the number that statfs(2) gives: those of Linux's
+ * `linux/magic.h`, and two that come with their own modules (Lustre, GPFS).
+ */
 const NETWORK_DRIVES: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -33,6 +36,8 @@ const NETWORK_DRIVES: ReadonlyMap<number, string> = new Map([
   [0x00c36400, 'Ceph'],
   [0x0bd00bd0, 'Lustre'],
   [0x5346414f, 'AFS'],
+  [0x6b414653, 'AFS'],
+  [0x564c, 'NCP'],
   [0x73757245, 'Coda'],
   [0x47504653, 'GPFS'],
 ])

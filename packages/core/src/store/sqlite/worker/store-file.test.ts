@@ -1,23 +1,43 @@
-import { expect, it } from 'vitest'
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
 import { isOldSqlite, networkDrive } from '../store-file.ts'
 
-/** The numbers of statfs(2). */
-it.each([
-  [0x6969, 'NFS'],
-  [0x517b, 'SMB'],
-  [0xff534d42, 'CIFS'],
-  [0xfe534d42, 'SMB2'],
-  [0x01021997, '9P'],
-  [0x65735546, 'FUSE'],
-  [0x00c36400, 'Ceph'],
-  [0x0bd00bd0, 'Lustre'],
-  [0x5346414f, 'AFS'],
-  [0x73757245, 'Coda'],
-  [0x47504653, 'GPFS'],
-  [0xef53, undefined],
-  [0x01021994, undefined],
-])('%i is %s', (type, name) => {
-  expect(networkDrive(type)).toBe(name)
+const HEADER = '/usr/include/linux/magic.h'
+
+describe('a network drive', () => {
+  /** The kernel's names of file systems that other machines hold. */
+  const NETWORK: Readonly<Record<string, string>> = {
+    NFS_SUPER_MAGIC: 'NFS',
+    SMB_SUPER_MAGIC: 'SMB',
+    CIFS_SUPER_MAGIC: 'CIFS',
+    SMB2_SUPER_MAGIC: 'SMB2',
+    V9FS_MAGIC: '9P',
+    FUSE_SUPER_MAGIC: 'FUSE',
+    CEPH_SUPER_MAGIC: 'Ceph',
+    AFS_SUPER_MAGIC: 'AFS',
+    AFS_FS_MAGIC: 'AFS',
+    CODA_SUPER_MAGIC: 'Coda',
+    NCP_SUPER_MAGIC: 'NCP',
+  }
+
+  it("has the number that Linux's own header gives it, and no other has", (ctx) => {
+    if (!existsSync(HEADER)) ctx.skip(`not run: there is no ${HEADER}`)
+    const defined = [
+      ...readFileSync(HEADER, 'utf8').matchAll(/^#define (\w+)\s+(0x[0-9a-fA-F]+)/gm),
+    ].map(([, name = '', number]) => [name, Number(number)] as const)
+    const names = defined.map(([name]) => name)
+    expect(names).toEqual(expect.arrayContaining(['EXT4_SUPER_MAGIC', 'TMPFS_MAGIC']))
+    // An older kernel lacks the newer ones.
+    expect(Object.keys(NETWORK).filter((name) => names.includes(name)).length).toBeGreaterThan(7)
+    const drives = defined.map(([name, number]) => [name, networkDrive(number)])
+    expect(drives).toEqual(defined.map(([name]) => [name, NETWORK[name]]))
+  })
+
+  it('of a module outside the kernel has the number of that module', () => {
+    // LL_SUPER_MAGIC of Lustre; GPFS writes its name.
+    expect(networkDrive(0x0bd0_0bd0)).toBe('Lustre')
+    expect(networkDrive(Buffer.from('GPFS').readUInt32BE())).toBe('GPFS')
+  })
 })
 
 it.each([
