@@ -15,7 +15,7 @@ import {
 } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { connectAdmin, newSchema, startPostgres, type TestServer } from '../support/postgres.ts'
-import { Wire } from '../support/wire.ts'
+import { Wire } from '../support/providers/wire.ts'
 import { dropSchemas, type PostgresBench, postgresBench } from './benches/postgres.ts'
 
 let server: TestServer | { readonly problem: string }

@@ -18,7 +18,7 @@ import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
 import { POSTGRES_TO_8 } from '../support/earlier-schemas.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
-import { Wire } from '../support/wire.ts'
+import { Wire } from '../support/providers/wire.ts'
 import { dropSchemas, type PostgresBench, postgresBench } from './benches/postgres.ts'
 
 let server: TestServer | { readonly problem: string }

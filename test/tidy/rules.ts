@@ -149,10 +149,7 @@ export function findUnresolvedLaws(tree: Tree): string[] {
 
 /** No folder is a heap. */
 export function findCrowdedFolders(sources: readonly Source[], rules: Architecture): string[] {
-  const folders = Map.groupBy(
-    sources.filter(({ path }) => folderOf(path) !== undefined),
-    ({ path }) => posix.dirname(path),
-  )
+  const folders = Map.groupBy(sources, ({ path }) => posix.dirname(path))
   return [...folders]
     .filter(([, files]) => files.length > rules.folderFilesMax)
     .map(

@@ -10,7 +10,7 @@ import {
   judgeGoogle,
   judgeResponses,
   judgeStrict,
-} from '../../support/provider-judge.ts'
+} from '../../support/providers/provider-judge.ts'
 
 const JUDGES: { readonly [dialect in Dialect]: (wire: ReturnType<typeof render>) => void } = {
   anthropic: judgeAnthropic,

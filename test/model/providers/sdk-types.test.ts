@@ -9,8 +9,8 @@ import {
   judgeChat,
   judgeGoogle,
   judgeResponses,
-} from '../../support/provider-judge.ts'
-import { judgeByTypes, type SentRequest } from '../../support/sdk-types.ts'
+} from '../../support/providers/provider-judge.ts'
+import { judgeByTypes, type SentRequest } from '../../support/providers/sdk-types.ts'
 import { event, hear, openBench, openCanned, user, within } from '../bench.ts'
 
 /** Requests as they go over the wire, held against the types of the providers' own packages. */

@@ -8,7 +8,7 @@ import {
   lifeOf,
   logFiles,
   logText,
-} from '../../../../test/support/audit-logs.ts'
+} from '../../../../test/support/audit/audit-logs.ts'
 import { auditLogs } from './audit.ts'
 import type { AuditLawName } from './laws/laws.ts'
 import { type NewAuditLine, parseLine } from './log/line.ts'

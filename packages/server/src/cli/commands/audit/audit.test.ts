@@ -16,8 +16,8 @@ import { AuditLog } from '#core/audit/log/log'
 import type { Store } from '#core/store/contract'
 import { newOperation, StoreFixture } from '#core/store/contract-suite/bench'
 import { openSqliteStore } from '#core/store/sqlite/open'
-import { lifeOf, logFiles, logText } from '../../../../../../test/support/audit-logs.ts'
-import { auditedStore } from '../../../../../../test/support/audited.ts'
+import { lifeOf, logFiles, logText } from '../../../../../../test/support/audit/audit-logs.ts'
+import { auditedStore } from '../../../../../../test/support/audit/audited.ts'
 import { runCli } from '../../../../../../test/support/run-cli.ts'
 
 const clock = { now: () => 1_800_000_000_000 }

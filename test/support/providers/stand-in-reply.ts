@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
-import type { JsonObject } from '../../packages/core/src/base/json.ts'
+import type { JsonObject } from '../../../packages/core/src/base/json.ts'
 import type {
   Answer,
   Ask,
   Frame,
   Protocol,
   StandInReply,
-} from '../../packages/server/src/proof/stand-in/protocols/protocol.ts'
+} from '../../../packages/server/src/proof/stand-in/protocols/protocol.ts'
 
 /** Replies of the stand-in, and the events of their streams. */
 

@@ -1,13 +1,13 @@
-import { Prover } from '../../packages/core/src/audit/laws/prover.ts'
-import type { NewAuditLine } from '../../packages/core/src/audit/log/line.ts'
-import type { AuditWriter } from '../../packages/core/src/audit/log/log.ts'
-import { EvidenceCheck } from '../../packages/core/src/audit/store-evidence.ts'
-import { memoryReads } from '../../packages/core/src/store/memory/reads.ts'
-import type { MemoryTables } from '../../packages/core/src/store/memory/tables.ts'
-import type { Rows } from '../../packages/core/src/store/rules/ruling.ts'
-import { auditedIntake } from '../../packages/server/src/runtime/store-layers/audited-intake.ts'
-import type { Composition } from '../simulation/composition.ts'
-import { runSeed } from '../simulation/run.ts'
+import { Prover } from '../../../packages/core/src/audit/laws/prover.ts'
+import type { NewAuditLine } from '../../../packages/core/src/audit/log/line.ts'
+import type { AuditWriter } from '../../../packages/core/src/audit/log/log.ts'
+import { EvidenceCheck } from '../../../packages/core/src/audit/store-evidence.ts'
+import { memoryReads } from '../../../packages/core/src/store/memory/reads.ts'
+import type { MemoryTables } from '../../../packages/core/src/store/memory/tables.ts'
+import type { Rows } from '../../../packages/core/src/store/rules/ruling.ts'
+import { auditedIntake } from '../../../packages/server/src/runtime/store-layers/audited-intake.ts'
+import type { Composition } from '../../simulation/composition.ts'
+import { runSeed } from '../../simulation/run.ts'
 
 /** Runs one seed with a log for every life of every process, and judges the logs. */
 export async function auditSeed(seed: number, composition: Composition): Promise<Prover> {

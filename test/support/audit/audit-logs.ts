@@ -1,14 +1,14 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AuditReport, auditLogs } from '../../packages/core/src/audit/audit.ts'
-import type { AuditLawName } from '../../packages/core/src/audit/laws/laws.ts'
+import { type AuditReport, auditLogs } from '../../../packages/core/src/audit/audit.ts'
+import type { AuditLawName } from '../../../packages/core/src/audit/laws/laws.ts'
 import {
   firstLineHash,
   type NewAuditLine,
   writeLine,
-} from '../../packages/core/src/audit/log/line.ts'
-import type { StoreEvidence } from '../../packages/core/src/audit/store-evidence.ts'
+} from '../../../packages/core/src/audit/log/line.ts'
+import type { StoreEvidence } from '../../../packages/core/src/audit/store-evidence.ts'
 
 /** A log as a process with a clock of its own would have written it. */
 export function logText(
