@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
  * becomes a literal of its type, and the compiler says which one does not fit, by a missing field, a
  * wrong value or a field that the type does not have.
  */
-const ROOT = resolve(import.meta.dirname, '../..')
+const ROOT = resolve(import.meta.dirname, '../../..')
 
 const TYPES = {
   'openai-chat': [
