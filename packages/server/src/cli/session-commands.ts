@@ -10,6 +10,7 @@ export const SESSION_COMMANDS: Readonly<Record<'talk' | 'look' | 'keep', Command
     chat: async () => (await import('./commands/chat/chat.ts')).chatCommand(),
     send: async () => (await import('./commands/send/send.ts')).sendCommand(),
     mcp: async () => (await import('./commands/mcp/mcp.ts')).mcpCommand(),
+    demo: async () => (await import('./commands/demo/demo.ts')).demoCommand(),
   },
   look: {
     sessions: async () => (await import('./commands/sessions/sessions.ts')).sessionsCommand(),

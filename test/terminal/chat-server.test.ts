@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
-import { closePanes, hasTmux, openPane } from '../support/tmux.ts'
-import { type CliPlace, cliPlace } from './cli-place.ts'
+import { type CliPlace, cliPlace } from '../product/cli-place.ts'
+import { closePanes, hasTmux, openPane } from './tmux.ts'
 
 /** A chat beside a server of the same store: the server runs the agent. */
 
@@ -58,7 +58,6 @@ describe.skipIf(!hasTmux)('chat on a terminal beside a server', () => {
     await chat.shows(/I am the stand-in model.*ready ──/s)
     chat.keys('slowly: What was the code word?', 'Enter')
     await chat.shows(/What was the code word\?.*\nmain\nI am the stand-in/s)
-    expect(chat.screen()).not.toMatch(/I found this/)
     first.child.kill('SIGKILL')
     await chat.shows(/The answer was interrupted/)
     await chat.shows(/The server stopped/)

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { SOURCE_PROGRAM } from './run-cli.ts'
+import { SOURCE_PROGRAM } from '../support/run-cli.ts'
 
 /** The command in a real terminal, as a person sees and uses it. */
 export interface TmuxPane {

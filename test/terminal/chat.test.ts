@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closePanes, hasTmux, openPane } from '../support/tmux.ts'
-import { type CliPlace, cliPlace } from './cli-place.ts'
+import { type CliPlace, cliPlace } from '../product/cli-place.ts'
+import { closePanes, hasTmux, openPane } from './tmux.ts'
 
 /** A chat as a person has it, in a real terminal. */
 

@@ -11,7 +11,7 @@ import {
   prepareAnnouncement,
   removeDeadServers,
 } from '../../packages/server/src/host/served-store.ts'
-import { openPlace, type Place } from './http-place.ts'
+import { openPlace, type Place } from '../product/http-place.ts'
 
 let folder: string
 let place: Place

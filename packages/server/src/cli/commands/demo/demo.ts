@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { sessionId } from '#core/base/ids'
+import { FailedError } from '../../../host/errors.ts'
+import { onEndSignal, signalExitCode } from '../../../host/platform.ts'
+import { EXIT } from '../../exit.ts'
+import { withHelp } from '../../help.ts'
+import { ServerRequests } from '../../server-client/requests.ts'
+import { openServerRuntime } from '../../server-client/server-runtime.ts'
+import { ServerSession } from '../../server-client/server-session.ts'
+import { paintOn } from '../../terminal/colours.ts'
+import { startDemoServer } from './demo-server.ts'
+import { Tour } from './tour.ts'
+
+export function demoCommand(): Command {
+  const command = new Command('demo')
+    .summary('a tour of two minutes: compaction, a killed server, recall, undo')
+    .description(
+      'Shows what Throughline is for: a long conversation is compacted without a pause, the server ' +
+        'is killed in the middle of an answer and continues, a compacted fact is recalled, and the ' +
+        'compaction is undone. It starts a server of its own with the stand-in model and a store ' +
+        'in a temporary folder, which it removes at the end. It needs no key.',
+    )
+    .option('--fast', 'without pauses for reading')
+    .action(async (flags: { readonly fast?: true }) => {
+      process.exitCode = await runDemo(flags.fast ? 0 : 1)
+    })
+  return withHelp(command, {
+    codes: [
+      [EXIT.done, 'the tour is over'],
+      [EXIT.failed, 'a part of it did not happen'],
+    ],
+    examples: ['throughline demo', 'throughline demo --fast'],
+  })
+}
+
+/** Early enough that the whole conversation still fits when the compaction is undone. */
+const CONFIG = `agents: {main: {model: {windowTokens: 32000}}}
+compaction: {softShare: 0.6}
+`
+
+async function runDemo(pace: number): Promise<number> {
+  if (process.platform === 'win32') throw new FailedError('The tour needs Unix domain sockets.')
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-demo-'))
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', removeFolder)
+  const unlisten = onEndSignal((signal) => process.exit(signalExitCode(signal)))
+  const store = join(folder, 'demo.db')
+  writeFileSync(`${store}.yaml`, CONFIG)
+  const requests = new ServerRequests(store)
+  const server = await startDemoServer(store, { port: '0' })
+  const paint = paintOn(process.stdout)
+  const write = (text: string) => void process.stdout.write(text)
+  write(`The page of this server: ${paint('bold', server.url)}\n`)
+  try {
+    const runtime = await openServerRuntime(requests)
+    await runtime.createSession({ agent: 'main', id: 'tour' })
+    const session = new ServerSession(sessionId('tour'), requests)
+    await new Tour({ store, server, requests, session, pace, paint, write }).run()
+  } finally {
+    requests.giveUp()
+    await server.kill()
+    removeFolder()
+    unlisten()
+  }
+  write('\nThat is all. `throughline serve` and `throughline chat` start your own.\n')
+  return EXIT.done
+}
