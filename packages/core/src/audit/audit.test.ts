@@ -10,7 +10,7 @@ import {
   logText,
 } from '../../../../test/support/audit/audit-logs.ts'
 import { auditLogs } from './audit.ts'
-import type { AuditLawName } from './laws/laws.ts'
+import { type AuditLawName, WAIT_CONFIGURED } from './laws/laws.ts'
 import { type NewAuditLine, parseLine } from './log/line.ts'
 
 const whole = logText(lifeOf('agent-7'))
@@ -98,6 +98,28 @@ describe('auditLogs', () => {
     expect(await brokenBy(told(shown(23, cut)))).toEqual(['unanswered'])
     // A line without ranges tells nothing, and nothing is held against it.
     expect(await brokenBy(told(shown(23, {})))).toEqual([])
+  })
+
+  it('sees a turn that waits for a model, unless the operator configured it [I35]', async () => {
+    const sessionId = 'agent-7'
+    const operation = { sessionId, fence: 1, base: 0, operationId: 'op-1' }
+    const started = (facts: object) =>
+      logText([
+        { kind: 'session created', sessionId, operationId: 'new', entry: 0, reason: 'created' },
+        { kind: 'lease acquired', sessionId, entry: 0, base: 0, fence: 1 },
+        { kind: 'compaction started', ...operation, entry: 22, ...facts },
+        { kind: 'compaction committed', ...operation, entry: 23 },
+        { kind: 'lease lost', sessionId, fence: 1, reason: 'released' },
+      ] as unknown as NewAuditLine[])
+    const reason = 'the next step does not fit'
+    for (const trigger of ['preflight', 'reactive']) {
+      expect(await brokenBy(started({ trigger, by: 'model', reason }))).toEqual(['prompt'])
+      expect(await brokenBy(started({ trigger, by: 'digest', reason }))).toEqual([])
+      expect(await brokenBy(started({ trigger, by: 'model', reason: WAIT_CONFIGURED }))).toEqual([])
+      // Lines of earlier versions do not say who wrote.
+      expect(await brokenBy(started({ trigger, reason }))).toEqual([])
+    }
+    expect(await brokenBy(started({ trigger: 'background', by: 'model', reason }))).toEqual([])
   })
 
   it('sees a compaction that writes over what another one made', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { compactionRewritesTranscript } from '../../../../test/mutants/compaction/compaction-rewrites-transcript.ts'
 import { coversUnseenInput } from '../../../../test/mutants/compaction/covers-unseen-input.ts'
 import { newIdOnCompaction } from '../../../../test/mutants/compaction/new-id-on-compaction.ts'
+import { turnWaitsForModel } from '../../../../test/mutants/compaction/turn-waits-for-model.ts'
 import { unansweredRequestsCompacted } from '../../../../test/mutants/compaction/unanswered-requests-compacted.ts'
 import { bufferTruncated } from '../../../../test/mutants/mailbox/buffer-truncated.ts'
 import { operationNotAbandoned } from '../../../../test/mutants/ownership/operation-not-abandoned.ts'
@@ -121,6 +122,7 @@ describe('SessionTrail', () => {
     [auditInSecondTransaction, 'store-operations'],
     [operationNotAbandoned, 'store-operations'],
     [unansweredRequestsCompacted, 'unanswered'],
+    [turnWaitsForModel, 'prompt'],
   ] as const)('makes logs that show $name: %s', async (mutant, law) => {
     // The simulation's own laws would stop the run at once; here only the logs are to tell.
     const silence = vi.spyOn(World.prototype, 'violate').mockImplementation(() => {})

@@ -35,6 +35,7 @@ export interface OperationFacts {
   readonly fence: number
   readonly base: number
   readonly trigger: string
+  readonly by: string
   readonly reason: string
   readonly state: 'running' | 'committed' | 'failed' | 'superseded' | 'abandoned'
   readonly result: JsonObject
@@ -188,6 +189,7 @@ export class SessionTrail {
       entry: session.tail,
       mailbox: mailRange(Math.min(...numbers), Math.max(...numbers)),
       trigger: row.trigger,
+      by: row.by,
       tokensBefore: context?.tokens,
       reason: row.reason,
     })

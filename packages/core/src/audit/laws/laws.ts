@@ -53,6 +53,11 @@ export const AUDIT_LAWS = {
     advice:
       'A compaction removed an unanswered message from the context, or shortened it. Send it again, and report it.',
   },
+  prompt: {
+    title: 'A turn waits for a model’s summary only where the operator configured it',
+    contract: ['I35'],
+    advice: 'A turn waited for a model before its step, not for our own work. Report it.',
+  },
   fences: {
     title: 'Fences only rise, and each has one holder',
     contract: ['I7', 'I8'],
@@ -85,6 +90,9 @@ export const AUDIT_LAWS = {
     advice: 'Entries are damaged or missing at the named place. Do not write to this store.',
   },
 } as const
+
+/** The reason of a compaction that a turn waits for although a model writes it. */
+export const WAIT_CONFIGURED = 'the next step does not fit; waiting for a model is configured'
 
 export type AuditLawName = keyof typeof AUDIT_LAWS
 export const LOG_LAWS = Object.keys(AUDIT_LAWS).filter(

@@ -1,6 +1,6 @@
 import type { AuditLine, MailRange } from '../log/line.ts'
 import { judgeDelivery } from './delivery.ts'
-import { AuditFindings, type AuditLawName, type Mark } from './laws.ts'
+import { AuditFindings, type AuditLawName, type Mark, WAIT_CONFIGURED } from './laws.ts'
 import { SessionRecord } from './session-record.ts'
 import { type ReadLine, Span, sizeOf, type TurnMark } from './span.ts'
 
@@ -192,6 +192,7 @@ export class Prover {
       this.#broken('identity', operation.sessionId, problem, ...(known ? [known] : []), mark)
     }
     const isStart = line.kind === 'compaction started'
+    if (isStart) this.#judgeWait(line, mark)
     const before = isStart ? operation.started : operation.ended
     if (before !== null) {
       const problem = isStart ? `${id} started twice` : `${id} ended twice`
@@ -202,6 +203,13 @@ export class Prover {
       operation.end = line.kind.slice('compaction '.length)
       if (line.kind === 'compaction committed') operation.entry = line.entry ?? null
     }
+  }
+
+  /** Lines of earlier versions do not say who writes, and nothing is held against them. */
+  #judgeWait({ sessionId, operationId, trigger, by, reason }: AuditLine, mark: Mark): void {
+    const isWaitedFor = trigger === 'preflight' || trigger === 'reactive'
+    if (!isWaitedFor || by === undefined || by === 'digest' || reason === WAIT_CONFIGURED) return
+    this.#broken('prompt', sessionId, `a turn waited for the model of ${operationId}`, mark)
   }
 
   #judgeOperation(id: string, operation: AuditedOperation, findings: AuditFindings): void {

@@ -30,6 +30,7 @@ export const AUDIT_FIELDS = {
   base: 'the newest entry that changed the base of the context',
   fence: 'the acquisition of the session under which it happened',
   trigger: 'why a compaction started: `manual`, `preflight`, `background`, `reactive`, `idle`',
+  by: 'who writes its handoff: `digest`, `model`, or `rewrite` for a model that replaces a digest',
   tokensBefore: 'size of the context before a compaction',
   tokensAfter: 'size of the context after a compaction',
   messagesBefore: 'how many messages the context held word for word before a compaction',
@@ -134,6 +135,7 @@ export interface AuditFacts {
   readonly base?: number | undefined
   readonly fence?: number | undefined
   readonly trigger?: string | undefined
+  readonly by?: string | undefined
   readonly tokensBefore?: number | undefined
   readonly tokensAfter?: number | undefined
   readonly messagesBefore?: number | undefined
@@ -247,6 +249,7 @@ function serialise(line: AuditLine): string {
     base: counted(line.base),
     fence: counted(line.fence),
     trigger: line.trigger === undefined ? undefined : clip(line.trigger, ID_LENGTH_MAX),
+    by: line.by === undefined ? undefined : clip(line.by, ID_LENGTH_MAX),
     tokensBefore: counted(line.tokensBefore),
     tokensAfter: counted(line.tokensAfter),
     messagesBefore: counted(line.messagesBefore),
@@ -292,7 +295,15 @@ function clip(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length)
 }
 
-const TEXTS: readonly string[] = ['log', 'time', 'sessionId', 'operationId', 'trigger', 'reason']
+const TEXTS: readonly string[] = [
+  'log',
+  'time',
+  'sessionId',
+  'operationId',
+  'trigger',
+  'by',
+  'reason',
+]
 const COUNTS: readonly string[] = [
   'v',
   'line',

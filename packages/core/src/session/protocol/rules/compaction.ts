@@ -1,3 +1,4 @@
+import { WAIT_CONFIGURED } from '../../../audit/laws/laws.ts'
 import type { EntryNumber, MailNumber } from '../../../base/ids.ts'
 import { isObject, type JsonValue } from '../../../base/json.ts'
 import type { Trigger } from '../../../compaction/plan/plan.ts'
@@ -281,7 +282,10 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
   const hasFailed = failed.some(({ by }) => by === 'model')
   const by =
     waits && !hasFailed && mayAsk(state, view, decisions).kind === 'yes' ? 'model' : 'digest'
-  return claim(state, { by, trigger, covers, reason: 'the next step does not fit' })
+  // From the settings themselves, so that the audit sees a turn that waits without being told to.
+  const isConfigured = by === 'model' && settings.atHardLimit === 'wait'
+  const reason = isConfigured ? WAIT_CONFIGURED : 'the next step does not fit'
+  return claim(state, { by, trigger, covers, reason })
 }
 
 /** A digest fails when there is too little to gain; trying for ever would not make it more. */

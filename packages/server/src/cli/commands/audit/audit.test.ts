@@ -39,10 +39,11 @@ describe('throughline audit', () => {
       ✓ A compaction starts from the newest base (I7, I9)
       ✓ Acknowledged messages reach the next turn, in order, once (I2, I3, I10)
       ✓ A message stays whole in every context until a turn that had it has ended (I34)
+      ✓ A turn waits for a model’s summary only where the operator configured it (I35)
       ✓ Fences only rise, and each has one holder (I7, I8)
       ✓ Entry numbers only rise, and none occurs twice (I2, I19)
 
-      All 11 laws hold.
+      All 12 laws hold.
       "
     `)
   })
@@ -56,7 +57,7 @@ describe('throughline audit', () => {
     expect(stdout).toContain(`${path}:7  {"v":1,`)
     expect(stdout).toContain(`${path}:10  {"v":1,`)
     expect(stdout).toContain('What to do: ')
-    expect(stdout).toContain('3 of 11 laws broken.')
+    expect(stdout).toContain('3 of 12 laws broken.')
     expect(stdout).not.toContain('\u001b')
   })
 
@@ -141,7 +142,7 @@ describe('throughline audit --store', () => {
     const before = readdirSync(folder).sort()
     const { exitCode, stdout, stderr } = await runCli(['audit', log.path, '--store', path])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
-    expect(stdout).toContain('All 15 laws hold.')
+    expect(stdout).toContain('All 16 laws hold.')
     expect(readdirSync(folder).filter((name) => !/-(?:wal|shm)$/.test(name))).toEqual(
       before.filter((name) => !/-(?:wal|shm)$/.test(name)),
     )
@@ -169,7 +170,7 @@ describe('throughline audit --store', () => {
       const { exitCode, stdout, stderr } = await runCli(args, { cwd: home })
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.any(String) })
       expect(stderr).toMatch(/^Auditing 1 log in .*audit against .*throughline\.db\.$/m)
-      expect(stdout).toContain('All 15 laws hold.')
+      expect(stdout).toContain('All 16 laws hold.')
     }
     rmSync(home, { recursive: true, force: true })
   })
@@ -185,7 +186,7 @@ describe('throughline audit --store', () => {
     writeFileSync(join(home, 'audit', 'audit-0a.jsonl'), logText(lifeOf('agent-9')))
     const { stdout, stderr } = await runCli(['audit', '--store', join(home, 'store.db')])
     expect(stderr).toMatch(/And 1 log of an earlier version in .*audit\./)
-    expect(stdout).toContain('All 15 laws hold.')
+    expect(stdout).toContain('All 16 laws hold.')
     rmSync(home, { recursive: true, force: true })
   })
 
