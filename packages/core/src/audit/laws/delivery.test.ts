@@ -85,6 +85,18 @@ describe('delivery', () => {
     expect(judge(clean).broken).toEqual(passed)
   })
 
+  it('is not open where a later holder delivered an earlier message', () => {
+    const lines = [
+      ...[...START, admitted(1, 3), next(2), delivered(3, 1, other)],
+      released(2, 'released', { log: 'b' }),
+      acquired(3, 3, { log: 'c' }),
+      delivered(4, 3, { log: 'c', fence: 3 }),
+    ]
+    expect(judge(lines).broken).toEqual([
+      'delivery: message 2 (user) was passed over: 3 was delivered []',
+    ])
+  })
+
   it('counts what waits behind the last that was delivered', () => {
     const waiting = (...lines: readonly Told[]) => judge([...START, ...lines]).figures.waiting
     expect(waiting(admitted(1, 3))).toBe(3)

@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
+import type { Message } from '#core/message/message'
+import type { RuntimeEvent } from '#core/session/events/runtime-event'
+import { assistant, user } from '../../../../../test/support/builders.ts'
 import type { Session } from '../../runtime/runtime.ts'
 import { AnswerDisplay } from './answers.ts'
 
@@ -12,4 +15,89 @@ it('the terminal shows the warning that a compaction carries, and none without [
     await answers.show({ ...stored, cursor: 1, kind: 'compaction committed', facts })
   }
   expect(said.filter((text) => text.includes('2 times'))).toEqual(['(Compacted 2 times.)'])
+})
+
+describe('the answers of a session on a terminal', () => {
+  type Live = Extract<RuntimeEvent, { type: 'live' }>
+  type Stored = Extract<RuntimeEvent, { type: 'stored' }>
+  const id = sessionId('s')
+  const place = { type: 'live', sessionId: id, turn: 3, step: 7 } as const
+  const stored = (kind: Stored['kind'], facts: Stored['facts'] = {}): Stored => ({
+    ...{ type: 'stored', at: 0, cursor: 1, sessionId: id, operationId: 'o', kind, facts },
+  })
+  const committed = stored('step committed', { turn: 3, upto: 7, entry: 8 })
+
+  /** What a screen shows: pieces as they are, `|` at the end of an answer, lines in brackets. */
+  async function shown(
+    events: readonly RuntimeEvent[],
+    message: Message = assistant('From the store.'),
+  ) {
+    const screen: string[] = []
+    const reads: unknown[] = []
+    const session = {
+      transcript: (query: unknown) => {
+        reads.push(query)
+        return Promise.resolve([{ message }])
+      },
+    } as unknown as Session
+    const answers = new AnswerDisplay(session, {
+      stream: (text) => void screen.push(text),
+      endAnswer: () => void screen.push('|'),
+      say: (text) => void screen.push(`[${text}]`),
+    })
+    for (const event of events) await answers.show(event)
+    return { screen: screen.join(''), reads }
+  }
+
+  const delta = (text: string, over: Partial<Live> = {}): Live =>
+    ({ ...place, kind: 'delta', text, ...over }) as Live
+
+  it('come in pieces, and are not read again', async () => {
+    const { screen, reads } = await shown([delta('On'), delta('e.'), committed])
+    expect([screen, reads]).toEqual(['One.|', []])
+  })
+
+  it('are read from the transcript where another process ran the turn', async () => {
+    const { screen, reads } = await shown([committed])
+    expect([screen, reads]).toEqual(['From the store.|', [{ from: 8, to: 8 }]])
+    expect((await shown([delta('x', { step: 6 }), committed])).screen).toBe('xFrom the store.|')
+    expect((await shown([delta('x', { turn: 2 }), committed])).screen).toBe('xFrom the store.|')
+    expect((await shown([delta('x'), committed, committed])).screen).toBe('x|From the store.|')
+    expect((await shown([committed], user('Not an answer.'))).screen).toBe('|')
+  })
+
+  it('are withdrawn when an attempt is interrupted, once', async () => {
+    const gone = { ...place, kind: 'void' } as Live
+    const again = '|[(The answer was interrupted and starts again.)]'
+    expect((await shown([delta('On'), gone, gone])).screen).toBe(`On${again}`)
+    expect((await shown([gone])).screen).toBe('')
+    expect((await shown([delta('On'), gone, committed])).screen).toBe(`On${again}From the store.|`)
+  })
+
+  it('name the tools that are used, and no thoughts', async () => {
+    const call = { ...place, kind: 'call', tool: 'find' } as Live
+    const thought = { ...place, kind: 'reasoning', text: 'Hmm.' } as Live
+    expect((await shown([delta('Wait.'), thought, call])).screen).toBe('Wait.|[(uses find)]')
+  })
+
+  it.each<[Stored, string]>([
+    [stored('turn ended', { ended: 'answered' }), ''],
+    [stored('turn ended', { ended: 'stopped' }), '[(stopped)]'],
+    [
+      stored('turn ended', { ended: 'failed' }),
+      '[(The turn failed; send the message again to retry.)]',
+    ],
+    [
+      stored('compaction committed'),
+      '[(Compacted: a handoff now replaces the older part of the conversation.)]',
+    ],
+    [
+      stored('compaction failed'),
+      '[(The compaction failed and will be retried; nothing changed.)]',
+    ],
+    [stored('session deleted'), '[(This session was purged.)]'],
+    [stored('compaction started'), ''],
+  ])('say how it went: %#', async (event, text) => {
+    expect((await shown([event])).screen).toBe(text)
+  })
 })
