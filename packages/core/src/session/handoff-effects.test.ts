@@ -216,6 +216,7 @@ describe('replaceHandoff', () => {
     expect(request).toEqual({
       ...{ agent: session.agent, focus: null, limits: session.limits, settings: SETTINGS },
       ...{ messages: expect.any(Array), cut: expect.any(Number), open: expect.any(Array) },
+      entries: [[1], [2], [4], [5], [8], [11], [12], [14], [15]],
     })
   })
 
