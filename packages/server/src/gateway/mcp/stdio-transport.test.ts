@@ -1,6 +1,8 @@
+import { PassThrough, Writable } from 'node:stream'
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { appendInput, MCP_LINE_BYTES_MAX } from './answers.ts'
-import { BoundedLines, requestId } from './stdio-transport.ts'
+import { BoundedLines, requestId, StdioTransport } from './stdio-transport.ts'
 
 describe('lines of the protocol', () => {
   it.each([1, 3, 7, 1_000])('come out the same in chunks of %i bytes', (size) => {
@@ -40,5 +42,110 @@ describe('lines of the protocol', () => {
     expect(Buffer.byteLength(JSON.stringify(input)) + 10_000).toBeLessThan(MCP_LINE_BYTES_MAX)
     const more = [...messages.slice(1), { ...messages[0], text: `${text}x` }]
     expect(appendInput.safeParse({ ...input, messages: more }).success).toBe(false)
+  })
+})
+
+describe('the transport over a pair of streams', () => {
+  async function open(output: Writable = new PassThrough()) {
+    const input = new PassThrough()
+    const transport = new StdioTransport(input, output)
+    const [received, errors]: [JSONRPCMessage[], string[]] = [[], []]
+    let closings = 0
+    transport.onmessage = (message) => void received.push(message)
+    transport.onerror = (error) => void errors.push(error.message)
+    transport.onclose = () => {
+      closings += 1
+    }
+    await transport.start()
+    const answers = () => {
+      const written = output instanceof PassThrough ? String(output.read() ?? '') : ''
+      return written
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as unknown)
+    }
+    return { input, transport, received, errors, answers, closings: () => closings }
+  }
+
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' } as const
+
+  it('receives every message of a line and passes over empty lines', async () => {
+    const { input, received, answers, errors } = await open()
+    input.emit('data', Buffer.from(`\n  \r\n${JSON.stringify(ping)}\n${JSON.stringify(ping)}\n`))
+    expect([received, answers(), errors]).toEqual([[ping, ping], [], []])
+  })
+
+  it.each([
+    ['{"jsonrpc":', -32_700, 'The line is not JSON.'],
+    ['{"id":1}', -32_600, 'The line is not a message of JSON-RPC 2.0.'],
+    ['null', -32_600, 'The line is not a message of JSON-RPC 2.0.'],
+  ])('refuses %s and goes on', async (line, code, message) => {
+    const { input, received, answers, errors } = await open()
+    input.emit('data', Buffer.from(`${line}\n${JSON.stringify(ping)}\n`))
+    expect(answers()).toEqual([{ jsonrpc: '2.0', id: null, error: { code, message } }])
+    expect([received, errors]).toEqual([[ping], [message]])
+  })
+
+  it('refuses a line beyond the limit under its id, and goes on', async () => {
+    const { input, received, answers } = await open()
+    input.emit('data', Buffer.from('{"jsonrpc":"2.0","id":7,"method":"x","params":"'))
+    const chunk = Buffer.alloc(8 * 1024 * 1024, 'x')
+    for (let sent = 0; sent <= MCP_LINE_BYTES_MAX; sent += chunk.length) input.emit('data', chunk)
+    input.emit('data', Buffer.from(`"}\n${JSON.stringify(ping)}\n`))
+    const message = `The message exceeds the limit of ${MCP_LINE_BYTES_MAX} bytes; send less at once.`
+    expect(answers()).toEqual([{ jsonrpc: '2.0', id: 7, error: { code: -32_600, message } }])
+    expect(received).toEqual([ping])
+  })
+
+  it('writes one message a line', async () => {
+    const { transport, answers } = await open()
+    await transport.send(ping)
+    await transport.send({ jsonrpc: '2.0', id: 1, result: {} })
+    expect(answers()).toEqual([ping, { jsonrpc: '2.0', id: 1, result: {} }])
+  })
+
+  it.each(['drain', 'error', 'close'])('waits for a full output until its %s', async (event) => {
+    const output = new Writable({ highWaterMark: 1, write: () => undefined })
+    const { transport } = await open(output)
+    let isSent = false
+    const sent = transport.send(ping).then(() => {
+      isSent = true
+    })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(isSent).toBe(false)
+    output.emit(event, new Error('gone'))
+    await sent
+    const names = ['drain', 'error', 'close'] as const
+    expect(names.map((name) => output.listenerCount(name))).toEqual([0, 1, 0])
+  })
+
+  it('reports faults of both streams, until it is closed', async () => {
+    const output = new PassThrough()
+    const { input, transport, errors } = await open(output)
+    input.emit('error', new Error('in'))
+    output.emit('error', new Error('out'))
+    await transport.close()
+    input.emit('error', new Error('late'))
+    expect(errors).toEqual(['in', 'out'])
+  })
+
+  it('closes once, reads nothing more and sends nothing', async () => {
+    const { input, transport, received, closings } = await open()
+    await transport.close()
+    await transport.close()
+    expect([closings(), input.listenerCount('data')]).toEqual([1, 0])
+    input.emit('data', Buffer.from(`${JSON.stringify(ping)}\n`))
+    expect(received).toEqual([])
+    await expect(transport.send(ping)).rejects.toThrow('The connection is closed.')
+  })
+
+  it('reads no further line of a chunk once a message closed it', async () => {
+    const { input, transport, received } = await open()
+    transport.onmessage = (message) => {
+      received.push(message)
+      void transport.close()
+    }
+    input.emit('data', Buffer.from(`${JSON.stringify(ping)}\n${JSON.stringify(ping)}\n`))
+    expect(received).toHaveLength(1)
   })
 })
