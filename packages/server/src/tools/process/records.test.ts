@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runnerId } from '#core/base/ids'
+import { mailNumber, runnerId, sessionId } from '#core/base/ids'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { FakeClock } from '../../../../../test/model/fake-clock.ts'
@@ -55,5 +55,79 @@ describe('the record of a program on another host', () => {
     expect(await records.reportLost()).toEqual([])
     await clock.pass(60_000)
     expect(await records.reportLost()).toEqual([fixture.id])
+  })
+})
+
+describe('the records of programs', () => {
+  async function open() {
+    const store = openMemoryStore()
+    const fixture = await StoreFixture.open(store)
+    const clock = new FakeClock()
+    const fired: string[] = []
+    const beforeFire = async (id: string) => void fired.push(id)
+    const records = new ProgramRecords({ store, clock, countTokens: () => 1, beforeFire })
+    const program = (key: string) => ({
+      ...{ id: programId({ key }), sessionId: fixture.id, title: `title ${key}` },
+    })
+    return { store, fixture, clock, records, program, fired }
+  }
+
+  it('tell of each program what became of it', async () => {
+    const { records, program, fixture } = await open()
+    const [running, stopped, ended] = [program('a'), program('b'), program('c')]
+    for (const each of [running, stopped, ended]) expect(await records.open(each)).toBeNull()
+    await records.cancel(stopped)
+    expect(await records.report(ended, `It ended.\n${'x'.repeat(300)}`)).toBe(true)
+    const told = new Map((await records.list(fixture.id)).map(({ id, text }) => [id, text]))
+    expect(told.get(running.id)).toBe(
+      `${running.id} (title a) was started by another process of the server`,
+    )
+    expect(told.get(stopped.id)).toBe(`${stopped.id} (title b) was stopped`)
+    expect(told.get(ended.id)).toMatch(/^It ended\. x+…$/)
+    expect(told.get(ended.id)?.length).toBeLessThanOrEqual(200)
+    expect(told.size).toBe(3)
+  })
+
+  it('list the twenty newest, the newest last, and no reminder', async () => {
+    const { store, records, program, fixture } = await open()
+    const programs = Array.from({ length: 22 }, (_, at) => program(`k${at}`))
+    for (const each of programs) await records.open(each)
+    const plan = { id: 'r-1', sessionId: fixture.id, dueAt: 9, tokens: 1, body: {} }
+    await store.putSchedule({ ...plan, repeat: null })
+    const listed = await records.list(fixture.id)
+    expect(listed).toHaveLength(20)
+    expect(listed.every(({ id }) => id.startsWith('p-'))).toBe(true)
+    const other = await StoreFixture.open(store)
+    expect(await records.list(other.id)).toEqual([])
+  })
+
+  it('leave no program of this process for lost, and report each end once', async () => {
+    const { store, clock, records, program, fixture, fired } = await open()
+    await records.open(program('a'))
+    const neighbour = new ProgramRecords({ store, clock, countTokens: () => 1 })
+    await clock.pass(120_000)
+    expect(await records.reportLost()).toEqual([])
+    expect(await neighbour.reportLost()).toEqual([])
+    // Closed, nobody of this process runs it any more.
+    records.close()
+    expect(await neighbour.reportLost()).toEqual([fixture.id])
+    expect(await neighbour.reportLost()).toEqual([])
+    expect(fired).toEqual([])
+    const [mail] = await store.listMail({ sessionId: fixture.id, after: mailNumber(0), limit: 1 })
+    expect(JSON.stringify(mail)).toContain('ended without a report')
+    neighbour.close()
+  })
+
+  it('are not made for a session that is not there', async () => {
+    const { records, program } = await open()
+    const elsewhere = { ...program('a'), sessionId: sessionId('nowhere') }
+    expect(await records.open(elsewhere)).toBe('There is no such session.')
+  })
+
+  it('wake the session before it gets mail', async () => {
+    const { records, program, fixture, fired } = await open()
+    await records.open(program('a'))
+    await records.report(program('a'), 'It ended.')
+    expect(fired).toEqual([fixture.id])
   })
 })
