@@ -63,6 +63,19 @@ describe('the packages', () => {
     expect(run(command, ['--version'], project).trim()).toBe(version)
   })
 
+  it('installs for everyone with one line, and the tour runs from there', () => {
+    const prefix = join(place, 'global')
+    run(
+      'npm',
+      ['install', '--global', '--prefix', prefix, ...quiet, coreTarball, serverTarball],
+      place,
+    )
+    const command = join(prefix, 'bin', 'throughline')
+    expect(run(command, ['--version'], place).trim()).toBe(version)
+    // Elsewhere than a clone: a server starts, is killed, and continues.
+    expect(run(command, ['demo', '--fast'], place)).toContain('every message is back')
+  }, 240_000)
+
   it('can be imported by every subpath', () => {
     const text = `for (const path of ${JSON.stringify(subpaths)})
       console.log(path, Object.keys(await import(path)).length > 0)`
