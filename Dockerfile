@@ -10,7 +10,7 @@ RUN npm ci --no-audit --no-fund \
 FROM node:24.21.0-bookworm-slim
 COPY --from=build /out /tmp/out
 RUN npm install --global --no-audit --no-fund --ignore-scripts /tmp/out/*.tgz \
-  && rm -rf /tmp/out /root/.npm \
+  && npm cache clean --force && rm -rf /tmp/out \
   && mkdir /data && chown node:node /data
 USER node
 WORKDIR /data
