@@ -51,6 +51,19 @@ describe('judgeSummary by form', () => {
     expect(faultOf(`Here is what I was given.\n${ask.slice(0, 700)}`)).toBe('prompt-echo')
   })
 
+  it('takes a long text for no refusal', () => {
+    const refusal = (length: number) => `I cannot do that. ${'n'.repeat(length)}`.slice(0, length)
+    expect([faultOf(refusal(800)), faultOf(refusal(801))]).toEqual(['refusal', undefined])
+  })
+
+  it('takes a call behind forty words for a part of the text', () => {
+    const words = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ')
+    const call = '<tool_call>{"name":"find"}</tool_call>'
+    expect(faultOf(`${words(39)} ${call}`)).toBe('tool-call')
+    expect(faultOf(`${words(40)} ${call}`)).toBeUndefined()
+    expect(faultOf(call)).toBe('tool-call')
+  })
+
   it('leaves out the turns that the writer made up below a summary', () => {
     const played = `${summary}\n[USER]: And now?\n\n[ASSISTANT]: Now we sail.`
     expect(judgeSummary(played, { range: [], ask })).toEqual({ text: summary.trim() })
@@ -98,6 +111,55 @@ describe('judgeSummary with the conversation', () => {
     const long = Array.from({ length: 40 }, () => user('harbour depth tide '.repeat(90)))
     expect(faultOf('## What remains\n- Nothing.', long)).toBe('too-short')
     expect(faultOf('## What remains\n- Nothing.', long.slice(0, 1))).toBeUndefined()
+  })
+
+  /** A text of so many topics, without a word about the user. */
+  const about = (count: number, perTopic: number, extra = 0) =>
+    `Seen in order: ${topics
+      .slice(0, count)
+      .map((words, at) => words.slice(0, perTopic + (at === 0 ? extra : 0)).join(' '))
+      .join('; ')}. All of it was written down with the places and the hours of each.`
+  const free = (text: string) => judgeSummary(text, { range }).fault
+
+  it('demands all stretches but one, and four words each, of a text without the headings', () => {
+    expect(faultOf(about(4, 5), range)).toBeUndefined()
+    expect(faultOf(about(4, 5, -1), range)).toBe('omits-history')
+    expect(faultOf(about(3, 10), range)).toBe('omits-history')
+  })
+
+  it('demands half of the stretches where no headings were asked for', () => {
+    expect(free(about(3, 4))).toBeUndefined()
+    expect(free(about(2, 12))).toBe('omits-history')
+  })
+
+  it('demands no history of a conversation with too few stretches', () => {
+    // Three of five stretches have words enough of their own.
+    const few = [...range.slice(0, 12), ...Array.from({ length: 8 }, () => user('Go on.'))]
+    const nothing = 'Bread was baked with rye in May, and the oven was replaced before the winter.'
+    expect(judgeSummary(nothing, { range: few }).fault).toBeUndefined()
+    expect(judgeSummary(nothing, { range }).fault).toBe('omits-history')
+  })
+
+  it('knows a requested heading with blanks around it', () => {
+    const headed = `## What Remains\n- ${naming(4)}`
+    const asked = '# Write\n##   what remains \t\nAs a list.'
+    expect(judgeSummary(headed, { range, ask: asked }).fault).toBeUndefined()
+  })
+
+  it('wants one word for 150 of the conversation', () => {
+    // 9,000 characters are 1,500 words.
+    const spoken = Array.from({ length: 5 }, () => user('x'.repeat(1_800)))
+    const words = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ')
+    expect(judgeSummary(words(10), { range: spoken }).fault).toBeUndefined()
+    expect(judgeSummary(words(9), { range: spoken }).fault).toBe('too-short')
+  })
+
+  it('judges the language by what the user wrote alone', () => {
+    const wrote = [user(english), assistant(german.repeat(9))]
+    expect(faultOf(summary, wrote)).toBeUndefined()
+    const synthetic: Message = { ...user(german.repeat(9)), synthetic: true }
+    expect(faultOf(summary, [user(english), synthetic])).toBeUndefined()
+    expect(faultOf(summary, [user(english), user(german.repeat(9))])).toBe('other-language')
   })
 
   it.each([
