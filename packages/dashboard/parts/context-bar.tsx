@@ -3,11 +3,12 @@ import { percent, tokens } from './words.ts'
 
 /** In the order in which the model reads them. */
 export const KINDS: readonly ContextPart['kind'][] = [
-  ...(['system', 'pin', 'preserved', 'tasks', 'files', 'ledger', 'summary'] as const),
+  ...(['system', 'tool', 'pin', 'preserved', 'tasks', 'files', 'ledger', 'summary'] as const),
   ...(['tail', 'incoming'] as const),
 ]
 export const KIND_WORDS: Readonly<Record<ContextPart['kind'], string>> = {
   system: 'System',
+  tool: 'Tools',
   pin: 'Pins',
   preserved: 'Kept word for word',
   tasks: 'Tasks',

@@ -180,6 +180,7 @@ function Parts({ id, view }: { readonly id: string; readonly view: ContextView }
 }
 
 const EXCERPT_LENGTH = 140
+const SPEAKERS = { user: 'User', assistant: 'Agent', tool: 'Tool result' } as const
 
 function PartRow(props: {
   readonly id: string
@@ -198,7 +199,7 @@ function PartRow(props: {
       <summary>
         {sign !== undefined && <b class="sign">{sign}</b>}
         <i class={`dot kind-${kind}`} />
-        <span class="part-kind">{KIND_WORDS[kind]}</span>
+        <span class="part-kind">{part.role === null ? KIND_WORDS[kind] : SPEAKERS[part.role]}</span>
         <span class="part-text">{text.slice(0, EXCERPT_LENGTH)}</span>
         <span class="part-size">
           <i style={{ width: `${percent(part.tokens, view.tokens)}%` }} class={`kind-${kind}`} />

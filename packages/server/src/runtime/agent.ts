@@ -81,6 +81,7 @@ export function resolveAgent(
     system: text,
     model: main.model,
     tools: tools.map((tool) => tool.name),
+    toolTokens: tools.map((tool) => toolTokens([tool], family)),
   }
   const toolNames = tools.map((tool) => tool.name)
   return {

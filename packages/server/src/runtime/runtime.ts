@@ -309,6 +309,7 @@ export interface ContextView {
 export interface ContextPart {
   readonly kind:
     | 'system'
+    | 'tool'
     | 'pin'
     | 'preserved'
     | 'tasks'
@@ -319,6 +320,8 @@ export interface ContextPart {
     | 'incoming'
   readonly tokens: number
   readonly text: string
+  /** Who speaks in it; null: it is none of the conversation. */
+  readonly role: 'user' | 'assistant' | 'tool' | null
   /** The entries it comes from. */
   readonly origin: { readonly from: number; readonly to: number }
 }

@@ -223,6 +223,7 @@ export const contextSchema = z
         kind: z.string(),
         tokens: count,
         text: z.string(),
+        role: z.enum(['user', 'assistant', 'tool']).nullable(),
         origin: z.strictObject({ from: count, to: count }),
       }),
     ),

@@ -72,6 +72,27 @@ describe('contextView', () => {
   })
 })
 
+describe('the parts of a context', () => {
+  it('name each tool with its tokens; what is left is the system text', () => {
+    const limits = { hardTokens: 1_000, outputTokens: 100 } as SessionRow['limits']
+    const body = { system: 'You help.', tools: ['recall', 'pin'], toolTokens: [30, 15] }
+    const source = {
+      session: { ...SESSION, limits },
+      ...{ effective: entryNumber(0), covers: entryNumber(0), limits },
+      entries: [
+        { number: 1, kind: 'settings', meta: {}, tokens: 50, body: JSON.stringify(body) },
+      ] as unknown as readonly Entry[],
+    }
+    const context = buildContext(source, limits, entryNumber(1))
+    const { parts } = viewContext(sessionId('s'), context, { limits, settings: null })
+    expect(parts.map(({ kind, tokens, text }) => [kind, text, tokens])).toEqual([
+      ['system', 'You help.', 5],
+      ['tool', 'recall', 30],
+      ['tool', 'pin', 15],
+    ])
+  })
+})
+
 describe('the spend of a compaction', () => {
   const call = (at: number, more: Partial<AttemptRow> = {}) =>
     ({ task: 'compaction', at, inputTokens: 10, outputTokens: 2, cost: 5, ...more }) as AttemptRow

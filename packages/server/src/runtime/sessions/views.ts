@@ -1,5 +1,5 @@
 import { entryNumber, type SessionId } from '#core/base/ids'
-import { isObject } from '#core/base/json'
+import { isObject, type JsonObject } from '#core/base/json'
 import { findTasks } from '#core/compaction/plan/tasks'
 import type { Handoff } from '#core/message/handoff/handoff'
 import { writeLedger } from '#core/message/handoff/ledger-text'
@@ -124,7 +124,9 @@ function partsOf({ system, handoff, pieces, covers, settings }: Context): readon
   const parts: ContextPart[] = []
   for (const [index, piece] of system.entries()) {
     const isSystemText = index === 0 && settings.length > 0
-    parts.push(part(isSystemText ? 'system' : 'pin', piece))
+    parts.push(
+      ...(isSystemText ? settingsParts(piece, settings[0]?.body ?? {}) : [part('pin', piece)]),
+    )
   }
   if (handoff?.message.role === 'handoff') {
     parts.push(...handoffParts(handoff.message.handoff, handoff.tokens, covers))
@@ -139,8 +141,29 @@ function partsOf({ system, handoff, pieces, covers, settings }: Context): readon
   return parts.filter(({ tokens, text }) => tokens > 0 || text !== '')
 }
 
+/** The system text, and each tool by its name. Earlier versions did not record what each tool takes. */
+function settingsParts(piece: ContextPiece, body: JsonObject): readonly ContextPart[] {
+  const whole = part('system', piece)
+  const { tools, toolTokens } = body
+  if (!Array.isArray(tools) || !Array.isArray(toolTokens)) return [whole]
+  let rest = whole.tokens
+  const described = tools.map((name, index): ContextPart => {
+    // Estimates of single tools may exceed that of all together by rounding.
+    const tokens = Math.min(rest, Number(toolTokens[index] ?? 0))
+    rest -= tokens
+    return { ...whole, kind: 'tool', text: String(name), tokens }
+  })
+  return [{ ...whole, tokens: rest }, ...described]
+}
+
 function part(kind: ContextPart['kind'], { message, tokens, number }: ContextPiece): ContextPart {
-  return { kind, tokens, text: textOf(message), origin: { from: number, to: number } }
+  const isSaid = kind === 'tail' || kind === 'incoming'
+  const { role } = message
+  const isSpeaker = role === 'user' || role === 'assistant' || role === 'tool'
+  return {
+    ...{ kind, tokens, text: textOf(message), origin: { from: number, to: number } },
+    role: isSaid && isSpeaker ? role : null,
+  }
 }
 
 /** Sections share the whole by the length of their texts, so that they add up to it. */
@@ -161,7 +184,7 @@ function handoffParts(handoff: Handoff, tokens: number, covers: number): readonl
     const isLast = index === present.length - 1
     const share = isLast ? rest : Math.round((tokens * text.length) / Math.max(1, length))
     rest -= share
-    return { kind, tokens: share, text, origin }
+    return { kind, tokens: share, text, role: null, origin }
   })
 }
 

@@ -46,6 +46,7 @@ function momentText({ upto }: ContextView, { at, snapshot }: Moment): string {
 
 const TITLES: Record<ContextPart['kind'], string> = {
   system: 'system text',
+  tool: 'tool description',
   pin: 'pin',
   preserved: "handoff: the user's own words",
   tasks: 'handoff: tasks',
@@ -56,8 +57,11 @@ const TITLES: Record<ContextPart['kind'], string> = {
   incoming: 'not yet answered',
 }
 
-function partTitle({ kind, tokens, origin }: ContextPart, paint: Paint): string {
+const SPEAKERS = { user: 'user', assistant: 'agent', tool: 'tool result' } as const
+
+function partTitle({ kind, tokens, role, origin }: ContextPart, paint: Paint): string {
   const { from, to } = origin
   const entries = from === to ? `#${from}` : `#${from} to #${to}`
-  return `${paint('bold', entries)} ${TITLES[kind]}${paint('dim', `  ${grouped(tokens)} tokens`)}`
+  const speaker = role === null ? '' : `, ${SPEAKERS[role]}`
+  return `${paint('bold', entries)} ${TITLES[kind]}${speaker}${paint('dim', `  ${grouped(tokens)} tokens`)}`
 }
