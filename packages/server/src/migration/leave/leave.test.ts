@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -76,6 +77,43 @@ describe('leave', () => {
     expect(read()).toBe(before)
     leave(request, HANDOFF)
     expect(read()).not.toBe(before)
+  })
+
+  it.each([
+    ['before its first byte', 0],
+    ['in the middle of its lines', 0.5],
+    ['after its last byte', 1],
+  ])('can be undone, then repeated, when it was killed %s', (_, share) => {
+    const { request, read, log } = homeOf('claude')
+    const before = read()
+    leave(request, HANDOFF)
+    const added = Buffer.byteLength(read()) - Buffer.byteLength(before)
+    truncateSync(log, Buffer.byteLength(before) + Math.floor(added * share))
+    expect(undoLeave(request)).toBe(log)
+    expect(read()).toBe(before)
+    leave(request, HANDOFF)
+    expect(read()).not.toBe(before)
+  })
+
+  it('can be repeated at once when it was killed before its first byte', () => {
+    const { request, read, log } = homeOf('claude')
+    const before = read()
+    leave(request, HANDOFF)
+    truncateSync(log, Buffer.byteLength(before))
+    leave(request, HANDOFF)
+    expect(read().startsWith(before)).toBe(true)
+    expect(read()).not.toBe(before)
+  })
+
+  it('is not stopped by a record that was never finished', () => {
+    const { request, read } = homeOf('claude')
+    const before = read()
+    mkdirSync(request.copies)
+    writeFileSync(join(request.copies, 'claude-s1.json'), '{"log":')
+    expect(() => undoLeave(request)).toThrow(/not left/)
+    leave(request, HANDOFF)
+    undoLeave(request)
+    expect(read()).toBe(before)
   })
 
   it('restores nothing over what the client has written since', () => {

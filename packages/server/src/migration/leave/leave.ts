@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -45,6 +46,8 @@ interface Record {
   readonly sum: string
   readonly sizeAfter: number
   readonly sumAfter: string
+  /** The lines themselves: a process that is killed may have written a part of them. */
+  readonly added?: string
 }
 
 export function findLog({ client, session, home }: LeaveRequest): string {
@@ -92,7 +95,9 @@ export function checkLog(request: LeaveRequest): CheckedLog {
 export function leave(request: LeaveRequest, handoff: { text: string; tokens: number }): string {
   const { log, bytes: before, lines } = checkLog(request)
   const { copy, record } = placesOf(request)
-  if (existsSync(record)) {
+  // The record is written before the log: after a kill in between, the session was not left.
+  const earlier = readRecord(record)
+  if (earlier !== null && !isUnchanged(earlier, before)) {
     throw new LeaveRefusedError(`The session was left before; ${copy} is the log from then.`)
   }
   const known: ClientLog = CLIENT_LOGS[request.client]
@@ -104,9 +109,11 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
   const after = Buffer.concat([before, own])
   const facts: Record = {
     ...{ log, size: before.length, sum: sumOf(before) },
-    ...{ sizeAfter: after.length, sumAfter: sumOf(after) },
+    ...{ sizeAfter: after.length, sumAfter: sumOf(after), added: added.join('') },
   }
-  writeFileSync(record, JSON.stringify(facts), { mode: 0o600 })
+  const draft = `${record}.${process.pid}.new`
+  writeFileSync(draft, JSON.stringify(facts), { mode: 0o600, flush: true })
+  renameSync(draft, record)
   appendFileSync(log, own, { flush: true })
   const read = readFileSync(log)
   if (!read.equals(after)) {
@@ -125,15 +132,15 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
 /** The log as it was, byte for byte. Refused once the client has gone on in it. */
 export function undoLeave(request: LeaveRequest): string {
   const { copy, record } = placesOf(request)
-  if (!existsSync(record)) throw new LeaveRefusedError('The session was not left from here.')
-  const facts = JSON.parse(readFileSync(record, 'utf8')) as Record
+  const facts = readRecord(record)
+  if (facts === null) throw new LeaveRefusedError('The session was not left from here.')
   const { log } = facts
   const user = existsSync(log) ? findUser(log) : null
   if (user !== null) {
     throw new LeaveRefusedError(`Process ${user} has ${log} open. End the client first.`)
   }
   const now = readFileSync(log)
-  if (now.length !== facts.sizeAfter || sumOf(now) !== facts.sumAfter) {
+  if (!isOnlyOurs(facts, now)) {
     throw new LeaveRefusedError(
       `The client has gone on in ${log} since. ${copy} is the log as it was before; to have it ` +
         'back, and lose what was said since, copy it there by hand.',
@@ -146,6 +153,29 @@ export function undoLeave(request: LeaveRequest): string {
   if (sumOf(readFileSync(log)) !== facts.sum) copyFileSync(copy, log)
   rmSync(record)
   return log
+}
+
+function readRecord(path: string): Record | null {
+  if (!existsSync(path)) return null
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Record
+  } catch {
+    // Earlier versions could be killed while they wrote it; the log was not touched then.
+    return null
+  }
+}
+
+function isUnchanged({ size, sum }: Record, now: Buffer): boolean {
+  return now.length === size && sumOf(now) === sum
+}
+
+/** Nothing follows the log of then but our own lines, or as many of them as could be written. */
+function isOnlyOurs(facts: Record, now: Buffer): boolean {
+  const { size, sum, sizeAfter, sumAfter, added } = facts
+  if (now.length === sizeAfter && sumOf(now) === sumAfter) return true
+  if (added === undefined || now.length < size || sumOf(now.subarray(0, size)) !== sum) return false
+  const own = Buffer.from(added).subarray(0, now.length - size)
+  return now.subarray(size).equals(own)
 }
 
 function placesOf({ client, session, copies }: LeaveRequest): { copy: string; record: string } {
