@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as listenTo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { proxyAddresses } from '../../packages/server/src/cli/commands/proxy/proxy.ts'
 import { ProxyProcess } from '../../packages/server/src/cli/commands/run/proxy-process.ts'
-import { PROGRAM } from '../support/run-cli.ts'
+import { PROGRAM, runCli } from '../support/run-cli.ts'
 
 const closers: (() => unknown)[] = []
 
@@ -19,12 +20,10 @@ async function start(): Promise<{ readonly proxy: ProxyProcess; readonly port: n
   const provider = createServer((_, response) => response.end('provider'))
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
   closers.push(() => provider.close())
-  const to = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  const to = new URL(`http://127.0.0.1:${(provider.address() as AddressInfo).port}`)
   const proxy = new ProxyProcess({
-    command: [
-      ...[process.execPath, PROGRAM, 'proxy', '--store', join(folder, 'clients.db')],
-      ...['--anthropic', to, '--openai', to],
-    ],
+    command: [process.execPath, PROGRAM, 'proxy', '--store', join(folder, 'clients.db')],
+    env: proxyAddresses({ anthropic: to, openai: to, upstream: new Map([['mine', to]]) }),
     ...{ port: 0, logFile: join(folder, 'proxy.log') },
   })
   closers.push(() => proxy.end())
@@ -40,12 +39,37 @@ function take(port: number): Promise<string> {
   return promise
 }
 
-const ask = async (port: number) => await (await fetch(`http://127.0.0.1:${port}/v1/x`)).text()
+const ask = async (port: number, path = '/v1/x') =>
+  await (await fetch(`http://127.0.0.1:${port}${path}`)).text()
 
 describe('the proxy that `run` starts', () => {
+  it('shows no address of a provider, and no credential in one, to other users of the computer', async (context) => {
+    if (!existsSync('/proc/self/cmdline')) context.skip('needs /proc')
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
+    closers.push(() => rmSync(folder, { recursive: true, force: true }))
+    // The client prints what everybody can read of every process.
+    const client = join(folder, 'opencode')
+    writeFileSync(client, '#!/bin/sh\ncat /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" " "\n')
+    chmodSync(client, 0o755)
+    const provider = { mine: { options: { baseURL: 'https://me:hidden-1@127.0.0.1:1/v1' } } }
+    writeFileSync(join(folder, 'opencode.json'), JSON.stringify({ provider }))
+    const store = join(folder, 'clients.db')
+    const { stdout } = await runCli(['run', '--store', store, '--', client], {
+      cwd: folder,
+      env: {
+        ...{ HOME: folder, XDG_STATE_HOME: folder },
+        ANTHROPIC_BASE_URL: 'https://me:hidden-2@127.0.0.1:1',
+        OPENAI_BASE_URL: 'https://127.0.0.1:1/hidden-3/v1',
+      },
+    })
+    expect(stdout).toContain(`proxy --store ${store}`)
+    expect(stdout).not.toContain('hidden-')
+  })
+
   it('keeps its port until the end, also while it is dead, and answers what was asked then', async () => {
     const { proxy, port } = await start()
     expect(await ask(port)).toBe('provider')
+    expect(await ask(port, '/p/mine/models')).toBe('provider')
     const { pid = 0 } = proxy
     process.kill(pid, 'SIGKILL')
     await expect.poll(() => isAlive(pid), { interval: 5 }).toBe(false)

@@ -38,7 +38,7 @@ export function proxyCommand(): Command {
         'forward requests to /p/<name> to this address; repeatable',
       )
         .argParser(addUpstream)
-        .default(new Map(), 'none'),
+        .default(upstreamsIn(process.env[UPSTREAMS] ?? ''), 'none'),
     )
   addProxyOptions(command).action(async (flags: ProxyFlags) => {
     process.exitCode = await runProxy(flags)
@@ -83,6 +83,30 @@ export function addProxyOptions(command: Command): Command {
         },
       ),
     )
+}
+
+/** For the proxy that `run` starts. */
+const UPSTREAMS = 'THROUGHLINE_PROXY_UPSTREAMS'
+
+/** As variables of the environment: an address may contain a credential. */
+export function proxyAddresses({
+  anthropic,
+  openai,
+  upstream,
+}: Pick<ProxyFlags, 'anthropic' | 'openai' | 'upstream'>) {
+  return {
+    ANTHROPIC_BASE_URL: anthropic.href,
+    OPENAI_BASE_URL: openai.href,
+    [UPSTREAMS]: [...upstream].map(([name, url]) => `${name}=${url.href}`).join(' '),
+  }
+}
+
+function upstreamsIn(text: string): ReadonlyMap<string, URL> {
+  const none: ReadonlyMap<string, URL> = new Map()
+  return text
+    .split(' ')
+    .filter((each) => each !== '')
+    .reduce((before, each) => addUpstream(each, before), none)
 }
 
 function addUpstream(text: string, before: ReadonlyMap<string, URL>): ReadonlyMap<string, URL> {

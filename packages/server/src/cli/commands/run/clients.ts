@@ -10,7 +10,7 @@ import { isObject, type JsonObject } from '#core/base/json'
 export interface ClientLaunch {
   readonly name: string
   /** Further providers in the client's own settings; the proxy forwards to them. */
-  readonly upstreams: ReadonlyMap<string, string>
+  readonly upstreams: ReadonlyMap<string, URL>
   point(
     url: string,
     launch: string,
@@ -52,7 +52,7 @@ export function findClient(command: string, around: ClientEnvironment): ClientLa
   }
 }
 
-const NONE: ReadonlyMap<string, string> = new Map()
+const NONE: ReadonlyMap<string, URL> = new Map()
 
 function claude(): ClientLaunch {
   return {
@@ -89,7 +89,7 @@ function codex({ env }: ClientEnvironment): ClientLaunch {
 }
 
 /** The provider that the configuration chooses, if it has an address of its own. */
-export function readCodexProvider(path: string): { name: string; url: string } | null {
+export function readCodexProvider(path: string): { name: string; url: URL } | null {
   const lines = readLines(path)
   const value = (line: string) => /=\s*["']([^"']{1,500})["']/.exec(line)?.[1]
   const first = lines.findIndex((line) => line.trimStart().startsWith('['))
@@ -102,8 +102,8 @@ export function readCodexProvider(path: string): { name: string; url: string } |
   for (const line of lines.slice(section + 1)) {
     if (line.trimStart().startsWith('[')) return null
     if (!/^\s*base_url\s*=/.test(line)) continue
-    const url = value(line)
-    return url === undefined ? null : { name, url }
+    const url = addressIn(value(line))
+    return url === null ? null : { name, url }
   }
   return null
 }
@@ -111,13 +111,14 @@ export function readCodexProvider(path: string): { name: string; url: string } |
 function opencode({ env, folder }: ClientEnvironment): ClientLaunch {
   const config = env['XDG_CONFIG_HOME'] || join(homeOf(env), '.config')
   const files = [join(config, 'opencode/opencode.json'), join(folder, 'opencode.json')]
-  const upstreams = new Map<string, string>()
+  const addresses: [string, unknown][] = []
   for (const file of files) {
     for (const [name, settings] of Object.entries(objectAt(readJson(file), 'provider'))) {
-      const url = isObject(settings) ? objectAt(settings, 'options')['baseURL'] : undefined
-      if (typeof url === 'string' && isName(name)) upstreams.set(name, url)
+      const options = isObject(settings) ? objectAt(settings, 'options') : {}
+      addresses.push([name, options['baseURL']])
     }
   }
+  const { upstreams, isOther } = sortAddresses(addresses)
   return {
     ...{ name: 'opencode', upstreams },
     point: (url) => {
@@ -127,7 +128,8 @@ function opencode({ env, folder }: ClientEnvironment): ClientLaunch {
         openai: options(`${url}/v1`),
         ...Object.fromEntries([...upstreams.keys()].map((id) => [id, options(`${url}/p/${id}`)])),
       }
-      return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ provider }) }, args: [] }
+      const content = JSON.stringify({ provider: without(provider, isOther) })
+      return { env: { OPENCODE_CONFIG_CONTENT: content }, args: [] }
     },
     recall: () => null,
   }
@@ -135,12 +137,13 @@ function opencode({ env, folder }: ClientEnvironment): ClientLaunch {
 
 function pi({ env }: ClientEnvironment): ClientLaunch {
   const agent = env['PI_CODING_AGENT_DIR'] || join(homeOf(env), '.pi/agent')
-  const upstreams = new Map<string, string>()
   const providers = objectAt(readJson(join(agent, 'models.json')), 'providers')
-  for (const [name, settings] of Object.entries(providers)) {
-    const url = isObject(settings) ? settings['baseUrl'] : undefined
-    if (typeof url === 'string' && isName(name)) upstreams.set(name, url)
-  }
+  const { upstreams, isOther } = sortAddresses(
+    Object.entries(providers).map(([name, settings]) => [
+      name,
+      isObject(settings) ? settings['baseUrl'] : undefined,
+    ]),
+  )
   return {
     ...{ name: 'pi', upstreams },
     point: (url, launch) => {
@@ -150,7 +153,7 @@ function pi({ env }: ClientEnvironment): ClientLaunch {
         openai: `${base}/v1`,
         ...Object.fromEntries([...upstreams.keys()].map((id) => [id, `${base}/p/${id}`])),
       }
-      const lines = Object.entries(addresses).map(
+      const lines = Object.entries(without(addresses, isOther)).map(
         ([id, baseUrl]) =>
           `  pi.registerProvider(${JSON.stringify(id)}, ${JSON.stringify({ baseUrl })})`,
       )
@@ -164,6 +167,33 @@ function pi({ env }: ClientEnvironment): ClientLaunch {
 
 function homeOf(env: NodeJS.ProcessEnv): string {
   return env['HOME'] || homedir()
+}
+
+/** Of providers, the later one of a name wins. */
+function sortAddresses(addresses: readonly (readonly [name: string, address: unknown])[]): {
+  readonly upstreams: ReadonlyMap<string, URL>
+  /** It has an address that we cannot read, such as the name of a variable: the client uses that. */
+  readonly isOther: (name: string) => boolean
+} {
+  const known = new Map(addresses.filter(([, address]) => typeof address === 'string'))
+  const upstreams = new Map<string, URL>()
+  for (const [name, address] of known) {
+    const url = addressIn(address)
+    if (url !== null && isName(name)) upstreams.set(name, url)
+  }
+  return { upstreams, isOther: (name) => known.has(name) && !upstreams.has(name) }
+}
+
+function without<Value>(
+  values: { readonly [name: string]: Value },
+  isLeftOut: (name: string) => boolean,
+): { readonly [name: string]: Value } {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !isLeftOut(name)))
+}
+
+function addressIn(value: unknown): URL | null {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  return url !== null && /^https?:$/.test(url.protocol) ? url : null
 }
 
 function isName(text: string): boolean {

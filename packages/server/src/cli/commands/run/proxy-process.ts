@@ -10,6 +10,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 export interface ProxyProcessOptions {
   /** Node, the program, and `proxy` with its options, without a port. */
   readonly command: readonly string[]
+  /** Beside our own environment. Every user of the computer can read a command, not this. */
+  readonly env?: { readonly [name: string]: string }
   /** Tried first; if it is taken, another port is used. */
   readonly port: number
   readonly logFile: string
@@ -95,11 +97,12 @@ export class ProxyProcess {
 
   /** Whether it started and accepts connections. */
   #spawn(): Promise<boolean> {
-    const { command, logFile } = this.#options
+    const { command, env, logFile } = this.#options
     const [file = process.execPath, ...args] = command
     const log = openSync(logFile, 'a', 0o600)
     const child = spawn(file, [...args, '--handed-over', '--port', String(this.#port)], {
       stdio: ['ignore', 'ignore', log, 'ipc'],
+      env: { ...process.env, ...env },
       // Ctrl-C is meant for the client.
       detached: true,
     })

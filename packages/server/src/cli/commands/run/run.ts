@@ -10,7 +10,7 @@ import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 import { clientStore } from '../proxy/client-store.ts'
-import { addProxyOptions, type ProxyFlags } from '../proxy/proxy.ts'
+import { addProxyOptions, type ProxyFlags, proxyAddresses } from '../proxy/proxy.ts'
 import { findClient } from './clients.ts'
 import { ProxyProcess } from './proxy-process.ts'
 
@@ -57,10 +57,9 @@ async function runClient(words: readonly string[], flags: ProxyFlags): Promise<n
   const proxy = new ProxyProcess({
     command: [
       ...[process.execPath, ...process.execArgv, program, 'proxy', '--store', store],
-      ...['--anthropic', flags.anthropic.href, '--openai', flags.openai.href],
-      ...[...client.upstreams].flatMap(([name, url]) => ['--upstream', `${name}=${url}`]),
       ...(flags.window === undefined ? [] : ['--window', String(flags.window)]),
     ],
+    env: proxyAddresses({ ...flags, upstream: client.upstreams }),
     ...{ port: PORT, logFile },
   })
   const port = await proxy.start()
