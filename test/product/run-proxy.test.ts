@@ -43,6 +43,28 @@ const ask = async (port: number, path = '/v1/x') =>
   await (await fetch(`http://127.0.0.1:${port}${path}`)).text()
 
 describe('the proxy that `run` starts', () => {
+  it.each([
+    [
+      'the store is not one of ours',
+      'folder',
+      /^throughline: The proxy does not start\. .*proxy\.log/,
+    ],
+    ['a file is in the place of its folder', 'file', /^throughline: The system refused: ENOTDIR/],
+  ])('is not called our mistake when %s', async (_, kind, message) => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
+    closers.push(() => rmSync(folder, { recursive: true, force: true }))
+    const store = join(folder, 'theirs.db')
+    writeFileSync(store, 'not a database')
+    const state = kind === 'folder' ? folder : store
+    const { exitCode, stderr } = await runCli(['run', '--store', store, '--', 'true'], {
+      cwd: folder,
+      env: { HOME: folder, XDG_STATE_HOME: state },
+    })
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(message)
+    expect(stderr).not.toContain('please report')
+  })
+
   it('shows no address of a provider, and no credential in one, to other users of the computer', async (context) => {
     if (!existsSync('/proc/self/cmdline')) context.skip('needs /proc')
     const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))

@@ -10,10 +10,13 @@ import { printable } from './terminal/printable.ts'
  */
 
 /**
- * Errors about permissions, space and limits, which the operator can fix; the message names the
- * call and the file.
+ * Errors about permissions, space, limits and the kind of a file, which the operator can fix; the
+ * message names the call and the file.
  */
-const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']
+const REFUSALS = [
+  ...['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'],
+  ...['ENOTDIR', 'EISDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'EIO'],
+]
 
 // A reader that has seen enough (`| head`) closes the pipe; that is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { FailedError } from '../../../host/errors.ts'
 
 /**
  * The proxy as a separate process: it can die without its client, and is restarted. This process
@@ -46,7 +47,7 @@ export class ProxyProcess {
     await this.#listen(this.#options.port).catch(() => this.#listen(0))
     if (!(await this.#spawn())) {
       this.#server.close()
-      throw new Error(`The proxy does not start. ${this.#options.logFile} says why.`)
+      throw new FailedError(`The proxy does not start. ${this.#options.logFile} says why.`)
     }
     this.#watch()
     return this.#port
