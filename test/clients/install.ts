@@ -33,8 +33,14 @@ const CACHE = join(
 /** The file to start. Installs it on the first call. */
 export function installed(name: ClientName): string {
   const { package: what, version, entry } = PINNED[name]
-  const folder = join(CACHE, `${name}-${version}`)
-  const manifest = join(folder, 'node_modules', what, 'package.json')
+  return join(installPackage(what, version), entry)
+}
+
+/** The folder of modules that holds this version of a package. */
+export function installPackage(what: string, version: string): string {
+  const folder = join(CACHE, `${what.replace(/^@.*\//, '')}-${version}`)
+  const modules = join(folder, 'node_modules')
+  const manifest = join(modules, what, 'package.json')
   const isThere =
     existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === version
   if (!isThere) {
@@ -47,5 +53,5 @@ export function installed(name: ClientName): string {
     })
     if (ran.status !== 0) throw new Error(`npm could not install ${what}: ${ran.stderr}`)
   }
-  return join(folder, 'node_modules', entry)
+  return modules
 }

@@ -115,7 +115,7 @@ export class Writer {
   #checkLibrary(): void {
     const version = this.#db.get('select sqlite_version() as version')?.['version'] as string
     if (!isOldSqlite(version)) return
-    const problem = `SQLite ${version} can lose commits of several writers; ${SQLITE_VERSION_MIN} or newer is needed.`
+    const problem = `SQLite ${version} can lose commits of several writers; ${SQLITE_VERSION_MIN} or newer is needed. The newest Node 24 has it.`
     throw new StoreRefusedError({ path: this.#options.path, problem })
   }
 
