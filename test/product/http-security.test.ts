@@ -88,6 +88,17 @@ describe('the address it listens on', () => {
 })
 
 describe('a token', () => {
+  it('that may write cannot continue past a spending limit; one that may operate can', async () => {
+    const [writes, operates] = [tokenFor('write'), tokenFor('operate')]
+    const place = await open({ tokens: tokensOf(writes, operates) })
+    const path = `/v1/sessions/${await place.make()}/continue`
+    const refused = await place.call(path, { method: 'POST', headers: bearer(writes) })
+    expect(refused).toMatchObject({ status: 403, json: { code: 'forbidden', scope: 'operate' } })
+    expect(await place.call(path, { method: 'POST', headers: bearer(operates) })).toMatchObject({
+      status: 202,
+    })
+  })
+
   it('is asked for on every route but the signs of life and the description [checklist 2]', async () => {
     // Every route is one failure, and there are more routes than failures are allowed.
     const limits = { failuresPerMinute: 1_000 }

@@ -133,7 +133,7 @@ describe('who may call without a token', () => {
     expect(await agents(served.url, '')).toBe(401)
     expect(await agents(served.url, '', { authorization })).toBe(200)
     const [token] = await host.store.listTokens()
-    expect(token).toMatchObject({ id: 'local', principal: 'local', scopes: ['write'] })
+    expect(token).toMatchObject({ id: 'local', principal: 'local', scopes: ['operate'] })
     const before = readFileSync(file, 'utf8')
     await makeFirstToken(host.store, host.loaded.config.store.url)
     expect(readFileSync(file, 'utf8')).toBe(before)

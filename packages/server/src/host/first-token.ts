@@ -18,7 +18,7 @@ const ID = 'local'
 export async function makeFirstToken(store: Store, storeUrl: string): Promise<void> {
   if ((await store.listTokens()).length > 0) return
   const label = 'made by http.requireToken'
-  const { text, record } = mintToken({ id: ID, scopes: ['write'], label, now: Date.now() })
+  const { text, record } = mintToken({ id: ID, scopes: ['operate'], label, now: Date.now() })
   const outcome = await store.putToken(record)
   // Another process that started at the same time created one first.
   if (outcome.kind !== 'done') return

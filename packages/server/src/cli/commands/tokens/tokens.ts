@@ -35,7 +35,7 @@ interface CreateFlags extends StoreFlags {
   readonly id?: string
   readonly principal?: string
   readonly label: string
-  readonly scope: 'read' | 'write'
+  readonly scope: 'read' | 'write' | 'operate'
   readonly session?: readonly string[]
   readonly expires?: number
   readonly json?: true
@@ -49,7 +49,7 @@ function createCommand(): Command {
     .description('Creates an access token and prints it. It cannot be shown again.')
     .addOption(
       new Option('--scope <scope>', 'what it may do; each scope includes those before it')
-        .choices(['read', 'write'])
+        .choices(['read', 'write', 'operate'])
         .default('write'),
     )
     .addOption(

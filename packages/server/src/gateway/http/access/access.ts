@@ -9,10 +9,10 @@ import { HttpProblem } from '../problems.ts'
 /**
  * Who calls, and what the caller may do. A token is 256 random bits; the store keeps its hash, so a
  * copy of the store gives no access. Two tokens may be valid at once, which is how one is replaced.
- * Each scope includes those before it. A scope `session:ID` limits the token to such sessions; any
+ * Each scope includes those before it: `operate` may exceed what the operator has limited. A scope `session:ID` limits the token to such sessions; any
  * other session then looks as if it did not exist.
  */
-export const SCOPES = ['read', 'write'] as const
+export const SCOPES = ['read', 'write', 'operate'] as const
 export type Scope = (typeof SCOPES)[number]
 
 export type Tokens = Pick<Reads, 'findToken' | 'listTokens'>

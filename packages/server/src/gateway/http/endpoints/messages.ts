@@ -76,7 +76,8 @@ export const messageEndpoints: readonly Endpoint[] = [
     method: 'post',
     path: '/v1/sessions/{id}/continue',
     summary: 'Continue a turn that waits; at a spending limit, allow the same amount once more',
-    scope: 'write',
+    // The operator set the limit, so permission to write is not enough to lift it.
+    scope: 'operate',
     params: ofSession,
     isIdempotent: true,
     answers: { 202: ACCEPTED },
