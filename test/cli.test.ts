@@ -18,7 +18,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { checkWire } from '../packages/core/src/message/dialects/check.ts'
+import { checkWire } from '../packages/core/src/message/dialects/check/check.ts'
 import packageJson from '../packages/server/package.json' with { type: 'json' }
 import { isAlive } from './support/alive.ts'
 import { type Finished, runCli, SOURCE_PROGRAM } from './support/run-cli.ts'

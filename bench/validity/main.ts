@@ -5,7 +5,7 @@
  */
 
 import { DIALECTS } from '../../packages/core/src/message/dialect.ts'
-import { checkWire } from '../../packages/core/src/message/dialects/check.ts'
+import { checkWire } from '../../packages/core/src/message/dialects/check/check.ts'
 import { render } from '../../packages/core/src/message/dialects/render.ts'
 import { openaiChatFormat } from '../../packages/core/src/message/formats/openai-chat/openai-chat.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'

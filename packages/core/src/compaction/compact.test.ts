@@ -13,7 +13,7 @@ import {
 } from '../../../../test/support/builders.ts'
 import { conversation, messageList } from '../../../../test/support/generators.ts'
 import { DIALECTS } from '../message/dialect.ts'
-import { checkWire } from '../message/dialects/check.ts'
+import { checkWire } from '../message/dialects/check/check.ts'
 import { render } from '../message/dialects/render.ts'
 import type { Message } from '../message/message.ts'
 import { textOf } from '../message/text.ts'

@@ -2,7 +2,7 @@
 export type { JsonObject, JsonValue } from '../base/json.ts'
 export type { Codec, Conversation, Wrapper } from './codec.ts'
 export { DIALECTS, type Dialect } from './dialect.ts'
-export { checkWire } from './dialects/check.ts'
+export { checkWire } from './dialects/check/check.ts'
 export type { Violation } from './dialects/findings.ts'
 export { normalise } from './dialects/normalise.ts'
 export type { Wire } from './dialects/provider-dialect.ts'

@@ -1,6 +1,6 @@
 import { isArray, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { anthropicFormat } from '../formats/anthropic/anthropic.ts'
-import { checkAnthropic } from './check-anthropic.ts'
+import { checkAnthropic } from './check/check-anthropic.ts'
 import { type ProviderDialect, type Wire, writeWith } from './provider-dialect.ts'
 
 export const anthropicDialect: ProviderDialect = {

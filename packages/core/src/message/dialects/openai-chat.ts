@@ -1,5 +1,5 @@
 import { openaiChatFormat } from '../formats/openai-chat/openai-chat.ts'
-import { checkOpenaiChat } from './check-openai-chat.ts'
+import { checkOpenaiChat } from './check/check-openai-chat.ts'
 import { type ProviderDialect, writeWith } from './provider-dialect.ts'
 
 export const openaiChatDialect: ProviderDialect = {

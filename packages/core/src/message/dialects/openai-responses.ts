@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { openaiResponsesFormat } from '../formats/openai-responses/openai-responses.ts'
-import { checkOpenaiResponses } from './check-openai-responses.ts'
+import { checkOpenaiResponses } from './check/check-openai-responses.ts'
 import { type ProviderDialect, writeWith } from './provider-dialect.ts'
 
 export const openaiResponsesDialect: ProviderDialect = {

@@ -8,7 +8,7 @@ import { anthropicFormat } from '../formats/anthropic/anthropic.ts'
 import { openaiChatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { openaiResponsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import type { Message } from '../message.ts'
-import { checkWire } from './check.ts'
+import { checkWire } from './check/check.ts'
 import { normalise } from './normalise.ts'
 import { render } from './render.ts'
 

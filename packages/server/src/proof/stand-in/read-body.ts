@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { Codec } from '#core/message/codec'
 import type { Dialect } from '#core/message/dialect'
-import { checkWire } from '#core/message/dialects/check'
+import { checkWire } from '#core/message/dialects/check/check'
 import type { DialectRule } from '#core/message/dialects/rules'
 import type { Message } from '#core/message/message'
 import { Rejection } from './protocols/protocol.ts'

@@ -1,6 +1,6 @@
-import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { isBlank, jsonKindOf, type Located, WireFindings, word } from './findings.ts'
-import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
+import { isArray, isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
+import { isBlank, jsonKindOf, type Located, WireFindings, word } from '../findings.ts'
+import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from '../rules.ts'
 
 /** Blocks we know and that the other role holds; blocks we do not know pass. */
 const NOT_FOR: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../../base/json.ts'
-import { isBlank, jsonKindOf, type Located, WireFindings, word } from './findings.ts'
-import { fits, TOOL_NAME_RULES } from './rules.ts'
+import { isObject, type JsonObject } from '../../../base/json.ts'
+import { isBlank, jsonKindOf, type Located, WireFindings, word } from '../findings.ts'
+import { fits, TOOL_NAME_RULES } from '../rules.ts'
 
 /**
  * Gemini counts three kinds of turns: user, model, and function responses (in the user's role). A

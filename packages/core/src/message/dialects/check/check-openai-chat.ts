@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { isBlank, jsonKindOf, WireFindings, word } from './findings.ts'
-import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from './rules.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
+import { isBlank, jsonKindOf, WireFindings, word } from '../findings.ts'
+import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from '../rules.ts'
 
 const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
   ['system', ['text']],

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../base/json.ts'
-import { isBlank, jsonKindOf, WireFindings, word } from './findings.ts'
+import type { JsonObject } from '../../../base/json.ts'
+import { isBlank, jsonKindOf, WireFindings, word } from '../findings.ts'
 
 /**
  * The rules of the strictest chat templates of local servers: only text, and alternating user and

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { conversation } from '../../../../../test/support/generators.ts'
-import type { JsonObject, JsonValue } from '../../base/json.ts'
-import { DIALECTS, type Dialect } from '../dialect.ts'
+import { conversation } from '../../../../../../test/support/generators.ts'
+import type { JsonObject, JsonValue } from '../../../base/json.ts'
+import { DIALECTS, type Dialect } from '../../dialect.ts'
+import { render } from '../render.ts'
+import { type DialectRule, explainRule, RULES_BY_DIALECT } from '../rules.ts'
 import { checkWire } from './check.ts'
-import { render } from './render.ts'
-import { type DialectRule, explainRule, RULES_BY_DIALECT } from './rules.ts'
 
 const user = (content: JsonValue): JsonObject => ({ role: 'user', content })
 const reply = (content: JsonValue, more: JsonObject = {}): JsonObject => ({

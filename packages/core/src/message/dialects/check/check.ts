@@ -1,8 +1,8 @@
-import type { JsonValue } from '../../base/json.ts'
-import type { Dialect } from '../dialect.ts'
-import { dialectOf } from './all.ts'
-import type { Violation } from './findings.ts'
-import { violationsOf } from './provider-dialect.ts'
+import type { JsonValue } from '../../../base/json.ts'
+import type { Dialect } from '../../dialect.ts'
+import { dialectOf } from '../all.ts'
+import type { Violation } from '../findings.ts'
+import { violationsOf } from '../provider-dialect.ts'
 
 /**
  * Every rule of the dialect that a request breaks, with its position; empty means the provider will not
