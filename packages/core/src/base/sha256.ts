@@ -1,6 +1,6 @@
 /**
  * SHA-256 of a text's UTF-8, in hexadecimal digits; lone surrogates count as U+FFFD, as in every
- * encoder. Node hashes twenty times as fast as JavaScript, but an import of `node:crypto` would keep
+ * encoder. Node hashes ten times as fast as JavaScript, but an import of `node:crypto` would keep
  * this file out of browsers and Workers, and WebCrypto only answers later, which would make every
  * pure function asynchronous (decision 66). So Node is asked at run time.
  */
