@@ -26,6 +26,10 @@ const STANDSTILL_MS = 150_000
 interface Found {
   /** The last that ran. */
   active: number
+  /** Test files that have begun, in order. */
+  readonly begun: Set<string>
+  /** A mutant held the process up, and it was ended within the last of them. */
+  isHeldUp: boolean
   readonly killed: Map<number, string>
   readonly reached: Set<number>
 }
@@ -109,14 +113,32 @@ export async function runQuickly(
       const alive = (plan.get(test) ?? []).filter((id) => !record.killed.has(id))
       return alive.length === 0 ? [] : [[test, alive] as const]
     })
+    let again: readonly string[] = []
     if (left.length > 0) {
-      const { killed, reached } = await runBatch({ root, copy }, new Map(left))
-      if (reached.size > 0) record.add({ reached: [...reached] })
-      for (const [id, by] of killed) record.add({ killed: id, by })
+      const found = await runBatch({ root, copy }, new Map(left))
+      if (found.reached.size > 0) record.add({ reached: [...found.reached] })
+      for (const [id, by] of found.killed) record.add({ killed: id, by })
+      again = unfinished(
+        left.map(([test]) => test),
+        found,
+      )
     }
-    record.add({ done: batch })
+    waiting.unshift(...again)
+    record.add({ done: batch.filter((test) => !again.includes(test)) })
     process.stderr.write(`${waiting.length} test files left, ${record.killed.size} killed\n`)
   }
+}
+
+/** The files that a process did not come to, or not to the end of, since a mutant held it up. */
+export function unfinished(
+  batch: readonly string[],
+  { active, begun, isHeldUp }: Pick<Found, 'active' | 'begun' | 'isHeldUp'>,
+): readonly string[] {
+  if (!isHeldUp) return []
+  const last = [...begun].at(-1)
+  // Without a mutant the file itself stands still, and would again.
+  const isOver = (test: string) => begun.has(test) && (test !== last || active === 0)
+  return batch.filter((test) => !isOver(test))
 }
 
 async function runBatch(
@@ -166,20 +188,25 @@ async function runBatch(
   const found = readFound(record)
   if (statSync(record).size === 0) throw new Error(`no test ran: ${tests.join(' ')}`)
   rmSync(scratch, { recursive: true, force: true })
+  found.isHeldUp = isHeldUp
   if (isHeldUp && found.active !== 0) found.killed.set(found.active, 'standing still')
   return found
 }
 
 function readFound(record: string): Found {
-  const found: Found = { active: 0, killed: new Map(), reached: new Set() }
+  const found: Found = {
+    ...{ active: 0, begun: new Set(), isHeldUp: false, killed: new Map(), reached: new Set() },
+  }
   for (const line of readFileSync(record, 'utf8').split('\n').filter(Boolean)) {
-    const { active, killed, by, title, reached } = JSON.parse(line) as {
+    const { at, active, killed, by, title, reached } = JSON.parse(line) as {
+      readonly at?: string
       readonly active?: number
       readonly killed?: number
       readonly by?: string
       readonly title?: string
       readonly reached?: readonly number[]
     }
+    if (at !== undefined) found.begun.add(at)
     if (active !== undefined) found.active = active
     if (killed !== undefined) found.killed.set(killed, `${by}: ${title}`)
     for (const id of reached ?? []) found.reached.add(id)
