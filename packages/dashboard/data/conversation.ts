@@ -4,6 +4,7 @@ import type { LiveEvent, RuntimeEvent } from '../../core/src/session/events/runt
 import { warningIn } from '../../core/src/session/events/runtime-event.ts'
 import type { Mail, SessionSummary, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { count, second } from '../parts/words.ts'
+import { hashOf } from './address.ts'
 import { call, errorText, ServerRefusal, sessionPath } from './api.ts'
 import { type Attempt, attemptsIn, type Notice, noticeIn, withPiece } from './attempt-text.ts'
 import { listen } from './events.ts'
@@ -101,6 +102,18 @@ export class Conversation {
 
   async revert(entry: number): Promise<void> {
     await this.act(`/compactions/${entry}/revert`, { method: 'POST' })
+  }
+
+  /** Opens a new session that begins with the entries up to this one; this one stays as it is. */
+  async fork(entry: number): Promise<void> {
+    try {
+      const request = { method: 'POST', body: { at: entry }, key: crypto.randomUUID() } as const
+      const path = sessionPath(this.id, '/forks')
+      const { sessionId } = await call<{ sessionId: string }>(path, request)
+      location.hash = hashOf(sessionId)
+    } catch (error) {
+      this.refusal.value = errorText(error)
+    }
   }
 
   async #read(page: number): Promise<void> {

@@ -16,8 +16,9 @@ export function EntryView(props: {
   /** The compaction in effect. */
   readonly effective: number | null
   readonly onRevert: (entry: number) => void
+  readonly onFork: (entry: number) => void
 }) {
-  const { sessionId, entry, isMarked, effective } = props
+  const { sessionId, entry, isMarked, effective, onFork } = props
   const { number, kind, isCovered } = entry
   const classes = ['entry', `is-${kind}`, isCovered && 'covered', isMarked && 'marked']
   return (
@@ -33,7 +34,7 @@ export function EntryView(props: {
           onRevert={props.onRevert}
         />
       ) : (
-        <Body sessionId={sessionId} entry={entry} />
+        <Body {...{ sessionId, entry, onFork }} />
       )}
     </article>
   )
@@ -52,7 +53,12 @@ const LABELS: Readonly<Record<string, string>> = {
   erasure: 'erasure',
 }
 
-function Body({ sessionId, entry }: { sessionId: string; entry: TranscriptEntry }) {
+function Body(props: {
+  readonly sessionId: string
+  readonly entry: TranscriptEntry
+  readonly onFork: (entry: number) => void
+}) {
+  const { sessionId, entry, onFork } = props
   const { kind, message, number, meta } = entry
   const facts = meta as Readonly<Record<string, unknown>>
   if (kind === 'input' || kind === 'assistant' || kind === 'result') {
@@ -74,9 +80,17 @@ function Body({ sessionId, entry }: { sessionId: string; entry: TranscriptEntry 
             #{number} · {tokens(entry.tokens)} tokens
           </span>
           {kind === 'assistant' && (
-            <a class="saw" href={hashOf(sessionId, 'context', number)}>
-              What it saw
-            </a>
+            <span class="entry-links">
+              <a href={hashOf(sessionId, 'context', number)}>What it saw</a>
+              <button
+                type="button"
+                class="quiet"
+                title="Continue from here in a new session; this one stays as it is"
+                onClick={() => onFork(number)}
+              >
+                Go back to here
+              </button>
+            </span>
           )}
         </header>
         {parts}

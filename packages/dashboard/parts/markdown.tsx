@@ -95,11 +95,22 @@ function blocks(text: string): ComponentChildren[] {
 }
 
 function Code({ text }: { readonly text: string }) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = async () => {
+    // Without a secure address browsers have no clipboard; then the button stays as it is.
+    await navigator.clipboard?.writeText(text)
+    setCopied(navigator.clipboard !== undefined)
+  }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <pre class="code" tabIndex={0}>
-      <code>{text}</code>
-    </pre>
+    <div class="code-block">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <pre class="code" tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+      <button type="button" class="quiet" onClick={() => void copy()}>
+        {isCopied ? 'Copied' : 'Copy'}
+      </button>
+    </div>
   )
 }
 

@@ -177,6 +177,7 @@ function PageView(props: {
             isMarked={entry.number === at}
             effective={effective}
             onRevert={(number) => void conversation.revert(number)}
+            onFork={(number) => void conversation.fork(number)}
           />
         ))}
       </div>
