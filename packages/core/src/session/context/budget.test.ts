@@ -140,6 +140,15 @@ describe('mayAskModel', () => {
     expect(asks(...many.map((index) => attempt(index * 1_000, 'committed', 'digest')))).toBe('yes')
   })
 
+  it('forgets an attempt when the window has passed, and none from a clock ahead', () => {
+    const { attemptWindowMs, attemptsPerWindow } = SESSION_SETTINGS
+    const many = (agoMs: number) =>
+      Array.from({ length: attemptsPerWindow }, () => attempt(agoMs, 'committed'))
+    expect(asks(...many(attemptWindowMs - 1))).toBe('wait')
+    expect(asks(...many(attemptWindowMs))).toBe('yes')
+    expect([asks(...many(0)), asks(...many(-1))]).toEqual(['wait', 'yes'])
+  })
+
   it('counts four that a kill ended as one: little of them was paid for', () => {
     const killed = (count: number) =>
       Array.from({ length: count }, (_, index) => attempt(index * 1_000, 'abandoned'))

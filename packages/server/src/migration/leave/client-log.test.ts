@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '#core/base/json'
+import { CLIENT_LOGS } from './client-log.ts'
+
+const { claude, codex } = CLIENT_LOGS
+const at = new Date('2026-11-16T10:00:00.000Z')
+const timestamp = '2026-11-16T10:00:00.000Z'
+
+function handoff() {
+  let ids = 0
+  const newId = () => `id-${++ids}`
+  return { text: 'The pier is 40 m.', tokens: 12, at, newId }
+}
+
+describe('a handoff in a log of Claude Code', () => {
+  const common = { sessionId: 's', cwd: '/pier', version: '2.1.325', gitBranch: 'main' }
+  const lines: readonly JsonObject[] = [
+    { type: 'user', uuid: 'u1', ...common, cwd: '/before', other: 1 },
+    { type: 'assistant', uuid: 'u2', ...common, other: 1 },
+    { type: 'summary', uuid: 'u3', version: '1' },
+    { type: 'user', version: '2' },
+  ]
+
+  it('is a boundary behind the last message, and a summary that the client shows as such', () => {
+    const base = { isSidechain: false, ...common, timestamp }
+    expect(claude.write(lines, handoff())).toEqual([
+      {
+        ...{ parentUuid: null, logicalParentUuid: 'u2', ...base, uuid: 'id-1' },
+        ...{ type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted' },
+        ...{ isMeta: false, level: 'info' },
+        compactMetadata: { trigger: 'manual', preTokens: 12, postTokens: 12 },
+      },
+      {
+        ...{ parentUuid: 'id-1', ...base, type: 'user', uuid: 'id-2' },
+        ...{ isCompactSummary: true, isVisibleInTranscriptOnly: true },
+        message: { role: 'user', content: 'The pier is 40 m.' },
+      },
+    ])
+    expect(() => claude.write([], handoff())).toThrow('The log holds no message.')
+  })
+
+  it('goes into the log of its session, in the version of its last message', () => {
+    expect([claude.isLogOf('s.jsonl', 's'), claude.isLogOf('as.jsonl', 's')]).toEqual([true, false])
+    expect([claude.versionOf(lines), claude.versionOf([])]).toEqual(['2.1.325', null])
+    expect(claude.folder).toBe('.claude/projects')
+  })
+})
+
+describe('a handoff in a log of Codex', () => {
+  const last = { input_tokens: 5, cached_input_tokens: 3, output_tokens: 2, total_tokens: 7 }
+  const info = { total_token_usage: { total_tokens: 70 }, last_token_usage: last }
+  const counted = { type: 'token_count', rate_limits: { plan: 'x' } }
+  const lines: readonly JsonObject[] = [
+    { ordinal: 1, type: 'session_meta', payload: { cli_version: '0.166.0' } },
+    {
+      ...{ ordinal: 2, type: 'event_msg' },
+      payload: { ...counted, info: { ...info, model_context_window: 9 } },
+    },
+    { ordinal: 3, type: 'event_msg', payload: { ...counted, info: null } },
+  ]
+  const compacted = {
+    message: 'The pier is 40 m.',
+    replacement_history: [
+      {
+        ...{ type: 'message', role: 'user' },
+        content: [{ type: 'input_text', text: 'The pier is 40 m.' }],
+      },
+    ],
+  }
+
+  it('replaces the history, and tells how little is in use', () => {
+    expect(codex.write(lines, handoff())).toEqual([
+      { timestamp, ordinal: 4, type: 'compacted', payload: compacted },
+      {
+        ...{ timestamp, ordinal: 5, type: 'event_msg' },
+        payload: {
+          ...counted,
+          info: {
+            ...{ model_context_window: 9, total_token_usage: { total_tokens: 70 } },
+            last_token_usage: {
+              ...{ input_tokens: 12, cached_input_tokens: 0, output_tokens: 0, total_tokens: 12 },
+            },
+          },
+        },
+      },
+    ])
+  })
+
+  it('tells it also where no use was on record, and needs numbered lines', () => {
+    const usage = { input_tokens: 12, output_tokens: 0, total_tokens: 12 }
+    const [, event] = codex.write([{ ordinal: 1 }], handoff())
+    expect(event?.['payload']).toEqual({
+      ...{ rate_limits: null, type: 'token_count' },
+      info: { model_context_window: null, total_token_usage: usage, last_token_usage: usage },
+    })
+    expect(() => codex.write([{}], handoff())).toThrow('The lines of the log have no numbers.')
+  })
+
+  it('goes into the log of its session, in the version that began it', () => {
+    expect(codex.isLogOf('rollout-2026-s.jsonl', 's')).toBe(true)
+    expect(codex.isLogOf('rollout-2026-as.jsonl', 's')).toBe(false)
+    expect([codex.versionOf(lines), codex.versionOf([])]).toEqual(['0.166.0', null])
+    expect(codex.folder).toBe('.codex/sessions')
+  })
+})
