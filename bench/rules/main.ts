@@ -11,6 +11,12 @@ import { measure, TARGET_TOKENS } from './measure.ts'
 import { saidOnce, scenarios } from './scenarios.ts'
 import { DISTRACTORS, RULES } from './sentences.ts'
 import {
+  SPOKEN_DISTRACTORS,
+  SPOKEN_RULES,
+  UNSEEN_DISTRACTORS,
+  UNSEEN_RULES,
+} from './spoken-sentences.ts'
+import {
   NEXT_DISTRACTORS,
   NEXT_RULES,
   TERSE_DISTRACTORS,
@@ -50,11 +56,13 @@ const LISTS: readonly (readonly [string, readonly string[], readonly string[]])[
   ['wide', WIDE_RULES, WIDE_DISTRACTORS],
   ['next', NEXT_RULES, NEXT_DISTRACTORS],
   ['terse', TERSE_RULES, TERSE_DISTRACTORS],
+  ['spoken', SPOKEN_RULES, SPOKEN_DISTRACTORS],
+  ['unseen', UNSEEN_RULES, UNSEEN_DISTRACTORS],
 ]
 const count = (texts: readonly string[]) =>
   texts.filter((text) => findRules(user(text)).length > 0).length
 console.log(
-  '\nsentences alone: rules found, others taken for one (only "held out" was never tuned on)',
+  '\nsentences alone: rules found, others taken for one ("held out" and "unseen" were never tuned on)',
 )
 for (const [name, rules, others] of LISTS) {
   const found = percent(count(rules), rules.length).padEnd(24)

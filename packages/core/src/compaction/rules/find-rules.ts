@@ -12,6 +12,7 @@ import { ITALIAN } from './grammars/italian.ts'
 import { PORTUGUESE } from './grammars/portuguese.ts'
 import { RUSSIAN } from './grammars/russian.ts'
 import { SPANISH } from './grammars/spanish.ts'
+import { isTerseRule } from './notes.ts'
 import { isPutAsRule, LIFTS, NO_RULE_PHRASES } from './phrases.ts'
 
 /**
@@ -85,6 +86,7 @@ function isRule(sentence: string): boolean {
   if (/[?？]\s*$/.test(bare)) return ASKED_FOR.test(bare)
   const verdicts = GRAMMARS.map((verdictOf) => verdictOf(bare))
   if (verdicts.includes('other')) return false
-  if (!verdicts.includes('rule') && !isEnglishRule(bare) && !isPutAsRule(bare)) return false
+  const isSaid = verdicts.includes('rule') || isEnglishRule(bare) || isPutAsRule(bare)
+  if (!isSaid && !isTerseRule(bare)) return false
   return !NO_RULE_PHRASES.some((pattern) => pattern.test(bare))
 }

@@ -8,6 +8,12 @@ import {
 import { LATER_DISTRACTORS, LATER_RULES } from '../../../../../bench/rules/later-sentences.ts'
 import { DISTRACTORS, RULES } from '../../../../../bench/rules/sentences.ts'
 import {
+  SPOKEN_DISTRACTORS,
+  SPOKEN_RULES,
+  UNSEEN_DISTRACTORS,
+  UNSEEN_RULES,
+} from '../../../../../bench/rules/spoken-sentences.ts'
+import {
   NEXT_DISTRACTORS,
   NEXT_RULES,
   TERSE_DISTRACTORS,
@@ -62,6 +68,24 @@ describe('findRules', () => {
       texts.filter((text) => textsOf(user(text)).length > 0).length
     expect(count(HELD_OUT_RULES)).toBeGreaterThanOrEqual(33)
     expect(count(HELD_OUT_DISTRACTORS)).toBeLessThanOrEqual(3)
+    expect(count(UNSEEN_RULES)).toBeGreaterThanOrEqual(60)
+    expect(count(UNSEEN_DISTRACTORS)).toBeLessThanOrEqual(2)
+  })
+
+  it('finds rules that are jotted down without a verb, in several languages', () => {
+    const count = (texts: readonly string[]) =>
+      texts.filter((text) => textsOf(user(text)).length > 0).length
+    expect(count(SPOKEN_RULES)).toBeGreaterThanOrEqual(85)
+    expect(count(SPOKEN_DISTRACTORS)).toBeLessThanOrEqual(2)
+    // A remark of the same words has a verb, a subject, or says how something ended.
+    for (const remark of [
+      'tabs are open',
+      'it printed plain text only',
+      'ohne erfolg',
+      'alles gut',
+    ]) {
+      expect(textsOf(user(remark))).toEqual([])
+    }
   })
 
   it('takes none from anybody but the person', () => {
