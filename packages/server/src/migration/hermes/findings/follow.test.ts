@@ -119,24 +119,36 @@ describe('kinship', () => {
     }: { of?: Partial<HermesSession>; rule?: FollowRule; anyEnd?: boolean } = {},
   ) => kinship(session('c', over), { ...parent, ...of }, { rule, anyEnd })
 
-  it.each<[string, ReturnType<typeof relation>, ReturnType<typeof relation>]>([
-    ['a child of the closing', relation({}), 'continues'],
-    ['a child five seconds early', relation({ startedAt: 95 }), 'continues'],
-    ['a child earlier still', relation({ startedAt: 94 }), 'open'],
-    ['an early child of an older version', relation({ startedAt: 99 }, { rule: 'newest' }), 'open'],
-    ['one at the closing', relation({ startedAt: 100 }, { rule: 'newest' }), 'continues'],
-    ['a child without a time', relation({ startedAt: null }), 'continues'],
-    ['a parent without a time', relation({ startedAt: 1 }, { of: { endedAt: null } }), 'continues'],
-    ['a branch', relation({ origin: 'branch' }), 'none'],
-    ['a reset', relation({ origin: 'reset' }), 'none'],
-    ['a tool', relation({ source: 'tool' }), 'none'],
-    ['a subagent', relation({ source: 'subagent' }), 'none'],
-    ['itself', relation({}, { of: { id: 'c' } }), 'none'],
-    ['a parent that was branched', relation({}, { of: { endReason: 'branched' } }), 'none'],
-    ['a parent that was reset', relation({}, { of: { endReason: 'reset' } }), 'none'],
-    ['a parent of any end', relation({}, { of: { endReason: 'reset' }, anyEnd: true }), 'open'],
+  it.each<[string, () => ReturnType<typeof relation>, ReturnType<typeof relation>]>([
+    ['a child of the closing', () => relation({}), 'continues'],
+    ['a child five seconds early', () => relation({ startedAt: 95 }), 'continues'],
+    ['a child earlier still', () => relation({ startedAt: 94 }), 'open'],
+    [
+      'an early child of an older version',
+      () => relation({ startedAt: 99 }, { rule: 'newest' }),
+      'open',
+    ],
+    ['one at the closing', () => relation({ startedAt: 100 }, { rule: 'newest' }), 'continues'],
+    ['a child without a time', () => relation({ startedAt: null }), 'continues'],
+    [
+      'a parent without a time',
+      () => relation({ startedAt: 1 }, { of: { endedAt: null } }),
+      'continues',
+    ],
+    ['a branch', () => relation({ origin: 'branch' }), 'none'],
+    ['a reset', () => relation({ origin: 'reset' }), 'none'],
+    ['a tool', () => relation({ source: 'tool' }), 'none'],
+    ['a subagent', () => relation({ source: 'subagent' }), 'none'],
+    ['itself', () => relation({}, { of: { id: 'c' } }), 'none'],
+    ['a parent that was branched', () => relation({}, { of: { endReason: 'branched' } }), 'none'],
+    ['a parent that was reset', () => relation({}, { of: { endReason: 'reset' } }), 'none'],
+    [
+      'a parent of any end',
+      () => relation({}, { of: { endReason: 'reset' }, anyEnd: true }),
+      'open',
+    ],
   ])('of %s', (_, found, expected) => {
-    expect(found).toBe(expected)
+    expect(found()).toBe(expected)
   })
 })
 
