@@ -153,9 +153,12 @@ describe('compaction beside a turn', () => {
     const full = {
       pieces: [
         ['user', 2_000],
-        ['assistant', 1_000],
+        ['assistant', 900],
+        // A turn like this one would still fit, so nothing is written ahead of it.
+        ['user', 50],
+        ['assistant', 50],
       ],
-      row: { seen: entryNumber(2), settled: { user: mailNumber(2), notification: mailNumber(0) } },
+      row: { seen: entryNumber(4), settled: { user: mailNumber(2), notification: mailNumber(0) } },
       operation: { state: 'committed', startedAt: AT.wall - 1 },
     } as const
     const claimed = (times: number, mail: Parameters<typeof scene>[0]['mail'] = []) => {
