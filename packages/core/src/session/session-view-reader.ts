@@ -18,7 +18,9 @@ const FAILURES = ['deadline:', 'connection:', 'refused:', 'malformed:']
 
 /**
  * Reads the view from which the protocol decides. Called only while none of our commits is in
- * flight, and no one else appends, so the reads are consistent; only mail may have grown meanwhile.
+ * flight, and everything is read up to the tail of the row, so the reads are consistent. Meanwhile mail
+ * may grow, other programs may record entries behind that tail, and another session may erase some
+ * that this one reads: then the row that is read next says so.
  */
 export class SessionViewReader {
   readonly #store: Reads
