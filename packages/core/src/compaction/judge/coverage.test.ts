@@ -35,7 +35,10 @@ function expectedOf(text: string, stretches: readonly string[]): Coverage {
 
 /** Letters of several scripts, some outside the basic plane, with and without blanks between them. */
 const letter = fc.constantFrom(...'abcdefgXYZ019_ éßжЯ港の地カ한글𠮷𝒜😀.-\n\u0301\ud800')
-const text = fc.array(letter, { minLength: 100, maxLength: 300 }).map((letters) => letters.join(''))
+/** Words that several texts share, alone and inside a run of a script without blanks. */
+const word = fc.constantFrom('deploy ', '港deploy', 'port9000 ', 'port9000地', 'größe ', 'größeの')
+const piece = fc.oneof({ weight: 4, arbitrary: letter }, { weight: 1, arbitrary: word })
+const text = fc.array(piece, { minLength: 100, maxLength: 300 }).map((pieces) => pieces.join(''))
 
 describe('coverageOf', () => {
   it('counts the stems of every script by their definition', () => {
