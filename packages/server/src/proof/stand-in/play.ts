@@ -43,7 +43,8 @@ export async function play(
   const plan = planWire(frames, fault)
   response.writeHead(status, headers)
   response.flushHeaders()
-  const pace = { ...speed, ...(outputTokensPerSecond !== undefined && { outputTokensPerSecond }) }
+  // The server's own speed may change while it speaks.
+  const pace = outputTokensPerSecond === undefined ? speed : { ...speed, outputTokensPerSecond }
   if (plan.byteMs === undefined) await sendPieces(response, plan, pace, signal)
   else await dripBytes(response, plan, plan.byteMs, signal)
   return await end(response, plan.ending, signal)
