@@ -64,6 +64,29 @@ describe('judgeSummary by form', () => {
     expect(faultOf(call)).toBe('tool-call')
   })
 
+  it('takes six words for one stretch of a text that repeats itself', () => {
+    /** Words of one letter in which every stretch of so many comes once, from the beginning again. */
+    const cycling = (stretch: number, words: number) => {
+      const cycle = '0'.repeat(stretch).split('')
+      const seen = new Set([cycle.join('')])
+      for (;;) {
+        const end = cycle.slice(1 - stretch).join('')
+        const next = ['1', '0'].find((word) => !seen.has(end + word))
+        if (next === undefined) break
+        seen.add(end + next)
+        cycle.push(next)
+      }
+      const round = cycle.slice(0, 2 ** stretch)
+      return Array.from({ length: words }, (_, at) => round[at % round.length]).join(' ')
+    }
+    expect(faultOf(cycling(6, 74))).toBeUndefined()
+    expect(faultOf(cycling(6, 64 + 64 + 5))).toBeUndefined()
+    expect(faultOf(cycling(6, 64 + 64 + 6))).toBe('repetition')
+    // A short text may well repeat itself.
+    expect(faultOf('no '.repeat(34))).toBeUndefined()
+    expect(faultOf('no '.repeat(35))).toBe('repetition')
+  })
+
   it('leaves out the turns that the writer made up below a summary', () => {
     const played = `${summary}\n[USER]: And now?\n\n[ASSISTANT]: Now we sail.`
     expect(judgeSummary(played, { range: [], ask })).toEqual({ text: summary.trim() })

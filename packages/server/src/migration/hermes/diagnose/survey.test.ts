@@ -97,6 +97,159 @@ describe('Surveyor', () => {
       'words',
     )
   })
+
+  it('counts the ids that are missing between two', () => {
+    const surveyor = new Surveyor([SESSION])
+    for (const id of [3, 4, 7, 8, 10]) surveyor.take(row(id, {}))
+    const { missingBetween } = surveyor.end()
+    const between = [
+      ...([
+        [0, 2, 0],
+        [0, 3, 2],
+        [3, 4, 0],
+        [4, 7, 2],
+        [3, 8, 2],
+        [7, 8, 0],
+      ] as const),
+      ...([
+        [8, 10, 1],
+        [4, 10, 3],
+        [0, 10, 5],
+        [0, 99, 5],
+        [10, 99, 0],
+      ] as const),
+    ]
+    const counted = between.map(([after, before]) => [after, before, missingBetween(after, before)])
+    expect(counted).toEqual(between)
+  })
+
+  it('notes the clock by the minute and counts a session as born when the clock reaches it', () => {
+    const later = (id: string, startedAt: number | null) => ({ ...SESSION, id, startedAt })
+    const sessions = [
+      SESSION,
+      later('b', 130),
+      later('a', 70),
+      later('never', 999),
+      later('?', null),
+    ]
+    const surveyor = new Surveyor(sessions)
+    const times = [10, 69, 70, 60, null, 129, 130, 100]
+    for (const [index, at] of times.entries()) surveyor.take(row(index + 1, { at }))
+    const survey = surveyor.end()
+    expect([0, 1, 2, 3, 6, 7].map((id) => survey.clockAt(id))).toEqual([null, 10, 10, 70, 70, 130])
+    expect(survey.lastAt).toBe(130)
+    const born = [...survey.sessions].map(([id, { bornAfterId }]) => [id, bornAfterId])
+    const open = Number.POSITIVE_INFINITY
+    expect(born).toEqual([
+      ['s', 0],
+      ['b', 6],
+      ['a', 2],
+      ['never', open],
+      ['?', open],
+    ])
+    expect(new Surveyor([SESSION]).end().lastAt).toBeNull()
+  })
+
+  const HANDOFF = { text: '[CONTEXT COMPACTION] Earlier turns.' }
+  it.each([
+    [
+      'led by its handoff',
+      [
+        [5, HANDOFF],
+        [5.000001, {}],
+      ],
+      [1, 2, 1, true],
+    ],
+    [
+      'with the handoff behind',
+      [
+        [5, {}],
+        [5.000001, {}],
+        [5.000002, HANDOFF],
+      ],
+      [1, 3, 3, true],
+    ],
+    [
+      'behind what was taken back',
+      [
+        [1, { state: 'rewound' }],
+        [5, HANDOFF],
+        [5.000001, {}],
+      ],
+      [2, 3, 2, true],
+    ],
+    [
+      'behind other rows',
+      [
+        [1, {}],
+        [5, HANDOFF],
+        [5.000001, {}],
+      ],
+      [2, 3, 2, false],
+    ],
+    [
+      'of the last two',
+      [
+        [5, HANDOFF],
+        [5.000001, {}],
+        [6, HANDOFF],
+        [6.000001, {}],
+      ],
+      [3, 4, 3, false],
+    ],
+    [
+      'that another without a handoff follows',
+      [
+        [5, HANDOFF],
+        [5.000001, {}],
+        [6, {}],
+        [6.000001, {}],
+      ],
+      [1, 2, 1, true],
+    ],
+    [
+      'without a handoff',
+      [
+        [5, {}],
+        [5.000001, {}],
+      ],
+      null,
+    ],
+    [
+      'that begins a second behind the handoff',
+      [
+        [5, HANDOFF],
+        [6, {}],
+        [6.000001, {}],
+      ],
+      null,
+    ],
+    [
+      'of rows three microseconds apart',
+      [
+        [0, HANDOFF],
+        [3e-6, {}],
+      ],
+      null,
+    ],
+    [
+      'of rows at one time',
+      [
+        [5, HANDOFF],
+        [5, {}],
+      ],
+      null,
+    ],
+    ['of one row', [[1e-6, HANDOFF]], null],
+  ] as const)('knows a run of rows %s', (_, rows, found) => {
+    const surveyor = new Surveyor([SESSION])
+    for (const [index, [at, more]] of rows.entries()) {
+      surveyor.take(row(index + 1, { at, ...more }))
+    }
+    const burst = surveyor.end().sessions.get('s')?.burst
+    expect(burst && [burst.firstId, burst.lastId, burst.handoffId, burst.isAlone]).toEqual(found)
+    if (burst) expect(burst.rows).toBe(burst.lastId - burst.firstId + 1)
+  })
 })
 
 function* stringsIn(value: unknown): Generator<string> {

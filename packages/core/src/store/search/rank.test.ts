@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { firstOf } from './first-of.ts'
+import { PassageColumns, PassageTable } from './passage-table.ts'
+import { type RankQuery, rankPassages, type Term } from './rank.ts'
+
+describe('firstOf', () => {
+  it.each([0, 1, 3, 50, 200])('finds the first %i of a hundred as sorting them does', (count) => {
+    let seed = 5
+    const scores = Float64Array.from({ length: 100 }, () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return seed % 9
+    })
+    const items = [...scores.keys()]
+    const sorted = items.toSorted((a, b) => (scores[b] as number) - (scores[a] as number) || b - a)
+    expect(firstOf(items, count, scores)).toEqual(sorted.slice(0, count))
+  })
+})
+
+/** One session: an entry per number, of so many passages, each of ten words that differ. */
+function tableOf(passages: readonly number[]): PassageTable {
+  const columns = new PassageColumns()
+  const slots = passages.reduce((sum, count) => sum + count, 0)
+  columns.slots = slots
+  columns.entries = passages.length
+  columns.lengths = new Uint8Array(2 * slots).fill(10)
+  columns.entryOf = Uint32Array.from(passages.flatMap((count, at) => Array(count).fill(at)))
+  columns.counts = Uint16Array.from(passages)
+  columns.seconds = Uint32Array.from(passages.keys())
+  columns.speakers = new Uint8Array(passages.length)
+  return new PassageTable(columns, [{ slot: 0, entry: 0 }], {
+    live: slots,
+    distinctSum: 10 * slots,
+  })
+}
+
+const term = (postings: readonly number[], isName = false): Term => ({
+  ...{ postings: Uint32Array.from(postings), weight: 1, isName },
+})
+
+function rank(table: PassageTable, terms: readonly Term[], more: Partial<RankQuery> = {}) {
+  const query = { terms, near: false, end: table.slots, accepts: null, times: [], limit: 10 }
+  const { best, total } = rankPassages(table, { ...query, ...more })
+  return { places: best.map(({ entry, passage }) => [entry, passage]), total }
+}
+
+describe('rankPassages', () => {
+  const pairs = tableOf([2, 2, 2, 2])
+  const [even, odd] = [term([0, 2, 4, 6]), term([1, 3, 5, 7])]
+  const first = [3, 2, 1, 0].map((entry) => [entry, 2 * entry])
+
+  it.each([
+    ['the earlier first', [even, odd]],
+    ['the later first', [odd, even]],
+  ])('shows of equal passages the earlier, of equal entries the newer: %s', (_, terms) => {
+    expect(rank(pairs, terms)).toEqual({ places: first, total: 4 })
+  })
+
+  it('shows the better passage of an entry', () => {
+    const both = [even, odd, term([1, 3, 5, 7])]
+    expect(rank(pairs, both).places).toEqual(first.map(([entry, at = 0]) => [entry, at + 1]))
+    expect(rank(pairs, [even, odd, term([0, 2, 4, 6])]).places).toEqual(first)
+  })
+
+  it('leaves out passages from the end on, what is not accepted and what exceeds the limit', () => {
+    expect(rank(pairs, [even], { end: 6 })).toEqual({ places: first.slice(1), total: 3 })
+    const accepts = (entry: number) => entry !== 2
+    const others = first.filter(([entry]) => entry !== 2)
+    expect(rank(pairs, [even], { accepts })).toEqual({ places: others, total: 3 })
+    expect(rank(pairs, [even], { limit: 1 })).toEqual({ places: first.slice(0, 1), total: 4 })
+    // What was left out leaves nothing behind for the next question.
+    expect(rank(pairs, [even])).toEqual({ places: first, total: 4 })
+  })
+
+  it('finds neighbours of a passage only where they are wanted, what holds the word first', () => {
+    const five = tableOf([1, 1, 1, 1, 1])
+    expect(rank(five, [term([2])])).toEqual({ places: [[2, 2]], total: 1 })
+    const near = rank(five, [term([2])], { near: true })
+    expect(near.total).toBe(5)
+    // A word in an earlier passage says more than one in a later passage, and less with distance.
+    expect(near.places.map(([entry]) => entry)).toEqual([2, 3, 4, 1, 0])
+  })
+
+  it('puts what holds every word first, then what holds every name', () => {
+    const nine = tableOf(Array(9).fill(1))
+    const name = term([0, 1, 2, 3], true)
+    const words = [term([1, 4, 5, 6]), term([1, 4, 5, 7])]
+    const { places } = rank(nine, [name, ...words])
+    expect(places[0]).toEqual([1, 1])
+    expect(places.slice(1, 4).map(([entry]) => entry)).toEqual([3, 2, 0])
+  })
+
+  it('raises entries of the moments that are asked for', () => {
+    const times = [{ from: 1_000, to: 2_000 }]
+    expect(rank(pairs, [even], { times }).places.map(([entry]) => entry)).toEqual([1, 3, 2, 0])
+  })
+})
