@@ -491,5 +491,7 @@ function entryPoints(): readonly string[] {
     ...['examples/compact-in-your-agent.ts', 'examples/agent-openai.ts'],
     ...['examples/agent-ai-sdk.ts', 'examples/agent-cli.ts'],
     ...['examples/durable-ai-sdk.ts', 'examples/openai-agents.ts'],
+    ...['examples/ai-sdk-route.ts', 'examples/langgraph-agent.ts'],
+    ...['examples/cron-agent.ts', 'examples/support-bot-hono.ts'],
   ]
 }
