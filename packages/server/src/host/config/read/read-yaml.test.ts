@@ -42,6 +42,25 @@ describe('readYaml', () => {
     expect(problems.length).toBeLessThanOrEqual(50)
   })
 
+  it('takes five thousand values, 32 levels and 128 kB, and nothing above', () => {
+    const full = 'The file holds more than a configuration can.'
+    const large = 'The file is larger than a configuration may be (128 kB).'
+    // The map and the list are values too.
+    const values = (count: number) => `x: [${'1,'.repeat(count - 2)}]`
+    const levels = (count: number) => `x: ${'['.repeat(count - 1)}1${']'.repeat(count - 1)}`
+    const bytes = (count: number) => `x: 1 #${'-'.repeat(count - 6)}`
+    const cases: [string, string[]][] = [
+      [values(5_000), []],
+      [values(5_001), [full]],
+      [levels(32), []],
+      [levels(33), [full]],
+      [bytes(131_072), []],
+      [bytes(131_073), [large]],
+    ]
+    const found = cases.map(([text]) => readYaml(text, 'f').problems.map((each) => each.text))
+    expect(found).toEqual(cases.map(([, texts]) => texts))
+  })
+
   it('says what is wrong with lists in lists in words', () => {
     const { problems } = readYaml(`store: ${'['.repeat(30_000)}`, 'f')
     expect(problems.map(({ text }) => text)).toEqual(['The file is nested too deeply.'])
