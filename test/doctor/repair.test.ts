@@ -83,6 +83,19 @@ function make(path: string, sql: string): void {
 }
 
 describe('repairing a Hermes store', () => {
+  it('takes the place of a draft that a killed process of the same id left', async () => {
+    const place = fresh('stale-draft')
+    make(place.path, TABLES)
+    const draft = join(folder, 'stale-draft', 'new', `.state.db.${process.pid}.tmp`)
+    mkdirSync(join(draft, '..'))
+    writeFileSync(draft, 'half a draft')
+    await repairHermes({ ...place, now: 5_000_000 })
+    expect(readdirSync(join(draft, '..'))).toEqual(['state.db'])
+    const database = new DatabaseSync(place.to, { readOnly: true })
+    expect(database.prepare('select count(*) as rows from messages').get()).toEqual({ rows: 2 })
+    database.close()
+  })
+
   it('appends what was lost byte for byte, and moves the routes of an old home [S25]', async () => {
     const place = fresh('bytes')
     make(place.path, TABLES + LATE)

@@ -4,8 +4,10 @@ import { type Finding, finding, REPAIR } from './finding.ts'
 import { CLOSED, followRule, isFollowed } from './follow.ts'
 import type { StoreView } from './identity.ts'
 
+type Parents = Pick<StoreView, 'survey' | 'lineage' | 'schema'>
+
 /** Sessions with an impossible parent: a descendant, a missing session, or one that Hermes does not follow to them. */
-export function findParentFaults(view: StoreView): Finding[] {
+export function findParentFaults(view: Parents): Finding[] {
   const sessions = [...view.survey.sessions.values()]
   return [
     ...circles(view),
@@ -14,7 +16,7 @@ export function findParentFaults(view: StoreView): Finding[] {
   ]
 }
 
-function circles({ survey }: StoreView): Finding[] {
+function circles({ survey }: Parents): Finding[] {
   return findCircles(survey.sessions).map(({ sessionId, parentId }) =>
     finding({
       kind: 'parent-circle',
@@ -34,7 +36,7 @@ function circles({ survey }: StoreView): Finding[] {
   )
 }
 
-function missing({ session }: SessionSurvey, { survey }: StoreView): Finding[] {
+function missing({ session }: SessionSurvey, { survey }: Parents): Finding[] {
   const { id, parentId } = session
   if (parentId === null || survey.sessions.has(parentId)) return []
   return [
@@ -55,7 +57,7 @@ function missing({ session }: SessionSurvey, { survey }: StoreView): Finding[] {
 }
 
 /** The older versions look for the next session only behind the closing. */
-function hidden({ session }: SessionSurvey, { survey, lineage, schema }: StoreView): Finding[] {
+function hidden({ session }: SessionSurvey, { survey, lineage, schema }: Parents): Finding[] {
   const parent = survey.sessions.get(session.parentId ?? '')?.session
   if (parent?.endReason !== CLOSED || parent.endedAt === null) return []
   const rule = followRule(schema)

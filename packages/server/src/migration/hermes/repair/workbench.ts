@@ -237,10 +237,12 @@ function rowsOf(
   return statement.iterate(value) as unknown as Iterable<readonly SQLOutputValue[]>
 }
 
+/** Each with its size: what moves from one column to the next must not go unnoticed. */
 function feed(hash: ReturnType<typeof createHash>, row: readonly SQLOutputValue[]): void {
   for (const value of row) {
-    if (value instanceof Uint8Array) hash.update('b').update(value)
-    else hash.update(`${typeof value} ${String(value)}\0`)
+    const isBlob = value instanceof Uint8Array
+    const bytes = isBlob ? value : Buffer.from(String(value))
+    hash.update(`${isBlob ? 'blob' : typeof value} ${bytes.byteLength} `).update(bytes)
   }
 }
 
