@@ -81,8 +81,7 @@ export const forkErasures: readonly StoreCase[] = [
       expectKind(await origin.erase([entryNumber(4)]), 'erased')
       assert.equal((await store.findOperation(running))?.state, 'superseded')
       assert.deepEqual(await fork.tryCommit(running), { kind: 'ended', state: 'superseded' })
-      const late = await fork.claim(5)
-      assert.deepEqual(await fork.tryCommit(late), { kind: 'ended', state: 'superseded' })
+      assert.deepEqual(await fork.tryClaim(5), { kind: 'superseded', by: 'tail' })
       expectKind(await store.release({ lease: fork.lease, reason: 'shutdown' }), 'done')
       const ready = await store.readReady({ agents: ['ada'], at: 0, limit: 50 })
       assert.ok(ready.some(({ id }) => id === fork.id))
@@ -98,7 +97,12 @@ export const forkErasures: readonly StoreCase[] = [
       const open = { entries: [entryNumber(4)], operation: newOperation(), reason: 'asked' }
       expectKind(await store.eraseRetained({ ...open, sessionId: origin.id }), 'open')
       await purgeWhole(store, origin.id, 'keep')
-      expectKind(await store.eraseRetained({ ...open, sessionId: origin.id }), 'erased')
+      const erasure = { ...open, sessionId: origin.id }
+      expectKind(await store.eraseRetained(erasure), 'erased')
+      // Asked again, because the answer was lost: done, and told once.
+      expectKind(await store.eraseRetained(erasure), 'erased')
+      const audit = await store.readAudit({ after: 0, limit: 500 })
+      assert.equal(audit.filter(({ operation }) => operation === erasure.operation).length, 1)
       assert.ok(!(await everyWordOf(store, fork.id)).includes('second canary'))
       assert.deepEqual((await fork.row()).owed, [4])
       assert.deepEqual(await store.verify({}), [])
