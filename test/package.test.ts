@@ -1,6 +1,4 @@
-import { spawnSync } from 'node:child_process'
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -11,17 +9,16 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import coreManifest from '../packages/core/package.json' with { type: 'json' }
 import serverManifest from '../packages/server/package.json' with { type: 'json' }
+import { bin, copyClone, pack, root, run, subpathsOf } from './support/pack.ts'
 
-const root = join(import.meta.dirname, '..')
 const place = mkdtempSync(join(tmpdir(), 'throughline-package-'))
 const [clone, project, coreProject] = ['clone', 'project', 'core-project'].map((name) =>
   join(place, name),
 ) as [string, string, string]
-const bin = join(root, 'node_modules', '.bin')
 const { version } = serverManifest
 const coreTarball = join(place, `throughline-core-${version}.tgz`)
 const serverTarball = join(place, `throughline-${version}.tgz`)
@@ -34,10 +31,8 @@ const quiet = ['--silent', '--prefer-offline', '--no-audit', '--no-fund', '--ign
 /** The packages as others get them: packed, installed into a project elsewhere, without our sources. */
 describe('the packages', () => {
   beforeAll(() => {
-    // Packing rewrites package.json for a moment, which the tests beside this one must not see.
-    copyClone()
-    for (const name of ['@throughline/core', 'throughline'])
-      run('npm', ['pack', '--silent', '-w', name, '--pack-destination', place], clone)
+    copyClone(clone)
+    for (const name of ['@throughline/core', 'throughline']) pack(name, clone, place)
     mkdirSync(project)
     writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
     run('npm', ['install', ...quiet, coreTarball, serverTarball], project)
@@ -173,20 +168,6 @@ describe('the packages', () => {
   })
 })
 
-function subpathsOf({ name, exports }: { name: string; exports: object }): readonly string[] {
-  return Object.keys(exports)
-    .filter((path) => path !== './package.json' && !path.includes('*'))
-    .map((path) => path.replace('.', name))
-}
-
-function copyClone(): void {
-  const isKept = (path: string) => !/[\\/](?:node_modules|dist|page)$/.test(path)
-  for (const path of ['packages', 'examples', 'package.json', 'tsconfig.json', 'LICENSE'])
-    cpSync(join(root, path), join(clone, path), { recursive: true, filter: isKept })
-  for (const path of ['README.md', 'CHANGELOG.md']) cpSync(join(root, path), join(clone, path))
-  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
-}
-
 function listFiles(tarball: string): readonly string[] {
   const lines = run('tar', ['-tzf', tarball], place).trim().split('\n')
   return lines.map((path) => path.replace('package/', ''))
@@ -211,11 +192,4 @@ function exampleIn(path: string): string {
   const example = /^```ts\n([^`]*)```$/m.exec(text)?.[1]
   if (example === undefined) throw new Error(`${path} has no example in TypeScript`)
   return example
-}
-
-function run(command: string, args: readonly string[], cwd: string): string {
-  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` }
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}\n${stderr}`)
-  return stdout
 }
