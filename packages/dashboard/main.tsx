@@ -10,6 +10,7 @@ import './style/conversation.css'
 import './style/context.css'
 import './style/compactions.css'
 import './style/health.css'
+import './style/memory.css'
 import './style/screens.css'
 import { App } from './views/app.tsx'
 

@@ -16,6 +16,7 @@ import { type LocalRuntime, openRuntime } from '../../packages/server/src/runtim
 import type { RuntimeOptions } from '../../packages/server/src/runtime/runtime-options.ts'
 import type { ToolDependencies } from '../../packages/server/src/runtime/tools/tool-dependencies.ts'
 import { tasksTool } from '../../packages/server/src/tools/tasks.ts'
+import type { Tool } from '../../packages/server/src/tools/tool.ts'
 
 /** The whole product behind the page, in this process. */
 export interface Place {
@@ -35,6 +36,8 @@ export interface PlaceOptions {
   readonly windowTokens?: number
   readonly model?: StandInOptions
   readonly settings?: Partial<SessionSettings>
+  /** Beside the one for tasks. */
+  readonly tools?: (dependencies: ToolDependencies) => readonly Tool[]
   readonly seams?: RuntimeOptions['seams']
   /** Where the store's file, audit logs and the picture of a rehearsal stand. */
   readonly home?: string
@@ -60,7 +63,10 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   const agent = {
     name: 'main',
     system: 'You help.',
-    tools: ({ store, countTokens }: ToolDependencies) => [tasksTool({ store, countTokens })],
+    tools: (dependencies: ToolDependencies) => [
+      tasksTool(dependencies),
+      ...(options.tools?.(dependencies) ?? []),
+    ],
     routes: routesSchema.parse({
       main: { ...route, model: 'stand-in' },
       auxiliary: { compaction: { ...route, model: SUMMARIES } },

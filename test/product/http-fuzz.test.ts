@@ -82,13 +82,13 @@ function requestOf(
   const values = Object.fromEntries(
     places.map(({ name, schema }) => [
       name,
-      name === 'id' ? sessionId : fc.oneof(arbitraryOf(schema, document).map(String), odd),
+      name === 'id' ? sessionId : fc.oneof(arbitraryOf(schema, document).map(asText), odd),
     ]),
   )
   const queries = asked.map(({ name, schema }) =>
     fc.oneof(
       fc.constant(''),
-      arbitraryOf(schema, document).map((value) => `${name}=${escaped(String(value))}`),
+      arbitraryOf(schema, document).map((value) => `${name}=${escaped(asText(value))}`),
     ),
   )
   const header = fc.string({ unit: 'grapheme-ascii', maxLength: 20 }).map((text) => text.trim())
@@ -108,6 +108,11 @@ function requestOf(
     ),
     body: fc.oneof({ weight: 9, arbitrary: body }, fc.string({ maxLength: 30 })),
   })
+}
+
+/** `String` fails for an object whose own `toString` is no function. */
+function asText(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 function escaped(text: string): string {

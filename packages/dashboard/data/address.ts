@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 
 /** The screen, kept in the fragment of the address, which never leaves the browser. */
-export type Tab = 'conversation' | 'context' | 'compactions'
+export type Tab = 'conversation' | 'context' | 'compactions' | 'memory'
 export type Screen =
   | { readonly kind: 'home' }
   | { readonly kind: 'health' }
@@ -13,7 +13,7 @@ export type Screen =
       readonly at: number | null
     }
 
-const TABS: readonly string[] = ['conversation', 'context', 'compactions']
+const TABS: readonly string[] = ['conversation', 'context', 'compactions', 'memory']
 
 export const screen = signal<Screen>(readScreen(location.hash))
 addEventListener('hashchange', () => {

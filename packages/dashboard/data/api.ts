@@ -68,7 +68,7 @@ export async function refusalOf(response: Response): Promise<ServerRefusal> {
 
 /** The message for the user. */
 export function errorText(error: unknown): string {
-  if (error instanceof ServerRefusal) return `${error.message}.`
+  if (error instanceof ServerRefusal) return error.message.replace(/\.?$/, '.')
   return 'Cannot reach the server right now.'
 }
 

@@ -7,12 +7,14 @@ import { activityWords, ago, percent, tokens, usageWords } from '../parts/words.
 import { Compactions } from './compactions.tsx'
 import { Composer } from './composer.tsx'
 import { ContextPage } from './context-page.tsx'
+import { Memory } from './memory.tsx'
 import { Transcript } from './transcript.tsx'
 
 const TABS: readonly (readonly [Tab, string])[] = [
   ['conversation', 'Conversation'],
   ['context', 'Context'],
   ['compactions', 'Compactions'],
+  ['memory', 'Memory'],
 ]
 
 export function SessionPage(props: {
@@ -86,6 +88,7 @@ export function SessionPage(props: {
         </>
       )}
       {tab === 'context' && <ContextPage conversation={conversation} at={at} />}
+      {tab === 'memory' && <Memory conversation={conversation} />}
       {tab === 'compactions' && <Compactions conversation={conversation} at={at} />}
     </section>
   )

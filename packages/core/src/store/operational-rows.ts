@@ -92,11 +92,16 @@ export interface NoteRow {
  * that range, and any entry up to there may be what it repeats.
  */
 export const PROPOSED = 'p-'
-export type PutNote = Omit<NoteRow, 'at'>
+export interface PutNote extends Omit<NoteRow, 'at'> {
+  /** Only in place of a note with this key: one that was erased meanwhile does not come back. */
+  readonly replaces?: true
+}
 export type PutNoteOutcome =
   | { readonly kind: 'noted'; readonly note: NoteRow }
   | Full
   | TooLarge
+  /** `replaces`, and there is no such note. */
+  | Unknown
   /** The session that it comes from was deleted. */
   | Gone
 export type NoteKey = Pick<NoteRow, 'agent' | 'scope' | 'id'>

@@ -49,6 +49,7 @@ function agentFrom(
     settings: settingsFrom(plan),
     notifiesOfCompaction: plan.compaction.notices,
     sharesNotes: isShared,
+    notesTokensMax: plan.tools.memory.tokensMax,
     ...(auxiliary.memory.enabled &&
       plan.tools.memory.enabled && { notes: { tokensMax: plan.tools.memory.tokensMax, isShared } }),
     ...(mailMax !== undefined && { mailMax }),

@@ -36,6 +36,8 @@ export interface Agent {
   readonly notes?: NoteSharing & { readonly tokensMax: number }
   /** All its sessions see the notes of all of them; otherwise each sees those of its scope. */
   readonly sharesNotes?: boolean
+  /** What its notes may take in a context; default: MEMORY_TOKENS_MAX. */
+  readonly notesTokensMax?: number
   readonly mailMax?: { readonly lane: number; readonly source: number }
 }
 

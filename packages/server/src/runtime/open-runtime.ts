@@ -123,6 +123,7 @@ export class LocalRuntime implements Runtime {
       : null
     this.#sessionDeps = {
       ...{ store, sharesNotes, hub: this.#hub, settingsFor, countText: countTokens },
+      notesTokensMax: (agent) => this.#resolved.get(agent)?.agent.notesTokensMax,
       fork: (from, request) => forkSession(store, from, request),
       refreshMemory: (id) => this.#tools.refreshMemory(id),
       interrupt: (id) => this.#models.interrupt(id),

@@ -10,6 +10,7 @@ import type { Reply, TranscriptEntry } from '#core/session/view/transcript'
 import type { Search } from '#core/store/queries'
 import type { BusyPolicy, Lane, MailState, OperationRow, TurnEnd } from '#core/store/rows'
 import type { Health, RouteHealth } from './health.ts'
+import type { PinView, SessionMemory, TaskList } from './memory-view.ts'
 import type { CallFailure } from './sessions/model-calls.ts'
 import type { ModelUsage, UsageGroup, UsageQuery } from './usage.ts'
 
@@ -49,7 +50,7 @@ export interface Runtime {
   close(): Promise<void>
 }
 
-export type { Edge, Health, Reply, RouteHealth, TranscriptEntry }
+export type { Edge, Health, PinView, Reply, RouteHealth, TaskList, TranscriptEntry }
 
 export interface SessionSnapshot {
   readonly sessionId: SessionId
@@ -102,6 +103,8 @@ export interface Session {
   /** Model calls of its turns that failed, oldest first. */
   callFailures(query: { since: number }): Promise<readonly CallFailure[]>
   pins(): Promise<readonly PinView[] | undefined>
+  /** Everything the agent keeps for the people of this session. */
+  readonly memory: SessionMemory
   /** An image or a file that a message refers to as `blob:HASH`. */
   blob(hash: string): Promise<BlobView | undefined>
   search(query: SearchRequest & { neighbours: number }): Promise<readonly Found[]>
@@ -354,21 +357,6 @@ export interface CompactionView {
   /** The warning to people at its commit: details fade with every round. */
   readonly warning: string | null
 }
-export interface TaskList {
-  readonly tasks: readonly {
-    readonly text: string
-    readonly status: 'pending' | 'running' | 'done' | 'cancelled'
-  }[]
-}
-
-export interface PinView {
-  readonly name: string
-  readonly text: string
-  readonly tokens: number
-  /** Where it was set. */
-  readonly entry: number
-}
-
 export interface BlobView {
   readonly mediaType: string
   /** Base64. */

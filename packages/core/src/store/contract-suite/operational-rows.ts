@@ -37,6 +37,9 @@ const notes: readonly StoreCase[] = [
       )
       expectKind(await store.removeNote({ ...own, id: 'a' }), 'done')
       expectKind(await store.removeNote({ ...own, id: 'a' }), 'unknown')
+      // A removed note does not come back by a change to it.
+      expectKind(await store.putNote({ ...again, replaces: true }), 'unknown')
+      expectKind(await store.putNote({ ...again, id: 'b', replaces: true }), 'noted')
       assert.equal((await store.listNotes({ agent: 'bob', limit: 10 })).length, 1)
     },
   },

@@ -9,7 +9,7 @@ import type { Rule } from './ruling.ts'
  * deleted accepts no notes: its notes are erased with it, and a late one would stay.
  */
 export const putNote: Rule<'putNote'> = (rows, request, stamp) => {
-  const { agent, scope, id, text, origin } = request
+  const { agent, scope, id, text, origin, replaces = false } = request
   checkName(id, 'A note')
   const session = origin === null ? undefined : rows.session(origin.sessionId)
   if (session !== undefined && session.scope !== scope) {
@@ -20,6 +20,7 @@ export const putNote: Rule<'putNote'> = (rows, request, stamp) => {
   const large = bytesOver(text, NOTE_BYTES_MAX)
   if (large !== null) return { outcome: large }
   const before = rows.note(agent, scope, id) ?? null
+  if (before === null && replaces) return { outcome: { kind: 'unknown' } }
   if (before === null && rows.notes(agent, scope) >= NOTES_MAX) {
     return { outcome: { kind: 'full', limit: NOTES_MAX } }
   }

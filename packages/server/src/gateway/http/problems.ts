@@ -20,6 +20,8 @@ export const PROBLEMS = {
   'unknown-entry': [404, 'There is no such step'],
   'unknown-compaction': [404, 'There is no compaction at this entry'],
   'unknown-blob': [404, 'There is no such image or file'],
+  'unknown-note': [404, 'The session shows no such note'],
+  'unknown-reminder': [404, 'The session waits for no such reminder'],
   'method-not-allowed': [405, 'This route does not take that method'],
   timeout: [408, 'The request took too long to arrive'],
   'session-exists': [409, 'A session with this id exists'],

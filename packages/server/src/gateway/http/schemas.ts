@@ -72,6 +72,8 @@ export const focus = text(FOCUS_LENGTH_MAX)
 export const queryText = text(QUERY_LENGTH_MAX)
 export const blobHash = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected 64 hex digits' })
 export const pinText = text(100_000)
+/** As long as a note of the agent's own may be. */
+export const noteText = text(600).regex(/\S/, { error: 'expected a text' })
 
 // Nothing here fetches an address; providers do, so it must be one that names its host openly.
 const source = z.union([

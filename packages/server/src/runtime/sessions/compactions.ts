@@ -1,12 +1,13 @@
-import { type EntryNumber, entryNumber } from '#core/base/ids'
+import { type EntryNumber, entryNumber, type SessionId } from '#core/base/ids'
 import { buildContext } from '#core/session/context/build'
 import { readRange } from '#core/session/context/source'
+import type { SessionSettings } from '#core/session/settings'
 import { spendOnCompaction } from '#core/session/view/compaction-report'
 import { entryView } from '#core/session/view/transcript'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Reads } from '#core/store/contract'
 import type { OperationRow, SessionRow } from '#core/store/rows'
-import type { CompactionView, SessionSnapshot } from '../runtime.ts'
+import type { CompactionView, ContextView, SessionSnapshot } from '../runtime.ts'
 import { compactionView, viewContext } from './views.ts'
 
 export { readCompactionReport } from '#core/session/view/compaction-report'
@@ -77,4 +78,29 @@ export async function openSnapshot(
       return viewContext(id, context, { limits: source.limits, settings: null })
     },
   }
+}
+
+/** What the model sees now, or saw at a step. */
+export async function readContextView(
+  store: Reads,
+  sessionId: SessionId,
+  query: {
+    readonly at: EntryNumber | undefined
+    readonly settingsFor: (agent: string) => SessionSettings
+  },
+): Promise<ContextView | undefined> {
+  const { at, settingsFor } = query
+  const upto = at === undefined ? undefined : await readUpto(store, sessionId, at)
+  const source = await store.readContext(upto === undefined ? { sessionId } : { sessionId, upto })
+  if (source === null) return undefined
+  const { session, limits } = source
+  const context = buildContext(source, limits, upto ?? session.tail)
+  const settings = at === undefined ? settingsFor(session.agent) : null
+  return viewContext(session.id, context, { limits, settings })
+}
+
+/** A step's record says how far its context went; for any other entry: up to that entry. */
+async function readUpto(store: Reads, id: SessionId, at: EntryNumber): Promise<EntryNumber> {
+  const [entry] = await readRange(store, id, at - 1, at)
+  return entry?.kind === 'assistant' ? entryNumber(entry.meta.upto) : at
 }

@@ -1,13 +1,6 @@
-import {
-  type EntryNumber,
-  entryNumber,
-  isId,
-  type MailNumber,
-  type SessionId,
-} from '#core/base/ids'
+import { type EntryNumber, isId, type MailNumber, type SessionId } from '#core/base/ids'
 import { writeEnvelope } from '#core/message/handoff/envelope'
 import { pinnedText } from '#core/message/handoff/pinned'
-import { buildContext } from '#core/session/context/build'
 import { parsePreview } from '#core/session/context/parse-preview'
 import { readRange } from '#core/session/context/source'
 import type { EventHub } from '#core/session/events/event-hub'
@@ -44,9 +37,15 @@ import type {
 import { purge } from '../store-layers/purge.ts'
 import { type AdmissionDependencies, admissionOf, admitMessage, meantFor } from './admission.ts'
 import { readSummary, searchEntries, type WaitOf } from './all-sessions.ts'
-import { openSnapshot, readCompactionReport, readCompactions } from './compactions.ts'
+import {
+  openSnapshot,
+  readCompactionReport,
+  readCompactions,
+  readContextView,
+} from './compactions.ts'
 import { readCallFailures, readSessionUsage } from './model-calls.ts'
-import { mailView, pinsIn, tasksIn, viewContext } from './views.ts'
+import { openMemory, readTasks } from './session-memory.ts'
+import { mailView, pinsIn } from './views.ts'
 
 type ControlBody = Parameters<Session['install']>[0]['preview']
 type PreviewParts = Parameters<typeof previewCompaction>[0]
@@ -54,6 +53,7 @@ type PreviewParts = Parameters<typeof previewCompaction>[0]
 /** The parts of the runtime that a handle needs. */
 export interface SessionDependencies extends AdmissionDependencies {
   readonly sharesNotes: (agent: string) => boolean
+  readonly notesTokensMax: (agent: string) => number | undefined
   readonly hub: EventHub
   readonly settingsFor: (agent: string) => PreviewParts['settings']
   readonly previewWriter: () => PreviewParts['writer']
@@ -192,21 +192,7 @@ export class SessionHandle implements Session {
 
   async context({ at }: { at?: EntryNumber }): Promise<ContextView | undefined> {
     const { store, settingsFor } = this.#deps
-    const sessionId = this.id
-    const upto = at === undefined ? undefined : await this.#uptoOf(at)
-    const query = upto === undefined ? { sessionId } : { sessionId, upto }
-    const source = await store.readContext(query)
-    if (source === null) return undefined
-    const { session } = source
-    const context = buildContext(source, source.limits, upto ?? session.tail)
-    const settings = at === undefined ? settingsFor(session.agent) : null
-    return viewContext(session.id, context, { limits: source.limits, settings })
-  }
-
-  /** A step's record says how far its context went; for any other entry: up to that entry. */
-  async #uptoOf(at: EntryNumber): Promise<EntryNumber> {
-    const [entry] = await readRange(this.#deps.store, this.id, at - 1, at)
-    return entry?.kind === 'assistant' ? entryNumber(entry.meta.upto) : at
+    return await readContextView(store, this.id, { at, settingsFor })
   }
 
   async blob(hash: string): Promise<BlobView | undefined> {
@@ -221,15 +207,16 @@ export class SessionHandle implements Session {
   }
 
   async tasks(): Promise<TaskList | undefined> {
-    const source = await this.#deps.store.readContext({ sessionId: this.id })
-    if (source === null) return undefined
-    const newest = source.entries.findLast(({ kind }) => kind === 'task')
-    return { tasks: tasksIn(newest, buildContext(source, source.limits, source.session.tail)) }
+    return await readTasks(this.#deps.store, this.id)
   }
 
   async pins(): Promise<readonly PinView[] | undefined> {
     const source = await this.#deps.store.readContext({ sessionId: this.id })
     return source === null ? undefined : pinsIn(source)
+  }
+
+  get memory(): Session['memory'] {
+    return openMemory(this.#deps, this.id)
   }
 
   compactionReport: Session['compactionReport'] = (compaction) =>

@@ -126,7 +126,7 @@ export async function keepNote(
     for (const each of replaced) await store.removeNote(each)
     return { kind: 'noted', id }
   }
-  if (outcome.kind === 'gone') return { kind: 'refused', why: GONE }
+  if (outcome.kind === 'gone' || outcome.kind === 'unknown') return { kind: 'refused', why: GONE }
   const limit = outcome.kind === 'full' ? `${outcome.limit} notes` : `${outcome.limit} bytes`
   return { kind: 'refused', why: `The limit is ${limit}. Remove or shorten one: ${idsOf(notes)}.` }
 }

@@ -110,7 +110,7 @@ async function add(
   const planned = planOf(input, { now: clock.now(), timezone })
   if (typeof planned === 'string') return refuse(planned)
   const { dueAt, repeat } = planned
-  const body = noticeBody(`A reminder that you scheduled:\n${text}`)
+  const body = noticeBody(`${HEADING}${text}`)
   const tokens = countTokens(sessionId, JSON.stringify(body))
   const outcome = await store.putSchedule({ id, sessionId, dueAt, repeat, body, tokens })
   switch (outcome.kind) {
@@ -132,7 +132,8 @@ async function add(
   }
 }
 
-function isReminder(row: ScheduleRow): boolean {
+/** Not a held message and not a program. */
+export function isReminder(row: ScheduleRow): boolean {
   return !isHeld(row) && !isProgram(row)
 }
 
@@ -179,9 +180,22 @@ function planOf(
   return dueAt === null ? 'That never comes.' : { dueAt, repeat: writeRepeat(repeat) }
 }
 
-function lineOf({ id, dueAt, repeat, body }: ScheduleRow): string {
+const HEADING = 'A reminder that you scheduled:\n'
+
+function noticeText({ body }: Pick<ScheduleRow, 'body'>): string {
   const { message } = JSON.parse(body) as { message?: { parts?: readonly { text?: string }[] } }
-  const text = message?.parts?.[0]?.text ?? ''
+  return message?.parts?.[0]?.text ?? ''
+}
+
+/** What the agent wants to be told then. */
+export function reminderText(row: Pick<ScheduleRow, 'body'>): string {
+  const text = noticeText(row)
+  return text.startsWith(HEADING) ? text.slice(HEADING.length) : text
+}
+
+function lineOf(row: ScheduleRow): string {
+  const { id, dueAt, repeat } = row
+  const text = noticeText(row)
   return `- ${id}: ${moment(dueAt)}, ${repeat ?? 'once'}: ${clip(oneLine(text), 120)}`
 }
 

@@ -3,6 +3,7 @@ import { compactionEndpoints } from './compactions.ts'
 import { eventEndpoints } from './events.ts'
 import { forkEndpoints } from './forks.ts'
 import { hookEndpoints } from './hooks.ts'
+import { memoryEndpoints } from './memory.ts'
 import { messageEndpoints } from './messages.ts'
 import { operatingEndpoints } from './operating.ts'
 import { sessionCareEndpoints } from './session-care.ts'
@@ -15,6 +16,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...sessionCareEndpoints,
   ...forkEndpoints,
   ...messageEndpoints,
+  ...memoryEndpoints,
   ...compactionEndpoints,
   ...usageEndpoints,
   ...eventEndpoints,
