@@ -151,7 +151,7 @@ const FAULT_TEXTS: { readonly [fault in ConnectionFault]: string } = {
   closed: 'The server closed the connection before the answer was complete.',
   'server-down': 'No server listens at the base URL; check the URL, and that the server runs.',
   unreachable: 'The host of the base URL cannot be reached; check the network.',
-  dns: 'The host of the base URL has no address; check its spelling and the network.',
+  dns: "The provider's host has no address; check the network, and the base URL if you set one.",
   tls: 'The base URL has no certificate that is trusted here, or speaks no TLS; check the URL. NODE_EXTRA_CA_CERTS names more certificates to trust.',
   proxy:
     'The proxy that HTTPS_PROXY or HTTP_PROXY names cannot be used; check it, or name the host in NO_PROXY.',

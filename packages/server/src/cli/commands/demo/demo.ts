@@ -16,7 +16,7 @@ import { Tour } from './tour.ts'
 
 export function demoCommand(): Command {
   const command = new Command('demo')
-    .summary('a tour of two minutes: compaction, a killed server, recall, undo')
+    .summary('a tour of one minute: compaction, a killed server, recall, undo')
     .description(
       'Shows what Throughline is for: a long conversation is compacted without a pause, the server ' +
         'is killed in the middle of an answer and continues, a compacted fact is recalled, and the ' +

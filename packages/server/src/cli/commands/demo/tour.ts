@@ -71,13 +71,13 @@ export class Tour {
       await this.#ask(summary.isCompacting ? shortMessage(index) : workMessage(index))
       const took = Math.round(performance.now() - startedAt)
       summary = await this.#summary()
-      const behind = summary.isCompacting ? '   a compaction runs behind it' : ''
+      const behind = summary.isCompacting ? '   a compaction runs in the background' : ''
       this.#line(
         `   message ${String(index + 2).padStart(2)}  ${this.#fill(summary)}  answered in ${took} ms${behind}`,
       )
       await this.#pause(250)
     }
-    await this.#title('2. It was compacted behind the conversation, without a pause')
+    await this.#title('2. It was compacted in the background, without a pause')
     const made = await this.#compactionInEffect()
     if (made === undefined) throw new FailedError('The compaction is not listed.')
     const sizes = `${grouped(made.tokensBefore ?? 0)} -> ${grouped(made.tokensAfter ?? 0)} tokens`

@@ -100,7 +100,7 @@ async function runPurge(runtime: Runtime, session: Session, flags: PurgeFlags): 
     })
     if (purged.kind === 'forked') {
       const forks = purged.forks.join(', ')
-      throw new UsageError(
+      throw new FailedError(
         `Forks read session ${session.id}: ${forks}. Add --forks keep to leave them what they read, or --forks purge to remove them as well.`,
       )
     }
