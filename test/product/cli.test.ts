@@ -173,7 +173,7 @@ describe('export, import and purge', () => {
     expect(shown?.stdout).toContain('BASALT')
     expect(there).toMatchObject({ exitCode: 0 })
     expect(beyond).toMatchObject({ exitCode: 2 })
-    expect(refused).toMatchObject({ exitCode: 2 })
+    expect(refused).toMatchObject({ exitCode: 1 })
     expect(refused?.stderr).toContain('Forks read session notes: side.')
     const kept = ['purge', 'notes', '--yes', '--forks', 'keep', ...apart]
     for (const words of ['Purged session notes; forks', 'already purged; forks']) {
