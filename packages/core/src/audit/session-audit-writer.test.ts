@@ -12,6 +12,7 @@ import { COMPOSITION } from '../../../../test/simulation/composition.ts'
 import { World } from '../../../../test/simulation/world.ts'
 import { auditedStore } from '../../../../test/support/audit/audited.ts'
 import { auditSeed } from '../../../../test/support/audit/simulated-audit.ts'
+import { mailNumber } from '../base/ids.ts'
 import { register, StoreFixture } from '../store/contract-suite/bench.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { AUDIT_LAWS, type AuditLawName } from './laws/laws.ts'
@@ -50,7 +51,7 @@ describe('SessionTrail', () => {
     await fixture.admit('one')
     await fixture.admit('two', { lane: 'notification' })
     await look()
-    await fixture.deliver(1 as never, 2 as never)
+    await fixture.deliver(mailNumber(1), mailNumber(2))
     await look()
     await fixture.reply('said', { ends: 'answered' })
     await look()

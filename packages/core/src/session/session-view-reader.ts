@@ -103,7 +103,7 @@ export class SessionViewReader {
     before: SessionView | null,
     added: readonly Entry[],
   ): Promise<{ readonly context: Context; readonly entries: readonly Entry[] } | null> {
-    // What somebody else erased is no longer there, though no entry says so yet.
+    // Another session erased entries that the context before still shows: read it again.
     if (before !== null && session.owed.length === 0) {
       if (added.length === 0) return { context: before.context, entries: added }
       const continued = continueContext(before.context, added, session.limits)

@@ -348,7 +348,7 @@ export type EraseSomeOutcome =
       readonly kind: 'erased'
       readonly left: boolean
       readonly upTo: ErasedUpTo
-      /** The session it was forked from is gone too, and has entries that nobody reads any more. */
+      /** The deleted session that this one was forked from: nobody reads the rest of it any more. */
       readonly next?: SessionId
     }
   | { readonly kind: 'not-deleted' }

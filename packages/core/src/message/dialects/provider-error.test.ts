@@ -36,7 +36,7 @@ describe('complaintOf', () => {
     expect(complaintOf({ error: { code } })).not.toHaveProperty('status')
   })
 
-  it('keeps what was said, bounded and in lower case', () => {
+  it('keeps the provider’s text, shortened and in lower case', () => {
     expect(complaintOf({ error: { message: 'SLOW' } }).text).toBe('{"error":{"message":"slow"}}')
     expect(complaintOf('A'.repeat(9_000)).text).toBe('a'.repeat(8_192))
   })

@@ -165,8 +165,9 @@ function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
 }
 
 /**
- * Another session erased entries that this one reads: an entry of its own says so before anything else
- * is begun, with a new handoff where the one in effect was emptied. No step stands on an empty one.
+ * Another session erased entries that this one reads. Before it does anything else, this session
+ * appends an entry that names them, and replaces its handoff if the erasure emptied it: no model is
+ * asked while the handoff is empty.
  */
 export function payErasure(state: State, view: SessionView): RuleOutcome {
   const { owed, effective, openCalls } = view.session
