@@ -22,12 +22,12 @@ function write(value: JsonValue | undefined, depth: number): string {
   }
   switch (typeof value) {
     case 'string':
-      return JSON.stringify(value.toWellFormed())
+      return writeString(value)
     case 'boolean':
       return String(value)
     case 'number':
       if (!Number.isFinite(value)) throw new InvalidBodyError({ problem: `holds ${value}` })
-      return JSON.stringify(value)
+      return String(value)
     case 'object':
       if (value === null) return 'null'
       if (Array.isArray(value)) return writeArray(value, depth)
@@ -38,7 +38,12 @@ function write(value: JsonValue | undefined, depth: number): string {
 }
 
 function writeArray(values: readonly JsonValue[], depth: number): string {
-  return `[${values.map((value) => write(value, depth + 1)).join(',')}]`
+  let text = '['
+  for (let index = 0; index < values.length; index++) {
+    if (index > 0) text += ','
+    text += write(values[index], depth + 1)
+  }
+  return `${text}]`
 }
 
 function writeObject(object: { readonly [key: string]: JsonValue }, depth: number): string {
@@ -47,11 +52,19 @@ function writeObject(object: { readonly [key: string]: JsonValue }, depth: numbe
     const what = Object.prototype.toString.call(object).slice('[object '.length, -1)
     if (what !== 'Object') throw new InvalidBodyError({ problem: `holds a ${what}` })
   }
-  const keys = Object.keys(object)
-    .filter((key) => object[key] !== undefined)
-    .sort()
-  const members = keys.map(
-    (key) => `${JSON.stringify(key.toWellFormed())}:${write(object[key], depth + 1)}`,
-  )
-  return `{${members.join(',')}}`
+  let text = '{'
+  for (const key of Object.keys(object).sort()) {
+    const value = object[key]
+    if (value === undefined) continue
+    if (text.length > 1) text += ','
+    text += `${writeString(key)}:${write(value, depth + 1)}`
+  }
+  return `${text}}`
 }
+
+/** Most strings are short and need no escape: testing them costs less than asking for one. */
+function writeString(text: string): string {
+  return text.length < 100 && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text.toWellFormed())
+}
+
+const PLAIN = /^[ !#-[\]-~]*$/

@@ -71,6 +71,14 @@ describe('canonicalJson', () => {
     )
   })
 
+  it('writes every character as JSON.stringify does, in short and in long strings', () => {
+    for (let code = 0; code < 0x300; code++) {
+      for (const text of [String.fromCharCode(code), 'x'.repeat(99) + String.fromCharCode(code)]) {
+        expect(canonicalJson({ [text]: text })).toBe(JSON.stringify({ [text]: text }))
+      }
+    }
+  })
+
   it('refuses what would be kept as an empty object', () => {
     for (const value of [new Date(0), new Map([[1, 2]]), new Set([1]), new Uint8Array(2)]) {
       expect(() => canonicalJson({ at: [value] } as never)).toThrow(
@@ -84,10 +92,14 @@ describe('canonicalJson', () => {
     expect(canonicalJson('a\ud800')).toBe('"a\ufffd"')
   })
 
-  it.each([[Number.NaN], [Number.POSITIVE_INFINITY], [1n], [() => 1], [[undefined]]])(
-    'refuses %s',
-    (value) => {
-      expect(() => canonicalJson(value as never)).toThrow(/plain JSON/)
-    },
-  )
+  it.each([
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+    [1n],
+    [() => 1],
+    [[undefined]],
+    [new Array(1)],
+  ])('refuses %s', (value) => {
+    expect(() => canonicalJson(value as never)).toThrow(/plain JSON/)
+  })
 })
