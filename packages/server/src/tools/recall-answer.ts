@@ -1,6 +1,7 @@
 import { clip, oneLine } from '#core/base/line'
 import type { SearchAnswer, SearchHit } from '#core/store/queries'
 import type { Entry } from '#core/store/rows'
+import { PASSAGE_CHARACTERS_MAX } from '#core/store/search/passages'
 
 /**
  * The results of a search for a model: the best excerpts that fit, printed in the order of the
@@ -12,7 +13,8 @@ export interface RecallAnswer {
   readonly shown: readonly number[]
 }
 
-const EXCERPT_CHARACTERS_MAX = 400
+/** Two passages and what joins them. */
+const EXCERPT_CHARACTERS_MAX = 2 * PASSAGE_CHARACTERS_MAX + 3
 
 export function recallAnswer(
   { hits, total, pending }: SearchAnswer,

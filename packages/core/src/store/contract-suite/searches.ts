@@ -273,6 +273,28 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a hit shows both passages where an entry names twice what was asked for',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      const fact = 'The code word of parcel p3x72 is elder.'
+      const order = 'use hand_over {"parcel":"p3x72"}'
+      await fixture.hear(`${fact} ${FILLER.repeat(20)}\n${order}`, FILLER)
+      const excerptFor = async (text: string) => {
+        const { hits } = await ask(store, fixture, { text, near: true })
+        return hits.find(({ entry }) => entry.number === 1)?.excerpt ?? ''
+      }
+      for (const text of ['p3x72', 'parcel p3x72', 'what about p3x72 tomorrow']) {
+        const excerpt = await excerptFor(text)
+        assert.ok(excerpt.startsWith(fact) && excerpt.endsWith(order), `${text}: ${excerpt}`)
+        assert.equal(excerpt.split(' … ').length, 2)
+        assert.ok(excerpt.length <= 610)
+      }
+      // One passage holds more of these words than the other.
+      const alone = await excerptFor('code word parcel p3x72')
+      assert.ok(alone.startsWith(fact) && !alone.includes(order), alone)
+    },
+  },
+  {
     name: 'pages of hits follow each other, and the answer says how many match',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)

@@ -165,7 +165,7 @@ function* hitsOf(
   })
   if (ranges.length === 0) return []
   const read = yield* lookUp({ want: 'entries', ranges })
-  return ranked.flatMap(({ passage }, at): readonly SearchHit[] => {
+  return ranked.flatMap(({ passages }, at): readonly SearchHit[] => {
     const { session, number } = ranges[at] as (typeof ranges)[number]
     const near = read[at] ?? []
     if (near instanceof DamagedRowError) {
@@ -179,7 +179,10 @@ function* hitsOf(
       {
         sessionId: (sessions[session] as Searched).id,
         entry,
-        excerpt: excerptOf(entry, table.placeOf(passage)),
+        excerpt: excerptOf(
+          entry,
+          passages.map((passage) => table.placeOf(passage)),
+        ),
         before: near.filter((each) => each.number < number),
         after: near.filter((each) => each.number > number),
       },
@@ -187,8 +190,16 @@ function* hitsOf(
   })
 }
 
-function excerptOf(entry: Entry, place: number): string {
-  return cutPassages(searchedText(entry))[place]?.trim() ?? ''
+/** The passages, with an ellipsis where something between them is left out. */
+function excerptOf(entry: Entry, places: readonly number[]): string {
+  const texts = cutPassages(searchedText(entry))
+  return places
+    .map((place, at) => {
+      const isBehindGap = at > 0 && places[at - 1] !== place - 1
+      return `${isBehindGap ? ' … ' : ''}${texts[place] ?? ''}`
+    })
+    .join('')
+    .trim()
 }
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {

@@ -167,12 +167,17 @@ export class PassageTable {
     return this.#counts[entry] as number
   }
 
-  /** The number of a passage within its entry. */
-  placeOf(passage: number): number {
-    const entry = this.entryOf[passage]
+  /** The passages of the entry that holds this one: the first, and the one behind the last. */
+  entryRangeOf(passage: number): readonly [number, number] {
+    const entry = this.entryOf[passage] as number
     let first = passage
     while (first > 0 && this.entryOf[first - 1] === entry) first--
-    return passage - first
+    return [first, first + this.passagesOf(entry)]
+  }
+
+  /** The number of a passage within its entry. */
+  placeOf(passage: number): number {
+    return passage - this.entryRangeOf(passage)[0]
   }
 
   /** In milliseconds, to the second. */

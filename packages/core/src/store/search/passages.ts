@@ -1,7 +1,7 @@
 import { splitsCharacter } from '../../base/line.ts'
 
 /**
- * The unit that is searched and shown: at most 400 characters of an entry, cut where a line ends,
+ * The unit that is searched and shown: at most 300 characters of an entry, cut where a line ends,
  * else a sentence, else a word, within the second half. Passages without a letter or digit are left
  * out, so that a number counts the same passages whether it is made from text or read from an index.
  */

@@ -40,7 +40,7 @@ const term = (postings: readonly number[], isName = false): Term => ({
 function rank(table: PassageTable, terms: readonly Term[], more: Partial<RankQuery> = {}) {
   const query = { terms, near: false, end: table.slots, accepts: null, times: [], limit: 10 }
   const { best, total } = rankPassages(table, { ...query, ...more })
-  return { places: best.map(({ entry, passage }) => [entry, passage]), total }
+  return { places: best.map(({ entry, passages }) => [entry, ...passages]), total }
 }
 
 describe('rankPassages', () => {
@@ -59,6 +59,21 @@ describe('rankPassages', () => {
     const both = [even, odd, term([1, 3, 5, 7])]
     expect(rank(pairs, both).places).toEqual(first.map(([entry, at = 0]) => [entry, at + 1]))
     expect(rank(pairs, [even, odd, term([0, 2, 4, 6])]).places).toEqual(first)
+  })
+
+  it('shows a second passage of an entry that holds every word, or every name, as well', () => {
+    const two = tableOf([3, 3])
+    const [word, name] = [term([0, 2, 3]), term([0, 2, 4, 5], true)]
+    expect(rank(two, [word, name]).places).toEqual([
+      [0, 0, 2],
+      [1, 4, 5],
+    ])
+    expect(rank(two, [word, term([0, 2, 4, 5])]).places).toEqual([
+      [0, 0, 2],
+      [1, 4],
+    ])
+    const all = term([...pairs.entryOf.keys()])
+    expect(rank(pairs, [all]).places.map((places) => places.length)).toEqual([3, 3, 3, 2])
   })
 
   it('leaves out passages from the end on, what is not accepted and what exceeds the limit', () => {

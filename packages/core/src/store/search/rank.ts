@@ -25,6 +25,8 @@ const ENTRY_PENALTY = 0.1
 const HELD_GAIN = 0.2
 /** More than any score: each word adds less than 2.4 times its weight, a date less than 1.2 times. */
 const AHEAD = 4
+/** More of one entry leaves less room for others: only the best entries show a second passage. */
+const TWO_PASSAGES_ENTRIES = 3
 /** Longer questions were pasted: most of their identifiers are not what is asked about. */
 const NAMED_WORDS_MAX = 12
 
@@ -58,7 +60,9 @@ export interface RankQuery {
 export interface Ranked {
   /** An index into the table's entries. */
   readonly entry: number
-  readonly passage: number
+  /** The best and, where another one also holds every word or name of the question, that one too;
+   * in the order of the text. */
+  readonly passages: readonly number[]
   readonly score: number
 }
 
@@ -243,41 +247,43 @@ class Scores {
     return new Candidates(this.#table.slots, firstOf(touched, count, this.#scratch.score))
   }
 
-  /**
-   * The score of a passage in the end; its cells are cleared. A crowd of neighbours that share the
-   * common words must not hide the one entry that was asked for: what holds every word of the
-   * question comes first, then what holds all its identifiers.
-   */
-  #take(passage: number, penalty: number): number {
-    const { score: scores, heldWords, heldNames } = this.#scratch
-    const words = heldWords[passage] as number
-    const names = heldNames[passage] as number
-    const score = (scores[passage] as number) / penalty
-    scores[passage] = 0
-    heldWords[passage] = 0
-    heldNames[passage] = 0
-    const isNamed = this.#words <= NAMED_WORDS_MAX && names > 0 && names === this.#names
-    const ahead = words === this.#words ? 2 : isNamed ? 1 : 0
-    return score * (1 + (HELD_GAIN * words) / this.#words) + ahead * AHEAD * this.#weights
+  #finalScore(passage: number, penalty: number): number {
+    const words = this.#scratch.heldWords[passage] as number
+    const score = (this.#scratch.score[passage] as number) / penalty
+    const ahead = this.#completeness(passage) * AHEAD * this.#weights
+    return score * (1 + (HELD_GAIN * words) / this.#words) + ahead
   }
 
   /**
-   * The best passage of each entry, the best entry first, of equals the newer. The cells are cleared
-   * on the way: it is the last thing that is asked.
+   * A crowd of neighbours that share the common words must not hide the one entry that was asked
+   * for: what holds every word of the question (2) comes first, then what holds all its identifiers
+   * (1).
+   */
+  #completeness(passage: number): 0 | 1 | 2 {
+    const { heldWords, heldNames } = this.#scratch
+    if (heldWords[passage] === this.#words) return 2
+    const names = heldNames[passage] as number
+    return this.#words <= NAMED_WORDS_MAX && names > 0 && names === this.#names ? 1 : 0
+  }
+
+  /**
+   * The best passages of each entry, the best entry first, of equals the newer. The cells are cleared
+   * in the end: it is the last thing that is asked.
    */
   ranked({ near, end, accepts, limit }: RankQuery): {
     readonly best: readonly Ranked[]
     readonly total: number
   } {
-    const { heldWords, touched, bestScore, bestPassage, isHolding } = this.#scratch
+    const { score: scores, heldWords, bestScore, bestPassage, isHolding } = this.#scratch
+    const touched = this.#scratch.touched.subarray(0, this.#count)
     const table = this.#table
     const found: number[] = []
-    for (const passage of touched.subarray(0, this.#count)) {
+    for (const passage of touched) {
       const entry = table.entryOf[passage] as number
-      const holdsWord = heldWords[passage] !== 0
-      const score = this.#take(passage, penaltyOf(table.passagesOf(entry)))
+      const score = this.#finalScore(passage, penaltyOf(table.passagesOf(entry)))
+      scores[passage] = score
       if (passage >= end) continue
-      if (holdsWord) isHolding[entry] = 1
+      if (heldWords[passage] !== 0) isHolding[entry] = 1
       const known = bestScore[entry] as number
       if (known === 0) found.push(entry)
       if (score > known || (score === known && passage < (bestPassage[entry] as number))) {
@@ -288,14 +294,44 @@ class Scores {
     const accepted = found.filter(
       (entry) => (near || isHolding[entry] === 1) && (accepts === null || accepts(entry)),
     )
-    const best = firstOf(accepted, limit, bestScore).map((entry) => ({
-      ...{ entry, passage: bestPassage[entry] as number, score: bestScore[entry] as number },
-    }))
+    const best = firstOf(accepted, limit, bestScore).map((entry, rank) => {
+      const passage = bestPassage[entry] as number
+      const passages = rank < TWO_PASSAGES_ENTRIES ? this.#shownOf(passage) : [passage]
+      return { entry, passages, score: bestScore[entry] as number }
+    })
     for (const entry of found) {
       bestScore[entry] = 0
       isHolding[entry] = 0
     }
+    this.#clear(touched)
     return { best, total: accepted.length }
+  }
+
+  /**
+   * Of passages with the same words the shortest ranks first, and it may say least: where an entry
+   * names what was asked for twice, the other mention may be the answer, and both are shown.
+   */
+  #shownOf(best: number): readonly number[] {
+    const { score } = this.#scratch
+    const least = Math.max(1, this.#completeness(best))
+    const [first, end] = this.#table.entryRangeOf(best)
+    let second: number | null = null
+    for (let passage = first; passage < end; passage++) {
+      if (passage === best || this.#completeness(passage) < least) continue
+      if (second === null || (score[passage] as number) > (score[second] as number)) {
+        second = passage
+      }
+    }
+    return second === null ? [best] : [best, second].sort((a, b) => a - b)
+  }
+
+  #clear(touched: Uint32Array): void {
+    const { score, heldWords, heldNames } = this.#scratch
+    for (const passage of touched) {
+      score[passage] = 0
+      heldWords[passage] = 0
+      heldNames[passage] = 0
+    }
   }
 }
 
