@@ -160,10 +160,17 @@ describe('export, import and purge', () => {
 
   it('fork a session, and remove it only as its forks allow', async () => {
     await place.run(['export', 'notes', '-o', 'forked.jsonl'])
+    const replaced = await place.run(['export', 'notes', '-o', 'forked.jsonl'])
+    expect(replaced).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(replaced.stderr).toContain('forked.jsonl is there already')
+    const forced = ['export', 'notes', '-o', 'forked.jsonl', '--force']
+    expect(await place.run(forced)).toMatchObject({ exitCode: 0 })
     const apart = ['--store', 'forked.db']
     expect(await place.run(['import', 'forked.jsonl', ...apart])).toMatchObject({ exitCode: 0 })
-    const forked = await place.run(['fork', 'notes', '--at', '2', '--id', 'side', ...apart])
+    const forked = await place.run(['fork', 'not', '--at', '2', '--id', 'side', ...apart])
     expect(forked).toMatchObject({ exitCode: 0, stdout: 'side\n' })
+    expect(forked.stderr).toMatch(/Continue it: .* chat --session side$/m)
+    expect((await place.run(['sessions', ...apart])).stdout).toContain('(fork of notes at 2)')
     const [shown, there, beyond, refused] = await all([
       ['show', 'side', ...apart],
       ['show', 'notes', ...apart],
@@ -181,7 +188,20 @@ describe('export, import and purge', () => {
       expect([exitCode, stderr]).toEqual([0, expect.stringContaining(words)])
       expect(stderr).toContain('forks still read its entries up to 2')
     }
-    expect((await place.run(['show', 'side', ...apart])).stdout).toContain('BASALT')
+    // Its forks read what it kept for them; through its own id nobody does.
+    const [side, whole, context, found, within, lines] = await all([
+      ['show', 'side', ...apart],
+      ['show', 'notes', '--all', ...apart],
+      ['show', 'notes', '--context', ...apart],
+      ['search', 'BASALT', '--json', ...apart],
+      ['search', 'BASALT', '--session', 'notes', ...apart],
+      ['export', 'notes', ...apart],
+    ])
+    expect(side?.stdout).toContain('BASALT')
+    expect(whole).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('[erased]') })
+    for (const read of [whole, context, within, lines]) expect(read?.stdout).not.toContain('BASALT')
+    expect(found?.stdout).toContain('"sessionId":"side"')
+    expect(found?.stdout).not.toContain('"sessionId":"notes"')
   })
 
   it('refuse a file that was cut, with its line, and leave no store behind', async () => {
@@ -393,6 +413,10 @@ describe('throughline serve', () => {
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(/Cannot listen on .*: another program listens there/)
     expect(stderr).not.toContain('    at ')
+    // On its own store it names the server that is there.
+    const again = await place.run(['serve', '--port', port])
+    expect(again.exitCode).toBe(2)
+    expect(again.stderr).toContain(`This store is already served at ${server.url}`)
   })
 })
 

@@ -57,7 +57,10 @@ export async function call<Answer>(path: string, request: Request = {}): Promise
 }
 
 export async function refusalOf(response: Response): Promise<ServerRefusal> {
-  if (response.status === 401) isLocked.value = true
+  if (response.status === 401) {
+    isLocked.value = true
+    keep(TOKEN, null)
+  }
   const problem = (await response.json().catch(() => ({}))) as Record<string, unknown>
   const text = (name: string) => (typeof problem[name] === 'string' ? problem[name] : undefined)
   const title = text('title') ?? `The server answered ${response.status}`

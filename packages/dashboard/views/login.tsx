@@ -1,9 +1,16 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call, errorText, keepToken } from '../data/api.ts'
 
 export function Login() {
   const [token, setToken] = useState('')
   const [problem, setProblem] = useState<string | null>(null)
+  // A server without tokens refuses one that is left from before, and needs none.
+  useEffect(() => {
+    call('/v1/agents').then(
+      () => location.reload(),
+      () => {},
+    )
+  }, [])
   const enter = async (event: Event) => {
     event.preventDefault()
     keepToken(token.trim())

@@ -1,13 +1,20 @@
 import { join } from 'node:path'
 import { sessionId } from '#core/base/ids'
+import { ListenError } from '../gateway/http/node-server.ts'
 import { type HttpServer, serveHttp } from '../gateway/http/serve.ts'
 import type { HookOptions } from '../gateway/http/webhook.ts'
+import { UsageError } from './errors.ts'
 import { makeFirstToken } from './first-token.ts'
 import { configuredAgent } from './open-gateways.ts'
 import type { Host } from './open-host.ts'
 import { readSecret } from './read-secret.ts'
 import { rehearsalFile } from './rehearsal-file.ts'
-import { prepareAnnouncement, removeDeadServers } from './served-store.ts'
+import {
+  findServers,
+  prepareAnnouncement,
+  removeDeadServers,
+  type ServerAddress,
+} from './served-store.ts'
 import { auditFolder } from './store-selection.ts'
 
 /** Where the build puts the web page, relative to both `src/host` and `dist/host`. */
@@ -22,6 +29,7 @@ export async function openServed(host: Host): Promise<HttpServer | null> {
   if (requireToken) await makeFirstToken(store, kept.url)
   await removeDeadServers(kept.url)
   const announcement = prepareAnnouncement(kept.url)
+  const servers = await findServers(kept.url)
   const served = await serveHttp({
     ...http,
     ...{ runtime, logger },
@@ -34,6 +42,8 @@ export async function openServed(host: Host): Promise<HttpServer | null> {
       auditFolder: auditFolder(kept.url),
       rehearsalFile: rehearsalFile(kept.url),
     },
+  }).catch((error: unknown) => {
+    throw error instanceof ListenError ? alreadyServed(error, servers) : error
   })
   announcement.publish(served.url)
   return {
@@ -43,6 +53,17 @@ export async function openServed(host: Host): Promise<HttpServer | null> {
       await served.close()
     },
   }
+}
+
+/** A second `serve` is most often started by mistake. */
+function alreadyServed(error: ListenError, servers: readonly ServerAddress[]): Error {
+  if (!error.isTaken || servers.length === 0) return error
+  const urls = servers.map(({ url }) => url).join(', ')
+  return new UsageError(
+    `This store is already served at ${urls}: \`throughline chat\` uses that server, and the page is ` +
+      'there. For a second server on the same store choose another port (--port).',
+    { cause: error },
+  )
 }
 
 type HookConfigs = Host['loaded']['config']['http']['hooks']

@@ -130,7 +130,7 @@ export class LocalRuntime implements Runtime {
       previewWriter: () => this.#models.writers.preview,
       countMessage: (id, message) => this.#models.countMessage(id, message),
       wake: (id) => this.#runner?.wake(id),
-      waitOf: (session) => this.#waitNotices.of(session, this.#runner?.id ?? null),
+      waitOf: (session) => this.#waitNotices.ofAny(store, session, this.#runner?.id ?? null),
     }
   }
 

@@ -96,6 +96,7 @@ describe('the answers of a session on a terminal', () => {
       '[(The compaction failed and will be retried; nothing changed.)]',
     ],
     [stored('session deleted'), '[(This session was purged.)]'],
+    [stored('session deleted', { state: 'gone' }), ''],
     [stored('compaction started'), ''],
   ])('say how it went: %#', async (event, text) => {
     expect((await shown([event])).screen).toBe(text)

@@ -1,4 +1,5 @@
 import { entryNumber } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
 import { plainText } from '#core/message/text'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { warningIn } from '#core/session/events/runtime-event'
@@ -70,7 +71,7 @@ export class AnswerDisplay {
       this.#screen.endAnswer()
       return
     }
-    const notice = noticeFor(kind, String(facts['ended'] ?? ''))
+    const notice = noticeFor(kind, facts)
     if (notice !== null) this.#screen.say(notice)
     const warning = warningIn(event)
     if (warning !== null) this.#screen.say(`(${warning})`)
@@ -98,7 +99,7 @@ function stepOf(turn: unknown, upto: unknown): string {
   return `${turn} ${upto}`
 }
 
-function noticeFor(kind: string, ended: string): string | null {
+function noticeFor(kind: string, { ended, state }: JsonObject): string | null {
   switch (kind) {
     case 'turn ended':
       if (ended === 'stopped') return '(stopped)'
@@ -108,7 +109,8 @@ function noticeFor(kind: string, ended: string): string | null {
     case 'compaction failed':
       return '(The compaction failed and will be retried; nothing changed.)'
     case 'session deleted':
-      return '(This session was purged.)'
+      // Said when it begins, not again when its last row is gone.
+      return state === 'gone' ? null : '(This session was purged.)'
     default:
       return null
   }

@@ -190,17 +190,14 @@ export function usageText({
   ...rest
 }: SessionSummary['usage']): string {
   const cached = cachedTokens === 0 ? '' : ` (${cachedTokens.toLocaleString('en')} cached)`
-  const cost = costText(rest)
-  return `${inputTokens.toLocaleString('en')} tokens in${cached}, ${outputTokens.toLocaleString('en')} out${cost === '' ? '' : `, cost ${cost}`}`
+  return `${inputTokens.toLocaleString('en')} tokens in${cached}, ${outputTokens.toLocaleString('en')} out, cost ${costText(rest)}`
 }
 
-/** A plus: calls without a known price are not in it. Empty: no price is known at all. */
+/** A plus: calls without a known price are not in it. */
 export function costText({
-  calls,
   cost,
   unpricedCalls,
-}: Pick<SessionSummary['usage'], 'calls' | 'cost' | 'unpricedCalls'>): string {
-  if (unpricedCalls === calls) return ''
+}: Pick<SessionSummary['usage'], 'cost' | 'unpricedCalls'>): string {
   const amount = cost / 1_000_000
   const digits = amount > 0 && amount < 0.1 ? 4 : 2
   return `${amount.toFixed(digits)}${unpricedCalls > 0 ? '+' : ''}`

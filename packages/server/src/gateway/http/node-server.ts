@@ -10,10 +10,12 @@ export class ListenError extends KnownError {
   override readonly name = 'ListenError'
   readonly code = 'cannot-listen'
   readonly retryable = false
+  readonly isTaken: boolean
 
   constructor(address: string, cause: NodeJS.ErrnoException) {
     const why = LISTEN_PROBLEMS[cause.code ?? ''] ?? `${cause.message}. Choose another one.`
     super(`Cannot listen on ${address}: ${why}`, { cause })
+    this.isTaken = cause.code === 'EADDRINUSE'
   }
 }
 

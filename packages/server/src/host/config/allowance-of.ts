@@ -37,17 +37,21 @@ function limitOf({
   }
 }
 
+const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+
 export function pricesOf({ limits: { prices } }: Config): Prices {
   return Object.fromEntries(
-    Object.entries(prices).map(([model, { input, output, cacheRead, cacheWrite }]) => [
-      model,
-      {
-        input,
-        output,
-        ...(cacheRead !== undefined && { cacheRead }),
-        ...(cacheWrite !== undefined && { cacheWrite }),
-      },
-    ]),
+    Object.entries({ 'stand-in': FREE, ...prices }).map(
+      ([model, { input, output, cacheRead, cacheWrite }]) => [
+        model,
+        {
+          input,
+          output,
+          ...(cacheRead !== undefined && { cacheRead }),
+          ...(cacheWrite !== undefined && { cacheWrite }),
+        },
+      ],
+    ),
   )
 }
 

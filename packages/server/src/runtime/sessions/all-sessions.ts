@@ -16,8 +16,8 @@ import type {
 import { modelUsageOf } from '../usage.ts'
 import { summaryOf } from './views.ts'
 
-/** Why a running turn of a session waits, as far as this process knows. */
-export type WaitOf = (session: SessionRow) => WaitNotice | undefined
+/** Why a running turn of a session waits; undefined: it does not, or nobody knows. */
+export type WaitOf = (session: SessionRow) => Promise<WaitNotice | undefined>
 
 export async function listSummaries(
   store: Store,
@@ -78,7 +78,8 @@ export async function searchAll(
   const sessions = new Map<SessionId, SessionRow>()
   for await (const row of allRows(store, agent)) {
     const isWanted = (wanted?.has(row.id) ?? true) && (scope ?? row.scope) === row.scope
-    if (isWanted) sessions.set(row.id, row)
+    // Of a purged one only its forks still read something.
+    if (isWanted && row.state === 'open') sessions.set(row.id, row)
   }
   return await searchEntries(store, sessions, { ...query, neighbours: 0 })
 }
@@ -92,13 +93,13 @@ export async function readSummary(
   const { id: sessionId } = session
   const routes = await store.listRoutes({ sessionId })
   const usage = modelUsageOf(await store.sumAttempts({ sessionId, since: 0 }))
-  const summarize = (row: SessionRow, source: ContextEntries | null) =>
-    summaryOf(row, { source, routes, usage, wait: waitOf(row) })
+  const summarize = async (row: SessionRow, source: ContextEntries | null) =>
+    summaryOf(row, { source, routes, usage, wait: await waitOf(row) })
   try {
     const source = await store.readContext({ sessionId })
-    return summarize(source?.session ?? session, source)
+    return await summarize(source?.session ?? session, source)
   } catch (error) {
-    if (error instanceof DamagedRowError) return summarize(session, null)
+    if (error instanceof DamagedRowError) return await summarize(session, null)
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import type { SessionId } from '#core/base/ids'
 import type { Reads } from '#core/store/contract'
 import { failureIn } from '../../auxiliary/breaker.ts'
-import { explainOutcome } from '../../model/outcomes/outcome.ts'
+import { explainOutcome, prospectOf } from '../../model/outcomes/outcome.ts'
 import { calledIn } from '../../model/routes/route.ts'
 import { TURN } from '../models/turn-calls.ts'
 import { readUsage, type UsageGroup, type UsageQuery } from '../usage.ts'
@@ -10,6 +10,8 @@ import { readUsage, type UsageGroup, type UsageQuery } from '../usage.ts'
 export interface CallFailure {
   readonly at: number
   readonly text: string
+  /** False: it ends the turn, because only a person can mend it. */
+  readonly isTriedAgain: boolean
 }
 
 const FAILURES_MAX = 50
@@ -22,7 +24,9 @@ export async function readCallFailures(
   const calls = await store.readAttempts({ ...query, task: TURN, limit: FAILURES_MAX })
   return calls.toReversed().flatMap(({ outcome, modelRoute, at }) => {
     const failure = failureIn(outcome)
-    return failure === null ? [] : [{ at, text: explainOutcome(failure, calledIn(modelRoute)) }]
+    if (failure === null) return []
+    const text = explainOutcome(failure, calledIn(modelRoute))
+    return [{ at, text, isTriedAgain: prospectOf(failure) === 'heals' }]
   })
 }
 

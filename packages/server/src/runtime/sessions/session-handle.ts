@@ -2,12 +2,11 @@ import { type EntryNumber, isId, type MailNumber, type SessionId } from '#core/b
 import { writeEnvelope } from '#core/message/handoff/envelope'
 import { pinnedText } from '#core/message/handoff/pinned'
 import { parsePreview } from '#core/session/context/parse-preview'
-import { readRange } from '#core/session/context/source'
 import type { EventHub } from '#core/session/events/event-hub'
 import { type Preview, previewCompaction } from '#core/session/preview'
 import { type ControlEnd, controlOutcome } from '#core/session/view/control-outcome'
-import { entryView, waitForReply } from '#core/session/view/transcript'
-import { LIST_MAX, TITLE_MAX } from '#core/store/bounds'
+import { waitForReply } from '#core/session/view/transcript'
+import { TITLE_MAX } from '#core/store/bounds'
 import { InvalidRequestError, UnknownSessionError } from '#core/store/errors'
 import type { BusyPolicy, MailState, SessionRow } from '#core/store/rows'
 import type {
@@ -31,7 +30,6 @@ import type {
   SessionSnapshot,
   SessionSummary,
   TaskList,
-  TranscriptEntry,
   Withdrawal,
 } from '../runtime.ts'
 import { purge } from '../store-layers/purge.ts'
@@ -45,6 +43,7 @@ import {
 } from './compactions.ts'
 import { readCallFailures, readSessionUsage } from './model-calls.ts'
 import { openMemory, readTasks } from './session-memory.ts'
+import { readsOf, readTranscript } from './session-reads.ts'
 import { mailView, pinsIn } from './views.ts'
 
 type ControlBody = Parameters<Session['install']>[0]['preview']
@@ -176,27 +175,16 @@ export class SessionHandle implements Session {
     return await this.#deps.store.withdraw({ sessionId: this.id, mail })
   }
 
-  async transcript({
-    from,
-    to,
-  }: {
-    from: number
-    to: number
-  }): Promise<readonly TranscriptEntry[] | undefined> {
-    const session = await this.#deps.store.findSession(this.id)
-    if (session === undefined) return undefined
-    const last = Math.min(to, session.tail, from + LIST_MAX - 1)
-    const entries = await readRange(this.#deps.store, this.id, Math.max(1, from) - 1, last)
-    return entries.map((entry) => entryView(entry, session.covers))
-  }
+  transcript: Session['transcript'] = async (range) =>
+    await readTranscript(await this.#reads(), this.id, range)
 
   async context({ at }: { at?: EntryNumber }): Promise<ContextView | undefined> {
-    const { store, settingsFor } = this.#deps
-    return await readContextView(store, this.id, { at, settingsFor })
+    const { settingsFor } = this.#deps
+    return await readContextView(await this.#reads(), this.id, { at, settingsFor })
   }
 
   async blob(hash: string): Promise<BlobView | undefined> {
-    const blob = await this.#deps.store.findBlob({ sessionId: this.id, hash })
+    const blob = await (await this.#reads()).findBlob({ sessionId: this.id, hash })
     if (blob === undefined) return undefined
     return { mediaType: blob.mediaType, data: Buffer.from(blob.bytes).toString('base64') }
   }
@@ -207,11 +195,11 @@ export class SessionHandle implements Session {
   }
 
   async tasks(): Promise<TaskList | undefined> {
-    return await readTasks(this.#deps.store, this.id)
+    return await readTasks(await this.#reads(), this.id)
   }
 
   async pins(): Promise<readonly PinView[] | undefined> {
-    const source = await this.#deps.store.readContext({ sessionId: this.id })
+    const source = await (await this.#reads()).readContext({ sessionId: this.id })
     return source === null ? undefined : pinsIn(source)
   }
 
@@ -219,17 +207,22 @@ export class SessionHandle implements Session {
     return openMemory(this.#deps, this.id)
   }
 
-  compactionReport: Session['compactionReport'] = (compaction) =>
-    readCompactionReport(this.#deps.store, this.id, compaction)
+  compactionReport: Session['compactionReport'] = async (compaction) =>
+    await readCompactionReport(await this.#reads(), this.id, compaction)
 
   async snapshot(compaction: EntryNumber): Promise<SessionSnapshot | undefined> {
-    const session = await this.#deps.store.findSession(this.id)
-    return session && (await openSnapshot(this.#deps.store, session, compaction))
+    const store = await this.#reads()
+    const session = await store.findSession(this.id)
+    return session && (await openSnapshot(store, session, compaction))
   }
 
   async search(query: SearchRequest & { neighbours: number }): Promise<readonly Found[]> {
     const session = await this.#known()
-    return await searchEntries(this.#deps.store, new Map([[session.id, session]]), query)
+    return await searchEntries(await this.#reads(), new Map([[session.id, session]]), query)
+  }
+
+  #reads() {
+    return readsOf(this.#deps.store, this.id)
   }
 
   /** An empty list would say that there is nothing in it. */

@@ -5,6 +5,10 @@ import type { Notice } from '#core/session/protocol/state'
 import type { Reads } from '#core/store/contract'
 import { DamagedRowError } from '#core/store/errors'
 import type { SessionRow } from '#core/store/rows'
+import { failureIn } from '../../auxiliary/breaker.ts'
+import { explainOutcome, prospectOf } from '../../model/outcomes/outcome.ts'
+import { calledIn } from '../../model/routes/route.ts'
+import { TURN } from '../models/turn-calls.ts'
 
 const SESSIONS_MAX = 10_000
 
@@ -41,6 +45,17 @@ export class WaitNotices {
     return noted && waitNotice(noted)
   }
 
+  /** Also why a turn of another process waits, as far as the store says. */
+  async ofAny(
+    store: Pick<Reads, 'readAttempts'>,
+    session: Turn,
+    ourselves: SessionRow['runner'],
+  ): Promise<WaitNotice | undefined> {
+    return session.runner === ourselves
+      ? this.of(session, ourselves)
+      : await readWaitElsewhere(store, session)
+  }
+
   /** The notices that are still valid, for new listeners. */
   async readCurrent(
     store: Pick<Reads, 'findSession'>,
@@ -69,6 +84,22 @@ export class WaitNotices {
     const holds = noted?.turn === turn && turnState === 'running' && runner === ourselves
     return holds ? noted : undefined
   }
+}
+
+/**
+ * Why a turn of another process waits: its last model call failed and is tried again. When the next
+ * try is, and whether its answer has begun, only that process knows.
+ */
+async function readWaitElsewhere(
+  store: Pick<Reads, 'readAttempts'>,
+  { id: sessionId, turn, turnState }: Turn,
+): Promise<WaitNotice | undefined> {
+  if (turnState !== 'running') return undefined
+  const [last] = await store.readAttempts({ sessionId, task: TURN, since: 0, limit: 1 })
+  const failure = last?.turn === turn ? failureIn(last.outcome) : null
+  if (last === undefined || failure === null || prospectOf(failure) !== 'heals') return undefined
+  const why = explainOutcome(failure, calledIn(last.modelRoute))
+  return waitNotice({ turn, notice: 'waiting-for-model', why })
 }
 
 /** One whose row is damaged must not end what is heard of all others. */

@@ -56,7 +56,7 @@ describe('a purge', () => {
       kind: 'purged',
     })
     expect((await store.findSession(fixture.id))?.state).toBe('gone')
-    const [listed] = await listSummaries(store, { limit: 1 }, () => undefined)
+    const [listed] = await listSummaries(store, { limit: 1 }, async () => undefined)
     expect(listed).toMatchObject({ state: 'gone', contextTokens: 0, compaction: null })
   })
 

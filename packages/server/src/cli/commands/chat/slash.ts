@@ -81,8 +81,7 @@ export function statusText(summary: SessionSummary, paint: Paint): string {
   const fill = drawFill({ tokens, windowTokens })
   const label = paint('dim', `── ${printable(summary.agent)} · `)
   const { inputTokens, outputTokens } = summary.usage
-  const cost = costText(summary.usage)
-  const used = `${short(inputTokens)} in, ${short(outputTokens)} out${cost === '' ? '' : `, cost ${cost}`}`
+  const used = `${short(inputTokens)} in, ${short(outputTokens)} out, cost ${costText(summary.usage)}`
   const rest = paint('dim', ` · ${used} · ${activity(summary)} ──`)
   return `${label}${paint(fill.colour, fill.text)}${rest}`
 }

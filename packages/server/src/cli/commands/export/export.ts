@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { parseSnapshotName, type SessionId, type SnapshotName, snapshotName } from '#core/base/ids'
 import type { ReadStore } from '#core/store/contract'
@@ -16,6 +17,7 @@ import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 interface ExportFlags extends StoreFlags {
   readonly output: string
   readonly to?: 'hermes' | ExportForm
+  readonly force?: true
   readonly json?: true
 }
 
@@ -32,6 +34,7 @@ export function exportCommand(): Command {
     )
     .argument('<session>', 'its id, a unique prefix of it, or a snapshot: ID.snapshot.N')
     .option('-o, --output <file>', 'write to this file instead of standard output', '-')
+    .option('--force', 'replace the file if there is one')
     .addOption(
       new Option('--to <form>', 'write it for people, or for this program').choices([
         'hermes',
@@ -48,17 +51,18 @@ export function exportCommand(): Command {
           if (flags.to !== undefined)
             throw new UsageError('A snapshot cannot be exported with --to.')
           const name = { ...snapshot, sessionId: named }
-          return await write(flags.output, snapshotLines(runtime, name), `Snapshot ${id}`)
+          return await write(flags, snapshotLines(runtime, name), `Snapshot ${id}`)
         }
-        if (flags.to === 'hermes') return await toHermes(named, store, flags)
         const session = runtime.session(named)
-        const { to } = flags
-        if (to === undefined) {
-          return await write(flags.output, session.exportLines(), `Session ${named}`)
-        }
         const summary = await session.summary()
         if (summary === undefined) throw unknownSession(named)
-        return await write(flags.output, exportAs(session, summary, to), `Session ${named}`)
+        if (summary.state === 'gone') {
+          throw new UsageError(`Session ${named} was purged; there is nothing to export.`)
+        }
+        const { to } = flags
+        if (to === 'hermes') return await toHermes(named, store, flags)
+        const lines = to === undefined ? session.exportLines() : exportAs(session, summary, to)
+        return await write(flags, lines, `Session ${named}`)
       })
     })
   return withHelp(addStoreOptions(command), {
@@ -77,7 +81,14 @@ export function exportCommand(): Command {
   })
 }
 
-async function write(path: string, lines: AsyncIterable<string>, what: string): Promise<number> {
+async function write(
+  { output: path, force }: ExportFlags,
+  lines: AsyncIterable<string>,
+  what: string,
+): Promise<number> {
+  if (path !== '-' && force !== true && statSync(path, { throwIfNoEntry: false })?.isFile()) {
+    throw new UsageError(`${path} is there already. Choose another file, or add --force.`)
+  }
   await writeStream(path, lines)
   if (path !== '-') printNotice(`${what} was written to ${path}.`)
   return EXIT.done

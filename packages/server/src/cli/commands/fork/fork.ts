@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Command } from 'commander'
-import { sessionId } from '#core/base/ids'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { Session } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { unknownSession } from '../../named-session.ts'
+import { commandForm, programLocation } from '../../hint.ts'
+import { requireNamed, unknownSession } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
@@ -29,7 +29,7 @@ export function forkCommand(): Command {
         'Nothing is copied; what is erased in one of them is erased for both. Messages that wait, ' +
         'routes and schedules stay with the other session. Prints the id of the new one.',
     )
-    .argument('<session>', 'its id, in full')
+    .argument('<session>', 'its id, or a unique prefix of it')
     .addOption(
       countOption('--at <n>', 'the last entry to begin with; default: the newest', {
         ...{ min: 1, max: ENTRY_MAX },
@@ -39,8 +39,8 @@ export function forkCommand(): Command {
     .option('--json', 'print one JSON object')
     .action(async (id: string, flags: ForkFlags) => {
       const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
-      process.exitCode = await withStoreRuntime(flags, async ({ runtime }) => {
-        return await runFork(runtime.session(sessionId(id)), flags)
+      process.exitCode = await withStoreRuntime(flags, async ({ runtime, store }) => {
+        return await runFork(runtime.session(await requireNamed(store, id)), flags)
       })
     })
   return withHelp(addStoreOptions(command), {
@@ -58,9 +58,7 @@ export function forkCommand(): Command {
 
 async function runFork(session: Session, { at, id, json }: ForkFlags): Promise<number> {
   const summary = await session.summary()
-  if (summary === undefined) {
-    throw unknownSession(session.id, 'Give the whole id, as `throughline sessions` shows it.')
-  }
+  if (summary === undefined) throw unknownSession(session.id)
   const forked = await session.fork({
     ...{ at: at ?? summary.entries, source: 'terminal', key: randomUUID() },
     ...(id !== undefined && { id }),
@@ -74,7 +72,12 @@ async function runFork(session: Session, { at, id, json }: ForkFlags): Promise<n
         '-',
         json ? jsonLine({ id: made, from: session.id, at: entry }) : `${made}\n`,
       )
-      if (!json) printNotice(`Forked from session ${session.id} at entry ${entry}.`)
+      if (!json) {
+        printNotice(
+          `Forked from session ${session.id} at entry ${entry}. Continue it: ` +
+            `${commandForm(programLocation())} chat --session ${made}`,
+        )
+      }
       return EXIT.done
     }
     case 'exists':

@@ -108,7 +108,7 @@ async function runSend(
     return EXIT.done
   }
   await warnIfUnserved(runtime)
-  const progress = new ProgressLine('Waiting for the answer')
+  const progress = new ProgressLine(WAITING)
   const signal = AbortSignal.timeout(flags.timeout)
   const ended = new AbortController()
   const reporting = reportFailures(session, progress, AbortSignal.any([signal, ended.signal]))
@@ -130,26 +130,34 @@ async function runSend(
   return await printReply({ sessionId, mail, isDuplicate, reply }, flags)
 }
 
+const WAITING = 'Waiting for the answer'
 const FAILURES_EVERY_MS = 500
+/** A terminal shows how long it has waited; a script hears of a long wait once. */
+const LONG_WAIT_MS = 5_000
 
-/** Says why no answer has come yet, as soon as a model call fails. */
+/** Says why no answer has come yet, as soon as a model call fails. A refusal is in the reply. */
 async function reportFailures(
   session: Session,
   progress: ProgressLine,
   signal: AbortSignal,
 ): Promise<void> {
+  const startedAt = performance.now()
   let since = Date.now()
-  let last = ''
+  let last = process.stderr.isTTY ? WAITING : ''
   while (!signal.aborted) {
     await sleep(FAILURES_EVERY_MS, undefined, { signal, ref: false }).catch(() => {})
     // Waiting for the answer reports a store that cannot be read.
     const failures = await session.callFailures({ since }).catch(() => [])
-    for (const { at, text } of failures) {
+    for (const { at, text, isTriedAgain } of failures) {
       since = at + 1
-      if (text === last) continue
+      if (text === last || !isTriedAgain) continue
       last = text
       progress.clear()
       printNotice(`${text} The message is stored; trying again.`)
+    }
+    if (last === '' && performance.now() - startedAt > LONG_WAIT_MS) {
+      last = WAITING
+      printNotice(`${WAITING}; no model call has failed so far.`)
     }
   }
 }

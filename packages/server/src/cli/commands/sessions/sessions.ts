@@ -22,7 +22,11 @@ interface SessionsFlags extends StoreFlags {
 export function sessionsCommand(): Command {
   const command = new Command('sessions')
     .summary('list sessions: context, state, waiting messages')
-    .description('Lists the sessions of a store, the last active first. Only reads.')
+    .description(
+      'Lists the sessions of a store, the last active first. Only reads. TOKENS and COST are of all ' +
+        'model calls; a + says that some calls have no known price and are not in the cost ' +
+        '(`limits.prices` adds prices).',
+    )
     .option('--agent <name>', 'only this agent’s sessions')
     .option('--after <session>', 'continue after this session')
     .addOption(countOption('--limit <n>', 'the most to list', { min: 1, max: 1_000 }).default(100))
@@ -67,6 +71,9 @@ async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<numb
   }
   const paint = paintOn(process.stdout)
   await writeOutput('-', drawSessions(sessions, { now: Date.now(), paint }))
+  if (sessions.some(({ usage }) => usage.unpricedCalls > 0)) {
+    printNotice('+ at a cost: calls without a known price are not in it; set `limits.prices`.')
+  }
   const last = sessions.at(-1)
   if (sessions.length === limit && last !== undefined) {
     printNotice(`There may be more: --after ${last.id}`)

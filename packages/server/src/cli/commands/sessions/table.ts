@@ -70,9 +70,12 @@ function compactedText({ compaction, compactedAt }: ListedSession, now: number):
   return compactedAt === null ? `entry ${compaction}` : ago(compactedAt, now)
 }
 
-function titleText({ title }: SessionSummary): string {
+function titleText({ title, forkedFrom }: SessionSummary): string {
   const characters = [...printable(title ?? '').replaceAll('\n', ' ')]
-  return characters.length <= TITLE_CHARACTERS_MAX
-    ? characters.join('')
-    : `${characters.slice(0, TITLE_CHARACTERS_MAX - 1).join('')}…`
+  const whole =
+    characters.length <= TITLE_CHARACTERS_MAX
+      ? characters.join('')
+      : `${characters.slice(0, TITLE_CHARACTERS_MAX - 1).join('')}…`
+  if (forkedFrom === null) return whole
+  return `${whole} (fork of ${forkedFrom.sessionId} at ${forkedFrom.entry})`.trimStart()
 }

@@ -66,6 +66,9 @@ describe('Access', () => {
     const { times, identify } = shop(records, { isOpen: true })
     expect(await identify('')).toMatchObject({ id: 'local' })
     const { text, record } = mint(['read'])
+    // Who sends a token believes that it is checked.
+    for (const wrong of [`Bearer ${text}`, 'bearer x', 'Bearer ?', 'Bearer'])
+      expect(await identify(wrong)).toBe('unauthorized')
     records.push(record)
     times.now += 2_000
     expect(await identify('')).toBe('unauthorized')

@@ -45,6 +45,7 @@ export class TokenNeededError extends KnownError {
 const PREFIX = 'tl_'
 const SECRET_BYTES = 32
 const BEARER = /^bearer +([A-Za-z0-9_-]{1,200})$/i
+const IS_BEARER = /^bearer\b/i
 const SESSION_SCOPE = 'session:'
 
 /** A new token: the text for its user, the record for the store. */
@@ -109,7 +110,7 @@ export class Access {
   /**
    * Without a token store every caller is admitted. `isOpen`: every caller is admitted until a
    * token exists, and from then on only callers with one, even if the last is revoked. Both are for
-   * loopback only.
+   * loopback only. A caller that sends a token believes that it is checked, so it always is.
    */
   constructor(tokens: Tokens | null, clock: Clock, { isOpen }: { readonly isOpen: boolean }) {
     this.#tokens = tokens
@@ -118,10 +119,12 @@ export class Access {
   }
 
   async identify(authorization: string | undefined): Promise<Principal> {
-    if (this.#tokens === null || (await this.#isOpen(this.#tokens))) return LOCAL
+    if (this.#tokens === null) return LOCAL
+    const isOpen = await this.#isOpen(this.#tokens)
+    if (isOpen && !IS_BEARER.test(authorization ?? '')) return LOCAL
     const hash = hashIn(authorization)
     const record = hash === undefined ? undefined : await this.#find(this.#tokens, hash)
-    if (record === undefined) throw unauthorized()
+    if (record === undefined) throw unauthorized(isOpen ? NO_TOKENS : HOW_TO_SEND)
     return principalOf(record)
   }
 
@@ -189,6 +192,10 @@ function hashIn(authorization: string | undefined): string | undefined {
 const HOW_TO_SEND =
   'Send one as `Authorization: Bearer TOKEN`. The user who runs the server creates one with ' +
   '`throughline tokens create`.'
+
+const NO_TOKENS =
+  'This server has no tokens, so it cannot know this one. The user who runs it needs none: send ' +
+  'the request without `Authorization`, or create a token with `throughline tokens create`.'
 
 export function unauthorized(detail = HOW_TO_SEND): HttpProblem {
   return new HttpProblem('unauthorized', { headers: { 'www-authenticate': 'Bearer' }, detail })

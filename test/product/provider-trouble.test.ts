@@ -1,0 +1,51 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type CliPlace, cliPlace } from './cli-place.ts'
+
+/** What scripts and people hear when the provider fails, from processes beside the server. */
+
+let place: CliPlace
+let status = 500
+let host: string
+const provider = createServer((_, response) => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+})
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  host = `127.0.0.1:${(provider.address() as AddressInfo).port}`
+  place = cliPlace()
+  await place.serve(
+    Object.entries({
+      provider: 'openai-compatible',
+      baseUrl: `http://${host}/v1`,
+      model: 'x',
+    }).flatMap(([key, value]) => ['--set', `agents.main.model.${key}=${value}`]),
+  )
+})
+afterAll(async () => {
+  await place.close()
+  provider.close()
+})
+
+it('a script hears why no answer comes, and the list says that the session waits', async () => {
+  status = 500
+  const { exitCode, stderr } = await place.run([
+    ...['send', 'away', 'Hello.', '--agent', 'main', '--wait', '--timeout', '8s'],
+  ])
+  expect(exitCode).toBe(1)
+  const said = `${host} failed; the fault is on its side (status 500). The message is stored; trying again.`
+  expect(stderr).toContain(said)
+  expect((await place.run(['sessions'])).stdout).toMatch(/^away +main +waits for the model /m)
+})
+
+it('a refused key is not tried again, and nothing says that it is', async () => {
+  status = 401
+  const { exitCode, stdout, stderr } = await place.run([
+    ...['send', 'refused', 'Hello.', '--agent', 'main', '--wait'],
+  ])
+  expect(exitCode).toBe(1)
+  expect(stdout).toContain(`${host} refuses the credential (status 401`)
+  expect(stderr).toBe('The turn ended without an answer: failed.\n')
+})
