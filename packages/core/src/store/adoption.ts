@@ -4,12 +4,14 @@ import type { Fenced } from './commits.ts'
 import type { Appended, Superseded } from './outcomes.ts'
 import type { InputLane, ResultOutcome } from './rows.ts'
 
-/** History from elsewhere, behind what the session holds. Each entry keeps its own time. */
+/**
+ * History from another store, appended after the session's entries. Each entry keeps its own time.
+ */
 export interface AdoptEntries extends Fenced {
   readonly entries: readonly AdoptedEntry[]
 }
 export type AdoptedEntry = {
-  /** The foreign row; null for what no row says. */
+  /** The row in the other store, or null if the entry has no row there. */
   readonly row: number | null
   readonly at: number
   readonly body: JsonValue
@@ -18,7 +20,7 @@ export type AdoptedEntry = {
   | {
       readonly kind: 'input'
       readonly lane: InputLane
-      /** Staged before, and used by it from now on. */
+      /** Staged beforehand; from now on this entry uses them. */
       readonly blobs?: readonly string[]
     }
   | { readonly kind: 'assistant'; readonly calls: readonly string[] }
@@ -28,17 +30,17 @@ export type AdoptedEntry = {
       readonly outcome: ResultOutcome
       readonly blobs?: readonly string[]
     }
-  /** A handoff in the place of entries 1..covers. */
+  /** A handoff that replaces entries 1..covers. */
   | { readonly kind: 'compaction'; readonly covers: EntryNumber }
-  /** Withdrawn messages: kept, but in no context. */
+  /** Withdrawn messages: kept in the transcript, never part of a context. */
   | { readonly kind: 'aside' }
   | { readonly kind: 'settings' }
-  /** The conversation continues from this entry, under this compaction (0: none). */
+  /** The conversation continues from `to` under the compaction `effective` (0: none). */
   | { readonly kind: 'rewind'; readonly to: EntryNumber; readonly effective: EntryNumber }
 )
 export type AdoptEntriesOutcome =
   | Appended
-  /** Born here, or in the middle of something: only an imported session at rest takes history. */
+  /** Created here or busy: only an idle, imported session accepts history. */
   | { readonly kind: 'not-imported' }
   | { readonly kind: 'in-use' }
   | Superseded

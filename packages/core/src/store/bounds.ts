@@ -1,14 +1,14 @@
-/** Everything is bounded; these are the bounds that are the same for all sessions. */
+/** Bounds that are the same for every session. */
 export const MAIL_BYTES_MAX = 4 * 1024 * 1024
 export const BLOB_BYTES_MAX = 32 * 1024 * 1024
-/** What another program records at once. */
+/** The most that another program may record in one commit. */
 export const RECORD_BYTES_MAX = 32 * 1024 * 1024
 export const DELIVERY_MAX = 256
-/** The tokens of the line that says how many more messages wait. */
+/** Reserved for the line that tells the model how many more messages wait. */
 export const WAITING_NOTE_TOKENS = 20
 export const ERASE_MAX = 1_000
 export const ADOPT_MAX = 1_000
-/** Schedules that wait, per session; notes per agent and scope; access tokens. */
+/** Waiting schedules per session, notes per agent and scope, access tokens per store. */
 export const SCHEDULES_MAX = 200
 export const NOTES_MAX = 500
 export const NOTE_BYTES_MAX = 8 * 1024

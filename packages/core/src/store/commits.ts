@@ -18,9 +18,9 @@ import type {
   TurnEnd,
 } from './rows.ts'
 
-/** Requests and outcomes of the verbs. */
+/** Requests and outcomes of the commit verbs. */
 
-/** What every append carries. After an unknown outcome, `operation` is looked for at tail + 1. */
+/** What every append carries. After an unknown outcome, look for `operation` at tail + 1. */
 export interface Fenced {
   readonly lease: Lease
   readonly tail: Tail
@@ -39,20 +39,20 @@ export interface CreateSession {
   readonly agent: string
   readonly limits: Limits
   readonly policy: BusyPolicy
-  /** Points this route at the new session, if it points nowhere yet. */
+  /** Points this route at the new session, unless the route already points to one. */
   readonly route?: Route
-  /** The scope that it joins; default: one of its own. */
+  /** The scope to join; by default the session gets its own. */
   readonly scope?: string
   readonly operation: OperationId
 }
 export type CreateOutcome =
   | { readonly kind: 'created'; readonly session: SessionRow }
-  /** The id was used before, perhaps by a session that is gone. */
+  /** The id is taken, possibly by a deleted session. */
   | { readonly kind: 'exists' }
   | { readonly kind: 'route-taken'; readonly sessionId: SessionId }
   | LimitsRefused
 
-/** The parts do not fit below the hard limit, so a compaction could not always make room. */
+/** The limits add up to more than the hard limit, so a compaction could not always make room. */
 export type LimitsRefused = {
   readonly kind: 'limits-refused'
   readonly neededTokens: number
@@ -100,10 +100,10 @@ export type AdmitOutcome =
       readonly kind: 'admitted' | 'duplicate'
       readonly sessionId: SessionId
       readonly mail: MailNumber
-      /** The current holder of the session, which is to be woken. */
+      /** The session's current holder, which the caller should wake. */
       readonly runner: RunnerId | null
     }
-  /** The same key with another body. */
+  /** The key was used before with a different body. */
   | { readonly kind: 'conflict'; readonly sessionId: SessionId; readonly mail: MailNumber }
   | { readonly kind: 'full'; readonly which: 'lane' | 'source'; readonly limit: number }
   | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number }
@@ -131,9 +131,9 @@ export type RegisterRunner = Omit<RunnerRow, 'beat'>
 export interface Acquire {
   readonly sessionId: SessionId
   readonly runner: RunnerId
-  /** Drawn at random for each acquisition. */
+  /** Random, new for each acquisition. */
   readonly holder: string
-  /** The fence as the caller read it: an old picture acquires nothing. */
+  /** The fence that the caller read last; `fence-changed` if it has risen since. */
   readonly fence: number
 }
 export type AcquireOutcome =
@@ -152,8 +152,9 @@ export type AcquireOutcome =
 export interface Release {
   readonly lease: Lease
   /**
-   * `idle` lets go only of a session at rest; `shutdown` of any, in order: it is not counted as an
-   * attempt at the running turn; `crash` of any, after an error that the turn may have caused.
+   * `idle` releases only an idle session. `shutdown` releases any session and does not count as an
+   * attempt at the running turn. `crash` releases any session after an error that the turn may have
+   * caused.
    */
   readonly reason: 'idle' | 'shutdown' | 'crash'
 }
@@ -171,7 +172,7 @@ export type DeliverOutcome =
   | { readonly kind: 'calls-open' }
   | { readonly kind: 'no-room'; readonly openTokens: number; readonly inputTokens: number }
   | { readonly kind: 'not-pending'; readonly mail: MailNumber }
-  /** An older item of the same lane still waits. */
+  /** An older item in the same lane is still waiting. */
   | { readonly kind: 'out-of-order'; readonly mail: MailNumber; readonly first: MailNumber }
   | Superseded
 
@@ -182,7 +183,7 @@ export interface CommitReply extends Fenced {
   readonly ends?: {
     readonly how: TurnEnd
     readonly replies: readonly NewReply[]
-    /** Why it failed, for programs: the words for people are in the reply. */
+    /** A failure code for programs; the text for people is in the reply. */
     readonly reason?: string
   }
 }
@@ -205,7 +206,7 @@ export type ReplyOutcome =
       readonly kind: 'committed'
       readonly tail: Tail
       readonly entry: EntryNumber
-      /** Input that arrived too late for this turn has started the next one. */
+      /** The turn started by input that arrived too late for this one. */
       readonly nextTurn: number | null
     }
   | { readonly kind: 'turn-over'; readonly turn: number }
@@ -230,12 +231,12 @@ export type ResultsOutcome =
   | Superseded
 
 export interface Recover extends Fenced {
-  /** Open calls that may be repeated under their key; all others are closed as unknown. */
+  /** Open calls that may run again under their key; all others are closed as unknown. */
   readonly repeatable: readonly string[]
   readonly attemptsMax: number
-  /** Sent when the turn is given up. */
+  /** Sent if recovery gives up the turn. */
   readonly failureReplies: readonly NewReply[]
-  /** Why it is given up, for programs. */
+  /** Why it gave up, for programs. */
   readonly reason?: string
 }
 export type RecoverOutcome =
@@ -268,14 +269,16 @@ export type SettingsOutcome = Appended | LimitsRefused | Superseded
 export interface SetTitle {
   readonly sessionId: SessionId
   readonly title: string | null
-  /** Made from entries up to here: refused when some of them may have been erased meanwhile. */
+  /**
+   * The title was made from entries up to here; refused if one of them may have been erased since.
+   */
   readonly upto?: EntryNumber
 }
 
 export interface SettleControl {
   readonly lease: Lease
   readonly mail: readonly MailNumber[]
-  /** They were not carried out; absent: there was nothing to do. */
+  /** Set if the items were not carried out; absent if there was nothing to do. */
   readonly refused?: Refusal
 }
 export type { Refusal }
@@ -283,7 +286,7 @@ export type { Refusal }
 export interface ClaimReply {
   readonly edge: string
   readonly claimant: RunnerId
-  /** The caller's clock: a reply that failed waits until then. */
+  /** The caller's clock. A failed reply is not claimed before its retry time. */
   readonly at: number
 }
 export interface SettleReply {
@@ -297,17 +300,20 @@ export interface SettleReply {
 }
 export type SettleOutcome =
   | { readonly kind: 'settled'; readonly state: ReplyRow['state'] }
-  /** Another attempt has started meanwhile, or the row is gone. */
+  /** Another attempt has started since, or the row is gone. */
   | { readonly kind: 'refused' }
 
 export interface EraseEntries extends Fenced {
   readonly entries: readonly EntryNumber[]
   readonly reason: string
-  /** What the session owed when the replacement was written; more by now makes that one void. */
+  /**
+   * What the session owed when `replacement` was written; if it owes more now, the request is
+   * refused.
+   */
   readonly owed?: readonly EntryNumber[]
-  /** Needed when the handoff in effect covers one of them: its new text. */
+  /** The new handoff text; required when the handoff in effect covers one of the entries. */
   readonly replacement?: { readonly body: JsonValue; readonly tokens: number }
-  /** Schedules of this session that repeat them; they go in the same commit. */
+  /** Schedules of this session that repeat the entries; erased in the same commit. */
   readonly schedules?: readonly string[]
   readonly settles?: readonly MailNumber[]
 }
@@ -315,7 +321,7 @@ export type EraseOutcome =
   | { readonly kind: 'erased'; readonly tail: Tail; readonly entries: readonly EntryNumber[] }
   | { readonly kind: 'replacement-needed'; readonly effective: EntryNumber }
   | { readonly kind: 'unknown-entry'; readonly entry: EntryNumber }
-  /** A fork reads this entry from another session, which alone can erase it. */
+  /** A fork reads this entry from another session, and only that session can erase it. */
   | { readonly kind: 'elsewhere'; readonly entry: EntryNumber; readonly sessionId: SessionId }
   | Superseded
 export interface DeleteSession {
@@ -323,8 +329,8 @@ export interface DeleteSession {
   readonly operation: OperationId
   readonly reason: string
   /**
-   * Where living forks read its entries: `refuse` (default) deletes nothing, `keep` leaves them what
-   * they read until the last of them goes, `purge` deletes the forks as well.
+   * What to do if living forks read its entries: `refuse` (default) deletes nothing, `keep` retains
+   * the entries they read until the last fork is deleted, `purge` deletes the forks too.
    */
   readonly forks?: 'refuse' | 'keep' | 'purge'
 }
@@ -335,7 +341,7 @@ export type DeleteOutcome =
 export interface EraseSome {
   readonly sessionId: SessionId
   readonly limit: number
-  /** Where the piece before ended, so that what is gone is not looked through again. */
+  /** Where the previous piece ended, so that this one does not scan the same rows. */
   readonly after?: ErasedUpTo
 }
 export interface ErasedUpTo {
@@ -348,7 +354,10 @@ export type EraseSomeOutcome =
       readonly kind: 'erased'
       readonly left: boolean
       readonly upTo: ErasedUpTo
-      /** The deleted session that this one was forked from: nobody reads the rest of it any more. */
+      /**
+       * The deleted session that this one was forked from, if no other fork reads it: erase it
+       * next.
+       */
       readonly next?: SessionId
     }
   | { readonly kind: 'not-deleted' }
@@ -367,7 +376,7 @@ export interface AdoptSession {
   readonly operation: OperationId
 }
 
-/** The agent is that of the session. */
+/** The store fills in the session's agent. */
 export type RecordAttempt = Omit<AttemptRow, AttemptExtras | 'agent'> &
   Partial<Pick<AttemptRow, AttemptExtras>>
 type AttemptExtras = 'cachedTokens' | 'cost' | 'host' | 'turn' | 'step'

@@ -27,7 +27,7 @@ export type ClaimOutcome =
 export interface CommitCompaction extends Fenced {
   readonly body: JsonValue
   readonly tokens: number
-  /** Covered input that stays in the context; all that is unanswered at least (I34). */
+  /** Covered input that stays in the context: at least all unanswered input (I34). */
   readonly carries?: readonly EntryNumber[]
   readonly result: JsonObject
   readonly settles?: readonly MailNumber[]
@@ -35,7 +35,9 @@ export interface CommitCompaction extends Fenced {
 export type CompactionOutcome =
   | { readonly kind: 'committed'; readonly tail: Tail; readonly entry: EntryNumber }
   | { readonly kind: 'ended'; readonly state: OperationState }
-  /** It would take an unanswered message out of the context, or carry one that is not in it. */
+  /**
+   * The commit would drop an unanswered message from the context, or carry one that is not in it.
+   */
   | { readonly kind: 'unanswered' | 'not-shown'; readonly entry: EntryNumber }
   | Superseded
 
@@ -49,7 +51,7 @@ export interface FailCompaction {
 
 export interface Revert extends Fenced {
   readonly target: EntryNumber
-  /** The context's size without the target, as the caller rendered it. */
+  /** The size of the context without the target, as the caller rendered it. */
   readonly tokensAfter: number
   readonly settles?: readonly MailNumber[]
 }

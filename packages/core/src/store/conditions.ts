@@ -1,9 +1,10 @@
-/** A condition with its value; one whose value is undefined was not asked for. */
+/** A condition with its value. An undefined value drops the condition. */
 type Condition<Value> = readonly [text: string] | readonly [text: string, value: Value | undefined]
 
 /**
- * Only what was asked for is a condition, so that the index for it is used: `state = coalesce(?, state)`
- * reads every row. `place` writes the nth parameter, counted from 1.
+ * Builds a `where` clause from the filters in use. Leaving the others out lets the database use an
+ * index: `state = coalesce(?, state)` would read every row. `place` formats the nth parameter, from
+ * 1.
  */
 export function conditionsOf<Value>(
   asked: readonly Condition<Value>[],

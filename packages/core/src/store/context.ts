@@ -2,12 +2,12 @@ import { FOLDED_KINDS, type Fold, fold, pathTo } from './fold.ts'
 import type { ContextEntries } from './queries.ts'
 import type { Entry, EntryHead, Limits, SessionRow } from './rows.ts'
 
-/** How an engine finds what a context is folded from. */
+/** How an engine reads what a context is folded from. */
 export interface ContextSource {
   /** Heads of the folded kinds up to a number, oldest first. */
   folded(upto: number): readonly EntryHead[]
   numbers(numbers: readonly number[]): readonly Entry[]
-  /** Entries behind `after` up to and with `upto`. */
+  /** Entries after `after`, up to and including `upto`. */
   range(after: number, upto: number): readonly Entry[]
 }
 
@@ -16,7 +16,7 @@ export function contextEntries(
   upto: number,
   source: ContextSource,
 ): ContextEntries {
-  // Behind `upto` only the next settings matter: they say which limits they replaced.
+  // Of what follows `upto`, only the next settings matter: they name the limits they replaced.
   const heads = source.folded(Math.max(upto, session.settings))
   const state: Fold = fold(heads.filter(({ number }) => number <= upto))
   const { effective, covers } = state
@@ -32,7 +32,10 @@ export function contextEntries(
   return { session, effective, covers, limits, entries: [...early, ...source.range(covers, upto)] }
 }
 
-/** Without what a rewind has left behind. Apart from the above, so that the whole range is checked. */
+/**
+ * Removes what a rewind left behind. Separate from `contextEntries`, whose whole range is checked
+ * first.
+ */
 export function onPath(
   context: ContextEntries,
   heads: readonly EntryHead[],
@@ -44,12 +47,12 @@ export function onPath(
   return { ...context, entries }
 }
 
-/** A rewind takes back what was said, not what was set: settings, pins and tasks stay. */
+/** A rewind takes back messages. Settings, pins and tasks stay. */
 function isFolded(kind: Entry['kind']): boolean {
   return (FOLDED_KINDS as readonly string[]).includes(kind)
 }
 
-/** Undefined: no settings say anything, so they are what they have always been. */
+/** Undefined if no settings entry exists: the limits have never changed. */
 export function limitsAt(heads: readonly EntryHead[], upto: number): Limits | undefined {
   const settings = heads.filter((head) => head.kind === 'settings')
   const present = settings.findLast(({ number }) => number <= upto)

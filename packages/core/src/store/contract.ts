@@ -111,23 +111,26 @@ import type {
  * before its promise resolves, or not at all. Outcomes that a careful caller expects are values
  * with a `kind`; operating errors are thrown (errors.ts). There is no transaction to hold open.
  *
- * F (fenced): the session is open and the lease's fence and holder are the present ones.
- * C (fenced at the tail): F, and the tail's number and hash are the ones the caller knows.
- * Neither met: `superseded`, nothing changed (I7, I8).
+ * F (fenced): the session is open and the lease has its current fence and holder. C (fenced at the
+ * tail): F, and the caller knows the tail's current number and hash. Otherwise the outcome is
+ * `superseded` and nothing changes (I7, I8).
  */
 export interface Store extends Commits, Reads {
-  /** Copies the whole store to a new file while it is in use; refuses an existing file. */
+  /** Copies the whole store to a new file while it is in use; never overwrites a file. */
   backup(to: string): Promise<void>
-  /** One session as JSON lines: enough to carry it into another store under the same id. */
+  /** One session as JSON lines, complete enough to import into another store under the same id. */
   exportSession(id: SessionId): AsyncIterable<string>
   importSession(lines: Iterable<string> | AsyncIterable<string>): Promise<ImportSessionOutcome>
-  /** Calls back when something may have changed, here or in another process; a hint, not a truth. */
+  /**
+   * Calls back when something may have changed, here or in another process. Only a hint: read
+   * again.
+   */
   watch(listener: () => void): () => void
-  /** Finishes what was accepted, then lets go of everything. May be called twice. */
+  /** Completes accepted requests, then releases all resources. May be called twice. */
   close(): Promise<void>
 }
 
-/** For audit, doctor and people who look: not a byte is written, also while others write. */
+/** For the audit, the doctor and read-only commands: writes not a byte, even while others write. */
 export interface ReadStore extends Reads {
   exportSession(id: SessionId): AsyncIterable<string>
   close(): Promise<void>
@@ -148,9 +151,9 @@ export interface Commits {
 
   registerRunner(request: RegisterRunner): Promise<Done | { kind: 'taken' }>
   renew(request: { runner: RunnerId }): Promise<{ kind: 'renewed'; beat: number } | Lost>
-  /** Ends a runner whose beat has not moved for a lease period; its sessions are free from then on. */
+  /** Ends a runner whose beat has not moved for a lease period and frees its sessions. */
   dismissRunner(request: { runner: RunnerId; beat: number }): Promise<Done | { kind: 'alive' }>
-  /** A runner's own farewell: lets go of every session it holds. */
+  /** Called by a runner as it stops: releases every session that it holds. */
   retireRunner(request: { runner: RunnerId }): Promise<Done | Lost>
   acquire(request: Acquire): Promise<AcquireOutcome>
   release(request: Release): Promise<Done | Superseded | { kind: 'in-use' }>
@@ -173,15 +176,18 @@ export interface Commits {
   claimReply(request: ClaimReply): Promise<{ kind: 'claimed'; reply: ReplyRow } | { kind: 'none' }>
   settleReply(request: SettleReply): Promise<SettleOutcome>
 
-  /** Replaces what was shown of a reply so far; no ids: nothing is kept any more. */
+  /** Replaces the ids of a reply's messages shown so far; without ids, the draft is removed. */
   putDraft(request: Omit<DraftRow, 'at'>): Promise<Done | Unknown | Gone>
 
   recordAttempt(request: RecordAttempt): Promise<Done | { kind: 'duplicate' }>
 
   putSchedule(request: PutSchedule): Promise<PutScheduleOutcome>
-  /** One that has ended stays ended. */
+  /** An ended schedule stays ended. */
   cancelSchedule(request: { id: string }): Promise<Done | Unknown>
-  /** Admits its mail exactly once per due time, and moves it on or ends it, in one commit. */
+  /**
+   * Admits the schedule's mail once per due time and sets the next due time or ends it, in one
+   * commit.
+   */
   fireSchedule(request: FireSchedule): Promise<FireOutcome>
   putNote(request: PutNote): Promise<PutNoteOutcome>
   removeNote(request: NoteKey): Promise<Done | Unknown>
@@ -190,27 +196,27 @@ export interface Commits {
   setTitle(request: SetTitle): Promise<Done | Unknown | Gone | Superseded>
 
   eraseEntries(request: EraseEntries): Promise<EraseOutcome>
-  /** Of a session that is gone, what its forks still read; no holder is needed. */
+  /** Erases entries of a deleted session that its forks still read; needs no lease. */
   eraseRetained(request: EraseRetained): Promise<EraseRetainedOutcome>
   deleteSession(request: DeleteSession): Promise<DeleteOutcome>
-  /** Birth by import: everything at once, after its chain was checked. See `importSession`. */
+  /** Creates a session by import, in one commit, after checking its chain. See `importSession`. */
   adoptSession(request: AdoptSession): Promise<ImportSessionOutcome>
-  /** Continues an imported session at rest with more of its history; nothing is delivered or run. */
+  /** Appends history to an idle, imported session; delivers and runs nothing. */
   adoptEntries(request: AdoptEntries): Promise<AdoptEntriesOutcome>
-  /** What another program did, in one commit and once per key; needs no lease. */
+  /** Records what another program did, in one commit and once per key; needs no lease. */
   recordEntries(request: RecordEntries): Promise<RecordOutcome>
 
-  /** One bounded piece of a deletion; repeat with what it says until nothing is left. */
+  /** Erases one bounded piece of a deleted session. Repeat with `upTo` until `left` is false. */
   eraseSome(request: EraseSome): Promise<EraseSomeOutcome>
 }
 
 export interface Reads {
   readStore(): Promise<StoreRow>
-  /** Bytes that it takes on a disk, indexes included; null: it is kept in memory. */
+  /** Bytes on disk, indexes included; null for a store in memory. */
   readSize(): Promise<number | null>
   findSession(id: SessionId): Promise<SessionRow | undefined>
   listSessions(query: ListSessions): Promise<readonly SessionRow[]>
-  /** Sessions with something to do and without a live holder (decision 24). */
+  /** Sessions that have work and no live holder (decision 24). */
   readReady(query: {
     agents: readonly string[]
     at: number
@@ -218,7 +224,10 @@ export interface Reads {
   }): Promise<readonly SessionRow[]>
   listRunners(): Promise<readonly ListedRunner[]>
   readEntries(query: ReadEntries): Promise<readonly Entry[]>
-  /** Everything the context is folded from, as of `upto` (default: now). Null: no such session. */
+  /**
+   * Everything the context is folded from, as of `upto` (default: now); null if there is no such
+   * session.
+   */
   readContext(query: { sessionId: SessionId; upto?: EntryNumber }): Promise<ContextEntries | null>
   listMail(query: ListMail): Promise<readonly MailItem[]>
   findOperation(id: OperationId): Promise<OperationRow | undefined>
@@ -238,7 +247,7 @@ export interface Reads {
   findToken(query: { hash: string }): Promise<TokenRow | undefined>
   findBlob(query: { sessionId: SessionId; hash: string }): Promise<BlobRow | undefined>
   search(query: Search): Promise<SearchAnswer>
-  /** Checks chains, gaps and derived values; an empty list means that all is in order. */
+  /** Checks chains, gaps and derived values. An empty list means that it found no damage. */
   verify(query: { sessionId?: SessionId }): Promise<readonly StoreFinding[]>
 }
 

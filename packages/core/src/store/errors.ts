@@ -1,6 +1,8 @@
 import { KnownError } from '../base/errors.ts'
 
-/** Operating errors of every engine. Facts are plain data, so that a worker can send them over. */
+/**
+ * Operating errors of every engine. Facts are plain data, so that a worker thread can pass them on.
+ */
 export abstract class StoreError extends KnownError {
   abstract readonly facts: { readonly [name: string]: string | number | undefined }
 }
@@ -17,7 +19,7 @@ export class InvalidBodyError extends StoreError {
   }
 }
 
-/** A caller broke the protocol: it asked for something that no reading of the rules allows. */
+/** The caller has a bug: no state of the store allows this request. */
 export class InvalidRequestError extends StoreError {
   override readonly name = 'InvalidRequestError'
   readonly code = 'invalid-request'
@@ -42,7 +44,7 @@ export class UnknownSessionError extends StoreError {
   }
 }
 
-/** Raised before anything was acknowledged: nothing was written, the call may be made again. */
+/** Thrown before anything was acknowledged: nothing was written, and the call may be repeated. */
 export class StoreBusyError extends StoreError {
   override readonly name = 'StoreBusyError'
   readonly code = 'store-busy'
@@ -101,12 +103,12 @@ export class DamagedRowError extends StoreError {
   override readonly name = 'DamagedRowError'
   readonly code = 'damaged-row'
   readonly retryable = false
-  /** `row` names it for people. Column values may be private text and are left out. */
+  /** `row` is for people. Column values are left out, since they may be private text. */
   readonly facts: {
     readonly row: string
     readonly problem: string
     readonly column?: string
-    /** Where it is known whose it is. */
+    /** Present if the row's session is known. */
     readonly sessionId?: string
   }
 
@@ -119,7 +121,7 @@ export class DamagedRowError extends StoreError {
   }
 }
 
-/** The file, the drive or the library is one that this program must not write to. */
+/** This program must not write to the file or its drive, or not with this SQLite library. */
 export class StoreRefusedError extends StoreError {
   override readonly name = 'StoreRefusedError'
   readonly code = 'store-refused'
@@ -144,7 +146,7 @@ export class StoreClosedError extends StoreError {
   }
 }
 
-/** The commit may or may not have happened: look for the operation id, never repeat blindly. */
+/** The commit may or may not have happened: look up the operation id before repeating it. */
 export class OutcomeUnknownError extends StoreError {
   override readonly name = 'OutcomeUnknownError'
   readonly code = 'outcome-unknown'

@@ -13,7 +13,7 @@ import { RULES } from './rules/rules.ts'
 export type QueryOf<Verb extends ReadVerb> = Parameters<Reads[Verb]>[0]
 export type AnswerOf<Verb extends ReadVerb> = Awaited<ReturnType<Reads[Verb]>>
 
-/** The reads of an engine that answers at once, on whichever thread it lives. */
+/** The reads of a synchronous engine, on whichever thread it runs. */
 export type Readers = {
   readonly [Verb in ReadVerb]: (query: QueryOf<Verb>) => AnswerOf<Verb>
 }
@@ -56,7 +56,7 @@ const READ_VERBS: Record<ReadVerb, true> = {
   verify: true,
 }
 
-/** A store that can only be read. */
+/** A read-only store. */
 export function readStoreOver(engine: Pick<Engine, 'read' | 'close'>): ReadStore {
   const reads = readsOver(engine) as unknown as Reads
   return Object.assign(reads, {
@@ -78,7 +78,8 @@ export function storeOver(engine: Engine): Store {
   for (const verb of Object.keys(RULES) as CommitVerb[]) {
     methods[verb] = (request: RequestOf<typeof verb>) => engine.commit(verb, request)
   }
-  // The two loops above make exactly the methods of Commits and Reads: the tables are typed so.
+  // `READ_VERBS` and `RULES` have a key for each method of Reads and Commits; their types require
+  // it.
   const verbs = methods as unknown as Store
   return Object.assign(verbs, {
     backup: (to: string) => engine.backup(to),

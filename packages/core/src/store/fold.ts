@@ -17,22 +17,22 @@ export interface Fold {
   readonly tasks: EntryNumber
 }
 
-/** The kinds that the fold needs; all others are read by range. */
+/** The kinds that the fold needs; entries of other kinds are read by range. */
 export const FOLDED_KINDS = ['compaction', 'revert', 'erasure', 'pin', 'settings', 'task'] as const
 export type FoldedKind = (typeof FOLDED_KINDS)[number]
 
 /** The part of the fold that a session's row caches, without pins. */
 export const FOLDED_NAMES = ['effective', 'covers', 'by', 'base', 'settings', 'tasks'] as const
 
-/** The handoff in an entry: of a compaction, or of an erasure that replaced one. */
+/** The handoff that an entry contains: of a compaction, or of an erasure that replaced one. */
 export function compactionMetaOf(head: EntryHead): CompactionMeta | undefined {
   if (head.kind === 'compaction') return head.meta
   return head.kind === 'erasure' ? (head.meta.replaces ?? undefined) : undefined
 }
 
 /**
- * Which entries lie on the path to `upto`: all, without those that a rewind left behind. `reverts`
- * are the heads of that kind up to there, oldest first.
+ * Returns whether an entry lies on the path to `upto`: all do, except those that a rewind left
+ * behind. `reverts` are the revert heads up to there, oldest first.
  */
 export function pathTo(reverts: readonly EntryHead[], upto: number): (number: number) => boolean {
   const rewinds = reverts.filter((head) => head.kind === 'revert' && head.meta.to !== undefined)

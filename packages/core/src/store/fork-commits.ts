@@ -2,9 +2,9 @@ import type { EntryNumber, OperationId, SessionId } from '../base/ids.ts'
 import type { Gone } from './outcomes.ts'
 import type { SessionRow } from './rows.ts'
 
-/** What the verbs of forks are asked and what they answer. */
+/** Requests and outcomes of the fork verbs. */
 
-/** A session that begins as entries 1..at of another one. Nothing is copied. */
+/** A new session that starts with entries 1..at of another. Nothing is copied. */
 export interface Fork {
   readonly id: SessionId
   readonly from: SessionId
@@ -22,7 +22,7 @@ export type ForkOutcome =
   | { readonly kind: 'unknown' }
   | Gone
 
-/** Entries of a session that is gone, kept for its forks. */
+/** Erases entries of a deleted session that are retained for its forks. */
 export interface EraseRetained {
   readonly sessionId: SessionId
   readonly entries: readonly EntryNumber[]
@@ -32,6 +32,6 @@ export interface EraseRetained {
 export type EraseRetainedOutcome =
   | { readonly kind: 'erased'; readonly entries: readonly EntryNumber[] }
   | { readonly kind: 'unknown-entry'; readonly entry: EntryNumber }
-  /** It has a holder, who erases. */
+  /** The session is not deleted, so its holder must erase. */
   | { readonly kind: 'open' }
   | { readonly kind: 'unknown' }

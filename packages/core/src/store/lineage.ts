@@ -1,24 +1,24 @@
 import type { SessionId } from '../base/ids.ts'
 import type { SessionRow } from './rows.ts'
 
-/** What is known of a fork without its entries. */
+/** The fields of a session row that describe a fork. */
 export type ForkRow = Pick<SessionRow, 'id' | 'origin' | 'forkedAt'>
 
-/** Entries from..to as one session keeps them. */
+/** Entries from..to, all stored in one session. */
 export interface Stretch {
   readonly sessionId: SessionId
   readonly from: number
   readonly to: number
 }
 
-/** A session's own entries have higher numbers than this one. */
+/** The session's own entries have numbers above this one. */
 export function ownAfter({ origin, forkedAt }: ForkRow): number {
   return origin === null ? 0 : forkedAt
 }
 
 /**
- * The session, the one it was forked from, and so on. Numbers fall on the way up: a row that was
- * harmed leads into no circle.
+ * The session, its origin, the origin's origin, and so on. Fork numbers must fall at each step, so
+ * that a damaged row cannot cause an endless loop.
  */
 export function lineOf<Row extends ForkRow>(
   session: Row,
@@ -34,7 +34,7 @@ export function lineOf<Row extends ForkRow>(
   return line
 }
 
-/** Who keeps these entries of the first session of a line, oldest first. */
+/** The sessions that store entries from..to of the line's first session, oldest entries first. */
 export function stretchesOf(
   line: readonly ForkRow[],
   from: number,
@@ -52,7 +52,7 @@ export function stretchesOf(
   return found
 }
 
-/** The session that keeps an entry of the first one of a line. */
+/** The session that stores an entry of the line's first session. */
 export function keeperOf<Row extends ForkRow>(
   line: readonly Row[],
   number: number,

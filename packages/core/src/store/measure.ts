@@ -2,18 +2,20 @@ import { isId } from '../base/ids.ts'
 import { InvalidRequestError } from './errors.ts'
 import type { TooLarge } from './operational-rows.ts'
 
-/** The rules' checks of ids, times and sizes. */
+/** Checks that the rules share: ids, times, sizes. */
 export function checkName(id: string, what: string): void {
-  // The type is what a caller without types leaves out; a number would be another text in the chain.
+  // Untyped callers may pass a number, which the chain would hash as a different text.
   if (typeof id === 'string' && isId(id)) return
-  throw new InvalidRequestError({ problem: `${what} is named like a session id.` })
+  throw new InvalidRequestError({
+    problem: `${what} needs an id of 1 to 64 letters, digits, _ or -.`,
+  })
 }
 
 export function isMoment(value: number): boolean {
   return isCount(value)
 }
 
-/** A number that every engine gives back as it was. */
+/** A number that every engine returns unchanged. */
 export function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0
 }

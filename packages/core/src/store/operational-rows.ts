@@ -4,26 +4,26 @@ import type { Gone } from './outcomes.ts'
 
 /**
  * Rows beside transcripts and mailboxes: durable timers, agents' notes, and HTTP tokens. Each row
- * is replaced or removed by its key; none is part of a chain. Ids are written like session ids. A
- * row is erased with its session or its entry.
+ * is replaced or removed by its key; none is part of a chain. Ids follow the rules for session ids.
+ * A row is erased with its session or its entry.
  */
 export interface ScheduleRow {
   readonly id: string
   readonly sessionId: SessionId
   readonly dueAt: number
-  /** How it repeats, in the scheduler's notation; null: once. */
+  /** How it repeats, in the scheduler's notation; null: it fires once. */
   readonly repeat: string | null
-  /** Canonical JSON; becomes the body of the mail. */
+  /** Canonical JSON: the body of the mail. */
   readonly body: string
   readonly tokens: number
   readonly state: 'waiting' | 'ended' | 'cancelled'
-  /** How often it has fired, and the due time of the last one. */
+  /** How often it has fired, and its last due time. */
   readonly fired: number
   readonly firedAt: number | null
   readonly at: number
 }
 
-/** The same id again replaces, also what has ended; `body` is what the mail will say. */
+/** Replaces a schedule with the same id, even an ended one. `body` becomes the body of the mail. */
 export interface PutSchedule {
   readonly id: string
   readonly sessionId: SessionId
@@ -31,14 +31,14 @@ export interface PutSchedule {
   readonly repeat: string | null
   readonly body: JsonValue
   readonly tokens: number
-  /** Only while it waits for this time: it is moved to another, earlier ones included. */
+  /** Reschedule only if the schedule waits for this time; the new time may be earlier. */
   readonly from?: number
 }
 export type PutScheduleOutcome =
   | { readonly kind: 'scheduled'; readonly schedule: ScheduleRow }
   /** The id belongs to another session. */
   | { readonly kind: 'taken' }
-  /** It has fired for this or a later time, and each time fires once; or not for `from` any more. */
+  /** It already fired for this time or a later one, or it no longer waits for `from`. */
   | { readonly kind: 'passed'; readonly firedAt: number | null }
   | Full
   | TooLarge
@@ -47,9 +47,9 @@ export type PutScheduleOutcome =
 
 export interface FireSchedule {
   readonly id: string
-  /** As the caller read it, so that the second of two writers is refused. */
+  /** The due time that the caller read: of two writers, the second is refused. */
   readonly dueAt: number
-  /** Later than `dueAt`; null ends it. */
+  /** Later than `dueAt`; null ends the schedule. */
   readonly nextDueAt: number | null
 }
 export type FireOutcome =
@@ -61,12 +61,12 @@ export type FireOutcome =
       readonly schedule: ScheduleRow
     }
   | { readonly kind: 'not-due'; readonly schedule: ScheduleRow }
-  /** The mailbox takes nothing now; the schedule is as it was. */
+  /** The mailbox is full; the schedule is unchanged. */
   | { readonly kind: 'full'; readonly which: 'lane' | 'source'; readonly limit: number }
   | Unknown
   | Gone
 
-/** With `dueBy`: the earliest first. Otherwise in the order of ids, behind `after`. */
+/** With `dueBy`, earliest first; otherwise by id, starting after `after`. */
 export interface ListSchedules {
   readonly sessionId?: SessionId
   readonly state?: ScheduleRow['state']
@@ -76,8 +76,9 @@ export interface ListSchedules {
 }
 
 /**
- * One thing that an agent remembers from one session to the next, and where it learned it. It belongs
- * to the scope of the session it came from; empty: it came from none, and is in no session's scope.
+ * One thing that an agent remembers across sessions, and where it learned it. The note belongs to
+ * the scope of that session. An empty scope means that it came from no session and is visible in
+ * none.
  */
 export interface NoteRow {
   readonly agent: string
@@ -88,24 +89,24 @@ export interface NoteRow {
   readonly at: number
 }
 /**
- * How the id of a note begins that was proposed from a whole range: its origin is the last entry of
- * that range, and any entry up to there may be what it repeats.
+ * Id prefix of notes that were proposed from a range of entries: `origin` is the last entry of the
+ * range, and the note may repeat any entry up to it.
  */
 export const PROPOSED = 'p-'
 export interface PutNote extends Omit<NoteRow, 'at'> {
-  /** Only in place of a note with this key: one that was erased meanwhile does not come back. */
+  /** Only replace a note with this key, so that an erased note does not come back. */
   readonly replaces?: true
 }
 export type PutNoteOutcome =
   | { readonly kind: 'noted'; readonly note: NoteRow }
   | Full
   | TooLarge
-  /** `replaces`, and there is no such note. */
+  /** `replaces` was set and there is no such note. */
   | Unknown
-  /** The session that it comes from was deleted. */
+  /** Its session was deleted. */
   | Gone
 export type NoteKey = Pick<NoteRow, 'agent' | 'scope' | 'id'>
-/** In the order of ids; without `scope`, those of all scopes. */
+/** By id; without `scope`, of all scopes. */
 export interface ListNotes {
   readonly agent: string
   readonly scope?: string
@@ -113,11 +114,11 @@ export interface ListNotes {
   readonly limit: number
 }
 
-/** An access token as the store knows it: never the secret, only its hash. */
+/** An access token as stored: its hash, never the secret. */
 export interface TokenRow {
   readonly id: string
   readonly hash: string
-  /** On whose behalf its requests act; tokens of one principal share idempotency keys. */
+  /** Whom its requests act for; tokens of one principal share idempotency keys. */
   readonly principal: string
   readonly scopes: readonly string[]
   readonly label: string
@@ -126,12 +127,12 @@ export interface TokenRow {
 }
 
 /**
- * The messages of a reply that a gateway has shown before it is settled: the platform's ids, in
- * order. After a crash the next sender edits these instead of sending them again.
+ * The platform's ids, in order, of the messages that already show a reply which is not settled yet.
+ * After a crash the next sender edits these messages instead of sending new ones.
  */
 export interface DraftRow {
   readonly sessionId: SessionId
-  /** The key of the reply. */
+  /** The reply's key. */
   readonly key: string
   readonly ids: readonly string[]
   readonly at: number
@@ -144,7 +145,7 @@ export interface AttemptSum {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cachedTokens: number
-  /** Of those whose cost is known. */
+  /** The sum of the known costs; `unpriced` counts the other attempts. */
   readonly cost: number
   readonly unpriced: number
 }
@@ -156,10 +157,10 @@ export interface SumAttempts {
   readonly task?: string
   readonly host?: string
   readonly since: number
-  /** Only calls beside the turns of a conversation. */
+  /** Only calls outside turns. */
   readonly isAuxiliary?: true
 }
-/** Newest key first; without one of that kind (a call beside turns) a call is in no group. */
+/** Newest key first. A call that has no such key (one outside turns has no turn) is in no group. */
 export interface GroupAttempts extends SumAttempts {
   readonly by: AttemptGrouping
   readonly limit: number

@@ -1,6 +1,6 @@
 import type { EntryNumber, RunnerId, SessionId } from '../base/ids.ts'
 
-/** The right to write to one session, by value: an older lease is refused. */
+/** The right to write to one session, as a value. The store refuses an outdated lease. */
 export interface Lease {
   readonly sessionId: SessionId
   readonly runner: RunnerId
@@ -16,11 +16,11 @@ export interface Tail {
 export type Done = { readonly kind: 'done' }
 export type Lost = { readonly kind: 'lost' }
 export type Gone = { readonly kind: 'gone' }
-/** `fence`: another holder. `tail`: our own picture is old. `gone`: deleted. */
+/** `fence`: another holder took over. `tail`: the caller's tail is outdated. `gone`: deleted. */
 export type Superseded = { readonly kind: 'superseded'; readonly by: 'fence' | 'tail' | 'gone' }
 export type Appended = { readonly kind: 'appended'; readonly tail: Tail }
 
-/** Why a control item was turned down; where room was missing, how much. */
+/** Why a control item was refused; if room was missing, how much. */
 export interface Refusal {
   readonly why:
     | 'no-room'

@@ -3,8 +3,8 @@ import type { Limits } from './rows.ts'
 export const PINS_MAX = 64
 
 /**
- * Whether a pin fits: used by the rule that sets it, and by callers that check beforehand. The
- * settings (system text, tool descriptions) share the space with the pins.
+ * Whether a pin fits. Used by the rule that sets it and by callers that check in advance. Settings
+ * (system text, tool descriptions) share the space with the pins.
  */
 export function pinBudget(
   { pins, settingsTokens, limits }: PinnedParts,
@@ -20,7 +20,7 @@ export function pinBudget(
 }
 
 export interface PinnedParts {
-  /** The tokens of each, by name. */
+  /** Tokens per pin name. */
   readonly pins: Iterable<readonly [name: string, tokens: number]>
   readonly settingsTokens: number
   readonly limits: Pick<Limits, 'pinTokens'>

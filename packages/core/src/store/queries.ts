@@ -2,12 +2,14 @@ import type { EntryNumber, MailNumber, SessionId } from '../base/ids.ts'
 import type { FoldedKind } from './fold.ts'
 import type { Entry, Lane, Limits, MailRow, MailState, ReplyRow, SessionRow } from './rows.ts'
 
-/** The reads and their results. Lists end at LIST_MAX; continue after the last item. */
+/**
+ * The reads and their results. Lists end at LIST_MAX; to continue, pass the last item as `after`.
+ */
 
 export interface ListSessions {
   readonly agent?: string
   readonly state?: SessionRow['state']
-  /** Continue behind this id. */
+  /** Start after this id. */
   readonly after?: SessionId
   readonly limit: number
 }
@@ -15,16 +17,18 @@ export interface ReadEntries {
   readonly sessionId: SessionId
   readonly from: EntryNumber
   readonly to: EntryNumber
-  /** Only these, of the whole range: they are few, and found without reading what lies between. */
+  /** Only entries of this kind. They are few and indexed, so the rest of the range is not read. */
   readonly kind?: FoldedKind
 }
-/** `entries`: the compaction in effect (or the erasure that replaced it), live pins, the newest
- * settings and tasks, then everything behind the covered range; in the order of their numbers. */
+/**
+ * `entries`: the compaction in effect (or the erasure that replaced it), live pins, the newest
+ * settings and tasks, then everything after the covered range; sorted by number.
+ */
 export interface ContextEntries {
   readonly session: SessionRow
   readonly effective: EntryNumber
   readonly covers: EntryNumber
-  /** As they were then; the session's row has them as they are now. */
+  /** As of `upto`; the session row has the current ones. */
   readonly limits: Limits
   readonly entries: readonly Entry[]
 }
@@ -39,7 +43,7 @@ export type MailItem = Omit<MailRow, 'state'> & { readonly state: MailState }
 export interface ListReplies {
   readonly sessionId?: SessionId
   readonly state?: ReplyRow['state']
-  /** Behind this number; of one session. */
+  /** Start after this number; needs a session. */
   readonly after?: number
   readonly limit: number
 }
@@ -56,18 +60,18 @@ export interface ReadAttempts {
   readonly limit: number
 }
 export interface Search {
-  /** One session, or several that are ranked together. */
+  /** One session, or several ranked together. */
   readonly sessionId: SessionId | readonly SessionId[]
-  /** In a short text, a quoted phrase must occur in the entry exactly. */
+  /** In a short query, a quoted phrase must occur in the entry exactly. */
   readonly text: string
-  /** The whole text must occur in the entry exactly: identifiers, paths, error messages. */
+  /** The entry must contain the whole text exactly: for identifiers, paths, error messages. */
   readonly exact?: boolean
   readonly limit: number
-  /** For the next page: so many of the best are left out. */
+  /** For the next page: how many of the best hits to skip. */
   readonly skip?: number
   /** How many entries to show before and after each hit. */
   readonly neighbours: number
-  /** Also entries without any of the words that are close to entries with them. */
+  /** Also match entries that contain none of the words but are close to entries that do. */
   readonly near?: boolean
   /** Only entries with a lower number. */
   readonly before?: EntryNumber
@@ -76,22 +80,22 @@ export interface Search {
   readonly tool?: string
   /** Only entries that name this file. */
   readonly path?: string
-  /** From this moment on, and before that one. */
+  /** `since` is inclusive, `until` exclusive. */
   readonly since?: number
   readonly until?: number
 }
 export interface SearchAnswer {
-  /** The best first; of equals, the newer. */
+  /** Best first; ties go to the newer. */
   readonly hits: readonly SearchHit[]
-  /** How many entries match, those that are not shown included. */
+  /** All matching entries, whether returned or not. */
   readonly total: number
-  /** How many entries are not indexed yet, and were not looked at. */
+  /** Entries that are not indexed yet and were not searched. */
   readonly pending: number
 }
 export interface SearchHit {
   readonly sessionId: SessionId
   readonly entry: Entry
-  /** The part of its text that matches best. */
+  /** The best matching part of the entry's text. */
   readonly excerpt: string
   readonly before: readonly Entry[]
   readonly after: readonly Entry[]

@@ -4,17 +4,17 @@ import type { TooLarge } from './operational-rows.ts'
 import type { Gone } from './outcomes.ts'
 import type { ResultOutcome } from './rows.ts'
 
-/** What another program did, appended once per key. */
+/** What another program did, recorded once per key. */
 export interface RecordEntries {
   readonly sessionId: SessionId
   readonly source: string
   readonly key: string
   readonly operation: OperationId
-  /** Only if this is the newest entry: for a caller that decided by what it read. */
+  /** Refuse unless this is the newest entry, for callers that decided by what they read. */
   readonly after?: EntryNumber
   readonly what: /** A turn from its input to its answer, all in one commit. */
     | { readonly kind: 'turn'; readonly steps: readonly RecordedStep[] }
-    /** In no context and not searched: only the program that wrote them reads them. */
+    /** Never in a context and not searched: only the program that wrote them reads them. */
     | { readonly kind: 'records'; readonly bodies: readonly JsonValue[] }
 }
 
@@ -31,9 +31,9 @@ export type RecordedStep = {
 /** `entry` is the one that carries the key: the first record, or the end of the turn. */
 export type RecordOutcome =
   | { readonly kind: 'recorded' | 'duplicate' | 'conflict'; readonly entry: EntryNumber }
-  /** `after` is not the newest entry any more. */
+  /** `after` is no longer the newest entry. */
   | { readonly kind: 'moved' }
-  /** A turn runs in this session. */
+  /** The session is running a turn. */
   | { readonly kind: 'in-use' }
   | { readonly kind: 'blob-missing'; readonly hash: string }
   | TooLarge

@@ -1,26 +1,24 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../base/ids.ts'
 import type { JsonObject } from '../base/json.ts'
 
-/** The rows of the store, as values. Engines store them; the rules compute the next ones. */
+/** The store's rows as values. Engines store them; the rules compute the next ones. */
 export const LANES = ['control', 'user', 'notification'] as const
 export type Lane = (typeof LANES)[number]
-/** The lanes whose mail becomes entries. Control items act and are settled one by one. */
+/** The lanes whose mail becomes entries. Control items are commands, settled one by one. */
 export type InputLane = 'user' | 'notification'
 export type BusyPolicy = 'steer' | 'queue' | 'interrupt' | 'collect'
 
 export interface StoreRow {
   readonly id: string
   readonly schema: number
-  /** Number and hash of the newest audit row; every commit but a renewal adds one. */
+  /** Number and hash of the newest audit row; every commit except a renewal adds one. */
   readonly commits: number
   readonly hash: string
 }
 
 export interface RunnerRow {
   readonly id: RunnerId
-  /**
-   * Boot id of the host, process id and start time: distinguishes a dead process from a silent one.
-   */
+  /** Boot id of the host, process id and start time: they tell a dead process from a silent one. */
   readonly boot: string
   readonly process: number
   readonly startedAt: number
@@ -29,13 +27,13 @@ export interface RunnerRow {
 }
 
 export interface ListedRunner extends RunnerRow {
-  /** Its connection to the database was seen and has ended, as it does with its process. */
+  /** Its database connection, which lives as long as its process, was seen and has closed. */
   readonly isAbsent?: true
 }
 
 /**
  * Upper bounds in tokens, so that P + H + U + T + O fits below the hard limit (I33). U bounds all
- * input that no finished turn has answered, whether a model has seen it or not (I34).
+ * input that no finished turn has answered, seen by a model or not (I34).
  */
 export interface Limits {
   readonly hardTokens: number
@@ -61,29 +59,32 @@ export interface SessionRow {
   readonly birth: 'created' | 'afresh' | 'imported' | 'forked'
   readonly createdAt: number
   /**
-   * The scope: its sessions are one conversation to the people in it. They share memory notes and
-   * may send each other messages. The id of the first of them, or a name that its maker chose.
+   * Sessions in one scope are one conversation to the people in it: they share memory notes and may
+   * send each other messages. The id of its first session, or a name chosen at creation.
    */
   readonly scope: string
 
-  /** A fork reads its entries up to `forkedAt` from this session; null: it keeps all of its own. */
+  /**
+   * A fork reads its entries up to `forkedAt` from this session; null: it stores all of its
+   * entries.
+   */
   readonly origin: SessionId | null
-  /** Entries up to here were written in other sessions, and so was the mail that they name. */
+  /** Entries up to here were written in other sessions, as was the mail they name. */
   readonly forkedAt: EntryNumber
-  /** The session whose id begins the chain of hashes; null: this one. */
+  /** The session whose id starts the hash chain; null: this one. */
   readonly root: SessionId | null
   /**
-   * Entries in its context that another session erased, and handoffs emptied with them. Its holder
-   * names them in an erasure entry before the next step.
+   * Entries in this session's context that another session erased, and the handoffs emptied with
+   * them. The holder names them in an erasure entry before the next step.
    */
   readonly owed: readonly EntryNumber[]
-  /** Of a session that is gone: own entries up to here are kept, because living forks read them. */
+  /** In a deleted session: its own entries up to here are kept, because living forks read them. */
   readonly retained: EntryNumber
 
   readonly fence: number
   readonly runner: RunnerId | null
   readonly holder: string | null
-  /** The fence under which recovery was done, so that it is done once per acquisition. */
+  /** The fence of the last recovery, so that recovery runs once per acquisition. */
   readonly recovered: number
 
   readonly tail: EntryNumber
@@ -95,7 +96,7 @@ export interface SessionRow {
   readonly effective: EntryNumber
   readonly covers: EntryNumber
   readonly by: CompactionBy | null
-  /** How often a rewrite of the digest in effect was claimed. */
+  /** How many times a rewrite of the digest in effect was claimed. */
   readonly rewrites: number
   readonly operation: OperationId | null
 
@@ -116,9 +117,9 @@ export interface SessionRow {
   readonly pins: Readonly<Record<string, PinRecord>>
   readonly settings: EntryNumber
   readonly tasks: EntryNumber
-  /** For people's lists; never part of a context. */
+  /** For lists shown to people; never part of a context. */
   readonly title: string | null
-  /** Makes the title's hash in the audit one that cannot be guessed back; goes with the title. */
+  /** Keeps the title's hash in the audit from being guessed; erased with the title. */
   readonly titleSalt: string | null
 }
 
@@ -150,19 +151,21 @@ export type EntryHead = EntryBase &
   )
 
 export type EntryKind = EntryHead['kind']
-/** `row`: the row of a foreign store that it was adopted from, so that none is adopted twice. */
+/**
+ * `row`: the row of the other store that this entry was adopted from, so that it is adopted once.
+ */
 type Adopted = { readonly row?: number }
 export type InputMeta = Adopted & {
   readonly lane: InputLane
-  /** 0: adopted, it never was mail. */
+  /** 0: adopted, so it was never mail. */
   readonly mail: number
   readonly blobs: readonly string[]
-  /** How many more messages waited when this one entered as the last of its delivery. */
+  /** How many more messages were waiting when this one, the last of its delivery, entered. */
   readonly waiting?: number
 }
 export type AssistantMeta = Adopted & {
   readonly turn: number
-  /** The step record: the context was built from entries 1..upto by this renderer. */
+  /** For the step record: this renderer built the context from entries 1..upto. */
   readonly upto: number
   readonly renderer: string
   readonly calls: readonly string[]
@@ -176,12 +179,12 @@ export type ResultMeta = Adopted & {
 export type ResultOutcome = 'ok' | 'error' | 'interrupted' | 'unknown'
 export type CompactionMeta = Adopted & {
   readonly covers: number
-  /** The compaction below this one; in effect again after a revert. 0: none. */
+  /** The compaction before this one, in effect again after a revert; 0: none. */
   readonly previous: number
   readonly by: CompactionBy
   /**
-   * Input of the covered range that no finished turn had answered: it stays in the context, whole,
-   * beside the handoff (I34). Absent: none.
+   * Covered input that no finished turn had answered: it stays in the context, whole, beside the
+   * handoff (I34). Absent: none.
    */
   readonly carries?: readonly number[]
 }
@@ -196,24 +199,27 @@ export type RevertMeta = {
   readonly to?: number
 }
 /**
- * The limits from here on, and those until here: the ones a session is born with stand in no entry
- * of their own, and a context is clipped by those that held when it was shown (decision 1).
+ * The limits from here on, and those before. No entry records the limits a session was created
+ * with, and a context is clipped by the limits of its time (decision 1).
  */
 export type SettingsMeta = { readonly limits?: LimitsRecord; readonly replaces?: LimitsRecord }
 type LimitsRecord = { readonly [Name in keyof Limits]: Limits[Name] }
 export type PinMeta = { readonly name: string; readonly change: 'set' | 'removed' }
-/** Of a turn or a record that another program made: the hash of its key, and of what came under it. */
+/** In a turn or record made by another program: the hashes of its key and of its content. */
 type Keyed = { readonly keyHash?: string; readonly bodyHash?: string }
 export type RecordMeta = Keyed
 export type TurnMeta = Adopted & Keyed & { readonly turn: number; readonly ended: TurnEnd }
 export type TurnEnd = 'answered' | 'stopped' | 'failed'
 export type ErasureMeta = {
   readonly entries: readonly number[]
-  /** If the handoff in effect mentioned an erased entry, this entry's body replaces it. */
+  /**
+   * If the handoff in effect covered an erased entry: the metadata of this entry's body, which
+   * replaces it.
+   */
   readonly replaces: CompactionMeta | null
 }
 
-/** The birth of a fork: where it comes from, and the calls that were open there and are left behind. */
+/** The first entry of a fork: its origin, and the calls that were open there and are left out. */
 export type ArrivalMeta = {
   readonly session: string
   readonly origin: string
@@ -234,17 +240,17 @@ export type Entry = EntryHead & {
 export interface MailRow {
   readonly number: MailNumber
   readonly lane: Lane
-  /** For control items what is asked for; `stop` is the one the rules know. */
+  /** What a control item asks for; the rules know only `stop`. */
   readonly control: string | null
-  /** Null, as the key and the body, once erased. */
+  /** Null once erased, as are the key and the body. */
   readonly source: string | null
   readonly key: string | null
-  /** Of control items only while they wait. */
+  /** Control items keep it only while they wait. */
   readonly body: string | null
   readonly tokens: number
-  /** User mail and notifications are settled by the session's cursors, never by this. */
+  /** User mail and notifications are settled by the session's cursors, not by this field. */
   readonly state: 'admitted' | 'withdrawn' | 'settled'
-  /** A control item is meant for the turn that ran when it was admitted. */
+  /** The turn that was running when a control item was admitted, and to which it applies. */
   readonly turnAt: number | null
   readonly blobs: readonly string[]
   readonly at: number
@@ -252,14 +258,14 @@ export interface MailRow {
 
 export type MailState = 'pending' | 'delivered' | 'settled' | 'withdrawn'
 
-/** The memory of what was taken in; outlives mail and erasure, knows hashes only. */
+/** Remembers what was admitted. Outlives mail and erasure, so it contains only hashes. */
 export interface IntakeRow {
   readonly keyHash: string
   readonly bodyHash: string
   readonly sessionId: SessionId
   /**
-   * 0 for a start afresh: the key made a session, not a mail item. Negative for what another program
-   * recorded: the entry that carries the key.
+   * 0: the key created a session (`startAfresh`), not mail. Negative: the entry that carries the
+   * key, recorded by another program.
    */
   readonly number: MailNumber
 }
@@ -360,7 +366,10 @@ export type AuditKind =
   | 'entries erased'
   | 'entries adopted'
 
-/** One call of a model beside or inside a turn: what rate limits and breakers count, what it cost. */
+/**
+ * One model call inside or outside a turn: counted by rate limits and circuit breakers, with its
+ * cost.
+ */
 export interface AttemptRow {
   readonly id: OperationId
   readonly sessionId: SessionId
@@ -369,16 +378,16 @@ export interface AttemptRow {
   readonly outcome: string
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Of the input, what the provider had in its cache. */
+  /** Input tokens that the provider read from its cache. */
   readonly cachedTokens: number
-  /** Millionths of the operator's currency; null: the price is not known. */
+  /** Millionths of the operator's currency; null if the price is not known. */
   readonly cost: number | null
-  /** The agent of its session; empty: it had none. */
+  /** The session's agent; empty if there is none. */
   readonly agent: string
-  /** The turn it was made for, and the entry that its context was built up to; null: beside turns. */
+  /** The turn that made the call and the last entry of its context; null outside turns. */
   readonly turn: number | null
   readonly step: number | null
-  /** The machine that paid, for budgets per host. */
+  /** The host that made the call, for budgets per host. */
   readonly host: string
   readonly at: number
 }

@@ -15,21 +15,21 @@ function place(): string {
 }
 
 describe('anchor', () => {
-  it('a store that holds the anchored commit is in order [I26]', () => {
+  it('accepts a store that has the anchored commit [I26]', () => {
     expect(checkAnchor('a', anchor, store, hashAt)).toBeNull()
     expect(checkAnchor('a', undefined, store, hashAt)).toBeNull()
   })
 
-  it('a store behind its anchor has lost acknowledged commits [I19, I26]', () => {
+  it('reports lost commits if the store is behind its anchor [I19, I26]', () => {
     expect(checkAnchor('a', anchor, { id: 's', commits: 4 }, hashAt)).toMatch(/4 commits .* 5/)
   })
 
-  it('another history and another store are told apart [I26]', () => {
+  it('distinguishes a different history from a different store [I26]', () => {
     expect(checkAnchor('a', anchor, store, () => 'x')).toMatch(/another history/)
     expect(checkAnchor('a', anchor, { ...store, id: 'other' }, hashAt)).toMatch(/another store/)
   })
 
-  it('is private, reads back, and never goes back', () => {
+  it('is private, reads back, and never moves backwards', () => {
     const path = place()
     expect(readAnchor(path)).toBeUndefined()
     writeAnchor(path, anchor)
@@ -40,7 +40,7 @@ describe('anchor', () => {
     expect(readAnchor(path)?.commits).toBe(6)
   })
 
-  it('remembers how far the record of commits had come, and never less of it', () => {
+  it('remembers the furthest length of the commit record', () => {
     const path = place()
     writeAnchor(path, anchor)
     writeAnchor(path, { ...anchor, recorded: 0 })
@@ -53,7 +53,7 @@ describe('anchor', () => {
     expect(readAnchor(path)).toMatchObject({ storeId: 'other', recorded: 0 })
   })
 
-  it('a record that is missing or older than its anchor knows is told [I26, fault 70]', () => {
+  it('reports a commit record that is missing or older than the anchor says [I26, fault 70]', () => {
     const check = (known: Anchor | undefined, commits?: number) => {
       const recorded = commits === undefined ? undefined : { commits, hash: `h${commits}` }
       return recordCheck(known)('r', recorded, store, hashAt)
@@ -62,13 +62,13 @@ describe('anchor', () => {
     expect(check({ ...anchor, recorded: 5 }, 4)).toMatch(/ends at 4 .* remembers 5/)
     expect(check({ ...anchor, recorded: 5 }, 5)).toBeNull()
     expect(check({ ...anchor, recorded: 0 }, 0)).toBeNull()
-    // Of an older program, of another store that had no commit, or none at all.
+    // Written by an older version, by another store without commits, or absent.
     expect(check(anchor)).toBeNull()
     expect(check({ ...anchor, storeId: 'other', commits: 0, recorded: 0 })).toBeNull()
     expect(check(undefined)).toBeNull()
   })
 
-  it('a file that is no anchor fits no store [I26]', () => {
+  it('refuses every store if the file is not an anchor [I26]', () => {
     const path = place()
     writeFileSync(path, 'half a li')
     expect(checkAnchor('a', readAnchor(path), store, hashAt)).not.toBeNull()
@@ -76,7 +76,7 @@ describe('anchor', () => {
 })
 
 describe('drafts of an anchor', () => {
-  it('go with the first open behind a writer that was killed; those of others stay', (context) => {
+  it('are removed on the next open if their writer was killed; others stay', (context) => {
     if (process.platform !== 'linux')
       return context.skip('not run: only Linux proves a process gone')
     const path = place()

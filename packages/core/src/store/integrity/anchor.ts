@@ -6,22 +6,22 @@ import { replaceFile } from './anchor-drafts.ts'
 import { ACCEPT, checkRecord, type RecordedCommit, readRecord } from './commit-record.ts'
 
 /**
- * A place in the audit chain, kept outside the database: a WAL that was cut takes the rows and the
- * counters that speak of them alike, and the file that is left looks whole. A store that does not
- * have what its anchor remembers has lost acknowledged commits.
+ * A position in the audit chain, stored outside the database. A truncated WAL loses rows and the
+ * counters that would reveal it, so the remaining file looks complete. A store without the commit
+ * that its anchor names has lost acknowledged commits.
  */
 export interface Anchor {
   readonly storeId: string
   readonly commits: number
   readonly hash: string
   /**
-   * How far the record of commits had come, on the disk, when this was written. Without it the store
-   * has no record, or a program wrote this anchor that did not know of one.
+   * How far the commit record had been synced when this was written. Absent if the store has no
+   * record, or if an older version wrote the anchor.
    */
   readonly recorded?: number
 }
 
-/** Undefined when there is none; a file that is not an anchor is one that nothing fits to. */
+/** Undefined if there is no file. A file that is not an anchor gives one that no store matches. */
 export function readAnchor(path: string): Anchor | undefined {
   let text: string
   try {
@@ -36,12 +36,12 @@ export function readAnchor(path: string): Anchor | undefined {
       return { storeId, commits, hash, ...(Number.isInteger(recorded) && { recorded }) }
     }
   } catch {
-    // Falls through: a half-written or foreign file must not pass for "no anchor".
+    // Falls through: a half-written or foreign file must not count as "no anchor".
   }
   return { storeId: '', commits: Number.MAX_SAFE_INTEGER, hash: '' }
 }
 
-/** Never goes back: with several processes on one store the furthest one counts. */
+/** Never moves backwards: if several processes share a store, the furthest position wins. */
 export function writeAnchor(path: string, anchor: Anchor): void {
   const present = readAnchor(path)
   const known = present?.storeId === anchor.storeId ? present : undefined
@@ -55,7 +55,7 @@ export function writeAnchor(path: string, anchor: Anchor): void {
 
 const NO_RECORD = -1
 
-/** What is wrong, or null: the store must hold the anchored commit, with the anchored hash. */
+/** The problem, or null: the store must have the anchored commit with the anchored hash. */
 export function checkAnchor(
   path: string,
   anchor: Anchor | undefined,
@@ -76,8 +76,8 @@ export function checkAnchor(
 }
 
 /**
- * Why the record of commits is not the one that the anchor knows; null: it is, or the anchor knows
- * of none. Without this check a deleted record would hide the commits that a cut WAL has lost.
+ * Why the commit record does not match the anchor; null if it does or the anchor names none.
+ * Without this check, deleting the record would hide commits that a truncated WAL has lost.
  */
 function checkKeptRecord(
   path: string,
@@ -93,16 +93,16 @@ function checkKeptRecord(
   return `its record of commits ${path} ends at ${recorded.commits} and its anchor remembers ${anchor.recorded}: it is an older copy or was cut, so that lost commits go unnoticed. ${ACCEPT}`
 }
 
-/** The start of a finding about lost commits. */
+/** The prefix of findings about lost commits. */
 export const NOT_ANCHORED = 'the store is not the one that was anchored'
 
-/** From now on the store as it is counts as whole: what only these files remember is given up. */
+/** Accepts the store as it is: commits that only these files record are given up. */
 export function forgetLoss(anchorPath: string, recordPath?: string): void {
   rmSync(anchorPath, { force: true })
   if (recordPath !== undefined) rmSync(recordPath, { force: true })
 }
 
-/** The store; its `verify` also reports commits that only the files beside it record. */
+/** Extends `verify` to report commits that only the files beside the store record. */
 export function withAnchor<Store extends Reads>(
   store: Store,
   path: string,
@@ -111,7 +111,7 @@ export function withAnchor<Store extends Reads>(
   const { verify } = store
   return Object.assign(store, {
     verify: async (query: Parameters<Reads['verify']>[0]): Promise<readonly StoreFinding[]> => {
-      // First: the store only grows, so that it has what they remember before it is looked at.
+      // Read the files first: the store only grows, so it must already have what they name.
       const anchorProblem = await findLoss(store, path, readAnchor, checkAnchor)
       const problem =
         anchorProblem ??
@@ -123,7 +123,7 @@ export function withAnchor<Store extends Reads>(
   })
 }
 
-/** The anchor is read before the record, which only grows. */
+/** Read the anchor before the record, which only grows. */
 export function recordCheck(anchor: Anchor | undefined): Check<RecordedCommit> {
   return (path, recorded, store, hashAt) =>
     checkRecord(path, recorded, store, hashAt) ?? checkKeptRecord(path, recorded, anchor, store)
@@ -155,7 +155,7 @@ async function findLoss<Memory extends { readonly commits: number }>(
     const problem = check(path, memory, present, () => row?.hash)
     return problem === null ? null : `${NOT_ANCHORED}: ${problem}`
   } catch (error) {
-    // The check itself finds such damage and must not fail because of it.
+    // `verify` itself reports this damage; the comparison must not fail because of it.
     if (!(error instanceof DamagedRowError || error instanceof StoreDamagedError)) throw error
     return `${path} cannot be compared with the audit, which is damaged there`
   }

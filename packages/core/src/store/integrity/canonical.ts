@@ -3,8 +3,8 @@ import type { JsonValue } from '../../base/json.ts'
 import { InvalidBodyError } from '../errors.ts'
 
 /**
- * One text for one value: keys sorted, no blanks, lone surrogates replaced. Engines store and hash
- * this text; SQLite would replace a lone surrogate by itself and the hash would no longer fit.
+ * One text per value: sorted keys, no whitespace, lone surrogates replaced. Engines store and hash
+ * this text. SQLite would replace a lone surrogate silently, and the hash would no longer match.
  */
 export const DEPTH_MAX = 256
 
@@ -47,7 +47,7 @@ function writeArray(values: readonly JsonValue[], depth: number): string {
 }
 
 function writeObject(object: { readonly [key: string]: JsonValue }, depth: number): string {
-  // A date or a map has no members to write: it would silently become {}.
+  // Dates and maps have no own members and would silently become {}.
   if (Object.getPrototypeOf(object) !== Object.prototype) {
     const what = Object.prototype.toString.call(object).slice('[object '.length, -1)
     if (what !== 'Object') throw new InvalidBodyError({ problem: `holds a ${what}` })
@@ -62,7 +62,7 @@ function writeObject(object: { readonly [key: string]: JsonValue }, depth: numbe
   return `${text}}`
 }
 
-/** Most strings are short and need no escape: testing them costs less than asking for one. */
+/** Most strings are short and need no escapes: testing is cheaper than JSON.stringify. */
 function writeString(text: string): string {
   return text.length < 100 && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text.toWellFormed())
 }

@@ -25,7 +25,7 @@ function entry(fields: Partial<Entry> = {}): Entry {
 }
 
 describe('chain', () => {
-  it('an untouched entry checks', () => {
+  it('an unchanged entry checks', () => {
     expect(checkEntry(firstHash(sessionId('s')), entry())).toBeUndefined()
   })
 
@@ -43,19 +43,19 @@ describe('chain', () => {
     expect(checkEntry(firstHash(sessionId('s')), changed)).toBe(damage)
   })
 
-  it('an erased entry checks, and its hash does not give the body away', () => {
+  it('an erased entry checks, and its hash does not reveal the body', () => {
     const erased: Entry = { ...entry(), body: null, salt: null }
     expect(checkEntry(firstHash(sessionId('s')), erased)).toBeUndefined()
     expect(hashBody(saltFor('seed', 1), '"a"')).not.toBe(hashBody(saltFor('seed', 2), '"a"'))
   })
 
-  it('chains of two sessions begin differently', () => {
+  it('two sessions start with different hashes', () => {
     expect(firstHash(sessionId('a'))).not.toBe(firstHash(sessionId('b')))
   })
 })
 
 describe('canonicalJson', () => {
-  it('gives one text for one value, whatever the order of keys', () => {
+  it('gives one text per value, whatever the order of keys', () => {
     expect(canonicalJson({ b: [1, { d: null, c: true }], a: 'x' })).toBe(
       '{"a":"x","b":[1,{"c":true,"d":null}]}',
     )
@@ -79,7 +79,7 @@ describe('canonicalJson', () => {
     }
   })
 
-  it('refuses what would be kept as an empty object', () => {
+  it('refuses objects that would become {}', () => {
     for (const value of [new Date(0), new Map([[1, 2]]), new Set([1]), new Uint8Array(2)]) {
       expect(() => canonicalJson({ at: [value] } as never)).toThrow(
         /holds a (Date|Map|Set|Uint8Array)/,
@@ -88,7 +88,7 @@ describe('canonicalJson', () => {
     expect(canonicalJson(Object.assign(Object.create(null), { a: 1 }))).toBe('{"a":1}')
   })
 
-  it('replaces lone surrogates, which an engine would replace behind its back [fault 35]', () => {
+  it('replaces lone surrogates before an engine does so silently [fault 35]', () => {
     expect(canonicalJson('a\ud800')).toBe('"a\ufffd"')
   })
 

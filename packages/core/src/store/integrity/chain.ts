@@ -3,20 +3,20 @@ import type { AuditRow, Entry, EntryHead, SessionRow } from '../rows.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 
 /**
- * The chain that makes history evident. An entry's hash covers its head, the hash of its body and
- * the hash of its predecessor; the body is hashed with a salt of its own, so that erasing body and
- * salt leaves a chain that still checks and a hash that cannot be guessed back.
+ * The hash chain that reveals changes to history. An entry's hash covers its head, its body's hash
+ * and its predecessor's hash. The body is hashed with its own salt, so that after both are erased
+ * the chain still checks and the body cannot be guessed from its hash.
  */
 export function firstHash(sessionId: SessionId): string {
   return sha256(`throughline session ${sessionId}`)
 }
 
-/** The salt has a fixed length, so salt and body cannot be shifted against each other. */
+/** The salt has a fixed length, so no other split into salt and body has the same hash. */
 export function hashBody(salt: string, body: string): string {
   return sha256(`${salt}${body}`)
 }
 
-/** Salts of one commit come from one random seed that is stored nowhere. */
+/** A commit derives its salts from one random seed, which is not stored. */
 export function saltFor(seed: string, number: number): string {
   return sha256(`${seed} ${number}`).slice(0, 32)
 }
@@ -30,7 +30,7 @@ export function hashEntry(prevHash: string, head: EntryHead, bodyHash: string): 
 
 export type Titled = Pick<SessionRow, 'title' | 'titleSalt'>
 
-/** The audit records it and outlives the title: hence the salt. Null: no title. */
+/** Salted, because the audit row outlives the title. Null: no title. */
 export function hashTitle({ title, titleSalt }: Titled): string | null {
   return title === null ? null : hashBody(titleSalt ?? '', title)
 }
@@ -43,7 +43,7 @@ export const ENTRY_DAMAGE: Readonly<Record<EntryDamage, string>> = {
   order: 'does not follow its predecessor',
 }
 
-/** The fault of one entry, given its predecessor's hash; undefined: none. */
+/** What is wrong with an entry, given its predecessor's hash; undefined if nothing is. */
 export function checkEntry(prevHash: string, entry: Entry): EntryDamage | undefined {
   if (entry.prevHash !== prevHash) return 'order'
   if (hashEntry(entry.prevHash, entry, entry.bodyHash) !== entry.hash) return 'head'
@@ -51,7 +51,7 @@ export function checkEntry(prevHash: string, entry: Entry): EntryDamage | undefi
   return hashBody(entry.salt, entry.body) === entry.bodyHash ? undefined : 'body'
 }
 
-/** Audit rows form one chain over the whole store; the anchor file remembers a place in it. */
+/** Audit rows form one chain over the whole store; the anchor file names a position in it. */
 export function hashAudit(prevHash: string, row: Omit<AuditRow, 'hash'>): string {
   const { cursor, at, sessionId, kind, operation, phase, facts } = row
   return sha256(canonicalJson([prevHash, cursor, at, sessionId, kind, operation, phase, facts]))

@@ -17,7 +17,7 @@ function recorded(...commits: number[]): string {
 }
 
 describe('the record of commits', () => {
-  it('gives the furthest commit back, in whichever order processes have written', () => {
+  it('returns the furthest commit, whatever order processes wrote in', () => {
     expect(readRecord(place())).toBeUndefined()
     expect(readRecord(recorded())?.commits).toBe(0)
     const path = recorded(7, 9, 8)
@@ -25,7 +25,7 @@ describe('the record of commits', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('a line that is torn or changed tells nothing, and hides no other', () => {
+  it('ignores a torn or changed line and reads the others', () => {
     const path = recorded(7, 8)
     const text = readFileSync(path, 'utf8')
     writeFileSync(path, text.replace('8 ', '9 '))
@@ -33,7 +33,7 @@ describe('the record of commits', () => {
     expect(readRecord(path)?.commits).toBe(7)
   })
 
-  it('a store that lacks what was recorded has lost it; one that went on has not [I26]', () => {
+  it('reports a store without the recorded commit, not one that is ahead of it [I26]', () => {
     const check = (commits: number, hashAt = hashOf) =>
       checkRecord('r', { commits: 5, hash: hashOf(5).slice(0, 16) }, { commits }, hashAt)
     expect(check(5)).toBeNull()
@@ -43,7 +43,7 @@ describe('the record of commits', () => {
     expect(checkRecord('r', undefined, { commits: 0 }, hashOf)).toBeNull()
   })
 
-  it('is long only after very many commits, and then holds the newest alone, for every process', () => {
+  it('is shortened after many commits to the newest line, for every process', () => {
     const path = place()
     const [record, other] = [new CommitRecord(path), new CommitRecord(path)]
     let commits = 0
@@ -62,7 +62,7 @@ describe('the record of commits', () => {
     for (const each of [record, other]) each.close()
   })
 
-  it('is made again where it was removed, and vouches for nothing that it does not hold', () => {
+  it('is created again after removal, and then only proves its own lines', () => {
     const path = place()
     const record = new CommitRecord(path)
     record.add(5, hashOf(5))

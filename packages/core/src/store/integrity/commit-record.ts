@@ -13,11 +13,11 @@ import { replaceFile } from './anchor-drafts.ts'
 import { sha256 } from './canonical.ts'
 
 /**
- * The newest commits, in a file beside the database: one short line behind each of them, written and
- * not synced. A process that is killed leaves its lines in the system's cache, so they outlive every
- * harm to the WAL but a power cut, which takes no commit that was synced. Several processes append to
- * one file. Its newest commit never goes back, because the anchor says how far it had come: a file
- * that is too long is replaced, under the write lock, by one with the newest line alone.
+ * A file beside the database that records the newest commits, one short line after each, written
+ * but not synced. The lines of a killed process survive in the system's cache, so they outlive any
+ * damage to the WAL except a power failure, which loses no synced commit. Several processes append
+ * to one file. Its newest commit never moves backwards, because the anchor names how far it has
+ * come: when the file is too long, it is replaced under the write lock by its newest line.
  */
 export interface RecordedCommit {
   readonly commits: number
@@ -30,7 +30,7 @@ const CHECK_DIGITS = 8
 const LINE = /^(\d{1,15}) ([0-9a-f]{16}) ([0-9a-f]{8})$/
 /** About 20,000 commits; read in a few milliseconds. */
 const RECORD_BYTES_MAX = 1024 * 1024
-/** How often the length is asked for. */
+/** How many commits between two checks of the length. */
 const LOOK_EVERY = 256
 
 export class CommitRecord {
@@ -56,7 +56,7 @@ export class CommitRecord {
     this.#furthest = commits
   }
 
-  /** Another process may have replaced the file, or accepted a loss. Call before each commit. */
+  /** Another process may have replaced the file or accepted a loss. Call before each commit. */
   reopenIfReplaced(): void {
     const [mine, present] = [fstatSync(this.#file), statSync(this.#path, { throwIfNoEntry: false })]
     if (mine.ino === present?.ino && mine.dev === present.dev) return
@@ -66,7 +66,7 @@ export class CommitRecord {
     this.#furthest = 0
   }
 
-  /** How far the file has come on the disk; undefined: it cannot be written. */
+  /** The newest commit that is on disk; undefined if the file cannot be written. */
   sync(): number | undefined {
     try {
       this.reopenIfReplaced()
@@ -77,7 +77,7 @@ export class CommitRecord {
     }
   }
 
-  /** Asked before each commit; only now and then it looks. */
+  /** Call before each commit; checks the size only once in a while. */
   isLong(): boolean {
     if (this.#lines < LOOK_EVERY) return false
     this.#lines = 0
@@ -100,21 +100,23 @@ function lineOf(commits: number, hash: string): string {
   return `${line} ${checkOf(line)}\n`
 }
 
-/** A file whose name is lost in a power cut would look deleted. */
+/** If a power failure lost the file's name, the file would look deleted. */
 function syncFolder(path: string): void {
   let folder: number | undefined
   try {
     folder = openSync(dirname(path), 'r')
     fsyncSync(folder)
   } catch {
-    // Windows opens no folders, and a folder may be closed to this user; most systems sync the name
-    // together with the file.
+    // Windows cannot open folders, and this user may lack access; most systems sync the name with
+    // the file.
   } finally {
     if (folder !== undefined) closeSync(folder)
   }
 }
 
-/** The newest recorded commit, 0 before the first; undefined: no file. Ignores malformed lines. */
+/**
+ * The newest recorded commit, 0 if none; undefined if there is no file. Ignores malformed lines.
+ */
 export function readRecord(path: string): RecordedCommit | undefined {
   let text: string
   try {
@@ -127,17 +129,18 @@ export function readRecord(path: string): RecordedCommit | undefined {
   for (const line of text.split('\n')) {
     const [, number, hash = '', check] = LINE.exec(line) ?? []
     if (number === undefined || checkOf(`${number} ${hash}`) !== check) continue
-    // Of two with one number the later one counts: a store put back goes its own way from there.
+    // Of two lines with one number the later counts: a restored store repeats numbers with other
+    // commits.
     if (Number(number) >= furthest.commits) furthest = { commits: Number(number), hash }
   }
   return furthest
 }
 
-/** Advice for a store that has lost acknowledged commits. */
+/** What to do about a store that has lost acknowledged commits. */
 export const ACCEPT =
   'Restore a copy that has all commits, or accept the loss with `throughline doctor --accept-loss`.'
 
-/** Why the store does not hold the recorded commit; null: it does. */
+/** Why the store lacks the recorded commit; null if it has it. */
 export function checkRecord(
   path: string,
   recorded: RecordedCommit | undefined,

@@ -5,10 +5,9 @@ import { isCount } from '../measure.ts'
 import type { SessionRow } from '../rows.ts'
 
 /**
- * Rows as they come from a disk. A byte that changed may leave a column that says nothing, or
- * something impossible; every verb begins at the session's row, so that one is looked at each time
- * it is read: believed, a wrong count would be written back, and a tail that is too large would reach
- * into other sessions' entries.
+ * Checks rows as read from disk. A flipped byte can leave a column unreadable or impossible. Every
+ * verb starts from the session row, so that row is checked on each read: a wrong count would be
+ * written back, and too large a tail would reach into other sessions' entries.
  */
 export function parseColumn(text: unknown, column: string, row: () => string): unknown {
   try {
@@ -18,7 +17,7 @@ export function parseColumn(text: unknown, column: string, row: () => string): u
   }
 }
 
-/** The text of an entry or a mail item; null: it has none, or it was erased. */
+/** The body of an entry or a mail item; null if it has none or was erased. */
 export function parseBody(
   what: 'entry' | 'mail',
   { number, body }: { readonly number: number; readonly body: string | null },
@@ -26,7 +25,7 @@ export function parseBody(
   return body === null ? null : (parseColumn(body, 'body', () => `${what} ${number}`) as JsonValue)
 }
 
-/** Null for a row that is damaged. Any other failure is the store's, and hides behind no short list. */
+/** Null for a damaged row. Other errors are thrown: a shorter list must not hide them. */
 export function unlessDamaged<Value>(read: () => Value): Value | null {
   try {
     return read()
@@ -36,7 +35,7 @@ export function unlessDamaged<Value>(read: () => Value): Value | null {
   }
 }
 
-/** For checks: whatever it is that keeps a row from being read is a finding, and ends nothing else. */
+/** For checks: a row that cannot be read, for any reason, is one finding and stops nothing else. */
 export function orUnreadable<Value>(read: () => Value): Value | null {
   try {
     return read()
@@ -45,7 +44,7 @@ export function orUnreadable<Value>(read: () => Value): Value | null {
   }
 }
 
-/** Entries and mail are numbered up to this. */
+/** The highest number of an entry or mail item. */
 const NUMBER_MAX = 2 ** 31 - 1
 
 const NUMBERS = [
@@ -72,7 +71,7 @@ const LIMITS = [
   'sourceMailMax',
 ] as const satisfies readonly (keyof SessionRow['limits'])[]
 
-/** The row itself, once everything that is counted on is there. */
+/** Returns the row if every count in it is possible. */
 export function checkSession(session: SessionRow): SessionRow {
   for (const name of NUMBERS) {
     const found = session[name]

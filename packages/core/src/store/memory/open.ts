@@ -32,7 +32,7 @@ class MemoryEngine implements Engine {
     this.#reads = memoryReads(tables)
   }
 
-  // No await between looking and writing: that is what makes a verb atomic here.
+  // No `await` between reading and writing: this makes a verb atomic.
   async commit<Verb extends CommitVerb>(
     verb: Verb,
     request: RequestOf<Verb>,

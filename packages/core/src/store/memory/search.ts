@@ -10,12 +10,12 @@ import { type Answers, type IndexLookup, perform } from '../search/lookup.ts'
 import { renumbered, searchedStretches } from '../search/parts.ts'
 import type { MemoryTables } from './tables.ts'
 
-/** The word index of one session, caught up whenever it is searched. */
+/** The word index of one session, updated on each search. */
 interface MemoryIndex {
   state: IndexState
   readonly lists: Map<string, number[]>
   readonly blocks: Block[]
-  /** Entries as they were indexed: an erased one is another value. */
+  /** Entries as indexed: an erased entry is a different object. */
   readonly entries: Entry[]
 }
 

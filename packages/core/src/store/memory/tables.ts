@@ -30,7 +30,7 @@ import type {
 } from '../rows.ts'
 import type { Birthplace, Erase, Remains, Rows, StoreChange } from '../rules/ruling.ts'
 
-/** All rows of a memory store: maps by key, and one way to change them. */
+/** All rows of a memory store: maps by key, and one method that changes them. */
 export class MemoryTables implements Rows {
   readonly id = randomUUID()
   readonly sessions = new Map<SessionId, SessionRow>()
@@ -97,7 +97,7 @@ export class MemoryTables implements Rows {
   sourcePending(sessionId: SessionId, source: string): number {
     return this.senders.get(key(sessionId, source)) ?? 0
   }
-  /** Of a fork, those that it reads from others included. */
+  /** For a fork, includes entries that it reads from other sessions. */
   entriesOf(sessionId: SessionId, from = 1, to = Number.MAX_SAFE_INTEGER): readonly Entry[] {
     const session = this.sessions.get(sessionId)
     if (session === undefined || session.origin === null || from > session.forkedAt) {
@@ -108,7 +108,7 @@ export class MemoryTables implements Rows {
       (stretch) => this.entries.get(stretch.sessionId)?.slice(stretch.from - 1, stretch.to) ?? [],
     )
   }
-  /** Those of its own alone. */
+  /** Only the session's own entries. */
   ownEntries(sessionId: SessionId): readonly Entry[] {
     const session = this.sessions.get(sessionId)
     const after = session === undefined ? 0 : ownAfter(session)

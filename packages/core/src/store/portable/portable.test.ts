@@ -3,7 +3,7 @@ import { LIMITS, StoreFixture } from '../contract-suite/bench.ts'
 import { firstHash, hashBody, hashEntry } from '../integrity/chain.ts'
 import { openMemoryStore } from '../memory/open.ts'
 
-/** A file whose first entry was given another body, and all hashes anew: no chain tells. */
+/** A file whose first entry has a different body and whose hashes were recomputed to match. */
 async function forgedFile(body: string): Promise<string[]> {
   const store = openMemoryStore()
   const fixture = await StoreFixture.open(store)
@@ -25,7 +25,7 @@ async function forgedFile(body: string): Promise<string[]> {
   return lines.map((line) => JSON.stringify(line))
 }
 
-/** The lines of an exported session with three exchanges, changed, and without their sum. */
+/** An exported session with three exchanges, changed by hand, without its checksum. */
 async function changedFile(change: (lines: Line[]) => void): Promise<string[]> {
   const store = openMemoryStore()
   const fixture = await StoreFixture.open(store)
@@ -40,7 +40,7 @@ async function changedFile(change: (lines: Line[]) => void): Promise<string[]> {
 }
 type Line = Record<string, Record<string, unknown>>
 
-describe('a file that was changed by hand', () => {
+describe('a file edited by hand', () => {
   const entry = (lines: Line[], number: number) =>
     lines.findIndex((line) => line['entry']?.['number'] === number)
   const refusals: { readonly [problem: string]: (lines: Line[]) => void } = {
@@ -63,26 +63,26 @@ describe('a file that was changed by hand', () => {
     },
   }
   it.each(Object.entries(refusals))(
-    'is refused with the true reason: %s [I26]',
+    'is refused with the reason: %s [I26]',
     async (problem, change) => {
       const outcome = await openMemoryStore().importSession(await changedFile(change))
       expect(outcome).toMatchObject({ kind: 'refused', problem })
     },
   )
 
-  it('is taken where nothing of that was changed', async () => {
+  it('is accepted if nothing was changed', async () => {
     const outcome = await openMemoryStore().importSession(await changedFile(() => {}))
     expect(outcome.kind).toBe('imported')
   })
 })
 
-describe('a file with a chain that fits', () => {
-  it('is taken', async () => {
+describe('a file with a valid chain', () => {
+  it('is accepted', async () => {
     const outcome = await openMemoryStore().importSession(await forgedFile('"hello"'))
     expect(outcome.kind).toBe('imported')
   })
 
-  it('is refused where a body is no JSON, or nested too deep: no search could read it [I26]', async () => {
+  it('is refused if a body is not JSON or is nested too deep for the search [I26]', async () => {
     for (const body of ['{oops', '['.repeat(5_000) + ']'.repeat(5_000)]) {
       const outcome = await openMemoryStore().importSession(await forgedFile(body))
       expect(outcome).toMatchObject({ kind: 'refused', problem: expect.stringContaining('body') })

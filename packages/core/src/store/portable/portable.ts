@@ -20,8 +20,8 @@ import {
 
 /**
  * One session as JSON lines: a header, then entries, mail, waiting replies and blobs, then a
- * trailer that says how many there were and what they hash to, so that a cut file is noticed, and a
- * changed one also where no chain holds it: in mail that waits. Erased bodies stay erased.
+ * trailer with the number of lines and their hash. The trailer reveals a truncated file, and
+ * changes that no chain covers, such as to waiting mail. Erased bodies stay erased.
  */
 const FORMAT = 'throughline-session'
 const VERSION = 1
@@ -73,7 +73,7 @@ export async function* exportSession(store: Reads, id: SessionId): AsyncIterable
   for (let after = 0; ; ) {
     const waiting = { sessionId: id, state: 'waiting', after, limit: PAGE } as const
     const page = await store.listReplies(waiting)
-    // Later ones belong to entries that are not in this file.
+    // Later replies belong to entries that are not in this file.
     const known = page.filter(({ number }) => number <= session.replies)
     for (const reply of known) yield line({ reply })
     const last = page.at(-1)
@@ -90,7 +90,9 @@ export async function* exportSession(store: Reads, id: SessionId): AsyncIterable
   yield `${lineOf({ end: { lines, sha256: sum.digest('hex') } })}\n`
 }
 
-/** Its row, as the audit records it: a title that was changed by hand is never exported. */
+/**
+ * Reads the session row and checks it against the audit, so that a forged title is not exported.
+ */
 async function readTold(store: Reads, id: SessionId): Promise<SessionRow> {
   while (true) {
     const session = await store.findSession(id)
@@ -105,7 +107,7 @@ async function readTold(store: Reads, id: SessionId): Promise<SessionRow> {
     }
     const [problem] = check.end(session)
     if (problem === undefined) return session
-    // A title may have been set while this was read.
+    // The title may have been set during the read.
     const now = await store.findSession(id)
     if (now?.titleSalt !== session.titleSalt) continue
     throw new DamagedRowError({ row: `session ${id}`, problem, sessionId: id })
@@ -113,8 +115,8 @@ async function readTold(store: Reads, id: SessionId): Promise<SessionRow> {
 }
 
 /**
- * Everything but erasure only adds to what the header tells of. Where something was erased meanwhile
- * the file would have the hole and not the entry that fills it: a handoff in effect without a text.
+ * Only an erasure changes what the header describes; all else adds to it. After an erasure during
+ * the export, the file would lack the erasure entry, and the handoff in effect would have no text.
  */
 async function checkWhole(store: Reads, { id, state, tail, owed }: SessionRow): Promise<void> {
   const now = await store.findSession(id)
@@ -126,7 +128,7 @@ async function checkWhole(store: Reads, { id, state, tail, owed }: SessionRow): 
   throw new StoreBusyError({ waitedMs: 0, problem })
 }
 
-/** Many readers of lines end one at these two as well, which JSON need not escape. */
+/** Many line readers also split at these two characters, which JSON does not have to escape. */
 function lineOf(value: unknown): string {
   return JSON.stringify(value).replace(/[\u2028\u2029]/g, (end) =>
     end === '\u2028' ? '\\u2028' : '\\u2029',
@@ -186,7 +188,7 @@ class Import {
     if (!isObject(end)) return 'expected an entry, mail, reply, blob or end'
     this.#ended = true
     if (end['lines'] !== this.line - 1) return `expected ${String(end['lines'])} lines before this`
-    // Files of older programs have none.
+    // Files from older versions have none.
     const { sha256 = null } = end
     return sha256 === null || sha256 === this.#sum.digest('hex') ? undefined : CHANGED
   }

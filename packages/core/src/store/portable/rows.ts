@@ -16,18 +16,18 @@ import {
 } from './shape.ts'
 
 /**
- * The shapes of an exported session's lines. A file comes from anywhere, and only its entries are
- * held together by hashes: everything else is believed by its shape here, and by its sums where it
- * is taken in (`rules/adopt.ts`). Unknown fields are dropped, as columns that no engine has.
+ * The shapes of an exported session's lines. Files are untrusted, and hashes protect only the
+ * entries: everything else is checked by its shape here and by its counts on import
+ * (`rules/adopt.ts`). Unknown fields are dropped.
  */
-// One that grows by counting must have room to do so: what no engine can give back makes every list
-// that it stands in unreadable.
+// Counters need room to grow: a number that an engine cannot return exactly would make every list
+// that contains it unreadable.
 const whole = wholeNumber(2 ** 48)
 const number = wholeNumber(2 ** 31 - 1)
 const id = text((value) => /^[A-Za-z0-9_-]{1,64}$/.test(value), 'an id')
 const anyText = text()
 const maybeText = nullable(anyText)
-/** Contexts and the search read bodies: one that is not JSON would stop them for good. */
+/** Contexts and the search parse bodies: one that is not JSON would break them for good. */
 const body = nullable(text(isBody, 'JSON'))
 const sha = text((value) => /^[0-9a-f]{64}$/.test(value), 'a SHA-256 hash')
 const perInput = { user: number, notification: number }
@@ -72,7 +72,7 @@ const session = object({
   pins: record(object({ entry: number, tokens: whole })),
   settings: number,
   tasks: number,
-  // Files of older programs know no forks and no title.
+  // Files from older versions have no forks and no title.
   forkedAt: absentAs(0, number),
   root: absentAs<string | null>(null, nullable(id)),
   owed: absentAs<readonly number[]>([], list(number)),
@@ -132,7 +132,7 @@ const blob = object({
   base64: text(isBase64, 'base64'),
 })
 
-/** Whole groups of four, padded at the end. */
+/** Complete groups of four characters, padded at the end. */
 function isBase64(value: string): boolean {
   return value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value)
 }
@@ -146,7 +146,7 @@ function isBody(text: string): boolean {
   }
 }
 
-/** The row that a line holds, or what is wrong with it in one sentence. */
+/** The row of a line, or one sentence that says what is wrong with it. */
 type Read<Row> = (value: unknown) => Row | string
 
 function reader<Row>(what: string, shape: Shape<unknown>): Read<Row> {
@@ -160,7 +160,7 @@ function reader<Row>(what: string, shape: Shape<unknown>): Read<Row> {
   }
 }
 
-/** Whoever held the session, and what it was busy with, stays behind. */
+/** Without the holder and its running work. */
 export type CarriedSession = Omit<
   SessionRow,
   'runner' | 'holder' | 'operation' | 'titleSalt' | 'scope' | 'origin' | 'retained'

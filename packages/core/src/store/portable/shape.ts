@@ -23,7 +23,7 @@ export function wholeNumber(max: number): Shape<number> {
   })
 }
 
-/** Text; `isValid` narrows it further, and `expected` says to what. */
+/** Text. `isValid` restricts it further, and `expected` describes how. */
 export function text(isValid?: (value: string) => boolean, expected = 'text'): Shape<string> {
   return shape((value, path) => {
     if (typeof value !== 'string') throw new ShapeError(path, 'expected text')

@@ -10,12 +10,12 @@ import type { Lane, MailRow, SessionRow } from '../rows.ts'
 import { Draft } from './change-builder.ts'
 import { fencedSession, type Rows, type Rule } from './ruling.ts'
 
-/** A source names itself freely, so the pair is written as JSON: no two pairs share one text. */
+/** Sources choose their own names, so the pair is encoded as JSON: no two pairs share one text. */
 export function hashKey(source: string, key: string): string {
   return sha256(canonicalJson([source, key]))
 }
 
-/** Bound to its key, so that equal bodies have different hashes. */
+/** Includes the key, so that equal bodies have different hashes. */
 export function intakeHash(
   keyHash: string,
   lane: Lane,
@@ -26,8 +26,7 @@ export function intakeHash(
 }
 
 /**
- * For mail that came with an import when it kept no words any more: a repetition of it is known by
- * its key alone.
+ * The body hash of imported mail whose body was already erased: only its key identifies a repeat.
  */
 export const UNTOLD = ''
 
@@ -36,24 +35,28 @@ const NAME_MAX = 512
 export const NO_OPERATION = '' as OperationId
 
 /**
- * Idempotency belongs to the source, not the session: the key is looked up before the route, so a
- * repeat gives the original session and number wherever the route points now (I4).
+ * Idempotency keys belong to the source, not the session: the key is looked up before the route, so
+ * a repeat returns the original session and number wherever the route points now (I4).
  */
 export const admit: Rule<'admit'> = (rows, request, stamp) => {
   if (!LANES.includes(request.lane)) {
     throw new InvalidRequestError({ problem: `There is no lane ${String(request.lane)}.` })
   }
   if ((request.lane === 'control') !== (request.control !== undefined)) {
-    throw new InvalidRequestError({ problem: 'Control mail, and only that, names its control.' })
+    throw new InvalidRequestError({
+      problem: '`control` is required in the control lane and not allowed elsewhere.',
+    })
   }
   if (request.source.length > NAME_MAX || request.key.length > NAME_MAX) {
     throw new InvalidRequestError({
-      problem: `Source and key have at most ${NAME_MAX} characters.`,
+      problem: `The source and the key may have at most ${NAME_MAX} characters.`,
     })
   }
-  // Refused here, because a wrong count would make the delivery fail again and again.
+  // Refused here, because a wrong count would make every delivery fail.
   if (!isCount(request.tokens)) {
-    throw new InvalidRequestError({ problem: `Tokens are whole numbers; found ${request.tokens}.` })
+    throw new InvalidRequestError({
+      problem: `tokens must be a whole number; found ${request.tokens}.`,
+    })
   }
   const body = canonicalJson(request.body)
   const keyHash = hashKey(request.source, request.key)
@@ -65,9 +68,9 @@ export const admit: Rule<'admit'> = (rows, request, stamp) => {
     const isOther = known.bodyHash !== bodyHash && known.bodyHash !== UNTOLD
     if (isOther) return { outcome: { kind: 'conflict', sessionId, mail } }
     const session = rows.session(sessionId)
-    // Answered as a repetition, an item that is not there would be lost without a word.
+    // If the item is missing, `duplicate` would silently lose the message.
     if (session?.state === 'open' && mail > 0 && rows.mail(sessionId, mail) === undefined) {
-      throw damagedMail(sessionId, mail, 'is missing, and its key is known')
+      throw damagedMail(sessionId, mail, 'is missing, although its key was accepted')
     }
     return { outcome: { kind: 'duplicate', sessionId, mail, runner: session?.runner ?? null } }
   }
@@ -93,7 +96,7 @@ export const admit: Rule<'admit'> = (rows, request, stamp) => {
   if (missing !== null) return { outcome: { kind: 'blob-missing', hash: missing } }
 
   const turnAt = session.turnState === 'running' ? session.turn : null
-  // A stop without a turn to end is recorded and done (decision 13).
+  // A stop that finds no running turn is settled at once (decision 13).
   const idle = request.control === 'stop' && turnAt === null
   const number = mailNumber(session.mail + 1)
   const mail: MailRow = {
@@ -166,7 +169,7 @@ export const stageBlob: Rule<'stageBlob'> = (rows, { sessionId, mediaType, bytes
   }
   const hash = sha256(bytes)
   const outcome = { kind: 'staged', hash } as const
-  // Kept once: the same bytes again are the same blob, used or staged.
+  // The same bytes are stored once, whether staged or in use.
   if (rows.blobUses(sessionId, hash) !== undefined) return { outcome }
   return {
     outcome,

@@ -10,9 +10,9 @@ import { Draft } from './change-builder.ts'
 import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
 
 /**
- * History that was made elsewhere, appended in pieces of a bounded size. It is taken as it is, calls
- * without results and results without calls included: it happened so, and contexts are repaired when
- * they are shown. Everything adopted counts as seen, so that no turn begins because of it.
+ * Appends history from another store in bounded pieces. Calls without results and results without
+ * calls are kept as they were; contexts are repaired when they are rendered. All adopted entries
+ * count as seen, so they start no turn.
  */
 export const adoptEntries: Rule<'adoptEntries'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
@@ -46,7 +46,9 @@ function use(draft: Draft, blobs: readonly string[]): void {
 
 type FindEntry = (number: EntryNumber) => Entry | undefined
 
-/** The compaction that holds from there on may be newer than the entry: it covers what lies before. */
+/**
+ * The compaction in effect from there on may be newer than the entry: it covers what precedes it.
+ */
 function rewind(
   draft: Draft,
   { to, effective }: Extract<AdoptedEntry, { kind: 'rewind' }>,

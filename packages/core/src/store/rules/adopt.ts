@@ -13,8 +13,8 @@ import type { Rows, Rule, SenderRow } from './ruling.ts'
 import { checkLimits, titled } from './settings.ts'
 
 /**
- * A session carried over from another store keeps its id, its chain and its waiting mail; its lease
- * and its operation stay behind. A transcript that does not check is refused whole.
+ * A session imported from another store keeps its id, its chain and its waiting mail, but not its
+ * lease or operation. If the chain does not check, the whole file is refused.
  */
 export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
   const { mail, replies, blobs, operation } = request
@@ -22,11 +22,11 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
   const session: SessionRow = {
     ...request.session,
     birth: 'imported',
-    // The file of a fork holds all entries that it reads.
+    // A fork's file contains all entries that it reads.
     origin: null,
     retained: entryNumber(0),
     owed,
-    // A file comes from anywhere: it joins the scope of no session that is here.
+    // Files are untrusted: an imported session never joins the scope of an existing one.
     scope: request.session.id,
     fence: request.session.fence + 1,
     runner: null,
@@ -68,8 +68,9 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
 }
 
 /**
- * What was erased here stays erased: an entry that another session of the same chain has lost is taken
- * in without its body, and so is every handoff that covers one. The session owes an entry for them.
+ * Entries that were erased here stay erased. An entry that another session of the same chain has
+ * lost is imported without its body, as is every handoff that covers one. The session then owes an
+ * erasure entry for them.
  */
 function withoutErased(
   rows: Rows,
@@ -92,18 +93,18 @@ function withoutErased(
   }
 }
 
-/** What no hash holds together must at least add up. */
+/** Checks the counts that no hash covers. */
 function findWrongSum({ session, entries, mail, replies, blobs }: AdoptSession): string | null {
   const refusal = checkLimits(session.limits)
-  if (refusal !== null) return 'the limits of its session leave no room for a context'
-  if (session.seen > session.tail) return 'its session has seen more entries than there are'
+  if (refusal !== null) return 'the session limits leave no room for a context'
+  if (session.seen > session.tail) return 'the session claims entries that do not exist'
   for (const lane of ['user', 'notification'] as const) {
     const { delivered, settled } = session
     if (settled[lane] > delivered[lane] || delivered[lane] > session.mail) {
-      return `its session has delivered more of lane ${lane} than came in`
+      return `the session claims more deliveries in lane ${lane} than it has mail`
     }
   }
-  // A session that is gone has left its mailbox.
+  // A deleted session has no mailbox any more.
   const isGapless = mail.every(({ number }, index) => number === index + 1)
   if (session.state === 'open' && (!isGapless || mail.length !== session.mail)) {
     return `expected mail 1 to ${session.mail}`
@@ -113,34 +114,34 @@ function findWrongSum({ session, entries, mail, replies, blobs }: AdoptSession):
   if (wrong !== null) return wrong
   const calls = new Set(entries.flatMap(({ meta }) => ('calls' in meta ? meta.calls : [])))
   const stray = session.openCalls.find((call) => !calls.has(call))
-  if (stray !== undefined) return `its session waits for a call that nobody made`
+  if (stray !== undefined) return `the session has an open call that no entry made`
   let last = 0
   for (const { number, entry } of replies) {
-    if (number <= last || number > session.replies) return `reply ${number} is out of its place`
-    if (entry > session.tail) return `reply ${number} tells of an entry that is not there`
+    if (number <= last || number > session.replies) return `reply ${number} is out of order`
+    if (entry > session.tail) return `reply ${number} refers to a missing entry`
     last = number
   }
   const known = new Set(blobs.map(({ hash }) => hash))
-  return known.size === blobs.length ? null : 'a blob stands there twice'
+  return known.size === blobs.length ? null : 'a blob occurs twice'
 }
 
 function findWrongMail(session: SessionRow, mail: AdoptSession['mail']): string | null {
   const keys = new Set<string>()
   for (const row of mail) {
     const { number, lane, control, source, key, body } = row
-    if ((lane === 'control') !== (control !== null)) return `mail ${number} is in a wrong lane`
+    if ((lane === 'control') !== (control !== null)) return `mail ${number} is in the wrong lane`
     if (body === null && mailState(session, row) === 'pending') {
-      return `mail ${number} waits and says nothing`
+      return `mail ${number} is waiting but has no body`
     }
     if (source === null || key === null) continue
     const keyHash = hashKey(source, key)
-    if (keys.has(keyHash)) return `mail ${number} has the key of another`
+    if (keys.has(keyHash)) return `mail ${number} repeats the key of another item`
     keys.add(keyHash)
   }
   return null
 }
 
-/** What was delivered is in the chain; the mail that it was must say the same. */
+/** Delivered mail must equal its entry, which the chain protects. */
 function findChangedMail(
   entries: AdoptSession['entries'],
   mail: AdoptSession['mail'],
@@ -155,7 +156,7 @@ function findChangedMail(
   return null
 }
 
-/** In the store of its origin, a file may have had uses behind the place where this one was forked. */
+/** The blob may have had more uses in its origin, after the entry where this session was forked. */
 function usesOf({ session, entries, mail }: AdoptSession, { hash, uses }: BlobRow): number {
   if (session.forkedAt === 0) return uses
   const waiting = mail.filter((row) => row.body !== null && mailState(session, row) === 'pending')
@@ -166,7 +167,7 @@ function usesOf({ session, entries, mail }: AdoptSession, { hash, uses }: BlobRo
   return users.filter((used) => used === hash).length
 }
 
-/** Counted anew: while the file was written, waiting mail may have been withdrawn. */
+/** Counted again, because waiting mail may have been withdrawn during the export. */
 function pendingOf({ session, mail }: AdoptSession): SessionRow['pending'] {
   const pending = { control: 0, user: 0, notification: 0 }
   for (const row of mail) if (mailState(session, row) === 'pending') pending[row.lane] += 1

@@ -24,7 +24,7 @@ type NewHead = EntryHead extends infer Head
     : never
   : never
 
-/** One commit in the making, on one session. Nothing outside it changes until `change` is applied. */
+/** Builds one commit on one session. Nothing takes effect until an engine applies `change`. */
 export class Draft {
   readonly #rows: Rows
   readonly #stamp: Stamp
@@ -55,7 +55,7 @@ export class Draft {
     this.#session = { ...this.#session, ...fields }
   }
 
-  /** `at`: when it happened, where that is not now. */
+  /** `at`: when the entry was written, if not now. */
   append(
     head: NewHead,
     content: { readonly body: string; readonly tokens: number; readonly at?: number },
@@ -92,10 +92,10 @@ export class Draft {
   }
 
   /**
-   * Removes one item from the waiting ones; `fields` has its new state. The body of a control item
-   * is in the entry that carried it out; kept here as well, it would outlive that entry's erasure.
-   * A withdrawn notification is in no entry, so no erasure would reach it. A message that a person
-   * withdrew stays on record until the session is deleted.
+   * Removes an item from the waiting ones; `fields` has its new state. A control item loses its
+   * body: the entry that carried it out has it, and a copy here would survive the erasure of that
+   * entry. So does a withdrawn notification, since it is in no entry and no erasure would reach it.
+   * A message that a person withdrew stays on record until the session is deleted.
    */
   unqueue(mail: MailRow, fields: Partial<MailRow>): void {
     const pending = { ...this.#session.pending }
@@ -113,7 +113,7 @@ export class Draft {
     this.#mail.set(mail.number, { ...mail, body, ...fields })
   }
 
-  /** Control items that this commit answers; one that is no longer waiting is left alone. */
+  /** Settles control items that this commit answers; ignores those that no longer wait. */
   settleControls(numbers: readonly MailNumber[]): void {
     for (const number of numbers) {
       const mail = this.#mail.get(number) ?? this.#rows.mail(this.#session.id, number)
@@ -122,7 +122,9 @@ export class Draft {
     }
   }
 
-  /** Settles what the ending turn has answered: all input that a model has seen, and its stops. */
+  /**
+   * Settles what the ending turn answered: all input that a model has seen, and the turn's stops.
+   */
   settleTurn(): void {
     const { id, seen, delivered, turn } = this.#session
     const unseen = this.unseenInputs().filter((head) => head.number > seen)
@@ -135,7 +137,7 @@ export class Draft {
     this.settleControls(stops.map((stop) => stop.number))
   }
 
-  /** Delivered input that no committed step has had in its context. */
+  /** Delivered input that was in the context of no committed step. */
   unseenInputs(): readonly EntryHead[] {
     return this.#rows
       .inputsAfter(this.#before.id, this.#before.seen)
@@ -154,7 +156,7 @@ export class Draft {
     }
   }
 
-  /** Counts a use of each blob; names the first one that is gone instead, if any. */
+  /** Counts a use of each blob. Returns the hash of the first missing one, if any. */
   useBlobs(hashes: readonly string[]): string | null {
     for (const hash of hashes) {
       const uses = this.#usesOf(hash)
@@ -179,7 +181,7 @@ export class Draft {
     this.#operations.push(operation)
   }
 
-  /** Ends the running operation, with its audit row, in this same commit. */
+  /** Ends the running operation and adds its audit row, in this commit. */
   endOperation(state: Exclude<OperationState, 'running'>, result: JsonObject): OperationId | null {
     const running = this.#session.operation
     const operation = running === null ? undefined : this.#rows.operation(running)

@@ -8,8 +8,9 @@ import { fencedAtTail, fencedSession, type Rows, type Rule, tailOf } from './rul
 
 /**
  * One compaction in flight per session (I6): the session row names it. A second claim joins it,
- * unless the one in flight gives way: a rewrite to anything, and what a model is writing to a digest,
- * which a turn waits for. Nothing is covered that no model has seen verbatim (decision 3).
+ * unless the one in flight gives way: a rewrite yields to anything, and a model's compaction yields
+ * to a digest, because a turn waits for it. A compaction covers only entries that a model has seen
+ * verbatim (decision 3).
  */
 export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) => {
   const session = fencedSession(rows, request.lease)
@@ -22,7 +23,8 @@ export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) =
     return { outcome: { kind: 'joined', operation: running } }
   }
 
-  // Erased in another session since the holder looked: it names what it lost first.
+  // Another session erased entries since the holder last read: it must write its erasure entry
+  // first.
   if (session.owed.length > 0) return { outcome: { kind: 'superseded', by: 'tail' } }
   const rewrite = request.by === 'rewrite'
   if (request.covers > session.seen) return { outcome: { kind: 'unseen', seen: session.seen } }
@@ -75,7 +77,10 @@ function effectiveMeta(rows: Rows, session: SessionRow): CompactionMeta | undefi
   return entry && compactionMetaOf(entry)
 }
 
-/** Fenced by the base: what changed the context's foundation meanwhile makes the text void. */
+/**
+ * Fenced by the base: if the base of the context has changed, the text no longer fits and is
+ * dropped.
+ */
 export const commitCompaction: Rule<'commitCompaction'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
   if ('kind' in session) return { outcome: session }
@@ -112,7 +117,7 @@ export const commitCompaction: Rule<'commitCompaction'> = (rows, request, stamp)
   }
 }
 
-/** Neutral (I12): the operation ends, the context stays as it was. */
+/** Changes nothing else (I12): the operation ends and the context stays as it was. */
 export const failCompaction: Rule<'failCompaction'> = (rows, request, stamp) => {
   const operation = rows.operation(request.operation)
   const session = operation && rows.session(operation.sessionId)
@@ -129,7 +134,7 @@ export const failCompaction: Rule<'failCompaction'> = (rows, request, stamp) => 
   return { outcome: { kind: 'done' }, change: draft.change() }
 }
 
-/** Undoes the newest compaction only, and only if what comes back leaves room for input. */
+/** Undoes the newest compaction only, and only if the restored entries leave room for input. */
 export const revert: Rule<'revert'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
   if ('kind' in session) return { outcome: session }
@@ -146,7 +151,7 @@ export const revert: Rule<'revert'> = (rows, request, stamp) => {
   const draft = new Draft(rows, session, request.operation, stamp)
   let below = rows.entry(session.id, entryNumber(meta.previous))
   let belowMeta = below && compactionMetaOf(below)
-  // One that was erased has nothing to show again.
+  // Skip erased handoffs: they have no text to restore.
   while (belowMeta !== undefined && below?.body === null) {
     below = rows.entry(session.id, entryNumber(belowMeta.previous))
     belowMeta = below && compactionMetaOf(below)

@@ -9,7 +9,7 @@ import { hashKey } from './admit.ts'
 import type { AuditDraft, Rule, Stamp, StoreChange } from './ruling.ts'
 import { checkLimits } from './settings.ts'
 
-/** Sessions are made here, by create and start afresh, and by import; nowhere else (I30). */
+/** Only createSession, startAfresh, fork and import make sessions (I30). */
 export const createSession: Rule<'createSession'> = (rows, request, stamp) => {
   checkName(request.id, 'A session')
   const refused = checkLimits(request.limits)
@@ -55,7 +55,7 @@ export const startAfresh: Rule<'startAfresh'> = (rows, request, stamp) => {
   }
 
   const old = present && rows.session(present.sessionId)
-  // The people of the route stay the same, and so does what was noted with them.
+  // The same people use the route, so the new session shares their notes.
   const born = { ...request, agent: route.agent, ...(old && { scope: old.scope }) }
   const session = newSession(born, 'afresh', stamp)
   const birth: StoreChange = {
@@ -139,7 +139,7 @@ export function creationLine(
       agent: session.agent,
       birth: session.birth,
       scope: session.scope,
-      // Only an imported one brings a title and an age along.
+      // Only an imported session has a title and an age from the start.
       ...(session.birth === 'imported' && {
         titleHash: hashTitle(session),
         createdAt: session.createdAt,
@@ -200,7 +200,7 @@ export function newSession(
   }
 }
 
-/** Decision 24, except for the holder and the alarm: is there something to do? */
+/** Whether there is something to do: decision 24 without the holder and the alarm. */
 export function hasWork(session: SessionRow): boolean {
   const { control, user, notification } = session.pending
   return (

@@ -14,12 +14,12 @@ import type { Erase, Rows, Stamp, StoreChange } from './ruling.ts'
 
 export const UNTITLED = { title: null, titleSalt: null } as const
 
-/** All sessions that share entries with this one, origins before their forks; it is one of them. */
+/** All sessions that share entries with this one, itself included, origins before their forks. */
 export function kinIn(rows: Rows, { id, root }: SessionRow): readonly SessionRow[] {
   return rows.kin(root ?? id)
 }
 
-/** What goes with the entries of one session: their mail, their replies, their files. */
+/** What is erased along with entries of one session: their mail, replies, blobs and notes. */
 export interface GoneEntries {
   readonly erase: Erase
   readonly replies: readonly ReplyRow[]
@@ -31,20 +31,24 @@ export function goneWith(rows: Rows, session: SessionRow, entries: readonly Entr
   const { id, forkedAt } = session
   const numbers = entries.map(({ number }) => number).sort((a, b) => a - b)
   const replies = numbers.flatMap((number) => rows.repliesOf(id, number))
-  // Mail that an entry of another session names is in that session's mailbox.
+  // An entry from another session names mail in that session's mailbox.
   const mail = entries.flatMap((head) =>
     head.kind === 'input' && head.number > forkedAt ? [mailNumber(head.meta.mail)] : [],
   )
   return {
     erase: { sessionId: id, entries: numbers, mail, replies: replies.map(({ number }) => number) },
     replies: replies.map(unsent),
-    // Erased before, it uses its files no longer: counted off twice, one would be taken from others.
+    // An entry that was erased earlier has already released its blobs; releasing twice would take
+    // them from other entries.
     blobs: entries.flatMap((entry) => (entry.body === null ? [] : blobsOf(entry))),
     notes: entries.filter(isRepeated).flatMap(({ number }) => rows.notesFrom(id, number)),
   }
 }
 
-/** Nothing is left to send: a waiting reply is dead, claimed or not, and the next of its address leads. */
+/**
+ * A waiting reply, claimed or not, is dead without its body, and the next one for its address may
+ * go.
+ */
 function unsent(reply: ReplyRow): ReplyRow {
   const isWaiting = reply.state === 'waiting'
   return { ...reply, body: null, ...(isWaiting && { state: 'dead', claimant: null }) }
@@ -56,21 +60,21 @@ function blobsOf(head: EntryHead): readonly string[] {
     : []
 }
 
-/** Pins are passed on by nothing but themselves: no handoff, no title, no note repeats them. */
+/** Handoffs, titles and notes never repeat pins. */
 export function isRepeated({ kind }: EntryHead): boolean {
   return kind !== 'pin'
 }
 
-/** Own handoffs that may tell of an entry: they cover it. */
+/** The session's handoffs that may repeat the entry, because they cover it. */
 export function taintedBy(handoffs: readonly EntryHead[], first: number): readonly EntryHead[] {
   return handoffs.filter((head) => (compactionMetaOf(head)?.covers ?? 0) >= first)
 }
 
 /**
- * The part of an erasure that reaches other sessions: every fork that reads one of the entries, every
- * imported copy of one, and every handoff of theirs that covers one. They change in this one commit
- * whoever holds them, so nothing that they are doing can bring the words back: their compactions end.
- * What each was robbed of it owes an entry for, which only its holder can write.
+ * The part of an erasure that reaches other sessions: every fork that reads one of the entries,
+ * every imported copy, and every handoff of theirs that covers one. All change in this commit,
+ * whoever holds them, and their running compactions end, so that no work in progress restores the
+ * text. Each session then owes an erasure entry, which only its holder can write.
  */
 export function eraseFromKin(
   rows: Rows,
@@ -102,7 +106,7 @@ export function eraseFromKin(
 
 interface ErasedFrom {
   readonly owner: SessionRow
-  /** As they were, handoffs that went with them included. */
+  /** As they were before, including the handoffs erased with them. */
   readonly entries: readonly Entry[]
   readonly operation: OperationId
   readonly stamp: Stamp
@@ -112,7 +116,7 @@ function byNumber(entries: readonly Entry[]): Map<EntryNumber, Entry> {
   return new Map(entries.map((entry) => [entry.number, entry]))
 }
 
-/** Only an import makes a second row of an entry: under the same number, with the same hash. */
+/** Only an import creates a second row of an entry, with the same number and hash. */
 function copiesIn(
   rows: Rows,
   session: SessionRow,
@@ -153,7 +157,7 @@ function reach(
   }
 }
 
-/** One commit that does all of them. */
+/** Merges the changes into one commit. */
 export function together(changes: readonly StoreChange[]): StoreChange {
   const all = <Name extends keyof StoreChange>(name: Name) =>
     changes.flatMap((change) => (change[name] as readonly unknown[] | undefined) ?? [])
@@ -161,7 +165,7 @@ export function together(changes: readonly StoreChange[]): StoreChange {
   const notes = all('notesRemoved') as NoteKey[]
   return {
     ...(Object.fromEntries(lists.filter(([, rows]) => rows.length > 0)) as StoreChange),
-    // One that was proposed from a range is found by every erased entry of it.
+    // Each erased entry of a range finds the note that was proposed from the range.
     notesRemoved: [
       ...new Map(notes.map((key) => [`${key.agent} ${key.scope} ${key.id}`, key])).values(),
     ],

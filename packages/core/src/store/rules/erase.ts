@@ -27,11 +27,11 @@ import {
 } from './ruling.ts'
 
 /**
- * Erasure takes bodies, salts and search rows away for good and leaves every hash, so the chain
- * still checks. A handoff that covers an erased entry may repeat it, so each of those is erased
- * too, and the one in effect must be replaced in the same commit: by the body of the erasure entry.
- * Notes that may repeat it go, and so does the title. Pins pass through none of these. The entry also
- * names what the session owes; without entries of its own to erase, that is all it does.
+ * Erasure removes bodies, salts and search rows for good and leaves every hash, so the chain still
+ * checks. A handoff that covers an erased entry may repeat it, so it is erased too; the handoff in
+ * effect is replaced in the same commit, by the body of the erasure entry. Notes that may repeat
+ * the entry are erased, as is the title. None of these ever repeat pins. The erasure entry also
+ * names what the session owes; with no entries of its own to erase, it does only that.
  */
 export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
@@ -71,7 +71,7 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
     { kind: 'erasure', meta: { entries, replaces } },
     { body: content?.body ?? null, tokens: content?.tokens ?? 0 },
   )
-  // A title is made from messages, but it is unknown from which.
+  // A title is made from messages, but which ones is not recorded.
   const title = repeated.length === 0 ? {} : UNTITLED
   const fresh = replaces === null ? {} : { effective: number }
   draft.set({ base: number, owed: [], ...title, ...fresh })
@@ -98,7 +98,10 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   }
 }
 
-/** Its transcript is closed, so no entry tells of it; the forks that read it name what they lost. */
+/**
+ * A deleted session's transcript is closed, so no entry records this; its forks name what they
+ * lost.
+ */
 export const eraseRetained: Rule<'eraseRetained'> = (rows, request, stamp) => {
   const { sessionId, operation } = request
   const session = rows.session(sessionId)
@@ -111,7 +114,7 @@ export const eraseRetained: Rule<'eraseRetained'> = (rows, request, stamp) => {
     if (entry === undefined) return { outcome: { kind: 'unknown-entry', entry: number } }
     named.set(number, entry)
   }
-  // Asked again: everything is done, and the line that tells of it is written.
+  // A repeated request: the entries are erased and the audit row is written.
   if ([...named.values()].every(({ body }) => body === null)) {
     return { outcome: { kind: 'erased', entries: [...named.keys()] } }
   }
@@ -130,7 +133,7 @@ export const eraseRetained: Rule<'eraseRetained'> = (rows, request, stamp) => {
 
 function checkCount(count: number, least: number): void {
   if (count >= least && count <= ERASE_MAX) return
-  throw new InvalidRequestError({ problem: `An erasure takes 1 to ${ERASE_MAX} entries.` })
+  throw new InvalidRequestError({ problem: `Erase 1 to ${ERASE_MAX} entries at once.` })
 }
 
 function elsewhere(rows: Rows, session: SessionRow, entry: EntryNumber) {
@@ -140,7 +143,7 @@ function elsewhere(rows: Rows, session: SessionRow, entry: EntryNumber) {
   return { kind: 'elsewhere', entry, sessionId } as const
 }
 
-/** The handoffs that cover one of the named entries go with them. */
+/** Adds the handoffs that cover one of the named entries. */
 function addTainted(rows: Rows, session: SessionRow, named: Map<EntryNumber, Entry>): void {
   const repeated = [...named.values()].filter(isRepeated)
   const first = Math.min(...repeated.map(({ number }) => number))
@@ -162,7 +165,7 @@ function carriedBy(
   return (head && compactionMetaOf(head)?.carries) ?? []
 }
 
-/** The newest handoff under the one in effect that tells of nothing erased. */
+/** The newest handoff below the one in effect that covers no erased entry. */
 function below(rows: Rows, session: SessionRow, gone: readonly EntryNumber[]): EntryNumber {
   let number = session.effective
   while (number !== 0 && gone.includes(number)) {
@@ -177,8 +180,8 @@ function isSame(one: readonly number[], other: readonly number[]): boolean {
 }
 
 /**
- * Raises the fence, so that whoever held the session is out; the rest goes in pieces. Forks that read
- * its entries are deleted with it or keep what they read, as the request says.
+ * Raises the fence, which shuts out the holder; `eraseSome` removes the rows piece by piece. Forks
+ * that read its entries are deleted too or keep what they read, as the request says.
  */
 export const deleteSession: Rule<'deleteSession'> = (rows, request, stamp) => {
   const session = rows.session(request.sessionId)
@@ -215,12 +218,12 @@ function deletion(
     state: 'erasing',
     wakeAt: null,
     owed: [],
-    // Lists show it until the rest is gone.
+    // Lists show the session until the last piece is erased.
     ...UNTITLED,
   })
   draft.endOperation('superseded', { reason: 'the session was deleted' })
   const facts = { fence: draft.session.fence }
-  // The operation has one start: that of the session that was asked for.
+  // The operation starts once: in the session that the request named.
   if (operation === NO_OPERATION) draft.audit('session deleted', facts)
   else draft.auditOperation('session deleted', 'started', facts)
   return draft.change()
@@ -236,7 +239,7 @@ function readersOf(id: SessionId, kin: readonly SessionRow[]): readonly SessionR
   })
 }
 
-/** How many of a session's entries are read by forks that live, or by those that such forks read. */
+/** How many of a session's entries are read by living forks, directly or through deleted ones. */
 function retainedOf(id: SessionId, kin: readonly SessionRow[]): EntryNumber {
   const direct = kin.filter(({ origin }) => origin === id)
   const alive = direct.filter((fork) => fork.state === 'open' || retainedOf(fork.id, kin) > 0)
@@ -252,7 +255,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
   if (session.state === 'gone') return { outcome: { kind: 'erased', left: false, upTo: from } }
   const kin = kinIn(rows, session)
   const retained = retainedOf(sessionId, kin)
-  // Nothing behind the last piece: before it is called done, one look from the beginning.
+  // When nothing follows the last piece, scan once more from the start before reporting completion.
   const rest = rows.remains(sessionId, limit, from, retained)
   const remains = isEmpty(rest) ? rows.remains(sessionId, limit, NOTHING_ERASED, retained) : rest
   const { entries, mail, replies, blobs, routes, schedules, notes } = remains
@@ -279,7 +282,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
   return {
     outcome: { kind: 'erased', left, upTo, ...(freed && { next: freed.id }) },
     change: {
-      // The title also here: whoever began this may have been an older program.
+      // Clear the title here too: an older version may have started the deletion.
       sessions: [
         { before: session, after: ended },
         ...(freed === undefined
@@ -301,7 +304,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
   }
 }
 
-/** The origin, where it is gone and kept more than anybody reads now that this fork is gone. */
+/** The origin, if it is deleted and retains more than its remaining forks read. */
 function freedBy(ended: SessionRow, kin: readonly SessionRow[]): SessionRow | undefined {
   const origin = kin.find(({ id }) => id === ended.origin)
   if (origin?.state !== 'gone') return undefined

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(async () => await store.close())
 
 describe('fork', () => {
-  it('tells apart what cannot be forked', async () => {
+  it('refuses each kind of invalid fork with its own outcome', async () => {
     const { id } = await talkedThrice(store)
     const refused = [
       await tryFork(store, id, 9, { at: 8.5 as EntryNumber }),
@@ -36,7 +36,7 @@ describe('fork', () => {
     expect(await tryFork(store, id, 1)).toEqual({ kind: 'gone' })
   })
 
-  it('knows its key again before everything else, also when its origin is gone', async () => {
+  it('recognises a repeated key first, even if the origin is gone', async () => {
     const { id } = await talkedThrice(store)
     const { session } = expectKind(await tryFork(store, id, 9, { key: 'k' }), 'forked')
     await purgeWhole(store, id, 'keep')
@@ -51,7 +51,7 @@ describe('fork', () => {
     ['an input', 4, 1],
     ['a reply', 5, 2],
     ['the end of a turn', 6, 2],
-  ])('counts its turns on from %s', async (_, at, turn) => {
+  ])('continues counting turns from %s', async (_, at, turn) => {
     const origin = await talkedThrice(store)
     const fork = await forkAt(store, origin.id, at)
     const row = await fork.row()
@@ -61,7 +61,7 @@ describe('fork', () => {
     expect((await fork.row()).turn).toBe(turn + 1)
   })
 
-  it('says in its arrival and in its log where it was made and what it left behind', async () => {
+  it('records its origin and the calls it left open in its arrival entry and its audit row', async () => {
     const origin = await StoreFixture.open(store)
     await origin.hear('Do both.')
     await origin.reply('Doing.', { calls: ['a', 'b'] })
@@ -82,8 +82,8 @@ describe('fork', () => {
   })
 })
 
-describe('an erasure among kin', () => {
-  it('takes the title of a fork that reads the entry, unless all that went is a pin', async () => {
+describe('an erasure that reaches forks', () => {
+  it('clears the title of a fork that reads the entry, unless only a pin was erased', async () => {
     const origin = await talkedThrice(store)
     await origin.pin('rule', 'be kind', 5)
     const fork = await forkAt(store, origin.id, 10)
@@ -95,7 +95,7 @@ describe('an erasure among kin', () => {
     expect([await title(), (await fork.row()).owed]).toEqual([null, [1, 4, 10]])
   })
 
-  it('leaves a handoff that covers only what came before, and a pin that it covers', async () => {
+  it('keeps a handoff that covers only earlier entries, or only the erased pin', async () => {
     const origin = await talkedThrice(store)
     await origin.pin('rule', 'be kind', 5)
     const [fork, other] = [await forkAt(store, origin.id, 10), await forkAt(store, origin.id, 10)]
@@ -112,7 +112,7 @@ describe('an erasure among kin', () => {
     expect(await bodyOf(other.id, late)).toBeNull()
   })
 
-  it('ends replies that wait and keeps the state of those that went', async () => {
+  it('ends waiting replies and keeps the state of sent ones', async () => {
     const origin = await StoreFixture.open(store)
     await origin.exchange('q', 'a', [replyTo('ana')])
     const replies = () => store.listReplies({ sessionId: origin.id, limit: 5 })
@@ -121,7 +121,7 @@ describe('an erasure among kin', () => {
     expect(await replies()).toMatchObject([{ state: 'dead', body: null }])
   })
 
-  it('makes one commit of several, without empty lists and with each note once', () => {
+  it('merges several changes into one commit, without empty lists or repeated notes', () => {
     const [first, second] = ['1', '2'].map((id) => ({ agent: 'a', scope: 's', id }))
     const other = { agent: 'a', scope: 't', id: '1' }
     const notes = [first, second, other].filter((key) => key !== undefined)

@@ -12,15 +12,15 @@ import { creationLine, newSession } from './create-session.ts'
 import { kinIn } from './erase-kin.ts'
 import type { Rows, Rule } from './ruling.ts'
 
-/** One sentence for the model: nobody waits for this result any more. */
+/** The result of a call that the fork left open, as the model reads it. */
 const LEFT_BEHIND = canonicalJson('The conversation was forked before this call had a result.')
 const LEFT_TOKENS = 16
 
 /**
- * A fork refers to entry `at` of the session that keeps it, and goes on behind it in the same chain.
- * Pins, tasks, settings and the handoff come along by the fold; mail, replies, schedules, routes and
- * the title stay. Calls that are open there are closed, and all input counts as seen: a fork begins at
- * rest. One key makes at most one.
+ * A fork points to entry `at` of the session that stores it and continues in the same chain. The
+ * fold brings pins, tasks, settings and the handoff; mail, replies, schedules, routes and the title
+ * stay with the origin. Calls open at `at` are closed and all input counts as seen, so a fork
+ * starts idle. One key makes at most one fork.
  */
 export const fork: Rule<'fork'> = (rows, request, stamp) => {
   const { id, from, at, source, key, operation } = request
@@ -63,7 +63,7 @@ export const fork: Rule<'fork'> = (rows, request, stamp) => {
   }
 }
 
-/** The row as entries 1..at tell it, before the fork's own first entry. */
+/** The session row as of entries 1..at, before the fork's own first entry. */
 function bornAt(
   rows: Rows,
   session: SessionRow,
@@ -81,7 +81,7 @@ function bornAt(
   }
   const { agent, policy, scope, root } = session
   const limits = limitsAt(folded, at) ?? session.limits
-  // Erased since: what covers the range is written anew before a model sees it.
+  // The handoff was erased: the fork owes a new one before a model sees the range.
   const isHollow = effective !== 0 && rows.entry(session.id, effective)?.body === null
   return {
     ...newSession({ id, agent, limits, policy, scope }, 'forked', { at: now, seed: '' }),

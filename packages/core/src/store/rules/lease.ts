@@ -6,18 +6,20 @@ import { fencedSession, type Rule } from './ruling.ts'
 const NO_OPERATION = '' as OperationId
 
 /**
- * The beat starts from the time, so that two lives of a runner hardly show the same one: a
- * registration that arrives late, after its runner has retired, must not look as old as the first.
+ * The beat starts at the current time, so that two registrations of a runner rarely share a beat:
+ * one that arrives late, after the runner has retired, must not look as old as the first.
  */
 export const registerRunner: Rule<'registerRunner'> = (rows, request, stamp) => {
-  // It names a file beside the database.
+  // The id names a file beside the database.
   checkName(request.id, 'A runner')
   if (rows.runner(request.id) !== undefined) return { outcome: { kind: 'taken' } }
   const after = { ...request, beat: stamp.at }
   return { outcome: { kind: 'done' }, change: { runners: [{ id: request.id, after }] } }
 }
 
-/** One row however many sessions are held. No row: everything is lost. */
+/**
+ * Renews one row, however many sessions the runner holds. Without the row, all of them are lost.
+ */
 export const renew: Rule<'renew'> = (rows, request) => {
   const runner = rows.runner(request.runner)
   if (runner === undefined) return { outcome: { kind: 'lost' } }
@@ -29,8 +31,8 @@ export const renew: Rule<'renew'> = (rows, request) => {
 }
 
 /**
- * No clock decides here (I25): the challenger watched the beat for a lease period on its own
- * monotonic clock, or knows the process to be dead, and says which beat it saw.
+ * Compares no clocks (I25): the challenger watched the beat for a lease period on its own monotonic
+ * clock, or knows that the process is dead, and passes the beat it saw.
  */
 export const dismissRunner: Rule<'dismissRunner'> = (rows, request) => {
   checkName(request.runner, 'A runner')
@@ -63,8 +65,8 @@ export const retireRunner: Rule<'retireRunner'> = (rows, request) => {
 }
 
 /**
- * The fence rises with every acquisition, even by the same runner: commits still in flight from
- * before are refused like those of any other process.
+ * The fence rises with every acquisition, even by the same runner, so that its commits still in
+ * flight are refused like those of any other process.
  */
 export const acquire: Rule<'acquire'> = (rows, request, stamp) => {
   const session = rows.session(request.sessionId)
@@ -105,7 +107,7 @@ export const release: Rule<'release'> = (rows, { lease, reason }, stamp) => {
   const busy = session.turnState === 'running' || session.operation !== null
   if (reason === 'idle' && busy) return { outcome: { kind: 'in-use' } }
   const draft = new Draft(rows, session, NO_OPERATION, stamp)
-  // An orderly end says nothing against the turn: its recovery here is taken off the count again.
+  // A clean shutdown is not the turn's fault: do not count this attempt.
   const attempts = reason === 'shutdown' ? Math.max(0, session.attempts - 1) : session.attempts
   draft.set({ runner: null, holder: null, attempts })
   draft.audit('lease released', { fence: session.fence, reason })

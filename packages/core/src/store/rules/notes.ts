@@ -13,7 +13,7 @@ export const putNote: Rule<'putNote'> = (rows, request, stamp) => {
   checkName(id, 'A note')
   const session = origin === null ? undefined : rows.session(origin.sessionId)
   if (session !== undefined && session.scope !== scope) {
-    const problem = 'A note has the scope of the session it comes from.'
+    const problem = 'A note must have the scope of the session it comes from.'
     throw new InvalidRequestError({ problem })
   }
   if (session !== undefined && session.state !== 'open') return { outcome: { kind: 'gone' } }
@@ -33,17 +33,19 @@ export const removeNote: Rule<'removeNote'> = (rows, { agent, scope, id }) => {
   return { outcome: { kind: 'done' }, change: { notesRemoved: [{ agent, scope, id }] } }
 }
 
-/** A token never changes: who may do other things gets another one. */
+/** Tokens never change: to change someone's rights, issue another token. */
 export const putToken: Rule<'putToken'> = (rows, token) => {
   checkName(token.id, 'An access token')
   checkName(token.principal, 'The principal of an access token')
   const { hash, createdAt, expiresAt } = token
   if (!/^[0-9a-f]{64}$/.test(hash)) {
-    const problem = 'An access token is stored as its SHA-256 in hex, never as itself.'
+    const problem = 'Pass the SHA-256 of the access token in hex, never the token.'
     throw new InvalidRequestError({ problem })
   }
   if (!isMoment(createdAt) || !(expiresAt === null || isMoment(expiresAt))) {
-    throw new InvalidRequestError({ problem: 'The times of an access token are whole numbers.' })
+    throw new InvalidRequestError({
+      problem: 'The times of an access token must be whole numbers.',
+    })
   }
   const isTaken = rows.token(token.id) !== undefined || rows.tokenOf(hash) !== undefined
   if (isTaken) return { outcome: { kind: 'taken' } }

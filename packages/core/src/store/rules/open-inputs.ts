@@ -5,13 +5,13 @@ import type { EntryHead, SessionRow } from '../rows.ts'
 import type { Rows } from './ruling.ts'
 
 /**
- * Input that was delivered and that no finished turn has answered. It is in every context whole,
- * until a turn has ended that had it (I34): a compaction that covers it carries it beside the
- * handoff, and a delivery leaves in the mailbox what does not fit beside it.
+ * Delivered input that no finished turn has answered. Every context contains it whole until a turn
+ * that had it ends (I34): a compaction that covers it carries it beside the handoff, and a delivery
+ * leaves in the mailbox what does not fit beside it.
  */
 export type InputHead = EntryHead & { readonly kind: 'input' }
 
-/** The inputs that the context of now shows, oldest first: carried ones and those not covered. */
+/** The inputs in the current context, oldest first: the carried ones and those not covered. */
 function shownInputs(rows: Rows, session: SessionRow): readonly InputHead[] {
   const carried = carriedEntries(rows, session)
   const from = Math.min(session.covers, (carried[0] ?? Number.POSITIVE_INFINITY) - 1)
@@ -27,13 +27,13 @@ function carriedEntries(rows: Rows, session: SessionRow): readonly number[] {
 }
 
 export function openInputs(rows: Rows, session: SessionRow): readonly InputHead[] {
-  // Between two turns everything that was delivered is answered.
+  // Between turns, all delivered input is answered.
   if (session.turnState === 'idle') return []
   return shownInputs(rows, session).filter((head) => isOpen(head, session))
 }
 
 function isOpen({ number, meta }: InputHead, { settled, forkedAt }: SessionRow): boolean {
-  // A fork is born at rest: what others have left unanswered is not its to answer.
+  // A fork starts idle and does not answer the input of its origin.
   return number > forkedAt && meta.mail > settled[meta.lane]
 }
 
@@ -45,7 +45,7 @@ export function openTokens(open: readonly InputHead[]): number {
   )
 }
 
-/** Whether a handoff that covers no more than the present one would still take something in. */
+/** Whether a handoff that covers no more than the current one could still take in carried input. */
 export function carriesAnswered(rows: Rows, session: SessionRow): boolean {
   const carried = carriedEntries(rows, session)
   if (carried.length === 0) return false
@@ -55,7 +55,9 @@ export function carriesAnswered(rows: Rows, session: SessionRow): boolean {
   )
 }
 
-/** What stops these entries from being carried by a handoff: the first one; null: nothing does. */
+/**
+ * The first entry that a handoff with these `carries` would drop or wrongly carry; null if none.
+ */
 export function cannotCarry(
   rows: Rows,
   session: SessionRow,

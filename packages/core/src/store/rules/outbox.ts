@@ -2,8 +2,8 @@ import type { ReplyRow } from '../rows.ts'
 import type { Rule } from './ruling.ts'
 
 /**
- * Replies leave in the order of their numbers per address. A claim names its attempt, and settling
- * names it again: a sender that was given up cannot settle another sender's attempt (I31).
+ * Replies to an address leave in the order of their numbers. A claim names its attempt, and so does
+ * settling it: a sender that lost its claim cannot settle another sender's attempt (I31).
  */
 export const claimReply: Rule<'claimReply'> = (rows, { edge, claimant, at }) => {
   const waiting = rows.runner(claimant) === undefined ? undefined : rows.nextReply(edge, at)
@@ -48,8 +48,8 @@ export const settleReply: Rule<'settleReply'> = (rows, request) => {
 }
 
 /**
- * The addresses whose first waiting reply may be another one now, each once. A claim changes none:
- * only it names a claimant.
+ * The addresses, each once, whose first waiting reply may have changed. A claim changes none; only
+ * a claim sets a claimant.
  */
 export function queuesChangedBy(
   replies: readonly ReplyRow[],

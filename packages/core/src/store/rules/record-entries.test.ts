@@ -33,14 +33,14 @@ describe('recordEntries', () => {
     expect((await store.findSession(id))?.tail).toBe(ADOPT_MAX)
   })
 
-  it('refuses what is too large, with its size and the limit', async () => {
+  it('refuses an oversized record and reports its size and the limit', async () => {
     const id = await create(store)
     const outcome = await record(id, records('x'.repeat(RECORD_BYTES_MAX)))
     expect(outcome).toMatchObject({ kind: 'too-large', limit: RECORD_BYTES_MAX })
     expect((await store.findSession(id))?.tail).toBe(0)
   })
 
-  it('takes records beside a turn that runs, and no second turn', async () => {
+  it('accepts records during a turn, but no second turn', async () => {
     const fixture = await StoreFixture.open(store)
     await fixture.hear('Do it.')
     expect(await record(fixture.id, turn(QUESTION, ANSWER))).toEqual({ kind: 'in-use' })
@@ -49,7 +49,7 @@ describe('recordEntries', () => {
     expect(kept).toMatchObject({ kind: 'record', body: '"a"', tokens: 0 })
   })
 
-  it('carries the key with the first record and with the end of a turn', async () => {
+  it('stores the key in the first record or in the end of the turn', async () => {
     const id = await create(store)
     expect(await record(id, records('a', 'b'))).toEqual({ kind: 'recorded', entry: 1 })
     expect(await record(id, turn(QUESTION, ANSWER), { key: 't' })).toEqual({
@@ -65,13 +65,13 @@ describe('recordEntries', () => {
     })
   })
 
-  it('names no entry for a key that mail was admitted under', async () => {
+  it('reports no entry for a key that was used by mail', async () => {
     const fixture = await StoreFixture.open(store)
     await fixture.admit(said('hi'), { source: 'program', key: 'k' })
     expect(await record(fixture.id, records('a'))).toEqual({ kind: 'conflict', entry: 0 })
   })
 
-  it('writes a turn as its steps tell it, and counts the next', async () => {
+  it('appends each step of a turn and numbers the next turn', async () => {
     const id = await create(store)
     const call = { ...ANSWER, calls: ['c'] }
     const result = { kind: 'result', call: 'c', outcome: 'error', body: 'no', tokens: 7 } as const
@@ -99,7 +99,7 @@ describe('recordEntries', () => {
     ])
   })
 
-  it('uses staged files, and records nothing where one is missing', async () => {
+  it('uses staged blobs, and records nothing if one is missing', async () => {
     const id = await create(store)
     const blob = { sessionId: id, mediaType: 'a/b', bytes: new Uint8Array([1, 2]) }
     const staged = await store.stageBlob(blob)

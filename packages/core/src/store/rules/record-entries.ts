@@ -10,9 +10,9 @@ import { Draft } from './change-builder.ts'
 import type { Rule } from './ruling.ts'
 
 /**
- * What another program did: a whole turn of its own loop, or records that only it reads. Like an
- * admission it needs no lease, because the request alone says what is appended, and its key makes a
- * repeat harmless. A turn does not come between the steps of one that runs here.
+ * Records what another program did: a whole turn of its own loop, or records that only it reads.
+ * Like an admission this needs no lease: the request alone determines what is appended, and its key
+ * makes a repeat harmless. A turn is refused while another one runs here.
  */
 export const recordEntries: Rule<'recordEntries'> = (rows, request, stamp) => {
   const { sessionId, source, key, operation, after, what } = request
@@ -55,7 +55,7 @@ export const recordEntries: Rule<'recordEntries'> = (rows, request, stamp) => {
   }
 }
 
-/** How a key remembers an entry, where others remember mail. */
+/** The number under which a key remembers a recorded entry; positive numbers are mail. */
 export function recordedAt(entry: EntryNumber): MailNumber {
   return -entry as MailNumber
 }
@@ -66,7 +66,7 @@ interface Keyed {
 }
 type What<Kind> = Extract<RecordEntries['what'], { readonly kind: Kind }>
 
-/** The number of the first record, which carries the key. */
+/** Returns the number of the first record, which carries the key. */
 function append(draft: Draft, { bodies }: What<'records'>, keyed: Keyed): EntryNumber {
   const first = entryNumber(draft.session.tail + 1)
   for (const [index, body] of bodies.entries()) {
@@ -76,7 +76,10 @@ function append(draft: Draft, { bodies }: What<'records'>, keyed: Keyed): EntryN
   return first
 }
 
-/** The number of the entry that ends the turn, which carries the key; or a blob that is missing. */
+/**
+ * Returns the number of the entry that ends the turn and carries the key, or the hash of a missing
+ * blob.
+ */
 function appendTurn(draft: Draft, { steps }: What<'turn'>, keyed: Keyed): EntryNumber | string {
   const turn = draft.session.turn + 1
   draft.set({ turn })
@@ -86,7 +89,7 @@ function appendTurn(draft: Draft, { steps }: What<'turn'>, keyed: Keyed): EntryN
     if (missing !== null) return missing
     draft.appendJson(headOf(step, turn, draft.session.tail), step)
   }
-  // A model has seen it all: the program that asked it brought the answer along.
+  // The other program's model has seen all of it.
   draft.set({ seen: draft.session.tail })
   const head = { kind: 'turn', meta: { turn, ended: 'answered', ...keyed } } as const
   return draft.appendJson(head, { body: null, tokens: 0 })

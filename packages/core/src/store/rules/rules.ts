@@ -17,7 +17,10 @@ import * as transcript from './transcript.ts'
 
 export type Rules = { readonly [Verb in CommitVerb]: Rule<Verb> }
 
-/** Every verb's rule. Tests hand an engine a broken copy to see that it is caught. */
+/**
+ * The rule of each verb. Tests give an engine a broken copy to check that the contract suite
+ * notices.
+ */
 export const RULES: Rules = {
   createSession: creation.createSession,
   startAfresh: creation.startAfresh,

@@ -21,10 +21,10 @@ import type {
 } from '../rows.ts'
 
 /**
- * The protocol, written once. A rule is a pure function: it looks rows up in a snapshot, decides,
- * and returns an outcome with the rows as they will be. An engine runs a rule and writes its change
- * in one serialised transaction; it never decides anything itself. So the conditions of every verb
- * are the same on every engine because they are the same lines.
+ * The protocol, written once. A rule is a pure function: it reads rows from a snapshot, decides,
+ * and returns an outcome with the new rows. An engine runs a rule and writes its change in one
+ * serialised transaction, and decides nothing itself, so every engine enforces the same conditions
+ * with the same code.
  */
 export type Rule<Verb extends CommitVerb> = (
   rows: Rows,
@@ -34,52 +34,55 @@ export type Rule<Verb extends CommitVerb> = (
 
 export interface Ruling<Outcome> {
   readonly outcome: Outcome
-  /** Absent when nothing is to be written: refused, or already done. */
+  /** Absent if there is nothing to write: refused, or already done. */
   readonly change?: StoreChange
 }
 
-/** Values that a rule must not make up. */
+/** Inputs that a rule must not produce itself: time and randomness. */
 export interface Stamp {
   /** Milliseconds; for display, never compared for safety (I25). */
   readonly at: number
-  /** Random text from which the salts of this commit are made. */
+  /** Random text from which this commit derives its salts. */
   readonly seed: string
 }
 
-/** The snapshot that a rule may look at. */
+/** The snapshot that a rule reads. */
 export interface Rows {
   session(id: SessionId): SessionRow | undefined
   heldBy(runner: RunnerId): readonly SessionRow[]
-  /** The session with this id and all whose chain it began, origins before their forks. */
+  /** The root session with this id and all sessions of its chain, origins before their forks. */
   kin(root: SessionId): readonly SessionRow[]
   runner(id: RunnerId): RunnerRow | undefined
   intake(keyHash: string): IntakeRow | undefined
   mail(sessionId: SessionId, number: MailNumber): MailRow | undefined
-  /** The oldest item of a lane behind `after` that was not withdrawn. */
+  /** The oldest item of a lane after `after` that was not withdrawn. */
   firstWaiting(sessionId: SessionId, lane: InputLane, after: MailNumber): MailNumber | undefined
   waitingStops(sessionId: SessionId): readonly MailRow[]
   sourcePending(sessionId: SessionId, source: string): number
-  /** Of a fork also those that it reads from others, here and in the next two. */
+  /** For a fork, this and the next two include entries that it reads from other sessions. */
   entry(sessionId: SessionId, number: EntryNumber): Entry | undefined
   inputsAfter(sessionId: SessionId, number: EntryNumber): readonly EntryHead[]
-  /** What a fork at `upto` begins with. */
+  /** The heads that a fork at `upto` starts from. */
   birthplace(sessionId: SessionId, upto: EntryNumber): Birthplace
-  /** Compactions and erasures of its own, oldest first. */
+  /** The session's own compactions and erasures, oldest first. */
   handoffs(sessionId: SessionId): readonly EntryHead[]
-  /** Hashes of own entries of these sessions whose bodies were erased. */
+  /** Hashes of these sessions' own entries whose bodies were erased. */
   erased(sessionIds: readonly SessionId[]): readonly string[]
   operation(id: OperationId): OperationRow | undefined
   route(route: Route): RouteRow | undefined
   blobUses(sessionId: SessionId, hash: string): number | undefined
   reply(sessionId: SessionId, number: number): ReplyRow | undefined
   repliesOf(sessionId: SessionId, entry: EntryNumber): readonly ReplyRow[]
-  /** The oldest reply for an edge that is due, first of its address, and not in live hands. */
+  /**
+   * The oldest reply for an edge that is due, first for its address, and not claimed by a live
+   * sender.
+   */
   nextReply(edge: string, at: number): ReplyRow | undefined
   attempt(id: OperationId): AttemptRow | undefined
   schedule(id: string): ScheduleRow | undefined
   waitingSchedules(sessionId: SessionId): number
   note(agent: string, scope: string, id: string): NoteRow | undefined
-  /** How many an agent has. */
+  /** How many notes the agent has in the scope. */
   notes(agent: string, scope: string): number
   /** Notes that may repeat this entry: those made from it, and those `PROPOSED` from a range. */
   notesFrom(sessionId: SessionId, entry: EntryNumber): readonly NoteKey[]
@@ -88,8 +91,8 @@ export interface Rows {
   tokens(): number
   stagedBefore(at: number): readonly { readonly sessionId: SessionId; readonly hash: string }[]
   /**
-   * What a deletion still has to remove, at most `limit` of each, behind these numbers. Entries up to
-   * `retained` stay, and so do the blobs that they use.
+   * Rows that a deletion must still remove, at most `limit` of each kind, after these numbers.
+   * Entries up to `retained` stay, as do the blobs they use.
    */
   remains(sessionId: SessionId, limit: number, after: ErasedUpTo, retained: EntryNumber): Remains
 }
@@ -97,7 +100,7 @@ export interface Rows {
 export interface Birthplace {
   /** Heads of the folded kinds, oldest first. */
   readonly folded: readonly EntryHead[]
-  /** The newest head that names a turn, and all heads behind it. */
+  /** The newest head that names a turn, and all heads after it. */
   readonly newest: readonly EntryHead[]
 }
 
@@ -111,7 +114,7 @@ export interface Remains {
   readonly notes: readonly NoteKey[]
 }
 
-/** Rows as they will be. Engines replace by key, except where a list says otherwise. */
+/** The new rows. Engines replace by key, except where a list says otherwise. */
 export interface StoreChange {
   /** `before` is what the rule relied on; an engine with optimistic writes compares it. */
   readonly sessions?: readonly { readonly before: SessionRow | null; readonly after: SessionRow }[]
@@ -131,11 +134,11 @@ export interface StoreChange {
     readonly hash: string
     readonly uses: number
   }[]
-  /** One without ids is removed. */
+  /** A draft without ids is removed. */
   readonly drafts?: readonly DraftRow[]
-  /** All drafts of this session. */
+  /** Removes all drafts of this session. */
   readonly draftsRemoved?: SessionId
-  /** All sources of this session: their names say who wrote. */
+  /** Removes all sources of this session: their names identify people. */
   readonly sendersRemoved?: SessionId
   readonly attempts?: readonly AttemptRow[]
   readonly schedules?: readonly Replaced<ScheduleRow>[]
@@ -148,7 +151,10 @@ export interface StoreChange {
   readonly audit?: readonly AuditDraft[]
 }
 
-/** Without `before` the key must still be free: who finds it taken has lost a race and looks again. */
+/**
+ * If `before` is absent, the key must still be free; otherwise the engine lost a race and runs the
+ * rule again.
+ */
 export interface Replaced<Row> {
   readonly before: Row | null
   readonly after: Row
@@ -176,7 +182,7 @@ export interface AuditDraft {
   readonly facts: JsonObject
 }
 
-/** F: the session when the lease holds, else why it does not. */
+/** F: the session if the lease holds, else why not. */
 export function fencedSession(rows: Rows, lease: Lease): SessionRow | Superseded {
   const session = rows.session(lease.sessionId)
   if (session === undefined || session.state !== 'open') return { kind: 'superseded', by: 'gone' }
@@ -187,7 +193,7 @@ export function fencedSession(rows: Rows, lease: Lease): SessionRow | Superseded
   return holds ? session : { kind: 'superseded', by: 'fence' }
 }
 
-/** C: the lease holds and the caller knows the newest entry. */
+/** C: the session if the lease holds and the caller knows the newest entry. */
 export function fencedAtTail(
   rows: Rows,
   { lease, tail }: { readonly lease: Lease; readonly tail: Tail },

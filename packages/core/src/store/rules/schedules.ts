@@ -25,7 +25,8 @@ export const putSchedule: Rule<'putSchedule'> = (rows, request, stamp) => {
   const before = rows.schedule(id) ?? null
   if (before !== null && before.sessionId !== sessionId) return { outcome: { kind: 'taken' } }
   const firedAt = before?.firedAt ?? null
-  // A schedule that moved back may meet times that already fired; the keys of their mail show that.
+  // A schedule that was moved back may reach times that already fired; the keys of their mail show
+  // it.
   const isPassed =
     from === undefined
       ? firedAt !== null && dueAt <= firedAt
@@ -92,7 +93,7 @@ export const fireSchedule: Rule<'fireSchedule'> = (rows, { id, dueAt, nextDueAt 
   )
   switch (outcome.kind) {
     case 'admitted':
-    // Already sent under this key: it is in the mailbox, and the schedule advances.
+    // Already admitted under this key: only the schedule advances.
     case 'duplicate':
     case 'conflict':
       break
@@ -100,11 +101,11 @@ export const fireSchedule: Rule<'fireSchedule'> = (rows, { id, dueAt, nextDueAt 
     case 'unknown':
       return { outcome }
     case 'gone': {
-      // It has no reader, so it is not due again.
+      // The session is gone, so the schedule ends.
       const after = { ...before, state: 'ended' } as const
       return { outcome, change: { schedules: [{ before, after }] } }
     }
-    // `putSchedule` has measured the body; blobs are not asked for.
+    // Cannot happen: `putSchedule` checked the size, and scheduled mail has no blobs.
     case 'too-large':
     case 'blob-missing':
       throw new Error(`schedule ${id} could not be admitted: ${outcome.kind}`)

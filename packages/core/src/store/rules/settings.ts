@@ -16,8 +16,8 @@ const LIMIT_NAMES: readonly (keyof Limits)[] = [
 ]
 
 /**
- * The budget theorem's premise: the bounded parts fit below the hard limit, so that a compaction
- * at `seen` always fits (I33).
+ * The premise of the budget theorem: the bounded parts fit below the hard limit, so a compaction at
+ * `seen` always fits (I33).
  */
 export function checkLimits(limits: Limits): LimitsRefused | null {
   const wrong = LIMIT_NAMES.find((name) => !isCount(limits[name]))
@@ -40,8 +40,10 @@ export const pin: Rule<'pin'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
   if ('kind' in session) return { outcome: session }
   const { name, change } = request
-  // Names stay in the entry's head, which outlives erasure.
-  if (!isId(name)) throw new InvalidRequestError({ problem: 'A pin is named like a session id.' })
+  // Pin names are in entry heads, which survive erasure, so they must not hold free text.
+  if (!isId(name)) {
+    throw new InvalidRequestError({ problem: 'A pin name has 1 to 64 letters, digits, _ or -.' })
+  }
   if (change === 'removed' && !Object.hasOwn(session.pins, name)) {
     return { outcome: { kind: 'unknown-pin' } }
   }
@@ -81,7 +83,7 @@ export function titled(title: string | null, { seed }: Stamp): Titled {
 
 const NO_ENTRY = 0
 
-/** No entry and no lease: a title is for people's lists and changes nothing that a model sees. */
+/** Needs no entry and no lease: titles are for people's lists, and no model sees them. */
 export const setTitle: Rule<'setTitle'> = (rows, request, stamp) => {
   const title = request.title?.toWellFormed() ?? null
   if (title !== null && title.length > TITLE_MAX) {
@@ -91,7 +93,7 @@ export const setTitle: Rule<'setTitle'> = (rows, request, stamp) => {
   const session = rows.session(request.sessionId)
   if (session === undefined) return { outcome: { kind: 'unknown' } }
   if (session.state !== 'open') return { outcome: { kind: 'gone' } }
-  // An erasure moves the base, and one by another session leaves a debt until then.
+  // An erasure moves the base. An erasure by another session leaves a debt until then.
   const { upto = session.base } = request
   const isErasedMeanwhile =
     session.base > upto || (request.upto !== undefined && session.owed.length > 0)
@@ -108,7 +110,7 @@ export const changeSettings: Rule<'changeSettings'> = (rows, request, stamp) => 
   const limits = request.limits ?? session.limits
   const refused = checkLimits(limits)
   if (refused !== null) return { outcome: refused }
-  // Pins already set count with what they need, and so do the settings themselves.
+  // The pins that are set and the settings themselves count against the limit.
   const pins = Object.values(session.pins)
   const fixedTokens = pins.reduce((sum, record) => sum + record.tokens, request.tokens)
   if (fixedTokens > limits.pinTokens) {

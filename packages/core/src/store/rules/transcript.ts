@@ -8,9 +8,9 @@ import { openInputs, openTokens } from './open-inputs.ts'
 import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
 
 /**
- * Input enters the transcript: in the order of its lane, never between a call and its result, and
- * never more than the input bound together with what is not answered yet (decision 4, I34). The last
- * entry records how many messages were left behind, for the model to know that more is to come.
+ * Input enters the transcript in the order of its lane, never between a call and its result, and
+ * never more than the input bound, counting unanswered input (decision 4, I34). The last entry
+ * records how many messages are still waiting, so that the model knows that more will follow.
  */
 export const deliverMail: Rule<'deliver'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
@@ -34,7 +34,7 @@ export const deliverMail: Rule<'deliver'> = (rows, request, stamp) => {
     const lane: InputLane = mail.lane
     const first = rows.firstWaiting(session.id, lane, draft.session.delivered[lane]) ?? number
     if (first !== number) return { outcome: { kind: 'out-of-order', mail: number, first } }
-    // The first item of all always fits: what is too long for a context is shown clipped.
+    // The first item always fits: a context shows an oversized one clipped.
     if (tokens > 0 && tokens + mail.tokens > inputTokens) {
       return { outcome: { kind: 'no-room', openTokens: tokens, inputTokens } }
     }
@@ -75,7 +75,7 @@ function startTurn(draft: Draft): void {
 
 const REASON_CHARACTERS_MAX = 2_000
 
-/** Ends the turn; input that no model has seen begins the next one at once (decision 13). */
+/** Ends the turn. Input that no model has seen starts the next one at once (decision 13). */
 function endTurn(draft: Draft, ended: TurnEnd, reason?: string): EntryNumber {
   const { turn } = draft.session
   const body = reason === undefined ? null : { reason: reason.slice(0, REASON_CHARACTERS_MAX) }
@@ -87,7 +87,7 @@ function endTurn(draft: Draft, ended: TurnEnd, reason?: string): EntryNumber {
   return entry
 }
 
-/** The first commit of a step: what the model said, with its calls, before any tool starts. */
+/** The first commit of a step: the model's reply with its calls, before any tool starts. */
 export const commitReply: Rule<'commitReply'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
   if ('kind' in session) return { outcome: session }
@@ -137,7 +137,7 @@ export const commitReply: Rule<'commitReply'> = (rows, request, stamp) => {
   }
 }
 
-/** The second commit of a step: exactly the results of the calls that were recorded. */
+/** The second commit of a step: the results of exactly the recorded calls. */
 export const commitResults: Rule<'commitResults'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
   if ('kind' in session) return { outcome: session }
@@ -162,12 +162,12 @@ export const commitResults: Rule<'commitResults'> = (rows, request, stamp) => {
 }
 
 const UNKNOWN_RESULT = canonicalJson('This call was issued; whether it took effect is unknown.')
-/** The token count of the sentence above: about four characters a token. */
+/** The token count of the sentence above, at about four characters per token. */
 const UNKNOWN_TOKENS = 16
 
 /**
- * The first commit of a new holder, once per acquisition (I28): calls left open are closed as
- * unknown, and a turn that keeps ending its process is given up (decision 14).
+ * The first commit of a new holder, once per acquisition (I28). It closes open calls as unknown and
+ * gives up a turn that keeps crashing its process (decision 14).
  */
 export const recover: Rule<'recover'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)

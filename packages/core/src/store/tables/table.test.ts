@@ -23,7 +23,7 @@ describe('table', () => {
     ])
   })
 
-  it('does not compile with a field forgotten, kept as another kind, or never read', () => {
+  it('does not compile with a field that is missing, of another kind, or never read', () => {
     const [id, count, words] = [
       ['id', 'text'],
       ['count', 'integer'],

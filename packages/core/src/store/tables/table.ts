@@ -1,11 +1,11 @@
 /**
- * A table as both engines keep it: each field of a row with its column and its kind. Each engine
- * has one codec per kind, so a new column is one line here and one migration per engine.
+ * A table as both engines store it: each field of a row with its column and its kind. Each engine
+ * has one codec per kind, so a new column needs one line here and one migration per engine.
  */
 export interface Table<Row, Written = Row> {
   readonly name: string
   readonly fields: readonly TableField[]
-  /** From a row to one value per field, and back. */
+  /** Converts a row to one value per field, and back. */
   flatten(row: Written): Values
   restore(values: Values): Row
 }
@@ -14,7 +14,7 @@ export interface TableField {
   readonly name: string
   readonly column: string
   readonly kind: Kind
-  /** The column is written, but a row that is read does not have the field. */
+  /** The column is written, but rows that are read lack the field. */
   readonly isWriteOnly: boolean
 }
 
@@ -48,7 +48,7 @@ type KindOf<Value> = [Value] extends [boolean]
             ? 'text' | 'hash or null'
             : 'json'
 
-/** One line per field. A field that is missing, or kept as another kind of value, does not compile. */
+/** One line per field. A missing field, or one of another kind, does not compile. */
 export type Fields<Row, Written> = {
   readonly [Name in keyof Written]-?: Name extends keyof Row
     ? readonly [column: string, kind: KindOf<Written[Name]>]
@@ -75,14 +75,14 @@ export function table<Row extends object, Written extends Row = Row>(
 
 /**
  * A row without values, to be copied and filled. V8 keeps a copy of a parsed object as fast as a
- * literal; an object that grows field by field becomes a slow dictionary after a dozen.
+ * literal; an object that grows field by field becomes a slow dictionary after about a dozen.
  */
 export function blankOf(fields: readonly TableField[]): Values {
   const read = fields.filter(({ isWriteOnly }) => !isWriteOnly)
   return JSON.parse(JSON.stringify(Object.fromEntries(read.map(({ name }) => [name, null]))))
 }
 
-/** A table whose rows have another shape than their columns. */
+/** A table whose rows are shaped differently from its columns. */
 export function shaped<Columns, WrittenColumns, Row, Written>(
   { name, fields, flatten, restore }: Table<Columns, WrittenColumns>,
   toColumns: (row: Written) => WrittenColumns,

@@ -67,7 +67,7 @@ export const SESSION = shaped(
   checkSession,
 )
 
-/** Rows that do not name their session once they are read. */
+/** Rows that name their session only when written. */
 export type Of<Row> = Row & { readonly sessionId: SessionId }
 
 export const ENTRY = table<Entry, Of<Entry>>('entry', {

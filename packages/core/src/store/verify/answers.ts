@@ -11,9 +11,9 @@ import type { BlobRow, Entry, MailRow, SessionRow } from '../rows.ts'
 import { judgeMemory, type KeyMemory } from './session.ts'
 
 /**
- * Checks the rows that an engine has read before they are used. Entries must be the ones that
- * were hashed, without a gap, up to the tail; a read that cannot give all of them is an error, never
- * a shorter list. Everything handed in comes from one snapshot.
+ * Checks rows that an engine has read before they are used. Entries must match their hashes,
+ * without a gap, up to the tail; a read that cannot return all of them throws rather than return a
+ * shorter list. All arguments come from one snapshot.
  */
 export function checkedEntries(
   session: SessionRow,
@@ -40,13 +40,13 @@ export function checkedEntries(
   return entries
 }
 
-/** Single entries, whose neighbours were not read. */
+/** Single entries, read without their neighbours. */
 export function checkedSingles(sessionId: SessionId, entries: readonly Entry[]): readonly Entry[] {
   for (const entry of entries) checkOne(sessionId, entry.prevHash, entry)
   return entries
 }
 
-/** A context, and the heads that it was folded from: they carry no body, but the body's hash. */
+/** A context and the heads it was folded from: heads have no body, but the body's hash. */
 export function checkedContext(
   context: ContextEntries,
   heads: readonly Entry[],
@@ -75,7 +75,7 @@ export function checkedContext(
   return onPath(context, heads, upto)
 }
 
-/** The part of a context behind its handoff may be longer than one page. */
+/** The part of a context after its handoff may be longer than one page. */
 function checkSpan(
   session: SessionRow,
   entries: readonly Entry[],
@@ -91,8 +91,8 @@ function checkSpan(
 }
 
 /**
- * Mail, complete where the session's counters define what complete is: every number up to the last
- * one where nothing was left out, and as many as wait where only those were asked for.
+ * Checks that mail is complete as far as the session's counters can tell: every number up to the
+ * last if nothing was filtered out, and the pending count if only pending mail was requested.
  */
 export function checkedMail<Mail extends Pick<MailRow, 'number'>>(
   session: SessionRow,
@@ -128,7 +128,7 @@ export function checkedBlob(blob: BlobRow): BlobRow {
   throw new DamagedRowError({ row, sessionId, problem: 'has bytes that do not match its hash' })
 }
 
-/** A body that is not the one whose key and hash were taken in must reach no model. */
+/** A body must reach a model only if it matches the key and the hash that were admitted. */
 export function checkMemory(
   session: SessionRow,
   mail: MailRow,

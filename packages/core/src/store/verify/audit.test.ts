@@ -8,7 +8,7 @@ import { AuditCheck, type Counted } from './audit.ts'
 const id = sessionId('talk')
 const titled = { title: 'Orchids', titleSalt: 'salt' }
 
-/** What is found about a title, behind what the audit tells. */
+/** The findings about a title, given these audit rows. */
 function judge(
   title: Pick<Counted, 'title' | 'titleSalt'>,
   told: readonly (readonly [AuditKind, JsonObject])[],
@@ -29,7 +29,7 @@ const OTHER = ['session row has another title than the audit']
 const none = { title: null, titleSalt: null }
 
 describe('a title', () => {
-  it('must be the one that the audit tells of [I19]', () => {
+  it('must match the audit [I19]', () => {
     expect(judge(titled, [created, changed])).toEqual([])
     expect(judge({ ...titled, title: 'Roses' }, [created, changed])).toEqual(OTHER)
     expect(judge({ ...titled, titleSalt: null }, [created, changed])).toEqual(OTHER)
@@ -38,14 +38,14 @@ describe('a title', () => {
     expect(judge(none, [created])).toEqual([])
   })
 
-  it('may be gone behind an erasure, and be another one behind the next change', () => {
+  it('may be missing after an erasure, and differ after the next change', () => {
     const erased = ['entries erased', {}] as const
     expect(judge(none, [created, changed, erased])).toEqual([])
     expect(judge({ ...titled, title: 'Roses' }, [created, changed, erased])).toEqual(OTHER)
     expect(judge(none, [created, erased, changed])).toEqual(OTHER)
   })
 
-  it('is believed where an earlier program set or imported it, which told no hash', () => {
+  it('is accepted if an earlier version set or imported it without recording a hash', () => {
     const old = { ...titled, titleSalt: null }
     expect(judge(old, [created, ['settings changed', { what: 'title' }]])).toEqual([])
     expect(judge(old, [['session created', { agent: 'ada', birth: 'imported' }]])).toEqual([])

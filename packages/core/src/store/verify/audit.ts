@@ -7,7 +7,7 @@ import type { AuditRow, SessionRow } from '../rows.ts'
 /** The columns of a session's row that the audit also records. */
 export type Counted = Identified & Pick<SessionRow, 'birth' | 'tail' | 'mail' | 'fence'>
 
-/** The columns that people know a session by, and that say whose it is. */
+/** The columns that identify a session and its owner. */
 export type Identified = Pick<
   SessionRow,
   'id' | 'agent' | 'scope' | 'createdAt' | 'title' | 'titleSalt'
@@ -24,7 +24,7 @@ interface Told {
   fence: number
   /** Undefined: an earlier version set the title without recording its hash. */
   titleHash: string | null | undefined
-  /** Something was erased behind it, and perhaps the title with it. */
+  /** Entries were erased after it was set, possibly the title too. */
   mayLackTitle: boolean
 }
 
@@ -41,15 +41,15 @@ const UNTOLD: Told = {
 }
 
 /**
- * Checks the audit's chain, and compares it with the sessions. A chain that was cut at its end is
- * consistent in itself, but then sessions are ahead of it. A session row that was removed, or
- * restored to an old state, is behind it.
+ * Checks the audit's chain and compares it with the sessions. A chain truncated at its end is
+ * consistent in itself, but then sessions are ahead of it. A session row that was removed or
+ * restored from an old state is behind it.
  */
 export class AuditCheck {
   readonly #findings: StoreFinding[] = []
   readonly #told = new Map<SessionId, Told>()
   #cursor = 0
-  /** Null after an unreadable row: the hash that the next one follows is unknown. */
+  /** Null after an unreadable row, because the next row's predecessor hash is then unknown. */
   #hash: string | null
   #isWhole = true
 
@@ -57,7 +57,7 @@ export class AuditCheck {
     this.#hash = sha256(storeId)
   }
 
-  /** Null: the row is damaged beyond reading. */
+  /** `row` is null if it is too damaged to read. */
   add(cursor: number, row: AuditRow | null): void {
     const expected = this.#cursor + 1
     if (cursor !== expected) this.#miss(expected, cursor - 1, '')
@@ -72,7 +72,7 @@ export class AuditCheck {
     if (row !== null) this.#hear(row)
   }
 
-  /** One that is kept, and not in the chain yet. */
+  /** A stored row that is not in the chain yet. */
   addUnlinked(row: AuditRow): void {
     this.#hear(row)
   }
@@ -83,7 +83,7 @@ export class AuditCheck {
     hear(told, row)
   }
 
-  /** Where the chain ends by the store's own word. */
+  /** Compares the end of the chain with the store row. */
   endAt({ commits, hash }: { readonly commits: number; readonly hash: string }): void {
     if (this.#cursor < commits) this.#miss(this.#cursor + 1, commits, ' at the end')
     else if (this.#cursor > commits) {
@@ -93,7 +93,7 @@ export class AuditCheck {
     }
   }
 
-  /** Against all sessions that are there; `only`: what is found about this one. */
+  /** Compares with all sessions; with `only`, returns the findings about that one. */
   end(sessions: Iterable<Counted>, only?: SessionId): readonly StoreFinding[] {
     for (const session of sessions) {
       const told = this.#told.get(session.id)
@@ -146,7 +146,7 @@ function titleHashIn({ titleHash }: AuditRow['facts']): Told['titleHash'] {
   return typeof titleHash === 'string' || titleHash === null ? titleHash : undefined
 }
 
-/** The differences between the columns of one session and the audit. */
+/** The differences between a session's columns and the audit. */
 export class IdentityCheck {
   readonly #told: Told = { ...UNTOLD }
 
@@ -201,7 +201,7 @@ function hear(told: Told, { kind, at, facts }: AuditRow): void {
       told.isBorn = true
       told.agent = textIn(facts['agent'])
       told.scope = textIn(facts['scope'])
-      // One that was imported is older than its row here.
+      // An imported session is older than its row here.
       told.createdAt = facts['birth'] === 'imported' ? numberIn(facts['createdAt']) : at
       if (facts['birth'] === 'imported') told.titleHash = titleHashIn(facts)
       break

@@ -79,11 +79,11 @@ const changed = <T>(list: readonly T[], at: number, over: Partial<T>): readonly 
   list.map((each, index) => (index === at ? { ...each, ...over } : each))
 
 describe('the mailbox of a session', () => {
-  it('is found whole', async () => {
+  it('passes if complete', async () => {
     expect(problemsOf(await rowsOfSession())).toEqual([])
   })
 
-  it('misses what is not there, at the start, in the middle and at the end', async () => {
+  it('reports missing items at the start, in the middle and at the end', async () => {
     const rows = await rowsOfSession()
     const without = (...numbers: number[]) =>
       problemsOf(rows, { mails: rows.mails.filter(({ number }) => !numbers.includes(number)) })
@@ -93,14 +93,14 @@ describe('the mailbox of a session', () => {
     expect(without(1, 2, 3)).toEqual(['null: mail 1 to 3 is missing'])
   })
 
-  it('finds what cannot be read, and then trusts no count of it', async () => {
+  it('reports an unreadable item and then checks no counts', async () => {
     const rows = await rowsOfSession()
     const [first, second] = rows.mails as [MailRow, MailRow]
     const problems = problemsOf(rows, { mails: [first, second, 3] })
     expect(problems).toEqual(['null: mail 3 cannot be read'])
   })
 
-  it('finds an item behind the last', async () => {
+  it('reports an item after the last', async () => {
     const rows = await rowsOfSession()
     const settled = mail(4, '"stop"', { lane: 'control', control: 'stop', state: 'settled' })
     expect(problemsOf(rows, { mails: [...rows.mails, settled] })).toEqual([
@@ -108,7 +108,7 @@ describe('the mailbox of a session', () => {
     ])
   })
 
-  it('compares what waits with the counts of the row, lane by lane', async () => {
+  it("compares the waiting items with the row's counts, lane by lane", async () => {
     const rows = await rowsOfSession()
     const withPending = (pending: SessionRow['pending']) =>
       problemsOf(rows, { session: { pending } })
@@ -125,7 +125,7 @@ describe('the mailbox of a session', () => {
     ])
   })
 
-  it('compares what was delivered with the entries, if the transcript is whole', async () => {
+  it('compares the delivered items with the entries, if the transcript is complete', async () => {
     const rows = await rowsOfSession()
     const delivered = { user: mailNumber(3), notification: mailNumber(0) }
     const pending = { control: 0, user: 0, notification: 0 }
@@ -143,14 +143,14 @@ describe('the mailbox of a session', () => {
     ])
   })
 
-  it('is left alone once the session is gone', async () => {
+  it('is not checked once the session is gone', async () => {
     const rows = await rowsOfSession()
     expect(problemsOf(rows, { session: { state: 'gone' }, mails: [] })).toEqual([])
   })
 })
 
 describe('an item of the mailbox', () => {
-  it('is remembered by its key, with its body', async () => {
+  it('must match the record of its key', async () => {
     const rows = await rowsOfSession()
     const memory = (each: MailRow) => (each.number === 2 ? undefined : memoryOf(each))
     expect(problemsOf(rows, { memory })).toEqual([
@@ -163,7 +163,7 @@ describe('an item of the mailbox', () => {
     ])
   })
 
-  it('names itself, unless it was imported', async () => {
+  it('must be the item that its key names, unless it was imported', async () => {
     const rows = await rowsOfSession()
     const memory = (each: MailRow) => ({ ...memoryOf(each), isOwn: each.number !== 3 })
     expect(problemsOf(rows, { memory })).toEqual([
@@ -173,7 +173,7 @@ describe('an item of the mailbox', () => {
   })
 
   it.each([{ source: null }, { key: null }, { body: null }])(
-    'without %j is not judged by its key',
+    'is not checked against its key with %j',
     async (erased) => {
       const rows = await rowsOfSession()
       const mails = changed(rows.mails, 2, erased)
@@ -186,14 +186,14 @@ describe('an item of the mailbox', () => {
     },
   )
 
-  it('says what its entry says', async () => {
+  it('must equal its entry', async () => {
     const rows = await rowsOfSession()
     const mails = changed(rows.mails, 1, { body: '"other"' })
     const [first, second] = rows.entries.filter(({ kind }) => kind === 'input')
     expect(problemsOf(rows, { mails })).toEqual([
       `null: mail 2 differs from entry ${second?.number}, which it became`,
     ])
-    // An erased entry has no words to compare.
+    // An erased entry has no body to compare.
     const at = rows.entries.indexOf(first as Entry)
     const entries = changed(rows.entries, at, { body: null, salt: null })
     expect(problemsOf(rows, { entries, mails: changed(rows.mails, 0, { body: '"x"' }) })).toEqual(
@@ -201,7 +201,7 @@ describe('an item of the mailbox', () => {
     )
   })
 
-  it('of a prefix that a fork shares is not its own', async () => {
+  it('is not checked against the entries that a fork shares', async () => {
     const rows = await rowsOfSession()
     const input = rows.entries.find(({ kind }) => kind === 'input')
     const session = { forkedAt: input?.number as Entry['number'] }
@@ -212,7 +212,7 @@ describe('an item of the mailbox', () => {
 })
 
 describe('a blob of a session', () => {
-  it('is there when an item uses it, with its own bytes', async () => {
+  it('must exist, unchanged, if an item uses it', async () => {
     const rows = await rowsOfSession()
     const mails = changed(rows.mails, 2, { blobs: [BLOB] })
     const missing = `null: mail 3 uses blob ${BLOB}, which is missing`
@@ -236,7 +236,7 @@ describe('a blob of a session', () => {
     ])
   })
 
-  it('is named by the entry that uses it first', async () => {
+  it('is reported with the first entry that uses it', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     const bytes = new Uint8Array([5])
@@ -262,7 +262,7 @@ describe('a blob of a session', () => {
 })
 
 describe('a session row that cannot be read', () => {
-  it('says which column is at fault, if that is known', () => {
+  it('names the damaged column, if known', () => {
     const id = sessionId('talk')
     const damaged = new DamagedRowError({
       row: 'session talk',
@@ -289,7 +289,7 @@ describe('a transcript', () => {
     return transcript.end().map(({ entry, problem }) => `${entry}: ${problem}`)
   }
 
-  it('misses entries, one or several, in the middle and at the end', async () => {
+  it('reports missing entries, one or several, in the middle and at the end', async () => {
     const rows = await rowsOfSession()
     const [one, two, three, four, ...rest] = rows.entries as Entry[]
     const all = [one, two, three, four, ...rest] as Entry[]
@@ -314,7 +314,7 @@ describe('a transcript', () => {
     ])
   })
 
-  it('goes on behind an entry that cannot be read, and knows none behind the tail', async () => {
+  it('continues after an unreadable entry, and reports one after the tail', async () => {
     const rows = await rowsOfSession()
     const [one, , ...rest] = rows.entries as [Entry, Entry, ...Entry[]]
     expect(check(rows, [one, 2, ...rest])).toEqual(['2: entry 2 cannot be read'])
@@ -328,7 +328,7 @@ describe('a transcript', () => {
     )
   })
 
-  it('says what the session row says: limits, handoff, pins', async () => {
+  it('must agree with the session row: limits, handoff, pins', async () => {
     const rows = await rowsOfSession()
     const { covers, pins, limits } = rows.session
     expect(check(rows, rows.entries, { covers: entryNumber(covers + 1) })).toEqual([
@@ -345,7 +345,7 @@ describe('a transcript', () => {
     ])
   })
 
-  it('stands on the prefix of a fork', async () => {
+  it('continues the prefix that a fork reads', async () => {
     const rows = await rowsOfSession()
     const at = rows.session.settings
     const fork = { ...rows.session, forkedAt: at, origin: sessionId('before') }
@@ -364,7 +364,7 @@ describe('a transcript', () => {
     expect(judge(null)).toEqual([`entry ${at} of session before is missing: this is a fork of it`])
   })
 
-  it('names the entry that is not in its place', async () => {
+  it('reports an entry that is out of order', async () => {
     const rows = await rowsOfSession()
     const [one, two, three, ...rest] = rows.entries as [Entry, Entry, Entry, ...Entry[]]
     const judge = (entries: readonly Entry[]) =>

@@ -10,16 +10,16 @@ import { type Prefix, TranscriptCheck } from './transcript.ts'
 /** The store's record of an accepted key. */
 export interface KeyMemory {
   readonly bodyHash: string
-  /** Whether it names this very item; an imported one may have come under a key known before. */
+  /** Whether it names this item; an imported item may repeat a key that was already known. */
   readonly isOwn: boolean
 }
 
-/** The key under which an item is remembered; null: it was erased, or never had one. */
+/** The key that an item was admitted under; null if it was erased or never had one. */
 export function keyHashOf({ source, key, body }: MailRow): string | null {
   return source === null || key === null || body === null ? null : hashKey(source, key)
 }
 
-/** The difference between an item and the record of its key; null: none. */
+/** How an item differs from the record of its key; null if it does not. */
 export function judgeMemory(
   { birth }: Pick<SessionRow, 'birth'>,
   mail: MailRow,
@@ -38,7 +38,7 @@ export function judgeMemory(
     : 'has a body that does not match its hash'
 }
 
-/** Mail that was delivered says what its entry says, which is in the chain. */
+/** Delivered mail must equal its entry, which the chain protects. */
 export function judgeInput(
   input: Pick<Entry, 'number' | 'salt' | 'bodyHash'> | undefined,
   { body }: MailRow,
@@ -50,25 +50,25 @@ export function judgeInput(
 }
 
 /**
- * Checks all rows of one session against each other: the transcript, the mailbox, the blobs that both
- * use. Entries come first, then mail, each in the order of their numbers, then blobs.
+ * Checks all rows of one session against each other: the transcript, the mailbox, and the blobs
+ * that both use. Add entries first, then mail, each by number, then blobs.
  */
 export class SessionCheck {
   readonly #session: SessionRow
   readonly #transcript: TranscriptCheck
   readonly #findings: StoreFinding[] = []
-  /** Blobs by their hash, each with the first that uses it. */
+  /** Blobs by hash, each with the first row that uses it. */
   readonly #used = new Map<string, { readonly entry: EntryNumber | null; readonly by: string }>()
   readonly #kept = new Set<string>()
-  /** Delivered entries, by the number of their mail. */
+  /** Delivered entries by mail number. */
   readonly #inputs = new Map<number, Pick<Entry, 'number' | 'salt' | 'bodyHash'>>()
   readonly #delivered = { user: 0, notification: 0 }
   readonly #pending = { control: 0, user: 0, notification: 0 }
   #mail = 0
-  /** Mail that is missing or cannot be read: what it would have added to counts is not known. */
+  /** False if mail is missing or unreadable: then the expected counts are not known. */
   #isMailWhole = true
 
-  /** `prefix`: of a fork, what it stands on. */
+  /** `prefix`: for a fork, the part that it reads from other sessions. */
   constructor(session: SessionRow, prefix?: Prefix) {
     this.#session = session
     this.#transcript = new TranscriptCheck(session, prefix)
@@ -77,7 +77,7 @@ export class SessionCheck {
   addEntry(entry: Entry): void {
     this.#transcript.add(entry)
     const { number, meta } = entry
-    // Up to here, entries name the mail of others.
+    // Up to here, entries name the mail of other sessions.
     if (entry.kind === 'input' && number > this.#session.forkedAt) {
       const { lane, mail } = entry.meta
       this.#delivered[lane] = Math.max(this.#delivered[lane], mail)
@@ -131,8 +131,8 @@ export class SessionCheck {
 
   end(): readonly StoreFinding[] {
     const transcript = this.#transcript.end()
-    // One that is gone may have been carried here without its mailbox; one that is being erased has
-    // left blobs behind before the texts that name them.
+    // A deleted session may have been imported without its mailbox. One that is being erased loses
+    // its blobs before the texts that name them.
     if (this.#session.state !== 'gone') this.#endMail(transcript.length === 0)
     const { state, retained } = this.#session
     if (state === 'open' || (state === 'gone' && retained > 0)) this.#endBlobs()
@@ -171,7 +171,7 @@ export class SessionCheck {
   }
 }
 
-/** A damaged row, with the reason if it is known. */
+/** The finding for a damaged row, with the reason if known. */
 export function unreadableSession(sessionId: SessionRow['id'], error: unknown): StoreFinding {
   const { column, problem } = error instanceof DamagedRowError ? error.facts : {}
   const why = column === undefined ? '' : `: its column ${column} ${problem}`

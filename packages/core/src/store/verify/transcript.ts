@@ -6,24 +6,24 @@ import { checkEntry, ENTRY_DAMAGE, firstHash } from '../integrity/chain.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { Entry, EntryHead, SessionRow } from '../rows.ts'
 
-/** What a fork reads from others, as far as its own entries stand on it. */
+/** The end of what a fork reads from other sessions, which its own entries continue. */
 export interface Prefix {
   /** Heads of the folded kinds. */
   readonly folded: readonly EntryHead[]
-  /** Of its last entry; null: it is not there. */
+  /** The hash of the last entry; null if it is missing. */
   readonly hash: string | null
 }
 
 /**
- * Checks one transcript against itself and against its session row. Entries come in the order of
- * their numbers, in pages of any size, so that a long session need not be held at once.
+ * Checks one transcript for consistency and against its session row. Add entries by number, in
+ * pages of any size, so that a long session need not fit in memory.
  */
 export class TranscriptCheck {
   readonly #session: SessionRow
   readonly #findings: StoreFinding[] = []
   readonly #folded: EntryHead[] = []
   #number = 0
-  /** Null after an unreadable entry: the expected hash is unknown. */
+  /** Null after an unreadable entry, because the expected hash is then unknown. */
   #hash: string | null
 
   constructor(session: SessionRow, prefix?: Prefix) {
