@@ -10,7 +10,7 @@ const from = (id: string, isBot: boolean): Incoming => ({
   attachments: async () => [],
 })
 
-it('hears people and the bots that the operator listed, and no other bot', () => {
+it('accepts messages from people and from listed bots, and from no other bot', () => {
   const chats = { chats: ['group'], users: [] }
   const listed = { ...chats, bots: ['helper'] }
   expect(isHeard(listed, from('ann', false))).toBe(true)
@@ -24,7 +24,7 @@ const alone = (id: string): Incoming => ({
   chat: { ...from(id, false).chat, kind: 'private', id: `with-${id}` },
 })
 
-it('lets talk everyone in a listed chat, and a listed person in private alone', () => {
+it('admits everyone in a listed chat, and a listed person in private chats only', () => {
   const group = { chats: ['group'], users: [] }
   const person = { chats: [], users: ['ann'] }
   expect(isSenderAllowed(group, from('ann', false))).toBe(true)
@@ -36,7 +36,7 @@ it('lets talk everyone in a listed chat, and a listed person in private alone', 
   expect(isSenderAllowed({ chats: [], users: [] }, alone('ann'))).toBe(false)
 })
 
-it('tells a stranger which line of the configuration would let them talk', () => {
+it('tells an unlisted person which configuration line would admit them', () => {
   expect(strangerText('telegram', alone('ann'))).toMatch(
     /gateways\.telegram\.allow\.users: \["ann"\]$/,
   )
@@ -45,7 +45,7 @@ it('tells a stranger which line of the configuration would let them talk', () =>
   )
 })
 
-it('names the kind of an error without its words', () => {
+it('reports the kind of an error without its message', () => {
   const facts = (over: object) => errorKind(Object.assign(new TypeError('said: hello'), over))
   expect(facts({})).toBe('TypeError')
   expect(facts({ code: 'ECONNRESET', status: 502 })).toBe('TypeError ECONNRESET 502')

@@ -1,16 +1,16 @@
 import type { Incoming } from './platform.ts'
 
-/** Who may talk; no one by default. */
+/** Who may talk to the bot; nobody by default. */
 export interface AllowList {
-  /** Chats, by id: everyone in them. */
+  /** Chat ids; everyone in these chats may talk. */
   readonly chats: readonly string[]
-  /** People, by id: in a private chat with us. */
+  /** User ids; these people may talk in a private chat with the bot. */
   readonly users: readonly string[]
-  /** Other bots, by id, in the allowed chats. Default: none. */
+  /** Ids of other bots that may talk in the allowed chats. Default: none. */
   readonly bots?: readonly string[]
 }
 
-/** Two bots can answer each other endlessly, so only the named ones are heard. */
+/** Two bots can answer each other endlessly, so only listed bots are accepted. */
 export function isHeard({ bots = [] }: AllowList, { sender }: Incoming): boolean {
   return !sender.isBot || bots.includes(sender.id)
 }
@@ -21,7 +21,7 @@ export function isSenderAllowed({ chats, users }: AllowList, { chat, sender }: I
   return chat.kind === 'private' && users.includes(sender.id)
 }
 
-/** The reply to a person who may not talk, to pass on to the operator. */
+/** The reply to a person who is not allowed, with the line to pass on to the operator. */
 export function strangerText(platform: string, { chat, sender }: Incoming): string {
   const [key, id] = chat.kind === 'private' ? ['users', sender.id] : ['chats', chat.id]
   return (

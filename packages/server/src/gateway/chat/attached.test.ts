@@ -27,7 +27,7 @@ it.each([
   })
 })
 
-it('keeps the name of a file, and needs none for a picture', () => {
+it('keeps the name of a file; an image needs none', () => {
   expect(attachedPart({ mediaType: 'application/pdf', name: 'a.pdf', bytes })).toMatchObject({
     name: 'a.pdf',
   })

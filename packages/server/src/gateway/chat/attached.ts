@@ -11,8 +11,8 @@ const WITHOUT_WORDS = /^(?:image|audio|video)\/|^application\/pdf$/
 const PLAIN = 'text/plain'
 
 /**
- * An attachment as a part of its message. Apps give text files many media types; anything that
- * decodes as text becomes text, so that a model can read it.
+ * An attachment as a part of its message. Apps label text files with many media types, so anything
+ * that decodes as text becomes text for the model.
  */
 export function attachedPart(attached: {
   readonly mediaType: string

@@ -4,7 +4,7 @@ import { activity, type Drawing, POLICIES, SLASH_COMMANDS, usageText } from './c
 
 const HIT_CHARACTERS_MAX = 200
 
-/** Commands answered in a chat: Markdown, and short. */
+/** Renders command results for a chat: short Markdown. */
 export const CHAT_DRAWING: Drawing = {
   help: () =>
     Object.values(SLASH_COMMANDS)

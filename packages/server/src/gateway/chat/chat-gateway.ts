@@ -23,9 +23,9 @@ import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
 import { saidText } from './said-text.ts'
 
 /**
- * One account of a chat platform on a runtime. Each allowed chat and topic has a session:
- * messages are durable in its mailbox before they are acknowledged to the platform, and replies
- * leave through the outbox. Other chats reach nothing.
+ * One account of a chat platform on a runtime. Each allowed chat and topic has a session: messages
+ * are durable in its mailbox before they are acknowledged to the platform, and replies leave
+ * through the outbox. Messages from other chats are dropped.
  */
 export interface ChatTerms {
   readonly platform: Platform
@@ -54,7 +54,7 @@ export function openChatGateway(terms: ChatTerms): ChatGateway {
 }
 
 export class ChatGateway {
-  /** The channel of its routes, the source of its mail and the name of its edge. */
+  /** Names the channel of its routes, the source of its mail and its outbox edge. */
   readonly name: string
   readonly #terms: ChatTerms
   readonly #clock: Clock
@@ -98,7 +98,7 @@ export class ChatGateway {
     await this.#live.close()
   }
 
-  /** Resolves when everything that follows from it is durable. */
+  /** Resolves when all effects of the message are durable. */
   async receive(incoming: Incoming): Promise<'admitted' | 'other'> {
     const version = `${incoming.key} ${incoming.edit ?? ''}`
     if (!isHeard(this.#terms.allow, incoming) || this.#done.has(version)) return 'other'
@@ -112,7 +112,7 @@ export class ChatGateway {
     return reception
   }
 
-  /** The list names this chat by an earlier id. */
+  /** The allow-list may still name this chat by an earlier id. */
   async #isMoved({ chat: { kind, id: chat } }: Incoming): Promise<boolean> {
     if (kind !== 'group') return false
     const kin = await kinOf(this.#terms.drafts, this.#routeOf({ address: chat }))
@@ -128,7 +128,7 @@ export class ChatGateway {
     return isForUs(incoming) || !this.#terms.needsMention
   }
 
-  /** Once per chat, and in a group only if the bot is addressed. */
+  /** Sent once per chat, and in a group only if the bot is addressed. */
   #turnAway(incoming: Incoming): void {
     const { chat, address, key } = incoming
     if (!isForUs(incoming) || this.#strangers.has(chat.id)) return
@@ -138,7 +138,7 @@ export class ChatGateway {
   }
 
   async #take(incoming: Incoming): Promise<'admitted' | 'other'> {
-    // Commands are for people.
+    // Bots cannot run commands.
     if (incoming.sender.isBot) return await this.#admit(incoming, incoming.text)
     const typed = readTyped(incoming.text, SLASH_COMMANDS)
     switch (typed.kind) {
@@ -166,7 +166,7 @@ export class ChatGateway {
     const route = this.#routeOf(incoming)
     const once = { source: this.name, key: incoming.key }
     const { name, rest = '' } = typed
-    // Chat apps send `/start` by themselves when a person opens a chat with a bot.
+    // Chat apps send `/start` automatically when a person opens a chat with a bot.
     if (name === 'start' || name === 'help') return CHAT_DRAWING.help()
     if (!Object.hasOwn(SLASH_COMMANDS, name)) return unknownText(clip(name))
     if (name === 'new') {
@@ -236,7 +236,7 @@ export class ChatGateway {
     else this.#logger.error({ gateway: name, problem }, 'gateway needs attention')
   }
 
-  /** Sends an answer that is not stored: a person who misses it asks again. */
+  /** Sends a reply that is not stored: if it is lost, the person can ask again. */
   #say(address: string, key: string, text: string): void {
     const work = this.#sayUntilHeard(address, key, text).catch((error: unknown) => {
       this.#logger.warn({ address, err: error }, 'answer not sent')

@@ -15,14 +15,14 @@ async function talk() {
   }
 }
 
-describe('a person who asks for something', () => {
-  it('is told when it was done', async () => {
+describe('a control request from a chat', () => {
+  it('reports when it has been carried out', async () => {
     const say = await talk()
     expect(await say('pin', 'rule Never delete.')).toBe('Pinned as `rule`.')
     expect(await say('pin', 'rule -')).toBe('Pin `rule` is removed.')
   })
 
-  it('is told when it was turned down, and why', async () => {
+  it('reports when it was refused, and why', async () => {
     const say = await talk()
     expect(await say('pin', `large ${'word '.repeat(20_000)}`)).toMatch(
       /^Not done: there is no room for it: \d+ tokens where \d+ fit\.$/,

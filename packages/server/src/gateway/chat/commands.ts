@@ -7,7 +7,7 @@ import type {
 } from '../../runtime/runtime.ts'
 import { whyNot } from '../../runtime/sessions/refusal-text.ts'
 
-/** The input of a chat: a message, or a command that begins with a slash. */
+/** Chat input: a message, or a command that begins with a slash. */
 export type Typed<Name extends string> =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'say'; readonly text: string }
@@ -27,7 +27,7 @@ export const SLASH_COMMANDS = {
 
 export type SlashName = keyof typeof SLASH_COMMANDS
 
-/** Two slashes send a message that begins with one. */
+/** Two leading slashes send a message that begins with one. */
 export function readTyped<Name extends string>(
   line: string,
   commands: Readonly<Record<Name, unknown>>,
@@ -50,7 +50,7 @@ export function unknownText(name: string): string {
   return `There is no command /${name}; /help lists them. Start with two slashes to send this to the agent.`
 }
 
-/** How an edge shows what a command found. */
+/** How a gateway renders the result of a command. */
 export interface Drawing {
   help(): string
   status(summary: SessionSummary): string
@@ -59,7 +59,7 @@ export interface Drawing {
   name(text: string): string
 }
 
-/** What the commands need of a session: one of this process, or of a server. */
+/** What the commands need of a session, whether in this process or on a server. */
 export type CommandedSession = Pick<
   Session,
   'summary' | 'stop' | 'continue' | 'compact' | 'pin' | 'controlOutcome' | 'search'
@@ -137,7 +137,7 @@ async function changePin(
   })
 }
 
-/** How long a person waits for the outcome. */
+/** How long a command waits for its outcome before it replies. */
 const CARRY_OUT_MS_MAX = 1_000
 
 /** The texts for a request that was done, refused, or accepted and not yet done. */
@@ -165,7 +165,7 @@ const NOT_TAKEN: Readonly<Record<Exclude<Admission['kind'], 'admitted' | 'duplic
   gone: 'This session was purged.',
 }
 
-/** The state of the session, in a few words. */
+/** A one-line summary of the session's state. */
 export function activity({ state, isCompacting, waiting, lastTurn }: SessionSummary): string {
   const words = {
     idle: isCompacting
@@ -193,7 +193,7 @@ export function usageText({
   return `${inputTokens.toLocaleString('en')} tokens in${cached}, ${outputTokens.toLocaleString('en')} out, cost ${costText(rest)}`
 }
 
-/** A plus: calls without a known price are not in it. */
+/** A trailing `+` means that calls without a known price are left out. */
 export function costText({
   cost,
   unpricedCalls,

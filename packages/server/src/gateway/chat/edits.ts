@@ -10,8 +10,8 @@ const PAGE = 1_000
 const CHANGED = 'An earlier message was changed by its sender and now reads:'
 
 /**
- * A message that was edited on the platform. If it still waits, it is withdrawn and admitted again
- * under another key, so that both stay on record. If a turn has taken it, the edit becomes a
+ * A message that was edited on the platform. If it is still pending, it is withdrawn and admitted
+ * again under another key, so that both stay on record. If a turn has taken it, the edit becomes a
  * notification. An unknown message is admitted as a new one. Null: there is nothing to change.
  *
  * Repeated after a crash at any point, the same update ends in the same mail.
@@ -23,7 +23,7 @@ export async function admitEdit(
 ): Promise<Admission | null> {
   const first = await runtime.admit({ ...route, ...message })
   if (first.kind !== 'duplicate' && first.kind !== 'conflict') return first
-  // The chat has a new session since: the edited message belongs to the old one.
+  // The chat has started a new session since then; the edited message belongs to the old one.
   if ((await runtime.findRoute(route)) !== first.sessionId) return null
   const session = runtime.session(first.sessionId)
   const key = `${message.key}:edit:${edit}`

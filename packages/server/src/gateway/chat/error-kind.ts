@@ -3,8 +3,8 @@ import { KnownError } from '#core/base/errors'
 const LENGTH_MAX = 80
 
 /**
- * The kind of an error, for logs and operators. Its message is left out: errors of
- * platforms quote the failed request, and with it messages of people.
+ * The kind of an error, for logs and operators. The message is left out: platform errors quote the
+ * failed request, which may contain people's messages.
  */
 export function errorKind(error: unknown): string {
   if (error instanceof KnownError) return error.code

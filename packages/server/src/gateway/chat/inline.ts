@@ -1,10 +1,10 @@
 /**
- * Stretches of one line that Markdown marks: bold, thin, struck, code, links and escaped characters.
- * One pass over the text; no search runs twice from the same offset.
+ * Inline Markdown spans in one line: bold, italic, strikethrough, code, links and escaped
+ * characters. One pass over the text; no search runs twice from the same offset.
  */
 export interface InlineMark {
   readonly kind: Tag | 'code' | 'link' | 'escaped'
-  /** The opening mark, what it marks, and behind the closing mark. */
+  /** Offsets of the opening mark, of the marked text, and of the end of the closing mark. */
   readonly from: number
   readonly innerFrom: number
   readonly innerTo: number
@@ -12,7 +12,7 @@ export interface InlineMark {
   readonly open: string
   readonly close: string
   readonly address?: string
-  /** Inside of it, in their order. */
+  /** Nested spans, in order. */
   readonly marks: readonly InlineMark[]
 }
 
@@ -21,7 +21,7 @@ export type Tag = 'b' | 'i' | 's'
 interface Span {
   readonly mark: string
   readonly tag: Tag
-  /** Only at the edge of a word: `snake_case` is a name. */
+  /** Only at a word boundary: `snake_case` is a name. */
   readonly needsEdge: boolean
 }
 
@@ -38,8 +38,8 @@ const SPECIAL = /[\\`*_~[]/g
 const ESCAPED = /[\\`*_~[\](){}#+.!>|-]/
 
 /**
- * The inside of a span never holds its own mark, so this goes at most as many levels down as there
- * are marks. `base`: the offset of `text` in the whole text.
+ * A span never contains its own mark, so the recursion is at most as deep as there are kinds of
+ * marks. `base`: the offset of `text` in the whole text.
  */
 export function readMarks(text: string, base = 0): readonly InlineMark[] {
   const links = new Links(text, base)
@@ -57,7 +57,7 @@ export function readMarks(text: string, base = 0): readonly InlineMark[] {
   return marks
 }
 
-/** Those that a cut at `at` would tear, the outermost first. */
+/** The spans that a cut at `at` would split, outermost first. */
 export function marksAround(marks: readonly InlineMark[], at: number): readonly InlineMark[] {
   let [low, high] = [0, marks.length]
   while (low < high) {
@@ -133,7 +133,7 @@ function marked(
   return { kind, from, innerFrom, innerTo, to, open: mark, close: mark, marks }
 }
 
-/** What was not found once is not there further on either. */
+/** A mark that was not found once is not searched for again further on. */
 function indexOf(text: string, mark: string, from: number, missing: Set<string>): number {
   if (missing.has(mark)) return -1
   const found = text.indexOf(mark, from)
@@ -144,7 +144,7 @@ function indexOf(text: string, mark: string, from: number, missing: Set<string>)
 const ADDRESS_CHARACTERS_MAX = 2_000
 const ADDRESS = /^(?:https?:\/\/|mailto:|tg:\/\/)[^\s"<>]+$/
 
-/** `[text](address)`: each end is looked for once; a middle belongs to the nearest `[` before it. */
+/** `[text](address)`: each end is searched for once; `](` belongs to the nearest `[` before it. */
 class Links {
   readonly #text: string
   readonly #base: number

@@ -11,7 +11,7 @@ import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
 const S = sessionId('s')
 const TYPING_MS = 4_000
 
-/** Live over a platform that notes where somebody seems to type, on virtual time. */
+/** `Live` on virtual time, over a platform that records its typing indicators. */
 function open() {
   const timeline = new Timeline()
   const clock = {
@@ -41,7 +41,7 @@ function open() {
     },
     showTyping: async (address) => {
       signs.push(address)
-      throw new Error('a sign that cannot be displayed harms nobody')
+      throw new Error('the typing indicator is unavailable')
     },
     close: async () => {},
   }
@@ -99,8 +99,8 @@ function open() {
   return { live, signs, stored, pass, count, say, displayed: displayed, waiting, kept }
 }
 
-describe('the typing sign', () => {
-  it('stays while a turn runs and something is heard of it, and ends with it', async () => {
+describe('the typing indicator', () => {
+  it('stays while a turn runs and emits events, and ends with the turn', async () => {
     const { live, stored, count } = open()
     live.watch(S, 'room')
     await stored('turn started')
@@ -113,7 +113,7 @@ describe('the typing sign', () => {
     await live.close()
   })
 
-  it('ends by itself when nothing is heard any more', async () => {
+  it('ends by itself when no more events arrive', async () => {
     const { live, stored, count, pass } = open()
     live.watch(S, 'room')
     await stored('turn started')
@@ -122,7 +122,7 @@ describe('the typing sign', () => {
     await live.close()
   })
 
-  it('ends in a chat that the session is no longer watched from', async () => {
+  it('ends in a chat that no longer watches the session', async () => {
     const { live, stored, signs, count } = open()
     live.watch(S, 'old room')
     await stored('turn started')
@@ -137,7 +137,7 @@ describe('the typing sign', () => {
 })
 
 describe('a compaction', () => {
-  it('brings its warning to the chat, once, and says nothing without one [S14]', async () => {
+  it('sends its warning to the chat once, and nothing without a warning [S14]', async () => {
     const { live, stored, displayed } = open()
     live.watch(S, 'room')
     await stored('compaction committed')
@@ -147,7 +147,7 @@ describe('a compaction', () => {
   })
 })
 
-describe('an answer that grows', () => {
+describe('a growing answer', () => {
   const EDIT_MS = 1_500
 
   it.each([
@@ -167,7 +167,7 @@ describe('an answer that grows', () => {
     await live.close()
   })
 
-  it('has its first words also where they came before its turn was heard of', async () => {
+  it('keeps its first words if they arrive before the start of the turn', async () => {
     const { live, stored, say, pass, displayed } = open()
     live.watch(S, 'room')
     await say('I note ')
@@ -178,7 +178,7 @@ describe('an answer that grows', () => {
     await live.close()
   })
 
-  it('is left to the outbox where a reply waits there', async () => {
+  it('is left to the outbox when an earlier reply waits there', async () => {
     const { live, stored, say, pass, displayed, waiting } = open()
     live.watch(S, 'room')
     await stored('turn started')
@@ -191,7 +191,7 @@ describe('an answer that grows', () => {
     await live.close()
   })
 
-  it('is left alone where the outbox was done with it meanwhile', async () => {
+  it('is left alone when the outbox has settled it in the meantime', async () => {
     const { live, stored, say, pass, displayed, kept } = open()
     live.watch(S, 'room')
     await stored('turn started')

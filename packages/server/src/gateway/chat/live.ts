@@ -9,11 +9,11 @@ import type { Platform } from './platform.ts'
 import type { ReplyPresenter } from './reply-presenter.ts'
 
 /**
- * What people see before a reply is complete: the typing sign, the growing answer, and a notice
- * when it takes long. All of it is provisional: a process that ends loses nothing else.
+ * What people see before a reply is complete: the typing indicator, the growing answer, and a
+ * notice when it takes long. All of it is provisional: a process that dies loses only this.
  *
- * An answer is shown only once it has taken as long as the platform wants between two edits: a short
- * one is sent once, whole, by the outbox.
+ * An answer is previewed only after the platform's minimum time between two edits, so the outbox
+ * sends a short answer once and whole.
  */
 interface Watched {
   readonly address: string
@@ -27,10 +27,13 @@ interface Watched {
   cancelTyping: () => void
 }
 
-/** Without any event for this long the typing sign ends: the turn is stuck or its process is gone. */
+/**
+ * The typing indicator ends after this long without an event: the turn is stuck or its process is
+ * gone.
+ */
 const TYPING_MS_MAX = 5 * 60_000
 const WATCHED_MAX = 10_000
-/** Ends an unfinished answer. */
+/** Appended to an unfinished answer. */
 const MORE = ' …'
 const STOPPED = '\n\n(stopped)'
 
@@ -62,7 +65,7 @@ export class Live {
     this.#followed = this.#follow()
   }
 
-  /** From now on the chat shows the progress of the session. */
+  /** Shows the session's progress in the chat from now on. */
   watch(id: SessionId, address: string): void {
     const before = this.#watched.get(id)
     if (before?.address !== address) {
@@ -84,7 +87,7 @@ export class Live {
     try {
       for await (const event of this.#runtime.events({}, this.#closing.signal)) this.#take(event)
     } catch (error) {
-      // Replies still leave; only their previews are missing from now on.
+      // Replies are still sent; only their previews are missing from now on.
       this.#logger.error({ err: error }, 'events cannot be followed')
       for (const watched of this.#watched.values()) this.#rest(watched)
     }
@@ -121,7 +124,7 @@ export class Live {
     }
   }
 
-  /** `which`: the same for the same notice, so that a platform shows it once. */
+  /** `which` identifies the notice, so that a platform shows it once. */
   #say(address: string, sessionId: SessionId, text: string, which: string | number): void {
     const nonce = `${sessionId}-${which}`
     this.#presenter.say({ address, text, nonce }).catch((error: unknown) => {
@@ -130,12 +133,12 @@ export class Live {
   }
 
   #type(address: string): void {
-    // A missing typing sign does no harm.
+    // The typing indicator is optional.
     this.#platform.showTyping(address).catch(() => {})
   }
 
   #begin(watched: Watched, turn: number): void {
-    // Live events overtake stored ones: the first words may be here already.
+    // Live events can arrive before stored ones, so the first words may already be here.
     if (watched.turn !== turn) this.#rest(watched)
     watched.turn = turn
     watched.cancelTyping()
@@ -171,7 +174,7 @@ export class Live {
 
   #end(sessionId: SessionId, watched: Watched, facts: { readonly [name: string]: unknown }): void {
     const { address } = watched
-    // A turn may end in silence, or have its reply elsewhere: no more is coming here then either.
+    // A turn may end without a reply, or reply elsewhere; either way this preview is finished.
     const text = facts['ended'] === 'stopped' ? `${watched.text}${STOPPED}` : watched.text
     this.#rest(watched)
     const key = `${sessionId}-${facts['turn']}`

@@ -6,7 +6,7 @@ import { bringKin, followMove, kinOf } from './moves.ts'
 
 const at = (channel: string, address: string) => ({ agent: 'main', channel, address })
 
-it('a chat that moves takes its own earlier ids along, and no route of another channel', async () => {
+it('a chat that moves keeps its own earlier ids, and takes no route of another channel', async () => {
   const store = openMemoryStore()
   const [first, second] = [await create(store), await create(store)]
   const group = at('telegram:bot', 'group')

@@ -3,8 +3,8 @@ import type { Store } from '#core/store/contract'
 import type { Route, RouteRow } from '#core/store/rows'
 
 /**
- * Chats that the platform gave another id, as Telegram does when a group becomes a supergroup. The
- * route of the new id points to the session of the old one, whose own route stays. The shared
+ * Chats to which the platform gave a new id, as Telegram does when a group becomes a supergroup.
+ * The route of the new id points to the session of the old one, whose own route stays. The shared
  * session shows that the allow-list still names this chat by its old id.
  */
 export type ChatRoutes = Pick<Store, 'findRoute' | 'listRoutes' | 'pointRoute'>
@@ -27,7 +27,7 @@ export async function kinOf(routes: ChatRoutes, route: Route): Promise<readonly 
   )
 }
 
-/** They move with the chat. */
+/** Earlier ids move with the chat. */
 export async function bringKin(
   routes: ChatRoutes,
   kin: readonly RouteRow[],

@@ -3,7 +3,7 @@ import type { Logger } from '#core/base/logger'
 import type { Edge } from '../../runtime/runtime.ts'
 import type { ReplyPresenter } from './reply-presenter.ts'
 
-/** The whole replies of a platform's sessions, from the outbox into their chats. */
+/** Sends the complete replies of a platform's sessions from the outbox to their chats. */
 export function outboxEdge(parts: {
   readonly name: string
   readonly presenter: ReplyPresenter

@@ -11,17 +11,17 @@ import type { UserPart } from '#core/message/message'
 export interface Platform {
   /** The first half of the channel: `telegram`, `discord`. */
   readonly name: string
-  /** Which account of it; never changes for a bot, whatever it is called. */
+  /** The account on the platform; it stays the same when a bot is renamed. */
   readonly account: string
   readonly capabilities: PlatformCapabilities
-  /** Passes messages on until `close`; waits for a missing network. */
+  /** Passes messages on until `close`; waits while the network is down. */
   start(handlers: PlatformHandlers): void
   send(out: Outgoing): Promise<Sent>
   /** Replaces the text of the message `id`. An unchanged text counts as sent. */
   edit(out: Outgoing & { readonly id: string }): Promise<Sent>
-  /** Removes a message of ours. One that is gone already counts as sent. */
+  /** Removes one of our messages. A message that is already gone counts as sent. */
   remove(message: { readonly address: string; readonly id: string }): Promise<Sent>
-  /** Lasts some seconds. Never throws: nothing depends on it. */
+  /** Shows the typing indicator for a few seconds. Never throws: nothing depends on it. */
   showTyping(address: string): Promise<void>
   /** Accepts nothing more; a message that `receive` has not finished is not acknowledged. */
   close(): Promise<void>
@@ -33,7 +33,7 @@ export interface PlatformHandlers {
    * refused. If it throws, the update must stay unacknowledged.
    */
   receive(incoming: Incoming): Promise<'admitted' | 'other'>
-  /** A chat has another id from now on. Resolves when that is durable. */
+  /** A chat has a new id from now on. Resolves when that is durable. */
   moved(chat: { readonly from: string; readonly to: string }): Promise<void>
   /** Something an operator should know, in one sentence; null: it is over. */
   report(problem: string | null): void
@@ -47,13 +47,16 @@ export interface PlatformCapabilities {
   readonly lengthMax: number
   /** One message is edited no more often than this. */
   readonly editEveryMs: number
-  /** The typing sign is gone after this. */
+  /** How long the platform shows the typing indicator. */
   readonly typingMs: number
-  /** The platform refuses a second message with the same nonce by itself. */
+  /** The platform itself refuses a second message with the same nonce. */
   readonly nonce: boolean
 }
 
-/** Text is Markdown as models write it; the platform renders it so that it cannot break. */
+/**
+ * Text is Markdown as models write it; the platform renders it so that no input can break the
+ * message.
+ */
 export interface Outgoing {
   readonly address: string
   readonly text: string
@@ -72,10 +75,10 @@ export type Sent =
       readonly text: string
     }
 
-/** A message from a platform, whose folder has checked every field. */
+/** A message from a platform. The platform's folder has checked every field. */
 export interface Incoming {
   /**
-   * The platform's lasting id of the message, the same in every repetition. An edit has the key
+   * The platform's permanent id of the message, the same in every redelivery. An edit has the key
    * of the message that it changes, and as `edit` a number in digits that rises with each change.
    */
   readonly key: string
@@ -88,11 +91,11 @@ export interface Incoming {
   readonly text: string
   /** Attachments, fetched only if the sender may talk. */
   attachments(): Promise<readonly UserPart[]>
-  /** A few words of the message that it answers. */
+  /** An excerpt of the message that it answers. */
   readonly answers?: string
   /** A note of the platform for the agent; it follows the text. */
   readonly note?: string
-  /** A part of it cannot be read; the sender gets this sentence. */
+  /** The reply to the sender if a part of the message cannot be read. */
   readonly unsupported?: string
   /**
    * Earlier messages that were held and started no turn; they are admitted with it, oldest first.

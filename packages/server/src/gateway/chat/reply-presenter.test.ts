@@ -4,7 +4,7 @@ import type { SessionId } from '#core/base/ids'
 import type { Platform, Sent } from './platform.ts'
 import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
 
-/** A platform and a store that note what is asked of them, and answer when they are told to. */
+/** A platform and a store that record calls and answer when the test releases them. */
 function fixture(nonce: boolean) {
   const log: string[] = []
   const stored: (() => void)[] = []
@@ -41,7 +41,7 @@ function fixture(nonce: boolean) {
 const rest = () => new Promise((resolve) => setTimeout(resolve, 5))
 
 describe('ReplyPresenter', () => {
-  it('sends no message without a nonce before the id of the last one is durable, in any chat', async () => {
+  it('without nonces, sends no message in any chat before the id of the last one is durable', async () => {
     const { log, stored, show } = fixture(false)
     const results = [show('a'), show('b')]
     await rest()
@@ -53,7 +53,7 @@ describe('ReplyPresenter', () => {
     expect((await Promise.all(results)).map(({ kind }) => kind)).toEqual(['presented', 'presented'])
   })
 
-  it('lets chats go side by side where a nonce keeps messages from being there twice', async () => {
+  it('with nonces, which prevent duplicates, sends to several chats at once', async () => {
     const { log, stored, show } = fixture(true)
     const results = [show('a'), show('b')]
     await rest()
@@ -62,7 +62,7 @@ describe('ReplyPresenter', () => {
     await Promise.all(results)
   })
 
-  /** A reply that a process before us has shown three messages of. */
+  /** A reply of which an earlier process has sent three messages. */
   function shrinking(
     remove: Platform['remove'],
     ids: readonly string[] = ['1', '2', '3'],
@@ -97,7 +97,7 @@ describe('ReplyPresenter', () => {
     return { log, show: (text: string) => showing.show({ ...said, text }) }
   }
 
-  it('takes away what was shown beyond the whole reply, and all of it where there is none', async () => {
+  it('removes previews beyond the complete reply, and all of them if there is no reply', async () => {
     const { log, show } = shrinking(async ({ id }) => ({ kind: 'sent', id }))
     expect(await show('short')).toEqual({ kind: 'presented', receipt: '1' })
     expect(log).toEqual(['edit 1 short', 'remove 3', 'note 1,2', 'remove 2', 'note 1'])
@@ -106,7 +106,7 @@ describe('ReplyPresenter', () => {
     expect(nothing.log.filter((line) => line.startsWith('remove'))).toHaveLength(3)
   })
 
-  it('finds by its nonce what was sent and not noted, and takes it away with the rest', async () => {
+  it('finds a sent but unrecorded message by its nonce and removes it with the rest', async () => {
     const removed: Platform['remove'] = async ({ id }) => ({ kind: 'sent', id })
     const growing = shrinking(removed, ['1'], false)
     await growing.show('word '.repeat(30))
@@ -117,7 +117,7 @@ describe('ReplyPresenter', () => {
     expect(died.log).toEqual(['edit 1 short', ...found])
   })
 
-  it('makes say nothing what has to stay, and waits where the platform says so', async () => {
+  it('blanks a message that cannot be removed, and waits when the platform asks for it', async () => {
     const stays = shrinking(async () => ({ kind: 'failed', why: 'final', text: '' }))
     expect(await stays.show('short')).toEqual({ kind: 'presented', receipt: '1' })
     expect(stays.log).toContain('edit 3 …')
@@ -127,7 +127,7 @@ describe('ReplyPresenter', () => {
   })
 
   it.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY, 1e15])(
-    'asked to wait for %d ms waits neither no time nor for years',
+    'bounds a requested delay of %d ms from both sides',
     async (retryAfterMs) => {
       const failed = { kind: 'failed', why: 'rate', retryAfterMs, text: '' } as const
       const results = await shrinking(async () => failed).show('short')

@@ -17,7 +17,7 @@ export interface Said extends DraftKey {
 
 export type PresentResult =
   | { readonly kind: 'presented'; readonly receipt: string }
-  /** `why`: what the platform answered, for a final failure. */
+  /** `why`: the platform's answer, for a final failure. */
   | {
       readonly kind: 'failed'
       readonly retryAfterMs?: number
@@ -25,11 +25,11 @@ export type PresentResult =
       readonly why?: string
     }
 
-/** One reply in its chat: the platform's ids of its messages and how each of them reads. */
+/** One reply in its chat: the platform's ids of its messages and the current text of each. */
 interface Board {
   readonly ids: string[]
   readonly texts: string[]
-  /** A process that died before it knew the id may have sent one more message. */
+  /** A process that died before it recorded the id may have sent one more message. */
   hasUnknown: boolean
   isStored: boolean
   work: Promise<unknown>
@@ -41,7 +41,7 @@ const FINISHED_MAX = 1_000
 const BOARDS_MAX = 1_000
 /** Text of a surplus message while the reply is shorter than its preview. */
 const NOTHING = '…'
-/** In a draft: a message that is being sent. */
+/** Marks, in a draft, a message that is being sent. */
 const UNKNOWN = ''
 const WAITING_MAX = 100
 
@@ -72,7 +72,7 @@ export class ReplyPresenter {
     this.#clock = parts.clock
   }
 
-  /** One after another per reply, so that the complete reply comes after its previews. */
+  /** Runs one at a time per reply, so that the complete reply comes after its previews. */
   async show(said: Said): Promise<PresentResult> {
     if (!said.isFinal && this.#finished.has(said.key)) return { kind: 'failed' }
     const board = this.#boards.get(said.key) ?? newBoard()
@@ -84,7 +84,7 @@ export class ReplyPresenter {
     return result
   }
 
-  /** The turn has ended. Without a reply, its preview stays with this text. */
+  /** Call this when the turn has ended. Without a reply, its preview stays with this text. */
   async giveUp({ sessionId, key, ...said }: Omit<Said, 'isFinal'>): Promise<void> {
     const board = this.#boards.get(key)
     if (board === undefined) return
@@ -144,7 +144,7 @@ export class ReplyPresenter {
       board.texts[at] = piece
     }
     if (isFinal && board.hasUnknown) {
-      // Its nonce finds or creates it, and it is removed with the surplus.
+      // Sending again with the same nonce finds or creates it; it is then removed with the surplus.
       const at = board.ids.length
       const out = { address, text: NOTHING, nonce: `${key}-${at}` }
       const found = await this.#send(board, at, out, { sessionId, key })
@@ -157,7 +157,7 @@ export class ReplyPresenter {
     return { kind: 'presented', receipt: board.ids.at(-1) ?? '' }
   }
 
-  /** A message that cannot be removed shows no text. */
+  /** A message that cannot be removed is blanked instead. */
   async #removeLast(board: Board, address: string, key: DraftKey): Promise<Sent> {
     const id = board.ids.at(-1) ?? ''
     const removed = await this.#platform.remove({ address, id })

@@ -12,7 +12,7 @@ const INVISIBLE = /[\s\p{Cc}\p{Cf}\p{Mn}\u115f\u1160\u2800\u3164\uffa0]+/u
 const MARKS = /[`*_~|#>[\]]/g
 
 describe('splitText', () => {
-  it('leaves what fits alone', () => {
+  it('leaves a text that fits unchanged', () => {
     expect(splitText('one\n\ntwo', 100)).toEqual(['one\n\ntwo'])
   })
 
@@ -25,7 +25,7 @@ describe('splitText', () => {
     expect(splitText('aaaa bbb. cccc dddd eeee', 20)).toEqual(['aaaa bbb.', 'cccc dddd eeee'])
   })
 
-  it('closes a block of code that it cuts and opens it again', () => {
+  it('closes a code block at a cut and opens it again', () => {
     const code = Array.from({ length: 12 }, (_, at) => `line ${at}`).join('\n')
     const pieces = splitText(`Look:\n\`\`\`ts\n${code}\n\`\`\`\nDone.`, 60)
     expect(pieces.length).toBeGreaterThan(1)
@@ -45,12 +45,12 @@ describe('splitText', () => {
     expect(splitText(text, 24)).toEqual(pieces)
   })
 
-  it('opens no block of code for marks around a few words', () => {
+  it('opens no code block for backticks around a few words', () => {
     const pieces = splitText(`\`\`\`ls\`\`\` lists.\n${'word '.repeat(20)}`, 60)
     expect(pieces.slice(1).join('')).not.toContain('`')
   })
 
-  it('loses no word, keeps every piece within the length, and cuts through no character', () => {
+  it('loses no word, keeps every piece within the limit, and splits no character', () => {
     const text = fc.array(
       fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant('\n\n'), fc.constant('a. b')),
     )
@@ -68,7 +68,7 @@ describe('splitText', () => {
     )
   })
 
-  it('every piece reads by itself, and together they read like the whole', () => {
+  it('every piece renders on its own, and together they render like the whole', () => {
     const word = fc.constantFrom('stone', 'a', 'rivers', 'of', 'snake_case', 'überall', '🪨')
     const phrase = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => words.join(' '))
     const link = (text: string) => `[${text}](https://x.example/?a=1)`
@@ -114,13 +114,13 @@ describe('splitText', () => {
     for (const piece of pieces) expect(piece.replaceAll(character, '')).toBe('')
   })
 
-  it('says nothing where there is nothing to see', () => {
+  it('gives no piece for a text without visible characters', () => {
     for (const text of ['', ' \n\t', '\u200b\u200d', '\u2800\u3164', '\u0000']) {
       expect(splitText(text, 100)).toEqual([])
     }
   })
 
-  it('keeps every piece within the length whatever fences there are', () => {
+  it('keeps every piece within the limit, whatever the code fences', () => {
     const line = fc.constantFrom('```', '```ts', 'code', '', 'some words here', '    ```')
     fc.assert(
       fc.property(
@@ -135,7 +135,7 @@ describe('splitText', () => {
     )
   })
 
-  it('the pieces before the last stay as they are while the text grows', () => {
+  it('all pieces but the last stay unchanged while the text grows', () => {
     const text = Array.from(
       { length: 400 },
       (_, at) => `word${at}${at % 9 === 0 ? '\n' : ''}`,

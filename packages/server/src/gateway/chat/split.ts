@@ -4,9 +4,9 @@ import { type InlineMark, marksAround, readMarks } from './inline.ts'
 
 /**
  * A long answer as several messages. Each is cut where a reader would pause: between paragraphs,
- * else lines, else sentences, else words. A block of code that is cut, and every mark of a line that
- * is cut (bold, links, quotes and so on), is closed at the end of one message and opened again at
- * the beginning of the next.
+ * else lines, else sentences, else words. If a cut splits a code block or an inline mark (bold,
+ * links, quotes and so on), the mark is closed at the end of one message and opened again at the
+ * start of the next.
  */
 export function splitText(text: string, lengthMax: number): readonly string[] {
   const pieces: string[] = []
@@ -59,7 +59,7 @@ interface Wanted {
 
 const TRIES_MAX = 8
 
-/** Closes the marks that a cut would tear; if that is impossible, the cut stays as it was. */
+/** Closes the marks that a cut would split; if that is impossible, the cut stays as it was. */
 function cutMarks(lines: MarkedLines, { from, end: wanted, space, overheadMax }: Wanted): Cut {
   const { text } = lines
   let end = wanted
@@ -68,7 +68,7 @@ function cutMarks(lines: MarkedLines, { from, end: wanted, space, overheadMax }:
     const torn = marksAround(marks, end)
     const [outer] = torn
     const inner = torn.at(-1)
-    // The prefix of a line is not left alone.
+    // A line prefix must not be the only thing before the cut.
     if (end > start && end <= textFrom && start > from) {
       end = start
       continue
@@ -93,7 +93,7 @@ function cutMarks(lines: MarkedLines, { from, end: wanted, space, overheadMax }:
   return { end: wanted, next: wanted, closing: '', reopening: '' }
 }
 
-/** Marks from the inside out. A space of no width keeps `*` and `**` apart. */
+/** Marks from the inside out. A zero-width space keeps `*` and `**` apart. */
 function closingOf(torn: readonly InlineMark[], before: string): string {
   let closing = ''
   for (const { close } of torn.toReversed()) {
@@ -118,7 +118,7 @@ interface MarkedLine {
   readonly textFrom: number
 }
 
-/** The marks of each line, read once, when a cut is first looked for in it. */
+/** The marks of each line, parsed once, when a cut is first searched for in it. */
 class MarkedLines {
   readonly text: string
   #from = 0
@@ -158,7 +158,7 @@ const CLOSING = '\n```'
 /** Platforms refuse a message without visible characters. */
 const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Mn}\u115f\u1160\u2800\u3164\uffa0]/u
 const BREAKS = ['\n\n', '\n', '. ', ' '] as const
-/** A break earlier than this would leave a message nearly empty. */
+/** An earlier break would leave a message nearly empty. */
 const EARLIEST_SHARE = 0.4
 
 function findBreak(text: string, from: number, space: number): number {
@@ -171,10 +171,10 @@ function findBreak(text: string, from: number, space: number): number {
 }
 
 const CLUSTERS = new Intl.Segmenter('en', { granularity: 'grapheme' })
-/** More than any emoji of several people takes. */
+/** Longer than any emoji sequence. */
 const CLUSTER_MAX = 64
 
-/** The last border before `space` between two characters as people see them. */
+/** The last boundary between two visible characters (grapheme clusters) before `space`. */
 function wholeUpTo(text: string, space: number): number {
   let end = 0
   for (const { index } of CLUSTERS.segment(text.slice(0, space + CLUSTER_MAX))) {

@@ -6,12 +6,12 @@ import { SEND_MESSAGE } from '../../tools/send-message/signs.ts'
 
 type SessionReads = Pick<Reads, 'findRoute' | 'findSession' | 'readEntries'>
 
-/** Enough for any rule: what was done earlier is not between the last few messages. */
+/** Enough for any rule, which looks only at tool calls between the last few messages. */
 const ENTRIES_READ = 128
 
 /**
- * When a bot last called a tool in the sessions of one channel: ours, or another bot that
- * lives in the same store. Of bots that live elsewhere only their messages are known.
+ * When our bot, or another bot in the same store, last called a tool in the sessions of one
+ * channel. Of bots elsewhere, only their messages are known.
  */
 export async function findLastAct(
   store: SessionReads,
@@ -41,7 +41,7 @@ async function lastActAt(store: SessionReads, route: Route): Promise<number | nu
   return entries.findLast(({ kind, body }) => kind === 'assistant' && callsTool(body))?.at ?? null
 }
 
-/** A message sent by a tool is a word as well, and judged where it arrives. */
+/** A message sent by a tool counts as a message, and is judged in the channel where it arrives. */
 function callsTool(body: string | null): boolean {
   const value = body === null ? null : (JSON.parse(body) as JsonValue)
   const parts = isObject(value) ? value['parts'] : undefined

@@ -4,11 +4,11 @@ import { attachedPart } from '../chat/attached.ts'
 
 /**
  * Attachments of a message, fetched within limits and from Discord's own hosts only: an address in
- * a message must not make this process call another host. A note names a file that cannot be
- * fetched, so that the agent knows about it.
+ * a message must not make this process call another host. A file that cannot be fetched is replaced
+ * by a note to the agent.
  */
 export interface AttachmentTerms {
-  /** As in an address: name, and port where there is one. */
+  /** As in a URL: the name, and the port if there is one. */
   readonly hosts: readonly string[]
   readonly bytesMax: number
 }
@@ -41,7 +41,7 @@ function textPart(text: string): UserPart {
   return { type: 'text', text }
 }
 
-/** The bytes, or why not. */
+/** The bytes, or the reason why there are none. */
 async function fetchOne(
   { url, size }: APIAttachment,
   { hosts, bytesMax }: AttachmentTerms,

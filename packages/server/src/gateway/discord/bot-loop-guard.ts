@@ -3,16 +3,16 @@ import type { LoopRule } from '../../tools/send-message/loop.ts'
 import { isFromBot, means } from './incoming.ts'
 import { timeOf } from './resume-point.ts'
 
-/** Held messages are in memory; beyond this number they are admitted with the next message. */
+/** Held messages stay in memory; beyond this number they are admitted with the next message. */
 const HELD_MAX = 100
-/** Roughly, for text in any language; the rule's threshold needs no more. */
+/** A rough figure for text in any language; the rule's threshold needs no better one. */
 const CHARACTERS_PER_TOKEN = 4
 
 /** The short messages in a row between one other bot and us. */
 interface Row {
-  /** When the newest of them were said: as many as the rule allows. */
+  /** The times of the newest of them, as many as the rule allows. */
   readonly times: readonly number[]
-  /** Both bots were notified that further ones start no turn. */
+  /** Whether both bots were notified that further ones start no turn. */
   readonly isNotified: boolean
 }
 
@@ -23,16 +23,15 @@ export interface HeldMessage {
 }
 
 /**
- * Bots that only acknowledge each other, in one channel. Counted are the short messages in a row
- * between one other bot and us; a message with something to say, or a tool call of one of the two,
- * restarts the row of those two, and a person's message restarts all rows. Once a row is as long as the rule
- * allows, further short messages of that bot are held: they start no turn, and go in with the next
- * message that does. Both are notified once, our agent with the first of them, the other bot by a notice in the
- * channel, which counts for nothing and is held as well.
+ * Bots that only acknowledge each other, in one channel. It counts the short messages in a row
+ * between one other bot and us. A longer message or a tool call by one of the two resets the row of
+ * those two; a person's message resets all rows. Once a row is as long as the rule allows, further
+ * short messages of that bot are held: they start no turn, and go in with the next message that
+ * does. Both are notified once: our agent with the first held message, the other bot by a notice in
+ * the channel, which is not counted and is held as well.
  *
- * All of it follows from the channel's own order and from our transcripts, and from nothing else.
- * The same input gives the same verdicts, so a restart forgets nothing and nothing is
- * stored.
+ * All of it follows from the order of the channel and from our transcripts. The same input gives
+ * the same verdicts, so nothing is stored and a restart loses nothing.
  */
 export class BotLoopGuard {
   readonly #self: string
@@ -53,7 +52,7 @@ export class BotLoopGuard {
     this.#rule = parts.rule
   }
 
-  /** Only the listed bots are heard, and only messages addressed to us. */
+  /** Whether to handle a bot's message: it is from a listed bot and addressed to us. */
   hears(message: APIMessage): boolean {
     return this.#bots.includes(message.author.id) && means(message, this.#self)
   }
@@ -77,10 +76,10 @@ export class BotLoopGuard {
     else if (this.hears(message)) this.#lengthen(author.id, message)
   }
 
-  /** One of the two called a tool then: messages before it do not count. */
+  /** One of the two called a tool at this time; messages before it no longer count. */
   noteAct(bot: string, at: number): void {
     const { times } = this.#row(bot)
-    // In the same millisecond the order is not known; then it was no loop.
+    // Within one millisecond the order is unknown; assume that it was no loop.
     const later = times.filter((time) => time > at)
     if (later.length < times.length) this.#rows.set(bot, { times: later, isNotified: false })
   }
@@ -96,7 +95,7 @@ export class BotLoopGuard {
     return this.#held
   }
 
-  /** They are durable now. */
+  /** Call this when the held messages are durable. */
   release(): void {
     this.#held = []
   }
@@ -124,7 +123,7 @@ function isSubstantial(content: string, { tokensMin }: LoopRule): boolean {
   return content.length >= tokensMin * CHARACTERS_PER_TOKEN
 }
 
-/** Other versions recognise a notice by these words, so they do not change. */
+/** Other versions recognise a notice by this text, so it must not change. */
 const NOTICE = 'so further ones of that kind wake nobody here. One with something to say does.)'
 
 /** For the bot whose messages are held from now on. */
@@ -137,7 +136,7 @@ export function isNotice(content: string): boolean {
   return content.endsWith(NOTICE)
 }
 
-/** Follows the first held message, for our own agent. */
+/** The note to our own agent after the first held message. */
 export function heldNote({ messagesMax }: LoopRule): string {
   return (
     `[This was kept without waking you: the last ${messagesMax} messages between you two were all ` +

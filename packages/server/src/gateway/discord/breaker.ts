@@ -66,12 +66,12 @@ export class Breaker {
     }))
   }
 
-  /** The held messages are durable now. */
+  /** Call this when the held messages are durable. */
   release(): void {
     this.#guard.release()
   }
 
-  /** Only once: after a restart the channel shows that the notice was sent. */
+  /** Sent only once: after a restart the channel shows that the notice was sent. */
   async #notify({ id, author }: APIMessage): Promise<void> {
     const { self, rule, address, logger } = this.#terms
     const later = await this.#terms.readAfter(id)

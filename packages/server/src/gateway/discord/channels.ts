@@ -7,7 +7,7 @@ import { isLater } from './feed.ts'
 import type { ChannelInfo } from './incoming.ts'
 import { snowflakeAt } from './resume-point.ts'
 
-/** Channels, threads and direct conversations: their kind, and from which message on to read. */
+/** Channels, threads and direct messages: their kind, and the message from which to read. */
 export interface ChannelsTerms {
   readonly allow: AllowList
   /** The newest durable message of a channel. */
@@ -49,7 +49,7 @@ export class Channels {
     return where
   }
 
-  /** Channels in which an allowed person may have written meanwhile. */
+  /** Channels in which an allowed person may have written in the meantime. */
   async watched(): Promise<readonly string[]> {
     const { chats, users } = this.#terms.allow
     const addresses: string[] = []
@@ -70,7 +70,10 @@ export class Channels {
     return addresses
   }
 
-  /** Where to begin in channels without a mark: just before the newest mark of all. */
+  /**
+   * Where to begin in channels without a resume point: just before the newest resume point of all
+   * channels.
+   */
   floor(): Promise<string> {
     this.#floor ??= this.#findFloor()
     this.#floor.catch(() => {

@@ -4,7 +4,7 @@ import { Client, GatewayIntentBits, Options } from 'discord.js'
 
 const API_URL = 'https://discord.com/api'
 const REQUEST_MS_MAX = 15_000
-/** Shorter rate-limit delays are awaited here; longer ones are the caller's to plan. */
+/** Shorter rate-limit delays are waited out here; the caller handles longer ones. */
 const LIMIT_WAIT_MS_MAX = 5_000
 
 export function newDiscordClient({
@@ -30,7 +30,7 @@ export function newDiscordClient({
         Math.max(retryAfter, sublimitTimeout) > LIMIT_WAIT_MS_MAX,
     },
   })
-  // Replies may leave before the gateway is connected.
+  // Replies may be sent before the gateway is connected.
   client.rest.setToken(token)
   return client
 }
@@ -48,7 +48,7 @@ export function refusalText(code: number): string {
   return REFUSALS[code] ?? `Discord closed the connection for good (code ${code}).`
 }
 
-/** Discord does not know the token; nothing was connected. */
+/** Discord rejected the token; no connection was made. */
 export function isTokenInvalid(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'TokenInvalid'
 }

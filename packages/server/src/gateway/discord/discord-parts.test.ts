@@ -26,14 +26,14 @@ describe('readMessage', () => {
       answersAll,
     })
 
-  it('takes our name out and leaves the numbers of others beside their names', () => {
+  it('removes our own mention and keeps the ids of others beside their names', () => {
     const mentions = [{ id: '7', username: 'bob', global_name: null }]
     const { text, chat } = read({ content: '<@1> ask <@7> and <@!7>', mentions })
     expect(text).toBe('ask @bob (<@7>) and @bob (<@7>)')
     expect(chat.isAddressed).toBe(true)
   })
 
-  it('knows who is meant: by name or reply; everybody where all is wanted, but no bot', () => {
+  it('detects the addressee by mention or reply; takes all messages where configured, but not from bots', () => {
     const answered = { referenced_message: { author: { id: '1' }, content: 'x' } }
     const bot = { author: { ...author, bot: true } }
     expect(read({ content: 'hi' }).chat.isAddressed).toBe(false)
@@ -42,7 +42,7 @@ describe('readMessage', () => {
     expect(read({ content: 'hi', ...bot }, true).chat.isAddressed).toBe(false)
   })
 
-  it('reads what was forwarded, and cards where there are no other words', () => {
+  it('reads forwarded messages, and embeds if there is no other text', () => {
     const message = { content: 'the tide is in', embeds: [], attachments: [{ filename: 'a' }] }
     const forward = { message_snapshots: [{ message }], attachments: [] }
     expect(read(forward).text).toBe('(forwarded) the tide is in')
@@ -52,7 +52,7 @@ describe('readMessage', () => {
     expect(read({ content: 'look', embeds }).text).toBe('look')
   })
 
-  it('says what it cannot take, and when it was changed', () => {
+  it('reports unsupported parts and the time of the last edit', () => {
     expect(read({ flags: 1 << 13 }).unsupported).toContain('voice')
     expect(read({ sticker_items: [{}] }).unsupported).toContain('stickers')
     expect(read({ edited_timestamp: '1970-01-01T00:00:01Z' }).edit).toBe('1000')
@@ -61,7 +61,7 @@ describe('readMessage', () => {
 })
 
 describe('accountOf', () => {
-  it('reads the id of the bot from its token, and refuses another form', () => {
+  it("reads the bot's id from its token, and refuses a malformed token", () => {
     expect(accountOf(`${Buffer.from('123456').toString('base64')}.x.y`)).toBe('123456')
     for (const token of ['', 'abc', '7001:AAF-x']) {
       expect(() => accountOf(token)).toThrow(DiscordTokenError)
@@ -80,7 +80,7 @@ describe('findMark', () => {
     listMail: async ({ after = 0, limit }) => mail.slice(after, after + limit),
   })
 
-  it('is the newest message that the session got from this account', async () => {
+  it('is the newest message that the session received from this account', async () => {
     const mail = [
       ...(['9', '100', '99:edit:7', 'interaction-500'] as const).map((key) =>
         from('discord:1', key),
@@ -90,12 +90,12 @@ describe('findMark', () => {
     expect(await findMark(store(mail), route)).toBe('100')
   })
 
-  it('is not moved by a command: what was held back before it is still to be taken', async () => {
+  it('is not moved by a command, so messages held before it are still taken', async () => {
     const mail = [from('discord:1', '9'), from('discord:1', '12', 'control')]
     expect(await findMark(store(mail), route)).toBe('9')
   })
 
-  it('is the beginning of a session that has got nothing yet, and nothing without a session', async () => {
+  it('is the start of a session without messages, and absent without a session', async () => {
     const mark = (await findMark(store([]), route)) ?? ''
     expect(BigInt(mark)).toBe(BigInt(snowflakeAt(1_500_000_000_000 - 60_000)))
     const none = { ...store([]), findRoute: async () => undefined }
@@ -117,7 +117,7 @@ describe('BotLoopGuard', () => {
     return { id: snowflakeAt(now), author, content: `<@${to}> ${words}` } as unknown as APIMessage
   }
 
-  /** They thank each other in turns; what came of what they say to us. */
+  /** The bots thank each other in turn; returns the verdicts on their messages to us. */
   function thank(guard: BotLoopGuard, bot: string, times: number): readonly string[] {
     return Array.from({ length: times }, () => {
       const theirs = said(bot, SELF)
@@ -129,7 +129,7 @@ describe('BotLoopGuard', () => {
     })
   }
 
-  it('holds what a bot says once the two have said as much in a row as the rule allows', () => {
+  it("holds a bot's messages once the row of the two is as long as the rule allows", () => {
     const guard = open()
     expect(thank(guard, ONE, 5)).toEqual(['send', 'send', 'send', 'first-hold', 'hold'])
     expect(guard.held).toHaveLength(2)
@@ -137,7 +137,7 @@ describe('BotLoopGuard', () => {
     expect(guard.held).toEqual([])
   })
 
-  it('counts each other bot for itself', () => {
+  it('counts each bot separately', () => {
     const guard = open()
     thank(guard, ONE, messagesMax)
     expect(guard.judge(said(OTHER, SELF))).toBe('send')
@@ -159,12 +159,12 @@ describe('BotLoopGuard', () => {
     expect(guard.judge(said(ONE, SELF))).toBe(verdict)
   })
 
-  it('lets everything in with the next word when it has held too much', () => {
+  it('admits all held messages with the next one when there are too many', () => {
     const verdicts = thank(open(), ONE, 200)
     expect(verdicts.indexOf('send', messagesMax)).toBe(messagesMax / 2 + 100)
   })
 
-  it('begins a row anew behind a tool call of one of the two, and not before', () => {
+  it('restarts a row after a tool call by one of the two, and not before it', () => {
     const guard = open()
     const began = now
     thank(guard, ONE, messagesMax)
@@ -174,7 +174,7 @@ describe('BotLoopGuard', () => {
     expect(thank(guard, ONE, 4)).toEqual(['send', 'send', 'send', 'first-hold'])
   })
 
-  it('a notice wakes nobody, counts for nothing, and is not said twice to the same bot', () => {
+  it('a notice starts no turn, is not counted, and is not sent twice to the same bot', () => {
     const guard = open()
     const judged = (from: string, to: string) => {
       const message = said(from, to)
@@ -191,7 +191,7 @@ describe('BotLoopGuard', () => {
     expect(guard.judge(said(OTHER, SELF))).toBe('first-hold')
   })
 
-  it('knows when something was said by its id', () => {
+  it('reads the time of a message from its id', () => {
     expect(timeOf(snowflakeAt(now))).toBe(now)
   })
 
@@ -223,7 +223,7 @@ describe('SlashCommandHandler', () => {
     return { log, slash, closing, take }
   }
 
-  it('keeps an answer that comes late from everybody else, whether it was answered or not', async () => {
+  it('never shows a late private answer to the channel, whether the command was answered or not', async () => {
     const { log, slash, closing, take } = openHandler()
     await take(async () => {
       expect(await slash.answer('reply-of-a-session', 'words')).toBeNull()
@@ -236,7 +236,7 @@ describe('SlashCommandHandler', () => {
     expect(log).toEqual(['post interactions', 'patch webhooks all is well'])
   })
 
-  it('says that it did not work, and that there is no answer', async () => {
+  it('reports a failed command, and a command without an answer', async () => {
     const failing = openHandler()
     await failing.take(async () => {
       throw new Error('the store is away')

@@ -49,11 +49,11 @@ export interface DiscordTerms {
   readonly logger: Logger
   /** Five edits in five seconds are allowed per channel. */
   readonly editEveryMs: number
-  /** How long until something that failed is tried again, the first time. */
+  /** The delay before the first retry. */
   readonly retryMs?: number
-  /** When a bot of these last called a tool because of what was said there. */
+  /** When one of these bots last called a tool because of a message in this channel. */
   readonly findAct: (address: string, bots: readonly string[]) => Promise<number | null>
-  /** Null: no limit on short messages between bots, for tests of the loop. */
+  /** Null: no limit on short messages between bots, so that tests can show the loop. */
   readonly loopRule: LoopRule | null
 }
 
@@ -67,19 +67,23 @@ const RETRY_MS = 1_000
 const OUTAGE_RETRIES = 10
 const CONNECT_WAIT_MS_MAX = 60_000
 /**
- * After a refusal it retries this much less often: a bot that identifies too often loses its token.
+ * How much less often to retry after a refusal: Discord revokes the token of a bot that identifies
+ * too often.
  */
 const REFUSED_RETRIES = 600
 const UNREACHABLE = 'Discord cannot be reached; trying again.'
 
-/** Discord through discord.js: its connection and limits; order and completeness are the feeds'. */
+/**
+ * Discord through discord.js, which handles the connection and rate limits; feeds handle order and
+ * completeness.
+ */
 export class DiscordPlatform implements Platform {
   readonly name = 'discord'
   readonly account: string
   readonly capabilities: PlatformCapabilities
   readonly #terms: DiscordTerms
   readonly #client: Client
-  /** Of each channel, thread or direct conversation. */
+  /** One per channel, thread or direct message. */
   readonly #feeds = new Map<string, Feed>()
   readonly #channels: Channels
   /** Our nonces: a message under our name without one was sent by another process. */
@@ -87,7 +91,7 @@ export class DiscordPlatform implements Platform {
   readonly #commands: SlashCommandHandler
   readonly #closing = new AbortController()
   #handlers: PlatformHandlers | null = null
-  /** The code with which Discord ended the connection for good. */
+  /** The close code with which Discord ended the connection for good. */
   #refusal: number | null = null
   #connecting: Promise<void> = Promise.resolve()
 
@@ -141,7 +145,7 @@ export class DiscordPlatform implements Platform {
   async send(out: Outgoing): Promise<Sent> {
     const sent = await this.#send(out)
     if (sent.kind === 'sent' || sent.why !== 'outage') return sent
-    // Most often only the answer was lost; the nonce makes a second try safe.
+    // Usually only the response was lost; the nonce makes a second attempt safe.
     await pause(this.#terms.clock, SEND_AGAIN_MS, this.#closing.signal)
     const again = await this.#send(out)
     if (again.kind === 'sent' || again.why !== 'outage') return again
@@ -159,7 +163,7 @@ export class DiscordPlatform implements Platform {
       const body = { content, nonce, enforce_nonce: true, allowed_mentions: { parse: [] } }
       const path = Routes.channelMessages(out.address)
       const sent = (await this.#client.rest.post(path, { body })) as APIMessage
-      // Sent before under the same nonce, when the text was not complete.
+      // An earlier attempt with the same nonce sent an incomplete text.
       if (sent.content.trim() !== content.trim()) return await this.edit({ ...out, id: sent.id })
       return { kind: 'sent', id: sent.id }
     } catch (error) {
@@ -293,7 +297,7 @@ export class DiscordPlatform implements Platform {
     return feed
   }
 
-  /** A page behind a message, or the last one that ends with it; oldest first. */
+  /** The page after a message, or the page that ends with it; oldest first. */
   async #read(
     address: string,
     position: { readonly after: string } | { readonly upTo: string },
@@ -363,7 +367,7 @@ export class DiscordPlatform implements Platform {
   }
 }
 
-/** Discord takes 25 characters; the same reply has to get the same ones. */
+/** Discord accepts 25 characters; the same reply must always get the same nonce. */
 function nonceOf(nonce: string): string {
   if (nonce.length <= NONCE_LENGTH_MAX) return nonce
   return createHash('sha256').update(nonce).digest('base64url').slice(0, NONCE_LENGTH_MAX)

@@ -22,7 +22,7 @@ export function discordFailure(error: unknown): Extract<Sent, { kind: 'failed' }
   if (error instanceof DiscordAPIError) {
     const text = `Discord answered ${error.status} (code ${error.code})`
     if (error.code === UNKNOWN_MESSAGE) return { kind: 'failed', why: 'gone', text }
-    // A token may be replaced and a limit ends; all other refusals are final.
+    // A token can be replaced and a rate limit ends; all other refusals are final.
     const isPassing = error.status === UNAUTHORIZED || error.status === TOO_MANY
     return { kind: 'failed', why: isPassing ? 'outage' : 'final', text }
   }
@@ -30,7 +30,7 @@ export function discordFailure(error: unknown): Extract<Sent, { kind: 'failed' }
   return { kind: 'failed', why: 'outage', text }
 }
 
-/** The channel is gone or closed to us: there is nothing to read, now or later. */
+/** The channel is gone or closed to us, so there is nothing to read, now or later. */
 export function isShutOut(error: unknown): boolean {
   return error instanceof DiscordAPIError && (error.status === 403 || error.status === 404)
 }

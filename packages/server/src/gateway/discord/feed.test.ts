@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
 import { Feed, type FeedEvent, isLater } from './feed.ts'
 
-/** A channel whose history is there, and what was taken of it. */
+/** A channel with a history, and the messages taken from it. */
 function channel(count: number) {
   const messages = Array.from({ length: count }, (_, at) => message(at + 1))
   const taken: string[] = []
@@ -39,14 +39,14 @@ async function rest(): Promise<void> {
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => String(at + 1))
 
 describe('Feed', () => {
-  it('begins behind its mark: what was said before the first word comes first', async () => {
+  it('begins after its resume point, with messages older than the first live one', async () => {
     const { feed, taken } = channel(3)
     feed.push(event(3))
     await rest()
     expect(taken).toEqual(['1', '2', '3'])
   })
 
-  it('reads on over pages, and takes nothing twice', async () => {
+  it('reads across pages and takes no message twice', async () => {
     const { feed, taken } = channel(250)
     feed.catchUp()
     feed.push(event(250))
@@ -55,7 +55,7 @@ describe('Feed', () => {
     expect(taken).toEqual(numbers(250))
   })
 
-  it('tries again what could not be taken, in order', async () => {
+  it('retries messages that could not be taken, in order', async () => {
     const { feed, taken, fail } = channel(0)
     feed.push(event(1))
     await rest()
@@ -65,7 +65,7 @@ describe('Feed', () => {
     expect(taken).toEqual(['1', '2', '3'])
   })
 
-  it('finds in the history what was too much to keep', async () => {
+  it('reads messages beyond its buffer from the history', async () => {
     const { feed, taken, messages, fail } = channel(0)
     fail(1)
     for (let number = 1; number <= 700; number++) {
@@ -76,7 +76,7 @@ describe('Feed', () => {
     expect(taken).toEqual(numbers(700))
   })
 
-  it('takes what comes out of order, and a change as often as it is told', async () => {
+  it('takes messages that arrive out of order, and every edit', async () => {
     const { feed, taken } = channel(0)
     for (const number of [2, 1, 2]) feed.push(event(number))
     for (const _ of [1, 2]) feed.push(event(2, 'edit'))
@@ -87,7 +87,7 @@ describe('Feed', () => {
 
 describe('isLater', () => {
   it.each(Array.from({ length: 12 }, (_, ticks) => ticks))(
-    'takes what arrives %i ticks after the last one, while it comes to rest',
+    'takes a message that arrives %i ticks after the last one, while the feed becomes idle',
     async (ticks) => {
       const done = Promise.withResolvers<void>()
       const read = Promise.withResolvers<void>()
@@ -118,7 +118,7 @@ describe('isLater', () => {
     },
   )
 
-  it('reports that it waits, for longer each time, and that it goes on', async () => {
+  it('reports each retry delay, which grows, and its recovery', async () => {
     const [reports, waits]: [(string | null)[], number[]] = [[], []]
     let failures = 9
     const done = Promise.withResolvers<void>()

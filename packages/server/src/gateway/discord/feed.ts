@@ -6,7 +6,7 @@ import { errorKind } from '../chat/error-kind.ts'
  * The messages of one channel, in order and complete. Discord sends a message once and takes no
  * acknowledgment; it repeats missed messages only if the connection can be resumed. So the
  * channel's history serves as the durable queue: a feed that may have missed a message, or could
- * not store one in time, reads on from the last message that it took.
+ * not store one in time, continues reading after the last message that it took.
  *
  * A message is taken when `take` resolved; until then it is tried again. Messages that were already
  * taken are skipped; taking them again would be harmless.
@@ -15,10 +15,10 @@ export interface FeedTerms {
   readonly clock: Clock
   /** The message after which to begin; earlier ones were durable before this process started. */
   mark(): Promise<string>
-  /** At most 100 behind `after`, oldest first. */
+  /** At most 100 messages after `after`, oldest first. */
   read(after: string): Promise<readonly APIMessage[]>
   take(event: FeedEvent): Promise<void>
-  /** Null: it is over. */
+  /** Null: it has recovered. */
   report(problem: string | null): void
 }
 
@@ -57,13 +57,13 @@ export class Feed {
     this.#run()
   }
 
-  /** Something may have been missed. */
+  /** Call this when messages may have been missed. */
   catchUp(): void {
     this.#isBehind = true
     this.#run()
   }
 
-  /** Ends before the next message. */
+  /** Takes no further message. */
   async close(): Promise<void> {
     this.#ended.abort()
     await this.#running
@@ -90,7 +90,7 @@ export class Feed {
         if (waitMs > WAIT_MS) this.#terms.report(null)
         waitMs = WAIT_MS
       } catch (error) {
-        // Nothing is lost by waiting.
+        // Waiting loses nothing: the history keeps the messages.
         this.#terms.report(`${NOT_TAKEN} (${errorKind(error)})`)
         await pause(this.#terms.clock, waitMs, this.#ended.signal)
         waitMs = Math.min(WAIT_MS_MAX, waitMs * 2)

@@ -3,10 +3,10 @@ import type { Incoming } from '../chat/platform.ts'
 
 /** Reads Discord's messages: the addressee, the text, unsupported parts. Pure. */
 
-/** The place of a message, as routes and the allow-list need it. */
+/** Where a message was posted, as routes and the allow-list need it. */
 export interface ChannelInfo {
   readonly isPrivate: boolean
-  /** For a thread the channel around it. */
+  /** For a thread, its parent channel. */
   readonly chat: string
 }
 
@@ -26,7 +26,10 @@ export function isFromBot({ author, webhook_id }: APIMessage): boolean {
   return author.bot === true || webhook_id !== undefined
 }
 
-/** By name in the text, which notifies no person where bots write it, or by a reply. */
+/**
+ * Whether a message addresses us: by a mention in the text (which notifies nobody if a bot wrote
+ * it), or by a reply.
+ */
 export function means(message: APIMessage, self: string): boolean {
   return (
     mentionsOf(self).some((mention) => message.content.includes(mention)) ||
@@ -34,7 +37,7 @@ export function means(message: APIMessage, self: string): boolean {
   )
 }
 
-/** When it was changed last, as a number that rises; undefined: never. */
+/** The time of the last edit, as a number that rises; undefined: never edited. */
 export function editOf({ edited_timestamp }: APIMessage): string | undefined {
   const at = edited_timestamp === null ? Number.NaN : Date.parse(edited_timestamp)
   return Number.isNaN(at) ? undefined : String(at)
@@ -60,7 +63,7 @@ export function readDiscordMessage(
       id: where.chat,
       isAddressed: where.isPrivate || means(message, self) || (answersAll && !isBot),
     },
-    // A bot is answered by writing its mention, so the model has to know it.
+    // The model must write a bot's mention to answer it, so the text contains that mention.
     sender: { id: author.id, name: isBot ? `${name} (<@${author.id}>)` : name, isBot },
     text: spoken(message, self),
     ...(answered && { answers: answered.slice(0, ANSWERED_LENGTH_MAX) }),
@@ -72,7 +75,7 @@ function mentionsOf(id: string): readonly string[] {
   return [`<@${id}>`, `<@!${id}>`]
 }
 
-/** A forwarded message brings its own. */
+/** A forwarded message has its own attachments. */
 export function attachmentsOf(message: APIMessage): readonly APIAttachment[] {
   return [message, ...forwardedIn(message)].flatMap(({ attachments }) => attachments)
 }
@@ -81,14 +84,16 @@ function forwardedIn({ message_snapshots: snapshots = [] }: APIMessage) {
   return snapshots.map(({ message }) => message)
 }
 
-/** Other programs often put their whole message in a card; a card beside text repeats it. */
+/**
+ * Other programs often put their whole message in an embed; an embed beside text only repeats it.
+ */
 function wordsOf({ content, embeds }: Pick<APIMessage, 'content' | 'embeds'>): string {
   if (content !== '') return content
   const cards = embeds.map(({ title, description }) => [title, description])
   return cards.map((words) => words.filter(Boolean).join('\n')).join('\n')
 }
 
-/** Without our own name, and with the names of the others beside their numbers. */
+/** Removes our own mention and adds the names of others beside their ids. */
 function spoken(message: APIMessage, self: string): string {
   const { mentions } = message
   const forwarded = forwardedIn(message).map((each) => `(forwarded) ${wordsOf(each)}`)

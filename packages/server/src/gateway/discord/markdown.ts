@@ -1,9 +1,9 @@
 import { isFence } from '../chat/fence.ts'
 
 /**
- * Markdown as models write it, in the dialect that Discord shows. Nothing of it can break a message:
- * Discord refuses no markup, so only the length and an open block of code matter. Mentions are inert
- * by the way in which the message is sent.
+ * Markdown as models write it, in the dialect that Discord shows. No input can break a message:
+ * Discord refuses no markup, so only the length and an open code block matter. Messages are sent
+ * with mentions disabled.
  */
 export const LENGTH_MAX = 2_000
 /** The longest input, so that the markup added here fits. */
@@ -15,7 +15,7 @@ export function discordMarkdown(text: string): string {
   const dressed = closed(dress(text.split('\n')))
   const fits = dressed.length <= LENGTH_MAX ? dressed : closed(text.split('\n'))
   const rendered = fits.slice(0, LENGTH_MAX)
-  // A message of blanks alone is refused.
+  // Discord refuses a message of whitespace only.
   return rendered.trim() === '' ? '…' : rendered
 }
 
@@ -38,7 +38,7 @@ function dress(lines: readonly string[]): readonly string[] {
 function dressLine(line: string): string {
   const heading = /^#{4,6} (.*)$/.exec(line)?.[1]
   if (heading !== undefined) return `**${heading.replaceAll('**', '')}**`
-  // Shows an image only by its address anyway; the mark in front would be read as text.
+  // Discord shows an image only by its URL; the `!` in front would appear as text.
   return line.startsWith('![') ? line.slice(1) : line
 }
 

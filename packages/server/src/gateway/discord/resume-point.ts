@@ -4,8 +4,8 @@ import type { Route } from '#core/store/rows'
 import { isLater } from './feed.ts'
 
 /**
- * The newest message of a channel that is durable, found in what the session of its route has been
- * sent: every admitted message carries Discord's id as its key. Nothing is stored for this alone.
+ * The newest durable message of a channel, found in the mail of its session: every admitted message
+ * has Discord's id as its key. Nothing extra is stored for this.
  */
 export type MailReads = Pick<Reads, 'findRoute' | 'findSession' | 'listMail'>
 
@@ -13,7 +13,7 @@ const PAGE = 200
 const PAGES_MAX = 10
 const MESSAGE_KEY = /^\d{1,20}/
 const EPOCH_MS = 1_420_070_400_000
-/** Clocks differ; reading a message twice is harmless. */
+/** Clocks differ, so some messages are read twice, which is harmless. */
 const OVERLAP_MS = 60_000
 
 export async function findMark(store: MailReads, route: Route): Promise<string | null> {
@@ -25,7 +25,7 @@ export async function findMark(store: MailReads, route: Route): Promise<string |
     const after = Math.max(0, end - PAGE)
     const query = { sessionId, after: after as MailNumber, limit: end - after }
     const ids = (await store.listMail(query))
-      // A command takes nothing in of what was said before it.
+      // A command does not admit the messages before it.
       .filter(({ source, lane }) => source === route.channel && lane !== 'control')
       .flatMap(({ key }) => MESSAGE_KEY.exec(key ?? '') ?? [])
     const newest = ids.reduce<string | null>(
@@ -35,16 +35,16 @@ export async function findMark(store: MailReads, route: Route): Promise<string |
     if (newest !== null) return newest
     end = after
   }
-  // A session that has just started, or whose mail was erased.
+  // The session has just started, or its mail was erased.
   return snowflakeAt(session.createdAt - OVERLAP_MS)
 }
 
-/** The first id of a moment: Discord's ids begin with the time. */
+/** The lowest id of a moment: Discord's ids begin with the time. */
 export function snowflakeAt(atMs: number): string {
   return String(BigInt(Math.max(0, atMs - EPOCH_MS)) << 22n)
 }
 
-/** When something was said, by its id. */
+/** The time of a message, from its id. */
 export function timeOf(id: string): number {
   return Number(BigInt(id) >> 22n) + EPOCH_MS
 }

@@ -27,7 +27,7 @@ const WAIT = 5
 const ONLY_FOR_WHO_ASKED = 64
 const FAILED = 'That did not work just now; please try again.'
 const SILENT = 'There is no answer to that here.'
-/** Without an answer for this long, as for people who may not talk, `SILENT` is sent. */
+/** `SILENT` is sent if there is no answer for this long, for example to people who may not talk. */
 const SILENCE_MS = 15_000
 const KEY = /interaction-\d{1,20}$/
 
@@ -48,7 +48,7 @@ export class SlashCommandHandler {
     const first = this.#parts.rest.post(Routes.interactionCallback(id, token), {
       ...{ body, auth: false },
     })
-    // Another process with this token was faster, or the person has left: no answer is needed.
+    // Another process with this token answered first, or the person has left: no answer is needed.
     if (!(await first.then(isDone, isFailed))) return
     const key = `interaction-${id}`
     this.#asked.set(key, token)
@@ -61,7 +61,7 @@ export class SlashCommandHandler {
   }
 
   /**
-   * Answers the command that this nonce belongs to. Null: it belongs to none. `late`: the command
+   * Answers the command with this nonce. Null: no command has this nonce. `late`: the command
    * already has an answer, and a private answer must not go to the whole channel.
    */
   async answer(nonce: string, content: string): Promise<string | 'late' | null> {

@@ -1,7 +1,7 @@
 import type { APIChatInputApplicationCommandInteraction, APIInteraction } from 'discord.js'
 import { SLASH_COMMANDS, type SlashName } from '../chat/commands.ts'
 
-/** The commands of every chat in the form that Discord offers to people who type a slash. */
+/** The chat commands as Discord slash commands. */
 
 const TEXT = 3
 const OPTIONS: { readonly [name in SlashName]?: readonly Option[] } = {
@@ -34,7 +34,7 @@ export function isCommand(
   return interaction.type === 2 && interaction.data.type === 1
 }
 
-/** As if it had been typed. */
+/** The command as if it had been typed. */
 export function typedForm({ data }: APIChatInputApplicationCommandInteraction): string {
   const values = (data.options ?? []).flatMap((option) =>
     option.type === TEXT ? [option.value.trim()] : [],

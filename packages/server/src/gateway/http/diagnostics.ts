@@ -6,33 +6,33 @@ import { isId, sessionId } from '#core/base/ids'
 import type { Runtime } from '../../runtime/runtime.ts'
 
 /**
- * Facts on the disk beside the runtime: how large the store is, what the
- * audit logs prove, how a rehearsal goes. Each is read on request.
+ * Facts read from disk on request: the size of the store, what the audit logs prove, the state of a
+ * rehearsal.
  */
 export interface DiagnosticsSources {
-  /** How large the store is; null: it is kept in memory. */
+  /** The size of the store; null: it is in memory. */
   readonly storeBytes?: () => Promise<number | null>
   readonly auditFolder?: string
-  /** Where `throughline rehearse` leaves its picture. */
+  /** The file to which `throughline rehearse` writes its state. */
   readonly rehearsalFile?: string
 }
 
 export interface Diagnostics {
-  /** Null: it is kept in memory. */
+  /** Null: the store is in memory. */
   storeBytes(): Promise<number | null>
   /** Null: no audit logs are kept. */
   audit(): Promise<LiveReport | null>
-  /** Null: there was none lately. */
+  /** Null: there was no recent rehearsal. */
   rehearsal(): Promise<Rehearsal | null>
 }
 
 const REHEARSAL_BYTES_MAX = 256 * 1024
 const REHEARSAL_AGE_MS_MAX = 3_600_000
-/** It is drawn twice a second; after this long without a change the rehearsal is over. */
+/** The file changes twice a second; after this long without a change the rehearsal has ended. */
 const REHEARSAL_SILENT_MS = 10_000
 
 const count = z.number().int().min(0)
-/** The file as `throughline rehearse` writes it: whole, by renaming, at most twice a second. */
+/** The file as `throughline rehearse` writes it: replaced by rename, at most twice a second. */
 const rehearsalFile = z.object({
   writtenAt: z.number(),
   phase: z.string().max(64),
@@ -86,7 +86,7 @@ async function readRehearsal(path: string, now: number): Promise<Rehearsal | nul
     const isRunning = verdict === null && now - writtenAt < REHEARSAL_SILENT_MS
     return { ...read.data, isRunning }
   } catch {
-    // There was no rehearsal here, or the file is not one.
+    // There was no rehearsal, or the file is malformed.
     return null
   }
 }

@@ -7,9 +7,8 @@ import type { ProblemCode } from './problems.ts'
 import type { Hook, Signed } from './webhook.ts'
 
 /**
- * A route as a value: its input, its answers, its scope, and its code. The server,
- * the OpenAPI document and the fuzzing of every route are made from the same values, so none of
- * them can know a route that the others do not.
+ * A route as a value: its input, responses, scope and handler. The server, the OpenAPI document and
+ * the fuzz tests are built from the same values, so none of them can miss a route.
  */
 export interface Endpoint {
   readonly method: 'get' | 'post' | 'put' | 'delete'
@@ -20,12 +19,12 @@ export interface Endpoint {
   readonly scope: Scope | null
   /** Not rate-limited. */
   readonly isUnlimited?: true
-  /** Tokens that are limited to some sessions are refused. */
+  /** Refuses tokens that are limited to some sessions. */
   readonly isWhole?: true
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
-  /** The body may be left out; it is then `{}`. */
+  /** The body is optional and defaults to `{}`. */
   readonly isBodyOptional?: true
   readonly isIdempotent?: true
   readonly isStream?: true
@@ -38,9 +37,9 @@ export interface Endpoint {
 
 export interface AnswerForm {
   readonly description: string
-  /** Absent: no body, or text. */
+  /** Absent: no body, or a text body. */
   readonly schema?: z.ZodType
-  /** The media types that a text may have. */
+  /** The media types of a text body. */
   readonly types?: readonly string[]
 }
 
@@ -53,7 +52,7 @@ export interface EndpointRequest<Params = unknown, Query = unknown, Body = unkno
   /** From the Idempotency-Key, or drawn at random. */
   readonly once: { readonly source: string; readonly key: string }
   readonly lastEventId: string | undefined
-  /** For signed routes alone. */
+  /** For signed routes only. */
   readonly signed: Signed | undefined
   /** Aborts when the client goes away or the server closes. */
   readonly signal: AbortSignal
@@ -65,10 +64,10 @@ export interface EndpointContext {
   readonly hooks: readonly Hook[]
   readonly now: () => number
   readonly diagnostics: Diagnostics
-  /** Event streams that are open. */
+  /** Open event streams. */
   readonly streams: () => number
   readonly readMetrics: () => Promise<{ readonly text: string; readonly type: string }>
-  /** As JSON. */
+  /** Sent as JSON. */
   readonly openApi: () => string
 }
 
@@ -104,7 +103,7 @@ export function endpoint<
   return form as unknown as Endpoint
 }
 
-/** The session of a path, for routes that have one. */
+/** The session id in the path, for routes that have one. */
 export function sessionAt(edge: EndpointContext, params: { readonly id: Session['id'] }): Session {
   return edge.runtime.session(params.id)
 }

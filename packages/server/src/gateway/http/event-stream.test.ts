@@ -26,8 +26,8 @@ async function read(bytes: Uint8Array, cuts: readonly number[]) {
 }
 
 describe('readEvents', () => {
-  it('reads what frameEvent wrote, however it is cut and whatever was said', async () => {
-    // What could be taken for a part of the form around it.
+  it('reads the output of frameEvent for any text, cut anywhere', async () => {
+    // Text that could be mistaken for event-stream syntax.
     const odd = fc.constantFrom('a', '\n', '\n\n', '\r', 'data: ', 'id: 1\n', '\u2028', '\0', '🧵')
     const texts = fc.array(fc.array(odd).map((parts) => parts.join('')))
     await fc.assert(
@@ -41,7 +41,7 @@ describe('readEvents', () => {
     )
   })
 
-  it('has the cursor of a stored event as its id', async () => {
+  it('uses the cursor of a stored event as its id', async () => {
     const stored: RuntimeEvent = {
       ...{ type: 'stored', cursor: 7, at: 1, sessionId, kind: 'turn ended' },
       ...{ operationId: null, facts: {} },
@@ -52,7 +52,7 @@ describe('readEvents', () => {
 })
 
 describe('EventStreams', () => {
-  it('ends the stream of somebody who may not listen any more, also if nothing happens', async () => {
+  it('ends the stream of a caller who has lost access, even if no event occurs', async () => {
     const streams = new EventStreams({ heartbeatMs: 5, stallMs: 10_000 })
     let isAllowed = true
     async function* silence(outgoing: ServerResponse) {
@@ -78,7 +78,7 @@ describe('EventStreams', () => {
     server.close()
   })
 
-  it('ends the stream of a client that takes nothing, and stops making events for it', async () => {
+  it('ends the stream of a client that reads nothing, and stops producing events for it', async () => {
     const streams = new EventStreams({ heartbeatMs: 10_000, stallMs: 100 })
     let isOver = false
     async function* endless() {

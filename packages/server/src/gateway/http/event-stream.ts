@@ -6,16 +6,17 @@ import {
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 
 /**
- * Server-sent events. One timer keeps all streams alive: an idle one costs its socket and little
- * more. The stream waits for a slow client; meanwhile the runtime drops live events for it and
- * reads the stored ones again. A stream ends if its client reads nothing for too long, or if its
- * token was removed or has expired, which is checked before each delivery and at each heartbeat.
+ * Server-sent events. One timer keeps all streams alive, so an idle stream costs little more than
+ * its socket. The stream waits for a slow client; meanwhile the runtime drops live events for it
+ * and later reads the stored ones. A stream ends if its client reads nothing for too long, or if
+ * its token was removed or has expired, which is checked before each delivery and at each
+ * heartbeat.
  */
 const RETRY = 'retry: 2000\n\n'
 const HEARTBEAT = ': \n\n'
 /** Events delivered per check of the token. */
 const BATCH_MAX = 64
-/** How often a store that cannot check a token is asked again; events wait meanwhile. */
+/** How often the token check is retried while the store is unavailable; events wait meanwhile. */
 const ASK_AGAIN_MS = 250
 
 /** JSON text has no line breaks, so an event is always one line of data. */
@@ -40,7 +41,7 @@ export class EventStreams {
     return this.#open.size
   }
 
-  /** Until the events end; the signal of the request ends them. */
+  /** Runs until the events end; the request's signal ends them. */
   async send(
     outgoing: ServerResponse,
     events: AsyncIterable<RuntimeEvent>,
@@ -70,7 +71,7 @@ export class EventStreams {
     for (const outgoing of this.#open.keys()) {
       if (outgoing.writableLength === 0) outgoing.write(HEARTBEAT)
     }
-    // One after another: a token is looked up once for all of its streams.
+    // One after another, so that one lookup of a token serves all of its streams.
     for (const [outgoing, isStillAllowed] of this.#open) {
       // A heartbeat carries no data, so a busy store does not end the stream.
       if (!(await isStillAllowed().catch(() => true))) outgoing.destroy()
@@ -104,7 +105,7 @@ async function mayDeliver(
   return false
 }
 
-/** Events that are there at once come together: the token is looked up after the last of them. */
+/** Groups events that are available at once; the token is looked up after the last of them. */
 async function* batches(
   events: AsyncIterable<RuntimeEvent>,
 ): AsyncGenerator<readonly RuntimeEvent[]> {
@@ -130,7 +131,7 @@ async function* batches(
       yield batch
     }
   } finally {
-    // It may be waiting for an event: the signal of the request ends it.
+    // It may be waiting for an event; the request's signal ends it.
     iterator.return?.().catch(() => {})
   }
 }

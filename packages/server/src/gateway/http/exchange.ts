@@ -32,13 +32,13 @@ export function openStream(outgoing: ServerResponse, headers: Readonly<Record<st
     ...HEADERS,
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
-    // Proxies that gather answers would hold events back.
+    // Proxies that buffer responses would delay events.
     'x-accel-buffering': 'no',
   })
   outgoing.flushHeaders()
 }
 
-/** The bytes of a signed request, and what it says about them. */
+/** The raw bytes of a signed request, and its signature headers. */
 export async function readSigned(incoming: IncomingMessage, limits: HttpLimits): Promise<Signed> {
   const header = (name: string) => incoming.headers[name]?.toString() ?? ''
   const bytes = await readBytes(incoming, limits.bodyBytesMax)
@@ -74,7 +74,7 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** A longer body is refused by what it announces, or at the first byte beyond. */
+/** A longer body is refused by its Content-Length, or at the first byte beyond the limit. */
 function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const tooLarge = () => new HttpProblem('too-large', { facts: { limit: bytesMax } })
   if (Number(incoming.headers['content-length']) > bytesMax) return Promise.reject(tooLarge())
@@ -87,7 +87,8 @@ function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>
       else reject(tooLarge())
     })
     incoming.on('end', () => resolve(Buffer.concat(chunks)))
-    // Every request closes, which matters only before its end. A Problem costs a stack trace.
+    // Every request emits `close`, which matters only before its end. Creating a Problem costs a
+    // stack trace.
     const cut = () => {
       if (!incoming.readableEnded) reject(new HttpProblem('bad-request'))
     }

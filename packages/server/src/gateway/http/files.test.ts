@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readPages } from './files.ts'
 
-it('a page has the files of its folder, and no links, hidden or foreign ones', () => {
+it('a page consists of the files in its folder, without links, hidden files or unknown types', () => {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-page-'))
   mkdirSync(join(folder, 'assets'))
   mkdirSync(join(folder, '.git'))
@@ -19,7 +19,7 @@ it('a page has the files of its folder, and no links, hidden or foreign ones', (
   rmSync(folder, { recursive: true })
 })
 
-it('a folder that is not there has no page', () => {
+it('a missing folder has no page', () => {
   expect(readPages(join(tmpdir(), 'throughline-no-such-folder')).size).toBe(0)
 })
 
@@ -32,7 +32,7 @@ it.each([
   ['a.ico', 'image/x-icon'],
   ['a.json', 'application/json'],
   ['a.woff2', 'font/woff2'],
-])('%s is %s, and never served from a cache unasked', (name, type) => {
+])('%s is %s, and is revalidated before each use', (name, type) => {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-page-'))
   writeFileSync(join(folder, name), name)
   const { headers } = readPages(folder).get(`/${name}`) ?? {}

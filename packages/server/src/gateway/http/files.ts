@@ -3,9 +3,9 @@ import { extname, join, relative, sep } from 'node:path'
 import { KnownError } from '#core/base/errors'
 
 /**
- * The web page, if there is one. Its files are read once, when the server starts: a request names
- * one of them or nothing, so no path from outside ever reaches the disk. Links and hidden files are
- * left out. The page may load from this server only, and speak to it only.
+ * The web page, if there is one. Its files are read once, when the server starts, so no path from a
+ * request ever reaches the disk. Links and hidden files are left out. The page may load from, and
+ * connect to, this server only.
  */
 export interface Page {
   readonly bytes: Buffer
@@ -41,7 +41,7 @@ export class PageTooLargeError extends KnownError {
   readonly retryable = false
 }
 
-/** By address; empty where the folder does not exist. */
+/** By URL path; empty if the folder does not exist. */
 export function readPages(folder: string): ReadonlyMap<string, Page> {
   const pages = new Map<string, Page>()
   let bytesTotal = 0

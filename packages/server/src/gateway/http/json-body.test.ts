@@ -15,7 +15,7 @@ const faultOf = (text: string) => {
 }
 
 describe('parseJson', () => {
-  it('reads what JSON.parse reads, names and strings with every escape included', () => {
+  it('reads what JSON.parse reads, including every escape in names and strings', () => {
     const wide = { depthMax: 1_000, keysMax: 1_000_000 }
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary', maxDepth: 3 }), (value) => {
@@ -26,7 +26,7 @@ describe('parseJson', () => {
     )
   })
 
-  it('answers any text with a value or a problem', () => {
+  it('returns a value or a problem for any text', () => {
     const piece = fc.constantFrom(
       ...['{', '}', '[', ']', '"', '\\', ':', ',', '1e9', '-', ' ', 'a'],
     )
@@ -58,11 +58,11 @@ describe('parseJson', () => {
     expect(faultOf(text)).toContain(word)
   })
 
-  it('takes the same name in two objects, and braces inside strings', () => {
+  it('accepts the same name in two objects, and braces inside strings', () => {
     expect(faultOf('[{"a":1},{"a":2},"{{{[[[[[[","\\"",{"b":"__proto__"}]')).toBeNull()
   })
 
-  it('takes linear time, whatever is sent [checklist 19]', () => {
+  it('takes linear time for any input [checklist 19]', () => {
     const wide = { depthMax: 64, keysMax: 1_000_000 }
     const shapes = [
       (size: number) => `"${'\\\\'.repeat(size / 2)}"`,
@@ -87,6 +87,6 @@ function faultWith(text: string, wide: typeof limits): void {
   try {
     parseJson(text, wide)
   } catch {
-    // Only the time counts here.
+    // Only the time matters here.
   }
 }

@@ -2,17 +2,17 @@ import type { JsonValue } from '#core/base/json'
 import { HttpProblem } from './problems.ts'
 
 /**
- * Untrusted JSON. One pass over the text finds what `JSON.parse` would accept or notice too late:
- * nesting that overflows the stack of later code, too many keys, a name twice in one object (two
- * readers would see two requests), the name that reaches a prototype, numbers that are none. Right
- * only for correct JSON, which the parser settles afterwards.
+ * Untrusted JSON. One pass over the text finds what `JSON.parse` accepts or notices too late:
+ * nesting that overflows the stack of later code, too many keys, a duplicate name in one object
+ * (two parsers would read two different requests), `__proto__`, and numbers that are too long or
+ * too large. The result is reliable only for valid JSON, which the parser checks afterwards.
  */
 export interface JsonLimits {
   readonly depthMax: number
   readonly keysMax: number
 }
 
-/** No number that means something is longer; turning digits into one is slow. */
+/** No useful number is longer, and converting many digits is slow. */
 const NUMBER_LENGTH_MAX = 400
 
 export function parseJson(text: string, limits: JsonLimits): JsonValue {

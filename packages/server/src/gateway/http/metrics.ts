@@ -5,8 +5,8 @@ import { dayStart } from '../../runtime/usage.ts'
 
 /**
  * Metrics for Prometheus. Session figures are counted from the stored events, so they cover the
- * whole store since this process started: with several processes on one store take the largest, not
- * the sum. Labels are fixed words, never a session's id.
+ * whole store since this process started: with several processes on one store, take the maximum,
+ * not the sum. Labels are fixed words, never a session's id.
  */
 const TRIGGERS_MAX = 10_000
 const AGENTS_MAX = 200
@@ -45,7 +45,7 @@ export class Metrics {
   })
   readonly #compactedTokens = this.#counter('compacted_tokens', 'Tokens of contexts', ['when'])
   readonly #replies = this.#counter('replies', 'Replies settled in the outbox', ['state'])
-  /** Compactions under way: the end of one does not say what began it. */
+  /** Running compactions; the end event does not say what triggered them. */
   readonly #started = new Map<string, { trigger: string; at: number }>()
 
   constructor(runtime: Runtime, streams: () => number) {
@@ -78,7 +78,7 @@ export class Metrics {
     this.#addUsage(runtime)
   }
 
-  /** Read from the store: of all its processes, and reset with each day. */
+  /** Read from the store: covers all its processes and resets every day. */
   #addUsage(runtime: Runtime): void {
     const today = () =>
       runtime.usage({ by: 'agent', since: dayStart(Date.now()), limit: AGENTS_MAX }).catch(() => [])
@@ -116,7 +116,7 @@ export class Metrics {
     if (!request.isStream) this.#durations.observe({ route }, request.durationMs / 1_000)
   }
 
-  /** Counts until the signal; a store that cannot be read is asked again by the runtime. */
+  /** Counts until the signal aborts; the runtime retries while the store cannot be read. */
   async follow(runtime: Runtime, signal: AbortSignal): Promise<void> {
     for await (const event of runtime.events({}, signal)) {
       if (event.type === 'stored') this.#count(event)
@@ -172,7 +172,7 @@ export class Metrics {
     this.#compactedTokens.inc({ when: 'after' }, amount(event.facts['tokensAfter']))
   }
 
-  /** One look at the runtime for all gauges that are read together. */
+  /** One reading of the runtime for all gauges of a scrape. */
   #health: Promise<Awaited<ReturnType<Runtime['health']>>> | null = null
 
   async #readHealth(

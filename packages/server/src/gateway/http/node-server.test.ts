@@ -5,7 +5,7 @@ import { HTTP_LIMITS } from './access/limits.ts'
 import { NodeServer } from './node-server.ts'
 
 describe('a server', () => {
-  it('begins a few requests per turn of the event loop, however many arrive at once', async () => {
+  it('starts a few requests per tick of the event loop, however many arrive at once', async () => {
     const REQUESTS = 100
     const begun: number[] = []
     let turn = 0
@@ -42,7 +42,7 @@ describe('a server', () => {
     expect(order).toEqual(Array.from({ length: REQUESTS }, (_, n) => n))
   })
 
-  it('begins the next request of a connection when the answer before was taken', async () => {
+  it('starts the next request of a connection once the client has read the previous response', async () => {
     const answer = Buffer.alloc(4 * 1024 * 1024)
     let begun = 0
     const server = new NodeServer((incoming, outgoing) => {
@@ -56,7 +56,7 @@ describe('a server', () => {
     greedy.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(90))
     while (begun === 0) await fetch(`http://127.0.0.1:${port}/`)
     for (let round = 0; round < 20; round++) await fetch(`http://127.0.0.1:${port}/`)
-    // The system takes a few on its way.
+    // The operating system buffers a few.
     expect(begun).toBeLessThan(20)
     greedy.destroy()
 
@@ -68,7 +68,7 @@ describe('a server', () => {
     await server.close()
   })
 
-  it('keeps nobody out for connections that wait for their client', async () => {
+  it('refuses no client because of connections that wait for theirs', async () => {
     let begun = 0
     const server = new NodeServer(
       (incoming, outgoing) => {

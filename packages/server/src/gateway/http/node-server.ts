@@ -28,11 +28,13 @@ const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
 }
 
 const KEEP_ALIVE_MS = 30_000
-/** A request costs a few tenths of a millisecond: this many are far below what a person notices. */
+/**
+ * A request costs a few tenths of a millisecond, so this many take less time than a person notices.
+ */
 const BEGUN_PER_TURN = 32
 const CHECK_MS = 1_000
 
-/** Connections beyond the limits that are still answered on the health checks. */
+/** Connections beyond the limits that still get answers to health checks. */
 const RESERVE = 16
 const SIGNS_OF_LIFE = /^\/(?:healthz|readyz)(?:\?|$)/
 
@@ -48,9 +50,9 @@ interface Exchange {
 }
 
 interface Connection {
-  /** Null: a trusted proxy, which speaks for many addresses. */
+  /** Null: a trusted proxy, which forwards for many addresses. */
   readonly address: string | null
-  /** Beyond the limits. */
+  /** Accepted beyond the limits. */
   readonly isReserve: boolean
   /** Releases its slot, once. */
   readonly leave: () => void
@@ -71,7 +73,7 @@ export class NodeServer {
   readonly #reserve = new SlotPool({ total: RESERVE, perName: RESERVE })
   /** The one that has been idle longest comes first. */
   readonly #sockets = new Map<Socket, Connection>()
-  /** Their requests in order; the first is being answered. */
+  /** The requests of each connection, in order; the first is being answered. */
   readonly #busy = new Map<Socket, Exchange[]>()
   readonly #door = new Door()
   #isClosing = false
@@ -181,7 +183,7 @@ export class NodeServer {
     return slots.enter(address)
   }
 
-  /** From now on it is the one that was used last. */
+  /** Moves the connection to the end of the idle order. */
   #idle(socket: Socket): void {
     const connection = this.#sockets.get(socket)
     if (connection === undefined) return
@@ -189,7 +191,10 @@ export class NodeServer {
     this.#sockets.set(socket, connection)
   }
 
-  /** One after another on each connection: the next one begins when the answer before was taken. */
+  /**
+   * Handles the requests of a connection one at a time: the next one starts when the previous
+   * response was read.
+   */
   #enter(exchange: Exchange, handler: Handler): void {
     const { socket } = exchange.incoming
     if (socket.destroyed) return
@@ -230,8 +235,8 @@ function refuseConnection(outgoing: ServerResponse): void {
 }
 
 /**
- * Hundreds of requests can arrive at one moment, and Node would begin them all in one turn of its
- * event loop, while streams, timers and leases wait. Only a few start per turn, in order.
+ * Hundreds of requests can arrive at once, and Node would start them all in one tick of the event
+ * loop while streams, timers and leases wait. Only a few start per tick, in order.
  */
 class Door {
   #waiting: (() => void)[] = []

@@ -26,7 +26,7 @@ const KEY_PARAMETER = {
   description: 'The same key is the same request, however often it comes',
 }
 
-/** The document at /openapi.json, from the same values that the server runs. */
+/** The document at /openapi.json, built from the same values that the server runs. */
 export function describeApi(endpoints: readonly Endpoint[]): object {
   const schemas: Record<string, unknown> = {}
   const paths: Record<string, Record<string, object>> = {}
@@ -44,7 +44,7 @@ export function describeApi(endpoints: readonly Endpoint[]): object {
   }
 }
 
-/** JSON Schema, with schemas that have an id collected in `named`. Within a list each is a reference. */
+/** JSON Schema. Schemas that have an id are collected in `named` and referenced from lists. */
 function schemaOf(schema: z.ZodType, named: Record<string, unknown>): unknown {
   const converted = z.toJSONSchema(z.array(schema), {
     ...{ io: 'input', unrepresentable: 'any' },
@@ -104,7 +104,7 @@ function answersOf({ answers }: Endpoint, convert: Convert): object {
   )
 }
 
-/** One answer per status, which names the codes that it may have. */
+/** One response per status, listing its possible codes. */
 function problemsOf(endpoint: Endpoint, convert: Convert): object {
   const codes = new Set([
     ...ALWAYS,

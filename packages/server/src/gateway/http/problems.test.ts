@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { HttpProblem, PROBLEMS, type ProblemCode } from './problems.ts'
 
 describe('Problem', () => {
-  it('of too much says when to come back, whatever it is', () => {
+  it('that reports a limit always says when to retry', () => {
     const codes = Object.keys(PROBLEMS) as ProblemCode[]
     const tooMuch = codes
       .map((code) => new HttpProblem(code))

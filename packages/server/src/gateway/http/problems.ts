@@ -2,9 +2,9 @@ import { KnownError } from '#core/base/errors'
 import type { JsonObject } from '#core/base/json'
 
 /**
- * The one table of statuses. Every error leaves as problem details (RFC 9457) with a code of
- * this table; a code never changes its status. Answers never repeat values of the request,
- * and our own errors say no more than their code.
+ * The only table of HTTP statuses. Every error is sent as problem details (RFC 9457) with a code of
+ * this table; the status of a code never changes. Responses never repeat values of the request, and
+ * internal errors reveal only their code.
  */
 export const PROBLEMS = {
   'bad-request': [400, 'The request cannot be read'],
@@ -57,7 +57,7 @@ const LATER: readonly number[] = [429, 503]
 export class HttpProblem extends Error {
   override readonly name = 'Problem'
   readonly code: ProblemCode
-  /** More than the title says, for people; never what the client sent. */
+  /** Details for people beyond the title; never a value that the client sent. */
   readonly detail: string | undefined
   readonly facts: JsonObject
   readonly headers: Readonly<Record<string, string>>
@@ -90,7 +90,7 @@ export class HttpProblem extends Error {
   }
 }
 
-/** Operating errors that are the request's own fault. Every other one means: not now. */
+/** Operating errors caused by the request itself. All others mean "try again later". */
 const OF_THE_REQUEST: Readonly<Record<string, ProblemCode>> = {
   'invalid-id': 'invalid',
   'invalid-body': 'invalid',

@@ -28,7 +28,7 @@ export interface PipelineDependencies {
   readonly addresses: ClientAddresses
   /** A connection to the Unix domain socket. */
   readonly isOwnSocket: (socket: Socket) => boolean
-  /** Whether our own user, as far as can be seen, is at the other end of a connection. */
+  /** Whether our own user, as far as the system reports it, is at the other end of a connection. */
   readonly isOwnUser: (socket: Socket) => Promise<boolean>
   readonly limits: HttpLimits
   readonly metrics: Metrics
@@ -48,7 +48,7 @@ export type Call = RoutedRequest & {
 
 /** After this time the token is checked again before the response is sent. */
 const UNCHECKED_MS_MAX = 1_000
-/** How long a browser may remember that it may send such requests. */
+/** How long a browser may cache the result of a preflight request. */
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, POST, PUT, DELETE',
   'access-control-allow-headers':
@@ -159,8 +159,8 @@ export class RequestPipeline {
   }
 
   /**
-   * The token is looked up before anything is counted: failures of others at the same address,
-   * behind one proxy or on one host, never block a caller with a valid token.
+   * The token is looked up before anything is counted, so that failures of others at the same
+   * address (behind one proxy, or on one host) never block a caller with a valid token.
    */
   async #identify(incoming: IncomingMessage, endpoint: Endpoint): Promise<Principal> {
     const { addresses } = this.#parts
@@ -208,7 +208,7 @@ export class RequestPipeline {
     take(this.#requests, name)
   }
 
-  /** Created only for endpoints that wait. */
+  /** Created on demand, because only endpoints that wait need it. */
   #signalFor(outgoing: ServerResponse): () => AbortSignal {
     let signal: AbortSignal | undefined
     return () => {
@@ -266,7 +266,7 @@ function take(limit: RateLimit, name: string): void {
   throw new HttpProblem('rate-limited', { headers })
 }
 
-/** A session that is out of reach and one that does not exist look alike. */
+/** A session outside the token's scope looks like one that does not exist. */
 function checkReach(
   { sessions }: Principal,
   endpoint: Endpoint,
@@ -305,7 +305,7 @@ function parseBody(endpoint: Endpoint, sent: unknown): unknown {
 
 const ISSUES_MAX = 10
 
-/** Says where and what was expected, never what was found. */
+/** Reports where the error is and what was expected, never the value that was sent. */
 function parse(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
   if (schema === undefined) {
     if (where !== 'query' || Object.keys(value as object).length === 0) return undefined
@@ -326,7 +326,9 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
   throw new HttpProblem('invalid', { facts: { errors } })
 }
 
-/** Names that look like ours are repeated: they are probably misspelt, and hold no secret. */
+/**
+ * Unknown names in the form of our own are repeated: they are probably misspelt and hold no secret.
+ */
 function unknownNames(keys: readonly string[]): string {
   const plain = keys.filter((key) => /^[a-z][A-Za-z_-]{0,23}$/.test(key)).slice(0, ISSUES_MAX)
   return plain.length === 0 ? 'an unknown name' : `unknown: ${plain.join(', ')}`

@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { Page } from './files.ts'
 import { HttpProblem } from './problems.ts'
 
-/** The endpoint of a request with the parts of its address, or the answer where there is none. */
+/** The endpoint of a request with its path parameters, or the response if there is no endpoint. */
 export type RoutedRequest =
   | {
       readonly endpoint: Endpoint
@@ -59,7 +59,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${source}$`)
 }
 
-/** Proxies may send the whole address; undefined: not an address. */
+/** Proxies may send an absolute URL. Undefined: not a valid URL. */
 function originForm(url: string): string | undefined {
   const address = /^https?:/i.test(url) ? URL.parse(url) : null
   return address === null ? undefined : address.pathname + address.search
@@ -70,7 +70,7 @@ function splitTarget(target: string): [path: string, query: string] {
   return end < 0 ? [target, ''] : [target.slice(0, end), target.slice(end + 1)]
 }
 
-/** A broken escape stays as it is: the schema of the parameter refuses it. */
+/** A malformed escape stays as it is; the parameter's schema refuses it. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)

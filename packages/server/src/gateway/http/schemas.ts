@@ -14,7 +14,7 @@ import { rehearsal } from './diagnostics.ts'
 
 const COUNT_MAX = 2 ** 31 - 1
 
-/** Numbers in a path or a query are digits and nothing else: no blanks, signs or exponents. */
+/** Numbers in a path or a query are digits only: no spaces, signs or exponents. */
 function digits(min: number, max: number) {
   return z
     .string()
@@ -30,7 +30,7 @@ export const mailNumberText = digits(1, COUNT_MAX).transform((number) => number 
 export const mailCursor = digits(0, COUNT_MAX)
 export const eventCursor = digits(0, Number.MAX_SAFE_INTEGER)
 
-/** A derived name has a dot, so it is refused like any other that cannot exist. */
+/** Derived names contain a dot, so this refuses them like any other impossible id. */
 export const sessionIdText = z
   .string()
   .refine(isId, { error: 'expected 1 to 64 letters, digits, "_" or "-"' })
@@ -72,10 +72,10 @@ export const focus = text(FOCUS_LENGTH_MAX)
 export const queryText = text(QUERY_LENGTH_MAX)
 export const blobHash = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected 64 hex digits' })
 export const pinText = text(100_000)
-/** As long as a note of the agent's own may be. */
+/** The same limit as for a note that the agent writes. */
 export const noteText = text(600).regex(/\S/, { error: 'expected a text' })
 
-// Nothing here fetches an address; providers do, so it must be one that names its host openly.
+// The server never fetches this URL, but providers do, so it must name its host in plain form.
 const source = z.union([
   z.strictObject({
     kind: z.literal('base64'),
@@ -233,7 +233,7 @@ export const contextSchema = z
   })
   .meta({ id: 'Context' })
 
-/** As JSON, never as a document: a browser must not open uploads under our address. */
+/** Sent as JSON, never as a document: a browser must not render uploads under our origin. */
 export const blobView = z
   .strictObject({ mediaType: z.string(), data: z.string() })
   .meta({ id: 'Blob' })

@@ -5,7 +5,7 @@ import { name, pageSize, queryText } from './schemas.ts'
 const SKIP_MAX = 1_000
 const moment = z.iso.datetime({ offset: true }).or(z.iso.date())
 
-/** Which entries a search looks at; the names are those of `recall`. */
+/** The entries to search; the names are those of the `recall` command. */
 export const searchFilters = {
   exact: z.literal('true').optional(),
   skip: pageSize(SKIP_MAX),

@@ -28,31 +28,31 @@ export interface HttpOptions {
   readonly host?: string
   /** The port; 0: any free port. */
   readonly port?: number
-  /** Unix domain sockets beside the port; their files are for the server's own user alone. */
+  /** Unix domain sockets in addition to the port; only the server's own user can open them. */
   readonly sockets?: readonly string[]
-  /** The store has these verbs. If it holds a token, every request needs one. */
+  /** The store implements this. If it holds a token, every request needs one. */
   readonly tokens?: Tokens
-  /** Programs that may send news, each to its session. */
+  /** Webhooks: programs that may send notifications, each to its session. */
   readonly hooks?: readonly HookOptions[]
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
   readonly clock?: Clock
-  /** Host names under which clients may call the server, beside its own address. */
+  /** Host names under which clients may call the server, besides its own address. */
   readonly allowedHosts?: readonly string[]
-  /** Origins of pages that may call it, beside its own. */
+  /** Origins of pages that may call the server, besides its own. */
   readonly allowedOrigins?: readonly string[]
-  /** Reverse proxies, as addresses or ranges, whose forwarding header says where requests come from. */
+  /** Reverse proxies (addresses or ranges) whose forwarding header is trusted. */
   readonly trustedProxies?: readonly string[]
   readonly forwardingHeader?: ForwardingHeader
-  /** The web page; nothing is served where the folder does not exist. */
+  /** The folder of the web page; without it, no page is served. */
   readonly dashboardFolder?: string
-  /** Further facts on the disk, for operators. */
+  /** Facts read from disk, for operators. */
   readonly diagnostics?: DiagnosticsSources
 }
 
 export interface HttpServer {
   readonly url: string
-  /** Callers that need no token: none, the user who runs it, or every user of this machine. */
+  /** Who needs no token: nobody, the user who runs the server, or every user of this machine. */
   readonly open: 'nobody' | 'own-user' | 'every-user'
   /** Ends event streams, answers running requests, then frees the port. May be called twice. */
   close(): Promise<void>
@@ -149,7 +149,7 @@ async function listenAtAll(
   return unlinks
 }
 
-/** `localhost` may lead to another address, where another user of this machine listens. */
+/** `localhost` may resolve to another address, where another user of this machine listens. */
 function urlOf(named: string, { address, port }: AddressInfo): string {
   const host = named === 'localhost' ? address : named
   return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`

@@ -3,13 +3,13 @@ import { z } from 'zod'
 const count = z.number().int().min(0)
 const nullableCount = count.nullable()
 
-/** A session with its state and figures, as it goes out. */
+/** A session with its state and figures, as sent to clients. */
 const usageFigures = {
   calls: count,
   inputTokens: count,
   outputTokens: count,
   cachedTokens: count,
-  /** Millionths of the operator's currency, of the calls with a known price. */
+  /** Millionths of the operator's currency, for the calls with a known price. */
   cost: count,
   unpricedCalls: count,
 }

@@ -4,7 +4,7 @@ import { HookSecretError, isGenuine, readHook } from './webhook.ts'
 const to = { agent: 'main', channel: 'hook', address: 'builds' }
 const keysOf = (...secrets: string[]) => readHook({ name: 'builds', secrets, to }).keys
 
-/** The test vector that the libraries of Standard Webhooks share. */
+/** The test vector shared by the Standard Webhooks libraries. */
 const KEY = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const SIGNATURE = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
 const SIGNED_AT = 1_614_265_330_000
@@ -23,7 +23,7 @@ describe('isGenuine', () => {
     expect(isGenuine({ ...message, signature: SIGNATURE }, keysOf(secret), SIGNED_AT)).toBe(true)
   })
 
-  it('takes any of several signatures and any of several secrets', () => {
+  it('accepts any of several signatures and any of several secrets', () => {
     const other = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
     const isTaken = (signature: string, secrets = keys) =>
       isGenuine({ ...message, signature }, secrets, SIGNED_AT)
@@ -51,11 +51,14 @@ describe('isGenuine', () => {
     }
   })
 
-  it.each([-1, 1])('takes a time up to five minutes away, and none beyond (%d)', (direction) => {
-    const isTaken = (awayMs: number) =>
-      isGenuine({ ...message, signature: SIGNATURE }, keys, SIGNED_AT + direction * awayMs)
-    expect([0, 300_000, 300_001].map(isTaken)).toEqual([true, true, false])
-  })
+  it.each([-1, 1])(
+    'accepts a timestamp up to five minutes away, and none beyond (%d)',
+    (direction) => {
+      const isTaken = (awayMs: number) =>
+        isGenuine({ ...message, signature: SIGNATURE }, keys, SIGNED_AT + direction * awayMs)
+      expect([0, 300_000, 300_001].map(isTaken)).toEqual([true, true, false])
+    },
+  )
 })
 
 describe('readHook', () => {

@@ -4,15 +4,15 @@ import type { SessionId } from '#core/base/ids'
 import type { RouteAddress } from '../../runtime/runtime.ts'
 
 /**
- * News from other programs, signed as Standard Webhooks specifies (symmetric, `v1`): HMAC-SHA256
- * over id, timestamp and the bytes as they came, with any of several secrets, so that one can be
- * replaced. The id becomes the idempotency key: a repetition changes nothing.
+ * Notifications from other programs, signed as Standard Webhooks specifies (symmetric, `v1`):
+ * HMAC-SHA256 over id, timestamp and the raw body, with any of several secrets, so that one can be
+ * rotated. The id becomes the idempotency key, so a redelivery changes nothing.
  */
 export interface HookOptions {
   readonly name: string
   /** Any of them may sign: `whsec_` and the key in base64. An empty list refuses every request. */
   readonly secrets: readonly string[]
-  /** The session that gets the news. */
+  /** The session that receives the notifications. */
   readonly to: RouteAddress | { readonly sessionId: SessionId }
 }
 
@@ -23,7 +23,7 @@ export interface Hook extends Pick<HookOptions, 'name' | 'to'> {
 export interface Signed {
   readonly id: string
   readonly timestamp: string
-  /** `v1,BASE64`, several divided by spaces. */
+  /** `v1,BASE64`; several are separated by spaces. */
   readonly signature: string
   readonly bytes: Uint8Array
 }

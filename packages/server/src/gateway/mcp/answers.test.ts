@@ -16,7 +16,7 @@ const message = { key: 'k', role: 'user', text: 'Hello.' }
 const append = { session: 's', messages: [message] }
 const withMessage = (over: object) => ({ ...append, messages: [{ ...message, ...over }] })
 
-describe('what a tool is asked', () => {
+describe('tool inputs', () => {
   it.each([
     [searchInput, { text: 'pier' }, { text: 'pier', limit: 10, neighbours: 1 }],
     [recallInput, { session: 's' }, { session: 's', offset: 0 }],
@@ -85,7 +85,7 @@ describe('what a tool is asked', () => {
   })
 })
 
-describe('what a tool answers', () => {
+describe('tool outputs', () => {
   const entry = {
     ...{ entry: 1, role: 'user', at: '2026-11-16', text: 'Hello.' },
     ...{ clippedCharacters: 0, isCompacted: false },
@@ -124,7 +124,7 @@ describe('what a tool answers', () => {
     expect(schema.parse(answer)).toEqual(answer)
   })
 
-  it.each(answers)('lacks none of them: %#', (schema, answer) => {
+  it.each(answers)('requires every field: %#', (schema, answer) => {
     for (const key of Object.keys(answer)) {
       const lacking = Object.fromEntries(Object.entries(answer).filter(([name]) => name !== key))
       expect([key, schema.safeParse(lacking).success]).toEqual([key, false])

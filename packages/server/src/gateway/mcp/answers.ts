@@ -13,8 +13,8 @@ const MESSAGES_MAX = 100
 const TEXT_CHARACTERS_MAX = 1_000_000
 export const TOGETHER_CHARACTERS_MAX = 10_000_000
 /**
- * One message of the protocol. All that the schemas allow fits, also where every character is
- * escaped: six bytes each, 60 MB for the texts and the rest for keys, moments and names.
+ * One message of the protocol. Everything that the schemas allow fits, even if every character is
+ * escaped to six bytes: 60 MB for the texts, and the rest for keys, timestamps and names.
  */
 export const MCP_LINE_BYTES_MAX = 64 * 1024 * 1024
 

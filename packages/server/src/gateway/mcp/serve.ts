@@ -3,7 +3,10 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { buildMcpServer, type McpServerParts } from './server.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
-/** Serves one client over a pair of streams; resolves when it has gone or `signal` says so. */
+/**
+ * Serves one client over a pair of streams; resolves when the client disconnects or `signal`
+ * aborts.
+ */
 export async function serveMcp(
   parts: McpServerParts,
   {

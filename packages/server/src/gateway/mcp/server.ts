@@ -25,8 +25,8 @@ import {
 /**
  * Recall for agents that run elsewhere: they append messages, and find them long after their own
  * context has dropped them. It offers five tools, which refuse invalid input; accepted messages are
- * durable when a tool answers. They reach the sessions of one agent, or some of those; any other
- * session looks as if it did not exist.
+ * durable when a tool answers. The tools reach the sessions of one agent, or some of them; any
+ * other session looks as if it did not exist.
  */
 export interface McpServerParts {
   readonly runtime: Runtime
@@ -165,7 +165,7 @@ const APPEND_NOTES: { readonly [outcome: string]: string } = {
   refused: 'This id cannot be used here; choose another.',
 }
 
-/** A session that an agent of Throughline answers: a message to it starts a turn. */
+/** Whether a Throughline agent answers in this session, so that a message would start a turn. */
 async function admit(
   session: Session,
   { key, role, text }: { readonly key: string; readonly role: string; readonly text: string },
@@ -315,7 +315,7 @@ async function compact(
 
 async function isServed(runtime: Runtime): Promise<boolean> {
   const { runners } = await runtime.health()
-  // A process that only appends history registers for that moment, under such a name.
+  // A process that only appends history registers briefly, under a name of this form.
   return runners.some(({ id }) => !/^(?:mcp|import)-/.test(id))
 }
 
@@ -325,7 +325,7 @@ async function known(parts: McpServerParts, name: string): Promise<Session> {
   return handle
 }
 
-/** One that is out of reach looks like one that does not exist. */
+/** A session out of scope looks like one that does not exist. */
 async function find(
   { runtime, agent, sessions }: McpServerParts,
   name: string,

@@ -31,7 +31,7 @@ describe('lines of the protocol', () => {
     expect(requestId({ head, tail })).toBe(id)
   })
 
-  it('have room for all that the schema of an append allows', () => {
+  it('can hold the largest append that the schema allows', () => {
     const text = '\u0001'.repeat(100_000)
     const at = '2026-05-01T09:00:00.123456789+02:00'
     const messages = Array.from({ length: 100 }, () => ({
@@ -69,7 +69,7 @@ describe('the transport over a pair of streams', () => {
 
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' } as const
 
-  it('receives every message of a line and passes over empty lines', async () => {
+  it('receives every message of a line and skips empty lines', async () => {
     const { input, received, answers, errors } = await open()
     input.emit('data', Buffer.from(`\n  \r\n${JSON.stringify(ping)}\n${JSON.stringify(ping)}\n`))
     expect([received, answers(), errors]).toEqual([[ping, ping], [], []])
@@ -86,7 +86,7 @@ describe('the transport over a pair of streams', () => {
     expect([received, errors]).toEqual([[ping], [message]])
   })
 
-  it('refuses a line beyond the limit under its id, and goes on', async () => {
+  it('refuses a line beyond the limit with an error for its id, and continues', async () => {
     const { input, received, answers } = await open()
     input.emit('data', Buffer.from('{"jsonrpc":"2.0","id":7,"method":"x","params":"'))
     const chunk = Buffer.alloc(8 * 1024 * 1024, 'x')
@@ -97,29 +97,32 @@ describe('the transport over a pair of streams', () => {
     expect(received).toEqual([ping])
   })
 
-  it('writes one message a line', async () => {
+  it('writes one message per line', async () => {
     const { transport, answers } = await open()
     await transport.send(ping)
     await transport.send({ jsonrpc: '2.0', id: 1, result: {} })
     expect(answers()).toEqual([ping, { jsonrpc: '2.0', id: 1, result: {} }])
   })
 
-  it.each(['drain', 'error', 'close'])('waits for a full output until its %s', async (event) => {
-    const output = new Writable({ highWaterMark: 1, write: () => undefined })
-    const { transport } = await open(output)
-    let isSent = false
-    const sent = transport.send(ping).then(() => {
-      isSent = true
-    })
-    await new Promise((resolve) => setImmediate(resolve))
-    expect(isSent).toBe(false)
-    output.emit(event, new Error('gone'))
-    await sent
-    const names = ['drain', 'error', 'close'] as const
-    expect(names.map((name) => output.listenerCount(name))).toEqual([0, 1, 0])
-  })
+  it.each(['drain', 'error', 'close'])(
+    'waits for a full output stream until its %s',
+    async (event) => {
+      const output = new Writable({ highWaterMark: 1, write: () => undefined })
+      const { transport } = await open(output)
+      let isSent = false
+      const sent = transport.send(ping).then(() => {
+        isSent = true
+      })
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(isSent).toBe(false)
+      output.emit(event, new Error('gone'))
+      await sent
+      const names = ['drain', 'error', 'close'] as const
+      expect(names.map((name) => output.listenerCount(name))).toEqual([0, 1, 0])
+    },
+  )
 
-  it('reports faults of both streams, until it is closed', async () => {
+  it('reports errors of both streams until it is closed', async () => {
     const output = new PassThrough()
     const { input, transport, errors } = await open(output)
     input.emit('error', new Error('in'))
@@ -129,7 +132,7 @@ describe('the transport over a pair of streams', () => {
     expect(errors).toEqual(['in', 'out'])
   })
 
-  it('closes once, reads nothing more and sends nothing', async () => {
+  it('closes once, and neither reads nor sends afterwards', async () => {
     const { input, transport, received, closings } = await open()
     await transport.close()
     await transport.close()
@@ -139,7 +142,7 @@ describe('the transport over a pair of streams', () => {
     await expect(transport.send(ping)).rejects.toThrow('The connection is closed.')
   })
 
-  it('reads no further line of a chunk once a message closed it', async () => {
+  it('reads no further line of a chunk after a message closed it', async () => {
     const { input, transport, received } = await open()
     transport.onmessage = (message) => {
       received.push(message)

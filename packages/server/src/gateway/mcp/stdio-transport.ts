@@ -7,7 +7,7 @@ import {
 import { MCP_LINE_BYTES_MAX } from './answers.ts'
 
 /**
- * The Model Context Protocol over a pair of streams, one message a line. The transport of the SDK
+ * The Model Context Protocol over a pair of streams, one message per line. The transport of the SDK
  * closes itself at the first line beyond its limit and leaves the input unread; this one skips the
  * line, answers it with an error, and continues reading until the input ends.
  */
@@ -112,12 +112,12 @@ function messageOf(value: unknown): JSONRPCMessage | undefined {
 
 type Line =
   | { readonly kind: 'whole'; readonly text: string }
-  /** Its beginning and its end; the middle was dropped. */
+  /** The start and the end of an overlong line; the middle was dropped. */
   | { readonly kind: 'too-long'; readonly head: string; readonly tail: string }
 
 const EDGE_BYTES = 1_024
 
-/** Cuts chunks into lines. Of a line beyond the limit it keeps no more than the edges. */
+/** Cuts chunks into lines. Of a line beyond the limit it keeps only both ends. */
 export class BoundedLines {
   readonly #bytesMax: number
   #pieces: Buffer[] = []
@@ -167,13 +167,13 @@ export class BoundedLines {
   }
 }
 
-/** Only strings come before it, so no nested id can match. */
+/** Only string members may come before it, so no nested id can match. */
 const FIRST_ID =
   /^\s{0,9}\{\s{0,9}(?:"(?:jsonrpc|method)"\s{0,9}:\s{0,9}"[^"\\]{0,200}"\s{0,9},\s{0,9}){0,2}"id"\s{0,9}:\s{0,9}(\d{1,15}|"[^"\\]{1,200}")\s{0,9},/
 /** The last member of the outermost object: its brace ends the line. */
 const LAST_ID = /,\s{0,9}"id"\s{0,9}:\s{0,9}(\d{1,15}|"[^"\\]{1,200}")\s{0,9}\}\s{0,9}$/
 
-/** The id of a request that was not read, where it is found at either end. */
+/** The id of a request that was not parsed, if it is found at either end. */
 export function requestId(line: {
   readonly head: string
   readonly tail: string

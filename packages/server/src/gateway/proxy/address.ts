@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Upstreams } from './upstream.ts'
 
-/** Where a request goes, by its path and by how it identifies itself. */
+/** The destination of a request, from its path and headers. */
 export interface ProxyAddress {
   /** From the base URL that the launcher gave to a client: `/l/<launch>/v1/…`. */
   readonly launch: string | null
-  /** A provider of the client's own settings: `/p/<name>/…`. */
+  /** A provider from the client's own settings: `/p/<name>/…`. */
   readonly provider: string | null
-  /** As the provider expects it, with its query. */
+  /** The path for the provider, with its query. */
   readonly path: string
   readonly pathname: string
 }
@@ -53,16 +53,16 @@ export function refusalFor(url: string, headers: IncomingHttpHeaders): ProxyRefu
     const message = 'This proxy answers programs on this computer, not web pages.'
     return { status: 403, message }
   }
-  // Behind a provider's address, any other form would name another host.
+  // Appended to a provider's URL, any other form would name another host.
   if (url.startsWith('/')) return null
   const message = 'Set this address as the base URL. It is not an HTTP proxy.'
   return { status: 400, message }
 }
 
 /**
- * A page in a browser can send requests to this computer. Browsers say which site or which origin a
- * request is from (a websocket's, its origin only), and a page that reaches this computer under its
- * own host name sends that name.
+ * A page in a browser can send requests to this computer. Browsers send the site or the origin of a
+ * request (of a websocket, only the origin), and a page that reaches this computer under its own
+ * host name sends that name.
  */
 function isOfPage({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
   if (site !== undefined && site !== 'none' && site !== 'same-origin') return true

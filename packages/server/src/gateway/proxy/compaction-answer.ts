@@ -5,7 +5,8 @@ import { writeAddress } from '../../proxy/history.ts'
 
 /**
  * The answer to a client that asks its provider for a compaction (OpenAI Responses): one item whose
- * content is an address in the store. When the item comes back, the handoff is sent in its place.
+ * content is a reference into the store. When the item comes back, the handoff is sent in its
+ * place.
  */
 export function answerCompaction(
   response: ServerResponse,

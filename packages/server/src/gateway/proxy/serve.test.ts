@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close()
 })
 
-/** A provider that answers as it is told, and a proxy before it. */
+/** A scripted provider, and a proxy in front of it. */
 async function start(answer: Answer): Promise<RunningProxy & { readonly provider: string }> {
   const provider = createServer(async (asked, response) => {
     const chunks: Buffer[] = []
@@ -42,7 +42,7 @@ async function start(answer: Answer): Promise<RunningProxy & { readonly provider
   return { ...proxy, provider: url.href }
 }
 
-/** What comes back for these bytes until the connection ends. */
+/** Sends these bytes and returns everything received until the connection ends. */
 async function raw(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
   let text = ''
@@ -63,7 +63,7 @@ const post = (url: string, more: RequestInit = {}) =>
   fetch(`${url}/v1/messages?beta=true`, { method: 'POST', headers: HEADERS, body: BODY, ...more })
 
 describe('serveProxy', () => {
-  it('passes a request on with its credentials, query and bytes, and asks for plain answers', async () => {
+  it('forwards a request with its credentials, query and bytes, and requests uncompressed responses', async () => {
     const seen: { asked?: IncomingMessage; body?: string } = {}
     const { url } = await start((asked, response, body) => {
       Object.assign(seen, { asked, body })
@@ -78,7 +78,7 @@ describe('serveProxy', () => {
     expect(seen.body).toBe(BODY)
   })
 
-  it('lets each piece through before the next one is there [proxy law 22]', async () => {
+  it('forwards each chunk before the next one arrives [proxy law 22]', async () => {
     const next = Promise.withResolvers<void>()
     const { url } = await start(async (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -104,7 +104,7 @@ describe('serveProxy', () => {
     expect(await (await post(url)).text()).toBe(said)
   })
 
-  it('leaves the provider when the client leaves', async () => {
+  it("aborts the provider's request when the client disconnects", async () => {
     const left = Promise.withResolvers<void>()
     const { url } = await start((_, response) => {
       response.once('close', () => left.resolve())
@@ -118,7 +118,7 @@ describe('serveProxy', () => {
     await left.promise
   })
 
-  it('ends no answer in order that the provider cut', async () => {
+  it('never ends a response cleanly that the provider cut off', async () => {
     const { url } = await start((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write('data: {}\n\n', () => response.destroy())
@@ -127,7 +127,7 @@ describe('serveProxy', () => {
     await expect(answer.text()).rejects.toThrow()
   })
 
-  it.each([429, 500, 529])('passes a %d on as it is', async (status) => {
+  it.each([429, 500, 529])('forwards a %d unchanged', async (status) => {
     const { url } = await start((_, response) => {
       response.writeHead(status, { 'retry-after': '3' })
       response.end('{"error":"later"}')
@@ -137,7 +137,7 @@ describe('serveProxy', () => {
     expect(await answer.text()).toBe('{"error":"later"}')
   })
 
-  it('passes on what it does not know, also an upgrade', async () => {
+  it('forwards unknown requests, including upgrades', async () => {
     const { url, port } = await start((asked, response, body) => {
       response.end(`${asked.method} ${asked.url} ${body}`)
     })
@@ -179,7 +179,7 @@ describe('serveProxy', () => {
     expect(await raw(port, head + upgrade)).toMatch(/^HTTP\/1.1 403 /)
   })
 
-  it.each(['GET x://', 'OPTIONS *'])('answers %s itself, also as an upgrade', async (line) => {
+  it.each(['GET x://', 'OPTIONS *'])('answers %s itself, even as an upgrade', async (line) => {
     const { port, url } = await start((_, response) => response.end('{}'))
     const head = `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: claude\r\n`
     expect(await raw(port, `${head}connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 400 /)
@@ -188,20 +188,23 @@ describe('serveProxy', () => {
     expect((await post(url)).status).toBe(200)
   })
 
-  it.each(['GET', 'DELETE'])('lets no body of a %s pass for a second request', async (method) => {
-    const hidden = 'GET /hidden HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'
-    const seen: string[] = []
-    const { port } = await start((asked, response, body) => {
-      seen.push(`${asked.method} ${asked.url} ${body}`)
-      response.end('{}')
-    })
-    const chunk = `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`
-    const head = `${method} /v1/files HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n`
-    await raw(port, `${head}transfer-encoding: chunked\r\n\r\n${chunk}`)
-    expect(seen).toEqual([`${method} /v1/files ${hidden}`])
-  })
+  it.each(['GET', 'DELETE'])(
+    'never lets the body of a %s be read as a second request',
+    async (method) => {
+      const hidden = 'GET /hidden HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'
+      const seen: string[] = []
+      const { port } = await start((asked, response, body) => {
+        seen.push(`${asked.method} ${asked.url} ${body}`)
+        response.end('{}')
+      })
+      const chunk = `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`
+      const head = `${method} /v1/files HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n`
+      await raw(port, `${head}transfer-encoding: chunked\r\n\r\n${chunk}`)
+      expect(seen).toEqual([`${method} /v1/files ${hidden}`])
+    },
+  )
 
-  it('ends while a websocket is open', async () => {
+  it('closes while a websocket is open', async () => {
     const { port, close } = await start(() => {})
     const left = Promise.withResolvers<void>()
     const headers = { connection: 'Upgrade', upgrade: 'echo' }
@@ -220,7 +223,7 @@ describe('serveProxy', () => {
     await left.promise
   })
 
-  it('gives a launch id in the address to the recorder and not to the provider', async () => {
+  it('passes a launch id in the URL to the recorder and not to the provider', async () => {
     let path = ''
     const { url } = await start((asked, response) => {
       path = asked.url ?? ''

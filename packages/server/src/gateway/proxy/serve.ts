@@ -34,9 +34,9 @@ export interface ProxyOptions {
 export interface RunningProxy {
   readonly url: string
   readonly port: number
-  /** Who may use it: programs of the user who runs it, if the system reports that. */
+  /** Who may use the proxy: only programs of the user who runs it, if the system reports owners. */
   readonly open: 'own-user' | 'every-user'
-  /** Answers under way are cut; what was recorded stays. */
+  /** Cuts off running responses; recorded messages stay. */
   close(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export async function serveProxy(options: ProxyOptions): Promise<RunningProxy> {
   const server = createServer((request, response) => void proxy.handle(request, response))
   // Clients set their own time limits for a model.
   Object.assign(server, { requestTimeout: 0, timeout: 0, keepAliveTimeout: 65_000 })
-  // The server forgets upgraded connections and does not know those handed over.
+  // Node's server does not track upgraded connections or those handed over.
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -100,7 +100,7 @@ class ProxyServer {
     await Promise.all(this.#open)
   }
 
-  /** The check of a connection's owner; requests wait for it. */
+  /** Opens the check of a connection's owner; requests wait for it. */
   async findPeers(port: number): Promise<RunningProxy['open']> {
     const peers = await PeerUsers.open(port).catch(() => null)
     this.#peers.resolve(peers)
@@ -108,7 +108,7 @@ class ProxyServer {
   }
 
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    // The server listens for them no more.
+    // After an upgrade, Node's server no longer handles errors of the socket.
     socket.on('error', () => socket.destroy())
     const refusal = await this.#refusalOf(request)
     if (refusal !== null) {
@@ -128,7 +128,7 @@ class ProxyServer {
   async #refusalOf({ url = '', headers, socket }: IncomingMessage): Promise<ProxyRefusal | null> {
     const refusal = refusalFor(url, headers)
     if (refusal !== null) return refusal
-    // Another user could have a stored handoff sent, and record into a conversation.
+    // Another user could otherwise retrieve a stored handoff and write into a conversation.
     const isOwn = (await (await this.#peers.promise)?.isOwner(socket)) ?? true
     if (isOwn) return null
     const message = 'This proxy answers only programs of the user who runs it.'
@@ -202,7 +202,7 @@ function isRecorded({ method, headers }: IncomingMessage, { pathname }: ProxyAdd
   return method === 'POST' && isPlain && bytes <= BODY_BYTES_MAX && RECORDED.test(pathname)
 }
 
-/** Passes the answer on as it arrives: each piece goes to the client before it is read. */
+/** Forwards the response as it arrives: each chunk goes to the client before we parse it. */
 async function follow(
   answer: IncomingMessage,
   response: ServerResponse,
@@ -243,7 +243,7 @@ async function pass(
     tap(chunk)
   })
   answer.once('end', () => response.end())
-  // Cut by the provider: the client must not take it for complete.
+  // Cut off by the provider: the client must not take it for complete.
   answer.once('error', () => response.destroy())
   answer.once('close', () => {
     if (!answer.complete) response.destroy()
@@ -290,7 +290,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** In a form that clients of either provider read. */
+/** In a form that clients of either provider understand. */
 function sendError(response: ServerResponse, status: number, message: string): void {
   const error = { type: 'api_error', message }
   response.writeHead(status, { 'content-type': 'application/json' })

@@ -7,15 +7,15 @@ import {
 import { request as askHttps, Agent as SecureAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
 
-/** The providers behind the proxy: the destination of each kind of request. */
+/** The providers behind the proxy, by kind of request. */
 export interface Upstreams {
   readonly anthropic: URL
   readonly openai: URL
-  /** By the name in the address: `/p/<name>/…`. */
+  /** By the name in the path: `/p/<name>/…`. */
   readonly named?: ReadonlyMap<string, URL>
 }
 
-/** Belongs to one connection and not to the message. */
+/** Headers that belong to the connection, not to the message. */
 const OF_THE_CONNECTION = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'host'],
@@ -23,10 +23,10 @@ const OF_THE_CONNECTION = new Set([
 
 export interface Outbound {
   readonly method: string
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** Null: the caller pipes it. */
+  /** Null: the caller pipes the body. */
   readonly body: readonly Buffer[] | null
 }
 
@@ -34,7 +34,7 @@ export class Upstream {
   readonly #plain: Agent
   readonly #secure: SecureAgent
 
-  /** `proxyEnv`: where HTTP_PROXY and its like are read from. */
+  /** `proxyEnv`: the environment from which HTTP_PROXY and similar settings are read. */
   constructor(proxyEnv: NodeJS.ProcessEnv) {
     const options = { keepAlive: true, proxyEnv }
     this.#plain = new Agent(options)
@@ -42,8 +42,8 @@ export class Upstream {
   }
 
   /**
-   * The answer's headers, as soon as they are there. A connection that the provider closed while it
-   * was idle is replaced once, because the provider received nothing of the request.
+   * Resolves with the response as soon as its headers arrive. A connection that the provider closed
+   * while it was idle is replaced once, because the provider received nothing of the request.
    */
   async ask(to: URL, outbound: Outbound, signal: AbortSignal, source?: IncomingMessage) {
     try {
@@ -103,7 +103,7 @@ export class Upstream {
       if (first.length > 0) client.write(first)
       if (head.length > 0) provider.write(head)
       provider.on('error', () => provider.destroy())
-      // Neither end outlives the other, except for what is still to be written.
+      // When one end closes, the other closes after its pending writes.
       provider.once('close', () => client.end())
       client.once('close', () => provider.destroySoon())
       client.pipe(provider).pipe(client)
@@ -121,7 +121,7 @@ class StaleConnectionError extends Error {}
 
 function addressOf(to: URL, path: string): URL {
   const base = to.pathname.endsWith('/') ? to.pathname.slice(0, -1) : to.pathname
-  // A base URL may name the version, as clients of OpenAI write it.
+  // A base URL may include the version, as OpenAI clients write it.
   const rest = base.endsWith('/v1') && path.startsWith('/v1/') ? path.slice(3) : path
   return new URL(`${to.origin}${base}${rest}`)
 }
@@ -131,12 +131,12 @@ function headersFor(headers: IncomingHttpHeaders, body: readonly Buffer[] | null
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !OF_THE_CONNECTION.has(name)) sent[name] = value
   }
-  // The answer is read as it passes.
+  // The response is parsed as it passes, so it must not be compressed.
   sent['accept-encoding'] = 'identity'
   if (body !== null) {
     sent['content-length'] = String(body.reduce((sum, { length }) => sum + length, 0))
   } else if (headers['transfer-encoding'] !== undefined) {
-    // Node frames no body of a GET by itself: the provider would read it as the next request.
+    // Node does not frame the body of a GET, so the provider would read it as the next request.
     sent['transfer-encoding'] = 'chunked'
   }
   return sent

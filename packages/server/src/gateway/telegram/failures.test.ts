@@ -41,12 +41,12 @@ it('waits as long as Telegram asks, whatever the code', () => {
   expect(readTelegramFailure(refusal(429, 'Slow down'))).not.toHaveProperty('retryAfterMs')
 })
 
-it('takes what is no answer of Telegram for an outage', () => {
+it('treats anything but an answer from Telegram as an outage', () => {
   const failure = readTelegramFailure(new Error('socket hang up'))
   expect(failure).toEqual({ kind: 'failed', why: 'outage', text: 'Telegram cannot be reached.' })
 })
 
-it('knows what an answer is about', () => {
+it('recognises what an error is about', () => {
   const answers = {
     markup: refusal(400, "Bad Request: can't parse entities"),
     empty: refusal(400, 'Bad Request: message text is empty'),

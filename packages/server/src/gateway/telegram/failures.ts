@@ -36,12 +36,12 @@ export function movedTo(error: unknown): number | undefined {
   return error instanceof GrammyError ? error.parameters.migrate_to_chat_id : undefined
 }
 
-/** The message has this text already. */
+/** The message already has this text. */
 export function isUnchanged(error: unknown): boolean {
   return error instanceof GrammyError && /message is not modified/i.test(error.description)
 }
 
-/** It is about the markup, not about the chat: the plain words may pass. */
+/** Telegram refused the markup, not the chat, so plain text may be accepted. */
 export function isAboutMarkup(error: unknown): boolean {
   if (!(error instanceof GrammyError) || error.error_code !== 400) return false
   return /parse entities|text is empty|too long|ENTITY|ENTITIES/i.test(error.description)

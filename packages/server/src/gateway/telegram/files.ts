@@ -8,7 +8,7 @@ const BYTES_MAX = 20 * 1024 * 1024
 const FETCH_MS_MAX = 60_000
 const TRIES_MAX = 3
 const AGAIN_MS = 500
-/** Relative, without `..`: it can name only files of the configured server. */
+/** Relative and without `..`, so it can name only files of the configured server. */
 const PATH = /^(?!.*(?:^|\/)\.\.?(?:\/|$))[\w.-][\w./ -]{0,300}$/
 
 /**
@@ -37,7 +37,7 @@ export class TelegramFiles {
       try {
         return await this.#download(file)
       } catch (error) {
-        // Ends with us: the update is not acknowledged and comes again.
+        // We are closing: the update is not acknowledged and will be sent again.
         if (this.#signal.aborted) throw error
         if (tries === TRIES_MAX || error instanceof GrammyError) {
           return missing(file, 'it could not be fetched')
@@ -64,7 +64,7 @@ async function readBounded(body: ReadableStream<Uint8Array>): Promise<Buffer | n
   let length = 0
   for await (const chunk of body) {
     length += chunk.length
-    // Leaving the loop cancels the rest.
+    // Leaving the loop cancels the download.
     if (length > BYTES_MAX) return null
     chunks.push(chunk)
   }

@@ -2,9 +2,9 @@ import { isFence } from '../chat/fence.ts'
 import { type InlineMark, readMarks, type Tag } from '../chat/inline.ts'
 
 /**
- * Markdown as models write it, in Telegram's HTML. The result is well-formed whatever comes in:
- * everything is escaped, and a mark whose partner is missing stays the character that it is. One
- * pass over the text; no search runs twice from the same offset.
+ * Markdown as models write it, in Telegram's HTML. The result is well-formed for any input:
+ * everything is escaped, and an unpaired mark stays a plain character. One pass over the text; no
+ * search runs twice from the same offset.
  */
 export function renderTelegramHtml(markdown: string): string {
   const lines = markdown.toWellFormed().split('\n')
@@ -75,7 +75,7 @@ function renderLine(line: string): string {
   return `${bullet[1] ?? ''}• ${renderSpans(line.slice(bullet[0].length), [])}`
 }
 
-/** `open`: tags around the text, which are not repeated. */
+/** `open`: tags that already surround the text and must not be repeated. */
 function renderSpans(text: string, open: readonly Tag[]): string {
   return renderMarked(text, { marks: readMarks(text), from: 0, to: text.length, open })
 }

@@ -9,7 +9,7 @@ import { UPDATE_KINDS } from './updates.ts'
 /**
  * Polls for updates, one batch after another. Telegram treats the offset of a request as the
  * acknowledgment of everything before it, so the offset moves past an update only after that update
- * was accepted; one that failed is tried again, and nothing overtakes it.
+ * was accepted. A failed update is retried, and later ones wait for it.
  */
 export interface Polling {
   readonly api: Api
@@ -22,7 +22,9 @@ export interface Polling {
 
 const WAIT_SECONDS = 30
 const BACK_OFF_MAX = 5
-/** After this long without a conflict the other process is gone: its requests take half a minute. */
+/**
+ * After this long without a conflict the other process has ended: its requests take half a minute.
+ */
 const CONFLICT_OVER_MS = 2 * WAIT_SECONDS * 1_000
 const BYE_MS_MAX = 2_000
 
@@ -105,7 +107,10 @@ export function backOff(retryMs: number, failures: number): number {
   return retryMs * 2 ** Math.min(failures, BACK_OFF_MAX)
 }
 
-/** Acknowledges the last ones on leaving; without it they come again, which changes nothing. */
+/**
+ * Acknowledges the last updates on shutdown. If this fails they are sent again, which changes
+ * nothing.
+ */
 async function sayBye(api: Api, offset: number): Promise<void> {
   if (offset === 0) return
   await ask(api, offset, 0, AbortSignal.timeout(BYE_MS_MAX)).catch(() => {})

@@ -39,7 +39,7 @@ export interface TelegramOptions {
   /** Telegram pushes updates to this address; without it the bot polls. */
   readonly webhook?: Omit<WebhookAddress, 'path'> & { readonly url: string }
   readonly clock?: Clock
-  /** How long until something that failed is tried again, the first time. */
+  /** The delay before the first retry. */
   readonly retryMs?: number
   readonly editEveryMs?: number
 }
@@ -89,7 +89,7 @@ export class Telegram implements Platform {
   readonly #closing = new AbortController()
   /** Groups that became supergroups: Telegram refuses messages to their old ids. */
   readonly #moved = new Map<number, number>()
-  /** Albums whose first picture was for us. */
+  /** Albums whose first picture was addressed to us. */
   readonly #albums = new Recent<string, true>(ALBUMS_MAX)
   #handlers: PlatformHandlers | null = null
   #running: Promise<void> = Promise.resolve()
@@ -127,7 +127,8 @@ export class Telegram implements Platform {
     const { webhook, retryMs = RETRY_MS } = this.#options
     if (webhook === undefined) {
       const { api } = this.#bot
-      // Telegram hands updates out in one of two ways; a leftover webhook would refuse this one.
+      // Telegram delivers updates by webhook or by polling; while a webhook is set, it refuses
+      // polling.
       await this.#until(report, () => api.deleteWebhook({}, grammySignal(signal)))
       await pollUpdates({ api, take, report, signal, clock: this.#clock, retryMs })
     } else await this.#listen(webhook, take, report)
@@ -149,7 +150,7 @@ export class Telegram implements Platform {
       return
     }
     await this.#until(report, async () => {
-      // One after another: Telegram repeats an update that failed before those after it.
+      // One after another: Telegram repeats a failed update before it sends later ones.
       const terms = { secret_token: options.secret, max_connections: 1 }
       const asked = { ...terms, allowed_updates: UPDATE_KINDS }
       await this.#bot.api.setWebhook(url, asked, grammySignal(signal))
@@ -224,7 +225,7 @@ export class Telegram implements Platform {
     return to
   }
 
-  /** With markup; if Telegram refuses it, as plain text. */
+  /** Sends with markup, and as plain text if Telegram refuses the markup. */
   async #attempt(
     call: (text: string, markup: { parse_mode?: 'HTML' }) => Promise<string>,
     text: string,
@@ -260,7 +261,7 @@ export class Telegram implements Platform {
     }
   }
 
-  /** The pictures of an album come one by one, and only the first says to whom. */
+  /** The pictures of an album arrive one by one, and only the first names the addressee. */
   #withAlbum(incoming: Incoming, { message }: Update): Incoming {
     if (message?.media_group_id === undefined) return incoming
     const album = `${message.chat.id}:${message.media_group_id}`

@@ -25,13 +25,13 @@ it('reads a message of a person', () => {
   }
 })
 
-it('is nothing to us without a chat, words or a file, or if it names another bot', () => {
+it('ignores an update without a chat, text or file, or one that names another bot', () => {
   expect(readUpdate({ update_id: 9 } as Update, me, async () => [])).toBeNull()
   expect(read({})).toBeNull()
   expect(read({ text: '/stop@Their_Bot' })).toBeNull()
 })
 
-it('tells edits of one message apart, in the order in which they were made', () => {
+it('distinguishes and orders the edits of one message', () => {
   const edits = [
     [9, 100],
     [10, 100],
@@ -45,7 +45,7 @@ it('tells edits of one message apart, in the order in which they were made', () 
   expect(new Set(edits).size).toBe(4)
 })
 
-it('gives each topic an address of its own, and reads it back', () => {
+it('gives each topic its own address, and parses it back', () => {
   const topic = { chat: group, text: 'a', message_thread_id: 12 }
   expect(read({ ...topic, is_topic_message: true })?.address).toBe('-100/12')
   expect(read(topic)?.address).toBe('-100')
@@ -89,13 +89,13 @@ it.each<readonly [string, Partial<Message> | object, boolean]>([
   })
 })
 
-it('leaves our name out of what was said', () => {
+it('removes our name from the text', () => {
   expect(read({ text: '/status@Our_Bot please' })?.text).toBe('/status please')
   expect(read({ text: '@our_bot, hello' })?.text).toBe('hello')
   expect(read({ text: 'hello @our_bot' })?.text).toBe('hello @our_bot')
 })
 
-it('quotes what is answered, but not the opening of a topic', () => {
+it('quotes the answered message, but not the opening of a topic', () => {
   const asked = { text: 'Yes', reply_to_message: { from, text: 'Sure?' } }
   expect(read(asked)?.answers).toBe('Sure?')
   expect(read({ ...asked, quote: { text: 'Su' } })?.answers).toBe('Su')
@@ -120,7 +120,7 @@ it.each([
   expect(said?.chat.isAddressed).toBe(false)
 })
 
-it('knows who speaks: a person, a bot, a channel, a group', () => {
+it('recognises the sender: a person, a bot, a channel, a group', () => {
   const sender = (message: object) => read({ text: 'a', ...message })?.sender
   expect(sender({ from: { id: 8, is_bot: true, first_name: 'B' } })).toEqual({
     ...{ id: '8', name: 'B', isBot: true },
@@ -130,7 +130,7 @@ it('knows who speaks: a person, a bot, a channel, a group', () => {
   expect(sender({ from: undefined })).toEqual({ id: '5', name: '', isBot: false })
 })
 
-it('fetches the largest picture and the file, with what is known of them', async () => {
+it('fetches the largest picture and the file, with their metadata', async () => {
   const seen: (readonly RemoteFile[])[] = []
   const fetchFiles = async (files: readonly RemoteFile[]) => {
     seen.push(files)
@@ -173,7 +173,7 @@ it.each([
   )
 })
 
-it('follows a group that became a supergroup, told in either chat', () => {
+it('follows a group that became a supergroup, whichever chat reports it', () => {
   const moved = { from: '-5', to: '-1005' }
   const small = { id: -5, type: 'group', title: 'a' }
   expect(readMove(update({ chat: small, migrate_to_chat_id: -1005 }))).toEqual(moved)

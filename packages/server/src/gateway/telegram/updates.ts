@@ -7,7 +7,7 @@ import type { Incoming } from '../chat/platform.ts'
 /** The kinds of updates that we request from Telegram. */
 export const UPDATE_KINDS = ['message', 'edited_message'] as const
 
-/** They are 32-bit numbers. */
+/** Enough for update ids, which are 32-bit numbers. */
 const UPDATE_DIGITS = 10
 
 export interface RemoteFile {
@@ -60,8 +60,8 @@ export function readMove({ message }: Update): { from: string; to: string } | nu
 }
 
 /**
- * Numbers of updates begin elsewhere after a quiet week, and several changes may fall into one
- * second: only both together always rise and identify an edit.
+ * Update ids may restart elsewhere after a quiet week, and several edits may fall into one second:
+ * only both together always rise and identify an edit.
  */
 function editOf(update: number, { edit_date: seconds = 0 }: Message): string {
   return `${seconds}${String(update).padStart(UPDATE_DIGITS, '0')}`
@@ -81,7 +81,7 @@ export function readTelegramAddress(address: string): { chat: number; thread?: n
   return { chat: Number(chat), ...(thread !== undefined && { thread: Number(thread) }) }
 }
 
-/** Every message of a topic answers the one that opened it; that is no answer. */
+/** Every message of a topic refers to the message that opened it; that is not a reply. */
 function answeredBy({ reply_to_message: answered }: Message) {
   return answered?.forum_topic_created === undefined ? answered : undefined
 }
@@ -123,7 +123,10 @@ function isOurs(raw: string, text: string): boolean {
   return raw !== text || text === '/start' || readTyped(text, SLASH_COMMANDS).kind === 'command'
 }
 
-/** `/stop@ours` is ours, `/stop@theirs` is not; a greeting by name is left out. Null: not for us. */
+/**
+ * `/stop@ours` is ours, `/stop@theirs` is not; a leading mention of our name is removed. Null: not
+ * for us.
+ */
 function withoutOurName(text: string, username: string): string | null {
   const command = /^\/[^\s@]{0,64}@(\w{1,64})/.exec(text)
   if (command !== null) {
@@ -183,7 +186,7 @@ const UNSUPPORTED = {
 } as const
 
 function unsupportedText(message: Message): string | undefined {
-  // An animation comes as a document too, for apps that do not know it.
+  // An animation is also sent as a document, for older apps.
   const kind = (Object.keys(UNSUPPORTED) as (keyof typeof UNSUPPORTED)[]).find(
     (each) => message[each] !== undefined,
   )

@@ -4,8 +4,8 @@ import type { Update } from 'grammy/types'
 import { isObject, type JsonValue } from '#core/base/json'
 
 /**
- * The endpoint to which Telegram pushes updates. Requests need the secret, and each update is
- * answered after it was accepted: on any other status Telegram repeats it.
+ * The endpoint to which Telegram pushes updates. Requests need the secret. An update gets a success
+ * status only after it was accepted; on any other status Telegram repeats it.
  */
 export interface WebhookAddress {
   readonly host: string
@@ -38,7 +38,7 @@ export class Webhook {
     this.#server.maxConnections = CONNECTIONS_MAX
   }
 
-  /** The port; rejects where it is taken. */
+  /** Resolves with the port; rejects if the port is in use. */
   listen(): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
     this.#server.once('error', reject)

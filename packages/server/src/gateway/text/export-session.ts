@@ -6,8 +6,8 @@ import { unshelve } from '#core/session/blobs'
 import type { Session, SessionSummary, TranscriptEntry } from '../../runtime/runtime.ts'
 
 /**
- * A session for people (Markdown, HTML: the whole transcript) or for another program (what the model
- * sees now: the handoff and the messages since, so that the program can continue from there).
+ * A session for people (Markdown, HTML: the whole transcript) or for another program (the current
+ * context: the handoff and the messages since, so that the program can continue from there).
  */
 export const EXPORT_FORMS = {
   markdown: { type: 'text/markdown; charset=utf-8', extension: 'md' },
@@ -21,7 +21,7 @@ export type ExportForm = keyof typeof EXPORT_FORMS
 
 export const EXPORT_NAMES = Object.keys(EXPORT_FORMS) as [ExportForm, ...ExportForm[]]
 
-/** Piece by piece: a transcript need not fit into memory. */
+/** Streams, because a transcript may not fit into memory. */
 export async function* exportAs(
   session: Session,
   summary: SessionSummary,
@@ -76,7 +76,7 @@ async function* htmlEntries(
   }
 }
 
-/** Empty: the entry holds nothing that was said, such as a change of settings. */
+/** Empty: the entry holds no message, such as a change of settings. */
 function entryMarkdown(entry: TranscriptEntry): string {
   const said = saidIn(entry)
   if (said === null) return ''
@@ -101,7 +101,7 @@ function saidIn({ kind, message, body }: TranscriptEntry): { who: string; text: 
   }
 }
 
-/** With a fence that is longer than any inside. */
+/** A code block with a fence longer than any inside. */
 function fenced(text: string): string {
   let [longest, run] = [2, 0]
   for (const character of text) {
@@ -112,7 +112,7 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`
 }
 
-/** With the bytes of images and files, which a session keeps beside its entries. */
+/** Adds the bytes of images and files, which the store keeps beside the entries. */
 async function contextMessages(session: Session): Promise<readonly Message[]> {
   const context = await session.context({})
   const findBlob: Parameters<typeof unshelve>[0]['findBlob'] = async ({ hash }) => {

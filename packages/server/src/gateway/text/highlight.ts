@@ -1,7 +1,7 @@
 /**
- * Colours for code, in one pass over the text: every character is looked at once, whatever the text
- * is, because models and strangers write it. Comments, strings, numbers and the words of a language
- * are found; a language that is not known stays plain.
+ * Syntax highlighting in one pass. Models and strangers write the text, so every character is read
+ * only once, for any input. Finds comments, strings, numbers and keywords; text in an unknown
+ * language stays plain.
  */
 export type CodeKind = 'plain' | 'comment' | 'string' | 'number' | 'keyword' | 'added' | 'removed'
 
@@ -14,7 +14,7 @@ interface Grammar {
   readonly lineComments: readonly string[]
   readonly blockComment?: readonly [open: string, close: string]
   readonly quotes: string
-  /** Quotes whose strings may span lines. */
+  /** Quotes of strings that may span lines. */
   readonly longQuotes?: string
   readonly keywords: ReadonlySet<string>
 }
@@ -76,7 +76,7 @@ function lineEnd(code: string, at: number): number {
   return end < 0 ? code.length : end
 }
 
-/** Behind the closing quote; a string that is not closed ends with its line. */
+/** The offset after the closing quote; an unclosed string ends with its line. */
 function quoteEnd(code: string, start: number, isLong: boolean): number {
   for (let at = start + 1; at < code.length; at += 1) {
     if (code[at] === '\\') at += 1

@@ -1,12 +1,12 @@
 import { highlight } from './highlight.ts'
 import { type MarkdownBlock, type MarkdownSpan, parseMarkdown } from './parse-markdown.ts'
 
-/** Markdown as HTML in which every text is escaped and only web and mail addresses are links. */
+/** Markdown as HTML: all text is escaped, and only web and mail addresses become links. */
 export function markdownHtml(text: string): string {
   return parseMarkdown(text).blocks.map(blockHtml).join('\n')
 }
 
-/** A page that needs nothing from elsewhere and runs no script. */
+/** A page that loads nothing and runs no script. */
 export async function* documentHtml(
   title: string,
   facts: string,

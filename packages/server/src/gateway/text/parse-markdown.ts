@@ -1,9 +1,9 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 
 /**
- * Markdown as a tree of our own, for the terminal, the page and exports. HTML in the text stays
- * text, and line breaks stay line breaks: people and models write chats that way. markdown-it takes
- * time linear in the text for every hostile text we tried; other parsers took 36 s for 20 KB.
+ * Markdown as our own tree, for the terminal, the page and exports. HTML stays text, and line
+ * breaks stay line breaks, as people and models write chats. markdown-it took linear time for every
+ * hostile text we tried; other parsers took 36 s for 20 KB.
  */
 export type MarkdownSpan =
   | { readonly kind: 'text' | 'code'; readonly text: string }
@@ -35,7 +35,7 @@ export interface ParsedMarkdown {
   readonly starts: readonly number[]
 }
 
-/** Deeper nesting is text; nobody reads it, and each level costs a level of the stack. */
+/** Deeper nesting stays text, because each level uses stack. */
 const NESTING_MAX = 40
 
 let parser: ReturnType<typeof MarkdownIt> | undefined
@@ -72,7 +72,7 @@ class TokenReader {
     return token
   }
 
-  /** What `read` makes of the tokens up to the closing one, which is taken as well. */
+  /** Applies `read` to the tokens up to the closing one, which it consumes as well. */
   until<Value>(close: string, read: () => Value | null): Value[] {
     const values: Value[] = []
     for (let token = this.peek(); token !== undefined; token = this.peek()) {
@@ -87,7 +87,7 @@ class TokenReader {
   }
 }
 
-/** Null: a token that is no block by itself. */
+/** Null: the token is not a block. */
 function readBlock(reader: TokenReader): MarkdownBlock | null {
   const token = reader.next()
   switch (token?.type) {
@@ -187,7 +187,7 @@ function readSpan(reader: TokenReader): MarkdownSpan | null {
         href: String(token.attrGet('href') ?? ''),
         children: inside('link_close'),
       }
-    // Never fetched: an image in a text is an address with a name.
+    // Images are never fetched: they become links with a name.
     case 'image': {
       const text = token.content || 'image'
       return {

@@ -4,7 +4,7 @@ import { highlight } from './highlight.ts'
 import { parseMarkdown } from './parse-markdown.ts'
 
 describe('highlight', () => {
-  it('finds comments, strings, numbers and words of the language', () => {
+  it('finds comments, strings, numbers and keywords', () => {
     expect(highlight('const a = "b\\"" // 2', 'ts')).toEqual([
       { kind: 'keyword', text: 'const' },
       { kind: 'plain', text: ' a = ' },
@@ -49,7 +49,7 @@ describe('parseMarkdown', () => {
     })
   })
 
-  it('takes no HTML, no dangerous address, and keeps line breaks', () => {
+  it('ignores HTML and dangerous URLs, and keeps line breaks', () => {
     const text = '<b>x</b>\n[y](javascript:alert(1)) ![z](data:text/html,1)'
     const [paragraph] = parseMarkdown(text).blocks
     expect(JSON.stringify(paragraph)).not.toMatch(/"kind":"link"/)
@@ -57,7 +57,7 @@ describe('parseMarkdown', () => {
   })
 })
 
-/** The time of the text, as a multiple of the time of a quarter of it. */
+/** The time for the text, as a multiple of the time for a quarter of it. */
 describe.each([
   ['emphasis', (size: number) => '*a_'.repeat(size)],
   ['stars', (size: number) => `${'*'.repeat(size)}a`],
@@ -66,7 +66,7 @@ describe.each([
   ['lists', (size: number) => '- '.repeat(size)],
 ])('hostile text: %s', (_name, make) => {
   it('takes bounded time to parse', () => {
-    // 20,000 signs: other parsers took 6 to 40 s; this one 0.3 s on a loaded machine.
+    // 20,000 characters: other parsers took 6 to 40 s, this one 0.3 s on a loaded machine.
     const started = process.cpuUsage()
     parseMarkdown(make(20_000 / make(1).length))
     const { user, system } = process.cpuUsage(started)

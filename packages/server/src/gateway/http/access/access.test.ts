@@ -23,7 +23,7 @@ const mint = (scopes: readonly string[], expiresAt: number | null = null) =>
   mintToken({ id: `t${scopes.length}`, scopes, label: 'test', now: 0, expiresAt })
 
 describe('mintToken', () => {
-  it('makes 256 random bits and keeps nothing but their hash [checklist 2]', () => {
+  it('makes 256 random bits and stores only their hash [checklist 2]', () => {
     const { text, record } = mint(['read'])
     expect(Buffer.from(text.slice(3), 'base64url')).toHaveLength(32)
     expect(record.hash).toBe(hashToken(text))
@@ -31,7 +31,7 @@ describe('mintToken', () => {
     expect(mint(['read']).text).not.toBe(text)
   })
 
-  it('refuses scopes that nobody knows, and a token without any', () => {
+  it('refuses unknown scopes, and a token without a scope', () => {
     expect(() => mint(['root'])).toThrow(RangeError)
     expect(() => mint(['session:a'])).toThrow(RangeError)
     expect(() => mint(['read', 'session:a.b'])).toThrow(RangeError)
@@ -39,7 +39,7 @@ describe('mintToken', () => {
 })
 
 describe('Access', () => {
-  it('knows a token by its text alone, and lets a higher scope include the lower', async () => {
+  it('recognises a token by its text alone; a higher scope includes the lower ones', async () => {
     const { text, record } = mint(['write'])
     const reader = mint(['read'])
     const { identify } = shop([record, reader.record])
@@ -61,7 +61,7 @@ describe('Access', () => {
     }
   })
 
-  it('lets everybody in until there is a token, and nobody without one from then on', async () => {
+  it('admits every caller until a token exists, and then only callers with one', async () => {
     const records: TokenRow[] = []
     const { times, identify } = shop(records, { isOpen: true })
     expect(await identify('')).toMatchObject({ id: 'local' })
@@ -79,7 +79,7 @@ describe('Access', () => {
     expect(await identify(`Bearer ${text}`)).toBe('unauthorized')
   })
 
-  it('refuses a token that has expired, also one that was used before', async () => {
+  it('refuses an expired token, even one that was used before', async () => {
     const { text, record } = mint(['read'], 1_000)
     const { identify, times } = shop([record])
     expect(await identify(`Bearer ${text}`)).toMatchObject({ id: record.id })
@@ -87,7 +87,7 @@ describe('Access', () => {
     expect(await identify(`Bearer ${text}`)).toBe('unauthorized')
   })
 
-  it('refuses a token two seconds after it was removed, and takes two at once', async () => {
+  it('refuses a token two seconds after its removal, and accepts two tokens at once', async () => {
     const [old, young] = [mint(['read']), mint(['read', 'write'])]
     const records = [old.record, young.record]
     const { identify, times } = shop(records)
@@ -99,7 +99,7 @@ describe('Access', () => {
     expect(await identify(`Bearer ${young.text}`)).toMatchObject({ id: 't2' })
   })
 
-  it('sees at once that a token was removed, has expired or allows something else', async () => {
+  it('notices at once that a token was removed, has expired or has other scopes', async () => {
     const { text, record } = mint(['write'], 1_000)
     const records = [record]
     const { times, isUnchanged } = shop(records)

@@ -9,8 +9,9 @@ import { HttpProblem } from '../problems.ts'
 /**
  * Who calls, and what the caller may do. A token is 256 random bits; the store keeps its hash, so a
  * copy of the store gives no access. Two tokens may be valid at once, which is how one is replaced.
- * Each scope includes those before it: `operate` may exceed what the operator has limited. A scope `session:ID` limits the token to such sessions; any
- * other session then looks as if it did not exist.
+ * Each scope includes those before it: `operate` may exceed limits that the operator has set. A
+ * scope `session:ID` limits the token to that session; any other session then looks as if it did
+ * not exist.
  */
 export const SCOPES = ['read', 'write', 'operate'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -94,7 +95,7 @@ export const NOBODY: Principal = {
   may: () => false,
 }
 
-/** A token that was removed is refused, and the first one needed, after this time at the latest. */
+/** The longest time until a removed token is refused, and until the first token is required. */
 const REMEMBERED_MS = 2_000
 const REMEMBERED_MAX = 1_000
 
@@ -102,9 +103,9 @@ export class Access {
   readonly #tokens: Tokens | null
   readonly #clock: Clock
   readonly #remembered = new Map<string, { record: TokenRow; until: number }>()
-  /** Lookups that began in this turn of the event loop: all streams of a token share one. */
+  /** Lookups that began in this tick of the event loop: all streams of a token share one. */
   readonly #asked = new Map<string, Promise<TokenRow | undefined>>()
-  /** Until when the last look for a token counts; null: there was one. */
+  /** How long the last check for any token stays valid; null: a token exists. */
   #openUntil: number | null
 
   /**

@@ -16,7 +16,7 @@ describe('isLoopback', () => {
     expect(isLoopback(host)).toBe(true)
   })
   it.each(['0.0.0.0', '::', '192.168.1.1', '127.evil.example', 'example.org', ''])(
-    'is not misled by %j',
+    'rejects %j',
     (host) => {
       expect(isLoopback(host)).toBe(false)
     },
@@ -25,7 +25,7 @@ describe('isLoopback', () => {
 
 describe('checkHost', () => {
   it.each(['127.0.0.1:7420', 'localhost', 'LOCALHOST:1', '[::1]:80', '10.0.0.5', 'box.lan:7420'])(
-    'lets %s in',
+    'accepts %s',
     (host) => {
       expect(codeOf(() => checkHost(host, ['box.lan']))).toBeNull()
     },

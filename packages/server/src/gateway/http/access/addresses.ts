@@ -13,18 +13,18 @@ export function isLoopback(host: string): boolean {
   return plain === 'localhost' || plain === '::1' || (isIP(plain) === 4 && plain.startsWith('127.'))
 }
 
-/** An address in numbers cannot be rebound; a name must be known. */
+/** A numeric address cannot be rebound; a host name must be a known one. */
 export function checkHost(host: string | undefined, names: readonly string[]): void {
   const name = hostNameOf(host ?? '')
   if (name === undefined)
-    throw new HttpProblem('bad-request', { detail: 'The Host header is wrong.' })
+    throw new HttpProblem('bad-request', { detail: 'The Host header is missing or malformed.' })
   if (isIP(unbracketed(name)) !== 0 || name === 'localhost' || names.includes(name)) return
   throw new HttpProblem('host-refused', {
     detail: 'Use an address in numbers or localhost, or add the name to http.allowedHosts.',
   })
 }
 
-/** Headers of an answer that a page of another origin may read. */
+/** Response headers that a page of another origin may read. */
 const EXPOSED = 'location, retry-after, www-authenticate, x-request-id'
 
 /**
@@ -70,7 +70,7 @@ export class AllowedOrigins {
   }
 }
 
-/** As browsers write it: in small letters and without the usual port. */
+/** As browsers write it: in lower case and without the default port. */
 function originOf(text: string): string {
   const url = URL.parse(text)
   return url === null || url.origin === 'null' ? text.toLowerCase() : url.origin

@@ -10,14 +10,14 @@ function addressOf(peer: string, said = '', header: ForwardingHeader = 'x-forwar
 }
 
 describe('ClientAddresses', () => {
-  it('takes a forwarding header from a trusted proxy only', () => {
+  it('accepts a forwarding header from a trusted proxy only', () => {
     expect(addressOf('127.0.0.1', '198.51.100.7')).toBe('198.51.100.7')
     expect(addressOf('::ffff:127.0.0.1', '198.51.100.7')).toBe('198.51.100.7')
     expect(addressOf('203.0.113.9', '198.51.100.7')).toBe('203.0.113.9')
     expect(addressOf('127.0.0.1')).toBe('127.0.0.1')
   })
 
-  it('reads it from the right, so that what a client wrote itself counts for nothing', () => {
+  it("reads it from the right, so that a client's own entries are ignored", () => {
     expect(addressOf('127.0.0.1', '1.1.1.1, 198.51.100.7')).toBe('198.51.100.7')
     expect(addressOf('127.0.0.1', '1.1.1.1, 198.51.100.7, 10.1.2.3')).toBe('198.51.100.7')
     expect(addressOf('127.0.0.1', '127.0.0.1, 198.51.100.7')).toBe('198.51.100.7')
@@ -25,7 +25,7 @@ describe('ClientAddresses', () => {
     expect(addressOf('127.0.0.1', long)).toBe('198.51.100.7')
   })
 
-  it('stops at what is not an address', () => {
+  it('stops at an entry that is not an address', () => {
     expect(addressOf('127.0.0.1', '198.51.100.7, unknown')).toBe('127.0.0.1')
     expect(addressOf('127.0.0.1', '198.51.100.7, x, 10.0.0.2')).toBe('10.0.0.2')
     expect(addressOf('')).toBe('unknown')
@@ -41,7 +41,7 @@ describe('ClientAddresses', () => {
     expect(addressOf('127.0.0.1', said, 'forwarded')).toBe(address)
   })
 
-  it('leaves the header alone that the proxy does not write', () => {
+  it('ignores the header that the proxy does not write', () => {
     const addresses = new ClientAddresses(PROXIES, 'x-forwarded-for')
     const headers = { forwarded: 'for=1.1.1.1' }
     const found = addresses.of({ socket: { remoteAddress: '10.0.0.1' }, headers } as never)

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 
 /**
- * The address a request comes from. Behind a reverse proxy that is what the proxy says in a
+ * The address that a request comes from. Behind a reverse proxy, the proxy reports it in a
  * forwarding header. Clients can write that header too, so it is read from the right, where the
  * nearest proxy appends, and only as long as the sender of each part is a trusted proxy.
  */
@@ -39,7 +39,7 @@ export class ClientAddresses {
     return plain !== undefined && this.#trusted.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')
   }
 
-  /** What failures and unauthenticated requests are counted under. */
+  /** The key under which failures and unauthenticated requests are counted. */
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     let address = plainAddress(socket.remoteAddress ?? '')
     const hops = headers[this.#header]?.toString().split(',').slice(-HOPS_MAX) ?? []
@@ -65,7 +65,10 @@ function plainAddress(text: string): string | undefined {
   return isIP(plain) === 0 ? undefined : plain
 }
 
-/** A household has a whole /64 of IPv6 addresses, and could fail from each of them. */
+/**
+ * One customer has a whole /64 of IPv6 addresses and could fail from each of them, so the /64
+ * counts as one.
+ */
 function network(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail] = address.toLowerCase().split('::')

@@ -7,7 +7,7 @@ function clockAt(times: { now: number }): Clock {
 }
 
 describe('RateLimit', () => {
-  it('lets a burst through, then one at a time as the bucket fills', () => {
+  it('allows a burst, then one request at a time as the bucket refills', () => {
     const times = { now: 0 }
     const limit = new RateLimit(clockAt(times), { perSecond: 2, size: 3 })
     expect([1, 2, 3].map(() => limit.take('a'))).toEqual([0, 0, 0])
@@ -16,13 +16,13 @@ describe('RateLimit', () => {
     expect([limit.take('a'), limit.take('a')]).toEqual([0, 0.5])
   })
 
-  it('counts each name for itself', () => {
+  it('counts each name separately', () => {
     const limit = new RateLimit(clockAt({ now: 0 }), { perSecond: 1, size: 1 })
     expect([limit.take('a'), limit.take('b')]).toEqual([0, 0])
     expect(limit.take('a')).toBe(1)
   })
 
-  it('remembers whoever used it up, however many new names come', () => {
+  it('remembers a name that used up its limit, however many new names come', () => {
     const times = { now: 0 }
     const limit = new RateLimit(clockAt(times), { perSecond: 0.001, size: 2 })
     limit.take('greedy')
@@ -33,7 +33,7 @@ describe('RateLimit', () => {
 })
 
 describe('Tally', () => {
-  it('tells a full name from a full total, and counts no name where there is none', () => {
+  it('distinguishes a full name from a full total; a null name counts for the total only', () => {
     const tally = new SlotPool({ total: 3, perName: 1 })
     tally.enter('a')
     expect([tally.hasShare('a'), tally.hasShare('b')]).toEqual([false, true])
@@ -42,7 +42,7 @@ describe('Tally', () => {
     expect(tally.hasShare('b')).toBe(true)
   })
 
-  it('has room for so many in all and per name, and gets a place back once', () => {
+  it('limits the total and each name, and frees a slot only once', () => {
     const tally = new SlotPool({ total: 3, perName: 2 })
     const leave = tally.enter('a')
     tally.enter('a')

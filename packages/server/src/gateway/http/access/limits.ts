@@ -5,12 +5,15 @@ import type { JsonLimits } from '../json-body.ts'
 export interface HttpLimits extends JsonLimits {
   readonly bodyBytesMax: number
   readonly headerBytesMax: number
-  /** Until the headers, and until the whole request has arrived. */
+  /** Time limits for the headers and for the whole request to arrive. */
   readonly headersMs: number
   readonly requestMs: number
   readonly connectionsMax: number
   readonly connectionsPerAddressMax: number
-  /** Per token, or for all callers together where none is needed; two seconds' worth at once. */
+  /**
+   * Per token, or for all callers together if no token is needed; bursts of two seconds' worth are
+   * allowed.
+   */
   readonly requestsPerMinute: number
   /** Requests without a valid token, per address; callers with one are not counted. */
   readonly failuresPerMinute: number
@@ -19,9 +22,9 @@ export interface HttpLimits extends JsonLimits {
   /** How long `wait=reply` holds a request. */
   readonly waitMsMax: number
   readonly heartbeatMs: number
-  /** A stream that takes nothing for so long is ended. */
+  /** A stream whose client reads nothing for this long is ended. */
   readonly stallMs: number
-  /** What close() gives to requests under way. */
+  /** How long close() waits for running requests. */
   readonly graceMs: number
 }
 
@@ -47,7 +50,7 @@ export const HTTP_LIMITS: HttpLimits = {
 /** Names remembered at once; a flood of new names evicts only full buckets. */
 const BUCKETS_MAX = 10_000
 
-/** A bucket per name that fills at a steady rate; an empty one refuses. */
+/** A token bucket per name, refilled at a steady rate; an empty one refuses. */
 export class RateLimit {
   readonly #clock: Clock
   readonly #perSecond: number
@@ -96,7 +99,7 @@ export class RateLimit {
   }
 }
 
-/** How many of something each name has open, and all together. */
+/** Counts what each name, and all names together, hold open. */
 export class SlotPool {
   readonly #max: number
   readonly #maxPerName: number
@@ -112,12 +115,15 @@ export class SlotPool {
     return this.#total
   }
 
-  /** Whether only the total could keep this name out. */
+  /** Whether only the total limit could refuse this name. */
   hasShare(name: string | null): boolean {
     return name === null || (this.#counts.get(name) ?? 0) < this.#maxPerName
   }
 
-  /** Undefined: full. Otherwise a function that releases the slot, once. Null counts for the total alone. */
+  /**
+   * Undefined: full. Otherwise a function that releases the slot, once. A null name counts for the
+   * total only.
+   */
   enter(name: string | null): (() => void) | undefined {
     if (this.#total >= this.#max || !this.hasShare(name)) return undefined
     this.#total++

@@ -31,7 +31,7 @@ export async function listenAt(
   }
 }
 
-/** Another user who may write there could put a socket of their own under this name. */
+/** Another user with write access to the folder could put their own socket under this name. */
 function checkFolder(path: string, folder: string): void {
   const { uid, mode } = lstatSync(folder)
   const own = process.geteuid?.()

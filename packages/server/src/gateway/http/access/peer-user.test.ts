@@ -22,18 +22,18 @@ async function isOwner(
 }
 
 describe('PeerUsers', () => {
-  it('lets in its own user and root, and no other', async () => {
+  it('admits its own user and root, and no other user', async () => {
     expect(await isOwner([row('0100007F:8398', HERE, 1_000)])).toBe(true)
     expect(await isOwner([row('0100007F:8398', HERE, 0)])).toBe(true)
     expect(await isOwner([row('0100007F:8398', HERE, 1_001)])).toBe(false)
   })
 
-  it('takes a socket that was closed already for that of nobody, though root is listed', async () => {
+  it('treats a closed socket as having no owner, although it is listed under root', async () => {
     const state = '05'
     expect(await isOwner([row('0100007F:8398', HERE, 0, { state, inode: 0 })])).toBe(false)
   })
 
-  it('looks at both ends, and trusts nothing that is not listed', async () => {
+  it('checks both ends, and trusts no connection that is not listed', async () => {
     expect(await isOwner([])).toBe(false)
     expect(await isOwner([row('0100007F:8399', HERE, 1_000)])).toBe(false)
     expect(await isOwner([row('0100007F:8398', '0100007F:1CFD', 1_000)])).toBe(false)
@@ -42,7 +42,7 @@ describe('PeerUsers', () => {
     expect(await isOwner([row('0100007F:8398', HERE, 1_000)], gone)).toBe(false)
   })
 
-  it('knows IPv6, and IPv4 within it', async () => {
+  it('reads IPv6, and IPv4-mapped addresses', async () => {
     const six = '00000000000000000000000001000000'
     const peer = { remoteAddress: '::1', localAddress: '::1' }
     expect(await isOwner([row(`${six}:8398`, `${six}:1CFC`, 1_000)], peer)).toBe(true)
@@ -51,7 +51,7 @@ describe('PeerUsers', () => {
     expect(await isOwner([row(`${mapped}:8398`, `${mapped}:1CFC`, 1_000)])).toBe(true)
   })
 
-  it('says where the system does not tell', async () => {
+  it('reports a system that does not list owners', async () => {
     const read = async () => HEAD
     expect(await PeerUsers.open(PORT, { userId: 1_000, read })).toBeNull()
     expect(await PeerUsers.open(PORT, { userId: 1_001, read: async () => LISTENING })).toBeNull()

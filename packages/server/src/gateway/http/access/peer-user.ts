@@ -3,14 +3,15 @@ import { isIPv4, type Socket } from 'node:net'
 import { endianness } from 'node:os'
 
 /**
- * Which user of this machine is at the other end of a loopback connection. Where no token is needed,
- * any local user could read every session; Linux lists the owner of each socket in /proc/net/tcp, so
- * there only the user who runs the server, and root, are let in without one.
+ * Which user of this machine is at the other end of a loopback connection. Without this check, any
+ * local user could read every session of a server that requires no token. Linux lists the owner of
+ * each socket in /proc/net/tcp, so there only the server's own user and root are admitted without a
+ * token.
  */
 export type ReadTable = () => Promise<string>
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
-/** The list is read in pieces while it changes: a row can be missed once. */
+/** The list is read in pieces while it changes, so one read can miss a row. */
 const TRIES = 3
 const LISTENING = '0A'
 const ROOT = 0
@@ -38,14 +39,14 @@ export class PeerUsers {
     if (userId === undefined) return null
     for (let round = 0; round < TRIES; round++) {
       const rows = rowsOf(await read(), port)
-      // Others may listen on this port too, at other addresses.
+      // Other programs may listen on this port too, at other addresses.
       const ours = rows.filter(({ local, state }) => state === LISTENING && local.port === port)
       if (ours.some((row) => row.userId === userId)) return new PeerUsers(userId, read)
     }
     return null
   }
 
-  /** Asked once per connection. */
+  /** Called once per connection. */
   isOwner(socket: Socket): Promise<boolean> {
     const known = this.#known.get(socket) ?? this.#look(socket)
     this.#known.set(socket, known)
@@ -81,8 +82,8 @@ interface Row {
 }
 
 /**
- * `sl local remote st queues timer retransmits uid timeout inode …`, numbers of sockets in hex. The
- * list may have thousands of rows: only those with the port are read.
+ * `sl local remote st queues timer retransmits uid timeout inode …`, addresses and ports in hex.
+ * The list may have thousands of rows; only those with the port are parsed.
  */
 function rowsOf(table: string, port: number): readonly Row[] {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')} `
@@ -95,7 +96,7 @@ function rowsOf(table: string, port: number): readonly Row[] {
   })
 }
 
-/** IPv4 within IPv6, as a program may ask for it, is the same address. */
+/** An IPv4-mapped IPv6 address is the same address. */
 const MAPPED = endianness() === 'LE' ? '0000000000000000FFFF0000' : '00000000000000000000FFFF'
 
 function endOf(text: string): Row['local'] {
@@ -104,7 +105,7 @@ function endOf(text: string): Row['local'] {
   return { address: isMapped ? address.slice(24) : address, port: Number.parseInt(port, 16) }
 }
 
-/** A loopback address as the list has it: words in the order of the machine. */
+/** A loopback address as listed: 32-bit words in the machine's byte order. */
 function hexOf(address: string | undefined): string | undefined {
   const plain = address?.replace(/^::ffff:/i, '') ?? ''
   const bytes = plain === '::1' ? [0, 0, 0, 1] : plain.split('.').map(Number)

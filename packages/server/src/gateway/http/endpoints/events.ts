@@ -6,9 +6,9 @@ import { eventCursor } from '../schemas.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
 /**
- * What happens, as server-sent events. Stored ones have their cursor as id, so a client that comes
- * back with `Last-Event-ID` misses none; live ones have no id, and those of an attempt that still
- * runs are sent again from its beginning.
+ * Events as server-sent events. Stored events have their cursor as id, so a client that reconnects
+ * with `Last-Event-ID` misses none. Live events have no id; those of a running attempt are sent
+ * again from its beginning.
  */
 const STREAM = {
   200: { description: 'Events until one side ends it', types: ['text/event-stream'] },
@@ -51,7 +51,7 @@ export const eventEndpoints: readonly Endpoint[] = [
   }),
 ]
 
-/** A browser that reconnects by itself sends the header; it is newer than the address. */
+/** A browser that reconnects automatically sends the header, which is newer than the URL. */
 function startOf(lastEventId: string | undefined, after: number | undefined): { after?: number } {
   if (lastEventId === undefined || lastEventId === '') return after === undefined ? {} : { after }
   const parsed = eventCursor.safeParse(lastEventId)

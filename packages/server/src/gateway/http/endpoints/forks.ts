@@ -13,7 +13,7 @@ export const forkEndpoints: readonly Endpoint[] = [
     path: '/v1/sessions/{id}/forks',
     summary: 'Make a session that begins with the entries of this one',
     scope: 'write',
-    // A fork is another session, which a token for this one does not reach.
+    // A fork is another session, outside the scope of a token for this one.
     isWhole: true,
     params: ofSession,
     body: newFork,

@@ -5,7 +5,10 @@ import { name } from '../schemas.ts'
 import { isGenuine } from '../webhook.ts'
 import { ACCEPTED, ADMISSION_PROBLEMS, acceptedOf } from './messages.ts'
 
-/** News is data for the agent, never a person's order, so it goes into the notification lane. */
+/**
+ * A webhook is data for the agent, never a person's instruction, so it goes into the notification
+ * lane.
+ */
 export const hookEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',

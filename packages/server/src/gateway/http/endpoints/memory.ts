@@ -5,7 +5,10 @@ import { HttpProblem } from '../problems.ts'
 import { noteText, pinList, pinName, taskList } from '../schemas.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
-/** What an agent keeps for the people of a session: a session reaches what it shows and no more. */
+/**
+ * Notes and reminders that an agent keeps for the people of a session. A session reaches only those
+ * that it lists.
+ */
 const number = z.int().min(0)
 const memoryView = z
   .strictObject({

@@ -19,7 +19,7 @@ import {
 } from '../schemas.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
-/** Messages, pins and stops for a session. Each is acknowledged when it is durable. */
+/** Messages, pins and stops for a session. Each is acknowledged once it is durable. */
 const PAGE_MAX = 500
 const PAGE = 100
 
@@ -54,7 +54,7 @@ export const messageEndpoints: readonly Endpoint[] = [
       const answer = acceptedOf(await session.admit({ ...once, ...body }))
       if (query.wait === undefined) return answer
       const reply = await waitForReply(session, answer.body.mail, edge.waitMsMax, signal)
-      // Not in time: the message is safe, and the reply will be in the transcript.
+      // The reply is late: the message is durable, and the reply will be in the transcript.
       if (reply === undefined) return answer
       return { status: 200, body: { ...answer.body, reply } }
     },
@@ -226,12 +226,12 @@ export function acceptedOf(admission: Admission): Accepted {
   }
 }
 
-/** A running turn takes requests between two steps; the answer does not wait that long. */
+/** A running turn takes requests between two steps; the response does not wait that long. */
 const CARRY_OUT_MS_MAX = 1_500
 
 /**
- * The accepted request, unless it was turned down meanwhile. The event `control settled` reports the end:
- * its `refused` says why.
+ * The accepted request, unless it has been refused in the meantime. The event `control settled`
+ * reports the outcome; its `refused` field says why.
  */
 export async function carriedOut(
   session: Session,
@@ -246,7 +246,7 @@ export async function carriedOut(
   throw new HttpProblem('turned-down', { detail: `${whyNot(end)}.`, facts })
 }
 
-/** Undefined: the time is over, the client went away, or the server closes. */
+/** Undefined: the time ran out, the client disconnected, or the server is closing. */
 async function waitForReply(
   session: Session,
   mail: MailNumber,

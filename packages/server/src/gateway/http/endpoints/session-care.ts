@@ -6,7 +6,7 @@ import { findSummary, ofSession } from './sessions.ts'
 
 /** Renaming, exporting and deleting a session. */
 
-/** A longer one is written by the command, which needs no memory for it. */
+/** `throughline export` writes longer ones, because it streams. */
 const EXPORT_ENTRIES_MAX = 20_000
 const TITLE_MAX = 200
 const EXPORT_TYPES = [
@@ -61,7 +61,7 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
       let text = ''
       for await (const piece of exportAs(session, summary, to)) text += piece
       const { type, extension } = EXPORT_FORMS[to]
-      // Never shown as a page of this origin.
+      // Browsers must never render it as a page of this origin.
       const headers = { 'content-disposition': `attachment; filename="${params.id}.${extension}"` }
       return { status: 200, text, type, headers }
     },

@@ -245,7 +245,7 @@ async function findReadable(
   return snapshot
 }
 
-/** The sessions that a limited token may see. */
+/** The sessions that a limited token may list. */
 async function listAllowed(
   runtime: Runtime,
   allowed: NonNullable<Principal['sessions']>,

@@ -5,7 +5,7 @@ import { entryNumberText, eventCursor, name, pageSize } from '../schemas.ts'
 import { usageGroups } from '../session-schemas.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
-/** What model calls took, in tokens and money. */
+/** Usage of model calls, in tokens and money. */
 const PAGE_MAX = 500
 const PAGE = 100
 
