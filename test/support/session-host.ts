@@ -13,7 +13,7 @@ import {
   type SessionSettings,
   type WantedSettings,
 } from '../../packages/core/src/session/settings.ts'
-import type { StepOutcome, StepRequest } from '../../packages/core/src/session/step.ts'
+import type { StepOutcome, StepRequest, ToolRunner } from '../../packages/core/src/session/step.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { MemoryTables } from '../../packages/core/src/store/memory/tables.ts'
@@ -88,14 +88,15 @@ export function host({ timeline = new Timeline(), ...parts }: Host = {}) {
   const crashes: unknown[] = []
   const notices: Notice[] = []
   let count = 0
+  const tools: ToolRunner = {
+    isRepeatable: () => false,
+    run: async () => ({ outcome: 'ok', output: 'done', tokens: 4 }),
+  }
   const runner = new Runner({
     store,
     clock,
     steps: model,
-    tools: {
-      isRepeatable: () => false,
-      run: async () => ({ outcome: 'ok', output: 'done', tokens: 4 }),
-    },
+    tools,
     writers: { model: parts.writer ?? DIGEST, digest: parts.digest ?? DIGEST },
     settings: parts.settings ?? SETTINGS,
     handoffMsMax: 60_000,
@@ -126,7 +127,7 @@ export function host({ timeline = new Timeline(), ...parts }: Host = {}) {
   })
   runner.start()
   const run = (forMs: number) => timeline.run(timeline.now + forMs, () => false)
-  return { runner, store, timeline, model, sent, crashes, notices, run }
+  return { runner, store, timeline, model, tools, sent, crashes, notices, run }
 }
 
 export async function create(store: Store, name: string): Promise<SessionId> {

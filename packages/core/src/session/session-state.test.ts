@@ -184,6 +184,69 @@ describe('settings that the operator changed', () => {
   })
 })
 
+describe('an imported session', () => {
+  /** The file of a session with other settings, as far as `work` brought it. */
+  async function fileOf(work: (theirs: ReturnType<typeof host>) => Promise<void>) {
+    const theirs = host({ wanted: () => wanted('THEIRS') })
+    const id = await create(theirs.store, 'a')
+    await work(theirs)
+    const lines: string[] = []
+    for await (const line of theirs.store.exportSession(id)) lines.push(line)
+    return { id, lines }
+  }
+  const systemsOf = ({ model }: ReturnType<typeof host>) =>
+    model.shown.map(({ context }) => context.map(textOf)[0])
+
+  it('does not go on with a turn of its file: neither its system text nor its calls take effect', async () => {
+    const { id, lines } = await fileOf(async (theirs) => {
+      const parts = [{ type: 'tool-call', id: 'c1', name: 'look', input: {} }] as const
+      const message = { role: 'assistant', parts } as const
+      theirs.model.answer = async () => ({ kind: 'replied', message, tokens: 9 })
+      theirs.tools.run = () => new Promise(() => {})
+      await say(theirs.store, sessionId('a'), 'hello')
+      await theirs.run(500)
+    })
+    const ours = host({ wanted: () => wanted('ours') })
+    const calls: string[] = []
+    ours.tools.isRepeatable = () => true
+    ours.tools.run = async ({ call }) => {
+      calls.push(call.name)
+      return { outcome: 'ok', output: 'done', tokens: 4 }
+    }
+    expect(await ours.store.importSession(lines)).toMatchObject({ kind: 'imported' })
+    await ours.run(2_000)
+    expect([systemsOf(ours), calls]).toEqual([[], []])
+    expect(ours.sent).toEqual([expect.stringContaining('Please send it again')])
+    await say(ours.store, id, 'hello again')
+    await ours.run(2_000)
+    expect(systemsOf(ours)).toEqual(['ours'])
+    expect(ours.sent).toHaveLength(2)
+    expect(await ours.store.verify({})).toEqual([])
+  })
+
+  it('says so if its pins leave no room for our settings, and continues when they are removed', async () => {
+    const { id, lines } = await fileOf(async (theirs) => {
+      await theirs.store.admit({
+        ...{ to: { sessionId: sessionId('a') }, source: 'ann', key: 'big' },
+        ...{ lane: 'control', control: 'pin', body: { name: 'big', text: 'x' }, tokens: 150 },
+      })
+      await theirs.run(500)
+    })
+    const now = wanted('ours', { ...LIMITS, pinTokens: 100 })
+    const ours = host({ wanted: () => now })
+    await ours.store.importSession(lines)
+    await say(ours.store, id, 'hello')
+    await ours.run(5_000)
+    expect(systemsOf(ours)).toEqual([])
+    expect(ours.sent).toEqual([expect.stringContaining('The pins of this session leave no room')])
+    await ask(ours.store, id, 'pin', { name: 'big', text: null })
+    await say(ours.store, id, 'and now?')
+    await ours.run(5_000)
+    expect(systemsOf(ours)).toEqual(['ours'])
+    expect(ours.crashes).toEqual([])
+  })
+})
+
 describe('memory', () => {
   it('that is pinned between turns waits for the end of the turn, other pins do not', async () => {
     const process = host()

@@ -157,6 +157,8 @@ function absorbCommit(state: State, committed: CommitOutcome): Advance {
   const free: State = {
     ...backOff(state, committed),
     ...answered,
+    // Without a pin that was removed, refused settings may fit.
+    ...(verb === 'pin' && { refusedSettings: null }),
     busy: null,
     stale: true,
     refusals,

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../../base/json.ts'
 import type { AssistantMessage } from '../../../message/message.ts'
 import { TURN_ATTEMPTS_MAX } from '../../../store/bounds.ts'
 import type { NewReply } from '../../../store/commits.ts'
+import type { SessionRow } from '../../../store/rows.ts'
 import type { SessionView } from '../../context/session-view.ts'
 import { failureMessage, failureTokens } from '../../failure-message.ts'
 import { callsOf, RENDERER, type StepOutcome } from '../../step.ts'
@@ -19,24 +20,43 @@ import { claimInBackground } from './compaction.ts'
 
 /** The steps of a turn: recovery, the two commits of a step, tools, stops. */
 
-/** Once per acquisition, before anything else is written (decisions 6 and 14). */
+/**
+ * Once per acquisition, before anything else is written (decisions 6 and 14). A turn that an imported
+ * file left open would go on under the file's system text and with its calls, so it ends here.
+ */
 export function recoverFirst(state: State, view: SessionView): RuleOutcome {
   if (view.session.recovered === state.lease.fence) return null
+  const { attemptsMax, text, reason } = isFresh(view.session) ? IMPORTED : ABRUPT
   const repeatable = openCallsOf(view)
     .filter((call) => state.isRepeatable(call.name))
     .map((call) => call.id)
-  const text = 'This could not be answered: the work on it ended abruptly several times.'
   return commitNew(state, (operation) => ({
     verb: 'recover',
     request: {
       ...fencedBy(state, view),
       operation,
       repeatable,
-      attemptsMax: TURN_ATTEMPTS_MAX,
+      attemptsMax,
       failureReplies: repliesOf(view, text),
-      reason: 'The process ended during each attempt at this turn.',
+      reason,
     },
   }))
+}
+
+const ABRUPT = {
+  attemptsMax: TURN_ATTEMPTS_MAX,
+  text: 'This could not be answered: the work on it ended abruptly several times.',
+  reason: 'The process ended during each attempt at this turn.',
+}
+const IMPORTED = {
+  attemptsMax: 0,
+  text: 'This was not answered: the conversation was moved meanwhile. Please send it again.',
+  reason: 'The session was imported while this turn was running.',
+}
+
+/** Imported, and not held by any process since. */
+function isFresh({ birth, recovered }: SessionView['session']): boolean {
+  return birth === 'imported' && recovered === 0
 }
 
 /** The first commit of a step: the reply with its calls, before any tool starts. */
@@ -184,9 +204,14 @@ function hasBegun({ context }: SessionView): boolean {
   return last?.message.role === 'tool'
 }
 
-export function runStep(state: State, { session, context }: SessionView): RuleOutcome {
+export function runStep(state: State, { session, context, wanted }: SessionView): RuleOutcome {
   if (session.turnState !== 'running') return null
   const { turn, tail } = session
+  const isRefused = wanted !== undefined && wanted === state.refusedSettings
+  if (isRefused && MAY_BE_FOREIGN.includes(session.birth)) {
+    const ended = { kind: 'ended', turn, upto: tail, outcome: NO_ROOM } as const
+    return only(numbered(state, (operation) => ({ step: { ...ended, operation } })))
+  }
   if (state.at.mono < state.modelRetryAt) {
     return notifyStepWait(state, turn) ?? waitUntil(state, state.modelRetryAt)
   }
@@ -198,4 +223,14 @@ export function runStep(state: State, { session, context }: SessionView): RuleOu
     },
     effects: [{ kind: 'runStep', turn, context }],
   }
+}
+
+/** Where our settings are refused, the earlier ones hold. Here they may be those of a file. */
+const MAY_BE_FOREIGN: readonly SessionRow['birth'][] = ['imported', 'forked']
+const NO_ROOM: StepOutcome & { readonly kind: 'failed' } = {
+  kind: 'failed',
+  reason:
+    'The pins of this session leave no room for the settings of its agent. Remove pins, or choose ' +
+    'a model with a larger window.',
+  retryable: false,
 }
