@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { isId, type MailNumber, operationId, type SessionId } from '../base/ids.ts'
+import { type MailNumber, operationId, type SessionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
+import { invalidOption } from '../base/option-checks.ts'
 import { pinnedText } from '../message/handoff/pinned.ts'
 import type { Message, UserMessage } from '../message/message.ts'
 import { type Shelved, shelve, unshelve } from '../session/blobs.ts'
@@ -22,7 +23,6 @@ import type {
 } from './agent-types.ts'
 import { eraseWhole, forkFrom } from './fork-session.ts'
 import type { AnyFormat, MessageOf, RequestFor } from './formats/format.ts'
-import { checkKey, invalidOption, show } from './options.ts'
 import { readQuestion } from './read-reply.ts'
 import { readTurn, recordTurn, stepsOf } from './record-turn.ts'
 import { SessionReader } from './session-reader.ts'
@@ -56,7 +56,6 @@ export function openSession<F extends AnyFormat>(
     { key = randomUUID() }: { readonly key?: string } = {},
   ): Promise<SentMessage> => {
     closing.throwIfAborted()
-    checkKey(key)
     const question = readQuestion(parts.format, message)
     const refused = await claimSession(parts, id)
     if (refused !== null) return refused
@@ -81,6 +80,10 @@ export function openSession<F extends AnyFormat>(
     const reply = await waitForReply(parts, { sessionId: id, mail: mail as MailNumber }, ended)
     if (reply === null) {
       ended.throwIfAborted()
+      const session = await store.findSession(id)
+      if (session === undefined || mail > session.mail) {
+        throw invalidOption('mail', `The session "${id}" has no message ${mail}.`)
+      }
       return { kind: 'withdrawn' }
     }
     const { turn, ended: how, text, reason } = reply
@@ -99,7 +102,6 @@ export function openSession<F extends AnyFormat>(
   ): Promise<ControlResult> => {
     const ended = signal === undefined ? closing : AbortSignal.any([signal, closing])
     ended.throwIfAborted()
-    checkKey(key)
     const outcome = await store.admit({
       ...{ to: { sessionId: id }, source: name, key, lane: 'control', control: word, body, tokens },
     })
@@ -125,7 +127,6 @@ export function openSession<F extends AnyFormat>(
     },
     async record({ key, input, made }) {
       closing.throwIfAborted()
-      checkKey(key)
       const question = readQuestion(parts.format, input)
       const messages = readTurn(parts.format, made)
       const refused = await claimSession(parts, id)
@@ -157,9 +158,6 @@ export function openSession<F extends AnyFormat>(
       control('compact', options, focus === undefined ? {} : { focus }),
     undo: (options) => control('revert', options),
     async pin(pinName, text, options) {
-      if (!isId(pinName)) {
-        throw invalidOption('name', `"name" is ${show(pinName)}. Use letters, digits, "_" and "-".`)
-      }
       const tokens = text === null ? 0 : parts.countTokens(pinnedText(pinName, text))
       return await control(
         'pin',

@@ -1,25 +1,29 @@
 import { isId } from '../base/ids.ts'
+import {
+  checkCount,
+  checkDelay,
+  checkFunction,
+  checkKeys,
+  checkString,
+  checkTokens,
+  invalidOption,
+  show,
+} from '../base/option-checks.ts'
 import { normalise } from '../message/dialects/normalise.ts'
 import type { Message } from '../message/message.ts'
-import { limitsFor } from '../session/limits.ts'
+import { limitsFor, WindowTooSmallError } from '../session/limits.ts'
 import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { OpenAgentOptions } from './agent-types.ts'
 import { type AnyFormat, internalsOf, type RequestFor } from './formats/format.ts'
-import {
-  checkCount,
-  checkFunction,
-  checkKeys,
-  checkTokens,
-  invalidOption,
-  show,
-} from './options.ts'
-import { describeTool } from './tool.ts'
+import { checkTools, describeTool } from './tool.ts'
 
-const OPTIONS = [
-  ...['store', 'name', 'format', 'contextWindow', 'maxOutputTokens', 'system', 'tools', 'step'],
+export const LOOP_OPTIONS = [
+  ...['store', 'name', 'format', 'contextWindow', 'maxOutputTokens', 'system', 'tools'],
   ...['summarize', 'concurrency', 'stepTimeoutMs', 'toolTimeoutMs', 'retry', 'onError'],
 ]
+const OPTIONS = [...LOOP_OPTIONS, 'step']
+
 export function checkAgentOptions(options: OpenAgentOptions<AnyFormat>): void {
   checkKeys(options, OPTIONS)
   internalsOf(options.format)
@@ -34,13 +38,22 @@ export function checkAgentOptions(options: OpenAgentOptions<AnyFormat>): void {
   if (contextWindow === undefined) throw invalidOption('contextWindow', 'Give "contextWindow".')
   checkTokens('contextWindow', contextWindow)
   checkTokens('maxOutputTokens', maxOutputTokens, 1)
+  checkString('system', options.system)
+  checkTools(options.tools)
   checkFunction('step', options.step)
   checkCount('concurrency', options.concurrency, 'steps')
-  checkCount('stepTimeoutMs', options.stepTimeoutMs, 'milliseconds')
-  checkCount('toolTimeoutMs', options.toolTimeoutMs, 'milliseconds')
-  checkKeys(retry, ['attempts', 'delayMs', 'isRetryable'])
+  checkDelay('stepTimeoutMs', options.stepTimeoutMs)
+  checkDelay('toolTimeoutMs', options.toolTimeoutMs)
+  checkKeys(retry, ['attempts', 'delayMs', 'isRetryable'], 'retry')
   checkCount('retry.attempts', retry.attempts, 'attempts')
-  checkCount('retry.delayMs', retry.delayMs, 'milliseconds')
+  checkDelay('retry.delayMs', retry.delayMs)
+  for (const [at, given] of [
+    ['summarize', options.summarize],
+    ['onError', options.onError],
+    ['retry.isRetryable', retry.isRetryable],
+  ] as const) {
+    if (given !== undefined) checkFunction(at, given)
+  }
 }
 
 export function checkId(at: string, value: unknown): void {
@@ -59,11 +72,20 @@ export function agentSettings<F extends AnyFormat>(options: OpenAgentOptions<F>)
   const fixedTokens = countTokens(
     system + (descriptions.length === 0 ? '' : JSON.stringify(descriptions)),
   )
-  const limits = limitsFor({
+  const limits = limitsOf({
     ...{ windowTokens: options.contextWindow, fixedTokens },
     ...(maxOutputTokens !== undefined && { outputTokensMax: maxOutputTokens }),
   })
   const request = (context: readonly Message[]) =>
     internals.request(normalise(context, dialect.name), descriptions) as RequestFor<F>
   return { limits, fixedTokens, request, countMessage, countTokens }
+}
+
+function limitsOf(given: Parameters<typeof limitsFor>[0]): ReturnType<typeof limitsFor> {
+  try {
+    return limitsFor(given)
+  } catch (error) {
+    if (error instanceof WindowTooSmallError) throw invalidOption('contextWindow', error.message)
+    throw error
+  }
 }

@@ -1,4 +1,5 @@
 import type { SessionId } from '../base/ids.ts'
+import { checkString } from '../base/option-checks.ts'
 import { Recent } from '../base/recent.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 import type { Message } from '../message/message.ts'
@@ -6,7 +7,7 @@ import { unshelve } from '../session/blobs.ts'
 import type { EventHub } from '../session/events/event-hub.ts'
 import type { StepOutcome, StepRequest, StepRunner } from '../session/step.ts'
 import type { OpenAgentOptions } from './agent-types.ts'
-import { mayRetry, overflowIn, textOfError, untilAborted, withDeadline } from './attempt.ts'
+import { heard, mayRetry, overflowIn, textOfError, untilAborted, withDeadline } from './attempt.ts'
 import type { AnyFormat, RequestFor } from './formats/format.ts'
 import { internalsOf } from './formats/format.ts'
 import { readReply } from './read-reply.ts'
@@ -72,6 +73,7 @@ export class AgentSteps<F extends AnyFormat> implements StepRunner {
     const { signal } = deadline
     let hasShown = false
     const delta = (text: string) => {
+      checkString('delta', text ?? null)
       if (signal.aborted || isOver || text === '') return
       hasShown = true
       this.#hub.publish(sessionId, { kind: 'delta', text, ...live })
@@ -103,13 +105,16 @@ export class AgentSteps<F extends AnyFormat> implements StepRunner {
     { step, ...where }: { sessionId: SessionId; turn: number; attempt: number; step: string },
   ): StepOutcome {
     const { onError, retry = {} } = this.#options
-    onError?.(error, where)
+    const told = heard(textOfError(error), 'onError', () => onError?.(error, where))
     const overflow = overflowIn(error)
     if (overflow !== undefined) return overflow
     const { attempts = ATTEMPTS, isRetryable = mayRetry } = retry
-    const retryable = where.attempt < attempts && isRetryable(error)
+    let retryable = false
+    const reason = heard(told, 'isRetryable', () => {
+      retryable = where.attempt < attempts && isRetryable(error)
+    })
     if (retryable) this.#failed.set(step, where.attempt)
     else this.#failed.delete(step)
-    return { kind: 'failed', reason: textOfError(error), retryable }
+    return { kind: 'failed', reason, retryable }
   }
 }

@@ -2,7 +2,7 @@ import { ThroughlineError } from '../base/throughline-error.ts'
 import type { Message } from '../message/message.ts'
 import type { ToolOutcome, ToolRequest, ToolRunner } from '../session/step.ts'
 import type { OpenAgentOptions } from './agent-types.ts'
-import { textOfError, untilAborted, withDeadline } from './attempt.ts'
+import { heard, textOfError, untilAborted, withDeadline } from './attempt.ts'
 import type { AnyFormat } from './formats/format.ts'
 import type { AnyTool, SchemaIssue, StandardSchema } from './tool.ts'
 
@@ -34,8 +34,9 @@ export class AgentTools implements ToolRunner {
       return await this.#execute(found, request, lease)
     } catch (error) {
       if (lease.aborted) return this.#outcome(call.id, 'interrupted', 'Stopped.')
-      this.#options.onError?.(error, { sessionId, turn, attempt: 1, tool: call.name })
-      return this.#outcome(call.id, 'error', textOfError(error))
+      const where = { sessionId, turn, attempt: 1, tool: call.name }
+      const text = heard(textOfError(error), 'onError', () => this.#options.onError?.(error, where))
+      return this.#outcome(call.id, 'error', text)
     }
   }
 
@@ -81,13 +82,18 @@ function describeIssue({ message, path = [] }: SchemaIssue): string {
 
 function outputText(name: string, output: unknown): string {
   if (typeof output === 'string') return output
+  if (output === undefined) return ''
+  let text: string | undefined
+  let cause: unknown
   try {
-    return JSON.stringify(output) ?? ''
-  } catch (cause) {
-    throw new ThroughlineError(
-      'unserialisable-output',
-      `The result of the tool "${name}" cannot be written as JSON. Return a string or plain data.`,
-      { at: name, cause },
-    )
+    text = JSON.stringify(output)
+  } catch (error) {
+    cause = error
   }
+  if (text !== undefined) return text
+  throw new ThroughlineError(
+    'unserialisable-output',
+    `The result of the tool "${name}" cannot be written as JSON. Return a string or plain data.`,
+    { at: name, cause },
+  )
 }

@@ -30,7 +30,10 @@ export interface OpenAgentOptions<F extends AnyFormat> {
   /** The time limit of a tool without its own. Default: 10 minutes. */
   readonly toolTimeoutMs?: number
   readonly retry?: RetryOptions
-  /** Hears of each failed attempt and each failed tool, for logs. */
+  /**
+   * Hears of each failed attempt and each failed tool, for logs. What it throws itself joins the
+   * reason of the failure.
+   */
   onError?(error: unknown, where: ErrorContext): void
 }
 

@@ -4,6 +4,7 @@ import { systemClock } from '../base/clock.ts'
 import { isGone, thisHost } from '../base/host.ts'
 import { type SessionId, sessionId } from '../base/ids.ts'
 import { SILENT } from '../base/logger.ts'
+import { checkCount, checkKeys } from '../base/option-checks.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 import { EventHub } from '../session/events/event-hub.ts'
 import { handoffWriter } from '../session/handoff.ts'
@@ -15,6 +16,7 @@ import { agentSettings, checkAgentOptions, checkId } from './agent-settings.ts'
 import { AgentSteps } from './agent-steps.ts'
 import { AgentTools } from './agent-tools.ts'
 import type { AgentSession, DurableAgent, OpenAgentOptions } from './agent-types.ts'
+import { checkedSession, checkSearch } from './checked-session.ts'
 import { summaryWriter } from './compact-messages.ts'
 import type { AnyFormat } from './formats/format.ts'
 import { infoOf, searchAgent } from './session-reader.ts'
@@ -75,7 +77,12 @@ function startAgent<F extends AnyFormat>(options: OpenAgentOptions<F>): DurableA
     wake: (id: SessionId) => runner.wake(id),
   }
   const close = async () => {
-    closing.abort(new ThroughlineError('closed', `The agent "${name}" was closed.`))
+    closing.abort(
+      new ThroughlineError(
+        'closed',
+        `The agent "${name}" was closed. Open it again with openAgent.`,
+      ),
+    )
     await runner.close()
   }
   return {
@@ -83,14 +90,21 @@ function startAgent<F extends AnyFormat>(options: OpenAgentOptions<F>): DurableA
     session(id: string): AgentSession<F> {
       checkId('session', id)
       closing.signal.throwIfAborted()
-      return openSession<F>(parts, sessionId(id))
+      return checkedSession(openSession<F>(parts, sessionId(id)))
     },
-    async sessions({ after, limit = SESSIONS_LIMIT } = {}) {
+    async sessions(query = {}) {
+      checkKeys(query, ['after', 'limit'], 'query')
+      const { after, limit = SESSIONS_LIMIT } = query
+      if (after !== undefined) checkId('after', after)
+      checkCount('limit', limit, 'sessions')
       const behind = after !== undefined && { after: sessionId(after) }
       const rows = await store.listSessions({ agent: name, limit, ...behind })
       return await Promise.all(rows.map((row) => infoOf(store, row)))
     },
-    search: (text, query) => searchAgent(parts, text, query),
+    async search(text, query = {}) {
+      checkSearch(text, query)
+      return await searchAgent(parts, text, query)
+    },
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../base/json.ts'
+import { show } from '../base/option-checks.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 import { findOverflow } from '../message/dialects/overflow.ts'
 import { complaintOf } from '../message/dialects/provider-error.ts'
@@ -62,7 +63,20 @@ export function mayRetry(error: unknown): boolean {
 }
 
 export function textOfError(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (error instanceof Error) return error.message
+  if (typeof error === 'string') return error
+  const { message } = (error ?? {}) as { readonly message?: unknown }
+  return typeof message === 'string' ? message : `${show(error)} was thrown, which is no Error.`
+}
+
+/** Calls a listener of the program. What it throws joins the text, so that it is neither lost nor in the way. */
+export function heard(text: string, name: string, listen: () => void): string {
+  try {
+    listen()
+    return text
+  } catch (error) {
+    return `${text} (And "${name}" threw: ${textOfError(error)})`
+  }
 }
 
 /** Code that ignores its signal does not block the session. */

@@ -1,3 +1,14 @@
+import {
+  checkFunction,
+  checkKeys,
+  checkOneOf,
+  checkSignal,
+  checkString,
+  checkTokens,
+  invalidOption,
+  show,
+} from '../base/option-checks.ts'
+import { ThroughlineError } from '../base/throughline-error.ts'
 import { compactFor } from '../compaction/compact.ts'
 import type { CompactOptions } from '../compaction/compact-options.ts'
 import { resolveBudget } from '../compaction/plan/budget.ts'
@@ -14,7 +25,6 @@ import {
   type FormatShape,
   internalsOf,
 } from './formats/format.ts'
-import { checkKeys, checkOneOf, checkTokens, invalidOption } from './options.ts'
 
 /** Writes a summary: ask any model with `system` and `prompt`, and return its text. */
 export type Summarize = (
@@ -134,6 +144,12 @@ function checkOptions(options: CompactMessagesOptions): void {
   checkTokens('targetTokens', targetTokens)
   checkTokens('maxOutputTokens', maxOutputTokens, 1)
   checkOneOf('when', when, ['needed', 'always'])
+  checkString('model', options.model)
+  checkString('focus', options.focus)
+  checkSignal(options.signal)
+  for (const name of ['countTokens', 'summarize'] as const) {
+    if (options[name] !== undefined) checkFunction(name, options[name])
+  }
   if (contextWindow === undefined && targetTokens === undefined) {
     throw invalidOption(
       'contextWindow',
@@ -179,6 +195,13 @@ export function summaryWriter(summarize: Summarize, caught: Caught = {}): Summar
     try {
       const written = await summarize({ system, prompt, maxTokens: tokensMax }, signal)
       if (typeof written === 'string') return { text: written, finish: 'stop' }
+      if (typeof written?.text !== 'string') {
+        throw new ThroughlineError(
+          'reply-missing',
+          `"summarize" returned ${show(written)}. Return the text of the summary, or { text, isComplete }.`,
+          { at: 'summarize' },
+        )
+      }
       return { text: written.text, finish: written.isComplete ? 'stop' : 'length' }
     } catch (error) {
       caught.error = error

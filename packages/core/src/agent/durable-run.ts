@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../base/json.ts'
+import { checkFunction, checkKeys, checkText } from '../base/option-checks.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 
 /**
@@ -65,8 +66,12 @@ export function durableRun(records: RunRecords, key: string): DurableRun {
     async once<Value>(
       name: string,
       work: () => Value | Promise<Value>,
-      { repeatable = false }: { readonly repeatable?: boolean } = {},
+      how: { readonly repeatable?: boolean } = {},
     ) {
+      checkText('name', name)
+      checkFunction('work', work)
+      checkKeys(how, ['repeatable'], 'how')
+      const { repeatable = false } = how
       known ??= load()
       const kept = (await known).get(name)
       if (kept !== undefined) return outcomeIn<Value>(kept)
@@ -79,14 +84,16 @@ export function durableRun(records: RunRecords, key: string): DurableRun {
         }
       }
       let value: Value
+      let encoded: JsonValue
       try {
         value = await work()
+        encoded = encode(value)
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error)
         if (!repeatable) await end(name, { error: text.toWellFormed() })
         throw error
       }
-      return (await end<Value>(name, { value: encode(value) })) ?? value
+      return (await end<Value>(name, { value: encoded })) ?? value
     },
   }
 }
@@ -105,29 +112,37 @@ function outcomeIn<Value>({ value, error }: JsonObject): Value {
   return decode(value ?? null) as Value
 }
 
+/** The bodies of a store may be nested 256 deep, and a value is not the whole of one. */
+const DEPTH_MAX = 250
+
 /** JSON, with dates and bytes as objects of one key; other such objects are wrapped once more. */
-export function encode(value: unknown): JsonValue {
+export function encode(value: unknown, depth = 0): JsonValue {
+  if (depth > DEPTH_MAX) throw cannotKeep('What is nested so deep, or contains itself,')
   if (value === null || value === undefined) return null
   if (typeof value === 'string') return value.toWellFormed()
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
   if (typeof value === 'boolean') return value
   if (value instanceof Date) return { $date: value.toISOString() }
   if (value instanceof Uint8Array) return { $bytes: Buffer.from(value).toString('base64') }
-  if (Array.isArray(value)) return value.map(encode)
-  if (typeof value !== 'object') {
-    throw new ThroughlineError(
-      'unserialisable-output',
-      `A ${typeof value} cannot be kept. Return a string or plain data.`,
-    )
-  }
+  if (Array.isArray(value)) return value.map((each) => encode(each, depth + 1))
+  if (typeof value !== 'object') throw cannotKeep(`A ${typeof value}`)
+  // As JSON they would be empty objects.
+  if (value instanceof Map || value instanceof Set) throw cannotKeep(`A ${value.constructor.name}`)
   const plain = 'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON() : value
-  if (plain !== value) return encode(plain)
+  if (plain !== value) return encode(plain, depth + 1)
   const entries = Object.entries(value).filter(([, each]) => each !== undefined)
   const object = Object.fromEntries(
-    entries.map(([name, each]) => [name.toWellFormed(), encode(each)]),
+    entries.map(([name, each]) => [name.toWellFormed(), encode(each, depth + 1)]),
   )
   const [only] = Object.keys(object)
   return entries.length === 1 && only?.startsWith('$') === true ? { $plain: object } : object
+}
+
+function cannotKeep(what: string): ThroughlineError {
+  return new ThroughlineError(
+    'unserialisable-output',
+    `${what} cannot be kept. Return a string or plain data.`,
+  )
 }
 
 export function decode(value: JsonValue): unknown {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { entryNumber, isId, operationId, type SessionId } from '../base/ids.ts'
+import { checkKey, invalidOption, show } from '../base/option-checks.ts'
 import { eraseDeleted } from '../session/erase-session.ts'
 import type { Store } from '../store/contract.ts'
 import type { ControlResult, ForkOptions, RefusedFork } from './agent-types.ts'
-import { checkKey, invalidOption, show } from './options.ts'
 
 /** A session that begins with the entries of another one; refused where there is nothing to begin with. */
 export async function forkFrom(

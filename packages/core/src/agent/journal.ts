@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type EntryNumber, operationId, type SessionId, sessionId } from '../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
+import { checkKeys, checkText, invalidOption, show } from '../base/option-checks.ts'
 import { Recent } from '../base/recent.ts'
 import { sha256Hex } from '../base/sha256.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
@@ -9,12 +10,12 @@ import { readRange } from '../session/context/source.ts'
 import { eraseDeleted } from '../session/erase-session.ts'
 import { limitsFor } from '../session/limits.ts'
 import type { Store } from '../store/contract.ts'
+import { InvalidBodyError } from '../store/errors.ts'
 import { canonicalJson } from '../store/integrity/canonical.ts'
 import { parseBody } from '../store/integrity/damaged-row.ts'
 import type { RecordOutcome } from '../store/record-commits.ts'
 import { checkId } from './agent-settings.ts'
 import { type DurableRun, durableRun } from './durable-run.ts'
-import { checkKeys, invalidOption, show } from './options.ts'
 
 /**
  * Lists and calls of conversations, kept as records in sessions of a store: hash-chained, in its
@@ -70,19 +71,23 @@ export function openJournal(options: OpenJournalOptions): DurableJournal {
   checkId('name', name)
   const open = new Recent<string, Conversation>(OPEN_MAX)
   const conversation = (id: string) => {
-    checkText('conversation', id)
+    checkName('conversation', id)
     const known = open.get(id) ?? new Conversation(store, name, id)
     open.set(id, known)
     return known
   }
   return {
     run(id, key) {
-      checkText('key', key)
+      checkName('key', key)
       return durableRun(conversation(id), key)
     },
     list(id, list) {
       const found = conversation(id)
-      return { read: () => found.read(list), change: (change) => found.change(list, change) }
+      checkName('list', list)
+      return {
+        read: () => found.read(list),
+        change: (change) => checkedChange(found, list, change),
+      }
     },
     delete: (id) => conversation(id).delete(),
   }
@@ -93,9 +98,30 @@ const TEXT_MAX = 200
 /** A journal never calls a model, so any window will do. */
 const LIMITS = limitsFor({ windowTokens: 100_000, fixedTokens: 0 })
 
-function checkText(at: string, value: unknown): void {
+function checkName(at: string, value: unknown): void {
   if (typeof value === 'string' && value !== '' && value.length <= TEXT_MAX) return
   throw invalidOption(at, `"${at}" is ${show(value)}. It is a text of 1 to ${TEXT_MAX} characters.`)
+}
+
+async function checkedChange(
+  conversation: Conversation,
+  list: string,
+  change: ListChange,
+): Promise<ListOutcome> {
+  checkKeys(change, ['operation', 'expects', 'clear', 'add'], 'change')
+  for (const [at, items] of [
+    ['add', change.add],
+    ['expects', change.expects ?? []],
+  ] as const) {
+    if (!Array.isArray(items)) throw invalidOption(at, `"${at}" is ${show(items)}, not an array.`)
+  }
+  if (change.operation !== undefined) checkText('operation', change.operation)
+  try {
+    return await conversation.change(list, change)
+  } catch (error) {
+    if (error instanceof InvalidBodyError) throw invalidOption('add', error.message)
+    throw error
+  }
 }
 
 interface ListState {

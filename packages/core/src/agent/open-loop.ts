@@ -1,5 +1,7 @@
+import { checkKeys } from '../base/option-checks.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 import { openAgent } from './agent.ts'
+import { LOOP_OPTIONS } from './agent-settings.ts'
 import type { AgentStep, DurableAgent, OpenAgentOptions } from './agent-types.ts'
 import type { AnyFormat, ReplyOf } from './formats/format.ts'
 
@@ -28,6 +30,7 @@ export interface Loop<F extends AnyFormat> extends DurableAgent<F> {
 export async function openLoop<F extends AnyFormat>(
   options: Omit<OpenAgentOptions<F>, 'step'>,
 ): Promise<Loop<F>> {
+  checkKeys(options, LOOP_OPTIONS)
   const queue = new StepQueue<F>()
   const agent = await openAgent<F>({ ...options, step: (step) => queue.offer(step) })
   const close = async () => {

@@ -17,7 +17,7 @@ export function readTurn(format: Format, made: unknown): readonly Message[] {
   const internals = internalsOf(format)
   const isWhole = typeof made === 'object' && made !== null && !Array.isArray(made)
   const items = isWhole ? internals.itemsOf(made) : made
-  const messages = Array.isArray(items) ? parse(internals, items, '"made"') : []
+  const messages = Array.isArray(items) ? parse(internals, items, '"made"', 'made') : []
   const other = messages.find(({ role }) => role !== 'assistant' && role !== 'tool')
   if (other === undefined && messages[0]?.role === 'assistant') return messages
   throw new ThroughlineError(

@@ -1,3 +1,12 @@
+import { isId } from '../base/ids.ts'
+import {
+  checkDelay,
+  checkFunction,
+  checkKeys,
+  checkText,
+  invalidOption,
+  show,
+} from '../base/option-checks.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 import type { ToolDescription } from './formats/format.ts'
 
@@ -76,13 +85,43 @@ export function tool<Schema extends StandardSchema, Output>(
   return definition as AgentTool<Schema, Output>
 }
 
+const FIELDS = ['description', 'input', 'jsonSchema', 'repeatable', 'timeoutMs', 'execute']
+
+export function checkTools(tools: unknown): void {
+  if (tools === undefined) return
+  if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
+    throw invalidOption('tools', `"tools" is ${show(tools)}. Give an object: { name: tool }.`)
+  }
+  for (const [name, tool] of Object.entries(tools)) checkTool(name, tool)
+}
+
+function checkTool(name: string, tool: Partial<AnyTool>): void {
+  const at = `tools.${name}`
+  if (!isId(name)) {
+    throw invalidOption(
+      at,
+      `No model can call ${show(name)}. Use 1 to 64 letters, digits, "_" or "-".`,
+    )
+  }
+  checkKeys(tool, FIELDS, at)
+  checkText(`${at}.description`, tool.description)
+  checkFunction(`${at}.execute`, tool.execute)
+  checkDelay(`${at}.timeoutMs`, tool.timeoutMs)
+  const { '~standard': standard } = (tool.input ?? {}) as Partial<StandardSchema>
+  if (typeof standard?.validate === 'function') return
+  throw invalidOption(
+    `${at}.input`,
+    `"${at}.input" is ${show(tool.input)}. Give a schema of zod, valibot or arktype; JSON Schema goes into "jsonSchema".`,
+  )
+}
+
 export function describeTool(
   name: string,
   { description, input, jsonSchema }: AnyTool,
 ): ToolDescription {
   if (jsonSchema !== undefined) return { name, description, schema: jsonSchema }
-  const standard = (input as Partial<StandardSchema>)['~standard']
-  if (standard === undefined || !('jsonSchema' in standard)) {
+  const standard = (input as StandardSchema)['~standard']
+  if (!('jsonSchema' in standard)) {
     throw new ThroughlineError(
       'no-json-schema',
       `The schema of the tool "${name}" cannot describe itself to a model. Give "jsonSchema" beside "input".`,

@@ -1,13 +1,20 @@
+import {
+  checkFunction,
+  checkKeys,
+  checkOneOf,
+  checkSignal,
+  checkString,
+} from '../base/option-checks.ts'
 import type { Task } from '../message/handoff/handoff.ts'
 import { lastModel } from '../message/last-model.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
 import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
-import { familyOf, type ModelFamily } from '../tokens/family.ts'
-import type { CountTokens } from './counters.ts'
+import { familyOf, MODEL_FAMILIES, type ModelFamily } from '../tokens/family.ts'
+import { type CountTokens, checkedCounter } from './counters.ts'
 import { resolveBudget } from './plan/budget.ts'
-import type { BudgetSettings, PresetName } from './plan/defaults.ts'
+import { type BudgetSettings, checkBudget, PRESETS, type PresetName } from './plan/defaults.ts'
 import type { Trigger } from './plan/plan.ts'
 import { redact } from './redact/redact.ts'
 import { cleanSummary } from './summary/prompt.ts'
@@ -52,9 +59,30 @@ export interface CompactOptions {
   readonly now?: () => number
 }
 
+const OPTIONS = [
+  ...['preset', 'budget', 'family', 'countTokens', 'trigger', 'when', 'focus', 'prompt', 'pins'],
+  ...['tasks', 'overheadTokens', 'summary', 'summarize', 'warnFrom', 'signal', 'onProgress', 'now'],
+]
+
+/** A misspelt or impossible option would otherwise change the result in silence. */
+export function checkCompactOptions(options: CompactOptions): void {
+  checkKeys(options, OPTIONS)
+  checkBudget(options.budget ?? {})
+  checkOneOf('preset', options.preset, Object.keys(PRESETS))
+  checkOneOf('family', options.family, MODEL_FAMILIES)
+  checkOneOf('when', options.when, ['always', 'needed'])
+  checkString('focus', options.focus)
+  checkString('summary', options.summary)
+  checkSignal(options.signal)
+  for (const name of ['countTokens', 'summarize', 'onProgress', 'now'] as const) {
+    if (options[name] !== undefined) checkFunction(name, options[name])
+  }
+}
+
 /** The options with everything filled in that they leave open. */
 export function prepare(messages: readonly Message[], options: CompactOptions) {
   const { countTokens, summary } = options
+  const count = countTokens && checkedCounter(countTokens)
   const family = options.family ?? familyOf(lastModel(messages))
   const systemTexts = new Set(
     messages.filter((message) => message.role === 'system').map((message) => textOf(message)),
@@ -69,8 +97,8 @@ export function prepare(messages: readonly Message[], options: CompactOptions) {
     userTokens: options.budget?.userTokens,
     pins: pins.map((text): SystemMessage => ({ role: 'system', parts: [{ type: 'text', text }] })),
     counters: {
-      countTokens: countTokens ?? ((text: string) => estimateText(text, family)),
-      countMessage: messageCounter(family, countTokens),
+      countTokens: count ?? ((text: string) => estimateText(text, family)),
+      countMessage: messageCounter(family, count),
     },
     overheadTokens: options.overheadTokens ?? 0,
     summary: summary === undefined ? undefined : redact(cleanSummary(summary)),

@@ -1,3 +1,5 @@
+import { isObject } from '../base/json.ts'
+import { show } from '../base/option-checks.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 import { ALL_DIALECTS } from '../message/dialects/all.ts'
 import type { ProviderDialect } from '../message/dialects/provider-dialect.ts'
@@ -5,7 +7,7 @@ import { writeOutOtherHandoffs } from '../message/handoff/envelope.ts'
 import type { Message } from '../message/message.ts'
 import { repairPairs } from '../message/pairing.ts'
 import { type CompactionVerdict, coveredUpTo } from './check.ts'
-import { type CompactOptions, prepare } from './compact-options.ts'
+import { type CompactOptions, checkCompactOptions, prepare } from './compact-options.ts'
 import { type CheckedRun, runPipeline } from './pipeline.ts'
 import { redact } from './redact/redact.ts'
 import {
@@ -28,6 +30,7 @@ export async function compact(
   messages: readonly Message[],
   options: CompactOptions = {},
 ): Promise<CompactResult> {
+  checkCompactOptions(options)
   return await compactFor(ALL_DIALECTS, messages, options)
 }
 
@@ -76,7 +79,7 @@ export async function compactFor(
   if (run.kind === 'unplanned') return unchanged(explain(run.plan, budget))
   if (run.kind === 'failed') {
     options.signal?.throwIfAborted()
-    const explanation = `The summary could not be written: ${redact(messageOf(run.error))}.`
+    const explanation = `The summary could not be written: ${redact(messageOf(run.error))}`
     return unchanged({ outcome: 'refused', reason: 'summary-failed', explanation })
   }
   const { made, after, verdict } = run
@@ -130,9 +133,12 @@ export async function compactFor(
 
 /** Messages of a library look alike, and would be counted as empty. */
 function checkModel(messages: readonly Message[]): void {
-  const wrong = messages.findIndex(
-    (message: object) => !('parts' in message || 'handoff' in message),
-  )
+  if (!Array.isArray(messages)) {
+    throw new ThroughlineError('wrong-format', `"messages" is ${show(messages)}, not an array.`, {
+      at: 'messages',
+    })
+  }
+  const wrong = messages.findIndex((message) => !isObject(message) || !isOfModel(message))
   if (wrong < 0) return
   throw new ThroughlineError(
     'wrong-format',
@@ -140,6 +146,10 @@ function checkModel(messages: readonly Message[]): void {
       'Use compactMessages with its format, or read them with readConversation first.',
     { at: `messages[${wrong}]` },
   )
+}
+
+function isOfModel(message: object): boolean {
+  return 'parts' in message || 'handoff' in message
 }
 
 function whyLarger(
@@ -174,6 +184,8 @@ function warnOfSilence(preserved: Required<CheckedRun>['made']['preserved'] | un
   ]
 }
 
+/** What was thrown, as the end of a sentence. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  const text = error instanceof Error ? error.message : String(error)
+  return text.endsWith('.') ? text : `${text}.`
 }

@@ -1,5 +1,6 @@
 /** Models that share a tokenizer closely enough to share one estimate. */
-export type ModelFamily = 'claude' | 'openai' | 'gemini' | 'generic'
+export const MODEL_FAMILIES = ['claude', 'openai', 'gemini', 'generic'] as const
+export type ModelFamily = (typeof MODEL_FAMILIES)[number]
 
 /**
  * The family of a model, by the parts of its name that providers keep through gateways, regions and

@@ -1,11 +1,11 @@
 import type { JsonValue } from '../../base/json.ts'
+import { show } from '../../base/option-checks.ts'
 import { ThroughlineError } from '../../base/throughline-error.ts'
 import type { Codec } from '../../message/codec.ts'
 import type { ProviderDialect } from '../../message/dialects/provider-dialect.ts'
 import type { Message } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
 import type { ModelFamily } from '../../tokens/family.ts'
-import { show } from '../options.ts'
 
 /** The types of a library, carried by its format, so that callers never write them out. */
 export interface FormatShape {
@@ -79,14 +79,28 @@ export function internalsOf(format: Format): FormatInternals {
 export function checkItems({ codec }: FormatInternals, items: unknown, at: string): JsonValue {
   const document = items as JsonValue
   const problem = Array.isArray(items)
-    ? (codec.reject(document) ?? codec.doubt?.(document))
-    : 'expected an array of messages'
+    ? (deepIn(items) ?? codec.reject(document) ?? codec.doubt?.(document))
+    : `expected an array of messages, found ${show(items)}`
   if (problem === undefined) return document
   throw new ThroughlineError(
     'wrong-format',
     `These messages are not in the format ${codec.name}: ${problem}.`,
     { at },
   )
+}
+
+/** As deep as the bodies of a store may be. */
+const DEPTH_MAX = 256
+
+function deepIn(items: readonly unknown[]): string | undefined {
+  const deep = items.findIndex((item) => isDeep(item, DEPTH_MAX))
+  if (deep < 0) return undefined
+  return `item ${deep} contains itself, or is nested deeper than ${DEPTH_MAX} levels`
+}
+
+function isDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return false
+  return levels === 0 || Object.values(value).some((each) => isDeep(each, levels - 1))
 }
 
 /** Splits off the system text, for libraries that take it beside the messages. */

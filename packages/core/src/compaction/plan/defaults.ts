@@ -1,3 +1,11 @@
+import {
+  checkKeys,
+  checkNumber,
+  checkTokens,
+  invalidOption,
+  show,
+} from '../../base/option-checks.ts'
+
 /**
  * The default numbers of compaction, in one place. All are tokens unless the name says otherwise; a
  * caller overrides any of them, a preset several at once.
@@ -46,6 +54,27 @@ export const PRESETS = {
 } satisfies Record<string, Partial<BudgetSettings>>
 
 export type PresetName = keyof typeof PRESETS
+
+const TOKENS = [
+  ...['windowTokens', 'outputTokensMax', 'targetTokens', 'keepTokens', 'userTokens'],
+  ...['ledgerTokens', 'summaryTokens', 'summarizerWindowTokens'],
+] as const
+const COUNTS = ['protectFirst', 'protectLast'] as const
+const SHARES = ['softShare', 'targetShare'] as const
+
+export function checkBudget(budget: Partial<BudgetSettings>): void {
+  checkKeys(budget, [...TOKENS, ...COUNTS, ...SHARES], 'budget')
+  checkTokens('budget.windowTokens', budget.windowTokens, 1)
+  for (const name of TOKENS) checkTokens(`budget.${name}`, budget[name], 0)
+  for (const name of COUNTS) {
+    if (budget[name] !== undefined) checkNumber(`budget.${name}`, budget[name], 0)
+  }
+  for (const name of SHARES) {
+    const share = budget[name]
+    if (share === undefined || (share >= 0 && share <= 1)) continue
+    throw invalidOption(`budget.${name}`, `"budget.${name}" is ${show(share)}. It is from 0 to 1.`)
+  }
+}
 
 /** The most that each section of a compacted context takes if all fit. */
 export const SECTION_TOKENS_MAX = {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts'
-import type { Dialect } from '../dialect.ts'
+import { checkOneOf } from '../../base/option-checks.ts'
+import { DIALECTS, type Dialect } from '../dialect.ts'
 import type { Message } from '../message.ts'
 import { textOf } from '../text.ts'
 import { anthropicDialect } from './anthropic.ts'
@@ -20,7 +21,9 @@ const BY_NAME: { readonly [name in Dialect]: ProviderDialect } = {
 
 export const ALL_DIALECTS: readonly ProviderDialect[] = Object.values(BY_NAME)
 
+/** Throws `invalid-option` for a name that is none. */
 export function dialectOf(name: Dialect): ProviderDialect {
+  checkOneOf('dialect', name ?? null, DIALECTS)
   return BY_NAME[name]
 }
 

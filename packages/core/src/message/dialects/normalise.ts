@@ -1,4 +1,5 @@
-import type { Dialect } from '../dialect.ts'
+import { checkOneOf } from '../../base/option-checks.ts'
+import { DIALECTS, type Dialect } from '../dialect.ts'
 import { writeEnvelope } from '../handoff/envelope.ts'
 import type {
   AssistantMessage,
@@ -25,6 +26,7 @@ import { CALL_ID_RULES, fits, type NameRule, TOOL_NAME_RULES } from './rules.ts'
  * A conversation may end with a reply here: it is the request (see `render`) that may not.
  */
 export function normalise(messages: readonly Message[], dialect: Dialect): readonly Message[] {
+  checkOneOf('dialect', dialect ?? null, DIALECTS)
   const paired = withLegalNames(repairPairs(messages).messages, dialect)
   const whole = dialect === 'openai-responses' ? withoutBrokenItems(paired) : paired
   const legal = dialect === 'strict' ? asPlainTurns(whole) : whole

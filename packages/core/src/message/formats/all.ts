@@ -1,3 +1,5 @@
+import { show } from '../../base/option-checks.ts'
+import { ThroughlineError } from '../../base/throughline-error.ts'
 import type { Codec } from '../codec.ts'
 import type { FormatName } from '../format-name.ts'
 import { aiSdkFormat } from './ai-sdk/ai-sdk.ts'
@@ -24,6 +26,11 @@ export const CODECS: readonly Codec[] = [
 /** The codec of a format; throws for a name that is none. */
 export function codecOf(name: FormatName): Codec {
   const codec = CODECS.find((each) => each.name === name)
-  if (codec === undefined) throw new TypeError(`no codec is called ${name}`)
-  return codec
+  if (codec !== undefined) return codec
+  const known = CODECS.map((each) => each.name).join(', ')
+  throw new ThroughlineError(
+    'unknown-format',
+    `There is no format ${show(name)}. The formats are ${known}.`,
+    { at: 'format' },
+  )
 }

@@ -67,7 +67,11 @@ class MemoryEngine implements Engine {
 
   async close(): Promise<void> {
     this.#open = false
-    for (const listener of this.#listeners) this.#tables.listeners.delete(listener)
+    for (const listener of this.#listeners) {
+      this.#tables.listeners.delete(listener)
+      // Whoever waits for a change reads once more, and learns that none will come.
+      queueMicrotask(listener)
+    }
   }
 
   #checkOpen(verb: string): void {

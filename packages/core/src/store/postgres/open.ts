@@ -147,6 +147,8 @@ class PostgresEngine implements Engine {
 
   close(): Promise<void> {
     this.#closing ??= this.#close()
+    // Whoever waits for a change reads once more, and learns that none will come.
+    this.#tell()
     return this.#closing
   }
 

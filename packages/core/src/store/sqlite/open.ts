@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { checkKeys, checkText } from '../../base/option-checks.ts'
 import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
 import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
@@ -32,6 +33,8 @@ const WAITING_MAX = 10_000
  * is one that must not be written to. A damaged store opens: it answers reads and refuses commits.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  checkKeys(options, ['path', 'anchorPath', 'busyMs', 'anchorMs', 'pollMs'])
+  checkText('path', options.path)
   const path = resolveFile(options.path)
   prepareFile(path)
   const anchorPath = options.anchorPath ?? anchorOf(path)
@@ -138,6 +141,8 @@ class SqliteEngine implements Engine {
 
   close(): Promise<void> {
     this.#closing ??= this.#close()
+    // Whoever waits for a change reads once more, and learns that none will come.
+    this.#tell()
     return this.#closing
   }
 

@@ -124,7 +124,11 @@ export function prepareFile(path: string): void {
  * was gone, and every check said "ok". The names that other processes use are unknown here.
  */
 function refuseSecondName(path: string): void {
-  const names = statSync(path).nlink
+  const file = statSync(path)
+  if (file.isDirectory()) {
+    throw new StoreRefusedError({ path, problem: 'it is a folder. Name a file in it.' })
+  }
+  const names = file.nlink
   if (names <= 1) return
   const problem = `the file has ${names} names (hard links), and SQLite keeps a WAL for each: commits would be lost. Remove the others, or make them copies.`
   throw new StoreRefusedError({ path, problem })
