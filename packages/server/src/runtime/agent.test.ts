@@ -28,12 +28,12 @@ function desk(foreign: readonly Tool[], own: readonly Tool[] = []) {
   return { ...made, names: made.tools.map(({ name }) => name), tokens: made.wanted.tokens }
 }
 
-it('leaves out a tool of a server for which the window has no room, and keeps those that fit', () => {
+it("leaves out a server's tool that does not fit the window, and keeps those that fit", () => {
   const { names, leftOut } = desk([tool('first'), tool('vast', 50_000), tool('last')])
   expect({ names, leftOut }).toEqual({ names: ['first', 'last'], leftOut: ['vast'] })
 })
 
-it('leaves out tools that fit one by one and not together, the later ones', () => {
+it('leaves out the later tools if they fit one by one but not together', () => {
   const many = Array.from({ length: 12 }, (_, index) => tool(`t${index}`, 1_000))
   const { names, leftOut, tokens, wanted } = desk(many)
   expect(names.length).toBeGreaterThan(3)
@@ -43,7 +43,7 @@ it('leaves out tools that fit one by one and not together, the later ones', () =
   expect(wanted.body?.['tools']).toEqual(names)
 })
 
-it('lets no server take the name of a tool of the agent', () => {
+it("refuses a server's tool with the name of one of the agent's own", () => {
   const own = tool('search')
   const { tools, leftOut } = desk([tool('search', 9), tool('other')], [own])
   expect(tools[0]).toBe(own)

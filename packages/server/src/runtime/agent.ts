@@ -19,34 +19,34 @@ export interface Agent {
   /** Constraints that stay byte-identical in every context. */
   readonly pins?: Readonly<Record<string, string>>
   readonly routes: RoutesConfig
-  /** The name of the main provider for people, where its route has another. */
+  /** The main provider's display name, if it differs from its route. */
   readonly provider?: string
-  /** The tools, or how they are made from what the runtime has. */
+  /** The tools, or a function that makes them from the runtime's parts. */
   readonly tools?: readonly Tool[] | ((dependencies: ToolDependencies) => readonly Tool[])
-  /** Servers whose tools it gets as well, by name. */
+  /** Names of the MCP servers whose tools it gets as well. */
   readonly mcp?: Readonly<Record<string, McpServerTerms>>
   readonly policy?: BusyPolicy
   /** Steps in one turn before the agent is asked to sum up. */
   readonly stepsMax?: number
-  /** When and how its sessions are compacted, where that differs from the runtime's. */
+  /** Overrides the runtime's settings for compaction. */
   readonly settings?: Partial<SessionSettings>
   /** False: no notice when a turn waits for a compaction. */
   readonly notifiesOfCompaction?: boolean
-  /** Before a compaction the task `memory` proposes notes, which may take so much in all. */
+  /** Before a compaction the task `memory` proposes notes, up to this many tokens in all. */
   readonly notes?: NoteSharing & { readonly tokensMax: number }
-  /** All its sessions see the notes of all of them; otherwise each sees those of its scope. */
+  /** True: every session sees the notes of all sessions; otherwise only those of its scope. */
   readonly sharesNotes?: boolean
-  /** What its notes may take in a context; default: MEMORY_TOKENS_MAX. */
+  /** The most tokens that notes may take in a context; default: MEMORY_TOKENS_MAX. */
   readonly notesTokensMax?: number
   readonly mailMax?: { readonly lane: number; readonly source: number }
 }
 
-/** An agent with what follows from it. */
+/** An agent with the values derived from its configuration. */
 export interface ResolvedAgent {
   readonly agent: Agent
   readonly routes: Routes
   readonly tools: readonly Tool[]
-  /** Tools of others for which its window has no budget. */
+  /** Tools of MCP servers that do not fit its window. */
   readonly leftOut: readonly string[]
   readonly family: ModelFamily
   readonly wanted: WantedSettings
@@ -54,7 +54,7 @@ export interface ResolvedAgent {
   readonly summary: AgentSummary
 }
 
-/** `foreign`: tools of others; they get what budget is left, in their order. */
+/** `foreign`: tools of MCP servers; they share the remaining budget, in order. */
 export function resolveAgent(
   agent: Agent,
   dependencies: ToolDependencies,
@@ -116,14 +116,14 @@ function toolTokens(tools: readonly Tool[], family: ModelFamily): number {
   return specs.length === 0 ? 0 : estimateTools(specs as unknown as JsonValue, family)
 }
 
-/** A server that describes too much must not leave an agent without a window. */
+/** A server with long tool descriptions must not use up an agent's window. */
 function takeFitting(
   tools: readonly Tool[],
   { budget, family }: { readonly budget: number; readonly family: ModelFamily },
 ): readonly Tool[] {
   let left = budget
   return tools.filter((tool) => {
-    // One more: what is estimated piece by piece may be rounded down each time.
+    // Plus one: each of the separate estimates may be rounded down.
     const tokens = toolTokens([tool], family) + 1
     if (tokens > left) return false
     left -= tokens

@@ -13,7 +13,7 @@ const NOTHING = {
   problems: [],
 }
 
-it('tells of those who work on the store, and not of one that was killed here', async (context) => {
+it('lists the processes that use the store, without one killed on this host', async (context) => {
   if (process.platform !== 'linux') return context.skip('not run: only Linux tells who is gone')
   const store = openMemoryStore()
   const { boot } = thisHost()

@@ -5,10 +5,10 @@ import { LIST_MAX } from '#core/store/bounds'
 import type { Reads } from '#core/store/contract'
 import type { StoreError } from '#core/store/errors'
 
-/** How a runtime and what it shares with others are, for those who run it. */
+/** The health of a runtime and of what it shares with other processes, for operators. */
 export interface Health {
   readonly isReady: boolean
-  /** Why not: a code of the store, or `no-lease`. */
+  /** Why it is not ready: a code of the store, or `no-lease`. */
   readonly reason: string | null
   readonly store: { readonly schema: number; readonly commits: number }
   readonly runner: {
@@ -17,8 +17,8 @@ export interface Health {
     readonly sessions: number
   }
   /**
-   * Processes that work on the store; dead ones of this host are left out, those of other hosts are
-   * unknown.
+   * Processes that use the store. Dead ones on this host are left out; on other hosts they cannot
+   * be detected.
    */
   readonly runners: readonly {
     readonly id: string
@@ -28,7 +28,10 @@ export interface Health {
     readonly leaseMs: number
   }[]
   readonly routes: readonly RouteHealth[]
-  /** Lines to model servers: made so far, open now, given up because they were broken or too old. */
+  /**
+   * Connections to model servers: opened so far, open now, dropped because they were broken or too
+   * old.
+   */
   readonly connections: {
     readonly opened: number
     readonly open: number
@@ -59,7 +62,7 @@ export async function readHealth(parts: {
     health(): Promise<readonly RouteHealth[]>
     readonly connections: Health['connections']
   }
-  /** Why the store cannot be written, if so. */
+  /** Why the store cannot be written; absent if it can. */
   readonly storeError: StoreError | null
   /** Other problems that need attention. */
   readonly problems: readonly string[]

@@ -1,6 +1,6 @@
 import type { SessionId } from '#core/base/ids'
 
-/** What an agent keeps for the people of a session, as people see and change it. */
+/** What an agent remembers for the people of a session, as they see and change it. */
 export interface SessionMemory {
   read(): Promise<MemoryView | undefined>
   /** Replaces the text of a note that the session sees. */
@@ -22,19 +22,19 @@ export interface MemoryView {
     readonly origin: { readonly sessionId: SessionId; readonly entry: number } | null
     readonly at: number
   }[]
-  /** Without the block of notes, which is a pin to the model. */
+  /** Without the block of notes, which the model sees as a pin. */
   readonly pins: readonly PinView[]
   readonly tasks: TaskList['tasks']
-  /** Where the list was written; null: it was found in the conversation, or there is none. */
+  /** The entry that wrote the list; null: it was found in the conversation, or there is none. */
   readonly tasksEntry: number | null
   /** Standing instructions, as the next compaction would keep them. */
   readonly rules: readonly {
     readonly text: string
     readonly entry: number
-    /** The entry that ruled otherwise; null: it holds. */
+    /** The entry that overruled it; null: it is in effect. */
     readonly supersededBy: number | null
   }[]
-  /** Those that wait, the next one first. */
+  /** Pending reminders, the next one first. */
   readonly reminders: readonly {
     readonly id: string
     readonly text: string
@@ -64,6 +64,6 @@ export interface PinView {
   readonly name: string
   readonly text: string
   readonly tokens: number
-  /** Where it was set. */
+  /** The entry that set it. */
   readonly entry: number
 }

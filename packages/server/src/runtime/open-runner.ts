@@ -19,7 +19,10 @@ interface RunnerDependencies
   readonly agents: () => ReadonlyMap<string, ResolvedAgent>
 }
 
-/** The runner of this process: it takes sessions of our agents, runs their turns and sends their replies. */
+/**
+ * The runner of this process: acquires sessions of our agents, runs their turns and sends their
+ * replies.
+ */
 export function openRunner(parts: RunnerDependencies): Runner {
   const { store, clock, logger, models, seams, edges, agents, lease = LEASE_TIMES } = parts
   const { audit, settings, settingsFor, onNotice } = parts

@@ -8,7 +8,7 @@ import { mailOf, open, say, soon, until } from '../../../../test/support/runtime
 import type { Agent } from './agent.ts'
 
 describe('a runtime', () => {
-  it('answers a message that was admitted, and shows the answer in the transcript', async () => {
+  it('answers an admitted message, and has the answer in the transcript', async () => {
     const { runtime } = await open()
     const created = await runtime.createSession({ agent: 'main', id: 'first' })
     expect(created).toEqual({ kind: 'created', sessionId: 'first' })
@@ -25,7 +25,7 @@ describe('a runtime', () => {
     ])
   })
 
-  it('takes the same key once, and refuses it with another body', async () => {
+  it('accepts a key once, and refuses it with another body', async () => {
     const { runtime } = await open()
     await runtime.createSession({ agent: 'main', id: 'once' })
     const session = runtime.session(sessionId('once'))
@@ -34,7 +34,7 @@ describe('a runtime', () => {
     expect(await session.admit(say('Other.', 'k'))).toMatchObject({ kind: 'conflict' })
   })
 
-  it('takes no key of another session for a repetition: the message would be in neither', async () => {
+  it('treats a key that another session used as new, so that the message is not lost', async () => {
     const { runtime } = await open()
     const [one, other] = ['key-a', 'key-b'].map((id) => runtime.session(sessionId(id)))
     for (const id of ['key-a', 'key-b']) await runtime.createSession({ agent: 'main', id })
@@ -46,7 +46,7 @@ describe('a runtime', () => {
     expect(await other?.mailbox({ limit: 9 })).toEqual([])
   })
 
-  it('makes one session per route, and another one when started afresh', async () => {
+  it('creates one session per route, and a new one on request', async () => {
     const { runtime } = await open()
     const route = { agent: 'main', channel: 'test', address: 'room' }
     const [a, b] = await Promise.all([
@@ -85,7 +85,7 @@ describe('a runtime', () => {
     expect(cursors).toEqual([...new Set(cursors)].sort((x, y) => x - y))
   })
 
-  it('tells a listener with a cursor from beyond the end what happens from now on', async () => {
+  it('starts a listener whose cursor is past the end with the next events', async () => {
     const { runtime } = await open()
     await runtime.createSession({ agent: 'main', id: 'far' })
     const session = runtime.session(sessionId('far'))
@@ -100,7 +100,7 @@ describe('a runtime', () => {
     expect(kinds).toEqual(['message admitted'])
   })
 
-  it('compacts on request, shows what a step saw, and takes it back', async () => {
+  it('compacts on request, shows the context of a step, and reverts', async () => {
     const { runtime } = await open()
     await runtime.createSession({ agent: 'main', id: 'long' })
     const session = runtime.session(sessionId('long'))
@@ -160,7 +160,7 @@ describe('a runtime', () => {
     ])
   })
 
-  it('adopts changed settings between two turns, as an entry', async () => {
+  it('applies changed settings between two turns, as an entry', async () => {
     const { runtime, agent } = await open()
     await runtime.createSession({ agent: 'main', id: 'told' })
     const session = runtime.session(sessionId('told'))
@@ -187,7 +187,7 @@ describe('a runtime', () => {
     const listening = [listen(notices)]
     const admission = await session.admit(say('Are you there?', '1'))
     await until(async () => (await session.summary())?.state === 'waiting-for-model')
-    // Whoever comes now was not there when it was told.
+    // This listener subscribes after the notice was sent.
     const later: string[] = []
     listening.push(listen(later))
     await until(async () => later.length > 0)
@@ -201,7 +201,7 @@ describe('a runtime', () => {
     expect([notices, later, afterwards]).toEqual([['waiting-for-model'], ['waiting-for-model'], []])
   }, 30_000)
 
-  it('purges entries for good, also out of the handoff in effect', async () => {
+  it('purges entries for good, including from the handoff in effect', async () => {
     const { runtime } = await open()
     await runtime.createSession({ agent: 'main', id: 'purged' })
     const session = runtime.session(sessionId('purged'))
@@ -222,7 +222,7 @@ describe('a runtime', () => {
     expect(await session.search({ text: 'QUARTZ', limit: 5, neighbours: 0 })).toEqual([])
   })
 
-  it('gives up starting afresh when others move the route each time, and says that it may be tried', async () => {
+  it('gives up starting a new session when others keep moving the route, with a retryable error', async () => {
     let attempts = 0
     const { runtime } = await open({
       seams: {
@@ -241,7 +241,7 @@ describe('a runtime', () => {
     expect(attempts).toBeLessThan(100)
   })
 
-  it('says that there is no such session, where an empty list would say that it is empty', async () => {
+  it('reports an unknown session instead of returning an empty list', async () => {
     const { runtime } = await open()
     const nobody = runtime.session(sessionId('nobody'))
     await expect(nobody.mailbox({ limit: 5 })).rejects.toMatchObject({ code: 'unknown-session' })
@@ -249,7 +249,7 @@ describe('a runtime', () => {
     await expect(nobody.search(query)).rejects.toMatchObject({ code: 'unknown-session' })
   })
 
-  it('shows a context of the past with the limits that held then', async () => {
+  it('shows a past context with the limits of that time', async () => {
     const { runtime, agent } = await open()
     await runtime.createSession({ agent: 'main', id: 'then' })
     const session = runtime.session(sessionId('then'))
@@ -265,7 +265,7 @@ describe('a runtime', () => {
     expect(then?.hardTokens).toBeLessThan(16_000)
   })
 
-  it('refuses agents as a whole: what does not fit starts no server and changes nobody', async () => {
+  it('refuses agents as a whole: if one does not fit, no server starts and no agent changes', async () => {
     const { runtime, agent } = await open()
     const asked: (string | undefined)[] = []
     const server = createServer((request, response) => {
@@ -286,7 +286,7 @@ describe('a runtime', () => {
     const vast = { ...agent, system: 'word '.repeat(40_000) }
     expect(() => runtime.reconfigure([withServer('refused'), vast])).toThrow(/leaves/)
     expect(runtime.agents.map(({ name }) => name)).toEqual(['main'])
-    // Whoever was started before this one would have been heard of before it.
+    // A server started before this one would have reported before it.
     runtime.reconfigure([withServer('taken')])
     await until(async () => asked.includes('/taken'))
     expect(asked).not.toContain('/refused')

@@ -35,10 +35,10 @@ import { readUsage, type UsageGroup, type UsageQuery } from './usage.ts'
 
 export type { RuntimeOptions }
 
-/** Opens this process's share of the work. The store stays the caller's: close it afterwards. */
+/** Opens a runtime in this process. The caller owns the store and closes it afterwards. */
 export async function openRuntime(options: RuntimeOptions): Promise<LocalRuntime> {
   const runtime = new LocalRuntime(options)
-  // A store that cannot be read is found out now, not at the first message.
+  // An unreadable store fails here, not at the first message.
   await options.store.readStore()
   await runtime.start()
   return runtime
@@ -78,7 +78,7 @@ export class LocalRuntime implements Runtime {
       onAdmitted: (id) => this.#runner?.wake(id),
       openRoute: (route, scope) => this.#sessions.openRoute(route, scope),
       onToolsChanged: () => {
-        // The servers that changed their tools cannot help it if those cannot be used.
+        // A tool that cannot be used must not fail the server's notification.
         try {
           this.reconfigure(this.#agents)
         } catch (error) {
@@ -94,7 +94,7 @@ export class LocalRuntime implements Runtime {
       agents: () => this.#resolved,
       tools: this.#tools.tools,
       onLive: (id, event) => {
-        // An answer that is taken back was none: the turn still waits.
+        // The attempt's text was withdrawn, so the turn still waits.
         if (event.kind !== 'void' && event.kind !== 'notice') this.#waitNotices.end(id)
         this.#hub.publish(id, event)
       },
@@ -146,9 +146,9 @@ export class LocalRuntime implements Runtime {
     return [...this.#resolved.values()].map((resolved) => resolved.summary)
   }
 
-  /** From the next turn of each session on. */
+  /** Takes effect with the next turn of each session. */
   reconfigure(agents: readonly Agent[]): void {
-    // Refused as a whole: what cannot be built leaves everything as it was.
+    // All or nothing: if one agent cannot be built, nothing changes.
     this.#resolved = this.#tools.resolveAgents(agents)
     this.#agents = agents
   }

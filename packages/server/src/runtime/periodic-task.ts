@@ -1,9 +1,9 @@
 import type { Clock } from '#core/base/clock'
 
 /**
- * Work that is done now and then, by every process that serves a store: one round at a time, the
- * next a while after the last has ended. A round handles its own failures, and ends soon after its
- * signal aborts.
+ * Periodic work of every process that serves a store: one round at a time, each starting a fixed
+ * delay after the last one ended. A round handles its own failures and ends soon after its signal
+ * aborts.
  */
 export class PeriodicTask {
   readonly #clock: Clock

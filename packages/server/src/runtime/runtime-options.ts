@@ -21,21 +21,21 @@ export interface RuntimeOptions {
   readonly edges?: readonly Edge[]
   readonly logger?: Logger
   readonly clock?: Clock
-  /** Where credentials that are variables come from; usually `process.env`. */
+  /** Where credentials named by a variable are read; usually `process.env`. */
   readonly environment?: Environment
   readonly settings?: Partial<SessionSettings>
-  /** Bounds of programs that agents start. */
+  /** Limits of programs that agents start. */
   readonly processes?: ProcessLimits
-  /** Terms of the calls beside the conversation: tasks, what may be spent, prices. */
+  /** Settings of auxiliary calls: tasks, budget, prices. */
   readonly auxiliary?: AuxiliaryTerms
-  /** Writes handoffs beside the event loop; without it they are written on it, in small pieces. */
+  /** Writes handoffs off the event loop; without it they are written on it, in small pieces. */
   readonly handoffThread?: HandoffThread
-  /** Where audit lines go; the caller opens and closes it. */
+  /** The destination of audit lines; the caller opens and closes it. */
   readonly audit?: AuditWriter
   readonly lease?: LeaseTimes
   /** False: admits, reads and sends nothing; sessions are run by other processes. */
   readonly runs?: boolean
-  /** Replaces a part: how failpoints and planted bugs get in. */
+  /** Replaces a part, for failpoints and planted bugs. */
   readonly seams?: Partial<Seams>
 }
 
@@ -45,11 +45,11 @@ export interface Seams {
   readonly tools: (tools: ToolRunner) => ToolRunner
   readonly writer: (writer: HandoffWriter) => HandoffWriter
   readonly decisions: Decisions
-  /** What is made of the truth about another runner's process. */
+  /** Wraps the check of whether another runner's process is alive. */
   readonly isGone: (row: RunnerRow, isDead: boolean) => boolean
 }
 
-/** Every part as it is. */
+/** Replaces nothing. */
 const SOUND: Seams = {
   store: (store) => store,
   steps: (steps) => steps,

@@ -26,27 +26,30 @@ export interface Runtime {
   readonly agents: readonly AgentSummary[]
 
   createSession(request: NewSession): Promise<Created>
-  /** `/new`: the route points to a new session from now on; the old one keeps its mail and answers. */
+  /** `/new`: points the route to a new session; the old one keeps its mail and still answers it. */
   startAfresh(request: RouteAddress & Idempotent): Promise<StartedAfresh>
-  /** By route. The first message of a route makes its session. */
+  /** Sends to a route. The first message of a route creates its session. */
   admit(request: RouteAddress & NewMessage): Promise<Admission>
   /** The session that a route points to. */
   findRoute(address: RouteAddress): Promise<SessionId | undefined>
 
-  /** A handle costs nothing and reads nothing; every verb of it says when there is no such session. */
+  /** Creating a handle reads nothing; each of its methods reports a missing session. */
   session(id: SessionId): Session
   listSessions(query: SessionQuery): Promise<readonly SessionSummary[]>
-  /** Over all sessions, or those of an agent or a person, ranked together. */
+  /** Searches all sessions, or those of an agent or a person, with one ranking. */
   search(query: SearchRequest & SearchedSessions): Promise<readonly Found[]>
 
-  /** From behind a cursor (default: from now on): first what is stored, then what happens. */
+  /** Events after a cursor (default: from now on): first the stored ones, then live ones. */
   events(query: EventQuery, signal: AbortSignal): AsyncIterable<RuntimeEvent>
-  /** From now on this process sends the replies of that edge. */
+  /** Makes this process send the replies of that edge. */
   attach(edge: Edge): void
-  /** What model calls took, newest group first. */
+  /** Usage of model calls, newest group first. */
   usage(query: UsageQuery): Promise<readonly UsageGroup[]>
   health(): Promise<Health>
-  /** Ends in order: no new turns, what runs is finished or handed over, then everything is closed. */
+  /**
+   * Shuts down in order: starts no new turns, finishes or hands over running ones, then closes
+   * everything.
+   */
   close(): Promise<void>
 }
 
@@ -69,33 +72,37 @@ export interface Session {
   compact(request: Idempotent & { focus?: string }): Promise<Admission>
   /** Previews a compaction; changes nothing. */
   preview(request: { focus?: string }, signal: AbortSignal): Promise<Preview>
-  /** Has exactly this preview committed, unless something changed meanwhile. */
+  /** Commits exactly this preview, unless the session has changed since. */
   install(request: Idempotent & { preview: JsonObject }): Promise<Admission>
   /** Undoes the newest compaction in effect. */
   revert(request: Idempotent): Promise<Admission>
-  /** `text` null removes it. */
+  /** `text` null removes the pin. */
   pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
   setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>
   /** Continues a waiting turn at once; at a spending limit, with the same amount once more. */
   continue(request: Idempotent): Promise<Admission>
 
   /**
-   * How a control item (what `stop` to `setPolicy` admit) ended; waits. Null: it was withdrawn, there
-   * is no such item, or the signal was aborted first.
+   * Waits for the outcome of a control item (as admitted by `stop` to `setPolicy`). Null: it was
+   * withdrawn, there is no such item, or the signal aborted first.
    */
   controlOutcome(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null>
   /** Throws UnknownSessionError, as `search` does. */
   mailbox(query: { state?: MailState; after?: number; limit: number }): Promise<readonly Mail[]>
   withdraw(mail: MailNumber): Promise<Withdrawal>
 
-  /** Entries with these numbers, both included; what was erased has `message` null. */
+  /** Entries in this range, both ends included; an erased entry has `message` null. */
   transcript(query: { from: number; to: number }): Promise<readonly TranscriptEntry[] | undefined>
-  /** What the model sees now, or saw at a step (`at`: the number of an assistant entry). */
+  /**
+   * The context that the model sees now, or saw at a step (`at`: the number of an assistant entry).
+   */
   context(query: { at?: EntryNumber }): Promise<ContextView | undefined>
   compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
   /** What this compaction did with every message; undefined: no such session, or no compaction there. */
   compactionReport(compaction: EntryNumber): Promise<CompactionReport | undefined>
-  /** As it was just before this compaction; undefined: no such session, or no compaction there. */
+  /**
+   * The session just before this compaction; undefined: no such session, or no compaction there.
+   */
   snapshot(compaction: EntryNumber): Promise<SessionSnapshot | undefined>
   /** The agent's task list, as a compaction would keep it. */
   tasks(): Promise<TaskList | undefined>
@@ -103,22 +110,24 @@ export interface Session {
   /** Model calls of its turns that failed, oldest first. */
   callFailures(query: { since: number }): Promise<readonly CallFailure[]>
   pins(): Promise<readonly PinView[] | undefined>
-  /** Everything the agent keeps for the people of this session. */
+  /** Everything that the agent remembers for the people of this session. */
   readonly memory: SessionMemory
   /** An image or a file that a message refers to as `blob:HASH`. */
   blob(hash: string): Promise<BlobView | undefined>
   search(query: SearchRequest & { neighbours: number }): Promise<readonly Found[]>
-  /** The reply of the turn that took this mail; waits for it. Null: that turn ended without one. */
+  /** Waits for the reply of the turn that took this mail. Null: the turn ended without one. */
   reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null>
   events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent>
 
-  /** Gives it another title; null or blank removes it. */
+  /** Sets the title; null or blank removes it. */
   rename(title: string | null): Promise<Renamed>
-  /** JSON lines that `import` takes. */
+  /** JSON lines that `import` accepts. */
   exportLines(): AsyncIterable<string>
   /** Removes the bodies for good: of these entries, or of the whole session. */
   purge(request: PurgeRequest): Promise<Purged>
-  /** A new session that begins with entries 1..at of this one and goes on by itself. */
+  /**
+   * Creates a new session that begins with entries 1..at of this one and continues independently.
+   */
   fork(request: ForkRequest): Promise<Forked>
 }
 
@@ -147,11 +156,11 @@ export interface RouteAddress {
   readonly agent: string
   /** Which edge and account, such as `telegram:mybot`. */
   readonly channel: string
-  /** Where within it: a chat, a topic, a thread. */
+  /** The address within it: a chat, a topic, a thread. */
   readonly address: string
 }
 
-/** The same source and key are the same request, however often it comes. */
+/** The idempotency key: the same source and key are the same request. */
 export interface Idempotent {
   /** The edge's account or the sending agent. */
   readonly source: string
@@ -162,7 +171,7 @@ export interface NewMessage extends Idempotent {
   readonly parts: readonly UserPart[]
   /** Default: `user`. */
   readonly lane?: Exclude<Lane, 'control'>
-  /** Where the answer goes; without it, it stays in the transcript. */
+  /** Where to send the answer; without it, the answer is only in the transcript. */
   readonly replyTo?: { readonly edge: string; readonly address: string }
 }
 
@@ -176,9 +185,9 @@ export type Admission =
       readonly sessionId: SessionId
       readonly mail: MailNumber
     }
-  /** The same key with another body; the mail is the first one's. */
+  /** The key was used with another body; `mail` is that of the first one. */
   | { readonly kind: 'conflict'; readonly sessionId: SessionId; readonly mail: MailNumber }
-  /** The mailbox is full; nothing was taken. */
+  /** The mailbox is full; nothing was admitted. */
   | { readonly kind: 'full'; readonly limit: number }
   | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number }
   | { readonly kind: 'unknown-agent'; readonly agents: readonly string[] }
@@ -193,26 +202,26 @@ export type Withdrawal =
 export interface PurgeRequest {
   readonly entries: readonly number[] | 'all'
   readonly reason: string
-  /** What becomes of living forks that read a session which goes as a whole; default: `refuse`. */
+  /** What to do if forks still read a session that is purged as a whole; default: `refuse`. */
   readonly forks?: 'refuse' | 'keep' | 'purge'
 }
 export type Purged =
   | {
       readonly kind: 'purged'
       readonly entries: number
-      /** Itself, and the forks that went with it. */
+      /** The session itself, and the forks purged with it. */
       readonly sessions: readonly SessionId[]
-      /** Up to this entry its bodies stay, for forks that read them; 0: nothing stays. */
+      /** Bodies up to this entry stay, for forks that read them; 0: none stay. */
       readonly retained: number
     }
-  /** Whoever holds the session erases them, soon; the event `entries erased` tells when. */
+  /** The holder of the session will erase them soon; the event `entries erased` reports when. */
   | {
       readonly kind: 'asked'
       readonly entries: number
-      /** Of a fork, some may be asked of the sessions that it reads from. */
+      /** For a fork, some requests may go to the sessions that it reads from. */
       readonly asked: readonly { readonly sessionId: SessionId; readonly mail: MailNumber }[]
     }
-  /** Nothing was removed: these forks read it. */
+  /** Nothing was removed, because these forks read it. */
   | { readonly kind: 'forked'; readonly forks: readonly SessionId[] }
   | { readonly kind: 'unknown' }
 
@@ -236,10 +245,10 @@ export type Forked =
 
 export interface SessionQuery {
   readonly agent?: string
-  /** Continues behind this session, in the same order. */
+  /** Continues after this session, in the same order. */
   readonly after?: SessionId
   readonly limit: number
-  /** Newest first by their last entry or by their creation; default: in the order of ids. */
+  /** Newest first by last entry or by creation; default: ordered by id. */
   readonly sort?: SessionSort
 }
 
@@ -258,18 +267,20 @@ export interface SessionSummary {
     | 'waiting-for-model'
     | 'waiting-for-approval'
     | 'gone'
-  /** Why its turn waits and when the next try is, where this process knows; null: it does not wait. */
+  /**
+   * Why its turn waits and when the next attempt is, if this process knows; null: it does not wait.
+   */
   readonly wait: { readonly text: string; readonly nextTryAt: number | null } | null
-  /** A handoff is being prepared beside everything else. */
+  /** A handoff is being prepared in the background. */
   readonly isCompacting: boolean
-  /** Where it is talked to, such as `telegram:mybot`; none: by its id alone. */
+  /** The channels of its routes, such as `telegram:mybot`; empty: reachable by its id only. */
   readonly channels: readonly string[]
   readonly createdAt: number
   /** When its newest entry was written. */
   readonly activeAt: number
   readonly entries: number
   readonly turn: number
-  /** How its newest finished turn ended; null: none did, or a compaction covers it. */
+  /** How its newest finished turn ended; null: none has, or a compaction covers it. */
   readonly lastTurn: TurnEnd | null
   /** Messages in the mailbox that no turn has taken yet. */
   readonly waiting: number
@@ -282,7 +293,7 @@ export interface SessionSummary {
   readonly pins: readonly string[]
   /** The process that holds it now; null: none. */
   readonly runner: string | null
-  /** What its model calls took so far. */
+  /** Usage of its model calls so far. */
   readonly usage: ModelUsage
 }
 
@@ -304,7 +315,7 @@ export interface ContextView {
   readonly tokens: number
   readonly windowTokens: number
   readonly hardTokens: number
-  /** From here on a compaction is prepared; null for a context of the past. */
+  /** The size at which a compaction is prepared; null for a past context. */
   readonly softTokens: number | null
   readonly parts: readonly ContextPart[]
   readonly messages: readonly Message[]
@@ -323,7 +334,7 @@ export interface ContextPart {
     | 'incoming'
   readonly tokens: number
   readonly text: string
-  /** Who speaks in it; null: it is none of the conversation. */
+  /** Who speaks in it; null: it is not part of the conversation. */
   readonly role: 'user' | 'assistant' | 'tool' | null
   /** The entries it comes from. */
   readonly origin: { readonly from: number; readonly to: number }
@@ -341,20 +352,20 @@ export interface CompactionView {
   readonly endedAt: number | null
   readonly tokensBefore: number | null
   readonly tokensAfter: number | null
-  /** Who wrote the summary, where a model did. */
+  /** The model that wrote the summary, if one did. */
   readonly modelRoute: string | null
   /** Which rung of the ladder wrote it: `provider`, `prefix`, `auxiliary`, `fresh`, `main`, `digest`. */
   readonly rung: string | null
   /** How long a turn waited for it. */
   readonly waitMs: number
-  /** What its model calls took; null: the record does not reach back so far. */
+  /** Usage of its model calls; null: the record does not reach back that far. */
   readonly spend: CompactionSpend | null
-  /** Why it came to nothing. */
+  /** Why it failed. */
   readonly failure: string | null
-  /** The entry that it made, when committed. */
+  /** The entry that it wrote, if committed. */
   readonly entry: EntryNumber | null
   readonly isInEffect: boolean
-  /** The warning to people at its commit: details fade with every round. */
+  /** The warning to people at its commit: repeated compaction loses details. */
   readonly warning: string | null
 }
 export interface BlobView {
@@ -366,17 +377,17 @@ export interface BlobView {
 /** The query and its filters; see `Search` of the store. */
 export type SearchRequest = Omit<Search, 'sessionId' | 'neighbours'>
 
-/** Which sessions are searched, all conditions together; none: every session of the store. */
+/** Which sessions to search; all conditions must hold. None: every session of the store. */
 export interface SearchedSessions {
   readonly agent?: string
-  /** The person whose sessions they are. */
+  /** Only sessions of this person. */
   readonly scope?: string
   readonly sessionIds?: readonly SessionId[]
 }
 
 export interface Found {
   readonly sessionId: SessionId
-  /** The part of its text that matches best. */
+  /** The best matching part of its text. */
   readonly excerpt: string
   readonly entry: TranscriptEntry
   readonly before: readonly TranscriptEntry[]

@@ -1,15 +1,15 @@
 import type { Reads } from '#core/store/contract'
 import type { AttemptGrouping, AttemptSum, SumAttempts } from '#core/store/operational-rows'
 
-/** What model calls took together, of turns and of the tasks beside them. */
+/** Total usage of model calls, of turns and of auxiliary tasks. */
 export interface ModelUsage {
   readonly calls: number
   /** Includes `cachedTokens`. */
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Of the input, what the provider read from its cache. */
+  /** The input tokens that the provider read from its cache. */
   readonly cachedTokens: number
-  /** Millionths of the operator's currency, of the calls with a known price. */
+  /** Millionths of the operator's currency, for the calls with a known price. */
   readonly cost: number
   readonly unpricedCalls: number
 }
@@ -41,7 +41,7 @@ export async function readUsage(
 
 export const DAY_MS = 86_400_000
 
-/** Days are those of UTC: the same for every process of a store. */
+/** Days are in UTC, the same for every process of a store. */
 export function dayStart(now: number): number {
   return now - (now % DAY_MS)
 }

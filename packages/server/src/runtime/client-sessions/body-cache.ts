@@ -2,7 +2,7 @@ import { Recent } from '#core/base/recent'
 import type { History } from '../../proxy/history.ts'
 
 export interface ClientRequest {
-  /** Without launch id and query. */
+  /** The path without launch id and query. */
   readonly path: string
   readonly headers: { readonly [name: string]: string | undefined }
   readonly body: Buffer
@@ -10,8 +10,8 @@ export interface ClientRequest {
 }
 
 /**
- * The last request of each conversation: the next one begins with the same bytes, and what was read
- * once need not be read again. Forgetting one costs time and nothing else.
+ * The last request of each conversation. The next one begins with the same bytes, so that part need
+ * not be parsed again. Evicting one costs only time.
  */
 const BYTES_MAX = 48 * 1024 * 1024
 const CONVERSATIONS_MAX = 64

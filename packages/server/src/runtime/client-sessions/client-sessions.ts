@@ -26,7 +26,7 @@ export class ClientSessions {
   readonly #clock: Clock
   readonly #windowTokens: number
   readonly #open = new Recent<SessionId, Promise<StoredSession>>(SESSIONS_MAX)
-  /** The first unit of sessions that were looked at for a client without ids. */
+  /** The first unit of each session that was compared for a client without ids. */
   readonly #first = new Map<SessionId, string>()
   #runner: Promise<RunnerId> | null = null
   #renewal: NodeJS.Timeout | undefined
@@ -37,7 +37,7 @@ export class ClientSessions {
     this.#windowTokens = terms.windowTokens
   }
 
-  /** Null: there is none yet, and none is to be made. */
+  /** Null: there is none yet, and none should be created. */
   async find(
     identity: Identity,
     history: History,
@@ -49,7 +49,8 @@ export class ClientSessions {
     const isHint = identity.isHint === true
     if (named !== null && (!isHint || knownDepth(named, history) > 0)) return named
     if (isHint) {
-      // A cache key may belong to a whole program: the history distinguishes its conversations.
+      // A program may use one cache key for everything; then the history distinguishes its
+      // conversations.
       const found = await this.#findByHistory(identity, history, mayMake && named !== null)
       if (found !== null || named !== null) return found
     }
@@ -99,7 +100,7 @@ export class ClientSessions {
     const request = { id, agent: client, limits, policy: 'steer' } as const
     const row = newSession(request, 'imported', stamp)
     const nothing = { entries: [], mail: [], replies: [], blobs: [] }
-    // Another process may have made it in this moment; then it is simply there.
+    // Another process may have just created it; then it is used.
     const operation = operationId(randomUUID())
     await this.#store.adoptSession({ session: row, ...nothing, operation })
     const made = await this.#load(id)
@@ -178,8 +179,8 @@ export class ClientSessions {
 }
 
 /**
- * How far a session has this history. One message in common is no conversation, unless the very
- * request is sent again: 0.
+ * How many units of this history the session has. 0 if only one is in common, which does not make
+ * it the same conversation, unless the whole request is repeated.
  */
 function knownDepth({ id, tree }: StoredSession, history: History): number {
   const placed = findPosition({ id, tree }, history)
@@ -199,7 +200,7 @@ function clientName(client: string): string {
   return name === '' ? 'agent' : name
 }
 
-/** The client's own id where it can be one here, so that people find it again. */
+/** The client's own id if it is valid here, so that people can find the session. */
 export function idOf({ client, session, agent }: Identity): SessionId {
   const own = [clientName(client), session ?? '', ...(agent === null ? [] : [agent])].join('-')
   if (isId(own)) return sessionId(own)

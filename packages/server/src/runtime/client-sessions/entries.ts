@@ -9,7 +9,7 @@ import { hashUnit } from '../../proxy/unit.ts'
 import type { Boundary, UnitTree } from '../../proxy/unit-tree.ts'
 import { handoffText } from './handoff-text.ts'
 
-/** Between what a client said and the entries of a transcript, both ways. */
+/** Converts between a client's messages and the entries of a transcript. */
 const count = messageCounter('generic')
 
 export function adoptedEntry(
@@ -38,14 +38,14 @@ export function adoptedEntry(
   }
 }
 
-/** Continues the tree with one entry of the transcript. */
+/** Adds one entry of the transcript to the tree. */
 export function addToTree(tree: UnitTree, entry: Entry): void {
   switch (entry.kind) {
     case 'input':
     case 'assistant':
     case 'result': {
       const message = messageOf(entry)
-      // The words are gone, and with them what would be compared.
+      // The text was erased, so there is nothing to compare.
       const hashes = message === null ? [`erased ${entry.number}`] : unitsOf(message).map(hashUnit)
       tree.add(entry.number, hashes)
       return
@@ -90,12 +90,12 @@ function boundaryOf(entry: Entry): Boundary | null {
   return { entry: entry.number, wire, items, text: handoffText(body as unknown as Handoff) }
 }
 
-/** The client's facts in the transcript; only the first entry sets them. */
+/** Facts about the client in the transcript; only the first entry sets them. */
 export interface ClientFacts {
   readonly name: string
   readonly session: string | null
   readonly agent: string | null
-  /** The session that started it, for a sub-agent. */
+  /** For a sub-agent, the session that started it. */
   readonly under: string | null
 }
 

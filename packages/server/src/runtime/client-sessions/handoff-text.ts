@@ -1,7 +1,7 @@
 import { writeEnvelope } from '#core/message/handoff/envelope'
 import type { Handoff } from '#core/message/handoff/handoff'
 
-/** The handoff as the model reads it; pictures are named and can be recalled. */
+/** The handoff as the model reads it; images appear by name and can be recalled. */
 export function handoffText(handoff: Handoff): string {
   return writeEnvelope(handoff)
     .parts.map((part) => {

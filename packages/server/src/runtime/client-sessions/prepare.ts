@@ -15,7 +15,10 @@ import type { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { handoffText } from './handoff-text.ts'
 import type { StoredSession } from './stored-session.ts'
 
-/** Shares of the model's window. Smaller handoffs and tails save little: most of it is tools. */
+/**
+ * Shares of the model's window. Smaller handoffs and tails save little, because tools take most of
+ * it.
+ */
 const KEEP_SHARE = 0.05
 const HANDOFF_SHARE = 0.06
 
@@ -36,8 +39,8 @@ export type Prepared =
   | { readonly kind: 'failed'; readonly reason: string }
 
 /**
- * Makes the next boundary over a fixed part of a history, beside the requests: the client's next
- * requests go out under the present one until this one is in the store.
+ * Prepares the next boundary over a fixed part of a history, in parallel with the requests: they
+ * are sent with the current boundary until the new one is in the store.
  */
 export async function prepareBoundary(
   session: StoredSession,
@@ -64,7 +67,7 @@ export async function prepareBoundary(
   const body = { ...written.handoff, sent } as unknown as JsonValue
   const isInstalled = await session.append(() => {
     const { head } = session.tree
-    // The client has gone back behind it, or another one covers more by now.
+    // The client has gone back to before it, or another boundary covers more by now.
     const deepest = boundariesOf(head)[0]?.depth ?? 0
     if (!isOnPath(head, node) || deepest > node.depth) return null
     const base = { kind: 'compaction', row: null, at: terms.now(), tokens: written.tokens } as const

@@ -46,7 +46,7 @@ class Client {
     return await this.recorder.begin(request)
   }
 
-  /** One turn: a prompt, and an answer that the model reports this usage for. */
+  /** One turn: a prompt, and an answer with this reported usage. */
   async turn(text: string, answer: string, inputTokens = 100): Promise<string> {
     this.messages.push({ role: 'user', content: [{ type: 'text', text }] })
     const passage = await this.ask()
@@ -91,7 +91,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 
 const LONG = 'The quick brown fox jumps over the lazy dog and looks back. '.repeat(20)
 
-/** Turns until a handoff is installed, and one more that goes out under it. */
+/** Runs turns until a handoff is in effect, and one more that uses it. */
 async function compacted(client: Client, store: Store): Promise<string> {
   for (let at = 0; at < 12; at += 1) await client.turn(`Question ${at}. ${LONG}`, `Answer ${at}.`)
   await client.turn('More', 'Yes', WINDOW)
@@ -100,7 +100,7 @@ async function compacted(client: Client, store: Store): Promise<string> {
 }
 
 describe('Recorder', () => {
-  it('sends what needs no change byte for byte as it came [proxy law 1]', async () => {
+  it('forwards a request that needs no change byte for byte [proxy law 1]', async () => {
     const client = new Client(recorder(openMemoryStore()))
     for (const text of ['one', 'two', 'three']) {
       const before = client.messages.length
@@ -111,7 +111,7 @@ describe('Recorder', () => {
     }
   })
 
-  it('has every unit in the store before the request goes on [proxy law 4]', async () => {
+  it('stores every unit before it forwards the request [proxy law 4]', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     client.messages.push({ role: 'user', content: [{ type: 'text', text: 'one' }] })
@@ -128,14 +128,14 @@ describe('Recorder', () => {
     expect(await kinds(store)).toEqual(['settings', 'input', 'input', 'assistant'])
   })
 
-  it('sends a handoff in the place of the covered part, and the same bytes ever after [proxy laws 2, 3]', async () => {
+  it('replaces the covered part by a handoff, with the same bytes from then on [proxy laws 2, 3]', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     const first = await compacted(client, store)
     const { messages } = JSON.parse(first) as { messages: JsonObject[] }
     expect(messages.length).toBeLessThan(client.messages.length)
     expect(JSON.stringify(messages[0])).toContain('[handoff ')
-    // Another process over the same store: nothing of the boundary was in memory only.
+    // Another process on the same store: no part of the boundary was only in memory.
     const again = new Client(recorder(store))
     again.messages = client.messages
     const second = await again.turn('And', 'so on')
@@ -150,7 +150,7 @@ describe('Recorder', () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     for (let at = 0; at < 12; at += 1) await client.turn(`Question ${at}. ${LONG}`, `Answer ${at}.`)
-    // Two requests under way at once, both over the threshold; one answer comes late.
+    // Two concurrent requests, both over the threshold; one answer comes late.
     client.messages.push({ role: 'user', content: [{ type: 'text', text: 'late' }] })
     const late = await client.ask()
     client.messages.pop()
@@ -163,7 +163,7 @@ describe('Recorder', () => {
     expect(await compactions(store)).toBe(1)
   })
 
-  it('lets no request wait for a summary [proxy law 12]', async () => {
+  it('never delays a request for a summary [proxy law 12]', async () => {
     const store = openMemoryStore()
     const slow = Promise.withResolvers<never>()
     slow.promise.catch(() => {})
@@ -174,7 +174,7 @@ describe('Recorder', () => {
     expect(JSON.parse(sent).messages).toHaveLength(client.messages.length - 1)
     expect(await compactions(store)).toBe(0)
     slow.reject(new Error('the model is gone'))
-    // The digest takes its place.
+    // The digest replaces it.
     await until(async () => (await compactions(store)) > 0)
   })
 
@@ -192,7 +192,7 @@ describe('Recorder', () => {
     slow.reject(new Error('the model is gone'))
   })
 
-  it('goes back with the client, and keeps what it left [proxy laws 8, 18]', async () => {
+  it('goes back with the client, and keeps the abandoned branch [proxy laws 8, 18]', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     await client.turn('one', 'alpha')
@@ -208,7 +208,7 @@ describe('Recorder', () => {
     expect(await store.verify({ sessionId: ID })).toEqual([])
   })
 
-  it('keeps the transcript of a sub-agent apart, under its parent [proxy law 10]', async () => {
+  it('keeps the transcript of a sub-agent separate, linked to its parent [proxy law 10]', async () => {
     const store = openMemoryStore()
     const made = recorder(store)
     const main = new Client(made)
@@ -220,7 +220,7 @@ describe('Recorder', () => {
     expect(JSON.stringify(await entries(store))).not.toContain('agent words')
   })
 
-  it('makes no session for a side call [proxy law 9]', async () => {
+  it('creates no session for a side call [proxy law 9]', async () => {
     const store = openMemoryStore()
     const { headers } = new Client(recorder(store))
     const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'title?' }] }))
@@ -231,7 +231,7 @@ describe('Recorder', () => {
   })
 
   it.each(['findSession', 'adoptSession', 'adoptEntries', 'acquire', 'registerRunner'] as const)(
-    'forwards a request as it came when %s fails [proxy law 17]',
+    'forwards a request unchanged when %s fails [proxy law 17]',
     async (verb) => {
       const store = openMemoryStore()
       const broken = new Proxy(store, {
@@ -250,7 +250,7 @@ describe('Recorder', () => {
     },
   )
 
-  it('records later what the store could not take at first [proxy law 17]', async () => {
+  it('records later the messages that the store first failed to write [proxy law 17]', async () => {
     const store = openMemoryStore()
     let isFull = true
     const filling = new Proxy(store, {
@@ -270,7 +270,7 @@ describe('Recorder', () => {
     ])
   })
 
-  it('sends the same bytes and doubles nothing with two proxies on one store [proxy law 21]', async () => {
+  it('sends the same bytes and duplicates nothing with two proxies on one store [proxy law 21]', async () => {
     const store = openMemoryStore()
     const one = new Client(recorder(store))
     const two = new Client(recorder(store))
@@ -291,7 +291,7 @@ describe('Recorder', () => {
     expect(await store.verify({ sessionId: ID })).toEqual([])
   }, 30_000)
 
-  it('answers a Codex compaction with an address, and sends the handoff in its place', async () => {
+  it('answers a Codex compaction with a reference, and later sends the handoff in its place', async () => {
     const store = openMemoryStore()
     const made = recorder(store, { windowTokens: 100_000 })
     const headers = { 'thread-id': 't1' }
@@ -314,7 +314,7 @@ describe('Recorder', () => {
     expect(await store.verify({})).toEqual([])
   })
 
-  it('sends no handoff of one session in the place of another’s', async () => {
+  it('never uses the handoff of one session in another', async () => {
     const made = recorder(openMemoryStore(), { windowTokens: 100_000 })
     const path = '/v1/responses'
     const say = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] })
@@ -338,7 +338,7 @@ describe('Recorder', () => {
     expect(Buffer.concat([...send]).toString()).not.toContain('otter')
   })
 
-  it('keeps conversations of one cache key apart', async () => {
+  it('keeps conversations with the same cache key apart', async () => {
     const store = openMemoryStore()
     const made = recorder(store)
     const begin = async (...texts: readonly string[]) => {
@@ -365,7 +365,7 @@ describe('Recorder', () => {
     expect(names.toSorted()).toEqual([['Ann'], ['Bob']])
   })
 
-  it('logs no word of a conversation when a handoff fails', async () => {
+  it('logs no conversation text when a handoff fails', async () => {
     const store = openMemoryStore()
     const lines: unknown[] = []
     const logger = { ...SILENT, warn: (...line: unknown[]) => lines.push(line) } as never

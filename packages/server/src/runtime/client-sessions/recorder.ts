@@ -27,41 +27,40 @@ import { NotRecordedError, type StoredSession } from './stored-session.ts'
 import { requestedModel, windowOf } from './window.ts'
 
 /**
- * The part between a client and its provider, without the network: takes a request's bytes, records
- * what is new, and returns the bytes to forward. If anything fails here, the client's own bytes are
- * forwarded unchanged.
+ * The proxy without the network: takes a request's bytes, records the new messages, and returns the
+ * bytes to forward. If anything fails here, the client's own bytes are forwarded unchanged.
  */
 export interface RecorderOptions {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
-  /** The model's window; absent: known from its name. */
+  /** The model's window; absent: derived from its name. */
   readonly windowTokens?: number
   readonly summarize?: SummaryWriter
 }
 
-/** One request on its way, and what becomes of its answer. */
+/** One request in progress, and the handling of its answer. */
 export interface RecordedPassage {
   readonly send: readonly Buffer[]
   readonly purpose: Purpose | 'unknown'
-  /** The handoff that went out with it; 0: none. */
+  /** The handoff that was sent with it; 0: none. */
   readonly boundary: number
-  /** For a request that is answered here: the item that its answer consists of. */
+  /** For a request that the proxy answers itself: the item to answer with. */
   readonly compaction: { readonly session: string; readonly entry: number } | null
   /** An event of the answer, or the whole document, as it passes. */
   take(event: JsonObject): void
-  /** The answer is over, complete or not. Resolves when it is recorded. */
+  /** Call this at the end of the answer, complete or not. Resolves when it is recorded. */
   end(): Promise<void>
 }
 
-/** The share of the window at which the next handoff is prepared, beside the requests. */
+/** The share of the window at which the next handoff is prepared in the background. */
 const SOFT_SHARE = 0.65
-/** Above this a request would be refused: it waits for the handoff. */
+/** Above this the provider would refuse a request, so it waits for the handoff. */
 const HARD_SHARE = 0.92
 const TOKENS_PER_BYTE = 0.25
 const RECORD_MS_MAX = 6_000
 const HANDOFF_MS_MAX = 20_000
-/** After a handoff that could not be made, the next try comes when this much was added. */
+/** After a failed handoff, the next attempt waits until the history has grown by this much. */
 const RETRY_GROWTH = 1.08
 
 interface SessionState {
@@ -95,7 +94,7 @@ export class Recorder {
     }
   }
 
-  /** Waits for what is being written. */
+  /** Waits for pending writes. */
   async close(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
     await this.#thread.close()
@@ -124,13 +123,13 @@ export class Recorder {
     const placed = session && findPosition(session, history)
     if (session === null || placed === null) return null
     const turn = { request, session, placed, wireName, identity, purpose }
-    // Count the request as it would be sent.
+    // Counted as the request would be sent.
     if (isCount) return { ...passUntouched(request), purpose, ...chooseOutgoing(turn) }
     if (purpose === 'compaction') return this.#passCompaction(turn)
     try {
       await this.#within(RECORD_MS_MAX, session.record(placed))
     } catch (error) {
-      // The next request brings the whole history again. The known part is still valid.
+      // The next request contains the whole history again, and the known part stays valid.
       this.#warn(error, 'a request was not recorded; the next one will be')
     }
     if (purpose === 'compaction-item') return await this.#answerWithItem(turn)
@@ -153,7 +152,10 @@ export class Recorder {
     return this.#follow(turn, out)
   }
 
-  /** The client's own summary is best written from everything; under our handoff only if it must. */
+  /**
+   * The client's own summary should see the whole history, and our handoff only if that does not
+   * fit.
+   */
   #passCompaction(turn: Turn): RecordedPassage {
     const { request, session } = turn
     const { tokensPerByte } = this.#stateOf(session)
@@ -203,7 +205,7 @@ export class Recorder {
         ...{ outcome: isWhole ? 'replied' : 'cut', at: clock.now() },
       })
       .catch(() => {})
-    // Late news of a request that went out under an older handoff says nothing about this one.
+    // A late answer to a request with an older handoff says nothing about this one.
     const newest = boundariesOf(locate(session.tree, placed))[0]?.boundary.entry ?? 0
     if (newest !== sent.boundary) return
     const soft = Math.max(this.#windowFor(turn) * SOFT_SHARE, state.retryAbove)
@@ -220,7 +222,7 @@ export class Recorder {
     const preparing = prepareBoundary(session, placed, {
       ...{ store, thread: this.#thread, windowTokens: this.#windowFor(turn), wireName },
       ...{ tokensPerByte, now: () => clock.now() },
-      // A request that cannot go out without a handoff does not wait for a model to write it.
+      // A request that does not fit without a handoff does not wait for a model to write one.
       ...(summarize !== undefined && isUrgent !== true && { summarize }),
       ...(isWhole === true && { isWhole }),
     }).catch((error: unknown): Prepared => {

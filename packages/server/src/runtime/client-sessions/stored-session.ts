@@ -21,12 +21,12 @@ import { addToTree, adoptedEntry } from './entries.ts'
 /** How long a write may take before the client's request is forwarded without it. */
 const WRITE_MS_MAX = 5_000
 const RETRY_MS = 25
-/** A session that was not written to for so long is free for another process. */
+/** A session without a write for this long is released to other processes. */
 const LINGER_MS = 2_000
-/** Also a busy one is let go from time to time, for another process that waits. */
+/** Even a busy session is released from time to time, for other processes that wait. */
 const HELD_MS_MAX = 10_000
 
-/** A history that is met for the first time may be long. */
+/** A history seen for the first time may be long. */
 const ENTRIES_AT_ONCE = 500
 
 function firstPiece(planned: EntryPlan | AdoptedEntry): EntryPlan | AdoptedEntry {
@@ -71,7 +71,7 @@ export class StoredSession {
     return this.#tree
   }
 
-  /** Reads what it has not seen of the transcript. */
+  /** Reads the new entries of the transcript. */
   async refresh(): Promise<void> {
     const row = await this.#store.findSession(this.id)
     if (row === undefined || row.state !== 'open') throw new NotRecordedError('It was deleted.')
@@ -100,7 +100,7 @@ export class StoredSession {
     return locate(this.#tree, placed)
   }
 
-  /** Records an answer behind the request that it belongs to. */
+  /** Records an answer after its request. */
   async recordReply(request: Placed, units: readonly Unit[]): Promise<void> {
     if (units.length === 0) return
     const hashes = units.map(hashUnit)
@@ -110,14 +110,14 @@ export class StoredSession {
         if (asked.depth < unitCount(request)) return null
         const known = this.#tree.follow(asked, hashes)
         if (known.depth === asked.depth + hashes.length) return null
-        // The request's own end closes an entry, so at most the reply is recorded again.
+        // The end of a request always closes an entry, so at most the reply is recorded again.
         const behind = Math.max(0, sharedDepth(known) - asked.depth)
         return planEntries(this.#tree, known, units.slice(behind))
       }),
     )
   }
 
-  /** Other entries at the end, such as a handoff. Null: not any more. */
+  /** Appends other entries, such as a handoff. Null: no longer possible. */
   async append(make: () => AdoptedEntry | null): Promise<boolean> {
     return await this.#oneByOne(() => this.#write(make))
   }
@@ -128,14 +128,16 @@ export class StoredSession {
     await this.#letGo()
   }
 
-  /** Requests of one session are not held up by each other; only their writes are in order. */
+  /** Requests of one session do not wait for each other; only their writes are ordered. */
   #oneByOne<Value>(act: () => Promise<Value>): Promise<Value> {
     const next = this.#last.then(act, act)
     this.#last = next.catch(() => {})
     return next
   }
 
-  /** A lost race is tried again over what the winner wrote: often nothing is left to do. */
+  /**
+   * After a lost race the write is retried on top of the winner's; often nothing is left to write.
+   */
   async #write(plan: () => EntryPlan | AdoptedEntry | null): Promise<boolean> {
     const until = this.#clock.monotonic() + WRITE_MS_MAX
     let isWritten = false
@@ -183,7 +185,7 @@ export class StoredSession {
     return entries
   }
 
-  /** Pictures and files are kept beside the transcript, and once. */
+  /** Images and files are stored once, beside the transcript. */
   async #withBlobs({ message }: PlannedEntry): Promise<{ parts: unknown; blobs: string[] }> {
     if (message.role === 'assistant') return { parts: message.parts, blobs: [] }
     const [first] = message.parts as readonly Part[]

@@ -6,7 +6,7 @@ import { handoffText } from './handoff-text.ts'
 import { handoffLimits, isConversation } from './prepare.ts'
 import { writeClientDigest } from './write-digest.ts'
 
-/** A handoff over everything that is part of the client's conversation. Null: no such session. */
+/** A handoff over the client's whole conversation. Null: no such session. */
 export async function handoffForClient(
   store: Reads,
   id: string,

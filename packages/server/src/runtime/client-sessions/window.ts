@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/base/json'
 import { capabilitiesOf } from '../../model/routes/windows.ts'
 import { textAt } from '../../proxy/wire/fields.ts'
 
-/** Agents do not fit into a small window at all, so an unknown model is taken for an ordinary one. */
+/** Agents do not fit into a small window, so an unknown model gets a common window size. */
 const UNKNOWN_TOKENS = 128_000
 const LONG_TOKENS = 1_000_000
 const UNKNOWN = capabilitiesOf({ model: 'unknown' }).windowTokens

@@ -22,7 +22,7 @@ export interface HandoffOrder {
   readonly covers: number
   readonly upto: EntryNumber
   readonly limits: Limits
-  /** The client waits for a handoff, also for one that is not smaller than what it covers. */
+  /** The client requires a handoff, even one that is not smaller than the part that it covers. */
   readonly isWanted?: true
 }
 
@@ -32,8 +32,8 @@ const counters = {
 }
 
 /**
- * Always from the words themselves and never from an earlier handoff, so that nothing is summarised
- * from a selection.
+ * Always uses the original messages and never an earlier handoff, so that no summary is made from a
+ * summary.
  */
 export async function writeClientDigest(
   { entries, covers, upto, limits, isWanted }: HandoffOrder,
@@ -63,7 +63,7 @@ export async function writeClientDigest(
   return { kind: 'written', handoff, tokens: counters.countMessage({ role: 'handoff', handoff }) }
 }
 
-/** A short history as it is: the words of the user, and the rest as text. */
+/** A short history in full: the user's messages, and the rest as text. */
 function plainHandoff(pieces: readonly ContextPiece[], covers: number): Handoff {
   const lines = pieces.flatMap(({ message }) =>
     message.role === 'assistant' || message.role === 'tool'

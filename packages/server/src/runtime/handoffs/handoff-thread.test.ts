@@ -41,7 +41,7 @@ it('writes the same digest as the event loop does', async () => {
   expect(await thread.write(job)).toEqual(here)
 })
 
-it('asks here for the summary, judges it there, and asks for the next one', async () => {
+it('requests the summary on the event loop, checks it in the thread, and requests the next one', async () => {
   const asked: PreparedRequest[] = []
   const faults: string[] = []
   const reply = await thread.write(job, {
@@ -66,7 +66,7 @@ it('asks here for the summary, judges it there, and asks for the next one', asyn
   expect([asked.length, asked[0]?.isClean, faults]).toEqual([1, true, ['continuation']])
 })
 
-it('hands on why there is no summary, and splits what is too long for its writer', async () => {
+it('reports why there is no summary, and splits text that is too long for its writer', async () => {
   const failing = async () => Promise.reject(new SummaryFailedError('no-route'))
   expect(await thread.write(job, { summarize: failing })).toEqual({
     kind: 'failed',
@@ -84,7 +84,7 @@ it('hands on why there is no summary, and splits what is too long for its writer
   expect(pieces.filter((of) => of !== undefined).length).toBeGreaterThan(1)
 })
 
-it('ends with its signal, with its thread, and writes again afterwards', async () => {
+it('ends with its signal or its thread, and works again afterwards', async () => {
   const controller = new AbortController()
   const { promise: isAsked, resolve } = Promise.withResolvers<void>()
   const never = (_: PreparedRequest, signal: AbortSignal) => {

@@ -18,18 +18,18 @@ export interface HandoffTerms {
 
 interface Call extends HandoffTerms {
   readonly resolve: (reply: HandoffReply) => void
-  /** By the number under which the thread asked. */
+  /** By the request number of the thread. */
   readonly replies: Map<number, SummaryReply>
 }
 
-/** Started with the first job, ended when it was idle for a while: it holds no memory then. */
+/** Started by the first job and ended when idle for a while, to free its memory. */
 const IDLE_MS = 60_000
 const OLD_MB = 512
 const NEVER = new AbortController().signal
 
 /**
- * Writes handoffs in a thread of its own; only the calls to models stay on the event loop. A thread
- * that ends fails what it was writing, and the next job starts another.
+ * Writes handoffs in its own thread; only the model calls stay on the event loop. If the thread
+ * ends, its current jobs fail and the next job starts another.
  */
 export class HandoffThread {
   #worker: Worker | null = null
@@ -47,7 +47,7 @@ export class HandoffThread {
     this.#waiting.set(call, { ...terms, resolve, replies: new Map() })
     const abort = () => this.#post({ kind: 'abort', call })
     signal.addEventListener('abort', abort, { once: true })
-    // It keeps the process alive only while it owes a reply.
+    // It keeps the process alive only while a job is pending.
     this.#start().ref()
     this.#post({ kind: 'write', call, job, asks: summarize !== undefined })
     try {

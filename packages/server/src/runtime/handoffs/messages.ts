@@ -11,7 +11,7 @@ import type { HandoffOrder } from '../client-sessions/write-digest.ts'
 
 /** Messages between the event loop and the handoff thread: plain data only. */
 
-/** One handoff to write; `asks`: the thread asks for the summary, otherwise it writes a digest. */
+/** One handoff to write; `asks`: the thread requests a summary, otherwise it writes a digest. */
 export type HandoffJob =
   | { readonly kind: 'session'; readonly request: HandoffRequest; readonly family: ModelFamily }
   | { readonly kind: 'client'; readonly order: HandoffOrder }

@@ -13,7 +13,7 @@ import {
   type ToThread,
 } from './messages.ts'
 
-/** Writes handoffs beside the event loop: over a long history one takes most of a second. */
+/** Writes handoffs off the event loop: one over a long history takes most of a second. */
 const controllers = new Map<number, AbortController>()
 const asked = new Map<number, (answer: SummaryAnswer) => void>()
 let asks = 0

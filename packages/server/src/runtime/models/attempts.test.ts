@@ -7,7 +7,7 @@ import { storedAttempts } from './attempts.ts'
 const one = sessionId('one')
 const other = sessionId('other')
 
-it('what turns spend is nobody’s allowance: sums are of the calls beside them, by session and host', async () => {
+it('budgets count auxiliary calls only, by session and host, and not those of turns', async () => {
   const store = openMemoryStore()
   const attempts = storedAttempts(store)
   let count = 0
@@ -37,7 +37,7 @@ it('what turns spend is nobody’s allowance: sums are of the calls beside them,
   })
   const whole = { attempts: 2, inputTokens: 200, outputTokens: 20, cachedTokens: 10 }
   expect(await attempts.sum({ since: 500 })).toEqual({ ...whole, cost: 7, unpriced: 1 })
-  // Another host's calls are in the same store and on another bill.
+  // Calls of another host are in the same store but billed elsewhere.
   await store.recordAttempt({
     ...{ id: operationId('far'), sessionId: one, task: 'title', modelRoute: 'r' },
     ...{ outcome: 'answered', inputTokens: 9, outputTokens: 9, at: 1_000, host: 'elsewhere' },
@@ -46,7 +46,7 @@ it('what turns spend is nobody’s allowance: sums are of the calls beside them,
   await store.close()
 })
 
-it('a record is kept once: who comes second is told', async () => {
+it('a call is recorded once; a second record of it is reported as such', async () => {
   const store = openMemoryStore()
   const attempts = storedAttempts(store)
   const attempt = {

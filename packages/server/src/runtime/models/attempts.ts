@@ -12,7 +12,7 @@ export function storedAttempts(
       return (await store.recordAttempt({ ...attempt, host })).kind !== 'duplicate'
     },
     read: (query) => store.readAttempts(query),
-    // The allowance is for calls beside conversations; turns are in the same record.
+    // The budget covers auxiliary calls; calls of turns are in the same record.
     sum: ({ sessionId, since }) =>
       store.sumAttempts({
         ...(sessionId === undefined ? { host } : { sessionId }),

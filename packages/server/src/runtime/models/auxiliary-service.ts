@@ -26,14 +26,14 @@ import { TaskNotices } from './task-notices.ts'
 export interface AuxiliaryTerms
   extends Pick<AuxiliaryTasksParts, 'tasks' | 'allowance' | 'prices'> {
   readonly summaries?: Pick<SummarySettings, 'atProvider'>
-  /** What turns may spend. */
+  /** Spending limits of turns. */
   readonly spend?: SpendLimits
 }
 
 export interface AuxiliaryServiceParts extends NoteProposalsParts {
   readonly clock: Clock
   readonly auxiliary: AuxiliaryTerms
-  /** The agents as they are now. */
+  /** The current agents. */
   readonly agents: () => ReadonlyMap<string, ResolvedAgent>
   readonly onLive: (sessionId: SessionId, event: LiveEvent) => void
   readonly handoffThread?: HandoffThread
@@ -45,9 +45,9 @@ interface Shared {
   readonly turnTools: TurnTools
 }
 
-/** Model calls beside conversations: one set of tasks and one budget for all agents of a process. */
+/** Auxiliary model calls: one set of tasks and one budget for all agents of a process. */
 export class AuxiliaryService {
-  /** `preview` shows what `model` would write, and changes nothing. */
+  /** `preview` returns what `model` would write, and changes nothing. */
   readonly writers: { readonly [kind in 'model' | 'preview' | 'digest']: HandoffWriter }
   readonly #parts: AuxiliaryServiceParts
   readonly #turnTools: TurnTools
@@ -90,7 +90,7 @@ export class AuxiliaryService {
     return this.#closing.signal
   }
 
-  /** False: a person's stop does not end the description of an image. */
+  /** False: a person's stop does not cancel the description of an image. */
   get stopsVision(): boolean {
     return this.#tasks.settingsOf('vision').onInterrupt !== 'defer'
   }
@@ -125,7 +125,7 @@ export class AuxiliaryService {
     this.run(naming, 'no title')
   }
 
-  /** A person's stop also ends the session's tasks, except shielded ones. */
+  /** A person's stop also cancels the session's tasks, except shielded ones. */
   interrupt(sessionId: SessionId): void {
     const tasks = this.#tasks.interrupt(sessionId)
     if (tasks.length > 0)
@@ -167,7 +167,7 @@ export class AuxiliaryService {
     return this.of(resolved).summaryLadder({ sessionId, messages, cut })
   }
 
-  /** Without a ladder the digest. */
+  /** Without a ladder, writes the digest. */
   async #write(
     request: HandoffRequest,
     signal: AbortSignal,

@@ -5,7 +5,7 @@ import type { ModelFamily } from '#core/tokens/family'
 
 const known = new Map<ModelFamily, Counters>()
 
-/** How a family's tokens are counted; the same object for the same family. */
+/** The token counter of a model family; the same object for the same family. */
 export function countersOf(family: ModelFamily): Counters {
   let found = known.get(family)
   if (found === undefined) {

@@ -13,10 +13,10 @@ const ask = async (access: ModelAccess, more: Partial<ModelRoute> = {}) => {
   return end.outcome
 }
 
-it('asks models through the proxy and with the credential that the environment names', async () => {
+it('calls models through the proxy and with the credential from the environment', async () => {
   const environment = { KEY: 'sk-test', HTTPS_PROXY: 'socks5://127.0.0.1:9' }
   const access = new ModelAccess({ clock: systemClock, environment })
-  // Of a kind that does not exist, so that it is known without a connection.
+  // An unknown proxy kind, so that the error shows its use without a connection.
   expect(await ask(access)).toMatchObject({ kind: 'connection', fault: 'proxy' })
   expect(access.connections).toEqual({ opened: 0, open: 0, evicted: 0 })
   const other = { kind: 'variable', name: 'OTHER' } as const

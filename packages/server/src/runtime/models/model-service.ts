@@ -24,7 +24,7 @@ import { type TurnStepsParts, turnSteps } from './turn-steps.ts'
 export interface ModelServiceParts extends ModelAccessParts, AuxiliaryServiceParts, TurnStepsParts {
   /** By agent; changes with the configuration. */
   readonly tools: ReadonlyMap<string, readonly Tool[]>
-  /** So many sessions of agents that ask the route may try it now; gives how many there were. */
+  /** Wakes up to this many sessions that wait for the route; returns how many it woke. */
   readonly onModelBack: (count: number, asks: (agent: string) => boolean) => number
 }
 
@@ -32,7 +32,7 @@ export class ModelService {
   readonly steps: StepRunner
   readonly tools: ToolRunner
   readonly writers: { readonly [kind in 'model' | 'preview' | 'digest']: HandoffWriter }
-  /** Corrects token counts of each session by what providers bill. */
+  /** Corrects each session's token counts by the usage that providers bill. */
   readonly #calibrations = new Calibrations()
   readonly #parts: ModelServiceParts
   readonly #access: ModelAccess

@@ -12,8 +12,8 @@ import type { RouteHealth } from '../health.ts'
 import { TURN } from './turn-calls.ts'
 
 /**
- * How the routes of these agents did in the last hour, from the record of all processes; unused
- * routes are not listed. Tasks do not call a paused route before `retryAt`; turns are not paused,
+ * Outcomes on these agents' routes in the last hour, from the record of all processes; unused
+ * routes are not listed. Tasks do not call a paused route before `retryAt`. Turns are not paused:
  * each session retries on its own schedule.
  */
 export async function readRouteHealth(

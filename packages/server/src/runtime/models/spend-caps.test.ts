@@ -9,7 +9,7 @@ import type { SpendLimits } from './spend-caps.ts'
 
 const PRICES = { 'stand-in': { input: 100, output: 1_000 } }
 
-/** A store that closes once, however many runtimes had it. */
+/** A store that several runtimes share and that is closed once, at the end. */
 function shared(): Store {
   return { ...openMemoryStore(), close: async () => {} }
 }
@@ -24,7 +24,7 @@ const openWith = async (spend: SpendLimits, store = shared()) => {
   return { ...place, session }
 }
 
-// A turn that would go on for long: a tool is called in every step.
+// A turn that would run for long: every step calls a tool.
 const RUNAWAY = Array.from({ length: 40 }, () => 'use again {}').join('\nthen\n')
 const AGAIN: Tool = {
   ...{ name: 'again', description: 'Does nothing.', inputSchema: { type: 'object' } },
@@ -34,11 +34,11 @@ const AGAIN: Tool = {
 
 const paused = (session: Session) =>
   until(async () => (await session.summary())?.state === 'waiting-for-approval')
-/** Those of turns; a title is written beside them. */
+/** Calls of turns only; the title is an auxiliary call. */
 const callsOf = async (session: Session) =>
   (await session.usage({ by: 'turn', limit: 99 })).reduce((sum, { calls }) => sum + calls, 0)
 
-it('stops a runaway within one model call, tells why, and goes on when a person continues it', async () => {
+it('stops a runaway turn within one model call, says why, and resumes when a person continues it', async () => {
   const { session: make, runtime } = await openWith({ turn: { tokens: 1 } })
   const session = await make('runaway')
   const notices: string[] = []
@@ -61,7 +61,7 @@ it('stops a runaway within one model call, tells why, and goes on when a person 
   expect(await callsOf(session)).toBe(2)
   await session.stop({ source: 'test', key: 's' })
   expect(await session.reply(mail, soon())).toMatchObject({ ended: 'stopped' })
-  // What was spent is counted by turn, step, session, agent and day.
+  // Spending is counted by turn, step, session, agent and day.
   const sums = await Promise.all([
     session.usage({ by: 'turn', limit: 9 }),
     runtime.usage({ by: 'agent', limit: 9 }),
@@ -74,7 +74,7 @@ it('stops a runaway within one model call, tells why, and goes on when a person 
   expect(steps.map(({ calls }) => calls)).toEqual([1, 1])
 })
 
-it('holds a limit across restarts and sessions, and for one session alone after it was continued', async () => {
+it('enforces a limit across restarts and sessions; continuing one session lifts it for that one only', async () => {
   const store = shared()
   const first = await openWith({ day: { cost: 1 } }, store)
   const one = await first.session('one')

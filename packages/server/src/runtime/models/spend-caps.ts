@@ -7,8 +7,8 @@ import type { Limit } from '../../auxiliary/allowance.ts'
 import { dayStart } from '../usage.ts'
 
 /**
- * How much turns may spend: one turn, a session in its whole life, the sessions of one agent in a
- * day, all sessions of the store in a day. Tasks beside turns count for the last three, too.
+ * How much turns may spend: one turn, a session in its lifetime, the sessions of one agent in a
+ * day, all sessions of the store in a day. Auxiliary tasks count for the last three, too.
  */
 export interface SpendLimits {
   readonly turn?: Limit
@@ -27,7 +27,7 @@ export interface SpendingTurn {
 const CONTINUE = 'continue'
 
 /**
- * Asked before each model call of a turn, so that a turn exceeds a limit by one call at most.
+ * Checked before each model call of a turn, so that a turn exceeds a limit by one call at most.
  * Spending is read from the store, so the limits hold for all processes and survive a restart. A
  * person who continues a session allows it the same amount once more, from then on.
  */
@@ -46,7 +46,9 @@ export class SpendCaps {
     this.#limits = limits
   }
 
-  /** Why no model may be called now, for the person who decides; null: it may. */
+  /**
+   * Why no model may be called now, for the person who decides whether to continue; null: it may.
+   */
   async reasonToPause(turn: SpendingTurn): Promise<string | null> {
     const reached = await this.#reached(turn, null)
     if (reached === null) return null
@@ -60,7 +62,7 @@ export class SpendCaps {
   ): Promise<string | null> {
     const since = continuedAt ?? 0
     const today = dayStart(this.#clock.now())
-    // What others spent is not allowed once more by a person who continues this session.
+    // Continuing this session does not extend the limits shared with other sessions.
     const own = continuedAt !== null && continuedAt >= today ? { sessionId, since } : null
     const scopes = [
       ['turn', 'This turn', { sessionId, turn, since }],
@@ -96,7 +98,7 @@ export class SpendCaps {
   }
 }
 
-/** Null: less than the limit. */
+/** Null: below the limit. */
 function exceeded(sum: AttemptSum, { tokens, cost }: Limit): string | null {
   const spent = sum.inputTokens + sum.outputTokens
   if (tokens !== undefined && spent >= tokens) {

@@ -8,8 +8,8 @@ export type TaskNoticeCode = Extract<Notice['code'], 'stop-deferred' | 'budget-s
 const SESSIONS_MAX = 10_000
 
 /**
- * Notices about auxiliary work: each once, in its own turn. An exhausted budget is reported once
- * per process.
+ * Notices about auxiliary work. Each is shown once, in the turn that it belongs to. An exhausted
+ * budget is reported once per process.
  */
 export class TaskNotices {
   readonly #onLive: (sessionId: SessionId, event: LiveEvent) => void

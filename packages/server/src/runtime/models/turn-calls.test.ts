@@ -16,7 +16,7 @@ const CALL: CallRecord = {
   ...{ outcome: { kind: 'interrupted' }, durationMs: 1, at: 1 },
 }
 
-it('whoever records a call holds its end: it stands in the record, or the failure is told', async () => {
+it('recording a call resolves once it is recorded, or rejects with the failure', async () => {
   const store = openMemoryStore()
   const attempts = storedAttempts(store)
   const over = (record: Attempts['record']) =>
@@ -36,7 +36,7 @@ it('whoever records a call holds its end: it stands in the record, or the failur
   await expect(failing.record(CALL)).rejects.toThrow('the store is busy')
 })
 
-it('logs why a model fails, once for each reason, and that it is back; an interrupt says nothing', async () => {
+it("logs each reason for a model's failures once, and its recovery; an interrupt logs nothing", async () => {
   const told: string[] = []
   let isBack = 0
   const write: Logger['info'] = (facts, text) => told.push(`${text} ${JSON.stringify(facts)}`)
@@ -56,7 +56,7 @@ it('logs why a model fails, once for each reason, and that it is back; an interr
   const backAfter: number[] = []
   for (const outcome of outcomes) {
     const recorded = calls.record({ ...CALL, outcome })
-    // At once, not when it stands in the record.
+    // At once, not only when the call is recorded.
     backAfter.push(isBack)
     await recorded
   }

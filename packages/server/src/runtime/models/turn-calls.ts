@@ -8,25 +8,25 @@ import { explainOutcome, type Outcome } from '../../model/outcomes/outcome.ts'
 import { calledRoute, destinationOf, type ModelRoute } from '../../model/routes/route.ts'
 import type { CallRecord } from '../../turn/model-steps.ts'
 
-/** The name of a conversation's own calls in the record of calls. */
+/** The purpose of turn calls in the record of calls. */
 export const TURN = 'turn'
 
 export interface TurnCallsParts {
   readonly attempts: Attempts
   readonly prices: Prices | undefined
   readonly logger: Logger
-  /** So many that wait for this route may try it now; gives how many there were. */
+  /** Wakes up to this many sessions that wait for the route; returns how many it woke. */
   readonly onModelBack: (route: string, count: number) => number
 }
 
 /**
- * Calls of turns are in the same record as those of tasks, so their cost is known too. A route that
- * answers again wakes the turns that wait for a model. The log says that a route fails, once for
- * each reason, and that it is back.
+ * Records the calls of turns beside those of tasks, so that their cost is known too. A route that
+ * recovers wakes the turns that wait for a model. The log reports each reason for a route's failure
+ * once, and its recovery.
  */
 export class TurnCalls {
   readonly #parts: TurnCallsParts
-  /** Where calls failed last and how, as far as this process saw. */
+  /** The last failure of each route, as far as this process has seen. */
   readonly #down = new Map<string, string>()
   readonly #writing = new Map<SessionId, Promise<unknown>>()
   readonly #recovering = new RecoveringRoutes()
@@ -35,7 +35,10 @@ export class TurnCalls {
     this.#parts = parts
   }
 
-  /** Resolves when it is recorded; the caller owns that. Sessions that wait are woken at once. */
+  /**
+   * Resolves when the call is recorded; the caller must await it. Waiting sessions are woken at
+   * once.
+   */
   record({ sessionId, turn, step, route, outcome, usage, at }: CallRecord): Promise<boolean> {
     const { attempts, prices } = this.#parts
     const isCalling = outcome.kind === 'finished' && outcome.finish === 'tool-calls'
@@ -51,7 +54,7 @@ export class TurnCalls {
     return recorded
   }
 
-  /** Resolves when every call of the session so far is recorded, or could not be. */
+  /** Resolves when every call of the session so far is recorded or has failed to be. */
   async recorded(sessionId: SessionId): Promise<void> {
     await this.#writing.get(sessionId)
   }

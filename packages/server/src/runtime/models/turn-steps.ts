@@ -43,7 +43,10 @@ interface Shared {
 
 const STEPS_MAX = 50
 
-/** The steps of all agents' turns: images and files put back in, text published as it is written. */
+/**
+ * Runs the steps of all agents' turns: loads images and files into the context and publishes text
+ * as it arrives.
+ */
 export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
   const { store, clock, agents, onLive, onStepEnd } = parts
   const { auxiliary, calibrations, turnTools, openModel, onCall, reasonToPause } = shared
@@ -53,7 +56,7 @@ export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
     if (resolved === undefined) return undefined
     const { sessionId } = request
     const own = auxiliary.of(resolved)
-    // A stop of the step must not reach a description that is shielded.
+    // A stop of the step must not cancel a shielded description.
     const { stopsVision } = auxiliary
     const open = (route: ModelRoute) =>
       imageTexts.through(openModel(route), (image, stop) => {
@@ -90,7 +93,7 @@ export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
       const outcome = await steps
         .run({ ...request, context }, signal)
         .finally(() => onStepEnd(sessionId))
-      // What a step cost is in the store before the step is.
+      // The cost of a step is stored before the step itself.
       await shared.recorded(sessionId)
       const resolved = agents().get(request.agent)
       const isLast = outcome.kind === 'replied' && callsOf(outcome.message).length === 0

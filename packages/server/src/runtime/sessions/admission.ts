@@ -6,13 +6,13 @@ import type { AdmitOutcome } from '#core/store/commits'
 import type { Store } from '#core/store/contract'
 import type { Admission, NewMessage } from '../runtime.ts'
 
-/** Everything needed to put a message into a mailbox. */
+/** The parts needed to admit a message to a mailbox. */
 export interface AdmissionDependencies {
   readonly store: Store
   readonly countMessage: (sessionId: SessionId, message: UserMessage) => number
-  /** Has the session show its agent's notes as they are now. */
+  /** Makes the session show its agent's current notes. */
   readonly refreshMemory: (sessionId: SessionId) => Promise<void>
-  /** The session has news: have it looked at soon. */
+  /** The session has new mail; wake its runner. */
   readonly wake: (sessionId: SessionId) => void
 }
 
@@ -33,7 +33,7 @@ export async function admitMessage(
     key,
     lane,
     body,
-    // Counted with its images, which the body holds by reference.
+    // The size includes its images, which the body holds by reference.
     tokens: deps.countMessage(sessionId, { role: 'user', parts: request.parts }),
     blobs: shelved.hashes,
   })
@@ -41,8 +41,8 @@ export async function admitMessage(
 }
 
 /**
- * A named session is meant exactly. An earlier message with the same key for another session is not
- * a repeat: acknowledged as one, this message would be in neither.
+ * The message goes to exactly this session. An earlier message with the same key in another session
+ * is not a repetition: if this one were acknowledged as such, it would be lost.
  */
 export function meantFor<Outcome extends Admission | AdmitOutcome>(
   id: SessionId,

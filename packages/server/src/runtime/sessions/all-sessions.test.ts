@@ -8,7 +8,7 @@ const { newPath, open } = sqlitePlace()
 const UNGUARDED = 'drop trigger entry_changes_by_erasure_only'
 
 it.each(['meta', 'body'])(
-  'an entry whose %s is damaged hides no session from a list, its own included',
+  'an entry with a damaged %s hides no session from a list, not even its own',
   async (column) => {
     const path = newPath()
     const store = await open(path)

@@ -29,7 +29,7 @@ export async function listSummaries(
   return await Promise.all(rows.map((row) => readSummary(store, row, waitOf)))
 }
 
-/** Reads the row and the last entry of every session, and the summaries of one page alone. */
+/** Reads the row and the last entry of every session, and summaries for one page only. */
 async function listNewest(
   store: Store,
   sort: 'active' | 'created',

@@ -6,7 +6,7 @@ import type { Session } from '../runtime.ts'
 
 const WORDS = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
 
-/** What somebody who listens from now on has read of the answer that is being written. */
+/** The text that a new listener receives of the answer being written. */
 function watch(session: Session) {
   const stop = new AbortController()
   const read = { text: '', isCaughtUp: false }
@@ -24,12 +24,12 @@ function watch(session: Session) {
   return { read, close }
 }
 
-describe('an answer that is being written', () => {
-  it('is replayed from its first word to whoever comes later, and to nobody once it is stored', async () => {
+describe('an answer in progress', () => {
+  it('is replayed from its start to a later listener, and no longer once it is stored', async () => {
     const { runtime, model } = await open()
     await runtime.createSession({ agent: 'main', id: 'late' })
     const session = runtime.session(sessionId('late'))
-    // Half of it comes; then the model is silent for good.
+    // The model sends half of the answer and then nothing more.
     model.server.faults.next('stall-mid-stream; after=0.5')
     const first = watch(session)
     await until(async () => first.read.isCaughtUp)
@@ -49,7 +49,7 @@ describe('an answer that is being written', () => {
 })
 
 describe('Writing', () => {
-  it('keeps no more of an attempt than its bound, however much is written', () => {
+  it('keeps at most its limit of an attempt, however long the answer', () => {
     const attempts = new RunningAttempts()
     const session = sessionId('long')
     const id = { turn: 1, step: 1, attempt: 'a' }

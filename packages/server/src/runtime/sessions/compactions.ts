@@ -49,7 +49,7 @@ async function readHeldSince(
   return before?.kind === 'input' || before?.kind === 'result' ? before.at : null
 }
 
-/** A read-only view of the transcript, without a copy. */
+/** A view of the transcript that copies nothing. */
 export async function openSnapshot(
   store: Reads,
   { id }: SessionRow,
@@ -80,7 +80,7 @@ export async function openSnapshot(
   }
 }
 
-/** What the model sees now, or saw at a step. */
+/** The context that the model sees now, or saw at a step. */
 export async function readContextView(
   store: Reads,
   sessionId: SessionId,
@@ -99,7 +99,9 @@ export async function readContextView(
   return viewContext(session.id, context, { limits, settings })
 }
 
-/** A step's record says how far its context went; for any other entry: up to that entry. */
+/**
+ * The last entry in the context of a step, from the step's record; for any other entry, that entry.
+ */
 async function readUpto(store: Reads, id: SessionId, at: EntryNumber): Promise<EntryNumber> {
   const [entry] = await readRange(store, id, at - 1, at)
   return entry?.kind === 'assistant' ? entryNumber(entry.meta.upto) : at

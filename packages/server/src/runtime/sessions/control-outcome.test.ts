@@ -24,10 +24,10 @@ async function fill(runtime: LocalRuntime, id: SessionId, count: number): Promis
 
 const once = () => ({ source: 'test', key: crypto.randomUUID() })
 
-it('a control item that was carried out is looked for as far back as it was admitted', async () => {
+it('finds the outcome of a control item however long ago it was admitted', async () => {
   const { store } = await open({ runs: false })
   const fixture = await StoreFixture.open(store)
-  // Older than what one look takes, several times over.
+  // Several times older than one read covers.
   for (let at = 0; at < 3 * LIST_MAX; at++) {
     await store.setTitle({ sessionId: fixture.id, title: `${at}` })
   }
@@ -57,8 +57,8 @@ it('a control item that was carried out is looked for as far back as it was admi
   expect(looks).toHaveLength(1)
 })
 
-describe('a control item that was turned down', () => {
-  it('is told with its reason: a pin that does not fit, and one that is not there', async () => {
+describe('a refused control item', () => {
+  it('reports its reason: a pin that does not fit, and one that does not exist', async () => {
     const { runtime, store } = await open()
     const session = await make(runtime, 'pinned')
     const pin = async (name: string, text: string | null) =>
@@ -79,7 +79,7 @@ describe('a control item that was turned down', () => {
     expect((await session.summary())?.pins).toEqual(['rule'])
   })
 
-  it('is told with its reason: a revert of nothing, and one without room', async () => {
+  it('reports its reason: nothing to revert, and a revert that does not fit', async () => {
     const { runtime } = await open()
     const session = await make(runtime, 'reverted')
     const revert = async () =>
@@ -93,17 +93,17 @@ describe('a control item that was turned down', () => {
     expect((await session.summary())?.compaction).not.toBeNull()
   })
 
-  it('is told with its reason: a compaction of nothing', async () => {
+  it('reports its reason: nothing to compact', async () => {
     const { runtime } = await open()
     const session = await make(runtime, 'short')
     const asked = mailOf(await session.compact(once()))
     const end = { kind: 'turned-down', why: 'nothing-to-compact' }
     expect(await session.controlOutcome(asked, soon())).toEqual(end)
-    // However often it is asked.
+    // The answer is the same every time.
     expect(await session.controlOutcome(asked, soon())).toEqual(end)
   })
 
-  it('is told with its reason: an erasure whose handoff cannot be written anew', async () => {
+  it('reports its reason: an erasure whose handoff cannot be rewritten', async () => {
     const { runtime } = await open({
       seams: {
         writer: (writer) => ({
@@ -126,7 +126,7 @@ describe('a control item that was turned down', () => {
     })
   })
 
-  it('is nobody’s when there is no such item', async () => {
+  it('is null if there is no such item', async () => {
     const { runtime } = await open()
     const session = await make(runtime, 'none')
     expect(await session.controlOutcome(7 as never, soon())).toBeNull()

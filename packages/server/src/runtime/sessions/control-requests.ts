@@ -8,7 +8,7 @@ import type { Store } from '#core/store/contract'
 import type { MailItem } from '#core/store/queries'
 
 /**
- * Only the holder of a session writes there. Others request an erasure, and must learn if the
+ * Only the holder of a session writes to it. Others request an erasure, and must learn if the
  * request was not admitted.
  */
 export class NotAskedError extends KnownError {
@@ -34,7 +34,7 @@ export async function ask(
   return outcome.mail
 }
 
-/** Each entry once, however often it is asked for: what waits already is not asked again. */
+/** Requests each entry once: an erasure that is already pending is not requested again. */
 export async function askToErase(
   store: Store,
   sessionId: SessionId,
@@ -50,7 +50,7 @@ export async function askToErase(
   }
 }
 
-/** A control item that waits: which pin it sets to what, and which entries it erases. */
+/** A pending control item: the pin that it sets, and the entries that it erases. */
 export interface WaitingControl {
   readonly mail: MailNumber
   readonly pin: { readonly name: string; readonly text: string } | null

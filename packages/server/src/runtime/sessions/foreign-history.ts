@@ -23,23 +23,23 @@ import { messageCounter } from '#core/tokens/count'
 /**
  * The history of agents that run elsewhere, kept here for search and recall. A message goes
  * straight into the transcript: nothing is delivered and no turn begins. Its key becomes the id of
- * its commit, which stays in the entry's head; whether a key was used is read from the transcript
- * itself, under the same check of the tail as the append. So a key counts once, whichever process
- * repeats it, even after a crash in between.
+ * its commit, which the entry's header keeps. The transcript itself shows whether a key was used,
+ * under the same check of the tail as the append, so a key counts once even if another process
+ * repeats it after a crash.
  */
 export interface HistoryMessage {
   readonly key: string
   readonly role: 'user' | 'assistant' | 'tool'
   readonly text: string
-  /** When it was said; default: now. */
+  /** The time of the message; default: now. */
   readonly at?: number
 }
 
 export type AppendOutcome =
   | { readonly kind: 'appended' | 'duplicate' | 'conflict'; readonly entry: number }
-  /** Another process works on the session; nothing changed. */
+  /** Another process is using the session; nothing changed. */
   | { readonly kind: 'busy' }
-  /** The session runs here: what is said to it goes into its mailbox. */
+  /** An agent of this runtime answers in the session, so messages to it go into its mailbox. */
   | { readonly kind: 'runs-here' }
   /** The id belongs to a session of another agent. */
   | { readonly kind: 'refused' }
@@ -48,7 +48,7 @@ export type AppendOutcome =
 const LEASE_MS = 30_000
 const PAGE = 500
 const SESSIONS_MAX = 64
-/** Longer than a process lingers on a session at rest, shorter than clients wait for a tool. */
+/** Longer than a process keeps an idle session, shorter than clients wait for a tool. */
 const WAIT_MS_MAX = 45_000
 const PAUSE_MS = 100
 const count = messageCounter('generic')
@@ -56,7 +56,7 @@ const count = messageCounter('generic')
 export class ForeignHistory {
   readonly #store: Store
   readonly #clock: Clock
-  /** By session: which commits of ours its entries hold, up to where it was read. */
+  /** By session: the ids of our commits in its entries, as far as it was read. */
   readonly #known = new Recent<SessionId, { upto: number; entries: Map<OperationId, number> }>(
     SESSIONS_MAX,
   )
@@ -67,7 +67,9 @@ export class ForeignHistory {
     this.#clock = clock
   }
 
-  /** Makes the session if there is none of that id. One at a time for each, in the order asked. */
+  /**
+   * Creates the session if it does not exist. Calls for one session run one at a time, in order.
+   */
   async append(
     to: { readonly sessionId: SessionId; readonly agent: string; readonly windowTokens: number },
     message: HistoryMessage,
@@ -136,7 +138,7 @@ export class ForeignHistory {
     return at === undefined ? undefined : (await readRange(this.#store, id, at - 1, at))[0]
   }
 
-  /** Null: not now; the session is held, or was changed since it was read. */
+  /** Null: try again; the session is held, or has changed since it was read. */
   async #adopt(
     session: SessionRow,
     operation: OperationId,
@@ -154,7 +156,7 @@ export class ForeignHistory {
       const outcome = await store.adoptEntries({ lease, tail, operation, entries: [entry] })
       return outcome.kind === 'appended' ? outcome.tail.number : null
     } finally {
-      // Lets go of the session as well.
+      // Releases the session as well.
       await store.retireRunner({ runner })
     }
   }
@@ -167,7 +169,7 @@ export class ForeignHistory {
     return null
   }
 
-  /** A killed process releases nothing, and no other process may be here to notice. */
+  /** A killed process releases nothing, and there may be no other process to notice. */
   async #dismissIfGone(id: RunnerId): Promise<void> {
     const row = (await this.#store.listRunners()).find((each) => each.id === id)
     if (row !== undefined && isGone(row)) {
@@ -200,7 +202,7 @@ function entryOf({ role, text }: HistoryMessage, at: number): AdoptedEntry {
   return { kind: 'input', lane, row: null, at, body, tokens: count(message) }
 }
 
-/** An erased entry cannot be compared, and is not requested again. */
+/** An erased entry cannot be compared; it counts as the same message. */
 function isSame(used: Entry, wanted: AdoptedEntry): 'duplicate' | 'conflict' {
   if (used.body === null) return 'duplicate'
   return used.kind === wanted.kind && used.body === canonicalJson(wanted.body)

@@ -24,7 +24,7 @@ const model: Model = {
 const { signal } = new AbortController()
 const options = { purpose: 'turn', deadlines: DEADLINES, signal }
 
-it('a description that contexts still use is not written again, however many came since', async () => {
+it('a description that contexts still use is not requested again, however many came since', async () => {
   const described: string[] = []
   const blind = new ImageTexts(systemClock).through(model, async (image) => {
     described.push(JSON.stringify(image))
@@ -40,7 +40,7 @@ it('a description that contexts still use is not written again, however many cam
   expect(described).toHaveLength(1_201)
 })
 
-it('an image that is being described is waited for, and asked for again only if that failed', async () => {
+it('waits for a description in progress, and requests it again only if that failed', async () => {
   const asked: PromiseWithResolvers<Written<string>>[] = []
   const blind = new ImageTexts(systemClock).through(model, () => {
     const next = Promise.withResolvers<Written<string>>()
@@ -65,7 +65,7 @@ it('an image that is being described is waited for, and asked for again only if 
   await Promise.all(again)
 })
 
-it('describing counts towards the deadline of its call, and what comes too late stands in the next', async () => {
+it('describing counts towards the deadline of its call; a late description is used in the next call', async () => {
   const clock = new FakeClock()
   const asked: { text: string; totalMs: number }[] = []
   const told: Model = {

@@ -14,17 +14,18 @@ import type {
 import { capabilitiesOf } from '../../model/routes/windows.ts'
 
 const DESCRIBED_AT_ONCE_MAX = 16
-/** Of at most 4,000 characters each. */
+/** Descriptions of at most 4,000 characters each. */
 const TEXTS_MAX = 1_000
 
 /**
  * For models that see no images: each is replaced by a description from the task `vision`, or by a
- * note that there is none. The transcript keeps the image. A description is kept in this process by
- * the hash of what it describes, the ones used last, so that an image is paid for once and the
- * context stays the same from step to step. After a restart it is written again, and may differ.
+ * note that there is none. The transcript keeps the image. This process keeps the most recently
+ * used descriptions by the hash of the image, so that an image is paid for once and the context
+ * stays the same from step to step. After a restart a description is requested again and may
+ * differ.
  *
- * Describing is part of the call that it is for and counts towards its deadline. It may take half
- * of that; a later description is left out of this call and appears in the next one.
+ * Describing counts towards the deadline of the call that needs it and may take half of it. A later
+ * description is left out of this call and used in the next one.
  */
 export class ImageTexts {
   readonly #clock: Clock
@@ -35,7 +36,9 @@ export class ImageTexts {
     this.#clock = clock
   }
 
-  /** The same model; one that is blind gets texts. They are made when it is asked, not before. */
+  /**
+   * Wraps a model that sees no images so that it gets descriptions, requested when it is called.
+   */
   through(model: Model, describe: Describe): Model {
     if (capabilitiesOf(model.route).seesImages) return model
     return {
@@ -84,7 +87,7 @@ export class ImageTexts {
     }
   }
 
-  /** Null: the answer is no longer needed. */
+  /** Null: the result is no longer needed. */
   async #replace(
     messages: readonly Message[],
     describe: (image: ImagePart) => Promise<Written<string>>,
@@ -93,7 +96,7 @@ export class ImageTexts {
     const unknown = [...images].filter(([key]) => !this.#texts.has(key))
     const reasons = new Map(unknown.map(([key]) => [key, 'too many at once']))
     let isInterrupted = false
-    // The newest are asked about; with the next step come the ones before.
+    // Describes the newest images first; the next step continues with older ones.
     await Promise.all(
       unknown.slice(-DESCRIBED_AT_ONCE_MAX).map(async ([key, image]) => {
         const written = await describe(image)
@@ -106,7 +109,8 @@ export class ImageTexts {
       const key = keyOf(image)
       const text = this.#texts.get(key)
       if (text !== undefined) {
-        // Used, it is the newest again: what contexts hold is not forgotten for what they held.
+        // Mark it as the most recently used, so that descriptions in current contexts are evicted
+        // last.
         this.#texts.set(key, text)
         return quotedBlock('image, as another model describes it', text)
       }
@@ -164,7 +168,7 @@ const INTERRUPTED: ModelStream = {
   },
 }
 
-/** A stream that is opened when its first piece is asked for. */
+/** A stream that opens on its first read. */
 function beginLater(open: () => Promise<ModelStream>): ModelStream {
   return {
     [Symbol.asyncIterator]: () => {

@@ -19,7 +19,7 @@ async function openAnswering(status: number) {
   return { host, session: runtime.session(sessionId('s')) }
 }
 
-it('a refused key ends the turn as failed, names the variable, and the session looks failed', async () => {
+it('a refused API key fails the turn, names the variable, and shows the session as failed', async () => {
   const { host, session } = await openAnswering(401)
   const reply = await session.reply(mailOf(await session.admit(say('Hello.', '1'))), soon())
   expect(reply).toMatchObject({ ended: 'failed' })

@@ -6,7 +6,7 @@ import { calledIn } from '../../model/routes/route.ts'
 import { TURN } from '../models/turn-calls.ts'
 import { readUsage, type UsageGroup, type UsageQuery } from '../usage.ts'
 
-/** A model call of a turn that failed, in words for people. */
+/** A failed model call of a turn, described for people. */
 export interface CallFailure {
   readonly at: number
   readonly text: string
@@ -16,7 +16,7 @@ export interface CallFailure {
 
 const FAILURES_MAX = 50
 
-/** Oldest first, whichever process made the calls. */
+/** Oldest first, across all processes. */
 export async function readCallFailures(
   store: Pick<Reads, 'readAttempts'>,
   query: { readonly sessionId: SessionId; readonly since: number },

@@ -1,6 +1,6 @@
 import type { ControlEnd } from '#core/session/view/control-outcome'
 
-/** Why a control item was turned down, for people: the end of a sentence, without its full stop. */
+/** Why a control item was refused, for people: the end of a sentence, without its full stop. */
 export function whyNot(end: Extract<ControlEnd, { kind: 'turned-down' }>): string {
   switch (end.why) {
     case 'no-room': {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { openMemoryStore } from '#core/store/memory/open'
 import { open } from '../../../../../test/support/runtime-place.ts'
 
-it('a route that others move all the time is named to whoever asks for a new session there', async () => {
+it('the error names a route that others keep moving', async () => {
   const { runtime } = await open({
     store: {
       ...openMemoryStore(),

@@ -13,7 +13,7 @@ import type {
   StartedAfresh,
 } from '../runtime.ts'
 
-/** An attempt fails only if the route moved meanwhile. */
+/** An attempt fails only if the route moved in the meantime. */
 const AFRESH_ATTEMPTS_MAX = 20
 
 export class RouteBusyError extends KnownError {
@@ -28,12 +28,12 @@ export class RouteBusyError extends KnownError {
   }
 }
 
-/** The scope of another session; only what the runtime itself opens joins one. */
+/** The scope of another session; only sessions that the runtime itself opens join one. */
 interface Joins {
   readonly scope?: string
 }
 
-/** How sessions come to be: by name, for a route, or in the place of another. */
+/** Creates sessions: by name, for a route, or as a replacement. */
 export class SessionFactory {
   readonly #store: Pick<Commits & Reads, 'createSession' | 'startAfresh' | 'findRoute'>
   readonly #agents: () => ReadonlyMap<string, ResolvedAgent>
@@ -95,7 +95,7 @@ export class SessionFactory {
     throw new RouteBusyError(route)
   }
 
-  /** The session of a route, made where there is none and the agent is known. */
+  /** The session of a route, created if it is missing and the agent is known. */
   async openRoute(route: RouteAddress, scope?: string): Promise<SessionId | undefined> {
     const { agent, channel, address } = route
     const known = await this.#store.findRoute({ agent, channel, address })
@@ -135,7 +135,7 @@ export async function forkSession(
   }
 }
 
-/** Readable, sorted by day, and never the same: `main-20261115-k3j9x2pq7d`. */
+/** Readable, sortable by day and unique: `main-20261115-k3j9x2pq7d`. */
 function newSessionId(agent: string): SessionId {
   const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
   const chance = BigInt(`0x${randomBytes(8).toString('hex')}`).toString(36)

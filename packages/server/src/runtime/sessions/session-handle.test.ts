@@ -6,7 +6,7 @@ import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
 
-it('tells what a compaction took, however many calls of turns came after it', async () => {
+it('reports the usage of a compaction, however many turn calls came after it', async () => {
   const { runtime, store } = await open({ runs: false })
   const fixture = await StoreFixture.open(store)
   await fixture.exchange('a', 'b')
@@ -27,7 +27,7 @@ it('tells what a compaction took, however many calls of turns came after it', as
   expect(compaction?.spend).toMatchObject({ inputTokens: 7 })
 })
 
-it('lets those go who wait for the answer to a message that is withdrawn', async () => {
+it('releases callers who wait for the reply to a withdrawn message', async () => {
   const memory = openMemoryStore()
   const seen = Promise.withResolvers<void>()
   const store: Store = {
@@ -39,7 +39,7 @@ it('lets those go who wait for the answer to a message that is withdrawn', async
   const mail = mailOf(await session.admit(say('never mind', 'k')))
   const signal = soon()
   const reply = session.reply(mail, signal)
-  // It has seen that the message waits.
+  // The caller has read that the message is pending.
   await seen.promise
   expect(await session.withdraw(mail)).toEqual({ kind: 'withdrawn' })
   expect(await reply).toBeNull()

@@ -57,7 +57,7 @@ export interface SessionDependencies extends AdmissionDependencies {
   readonly settingsFor: (agent: string) => PreviewParts['settings']
   readonly previewWriter: () => PreviewParts['writer']
   readonly countText: (sessionId: SessionId, text: string) => number
-  /** A person stops it: so do the tasks beside its turns, but those that are shielded. */
+  /** A person's stop also cancels the session's auxiliary tasks, except shielded ones. */
   readonly interrupt: (sessionId: SessionId) => void
   /** Why its running turn waits, as far as this process knows. */
   readonly waitOf: WaitOf
@@ -85,7 +85,7 @@ export class SessionHandle implements Session {
 
   async stop(request: Idempotent): Promise<Admission> {
     const admission = await this.#control(request, 'stop', {})
-    // The turn's own process sees to the turn; what runs beside it here ends at once.
+    // The process that runs the turn stops it; auxiliary tasks in this process end at once.
     if (admission.kind === 'admitted') this.#deps.interrupt(this.id)
     return admission
   }
@@ -113,7 +113,8 @@ export class SessionHandle implements Session {
   }: Idempotent & { preview: ControlBody }): Promise<Admission> {
     const parsed = parsePreview(preview)
     if (parsed === null) throw new InvalidRequestError({ problem: 'This is not a preview.' })
-    // Counted again: what a handoff takes is for us to say. Counters differ, but not by half.
+    // Counted again, because the client's figure cannot be trusted. Counters differ, but not by
+    // half.
     const counted = this.#deps.countMessage(this.id, writeEnvelope(parsed.handoff))
     if (parsed.tokens < counted / 2) {
       const problem = `A handoff of about ${counted} tokens is said to have ${parsed.tokens}.`
@@ -225,7 +226,7 @@ export class SessionHandle implements Session {
     return readsOf(this.#deps.store, this.id)
   }
 
-  /** An empty list would say that there is nothing in it. */
+  /** Throws, because an empty list would mean an empty session. */
   async #known(): Promise<SessionRow> {
     const session = await this.#deps.store.findSession(this.id)
     if (session === undefined) throw new UnknownSessionError({ sessionId: this.id })

@@ -31,7 +31,7 @@ export interface MemoryDependencies {
   readonly wake: (sessionId: SessionId) => void
 }
 
-/** The block of notes is repeated in each of its changes. */
+/** Every change of the notes repeats the whole block. */
 const CHANGES_MAX = 20
 
 export function openMemory(deps: MemoryDependencies, sessionId: SessionId): SessionMemory {
@@ -71,7 +71,7 @@ async function change(
   const note = notes.find((each) => each.id === id)
   if (note === undefined) return { kind: 'unknown' }
   const changed = await run(note, notes)
-  // One that shows no notes yet shows them before its next turn, as other sessions do.
+  // A session without the notes block gets it before its next turn, like other sessions.
   const isShown = pins[MEMORY_PIN] !== undefined || pending.control > 0
   if (changed.kind !== 'done' || !isShown) return changed
   const target = { sessionId, agent, key: `memory-${randomUUID()}` }
@@ -103,7 +103,8 @@ async function replaceNote(
     case 'unknown':
     case 'gone':
       return { kind: outcome.kind }
-    // The text of a request is shorter than a note may be, and this note had its place.
+    // Unreachable: the request schema limits the text to that of a note, and the note already
+    // existed.
     case 'full':
     case 'too-large':
       throw new Error(`A changed note was refused: ${outcome.kind}.`)

@@ -26,17 +26,17 @@ async function open() {
 }
 
 describe('a title', () => {
-  it('is kept, also when the conversation goes on while it is being written', async () => {
+  it('is kept even if the conversation continues while it is written', async () => {
     const { fixture, name } = await open()
     expect(await name(() => fixture.exchange('And now?', 'Well.'))).toBe('QUARTZ')
   })
 
-  it('does not bring back what was erased while it was being written', async () => {
+  it('does not restore text that was erased while it was written', async () => {
     const { fixture, name } = await open()
     expect(await name(() => fixture.erase([entryNumber(1)]))).toBeNull()
   })
 
-  it('does not bring back what was erased before its writing began', async () => {
+  it('does not restore text that was erased before it was requested', async () => {
     const { fixture, name } = await open()
     await fixture.erase([entryNumber(1)])
     expect(await name(async () => {})).toBeNull()

@@ -8,8 +8,8 @@ import type { Auxiliary } from '../../auxiliary/auxiliary.ts'
 const TITLE_TURNS_MAX = 5
 
 /**
- * A session gets its title after its first answer; a failed title is tried again after the next.
- * Text erased while a title is written does not return with it.
+ * A session gets its title after its first answer; a failed one is retried after the next. A title
+ * never restores text that was erased while it was written.
  */
 export async function nameSession(
   { store, logger }: { readonly store: Store; readonly logger: Logger },

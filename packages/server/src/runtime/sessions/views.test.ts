@@ -27,16 +27,16 @@ const view = (row: Partial<OperationRow>, heldSince: number | null = null) =>
   compactionView({ ...ROW, ...row }, SESSION, { spend: null, heldSince })
 
 describe('compactionView', () => {
-  it('counts as waited for only what a turn stood still', () => {
+  it('counts only the time during which a turn was blocked', () => {
     expect(view({}).waitMs).toBe(0)
     expect(view({}, 4_000).waitMs).toBe(1_000)
-    // It came to a stop before this one began: what it waited for then was another.
+    // The turn stopped before this one began, so it waited for another compaction.
     expect(view({}, 200).waitMs).toBe(4_000)
     expect(view({ trigger: 'preflight' }).waitMs).toBe(4_000)
     expect(view({ trigger: 'preflight', endedAt: null }).waitMs).toBe(0)
   })
 
-  it('names the rung, the digest as the last, and why one came to nothing', () => {
+  it('names the rung, with the digest as the last one, and why a compaction failed', () => {
     expect(view({})).toMatchObject({ rung: 'main', failure: null, isInEffect: true })
     expect(view({ by: 'digest', result: { entry: 6 } }).rung).toBe('digest')
     const failed = view({ state: 'failed', result: { reason: 'refused:overloaded' } })
@@ -64,16 +64,16 @@ describe('contextView', () => {
     return parts.map(({ kind, tokens, text }) => ({ kind, tokens, text }))
   }
 
-  it('takes no pin for the system text where there is none', () => {
+  it('does not mistake a pin for the system text if there is none', () => {
     const pin = { kind: 'pin', tokens: 5, text: pinnedText('rule', 'Never shout.') }
     expect(partsFor(0)).toEqual([pin])
-    // What tools weigh is counted all the same.
+    // The tokens of tools are counted all the same.
     expect(partsFor(40)).toEqual([{ kind: 'system', tokens: 40, text: '' }, pin])
   })
 })
 
 describe('the parts of a context', () => {
-  it('name each tool with its tokens; what is left is the system text', () => {
+  it('name each tool with its tokens; the rest is the system text', () => {
     const limits = { hardTokens: 1_000, outputTokens: 100 } as SessionRow['limits']
     const body = { system: 'You help.', tools: ['recall', 'pin'], toolTokens: [30, 15] }
     const source = {
@@ -97,7 +97,7 @@ describe('the spend of a compaction', () => {
   const call = (at: number, more: Partial<AttemptRow> = {}) =>
     ({ task: 'compaction', at, inputTokens: 10, outputTokens: 2, cost: 5, ...more }) as AttemptRow
 
-  it('adds up the calls for summaries of its time, and nothing else', () => {
+  it('adds up the summary calls during its time, and nothing else', () => {
     const attempts = [
       call(6_000),
       call(5_000),
@@ -109,7 +109,7 @@ describe('the spend of a compaction', () => {
     expect(spendOnCompaction(ROW, attempts)).toEqual(sum)
   })
 
-  it('claims no price where one call has none', () => {
+  it('reports no price if one call has none', () => {
     expect(spendOnCompaction(ROW, [call(2_000), call(3_000, { cost: null })]).cost).toBeNull()
   })
 })

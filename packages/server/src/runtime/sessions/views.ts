@@ -29,7 +29,7 @@ import type {
 } from '../runtime.ts'
 import type { ModelUsage } from '../usage.ts'
 
-/** The store's rows as people and programs want to see them. Pure. */
+/** Turns the store's rows into the views of the API. Pure. */
 
 export function mailView(item: MailItem): Mail {
   const { number, source, key, lane, control, state, at } = item
@@ -42,7 +42,7 @@ export function mailView(item: MailItem): Mail {
 export function summaryOf(
   session: SessionRow,
   seen: {
-    /** Null: there is nothing to see any more. */
+    /** Null: the session is gone. */
     readonly source: ContextEntries | null
     readonly routes: readonly RouteRow[]
     readonly usage: ModelUsage
@@ -97,13 +97,13 @@ function stateOf(wait: WaitNotice | undefined): SessionSummary['state'] {
   }
 }
 
-/** By the limits that held when it was shown; those of today say nothing about a context of then. */
+/** Uses the limits of that time; the current ones say nothing about a past context. */
 export function viewContext(
   sessionId: SessionId,
   context: Context,
   held: {
     readonly limits: Limits
-    /** Null: those of then are not known. */
+    /** Null: the limits of that time are unknown. */
     readonly settings: SessionSettings | null
   },
 ): ContextView {
@@ -137,11 +137,14 @@ function partsOf({ system, handoff, pieces, covers, settings }: Context): readon
       part(index > lastAnswer && piece.message.role === 'user' ? 'incoming' : 'tail', piece),
     )
   }
-  // Settings without words and without tools are nothing to look at.
+  // Settings without a system text and without tools are not shown.
   return parts.filter(({ tokens, text }) => tokens > 0 || text !== '')
 }
 
-/** The system text, and each tool by its name. Earlier versions did not record what each tool takes. */
+/**
+ * The system text, and each tool by its name. Earlier versions did not record the tokens of each
+ * tool.
+ */
 function settingsParts(piece: ContextPiece, body: JsonObject): readonly ContextPart[] {
   const whole = part('system', piece)
   const { tools, toolTokens } = body
@@ -166,7 +169,7 @@ function part(kind: ContextPart['kind'], { message, tokens, number }: ContextPie
   }
 }
 
-/** Sections share the whole by the length of their texts, so that they add up to it. */
+/** Divides the total among the sections by the length of their texts, so that they add up to it. */
 function handoffParts(handoff: Handoff, tokens: number, covers: number): readonly ContextPart[] {
   const { preserved, tasks, files, ledger, summary } = handoff
   const texts: readonly (readonly [ContextPart['kind'], string])[] = [
@@ -242,7 +245,9 @@ const STATUSES: Readonly<Record<string, TaskList['tasks'][number]['status']>> = 
   cancelled: 'cancelled',
 }
 
-/** The agent's list as it last kept it; or what a compaction finds in the conversation. */
+/**
+ * The task list that the agent last wrote, or the one that a compaction finds in the conversation.
+ */
 export function tasksIn(newest: Entry | undefined, context: Context): TaskList['tasks'] {
   const body = newest === undefined ? null : parseBody('entry', newest)
   const kept = isObject(body) ? body['tasks'] : undefined
@@ -257,7 +262,7 @@ export function tasksIn(newest: Entry | undefined, context: Context): TaskList['
   return findTasks(messagesOf(context)) ?? carried
 }
 
-/** As they were set, in the order in which the model reads them. */
+/** In the order in which the model reads them. */
 export function pinsIn(source: ContextEntries): readonly PinView[] {
   const pins = Object.entries(source.session.pins).map(([name, { entry, tokens }]) => {
     const set = source.entries.find(({ number }) => number === entry)

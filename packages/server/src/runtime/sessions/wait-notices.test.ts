@@ -4,12 +4,12 @@ import { DamagedRowError } from '#core/store/errors'
 import type { SessionRow } from '#core/store/rows'
 import { WaitNotices } from './wait-notices.ts'
 
-describe('what a turn waits for', () => {
+describe('the notice of a waiting turn', () => {
   const id = sessionId('s')
   const ours = runnerId('ours')
   const session = { id, turn: 3, turnState: 'running', runner: ours } as const
 
-  it('is known until the turn says something', () => {
+  it('is kept until the turn writes', () => {
     const notices = new WaitNotices()
     notices.note({ id, turn: 3, notice: 'waiting-for-model', isVisible: true })
     expect(notices.of(session, ours)?.code).toBe('waiting-for-model')
@@ -17,7 +17,7 @@ describe('what a turn waits for', () => {
     expect(notices.of(session, ours)).toBeUndefined()
   })
 
-  it('says nothing about another turn, nor about one that goes on elsewhere', () => {
+  it('does not apply to another turn, or to one that continues elsewhere', () => {
     const notices = new WaitNotices()
     notices.note({ id, turn: 3, notice: 'waiting-for-compaction', isVisible: true })
     expect(notices.of({ ...session, turn: 4 }, ours)).toBeUndefined()
@@ -25,7 +25,7 @@ describe('what a turn waits for', () => {
     expect(notices.of({ ...session, runner: null }, ours)).toBeUndefined()
   })
 
-  /** What somebody is told who comes now, where the store knows this row; null: a damaged one. */
+  /** The notices for a new listener if the store has this row; null: a damaged row. */
   const read = (notices: WaitNotices, row: Partial<SessionRow> | null) => {
     const findSession = async () => {
       if (row !== null) return { ...session, ...row } as SessionRow
@@ -34,7 +34,7 @@ describe('what a turn waits for', () => {
     return notices.readCurrent({ findSession }, { only: undefined, ourselves: ours })
   }
 
-  it('is told to whoever comes later while it holds, and only where people are told', async () => {
+  it('is sent to later listeners while it is valid, and only if notices are enabled', async () => {
     const notices = new WaitNotices()
     notices.note({ id, turn: 3, notice: 'waiting-for-compaction', isVisible: false })
     expect(await read(notices, {})).toEqual([])
@@ -42,14 +42,14 @@ describe('what a turn waits for', () => {
     expect(await read(notices, {})).toMatchObject([
       { sessionId: id, turn: 3, code: 'waiting-for-model' },
     ])
-    // It was stopped, or the next one has begun: nobody told us, and nobody else is told.
+    // The turn was stopped, or the next one has begun, without an event here: no notice is sent.
     expect(await read(notices, { turnState: 'idle' })).toEqual([])
     notices.note({ id, turn: 3, notice: 'waiting-for-model', isVisible: true })
     expect(await read(notices, { turn: 4 })).toEqual([])
     expect(await read(notices, {})).toEqual([])
   })
 
-  it('of one session is no news to those who follow another', async () => {
+  it('of one session is not sent to listeners of another', async () => {
     const notices = new WaitNotices()
     const other = sessionId('t')
     for (const each of [id, other]) {
@@ -65,14 +65,14 @@ describe('what a turn waits for', () => {
     expect(await toldTo(undefined)).toEqual([id, other])
   })
 
-  it('is not forgotten by whoever has read the row before its turn began', async () => {
+  it('survives a listener that read the row before the turn began', async () => {
     const notices = new WaitNotices()
     notices.note({ id, turn: 4, notice: 'waiting-for-model', isVisible: true })
     expect(await read(notices, { turnState: 'idle' })).toEqual([])
     expect(notices.of({ ...session, turn: 4 }, ours)?.code).toBe('waiting-for-model')
   })
 
-  it('of one session whose row is damaged keeps nobody from hearing of the others', async () => {
+  it('of a session with a damaged row does not hide the notices of others', async () => {
     const notices = new WaitNotices()
     notices.note({ id, turn: 3, notice: 'waiting-for-model', isVisible: true })
     expect(await read(notices, null)).toEqual([])

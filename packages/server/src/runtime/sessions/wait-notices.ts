@@ -26,8 +26,8 @@ type Turn = Pick<SessionRow, 'id' | 'turn' | 'turnState' | 'runner'>
 
 /**
  * Why turns wait, as far as this process knows: recorded with the notice, cleared when the turn
- * writes. It counts only for that turn and only while this process holds the session, so a turn
- * that ended otherwise or continued elsewhere needs no cleanup.
+ * writes. A reason is valid only for its turn and only while this process holds the session, so a
+ * turn that ended otherwise or continued elsewhere needs no cleanup.
  */
 export class WaitNotices {
   readonly #noted = new Recent<SessionId, Noted>(SESSIONS_MAX)
@@ -102,7 +102,7 @@ async function readWaitElsewhere(
   return waitNotice({ turn, notice: 'waiting-for-model', why })
 }
 
-/** One whose row is damaged must not end what is heard of all others. */
+/** A damaged row must not end the stream of all other sessions. */
 async function findReadable(
   store: Pick<Reads, 'findSession'>,
   id: SessionId,

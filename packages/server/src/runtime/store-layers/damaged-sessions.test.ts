@@ -24,7 +24,7 @@ const HARM = `drop trigger entry_changes_by_erasure_only;
   update entry set body = replace(body, 'hello', 'jello') where id >> 31 = 1`
 const DAMAGED = { code: 'damaged-row' }
 
-/** A store with two sessions; of the first an answer can be changed by hand. */
+/** A store with two sessions; the test can corrupt an answer of the first. */
 async function kept() {
   const path = newPath()
   const store = await open(path)
@@ -47,7 +47,7 @@ async function serve(store: Store) {
   return { runtime, told, problems, tell }
 }
 
-describe('a session of which something stored is damaged', () => {
+describe('a session with damaged data', () => {
   it.each([
     ['small', undefined],
     ['large', 2 ** 40],
@@ -71,7 +71,7 @@ describe('a session of which something stored is damaged', () => {
     },
   )
 
-  it('that is harmed later is known from the first read on, which is refused', async () => {
+  it('that is damaged later is detected by the first read, which is refused', async () => {
     const { path, harm } = await kept()
     const { runtime, told, problems, tell } = await serve(await open(path))
     expect(await problems()).toEqual([])
@@ -85,7 +85,7 @@ describe('a session of which something stored is damaged', () => {
     expect(await runtime.session(sound).transcript({ from: 1, to: 9 })).toHaveLength(3)
   })
 
-  it('hides neither itself from lists nor the others from a search', async () => {
+  it('stays in lists and hides no other session from a search', async () => {
     const { path, harm } = await kept()
     harm()
     const { runtime } = await serve(await open(path))

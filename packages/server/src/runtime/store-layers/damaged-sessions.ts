@@ -6,11 +6,17 @@ import type { Reads, Store } from '#core/store/contract'
 import { DamagedRowError, StoreDamagedError } from '#core/store/errors'
 import type { SessionRow } from '#core/store/rows'
 
-/** A store up to this size is checked whole before it is served: 41 MB took 3.6 s on two busy cores. */
+/**
+ * A store up to this size is checked completely before it is served: 41 MB took 3.6 s on two busy
+ * cores.
+ */
 const WHOLE_BYTES_MAX = 16 * 1024 * 1024
-/** For so long a larger one is read before it is served; the rest is read beside the work. */
+/**
+ * A larger store is checked for this long before it is served; the rest is checked in the
+ * background.
+ */
 const START_MS = 2_000
-/** In the background: a page, then a pause that leaves the store to others. */
+/** The pause after each page of the background check, which leaves the store to others. */
 const PAGE = LIST_MAX
 const REST_MS = 50
 const LINES_MAX = 10
@@ -32,7 +38,7 @@ export class DamagedSessions {
     this.#logger = logger
   }
 
-  /** For people who run it: what is damaged, one line each, and how many more there are. */
+  /** For operators: one line per damaged session, and the number of further ones. */
   get problems(): readonly string[] {
     const lines = [
       ...this.#others,
@@ -43,7 +49,10 @@ export class DamagedSessions {
     return [...lines.slice(0, LINES_MAX), ...rest]
   }
 
-  /** The same store; what its reads meet is heard here, and what is damaged takes nothing. */
+  /**
+   * Wraps the store so that damage found by its reads is recorded and damaged sessions accept
+   * nothing.
+   */
   heard(store: Store): Store {
     const heard = <Query extends { readonly sessionId: SessionId }, Answer>(
       read: (query: Query) => Promise<Answer>,
@@ -156,7 +165,7 @@ function ofSession({ facts }: DamagedRowError): SessionId | null {
   return (facts.sessionId as SessionId | undefined) ?? null
 }
 
-/** Reads every open session through, a page at a time: what is damaged is met by the reading. */
+/** Reads every open session page by page; the reads detect damage. */
 async function* readAll(store: Reads): AsyncIterable<void> {
   for (let after: SessionId | undefined; ; ) {
     const page = await store.listSessions({

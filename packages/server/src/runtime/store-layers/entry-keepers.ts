@@ -3,7 +3,7 @@ import type { Reads } from '#core/store/contract'
 import { keeperOf, ownAfter } from '#core/store/lineage'
 import type { SessionRow } from '#core/store/rows'
 
-/** Which session keeps each of these entries: itself, or one that it was forked from. */
+/** The session that stores each of these entries: this one, or one that it was forked from. */
 export async function byKeeper(
   store: Pick<Reads, 'findSession'>,
   session: SessionRow,

@@ -33,7 +33,10 @@ const ENGINES: readonly [string, () => Promise<Store>][] = [
   ['on SQLite', () => openSqliteStore({ path: join(folder, `${randomUUID()}.db`) })],
 ]
 
-/** Two sessions of an agent that calls what the message names, as JSON, and answers otherwise. */
+/**
+ * Two sessions of an agent that makes the tool call in a message (JSON), and answers any other
+ * message.
+ */
 async function talking(inner: Store) {
   const store = { ...inner, close: async () => {} }
   const { runtime, agent } = await open({
@@ -67,7 +70,7 @@ async function talking(inner: Store) {
     await session.reply(mailOf(await session.admit(say(text, `k${++keys}`))), soon())
     await until(async () => (await inner.findSession(id))?.pending.control === 0)
   }
-  /** The notes of now; a message would do, once those of two seconds ago are read again. */
+  /** Shows the current notes; a message would do the same once the two-second cache expires. */
   const show = async (id: SessionId) => {
     const target = { sessionId: id, agent: 'main', key: `show${++keys}` }
     await refreshMemory({ store, countTokens, isShared: true }, target)
@@ -108,8 +111,8 @@ function wordsKept(): readonly string[] {
   return files.filter(([, bytes]) => holds(bytes)).map(([name]) => name)
 }
 
-describe.each(ENGINES)('what was noted from an entry, %s,', (engine, openStore) => {
-  it('goes with it from every session and every mailbox; other notes stay', async () => {
+describe.each(ENGINES)('a note made from an entry, %s,', (engine, openStore) => {
+  it('is erased with it from every session and every mailbox; other notes stay', async () => {
     const store = await openStore()
     const { runtime, tell, show, call } = await talking(store)
     await call(one, 'memory', { action: 'add', id: 'tea', text: 'Likes tea.' })
@@ -117,7 +120,7 @@ describe.each(ENGINES)('what was noted from an entry, %s,', (engine, openStore) 
     await call(one, 'memory', { action: 'add', id: 'word', text: `The word is ${WORD}.` })
     await call(one, 'tasks', { tasks: [{ content: `Keep ${WORD} safe`, status: 'pending' }] })
     await show(two)
-    // Replaced since: only blocks of the past, and none of the notes, hold it.
+    // It was replaced since, so only earlier blocks hold it, and no current note.
     await call(one, 'memory', { action: 'add', id: 'word', text: 'The word was changed.' })
     await show(two)
     expect((await notes(runtime, two))?.[0]).toContain('The word was changed.')
@@ -137,7 +140,7 @@ describe.each(ENGINES)('what was noted from an entry, %s,', (engine, openStore) 
     if (engine === 'on SQLite') expect(wordsKept()).toEqual([])
   })
 
-  it('goes with its whole session', async () => {
+  it('is erased with its whole session', async () => {
     const store = await openStore()
     const { runtime, show, call } = await talking(store)
     await call(one, 'memory', { action: 'add', id: 'word', text: `The word is ${WORD}.` })
@@ -152,13 +155,13 @@ describe.each(ENGINES)('what was noted from an entry, %s,', (engine, openStore) 
   })
 })
 
-describe('forgetting notes', () => {
+describe('erasing notes', () => {
   const note = (id: string, text: string, from: StoreFixture) => ({
     ...{ agent: 'ada', scope: from.id as string, id, text },
     origin: { sessionId: from.id, number: entryNumber(2) },
   })
 
-  it('takes back what waits to be shown, and asks for each erasure once', async () => {
+  it('withdraws pending note blocks, and requests each erasure once', async () => {
     const store = openMemoryStore()
     const [source, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
     await source.exchange('My word is …', '"memory"')
@@ -176,7 +179,7 @@ describe('forgetting notes', () => {
     ])
   })
 
-  it('costs the same however much was said in every session of the agent', async () => {
+  it("costs the same however long the agent's sessions are", async () => {
     const costs: number[] = []
     for (const exchanges of [3, 60]) {
       const inner = openMemoryStore()
@@ -203,7 +206,7 @@ describe('forgetting notes', () => {
     expect(costs[1]).toBe(costs[0])
   })
 
-  it('touches nobody whose notes come from elsewhere', async () => {
+  it('leaves sessions alone whose notes come from other entries', async () => {
     const store = openMemoryStore()
     const [source, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
     await source.exchange('My word is …', '"memory"')
@@ -217,7 +220,7 @@ describe('forgetting notes', () => {
 })
 
 describe('the record of a program', () => {
-  it('goes with the call that started it: the end is reported to nobody', async () => {
+  it('is erased with the call that started it, and its end is not reported', async () => {
     const inner = openMemoryStore()
     const store = propagateErasure({ store: inner, countTokens })
     const fixture = await StoreFixture.open(store)
@@ -239,7 +242,7 @@ describe('the record of a program', () => {
   })
 })
 
-it('reads one list of each session that shows nothing of an erased entry', async () => {
+it('reads only one list of each session that shows nothing of an erased entry', async () => {
   const inner = openMemoryStore()
   let reads = 0
   const count =

@@ -11,27 +11,27 @@ import { ask, askToErase, readControls } from '../sessions/control-requests.ts'
 import { forgetReminders } from './reminder-erasure.ts'
 
 /**
- * Erasure reaches where tools have carried the words. What was noted from an erased entry stands in
- * the block of notes of every session of the agent, in the entries that set it and in mail that is
- * about to; each such session is asked to erase those, and to show the notes as they are now. What
- * the entry asked to be told later goes as well. All of that is asked for before the entries
- * themselves go: whoever dies in between finds the request for the erasure still waiting, and does
- * it again. What it costs depends on what is erased and on what was noted; on what was said only
- * where reminders have come.
+ * Erasure follows text into notes and reminders. A note made from an erased entry appears in the
+ * notes block of every session of the agent: in the entries that set the block and in mail that is
+ * about to. Each such session is requested to erase those and to show the current notes. Reminders
+ * that the entry requested are erased as well. All of this is requested before the entries
+ * themselves are erased, so after a crash in between, the pending request for the erasure repeats
+ * it. The cost depends on the number of erased entries and notes, and on the length of the
+ * transcript only if reminders were sent.
  */
 export interface ErasureParts {
   readonly store: Store
-  /** Absent: no agent does. */
+  /** Absent: no agent shares its notes. */
   readonly sharesNotes?: (agent: string) => boolean
   readonly countTokens: (sessionId: SessionId, text: string) => number
 }
 
-/** Read side by side, so that 10,000 sessions do not wait for each other. */
+/** Sessions read concurrently, so that 10,000 of them do not wait for each other. */
 const SESSIONS_AT_ONCE = 32
-/** Behind the last entry of any session: one that was added since its row was read is found. */
+/** Past the last entry of any session, to include entries added since its row was read. */
 const ANY_TAIL = entryNumber(2 ** 31 - 1)
 
-/** The same store; what it erases is forgotten by the tools as well. */
+/** Wraps the store so that erasures also reach notes and reminders. */
 export function propagateErasure(parts: ErasureParts): Store {
   const { store } = parts
   return {
@@ -48,7 +48,7 @@ export function propagateErasure(parts: ErasureParts): Store {
   }
 }
 
-/** Throws NotAskedError where a mailbox takes nothing now. */
+/** Throws NotAskedError if a mailbox accepts nothing now. */
 export async function forgetNotes(parts: ErasureParts, forgotten: Forgotten): Promise<void> {
   const { store } = parts
   const source = await store.findSession(forgotten.sessionId)
@@ -69,7 +69,7 @@ export async function forgetNotes(parts: ErasureParts, forgotten: Forgotten): Pr
   } while (after !== undefined)
 }
 
-/** Notes are made by calls of the tool, and proposed before compactions; pins make none. */
+/** Notes come from tool calls and from proposals before compactions; pins create none. */
 async function mayBeNoted(
   store: Store,
   sessionId: SessionId,
@@ -82,7 +82,7 @@ async function mayBeNoted(
   )
 }
 
-/** By runs of neighbours: what lies between is not read. */
+/** Reads runs of adjacent entries and nothing between them. */
 async function readErased(
   store: Store,
   sessionId: SessionId,
@@ -108,10 +108,10 @@ async function forgetIn(
   const tainted = waiting.filter(
     ({ pin }) => pin?.name === MEMORY_PIN && blockMayRepeat(pin.text, forgotten),
   )
-  // What is carried out meanwhile is found below, as an entry.
+  // Mail taken in the meantime is found below, as an entry.
   for (const { mail } of tainted) await store.withdraw({ sessionId, mail })
   const entries = await findBlocks(store, sessionId, forgotten)
-  // Of most sessions of an agent this is all that is read.
+  // For most sessions of an agent, nothing more is read.
   if (entries.length === 0 && tainted.length === 0) return
   const session = await store.findSession(sessionId)
   if (session === undefined) return
@@ -127,7 +127,7 @@ async function forgetIn(
   await askToErase(store, sessionId, entries, 'noted from elsewhere')
 }
 
-/** The entries of a session that set its block of notes to one that may repeat what is forgotten. */
+/** The entries of a session that set a notes block which may repeat erased text. */
 async function findBlocks(
   store: Store,
   sessionId: SessionId,

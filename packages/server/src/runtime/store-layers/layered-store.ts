@@ -17,8 +17,8 @@ interface LayeredStoreParts extends ErasureParts {
 }
 
 /**
- * The store as a runtime uses it. Each layer adds one duty: failing commits and damaged rows are
- * noticed, intake is audited, and an erasure reaches the notes and reminders made from it.
+ * The store as a runtime uses it. Each layer adds one duty: detecting failing commits and damaged
+ * rows, auditing intake, and extending erasures to the notes and reminders made from the text.
  */
 export class LayeredStore {
   readonly store: Store
@@ -39,7 +39,7 @@ export class LayeredStore {
     this.#erasures = unfinishedErasures({ ...parts, store: this.store })
   }
 
-  /** Why commits fail now; null: they do not. */
+  /** Why commits currently fail; null: they do not. */
   get error(): StoreError | null {
     return this.#health.problem
   }
@@ -48,7 +48,7 @@ export class LayeredStore {
     return this.#damaged.problems
   }
 
-  /** Looks for damage before the store is served. */
+  /** Checks for damage before the store is served. */
   async check(): Promise<void> {
     await this.#damaged.check(this.store, this.#clock)
   }

@@ -8,7 +8,7 @@ import { purge } from './purge.ts'
 const countTokens = () => 1
 
 describe('a purge', () => {
-  it('takes a long session in pieces, each of bounded size and none looked through twice', async () => {
+  it('removes a long session in pieces of bounded size and scans none twice', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     for (let n = 0; n < 400; n++) await fixture.exchange(`question ${n}`, `answer ${n}`)
@@ -35,7 +35,7 @@ describe('a purge', () => {
     expect((await store.readEntries(from)).some(({ body }) => body !== null)).toBe(false)
   })
 
-  it('goes on where one before it was cut off', async () => {
+  it('continues where an interrupted purge stopped', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     for (let n = 0; n < 300; n++) await fixture.exchange(`question ${n}`, `answer ${n}`)
@@ -60,7 +60,7 @@ describe('a purge', () => {
     expect(listed).toMatchObject({ state: 'gone', contextTokens: 0, compaction: null })
   })
 
-  it('of entries is asked for in pieces, and an asker whom the mailbox refuses is told', async () => {
+  it('of entries is requested in pieces, and reports a refusal by the mailbox', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     const entries = Array.from({ length: 2_500 }, (_, at) => at + 1)

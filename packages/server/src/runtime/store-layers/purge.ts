@@ -10,9 +10,9 @@ import { byKeeper } from './entry-keepers.ts'
 import { type ErasureParts, forgetNotes } from './erasure-propagation.ts'
 
 /**
- * Removes for good. A whole session goes in pieces and leaves a tombstone: its id is never used
- * again. The holder of the session erases single entries, because only it writes there; the request
- * waits in the mailbox until then. Either way the notes that repeat them are erased too.
+ * Removes data for good. A whole session is removed in pieces and leaves a tombstone: its id is
+ * never used again. Single entries are erased by the session's holder, its only writer; the request
+ * waits in the mailbox until then. Either way, notes that repeat the text are erased too.
  */
 export async function purge(
   parts: ErasureParts,
@@ -31,15 +31,15 @@ export async function purge(
     ...(forks !== undefined && { forks }),
   })
   if (deleted.kind === 'forked') return deleted
-  // `gone` when an earlier purge ended halfway: it goes on where that one stopped.
+  // `gone` if an earlier purge ended halfway; this one continues where it stopped.
   const sessions = deleted.kind === 'done' ? deleted.sessions : [sessionId]
-  // Forks before what they read.
+  // Forks come before the sessions that they read.
   for (const id of sessions.toReversed()) await finishErasure(parts, id)
   const retained = (await store.findSession(sessionId))?.retained ?? 0
   return { kind: 'purged', entries: session.tail, sessions, retained }
 }
 
-/** Entries that a fork reads from another session are erased there, for all who read them. */
+/** Entries that a fork reads from another session are erased there, for all its readers. */
 async function purgeEntries(
   store: Store,
   session: SessionRow,
@@ -66,8 +66,9 @@ async function purgeEntries(
 }
 
 /**
- * The rest of the way from `erasing` to `gone`, wherever the one before stopped; several may do it at
- * once. False: the signal ended it first. Throws NotAskedError where a mailbox takes nothing now.
+ * Finishes a removal from `erasing` to `gone`, wherever an earlier one stopped; several processes
+ * may do it at once. False: the signal aborted first. Throws NotAskedError if a mailbox accepts
+ * nothing now.
  */
 export async function finishErasure(
   parts: ErasureParts,

@@ -24,7 +24,7 @@ const ENGINES: readonly [string, () => Promise<Store>][] = [
   ['on SQLite', () => openSqliteStore({ path: join(folder, `${randomUUID()}.db`) })],
 ]
 
-/** A conversation in which a word was said and two reminders were asked for, one of them with it. */
+/** A conversation with a secret word and two reminders, one of which repeats the word. */
 async function reminded(inner: Store) {
   const store = propagateErasure({ store: inner, countTokens })
   const fixture = await StoreFixture.open(store)
@@ -61,11 +61,11 @@ const tellingOf = async (store: Store, { id }: StoreFixture) => {
   return { isTold: JSON.stringify(said).includes(WORD), mail }
 }
 
-describe.each(ENGINES)('what an entry asked to be told later, %s,', (engine, openStore) => {
-  it('goes with it, waiting or sent; other reminders stay', async () => {
+describe.each(ENGINES)('a reminder that an entry requested, %s,', (engine, openStore) => {
+  it('is erased with it, pending or sent; other reminders stay', async () => {
     const store = await openStore()
     const { fixture, fire, spoken } = await reminded(store)
-    // One has come and stands in the transcript, one is in the mailbox.
+    // One was sent and is in the transcript, one is in the mailbox.
     const [come] = await fixture.deliver(await fire())
     await fire()
     expect(await fixture.erase(spoken)).toMatchObject({ kind: 'erased' })
@@ -86,7 +86,7 @@ describe.each(ENGINES)('what an entry asked to be told later, %s,', (engine, ope
     if (engine === 'on SQLite') expect(filesThatHold(WORD)).toEqual([])
   })
 
-  it('goes with it however often it has come', async () => {
+  it('is erased with it however often it was sent', async () => {
     const store = await openStore()
     const { fixture, fire, spoken } = await reminded(store)
     const come: (number | undefined)[] = []
@@ -100,8 +100,8 @@ describe.each(ENGINES)('what an entry asked to be told later, %s,', (engine, ope
   })
 })
 
-describe('forgetting reminders', () => {
-  it('asks for what has come once, however often the erasure is tried', async () => {
+describe('erasing reminders', () => {
+  it('requests the erasure of sent reminders once, however often it is retried', async () => {
     const store = openMemoryStore()
     const { fixture, fire, spoken } = await reminded(store)
     await fixture.deliver(await fire())
@@ -116,7 +116,7 @@ describe('forgetting reminders', () => {
     expect(mail.filter(({ control }) => control === 'erase')).toHaveLength(1)
   })
 
-  it('touches no schedule of another conversation, and none that another call made', async () => {
+  it('leaves schedules of other conversations and of other calls alone', async () => {
     const store = openMemoryStore()
     const { fixture } = await reminded(store)
     const other = await reminded(store)

@@ -14,7 +14,7 @@ import { askToErase } from '../sessions/control-requests.ts'
  * schedule is cancelled first, so that it sends nothing more. Reminders already sent are withdrawn
  * from the mailbox, or their erasure from the transcript is requested.
  *
- * Gives the schedules themselves, for the commit that erases.
+ * Returns the schedules themselves, for the commit that erases them.
  */
 export async function forgetReminders(
   store: Store,
@@ -37,7 +37,7 @@ export async function forgetReminders(
   return made
 }
 
-/** The schedules that calls in these entries have made, records of programs included. */
+/** The schedules created by calls in these entries, including records of programs. */
 function schedulesOf(sessionId: SessionId, erased: readonly Entry[]): readonly string[] {
   return erased.flatMap(({ number, kind, meta, body }) => {
     if (kind !== 'assistant') return []
@@ -69,8 +69,8 @@ async function takeBack(
 }
 
 /**
- * The entries in which they have come. Everything is read for it: a search shows the best of what it
- * finds, and what came every hour has come more often than that.
+ * The entries that contain sent reminders. Reads the whole transcript: a search returns only its
+ * best matches, and an hourly reminder may occur more often than that.
  */
 async function findCome(
   store: Store,

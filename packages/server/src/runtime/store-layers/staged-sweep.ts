@@ -4,7 +4,7 @@ import type { Store } from '#core/store/contract'
 import { PeriodicTask } from '../periodic-task.ts'
 
 const EVERY_MS = 3_600_000
-/** A file is staged before the message that carries it; after a day none comes any more. */
+/** A file is staged before its message; after a day no message will come. */
 const STAGED_MS_MAX = 86_400_000
 
 interface SweepParts {
@@ -13,7 +13,7 @@ interface SweepParts {
   readonly logger: Logger
 }
 
-/** Files that were staged and that no message ever used are dropped, now and then. */
+/** Periodically drops staged files that no message used. */
 export function stagedSweep({ store, clock, logger }: SweepParts): PeriodicTask {
   const round = async () => {
     try {

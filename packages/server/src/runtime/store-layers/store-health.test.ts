@@ -14,10 +14,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const path = join(folder, 'store.db')
 writeFileSync(path, '')
-/** While this stands in the way, nothing can be written beside the store. */
+/** While this file exists, nothing can be written beside the store. */
 const obstacle = join(folder, `store.db.probe-${process.pid}`)
 
-/** A store on a disk that is full while it is told so; other commits go on, as renewals do there. */
+/**
+ * A store on a disk that is full while the test says so; commits that write nothing new, such as
+ * renewals, still succeed.
+ */
 async function open() {
   const disk = { isFull: false }
   const looks = { count: 0 }
@@ -46,7 +49,7 @@ async function open() {
   let keys = 0
   const tell = () => session.admit(say('Hello.', `${++keys}`))
   const reason = async () => (await runtime.health()).reason
-  // Its lease comes a moment after the start.
+  // The lease is acquired shortly after the start.
   await until(async () => (await reason()) === null)
   return { runtime, disk, looks, told, tell, reason }
 }
@@ -54,12 +57,12 @@ async function open() {
 const TOLD = ['store takes nothing', 'store takes what is written again']
 
 describe('a store on a full disk', () => {
-  it('makes the process not ready, with a reason and one line, until a message is taken', async () => {
+  it('makes the process not ready, with a reason and one log line, until a message is admitted', async () => {
     mkdirSync(obstacle)
     const { runtime, disk, looks, told, tell, reason } = await open()
     disk.isFull = true
     for (let n = 0; n < 3; n++) await expect(tell()).rejects.toThrow(StoreFullError)
-    // The third look begins when the second has come to nothing.
+    // The third check begins after the second has failed.
     await until(async () => looks.count >= 3)
     const { isReady, problems } = await runtime.health()
     expect([isReady, await reason()]).toEqual([false, 'store-full'])
@@ -72,7 +75,7 @@ describe('a store on a full disk', () => {
     rmdirSync(obstacle)
   })
 
-  it('makes it ready again by itself once there is space, and leaves nothing beside the store', async () => {
+  it('makes it ready again once there is space, and leaves no file beside the store', async () => {
     mkdirSync(obstacle)
     const { disk, told, tell, reason } = await open()
     disk.isFull = true

@@ -39,7 +39,7 @@ export class StoreHealth {
     return this.#problem
   }
 
-  /** The same store; what its commits come to is heard here. */
+  /** Wraps the store to observe the outcomes of its commits. */
   heard(store: Store): Store {
     const verbs: Record<string, unknown> = {}
     for (const verb of Object.keys(RULES) as CommitVerb[]) verbs[verb] = this.#verb(store, verb)
@@ -71,7 +71,7 @@ export class StoreHealth {
     this.#problem = problem
     this.#logger.error({ code: problem.code, ...problem.facts }, 'store takes nothing')
     const { path = '' } = problem.facts
-    // The disk of a server is out of reach.
+    // The disk of a database server cannot be checked.
     this.#isProbed = problem instanceof StoreFullError && existsSync(String(path))
     if (this.#isProbed && !this.#isProbing) this.#probing = this.#probe(String(path))
   }

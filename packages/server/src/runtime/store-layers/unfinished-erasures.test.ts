@@ -13,7 +13,7 @@ import { unfinishedErasures } from './unfinished-erasures.ts'
 const MINUTES = 60_000
 const countTokens = () => 1
 
-/** As a process leaves it that was killed when it had removed a piece. */
+/** The state left by a process that was killed after it had removed one piece. */
 async function leaveHalfway(store: Store, name: string): Promise<SessionId> {
   const fixture = await StoreFixture.open(store, { id: sessionId(name) })
   for (let n = 0; n < 6; n++) await fixture.exchange(`question ${n}`, `answer ${n}`)
@@ -31,8 +31,8 @@ const bodiesOf = async (store: Store, id: SessionId) =>
     body === null ? [] : [body],
   )
 
-describe('a removal that was left halfway', () => {
-  it('is finished by a runtime that starts, and by none that only looks', async () => {
+describe('an unfinished removal', () => {
+  it('is finished by a runtime that starts, and not by one that only reads', async () => {
     const store = openMemoryStore()
     const id = await leaveHalfway(store, 'left')
     const { runtime } = await open({ store: { ...store, close: async () => {} }, runs: false })
@@ -56,7 +56,7 @@ describe('a removal that was left halfway', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('takes with it what was noted from it, also if it died before any of that', async () => {
+  it('erases the notes made from it, even if the process died before erasing any', async () => {
     const [store, clock] = [openMemoryStore(), new FakeClock()]
     const [gone, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
     const origin = { sessionId: gone.id, number: entryNumber(1) }
@@ -73,7 +73,7 @@ describe('a removal that was left halfway', () => {
     expect(asked.map(({ control }) => control)).toEqual(['pin', 'erase'])
   })
 
-  it('is finished by several at once as by one', async () => {
+  it('can be finished by several processes at once', async () => {
     const [store, clock] = [openMemoryStore(), new FakeClock()]
     const id = await leaveHalfway(store, 'shared')
     const all = [1, 2, 3].map(() =>
@@ -88,7 +88,7 @@ describe('a removal that was left halfway', () => {
     expect(await store.verify({})).toEqual([])
   })
 
-  it('waits for no other that cannot be finished, and ends soon when told', async () => {
+  it('is not blocked by another that cannot be finished, and stops soon after its signal', async () => {
     const [inner, clock] = [openMemoryStore(), new FakeClock()]
     const ids = [await leaveHalfway(inner, 'a'), await leaveHalfway(inner, 'b')]
     let pieces = 0

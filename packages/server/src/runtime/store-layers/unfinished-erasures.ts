@@ -14,8 +14,8 @@ interface ErasureTaskParts extends ErasureParts {
 }
 
 /**
- * Finishes removals that a process left halfway when it died; the requester need not repeat them.
- * Joining a removal in progress is harmless: each piece takes what is still there.
+ * Finishes removals that a dead process left halfway, so that nobody has to repeat the request.
+ * Joining a removal in progress is harmless: each piece removes only what still exists.
  */
 export function unfinishedErasures(parts: ErasureTaskParts): PeriodicTask {
   const round = (signal: AbortSignal) => finishErasures(parts, signal)
@@ -37,7 +37,7 @@ async function finishErasures(parts: ErasureTaskParts, signal: AbortSignal): Pro
   }
 }
 
-/** What keeps one from being finished keeps none of the others. */
+/** A removal that cannot be finished does not block the others. */
 async function finishOne(
   parts: ErasureTaskParts,
   id: SessionId,

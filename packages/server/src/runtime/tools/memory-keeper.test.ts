@@ -4,7 +4,7 @@ import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { MemoryKeeper } from './memory-keeper.ts'
 
-it('why notes are not shown is told once for each state of them and reason', async () => {
+it('reports why notes are not shown once per version of the notes and reason', async () => {
   const store = openMemoryStore()
   const fixture = await StoreFixture.open(store)
   const told: string[] = []

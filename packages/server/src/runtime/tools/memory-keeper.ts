@@ -10,9 +10,9 @@ import { MEMORY_PIN, refreshMemory } from '../../tools/memory/memory.ts'
 import { readNotes } from '../../tools/memory/visible.ts'
 
 /**
- * Has every session show the notes that it may see as they are now, from its next turn on. The session
- * that made a note asks for that itself; for the others it is done here, when a message for them
- * comes in.
+ * Makes every session show the current notes that it may see, from its next turn on. The session
+ * that made a note requests this itself; for the others it is done here, when a message for them
+ * arrives.
  */
 export interface MemoryKeeperParts {
   readonly store: Store
@@ -21,25 +21,25 @@ export interface MemoryKeeperParts {
   /** Whether this agent keeps notes. */
   readonly keepsNotes: (agent: string) => boolean
   readonly sharesNotes: (agent: string) => boolean
-  /** A session does not take the notes; reported once for each state of them and reason. */
+  /** A session refuses the notes; reported once per version of the notes and reason. */
   readonly onRefused: (sessionId: SessionId, why: string) => void
 }
 
-/** Notes are read again after this long; a message in between shows the ones before. */
+/** How long notes are cached; a message in between shows the earlier ones. */
 const FRESH_MS = 2_000
 const SESSIONS_MAX = 10_000
-/** It was admitted, and it is neither waiting nor shown: the session has turned it down. */
+/** The request was admitted but is neither pending nor shown, so the session has refused it. */
 const TURNED_DOWN: Refusal['why'] = 'no-room'
 
 export class MemoryKeeper {
   readonly #parts: MemoryKeeperParts
-  /** By agent, and by scope where notes are not shared. */
+  /** By agent, and by scope if notes are not shared. */
   readonly #blocks = new Recent<string, { readonly at: number; readonly block: string | null }>(
     SESSIONS_MAX,
   )
   /**
-   * What each session shows, as far as we know, and what it was last asked to show. Of the sessions
-   * heard of last: one that is forgotten is read, asked and reported of again.
+   * What each session shows, as far as we know, and what it was last requested to show. Kept for
+   * the most recently used sessions; an evicted one is read, requested and reported again.
    */
   readonly #sessions = new Recent<SessionId, SessionNotes>(SESSIONS_MAX)
 
@@ -67,7 +67,7 @@ export class MemoryKeeper {
       const outcome = await refreshMemory({ store, countTokens, isShared }, target)
       if (outcome === null) return
       isAdmitted = outcome.kind === 'admitted' || outcome.kind === 'duplicate'
-      // A mailbox that is full takes it with a later message.
+      // A full mailbox gets it with a later message.
       if (!isAdmitted) why = outcome.kind
     }
     if (why !== null && why !== same.reported) onRefused(sessionId, why)
@@ -112,7 +112,7 @@ interface SessionNotes {
   readonly agent: string
   readonly scope: string
   readonly block: string | null
-  /** Something waits that may change it. */
+  /** Pending mail may change it. */
   readonly isWaiting: boolean
   readonly asked?: Asked
 }
@@ -120,6 +120,6 @@ interface SessionNotes {
 interface Asked {
   readonly block: string | null
   readonly isAdmitted: boolean
-  /** Why it is not shown, as it was reported last; null: nothing was reported. */
+  /** The last reported reason why it is not shown; null: none was reported. */
   readonly reported: string | null
 }

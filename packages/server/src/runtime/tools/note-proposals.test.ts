@@ -58,7 +58,7 @@ async function open(answers: (Written<readonly string[]> | Error)[]) {
 }
 
 describe('notes proposed from a range', () => {
-  it('are asked for again when nothing was written, and no more once something was', async () => {
+  it('are requested again if none were written, and not once some were', async () => {
     const { propose, notes, answers } = await open([FAILED, new Error('down'), WRITTEN])
     const { again } = await propose(4)
     await again()
@@ -70,7 +70,7 @@ describe('notes proposed from a range', () => {
     expect(answers).toEqual([])
   })
 
-  it('go with any entry of the range that is erased', async () => {
+  it('are erased with any entry of the range', async () => {
     const { fixture, propose, notes } = await open([WRITTEN])
     await (await propose(4)).again()
     expect(await notes()).toHaveLength(1)
@@ -78,7 +78,7 @@ describe('notes proposed from a range', () => {
     expect(await notes()).toEqual([])
   })
 
-  it('are not kept when an entry is erased while they are being written', async () => {
+  it('are not kept if an entry is erased while they are written', async () => {
     const { fixture, propose, notes, meanwhile } = await open([WRITTEN])
     const { again } = await propose(4)
     meanwhile.happens = () => fixture.erase([entryNumber(1)], 'clean')
@@ -86,7 +86,7 @@ describe('notes proposed from a range', () => {
     expect(await notes()).toEqual([])
   })
 
-  it('are not kept when an entry was erased before they were asked for', async () => {
+  it('are not kept if an entry was erased before they were requested', async () => {
     const { fixture, propose, notes } = await open([WRITTEN])
     const { again } = await propose(4, { isCommitted: false })
     await fixture.erase([entryNumber(1)])
@@ -94,7 +94,7 @@ describe('notes proposed from a range', () => {
     expect(await notes()).toEqual([])
   })
 
-  it('are taken back when an entry is erased in the moment that they are kept', async () => {
+  it('are withdrawn if an entry is erased at the moment they are stored', async () => {
     const { fixture, propose, notes, meanwhile } = await open([WRITTEN])
     const { again } = await propose(4)
     meanwhile.isNoted = async () => {

@@ -14,9 +14,9 @@ import { readNotes } from '../../tools/memory/visible.ts'
 import type { Agent } from '../agent.ts'
 
 /**
- * Before a range is compacted, the task `memory` reads it and proposes notes. A proposal is kept on
- * the terms of a note of the agent's own: one that denies what the transcript holds is refused, and
- * so is one that does not fit. Sessions show it between turns. The compaction waits for none of it.
+ * Before a range is compacted, the task `memory` reads it and proposes notes. A proposal follows
+ * the rules of the agent's own notes: it is refused if it contradicts the transcript or does not
+ * fit. Sessions show it between turns. The compaction does not wait for it.
  */
 export interface NoteProposalsParts {
   readonly store: Store
@@ -31,8 +31,8 @@ const SESSIONS_MAX = 10_000
 export class NoteProposals {
   readonly #parts: NoteProposalsParts
   /**
-   * Up to where each session was read: a compaction that is tried again proposes nothing new, unless
-   * nothing was written before. Of the sessions read last: one that is forgotten is read once more.
+   * How far each session was read: a retried compaction proposes nothing new, unless nothing was
+   * written before. Kept for the most recently used sessions; an evicted one is read once more.
    */
   readonly #read = new Recent<SessionId, number>(SESSIONS_MAX)
 
@@ -54,12 +54,12 @@ export class NoteProposals {
     try {
       isWritten = await this.#write(notes, auxiliary, request, signal)
     } finally {
-      // Unless a longer range is being read by now.
+      // Unless a longer range is being read in the meantime.
       if (!isWritten && this.#read.get(sessionId) === covers) this.#read.set(sessionId, readBefore)
     }
   }
 
-  /** False: nothing was written, and it may be tried again. */
+  /** False: nothing was written; a retry is allowed. */
   async #write(
     notes: NonNullable<Agent['notes']>,
     auxiliary: NoteWriter,
@@ -86,13 +86,13 @@ export class NoteProposals {
     const kept: string[] = []
     for (const text of written.value) {
       const id = `${PROPOSED}${hash('sha256', text, 'hex').slice(0, 16)}`
-      // In no turn: all that was covered was said before.
+      // Not part of a turn: everything covered was said earlier.
       const turn = Number.MAX_SAFE_INTEGER
       const call = { sessionId, agent, turn, entry: covers, key: `${operation.id}-${id}` }
       const outcome = await keepNote({ store, countTokens, ...notes }, call, { id, text })
       if (outcome.kind === 'noted') kept.push(id)
     }
-    // An erasure between the look above and a note has not seen that note.
+    // An erasure between the check above and the commit of a note has not seen that note.
     if (await this.#isErasedSince(commits, operation)) {
       const { scope } = session
       for (const id of kept) await store.removeNote({ agent, scope, id })

@@ -4,13 +4,13 @@ import type { Store } from '#core/store/contract'
 import type { Route } from '#core/store/rows'
 import type { Processes } from '../../tools/process/processes.ts'
 
-/** What tools are made from: the runtime's own parts, as far as a tool may use them. */
+/** The parts of the runtime that tools may use. */
 export interface ToolDependencies {
   readonly store: Store
   readonly clock: Clock
   readonly processes: Processes
   readonly countTokens: (sessionId: SessionId, text: string) => number
   readonly openRoute: (route: Route, scope?: string) => Promise<SessionId | undefined>
-  /** A session got mail. */
+  /** A session received mail. */
   readonly onAdmitted: (sessionId: SessionId) => void
 }

@@ -12,7 +12,7 @@ import type { Tool } from '../../tools/tool.ts'
 const one = sessionId('one')
 const two = sessionId('two')
 
-/** Two sessions of an agent with notes, and what the first is shown when it is woken. */
+/** Two sessions of an agent with notes, and the notes that the first shows when it is woken. */
 async function place() {
   const shown: string[] = []
   const { runtime, store, agent } = await open({

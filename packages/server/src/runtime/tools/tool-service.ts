@@ -18,7 +18,9 @@ import { PeriodicTask } from '../periodic-task.ts'
 import { MemoryKeeper } from './memory-keeper.ts'
 import type { ToolDependencies } from './tool-dependencies.ts'
 
-/** What agents can do, and what of it outlasts a call: programs, schedules, notes, servers. */
+/**
+ * The tools of agents, and their parts that outlive a call: programs, schedules, notes, servers.
+ */
 export interface ToolServiceParts
   extends Pick<ToolDependencies, 'store' | 'clock' | 'countTokens' | 'openRoute' | 'onAdmitted'> {
   readonly store: Store
@@ -26,7 +28,7 @@ export interface ToolServiceParts
   readonly logger: Logger
   readonly processes?: ProcessLimits
   readonly environment: Environment
-  /** Some agent's tools are others now: ask for the desks again. */
+  /** An agent's tools changed: resolve the agents again. */
   readonly onToolsChanged: () => void
 }
 
@@ -35,7 +37,7 @@ const FAILING_MAX = 1_000
 const LOOK_MS = 2_000
 
 export class ToolService {
-  /** By agent; the same map for life, with other tools after a change of agents. */
+  /** By agent. The map stays the same object; its tools change with the agents. */
   readonly tools = new Map<string, readonly Tool[]>()
   readonly #dependencies: ToolDependencies
   readonly #processes: Processes
@@ -82,7 +84,7 @@ export class ToolService {
     this.#dependencies = { ...parts, store, processes: this.#processes }
   }
 
-  /** A session that a tool wakes shows its current notes, as for a person. */
+  /** A session woken by a tool shows its current notes, as it does for a person's message. */
   #refreshing(store: Store): Store {
     return {
       ...store,
@@ -97,7 +99,7 @@ export class ToolService {
   }
 
   /**
-   * A failure with notes delays no message. It is reported once, because due work is retried every
+   * A failure with notes delays no message. It is reported once, because due work retries every
    * second.
    */
   async #refreshIfPossible(sessionId: SessionId): Promise<void> {
@@ -112,7 +114,7 @@ export class ToolService {
   }
 
   resolveAgents(agents: readonly Agent[]): ReadonlyMap<string, ResolvedAgent> {
-    // Before anything is changed: an agent that does not fit its window leaves all as it was.
+    // Before any change, so that an agent that does not fit its window leaves everything as it was.
     for (const agent of agents) resolveAgent(agent, this.#dependencies)
     this.#mcp.configure(new Map(agents.map(({ name, mcp = {} }) => [name, mcp])))
     const resolved = new Map(
@@ -131,7 +133,7 @@ export class ToolService {
     return resolved
   }
 
-  /** Has a session show its agent's notes as they are now. */
+  /** Makes a session show its agent's current notes. */
   async refreshMemory(sessionId: SessionId): Promise<void> {
     await this.#memory.refresh(sessionId)
   }
@@ -141,7 +143,7 @@ export class ToolService {
     return this.#mcp.problems
   }
 
-  /** Resolves when every server has listed its tools, or its time is over. */
+  /** Resolves when every server has listed its tools or timed out. */
   async start(): Promise<void> {
     await this.#mcp.start()
     this.#scheduler.start()

@@ -4,12 +4,13 @@ import type { StepRequest } from '#core/session/step'
 import type { ToolSpec } from '../../model/model.ts'
 import type { Tool } from '../../tools/tool.ts'
 
-/** One list for all sessions that are offered the same. */
+/** Sessions with the same tools share one list. */
 const SESSIONS_MAX = 100_000
 
 /**
- * A turn keeps the tools it began with. Lists change while turns run (a configuration, a server of
- * others); one that changed between two steps would cost the cached prefix and confuse the model.
+ * A turn keeps the tools it began with. Lists change while turns run (through the configuration or
+ * an MCP server); a change between two steps would invalidate the cached prefix and confuse the
+ * model.
  */
 export class TurnTools {
   readonly #kept = new Recent<
