@@ -24,14 +24,17 @@ const PUT_OPERATION = `${SQLITE.operation.insert} on conflict (id) do update
 const PUT_REPLY = `${SQLITE.reply.insert} on conflict (id) do update
   set state = excluded.state, attempt = excluded.attempt, claimant = excluded.claimant,
     due_at = excluded.due_at, receipt = excluded.receipt`
-/** The first that waits for an address; one that leads does so until it waits no more. */
+/** Marks the first waiting reply for an address. It keeps the mark while it waits. */
 const SET_LEADER = `update reply set leads = 1 where leads = 0 and id = (
     select id from reply where edge = ? and state = 'waiting' and id >> 31 = ? and address = ?
       and body is not null order by id limit 1)`
 const PUT_ROUTE = `${SQLITE.route.insert} on conflict (agent, channel, address) do update
   set session = excluded.session, version = excluded.version`
 
-/** Writes one change. The session row comes first and its statement holds what the rule relied on. */
+/**
+ * Writes one change. The session row comes first, and its `where` clause checks what the rule
+ * relied on.
+ */
 export function applyChange(
   db: SqliteConnection,
   numbers: SessionNumbers,
@@ -76,17 +79,17 @@ function writeSession(
   }
   const { id, state, fence, holder, tail, tailHash, mail } = before
   const guard = [id, state, fence, holder, tail, hashBytes(tailHash), mail] as const
-  // Only what differs is set, so that an index on a column that stays is left alone.
+  // Only changed columns are set, so that indexes on the others are not touched.
   const { columns, values } = SQLITE.session.changes(before, after, numbers)
   const sets = columns.length === 0 ? 'n = n' : columns.map((name) => `${name} = ?`).join(', ')
   const changed = db.run(`update session set ${sets} where ${SESSION_GUARD}`, ...values, ...guard)
-  // Under the write lock this cannot happen; if it does, the transaction must not commit.
+  // Cannot happen under the write lock; if it does, the transaction must not commit.
   if (changed !== 1) throw new Error(`session ${id} changed under its own transaction`)
 }
 
 const BEHIND_THE_LAST = 'already exists after the last one that its session knows'
 
-/** A new row never overwrites an existing one; if there is one, the counters are out of date. */
+/** Never overwrites a row: if the key exists, the session's counters are out of date. */
 function insertNew(
   db: SqliteConnection,
   sql: string,
@@ -187,8 +190,8 @@ function writeAudit(
 }
 
 /**
- * The end of the audit's chain; before the first row it starts from the store's id. Only the hash
- * of the newest row is read: a damaged body must not fail every commit.
+ * The end of the audit chain; before the first row, the chain starts from the store's id. Reads
+ * only the hash of the newest row: a damaged body must not fail every commit.
  */
 export function newestAudit(db: SqliteConnection): {
   readonly cursor: number

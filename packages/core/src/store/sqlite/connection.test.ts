@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'throughline-connection-'))
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a writing connection', () => {
-  it('syncs each commit, keeps references whole, and overwrites what it deletes', () => {
+  it('syncs each commit, enforces foreign keys, and overwrites deleted data', () => {
     const connection = new SqliteConnection(join(folder, 'store.db'), {
       readOnly: false,
       busyMs: 0,

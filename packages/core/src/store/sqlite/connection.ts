@@ -17,19 +17,19 @@ export type SqliteColumns = Record<string, Value>
 export interface SqliteConnectionOptions {
   readonly readOnly: boolean
   readonly busyMs: number
-  /** How SQLite treats the files beside the database when it must not touch them. */
+  /** How SQLite treats the `-wal` and `-shm` files when it must not change them. */
   readonly manner?: Manner
 }
 
 /**
- * `immutable`: no writer, no WAL, no lock. `readonly_shm`: a process writes or was killed while
- * writing, and its index of the WAL is read unchanged.
+ * `immutable`: no writer, no WAL, no lock. `readonly_shm`: a process is writing, or was killed
+ * while writing, and its WAL index is read without changing it.
  */
 export type Manner = '?immutable=1' | '?readonly_shm=1'
 
 /**
- * One connection with its statements. Whole numbers are bound as BigInt: node:sqlite binds numbers
- * as REAL, and a virtual table then silently ignores a range of row ids.
+ * One connection with its prepared statements. Whole numbers are bound as BigInt: node:sqlite binds
+ * numbers as REAL, and a virtual table then silently ignores a range of row ids.
  */
 export class SqliteConnection {
   readonly database: DatabaseSync
@@ -47,7 +47,7 @@ export class SqliteConnection {
     this.database = new DatabaseSync(place, { readOnly, timeout: busyMs })
   }
 
-  /** Another one of the same kind. */
+  /** Opens another connection with the same options. */
   again(): SqliteConnection {
     return new SqliteConnection(this.path, this.#options)
   }
@@ -60,7 +60,7 @@ export class SqliteConnection {
     return this.#prepare(sql).all(...bound(values)) as SqliteColumns[]
   }
 
-  /** Gives the number of rows changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: readonly Value[]): number {
     return Number(this.#prepare(sql).run(...bound(values)).changes)
   }
@@ -88,8 +88,7 @@ function bound(values: readonly Value[]): SQLInputValue[] {
   return values.map((value) => {
     if (typeof value !== 'number' || !Number.isInteger(value)) return value
     if (Number.isSafeInteger(value)) return BigInt(value)
-    // SQLite would store it, but node:sqlite could never read it back, nor any list that contains
-    // it.
+    // SQLite would store it, but node:sqlite could not read it back, nor any list that contains it.
     throw new RangeError(`${value} is too large to be kept.`)
   })
 }
@@ -97,10 +96,12 @@ function bound(values: readonly Value[]): SQLInputValue[] {
 /** The size to which a longer WAL is truncated when it restarts. */
 export const WAL_KEPT_BYTES = 16 * 1024 * 1024
 
-/** Without these a power cut, a dangling reference or an erased word would go unnoticed. */
+/**
+ * Without these, a power failure, a dangling reference or leftover erased text would go unnoticed.
+ */
 export const DURABLE = { synchronous: 2, foreign_keys: 1, secure_delete: 1 } as const
 
-/** Settings of every writing connection; read-only ones need the last three. */
+/** Settings of every writing connection; read-only connections need the last three. */
 export function configure(
   connection: SqliteConnection,
   { readOnly }: { readonly readOnly: boolean },
@@ -116,7 +117,7 @@ export function configure(
     for (const [name, value] of Object.entries(DURABLE)) {
       connection.exec(`pragma ${name} = ${value}`)
       const found = Number(pragma(connection.database, name))
-      // SQLite passes over a pragma that it does not know or cannot follow.
+      // SQLite silently ignores a pragma that it does not know or cannot apply.
       if (found !== value) {
         throw new StoreRefusedError({
           path: connection.path,
@@ -146,7 +147,7 @@ const SQLITE_CORRUPT = 11
 const SQLITE_FULL = 13
 const SQLITE_CANTOPEN = 14
 const SQLITE_NOTADB = 26
-/** A quota or a size limit shows as a failed write, not as "full". */
+/** A quota or a file size limit appears as a failed write, not as "full". */
 const SQLITE_IOERR_WRITE = SQLITE_IOERR | (3 << 8)
 
 const SQLITE_CONSTRAINT_PRIMARYKEY = 19 | (6 << 8)
@@ -158,7 +159,7 @@ export function isBusy(error: unknown): boolean {
   return code === SQLITE_BUSY || code === SQLITE_LOCKED
 }
 
-/** A row with this key is there already. */
+/** Whether a row with this key already exists. */
 export function isTaken(error: unknown): boolean {
   return sqliteCode(error) === SQLITE_CONSTRAINT_PRIMARYKEY
 }
@@ -169,7 +170,8 @@ function sqliteCode(error: unknown): number {
 }
 
 /**
- * SQLite does not say why it cannot open a file; if the file is writable, no descriptor is free.
+ * SQLite does not say why it cannot open a file. If the file is writable, no file descriptor is
+ * free.
  */
 function isWritable(path: string): boolean {
   try {
@@ -183,7 +185,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** SQLite's errors in our words; anything else is passed through as it is. */
+/** Translates SQLite's errors into store errors; passes all others through. */
 export function translateSqliteError(error: unknown, path: string): unknown {
   const code = sqliteCode(error)
   const text = error instanceof Error ? error.message : String(error)

@@ -20,7 +20,9 @@ import { Reader } from './worker/reader.ts'
 
 const { opened, newPath, open } = sqlitePlace()
 
-/** Another process that has the file open, from when it has written until it is told to go. */
+/**
+ * Runs the SQL in another process, which keeps the file open until the returned function is called.
+ */
 async function byAnotherProcess(path: string, sql: string): Promise<() => Promise<void>> {
   const code = `const { DatabaseSync } = require('node:sqlite')
     const database = new DatabaseSync(process.argv[1])
@@ -38,11 +40,11 @@ async function byAnotherProcess(path: string, sql: string): Promise<() => Promis
   }
 }
 
-/** SQLite itself may be the first to see that a file is none any more. */
+/** SQLite itself may notice first that the file is no longer a database. */
 const STOPPED = /^store-(damaged|refused)$/
 
 describe('damage', () => {
-  it('a WAL removed under a running process ends acknowledgments before the next one [I26, fault 67]', async () => {
+  it('removing the WAL under a running process stops acknowledgments at once [I26, fault 67]', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -52,7 +54,7 @@ describe('damage', () => {
     await expect(fixture.tryAdmit(said('again'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
-  it('a WAL replaced by another one is noticed as well [I26, fault 67]', async () => {
+  it('a replaced WAL is noticed [I26, fault 67]', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -61,7 +63,7 @@ describe('damage', () => {
     await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
-  it('a WAL that was cut, whole or in part, is noticed before the next acknowledgment [I26, fault 70]', async () => {
+  it('a truncated or partly truncated WAL is noticed before the next acknowledgment [I26, fault 70]', async () => {
     for (const part of [0, 0.5]) {
       const path = newPath()
       const fixture = await StoreFixture.open(await open(path))
@@ -72,14 +74,14 @@ describe('damage', () => {
     }
   })
 
-  it('a WAL whose header a power cut left empty holds up nobody, and is watched from then on', async () => {
+  it('a WAL whose header a power failure left empty blocks nothing, and is watched from then on', async () => {
     const path = newPath()
     const fixture = await StoreFixture.open(await open(path))
     await fixture.admit(said('before'))
     await opened.pop()?.close()
     writeFileSync(`${path}-wal`, Buffer.alloc(8_192))
     const store = await open(path)
-    // Nothing to write: it stays as it is.
+    // Writes nothing, so the WAL stays as it is.
     expect(await store.removeToken({ id: 'nobody' })).toEqual({ kind: 'unknown' })
     const again = await StoreFixture.open(store)
     await again.admit(said('after'))
@@ -88,10 +90,10 @@ describe('damage', () => {
     await expect(late).rejects.toMatchObject({ code: expect.stringMatching(STOPPED) })
   })
 
-  it('a WAL that SQLite itself cuts behind a commit that was taken back is in order', async () => {
+  it('a WAL that SQLite itself truncates after a rollback is accepted', async () => {
     const path = newPath()
     const fixture = await StoreFixture.open(await open(path))
-    // Only a connection that has begun a WAL anew before takes over the salt of another.
+    // Only a connection that has restarted a WAL before takes over the salt of another.
     byHand(path, 'pragma wal_checkpoint(passive)')
     await fixture.admit(said('before'))
     const insert = 'insert into large values (randomblob(1000000));'.repeat(20)
@@ -109,24 +111,24 @@ describe('damage', () => {
     await fixture.admit(said('second'))
   })
 
-  it('a WAL index removed under a running process: what others then write is not written over [I26, fault 67]', async () => {
+  it('removing the WAL index under a running process does not let it overwrite the commits of others [I26, fault 67]', async () => {
     const path = newPath()
     const fixture = await StoreFixture.open(await open(path))
     await fixture.admit(said('before'))
     rmSync(`${path}-shm`)
-    // Another process, because within one SQLite shares the index between connections.
+    // Another process, because connections in one process share the index.
     const end = await byAnotherProcess(path, "update session set title = 'theirs'")
     await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
     await opened.pop()?.close()
     await end()
     const again = await open(path)
     expect((await again.findSession(fixture.id))?.title).toBe('theirs')
-    // What another program did to it is all that is wrong.
+    // The other process's own change is the only damage.
     const problem = expect.stringContaining('another title')
     expect(await again.verify({})).toEqual([expect.objectContaining({ problem })])
   })
 
-  it('a reader that is opened on a log cut meanwhile says so in the words of the store [I26]', async () => {
+  it('a reader opened on a truncated WAL throws a store error [I26]', async () => {
     const path = newPath()
     const fixture = await StoreFixture.open(await open(path))
     await fixture.admit(said('before'))
@@ -134,7 +136,7 @@ describe('damage', () => {
     expect(() => new Reader(path)).toThrow(StoreDamagedError)
   })
 
-  it('a link to the file is the file: the WAL is watched, and whoever looks sees all of it [I26]', async () => {
+  it('a store opened through a link has its WAL watched and is read completely [I26]', async () => {
     const path = newPath()
     await (await open(path)).close()
     const link = `${path}.link`
@@ -148,13 +150,13 @@ describe('damage', () => {
     await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
-  it('a link that leads nowhere is refused', async () => {
+  it('a dangling link is refused', async () => {
     const path = newPath()
     symlinkSync(`${path}.gone`, path)
     await expect(open(path)).rejects.toMatchObject({ code: 'store-refused' })
   })
 
-  it('a second name of the file is refused while it is there, under either name [I1, I26]', async () => {
+  it('a hard link is refused while it exists, under either name [I1, I26]', async () => {
     const path = newPath()
     const other = `${path}.other`
     const fixture = await StoreFixture.open(await open(path))
@@ -176,7 +178,7 @@ describe('damage', () => {
     await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
-  it('a newer program that changes the schema stops the older one [I26, fault 29]', async () => {
+  it('a newer version that changes the schema stops the older one [I26, fault 29]', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -201,7 +203,7 @@ describe('damage', () => {
     })
   })
 
-  it('a store that is empty although its anchor remembers commits is damaged [I26]', async () => {
+  it('an empty store whose anchor names commits is damaged [I26]', async () => {
     const path = newPath()
     const store = await open(path)
     await StoreFixture.open(store)
@@ -224,7 +226,7 @@ describe('damage', () => {
     expect(found).not.toEqual([])
   })
 
-  it('one bit flipped in an entry is found and placed [I19, fault 69]', async () => {
+  it('a flipped bit is reported with its entry [I19, fault 69]', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -232,7 +234,7 @@ describe('damage', () => {
     await store.close()
     const bytes = readFileSync(path)
     const text = '{"parts":[{"text":"a very particular marker"'
-    // The same text stands in the mailbox; flip it everywhere.
+    // The mailbox has the same text; flip it everywhere.
     for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) {
       bytes.writeUInt8(bytes.readUInt8(at + 20) ^ 1, at + 20)
     }
@@ -244,7 +246,7 @@ describe('damage', () => {
     ])
   })
 
-  it('a row that is none any more is found and placed, and the others are checked [I19, fault 69]', async () => {
+  it('an unreadable row is reported with its number, and the others are checked [I19, fault 69]', async () => {
     const found: Record<string, string> = {
       "update entry set meta = '(' where id & 3 = 2": 'entry 2 cannot be read',
       'update entry set at = 1 << 62 where id & 3 = 2': 'entry 2 cannot be read',

@@ -11,7 +11,7 @@ import { Writer } from './worker/writer.ts'
 
 const { newPath, open } = sqlitePlace()
 
-/** Harm to the row of a session, and the column that must be named for it. */
+/** Damage to a session row, and the column that the error must name. */
 const HARMS = {
   "pending = '('": 'pending',
   "pending = 'null'": 'pending',
@@ -23,12 +23,12 @@ const HARMS = {
   'fence = 1 << 62': 'fence',
 }
 
-/** Rows of entries can only be harmed with their guards taken off. */
+/** Entry rows can only be damaged after their triggers are dropped. */
 const UNGUARDED = `drop trigger entry_changes_by_erasure_only; drop trigger entry_is_never_deleted`
 
-describe('a row that is harmed', () => {
+describe('a damaged row', () => {
   it.each(Object.entries(HARMS))(
-    'of a session, %s: it is refused by name, and all others go on [I21, I26, fault 69]',
+    'of a session, %s: it is refused by name, and all other sessions continue [I21, I26, fault 69]',
     async (harm, column) => {
       const path = newPath()
       const store = await open(path)
@@ -59,7 +59,7 @@ describe('a row that is harmed', () => {
     },
   )
 
-  it('of a session does not shorten a list: whoever reads on behind it reaches all others', async () => {
+  it('of a session does not end a list: the next pages have all the others', async () => {
     const path = newPath()
     const store = await open(path)
     const fixtures = []
@@ -73,7 +73,7 @@ describe('a row that is harmed', () => {
     expect(rest.map(({ id }) => id)).toEqual([ids[5]])
   })
 
-  it('is left out of a list, and no row that another failure keeps from being read', async () => {
+  it('is left out of a list, but a read that fails for another reason throws', async () => {
     const path = newPath()
     await StoreFixture.open(await open(path))
     const reader = new Reader(path)
@@ -88,7 +88,7 @@ describe('a row that is harmed', () => {
     }
   })
 
-  it('of a session that was taken away: what is left of it is refused by name, and found', async () => {
+  it('of a session that is missing: its other rows are refused by name and reported', async () => {
     const path = newPath()
     const before = await open(path)
     const route = { agent: 'ada', channel: 'web', address: 'room' }
@@ -105,7 +105,7 @@ describe('a row that is harmed', () => {
     ])
   })
 
-  it('of a session with a tail far behind its entries: verify reads what is there, and no more', async () => {
+  it('of a session with a tail far beyond its entries: verify reads only existing rows', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -123,7 +123,7 @@ describe('a row that is harmed', () => {
     ])
   })
 
-  it('of mail is found and placed, and the others are checked [I19]', async () => {
+  it('of mail is reported with its number, and the others are checked [I19]', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -138,7 +138,7 @@ describe('a row that is harmed', () => {
     ])
   })
 
-  it('of an entry keeps no word of the others out of the index, and holds up no purge', async () => {
+  it('of an entry keeps no other entry out of the index and blocks no purge', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -164,8 +164,8 @@ describe('a row that is harmed', () => {
   })
 })
 
-describe('a page that is none any more', () => {
-  it('ends the check of whatever stands on it, by name, and no other [I19, fault 69]', async () => {
+describe('an unreadable page', () => {
+  it('ends the checks of what it stores, by name, and no others [I19, fault 69]', async () => {
     const path = newPath()
     const store = await open(path)
     const [fixture, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
@@ -197,7 +197,7 @@ describe('a page that is none any more', () => {
 })
 
 describe('a session that cannot be indexed', () => {
-  it('is left alone until it grows: nobody takes the lock again and again for it', async () => {
+  it('is not retried until it grows, so that the lock is not taken again and again', async () => {
     const path = newPath()
     const fixture = await StoreFixture.open(await open(path))
     await fixture.exchange('hi', 'hello')
@@ -219,7 +219,7 @@ describe('a session that cannot be indexed', () => {
 })
 
 describe('verify and the anchor', () => {
-  it('acknowledged commits that only the anchor remembers are told, also to whoever only looks [I19, I26]', async () => {
+  it('commits that only the anchor names are reported lost, to read-only users too [I19, I26]', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
     const fixture = await StoreFixture.open(store)
@@ -235,7 +235,7 @@ describe('verify and the anchor', () => {
     await only.close()
   })
 
-  it('an audit row that is harmed where the anchor points is placed, and all else goes on', async () => {
+  it('damage to the audit row that the anchor names is reported with its number; other checks continue', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
     const fixture = await StoreFixture.open(store)

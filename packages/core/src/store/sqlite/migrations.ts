@@ -208,7 +208,7 @@ create table indexed (
 ) strict;
 `
 
-// The two indexes that go said again what the rules decide under the one write lock: one operation
+// The two dropped indexes repeated what the rules enforce under the one write lock: one operation
 // per session, one end per operation. They were four of the 38 pages that a compaction wrote.
 const SECOND = `
 drop index operation_running;
@@ -265,22 +265,22 @@ create table draft (
 ) strict, without rowid;
 `
 
-// The newest operation is the one that began last, not the one with the latest time: after a clock
-// was set back, the running one stood behind those of the hour before, and was not found.
+// The newest operation is the one that started last, not the one with the latest time: after the
+// clock was set back, the running one sorted after those of the hour before and was not found.
 const FOURTH = `
 drop index operation_session;
 create index operation_session on operation (session);
 `
 
-// A token of before is a principal of its own, under the name that its idempotency keys had: a request
-// that is repeated across the upgrade is still recognised.
+// Each existing token becomes a principal of its own, under the name that its idempotency keys had,
+// so that a request repeated across the upgrade is still recognised.
 const FIFTH = `
 alter table token add column principal text not null default '';
 update token set principal = id;
 `
 
-// Each session of before is in a scope of its own, and a note in that of the session it came from. One
-// that came from no session is in none: it is shown where an agent shares its notes, and nowhere else.
+// Each existing session gets a scope of its own, and each note that of its session. A note without
+// a session has no scope: it is shown only where an agent shares its notes.
 const SIXTH = `
 alter table session add column scope text not null default '';
 update session set scope = id;
@@ -302,20 +302,20 @@ alter table scoped_note rename to note;
 create index note_origin on note (origin_session, origin_entry) where origin_session is not null;
 `
 
-// A title of before is in no hash until it is set again.
+// An existing title has no hash until it is set again.
 const SEVENTH = `
 alter table session add column title_salt text;
 `
 
-// Before, the reason alone named the control item.
+// Until now only the reason named the control item.
 const EIGHTH = `
 alter table operation add column requested_by integer;
 update operation set requested_by = cast(substr(reason, 19) as integer)
   where cause = 'manual' and reason glob 'requested by mail [0-9]*';
 `
 
-// Lists of passages instead of FTS5, which counts the rows of all sessions and cannot rank by passage.
-// What is in the store is indexed again in the background.
+// Passage lists replace FTS5, which counts the rows of all sessions and cannot rank by passage.
+// Existing entries are indexed again in the background.
 const NINTH = `
 drop table entry_words;
 delete from indexed;
@@ -335,8 +335,8 @@ create table passage_block (
 ) strict;
 `
 
-// What is read all the time is found by an index that does not grow with age. `leads`: the first reply
-// that waits for its address, the only one that can be claimed.
+// Frequent reads get indexes that do not grow with age. `leads`: the first waiting reply for its
+// address, the only one that can be claimed.
 const TENTH = `
 alter table reply add column leads integer not null default 0 check (leads in (0, 1));
 update reply set leads = 1 where state = 'waiting' and body is not null and not exists (
@@ -361,7 +361,7 @@ create index schedule_waiting on schedule (id) where state = 'waiting';
 create index schedule_of_session on schedule (session, id);
 `
 
-// A call of before belongs to the agent of its session; which turn it was for is not known.
+// An existing call gets the agent of its session; its turn is not known.
 const ELEVENTH = `
 alter table attempt add column agent text not null default '';
 alter table attempt add column turn integer;
@@ -369,7 +369,7 @@ alter table attempt add column step integer;
 update attempt set agent = coalesce((select agent from session where id = attempt.session), '');
 `
 
-// Forks. Those who share a root share entries: erasing looks at all of them.
+// Forks. Sessions with the same root share entries, so an erasure checks all of them.
 const TWELFTH = `
 alter table session add column origin text;
 alter table session add column forked_at integer not null default 0;

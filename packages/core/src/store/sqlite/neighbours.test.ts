@@ -6,11 +6,11 @@ import { sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { leastOf } from '../../../../../test/support/timing.ts'
 import { LIMITS, StoreFixture, said } from '../contract-suite/bench.ts'
 
-/** What others do to a store's files: hold them, open and close them, copy some of them. */
+/** What other programs do to a store's files: lock them, open and close them, copy some of them. */
 const { newPath, open } = sqlitePlace()
 
-describe('neighbours', () => {
-  it('a store that is up to date is opened while somebody else holds the write lock', async () => {
+describe('other programs', () => {
+  it('a store with the current schema opens while another process holds the write lock', async () => {
     const path = newPath()
     await (await open(path, { anchorMs: 0 })).close()
     const other = new DatabaseSync(path)
@@ -26,7 +26,7 @@ describe('neighbours', () => {
     other.close()
   })
 
-  it('a reader that never ends lets the WAL grow, keeps nobody waiting, and leaves it small again [fault 66]', async () => {
+  it('a reader that never ends lets the WAL grow but blocks nothing, and the WAL shrinks afterwards [fault 66]', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
     const fixture = await StoreFixture.open(store, { limits: { ...LIMITS, sourceMailMax: 1_000 } })
@@ -47,12 +47,12 @@ describe('neighbours', () => {
     expect(wal()).toBeLessThanOrEqual(17 * 1024 * 1024)
   }, 30_000)
 
-  it('its files read once more inside its owner, then a sibling that closes: nothing more is acknowledged [I26, fault 68]', async () => {
+  it('after its own process reads its files and another one closes, nothing more is acknowledged [I26, fault 68]', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
     const fixture = await StoreFixture.open(store)
     await fixture.admit(said('before'))
-    // Reading both drops the locks that this process holds on them, and with them those of SQLite.
+    // Reading both drops this process's locks on them, including SQLite's.
     readFileSync(path)
     readFileSync(`${path}-shm`)
     const sibling = `
@@ -65,13 +65,13 @@ describe('neighbours', () => {
     await expect(fixture.tryAdmit(said('again'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
 
-  it('a copy without its WAL, put back as if it were a backup, is noticed by its anchor [I26, fault 74]', async () => {
+  it('a copy restored without its WAL is noticed by its anchor [I26, fault 74]', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
     const fixture = await StoreFixture.open(store)
     await fixture.exchange('hello', 'hi')
     const copy = newPath()
-    // By a process of its own, which has no locks to lose.
+    // In a separate process, which has no locks to lose.
     for (const end of ['', '.anchor', '.commits'])
       execFileSync('cp', [`${path}${end}`, `${copy}${end}`])
     const opening = open(copy)

@@ -22,7 +22,7 @@ function writeWal(salt: number, bytes: number): void {
 }
 
 describe('the files of an open database', () => {
-  it('a WAL that was cut stays so, however often somebody asks', () => {
+  it('a truncated WAL is reported on every check', () => {
     writeWal(1, 4_096)
     const files = new OpenFiles(path)
     expect(files.findHarmBefore()).toBeNull()
@@ -32,7 +32,7 @@ describe('the files of an open database', () => {
     files.close()
   })
 
-  it('a WAL may be shorter where it began anew, or where SQLite keeps no more of it', () => {
+  it('a WAL may be shorter after a restart, or if SQLite keeps no more of it', () => {
     writeWal(1, 4_096)
     const files = new OpenFiles(path)
     const harms = [
@@ -49,7 +49,7 @@ describe('the files of an open database', () => {
     files.close()
   })
 
-  it('a WAL without a header may have been found so, but is not left so by a commit', () => {
+  it('a WAL may lack a header when opened, but not after a commit', () => {
     writeWal(0, 4_096)
     const files = new OpenFiles(path)
     expect(files.findHarmBefore()).toBeNull()

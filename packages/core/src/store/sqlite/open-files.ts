@@ -8,9 +8,9 @@ const ENDS = ['', '-wal', '-shm'] as const
 type End = (typeof ENDS)[number]
 
 /**
- * The database's three files as they were when it was opened, to be held against what they are now.
- * A `stat` opens nothing, and the WAL may stay open here: SQLite takes no lock on it, and the ones
- * on the other two would be dropped by closing them.
+ * Compares the database's three files with what they were when it was opened. `stat` opens nothing,
+ * and the WAL may stay open here, since SQLite takes no locks on it. Closing one of the other two
+ * would drop SQLite's locks.
  */
 export class OpenFiles {
   readonly #path: string
@@ -33,8 +33,8 @@ export class OpenFiles {
   }
 
   /**
-   * Behind a commit that has written something: the WAL that holds it is still the one that others
-   * see, and has a header, whatever it had before. The other two can wait for the next commit.
+   * After a commit that wrote something: the WAL must still be the file that other processes see,
+   * and must have a header. The other two files are checked before the next commit.
    */
   findHarmAfter(): string | null {
     return this.#findMoved(['-wal']) ?? (this.#readHeader() === 'none' ? CUT : null)
@@ -58,12 +58,13 @@ export class OpenFiles {
   }
 
   /**
-   * A WAL restarts with another salt; until then it only grows. But once: where the first commit
-   * was rolled back or killed, the next one takes over its salt, and cuts what is too long.
+   * A WAL restarts with a new salt; until then it only grows. There is one exception: if the first
+   * commit was rolled back or killed, the next one reuses its salt and truncates what is too long.
    */
   #findCut(): string | null {
     const header = this.#readHeader()
-    // As it was found: a power cut may leave one, and SQLite takes the WAL to be empty then.
+    // As it was when opened: a power failure may leave this, and SQLite then treats the WAL as
+    // empty.
     if (header === 'none') return this.#generation === 'none' ? null : CUT
     const { size } = fstatSync(this.#wal)
     if (header === this.#generation && size < Math.min(this.#size, WAL_KEPT_BYTES)) return CUT
@@ -72,7 +73,7 @@ export class OpenFiles {
     return null
   }
 
-  /** Its salts; empty for an empty file, which is how a checkpoint may leave it. */
+  /** The WAL's salts. Empty for an empty file, which a checkpoint may leave. */
   #readHeader(): string {
     if (readSync(this.#wal, this.#header, 0, WAL_HEADER_BYTES, 0) < WAL_HEADER_BYTES) return ''
     const isHeader = (this.#header.readUInt32BE(0) & ~1) === WAL_MAGIC

@@ -13,24 +13,24 @@ import type { WriterOptions } from './worker/writer.ts'
 
 export interface SqliteOptions {
   readonly path: string
-  /** Default: the database's name with `.anchor`; best on another disk. */
+  /** Default: the database's name with `.anchor`. Best placed on another disk. */
   readonly anchorPath?: string
   readonly busyMs?: number
-  /** How old the anchor may get; 0 writes it with every commit. */
+  /** The maximum age of the anchor; 0 writes it with every commit. */
   readonly anchorMs?: number
-  /** How often other processes' commits are looked for; hints usually come sooner. */
+  /** How often to look for other processes' commits; wake files usually report them sooner. */
   readonly pollMs?: number
 }
 
 const BUSY_MS = 5_000
 const ANCHOR_MS = 1_000
 const POLL_MS = 250
-/** Commits that may wait in this process before more are refused (I24). */
+/** How many commits may wait in this process before more are refused (I24). */
 const WAITING_MAX = 10_000
 
 /**
- * Opens a store in one SQLite file, or makes it. Rejects when the place, the library or the schema
- * is one that must not be written to. A damaged store opens: it answers reads and refuses commits.
+ * Opens or creates a store in one SQLite file. Rejects if the file, the drive, the library or the
+ * schema must not be written to. A damaged store opens, answers reads and refuses commits.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   checkKeys(options, ['path', 'anchorPath', 'busyMs', 'anchorMs', 'pollMs'])
@@ -64,7 +64,7 @@ class SqliteEngine implements Engine {
     this.#options = options
   }
 
-  /** The writer first: it makes the file. */
+  /** Opens the writer first, because it creates the file. */
   async open(): Promise<void> {
     try {
       await this.#thread('writer')
@@ -75,7 +75,7 @@ class SqliteEngine implements Engine {
     }
   }
 
-  /** A thread that died, of too little memory say, is started again with the next call. */
+  /** A thread that died, for example of lack of memory, is restarted by the next call. */
   async #thread(role: Role): Promise<StoreThread> {
     const present = this.#threads.get(role)
     if (present !== undefined) {
@@ -116,7 +116,7 @@ class SqliteEngine implements Engine {
     const order = { kind: 'commit', verb, request, size: measure(request) } as const
     const outcome = (await writer.call(this.#store, verb, order)) as OutcomeOf<Verb>
     this.#listen(verb, request, outcome)
-    // A look for replies to send that found none has changed nothing.
+    // A claim that found no reply has changed nothing.
     if (outcome.kind !== 'none') this.#tell()
     return outcome
   }
@@ -159,7 +159,7 @@ class SqliteEngine implements Engine {
     }
   }
 
-  /** A runner that was registered here is woken here, by a file of its own. */
+  /** Watches the wake files of runners that were registered through this store. */
   #listen(verb: CommitVerb, request: unknown, outcome: { readonly kind: string }): void {
     if (outcome.kind !== 'done') return
     if (verb === 'registerRunner') {
@@ -181,8 +181,8 @@ class SqliteEngine implements Engine {
 }
 
 /**
- * About how many bytes a request will write; exact enough to bound a batch. Too deep nesting is
- * refused here, because it could not be sent to the writer's thread.
+ * About how many bytes a request will write, to bound a batch. Refuses requests that are nested too
+ * deep to be sent to the writer's thread.
  */
 function measure(request: object): number {
   let size = 0
@@ -201,5 +201,5 @@ function measure(request: object): number {
   }
   return size
 }
-/** Levels of a request around the bodies in it. */
+/** How many levels a request adds around its bodies. */
 const REQUEST_DEPTH = 8

@@ -102,7 +102,7 @@ export function operationalReads(db: SqliteConnection): Pick<Readers, Operationa
     listSchedules: ({ sessionId, state, dueBy, after = '', limit }) => {
       const where = conditionsOf<Value>([
         ['session = ?', sessionId],
-        // In the statement itself: the index of what waits is not found by a parameter.
+        // A literal, because SQLite does not match a partial index with a parameter.
         state === 'waiting' ? ["state = 'waiting'"] : ['state = ?', state],
         dueBy === undefined ? ['id > ?', after] : ['due_at <= ?', dueBy],
       ])

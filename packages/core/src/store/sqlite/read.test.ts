@@ -36,7 +36,7 @@ async function look(path: string): Promise<ReadStore> {
   return store
 }
 
-/** Names, bytes and times of everything in the folder; only for files that nobody has open. */
+/** Names, bytes and times of everything in the folder; only for files that are not open. */
 function traces(path: string): readonly string[] {
   const folder = dirname(path)
   return readdirSync(folder).map((name) => {
@@ -47,7 +47,7 @@ function traces(path: string): readonly string[] {
   })
 }
 
-/** What a killed process leaves: all three files, copied by a process that locks nothing. */
+/** All three files as a killed process leaves them, copied by a process that takes no locks. */
 function copyOfLive(path: string): string {
   const to = newPath()
   for (const end of ['', '-wal', '-shm']) execFileSync('cp', [`${path}${end}`, `${to}${end}`])
@@ -68,8 +68,8 @@ async function lookEverywhere(store: ReadStore, fixture: StoreFixture): Promise<
   return entries.length
 }
 
-describe('a store opened for looking', () => {
-  it('reads a store at rest and leaves every byte and every name as it was', async () => {
+describe('a store opened read-only', () => {
+  it('reads an idle store and leaves every byte and file name unchanged', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -83,7 +83,7 @@ describe('a store opened for looking', () => {
     expect(traces(path)).toEqual(before)
   })
 
-  it('reads what a killed process left in its WAL, and leaves it there', async () => {
+  it('reads what a killed process left in its WAL without changing it', async () => {
     const path = newPath()
     const fixture = await StoreFixture.open(await open(path))
     await fixture.exchange('hello', 'hi')
@@ -96,7 +96,7 @@ describe('a store opened for looking', () => {
     expect(traces(copy)).toEqual(before)
   })
 
-  it('sees what others commit, while they come, write and go', async () => {
+  it('sees what other processes commit as they open, write and close', async () => {
     const path = newPath()
     const first = await open(path)
     const fixture = await StoreFixture.open(first)
@@ -119,7 +119,7 @@ describe('a store opened for looking', () => {
     expect(await title()).toBe('d')
   })
 
-  it('keeps nobody from writing, and nobody keeps it from reading', async () => {
+  it('blocks no writer and is blocked by none', async () => {
     const path = newPath()
     const fixture = await StoreFixture.open(await open(path))
     const only = await look(path)
@@ -131,7 +131,7 @@ describe('a store opened for looking', () => {
     expect((await only.listMail({ sessionId: fixture.id, limit: 99 })).length).toBe(15)
   })
 
-  it('refuses what is not there, not ours or of another schema, and makes nothing', async () => {
+  it('refuses a missing or foreign file or another schema, and creates nothing', async () => {
     const path = newPath()
     await expect(readSqliteStore(path)).rejects.toThrow('no such file')
     writeFileSync(path, '')
@@ -151,7 +151,7 @@ describe('a store opened for looking', () => {
     expect(traces(path)).toEqual(before)
   })
 
-  it('refuses a WAL without its index, because making one would be writing', async () => {
+  it('refuses a WAL without its index, because creating one would be a write', async () => {
     const path = newPath()
     await StoreFixture.open(await open(path))
     const copy = copyOfLive(path)

@@ -7,8 +7,8 @@ import { anchorOf, recordOf, resolveFile } from './store-file.ts'
 import { newStoreNumber, storeThread } from './worker/threads.ts'
 
 /**
- * Opens a SQLite store for looking only: makes no file, takes no write lock, writes no anchor, and
- * may be used while others write. Rejects what is not there, not ours, or of another schema.
+ * Opens a SQLite store read-only: creates no file, takes no write lock, writes no anchor, and works
+ * while others write. Rejects a missing file, a foreign file, or another schema.
  */
 export async function readSqliteStore(file: string): Promise<ReadStore> {
   const path = resolveFile(file)

@@ -33,7 +33,7 @@ import {
 import { hashBytes, packed, SQLITE, sessionOf } from './tables.ts'
 import { memoryOf, verifySqlite } from './verify.ts'
 
-/** In the statement itself: an index of some states alone is not found by a parameter. */
+/** A literal, because SQLite does not match a partial index with a parameter. */
 const stateCondition = (state: SessionRow['state'] | undefined) =>
   state === 'erasing' ? [["state = 'erasing'"] as const] : [['state = ?', state] as const]
 
@@ -57,7 +57,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       const { cursor, hash } = newestAudit(db)
       return { id: readStoreId(db), schema: SQLITE_SCHEMA, commits: cursor, hash }
     },
-    // With what is not yet folded into the file.
+    // Including the WAL.
     readSize: () =>
       [db.path, `${db.path}-wal`].reduce(
         (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
@@ -107,7 +107,8 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         const page = range(session, from, Math.min(to, from + LIST_MAX - 1))
         return checkedEntries(session, { from, to }, page)
       }
-      // The last condition excludes nothing; by it the index of the few folded kinds is found fit.
+      // The last condition excludes nothing; it lets SQLite use the partial index of the folded
+      // kinds.
       const sql = `select * from entry where id between ? and ? and kind = ?
         and kind not in ('input', 'assistant', 'result', 'turn') order by id limit ?`
       const rows = keptStretches(db, session, from, to).flatMap((stretch) => {
@@ -139,8 +140,8 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       const { user, notification } = session.delivered
       const most = Math.min(limit, LIST_MAX)
       const readPending = (of: Lane) => {
-        // Pending input lies behind its cursor, and a control that is settled is not admitted any
-        // more: old mail is not read to find new mail.
+        // Pending input lies after its cursor, and settled controls are not `admitted`, so finding
+        // new mail does not read old mail.
         const first = of === 'control' ? after : Math.max(after, session.delivered[of])
         const sql = `select * from mail where id >> 31 = ? and lane = ? and state = 'admitted'
           and id > ? order by id limit ?`

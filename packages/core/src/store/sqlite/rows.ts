@@ -125,7 +125,7 @@ export class SqliteRows implements Rows {
     return row && SQLITE.entry.decode(row)
   }
 
-  /** Who keeps these entries, by number; of sessions that are no forks itself. */
+  /** The sessions that store these entries; for a session that is not a fork, only itself. */
   #stretches(sessionId: SessionId, from: number, to: number) {
     const session = findForked(this.#db, sessionId)
     if (session === undefined) return []

@@ -8,9 +8,9 @@ export const SQLITE_SCHEMA = SQLITE_STEPS.length
 export const APPLICATION_ID = 0x54484c4e
 
 /**
- * Brings the file up to date under the write lock, or says why it must not be touched. A file that is
- * up to date is only looked at: among thirteen busy writers a process that wants to open waited more
- * than five seconds for a lock that it had no use for.
+ * Migrates the file under the write lock, or throws if it must not be touched. A file with the
+ * current schema is only read: among thirteen busy writers, opening took more than five seconds for
+ * a lock that was not needed.
  */
 export function migrateSqlite(database: DatabaseSync, path: string): void {
   if (readSqliteSchema(database, path) === SQLITE_SCHEMA) return

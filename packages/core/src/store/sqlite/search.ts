@@ -19,17 +19,17 @@ import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { packed, unpacked } from './tables.ts'
 
 /**
- * The rows of the word index: where a session stands (`indexed`), lists of passages by root
+ * The rows of the word index: each session's progress (`indexed`), lists of passages by word root
  * (`word_page`), and the lengths of passages (`passage_block`). Their content is the same on every
- * engine (search/). Indexing follows the appends; the few entries that are not indexed yet are read
+ * engine (search/). Indexing follows the appends; entries that are not indexed yet are read
  * directly, so a search is always complete.
  */
 const INDEX_BATCH = 32
-/** Of each input of a merge, so that no transaction takes long. */
+/** Per input of a merge, so that no transaction takes long. */
 const MERGE_PAGES = 12
 
 export interface SearchedRow {
-  /** The number of the session that keeps the stretch. */
+  /** The number of the session that stores the stretch. */
   readonly n: number
   readonly stretch: SearchedStretch
 }
@@ -108,7 +108,7 @@ function decodePage(row: SqliteColumns): ListPage {
   return { root: row['root'] as Uint8Array, bytes: row['lists'] as Uint8Array }
 }
 
-/** One for each connection that has searched. */
+/** One per connection that has searched. */
 const caches = new WeakMap<SqliteConnection, ColumnsCache>()
 
 function cacheOf(db: SqliteConnection): ColumnsCache {
@@ -132,7 +132,7 @@ function stateOf(db: SqliteConnection, n: number): IndexState {
   return row === undefined ? NO_INDEX : (JSON.parse(row['state'] as string) as IndexState)
 }
 
-/** Sessions with entries that are not indexed yet; asked once when a store is opened. */
+/** Sessions with entries that are not indexed yet; read once when a store is opened. */
 export function unindexedInSqlite(db: SqliteConnection): number[] {
   return db
     .all(
@@ -143,14 +143,14 @@ export function unindexedInSqlite(db: SqliteConnection): number[] {
 }
 
 /**
- * Indexes one batch of a session or merges a few pages, inside a transaction that the caller holds;
- * true when more is left. The cursor moves in the same transaction.
+ * Indexes one batch of a session or merges a few pages, inside the caller's transaction. Returns
+ * whether more is left. The cursor moves in the same transaction.
  */
 export function indexInSqlite(db: SqliteConnection, n: number): boolean {
   const state = stateOf(db, n)
   if (mergeSome(db, n, state)) return true
   const after = afterIn(db, n)
-  // No more of an entry is asked for: what else of it is harmed keeps no words in, and none out.
+  // Reads only these columns, so that damage elsewhere in an entry does not affect its words.
   const rows = db.all(
     'select id, kind, at, meta, body from entry where id between ? and ? order by id',
     packed(n, after + state.upto + 1),
@@ -167,7 +167,7 @@ export function indexInSqlite(db: SqliteConnection, n: number): boolean {
   return rows.length === INDEX_BATCH || dueMerge(batch.state) !== null
 }
 
-/** The entries of a fork begin behind this one. */
+/** A fork's own entries come after this one. */
 function afterIn(db: SqliteConnection, n: number): number {
   const row = db.get('select forked_at from session where n = ? and origin is not null', n)
   return (row?.['forked_at'] ?? 0) as number
@@ -236,7 +236,9 @@ function writeState(db: SqliteConnection, n: number, state: IndexState): void {
   )
 }
 
-/** Takes entries out of the index, before their bodies are gone; the words leave the file at once. */
+/**
+ * Removes entries from the index before their bodies are erased; the words leave the file at once.
+ */
 export function unindexInSqlite(db: SqliteConnection, n: number, numbers: readonly number[]): void {
   const state = stateOf(db, n)
   const after = afterIn(db, n)

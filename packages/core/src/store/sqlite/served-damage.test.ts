@@ -20,7 +20,7 @@ const { newPath, open } = sqlitePlace()
 const UNGUARDED = `drop trigger entry_changes_by_erasure_only; drop trigger entry_is_never_deleted`
 const DAMAGED = { code: 'damaged-row', retryable: false }
 
-/** Two sessions of three entries and one waiting message each; the first one is harmed by hand. */
+/** Two sessions with three entries and one waiting message each; the first is damaged by hand. */
 async function harmed(harm: string) {
   const path = newPath()
   const store = await open(path)
@@ -37,7 +37,7 @@ async function harmed(harm: string) {
 const whole = ({ id: sessionId }: StoreFixture) =>
   ({ sessionId, from: entryNumber(1), to: entryNumber(99) }) as const
 
-describe('what is damaged is never served as if it were whole', () => {
+describe('damaged rows are never returned as if they were intact', () => {
   it.each([
     `update entry set body = replace(body, 'hello', 'jello') where id >> 31 = 1`,
     `update entry set tokens = tokens + 1 where id >> 31 = 1 and id & 3 = 2`,
@@ -66,7 +66,7 @@ describe('what is damaged is never served as if it were whole', () => {
     expect(await waiting(other)).toHaveLength(1)
   })
 
-  it('a repetition of mail that is not there is refused, and not answered as known [I4]', async () => {
+  it('a repeat of mail that is missing is refused, not reported as a duplicate [I4]', async () => {
     const { store, fixture, other } = await harmed('delete from mail where id >> 31 = 1')
     const repeat = (each: StoreFixture) =>
       each.tryAdmit(said('waits'), { key: `key of ${each.id}` })
@@ -75,7 +75,7 @@ describe('what is damaged is never served as if it were whole', () => {
     expect(await store.findSession(other.id)).toBeDefined()
   })
 
-  it('mail is not written over by a session whose row is older than its mailbox [I2]', async () => {
+  it('a session row older than its mailbox does not overwrite mail [I2]', async () => {
     const { fixture, other } = await harmed('update session set mail = 1 where n = 1')
     const [refused, taken] = await Promise.allSettled([
       fixture.tryAdmit(said('next')),
@@ -124,14 +124,14 @@ describe('verify', () => {
 })
 
 describe('a malformed file', () => {
-  it('takes nothing, from the start; what can be read of it is read [I26]', async () => {
+  it('refuses all commits from the start and serves what can be read [I26]', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
     await fixture.exchange('hi', 'hello')
     await fixture.admit(said('waits'))
     await store.close()
-    // As in a copy that was taken while somebody wrote: one page is of another moment.
+    // Like a copy taken during a write: one page is from another moment.
     const page = rootOf(path, 'mail_lane') - 1
     const bytes = readFileSync(path)
     bytes.set([0x0a, 0, 0, 0, 0, 0x10, 0, 0], page * 4_096)
@@ -145,7 +145,7 @@ describe('a malformed file', () => {
   })
 })
 
-/** The files as a killed process leaves them, while the one that wrote them goes on. */
+/** The files as a killed process leaves them, while their writer continues. */
 async function killed() {
   const path = newPath()
   const store = await open(path, { anchorMs: 3_600_000 })
@@ -169,9 +169,9 @@ const WAL_HARMS: { readonly [harm: string]: (wal: string) => void } = {
   },
 }
 
-describe('a WAL that was harmed behind a killed process', () => {
+describe('a WAL damaged after its process was killed', () => {
   it.each(Object.entries(WAL_HARMS))(
-    '%s: the loss is told before anything is taken, by the store and by verify [I26, fault 70]',
+    '%s: the store and verify report the loss before anything is accepted [I26, fault 70]',
     async (_, harm) => {
       const { copy } = await killed()
       harm(`${copy}-wal`)
@@ -195,13 +195,13 @@ describe('a WAL that was harmed behind a killed process', () => {
     async (record) => {
       const { copy } = await killed()
       truncateSync(`${copy}-wal`, readFileSync(`${copy}-wal`).length / 2)
-      // Behind by less than a second, as it may be: it remembers no commit that is lost.
+      // Less than a second behind, as it may be: it names no lost commit.
       const anchor = { ...readAnchor(`${copy}.anchor`), commits: 0, recorded: 3 }
       writeFileSync(`${copy}.anchor`, JSON.stringify(anchor))
       const lines = readFileSync(`${copy}.commits`, 'utf8').split('\n')
       if (record === 'removed') rmSync(`${copy}.commits`)
       else writeFileSync(`${copy}.commits`, lines.slice(0, 2).join('\n'))
-      // Each time: opening must not make the missing file.
+      // Twice: opening must not create the missing file.
       for (let time = 0; time < 2; time++) {
         const store = await open(copy)
         await expect(StoreFixture.open(store)).rejects.toMatchObject({ code: 'store-damaged' })
@@ -216,7 +216,7 @@ describe('a WAL that was harmed behind a killed process', () => {
     },
   )
 
-  it.each(['.anchor', '.commits'])('a folder in the place of %s is named', async (end) => {
+  it.each(['.anchor', '.commits'])('a folder in place of %s is named', async (end) => {
     const { copy } = await killed()
     rmSync(`${copy}${end}`)
     mkdirSync(`${copy}${end}`)
@@ -224,7 +224,7 @@ describe('a WAL that was harmed behind a killed process', () => {
     await expect(open(copy)).rejects.toMatchObject({ code: 'store-refused', message })
   })
 
-  it('a store of an earlier program, which kept no record, opens and has one from then on', async () => {
+  it('a store from before commit records opens and has one from then on', async () => {
     const { copy, id } = await killed()
     const anchor = { ...readAnchor(`${copy}.anchor`), recorded: undefined }
     writeFileSync(`${copy}.anchor`, JSON.stringify(anchor))
@@ -235,7 +235,7 @@ describe('a WAL that was harmed behind a killed process', () => {
     expect(readAnchor(`${copy}.anchor`)).toHaveProperty('recorded')
   })
 
-  it('a store whose making was cut short opens, whichever of its files there are', async () => {
+  it('a store whose creation was interrupted opens, whichever of its files exist', async () => {
     const path = newPath()
     await (await open(path)).close()
     for (const lost of [['.anchor'], ['.anchor', '.commits'], ['', '.commits'], ['']]) {
@@ -247,7 +247,7 @@ describe('a WAL that was harmed behind a killed process', () => {
     }
   })
 
-  it('one that is whole loses nothing, and is gone on with', async () => {
+  it('an intact store loses nothing and continues', async () => {
     const { copy, id } = await killed()
     const store = await open(copy)
     expect((await store.findSession(id))?.mail).toBe(20)

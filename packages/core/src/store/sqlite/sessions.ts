@@ -7,8 +7,8 @@ import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { packed, SQLITE, SQLITE_HEAD_COLUMNS } from './tables.ts'
 
 /**
- * Ids and the small numbers that replace them in keys. A pair never changes once it is committed;
- * pairs made in a transaction that may still fail are not remembered.
+ * Session ids and the small numbers that replace them in keys. A committed pair never changes;
+ * pairs from a transaction that may still fail are not cached.
  */
 export class SessionNumbers {
   readonly #connection: SqliteConnection
@@ -26,7 +26,7 @@ export class SessionNumbers {
     return found as number | undefined
   }
 
-  /** For sessions that are known to be there. */
+  /** For sessions that are known to exist. */
   get(id: SessionId): number {
     const n = this.find(id)
     if (n === undefined) throw new Error(`session ${id} has no row`)
@@ -48,7 +48,7 @@ export class SessionNumbers {
     return found as SessionId
   }
 
-  /** Only once it is committed: what is remembered must be true for good. */
+  /** Call only after the commit: cached pairs are never checked again. */
   remember(id: SessionId, n: number): void {
     if (this.#numbers.size >= REMEMBERED_MAX) return
     this.#numbers.set(id, n)
@@ -63,7 +63,7 @@ export function findSession(db: SqliteConnection, id: SessionId): SessionRow | u
   return row && SQLITE.session.decode(row)
 }
 
-/** One that is harmed is left out: it must not hide the others. `verify` names it. */
+/** Skips damaged rows, which must not hide the others; `verify` reports them. */
 export function readableSessions(
   db: SqliteConnection,
   ids: readonly SqliteColumns[],
@@ -71,7 +71,10 @@ export function readableSessions(
   return ids.flatMap((row) => unlessDamaged(() => findSession(db, row['id'] as SessionId)) ?? [])
 }
 
-/** SQLite keeps larger numbers than it can hand over here; which one it was, it does not say. */
+/**
+ * SQLite stores larger numbers than node:sqlite can return, and its error does not say which
+ * column.
+ */
 function getSession(db: SqliteConnection, id: SessionId): SqliteColumns | undefined {
   const get = (columns: string) => db.get(`select ${columns} from session where id = ?`, id)
   try {
@@ -95,7 +98,7 @@ export function findForked(db: SqliteConnection, id: SessionId): LineRow | undef
   return db.get(sql, id) as unknown as LineRow | undefined
 }
 
-/** The session and those that it reads from. */
+/** The session and all sessions that it reads from. */
 export function lineIn<Row extends ForkRow>(
   db: SqliteConnection,
   session: Row,
@@ -103,7 +106,7 @@ export function lineIn<Row extends ForkRow>(
   return lineOf<Row | LineRow>(session, (id) => findForked(db, id))
 }
 
-/** Who keeps these entries. Nobody is asked about a range that is the session's own. */
+/** The sessions that store these entries. A range of the session's own entries needs no query. */
 export function keptStretches(
   db: SqliteConnection,
   session: ForkRow,
@@ -114,7 +117,7 @@ export function keptStretches(
   return stretchesOf(lineIn(db, session), from, to)
 }
 
-/** Heads of the folded kinds, from the first entry on. */
+/** Heads of the folded kinds, from the first entry. */
 export function foldedHeads(
   db: SqliteConnection,
   numbers: SessionNumbers,

@@ -17,7 +17,7 @@ import {
 
 const { newPath, open } = sqlitePlace()
 
-/** As the schema was before there were scopes. */
+/** The schema before scopes. */
 const TO_SCHEMA_8 = `${SQLITE_TO_9}
   drop table word_page; drop table passage_block; alter table indexed drop column state;
   create virtual table entry_words using fts5 (words, content = '', tokenize = 'ascii');
@@ -36,7 +36,7 @@ const TO_SCHEMA_5 = `${TO_SCHEMA_8}
   pragma user_version = 5;`
 
 describe('opening', () => {
-  it('makes all its files private', async () => {
+  it('creates all its files private', async () => {
     const path = newPath()
     const store = await open(path, { anchorMs: 0 })
     await StoreFixture.open(store)
@@ -45,7 +45,7 @@ describe('opening', () => {
     }
   })
 
-  it('refuses a schema of a newer program, and leaves the file alone [I26, fault 29]', async () => {
+  it('refuses a newer schema and leaves the file unchanged [I26, fault 29]', async () => {
     const path = newPath()
     await (await open(path)).close()
     byHand(path, 'pragma user_version = 99')
@@ -64,13 +64,13 @@ describe('opening', () => {
     byHand(path, 'insert into theirs values (1)')
   })
 
-  it('refuses a file that is no database', async () => {
+  it('refuses a file that is not a database', async () => {
     const path = newPath()
     writeFileSync(path, 'just a text file, long enough not to be taken for an empty one'.repeat(20))
     await expect(open(path)).rejects.toMatchObject({ code: 'store-refused' })
   })
 
-  it('opens what it closed, with everything in it [I1]', async () => {
+  it('reopens a closed store with everything in it [I1]', async () => {
     const path = newPath()
     const first = await open(path)
     const fixture = await StoreFixture.open(first)
@@ -81,7 +81,7 @@ describe('opening', () => {
     expect(await second.verify({})).toEqual([])
   })
 
-  it('removes the draft of an anchor that a killed process left behind', async () => {
+  it('removes an anchor draft left by a killed process', async () => {
     const path = newPath()
     const draft = `${path}.anchor.7-0123abcd.new`
     writeFileSync(draft, '')
@@ -90,7 +90,7 @@ describe('opening', () => {
     expect(existsSync(draft)).toBe(false)
   })
 
-  it('gives a token of an earlier schema the principal under which its keys were admitted', async () => {
+  it('gives a token of an earlier schema the principal of its idempotency keys', async () => {
     const path = newPath()
     const row = { id: 'laptop', hash: 'a'.repeat(64), scopes: ['read'], label: '', createdAt: 1 }
     const first = await open(path)
@@ -101,7 +101,7 @@ describe('opening', () => {
     expect(token).toEqual({ ...row, principal: 'laptop', expiresAt: null })
   })
 
-  it('gives rows of an earlier schema their scope and the mail that asked for them', async () => {
+  it('gives rows of an earlier schema their scope and the mail that requested them', async () => {
     const path = newPath()
     const first = await open(path)
     const [one, two] = [await StoreFixture.open(first), await StoreFixture.open(first)]
@@ -130,7 +130,7 @@ describe('opening', () => {
     expect(await second.verify({})).toEqual([])
   })
 
-  it('claims the replies that wait in a store of an earlier schema, in order per address [I31]', async () => {
+  it('claims waiting replies of an earlier schema, in order per address [I31]', async () => {
     const path = newPath()
     const first = await open(path)
     const fixture = await StoreFixture.open(first)
@@ -147,7 +147,7 @@ describe('opening', () => {
     expect(addresses).toEqual(['ana', 'bo', 'none'])
   })
 
-  it('a folder that is a file is refused with a reason', async () => {
+  it('refuses a path whose folder is a file, with the reason', async () => {
     const path = newPath()
     writeFileSync(path, '')
     await expect(open(join(path, 'below.db'))).rejects.toThrow()
@@ -155,7 +155,7 @@ describe('opening', () => {
 })
 
 describe('the write lock', () => {
-  it('held too long by others, gives a typed refusal before acknowledging; then all goes on [I24, fault 65]', async () => {
+  it('refuses a commit with a typed error if others hold it too long, then continues [I24, fault 65]', async () => {
     const path = newPath()
     const store = await open(path, { busyMs: 60 })
     const fixture = await StoreFixture.open(store)
@@ -170,7 +170,7 @@ describe('the write lock', () => {
     expect(await fixture.admit(said('now'))).toBe(1)
   })
 
-  it('is waited for as long as it takes within the limit', async () => {
+  it('is waited for up to the limit', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -193,7 +193,7 @@ describe('the write lock', () => {
 })
 
 describe('search index', () => {
-  it('follows behind the appends and finds the same as before', async () => {
+  it('catches up after appends and finds the same as before', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -209,7 +209,7 @@ describe('search index', () => {
     expect(after.length).toBe(50)
   })
 
-  it('is caught up by the next process when one ends before indexing', async () => {
+  it('is completed by the next process if one ends before indexing', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -224,7 +224,7 @@ describe('search index', () => {
     expect((await next.search(query)).hits.length).toBe(1)
   })
 
-  it('is made again of what a store of an earlier schema holds', async () => {
+  it('is rebuilt from a store of an earlier schema', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -238,7 +238,7 @@ describe('search index', () => {
     expect((await next.search(query)).hits.length).toBe(1)
   })
 
-  it('one session that cannot be indexed keeps no other out [I21]', async () => {
+  it('includes other sessions if one cannot be indexed [I21]', async () => {
     const path = newPath()
     const store = await open(path)
     const [bad, good] = [await StoreFixture.open(store), await StoreFixture.open(store)]
@@ -261,7 +261,7 @@ describe('search index', () => {
     await until(() => count(path, 'select coalesce(max(upto), 0) as n from indexed') === 3)
   })
 
-  it('keeps the words of one session from those of another [I21]', async () => {
+  it('keeps the words of sessions apart [I21]', async () => {
     const path = newPath()
     const store = await open(path)
     const one = await StoreFixture.open(store)
@@ -272,7 +272,7 @@ describe('search index', () => {
     const find = async ({ id }: StoreFixture, text: string) =>
       (await store.search({ sessionId: id, text, limit: 5, neighbours: 0 })).total
     expect([await find(other, 'canary'), await find(one, 'canary')]).toEqual([0, 1])
-    // Each page holds words of one session.
+    // Each page has words of one session.
     const canary = "select count(*) as n from word_page where instr(lists, x'63616e617269') > 0"
     expect([count(path, canary), count(path, `${canary} and session = 1`)]).toEqual([1, 1])
   })
@@ -284,12 +284,12 @@ describe('search index', () => {
     await fixture.hear('words')
     await until(() => count(path, 'select upto as n from indexed') === 1)
     await store.search({ sessionId: fixture.id, text: 'words', limit: 5, neighbours: 0 })
-    // The only word of its segment goes, and the segment with it.
+    // Erases the only word of its segment, and so the segment.
     await fixture.erase([entryNumber(1)])
     expect(await store.verify({})).toEqual([])
   })
 
-  it('erased words are in no file of the store afterwards [I19]', async () => {
+  it('leaves erased words in no file of the store [I19]', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -300,7 +300,7 @@ describe('search index', () => {
     const query = { sessionId: fixture.id, text: 'secret', limit: 5, neighbours: 0 }
     expect((await store.search(query)).hits.map(({ entry }) => entry.number)).toEqual([4])
     expect(await store.verify({})).toEqual([])
-    // Only the WAL may be read while the store is open: no lock is on it.
+    // Only the WAL may be read while the store is open: it has no locks.
     await until(() => !readFileSync(`${path}-wal`).includes('zanzibarqux'))
     await store.close()
     for (const name of [path, `${path}-wal`, `${path}.anchor`].filter(existsSync)) {
@@ -308,7 +308,7 @@ describe('search index', () => {
     }
   })
 
-  it('a deleted session leaves nobody’s name behind who had mail waiting [I19]', async () => {
+  it('leaves no sender names of a deleted session [I19]', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -321,7 +321,7 @@ describe('search index', () => {
 })
 
 describe('backup', () => {
-  it('copies while others write, privately, and the copy is a store in order', async () => {
+  it('copies a store in use to a private file that passes verify', async () => {
     const path = newPath()
     const store = await open(path)
     const fixture = await StoreFixture.open(store)
@@ -337,7 +337,7 @@ describe('backup', () => {
     expect(await copy.verify({})).toEqual([])
   })
 
-  it('writes over nothing', async () => {
+  it('never overwrites a file', async () => {
     const path = newPath()
     const store = await open(path)
     writeFileSync(`${path}-precious`, 'keep me')
@@ -359,7 +359,7 @@ describe('backup', () => {
 })
 
 describe('waking', () => {
-  it('mail for a session wakes the handle whose runner holds it, without any poll', async () => {
+  it('mail wakes the store whose runner holds the session, without polling', async () => {
     const path = newPath()
     const holder = await open(path, { pollMs: 3_600_000 })
     const fixture = await StoreFixture.open(holder)
@@ -370,7 +370,7 @@ describe('waking', () => {
     await woken
   })
 
-  it('what other processes commit is found by the poll, without any hint', async () => {
+  it('polling finds what other processes commit, without a hint', async () => {
     const path = newPath()
     const store = await open(path, { pollMs: 10 })
     const woken = new Promise<void>((resolve) => store.watch(resolve))
@@ -409,7 +409,7 @@ describe('a compaction', () => {
     const first = await open(path)
     const { lease, tail, bytes } = await longTranscript(first)
     await first.close()
-    // Closing has moved everything out of the log of writes: what is in it now is new.
+    // Closing emptied the WAL, so its content is new.
     const store = await open(path)
     const handoff = Array.from({ length: 10_000 }, (_, at) => `fact${at} river${at * 7}`).join(' ')
     const logBytes = () => statSync(`${path}-wal`).size
@@ -428,7 +428,7 @@ describe('a compaction', () => {
   })
 })
 
-/** Longer than any handoff in its place may be. */
+/** Longer than any handoff that may replace it. */
 async function longTranscript(store: Store) {
   const fixture = await StoreFixture.open(store)
   const text = 'The river is wide and slow here. '.repeat(500)
@@ -438,7 +438,7 @@ async function longTranscript(store: Store) {
 }
 
 describe('operations', () => {
-  it('the newest is the one that began last, however far the clock was set back [I25, fault 75]', async () => {
+  it('the newest is the one that started last, even if the clock was set back [I25, fault 75]', async () => {
     const path = newPath()
     const fixture = await StoreFixture.open(await open(path))
     await fixture.exchange('one', 'a')

@@ -16,15 +16,15 @@ import { dirname, resolve } from 'node:path'
 import { StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
 
 /**
- * The only module that touches the database's files with ordinary file calls. Opening and closing
- * one of them while SQLite has it open would drop SQLite's locks: a neighbour then deletes the live
- * WAL, and 50 of 110 acknowledged rows were gone with an integrity check that says "ok".
+ * The only module that accesses the database's files with ordinary file calls. Opening and closing
+ * one while SQLite has it open drops SQLite's locks: another process then deletes the live WAL, and
+ * 50 of 110 acknowledged rows were gone while the integrity check said "ok".
  */
 export const SQLITE_VERSION_MIN = '3.51.3'
 
 /**
- * File systems whose locks cannot be relied on, by the number that statfs(2) gives: those of Linux's
- * `linux/magic.h`, and two that come with their own modules (Lustre, GPFS).
+ * File systems with unreliable locks, by statfs(2) number: from Linux's `linux/magic.h`, and two
+ * from separate modules (Lustre, GPFS).
  */
 const NETWORK_DRIVES: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
@@ -46,7 +46,7 @@ export function networkDrive(type: number): string | undefined {
   return NETWORK_DRIVES.get(type)
 }
 
-/** The WAL-reset fault of 3.7.0 to 3.51.2 loses commits when several processes write. */
+/** The WAL-reset bug of 3.7.0 to 3.51.2 loses commits when several processes write. */
 export function isOldSqlite(version: string): boolean {
   const found = version.split('.').map(Number)
   for (const [index, wanted] of SQLITE_VERSION_MIN.split('.').map(Number).entries()) {
@@ -57,8 +57,8 @@ export function isOldSqlite(version: string): boolean {
 }
 
 /**
- * Where the file is. SQLite follows a link and puts the WAL beside what it leads to, so every user
- * of the WAL must follow the link as well.
+ * Resolves links. SQLite puts the WAL beside a link's target, so every user of the WAL must do the
+ * same.
  */
 export function resolveFile(file: string): string {
   const path = resolve(file)
@@ -72,21 +72,21 @@ export function anchorOf(path: string): string {
   return `${path}.anchor`
 }
 
-/** Where the newest commits are recorded. */
+/** The default path of the commit record. */
 export function recordOf(path: string): string {
   return `${path}.commits`
 }
 
 /**
- * A store with neither its anchor nor its record of commits, such as a copy of the database file
- * alone: what a missing WAL held is missing in silence.
+ * A store without anchor and commit record, such as a copy of the database file alone: nothing
+ * reveals the commits that a missing WAL contained.
  */
 export function lacksEvidence(path: string): boolean {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   return size > 0 && ![anchorOf(path), recordOf(path)].some((file) => existsSync(file))
 }
 
-/** Why the system refuses a file beside the database; undefined: another error. */
+/** Why the system refuses a file beside the database; undefined for other errors. */
 export function unusableFile(error: unknown, path: string): StoreRefusedError | undefined {
   const { code, syscall, path: file = path } = error as NodeJS.ErrnoException
   if (syscall === undefined || code === 'EMFILE' || code === 'ENOSPC') return undefined
@@ -94,7 +94,7 @@ export function unusableFile(error: unknown, path: string): StoreRefusedError | 
   return new StoreRefusedError({ path, problem }, { cause: error })
 }
 
-/** Makes sure that the file is there, private, and on a drive of this machine. */
+/** Makes sure that the file exists, is private, and is on a local drive. */
 export function prepareFile(path: string): void {
   const folder = dirname(path)
   try {
@@ -104,7 +104,7 @@ export function prepareFile(path: string): void {
       const problem = `${folder} is a network drive (${drive}); SQLite needs a local one. For several hosts use PostgreSQL.`
       throw new StoreRefusedError({ path, problem })
     }
-    // Exclusively: only a file that no other process can have open yet is opened and closed here.
+    // Exclusive, so that it only opens and closes a file that no other process can have open.
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -120,8 +120,9 @@ export function prepareFile(path: string): void {
 }
 
 /**
- * A hard link has a WAL of its own: of what two processes acknowledged under two names, that of one
- * was gone, and every check said "ok". The names that other processes use are unknown here.
+ * A hard link has a separate WAL: of two processes that wrote under two names, one lost its
+ * acknowledged commits, and every check said "ok". Other processes' names for the file are not
+ * known here.
  */
 function refuseSecondName(path: string): void {
   const file = statSync(path)
@@ -135,9 +136,9 @@ function refuseSecondName(path: string): void {
 }
 
 /**
- * Makes a copy under another name, private before it holds a byte, and gives it its own name once
- * it is complete and on disk, so that a kill leaves no partial copy under that name. Refuses to
- * write over anything.
+ * Writes a copy under a temporary name, private from the first byte, and renames it once it is
+ * complete and on disk, so that a kill leaves no partial copy under the final name. Never
+ * overwrites.
  */
 export function makeCopy(path: string, write: (part: string) => void): void {
   const part = `${path}.${randomUUID()}.part`
@@ -151,7 +152,7 @@ export function makeCopy(path: string, write: (part: string) => void): void {
     closeSync(openSync(part, 'wx', 0o600))
     write(part)
     sync(part)
-    // A link, because a rename would replace a file that appeared meanwhile.
+    // A link, because a rename would replace a file that was created in between.
     linkSync(part, path)
     sync(dirname(path))
   } catch (error) {
@@ -181,7 +182,7 @@ export function walSize(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The facts that change when another process writes to a file that is read without locks. */
+/** The attributes that change when another process writes to a file that is read without locks. */
 export function fileState(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
   return stat === undefined ? '' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`

@@ -47,14 +47,14 @@ export function hashText(value: Value | undefined): string {
   throw new DamagedRowError({ row: 'a value that was read', problem: 'has no hash' })
 }
 
-/** Finds the small number of a session in keys. */
+/** Looks up the small number that stands for a session in keys. */
 interface SessionKeys {
   get(id: SessionId): number
 }
 
 interface SqliteTable<Row, Written, Session extends readonly SessionId[] = []> {
   readonly columns: readonly string[]
-  /** Without a conflict clause; its values are those of `encode`. */
+  /** Without a conflict clause; takes the values of `encode`. */
   readonly insert: string
   encode(row: Written, keys: SessionKeys): Value[]
   /** The columns in which two rows differ, with the values of the second. */
@@ -63,7 +63,10 @@ interface SqliteTable<Row, Written, Session extends readonly SessionId[] = []> {
     after: Written,
     keys: SessionKeys,
   ): { readonly columns: readonly string[]; readonly values: readonly Value[] }
-  /** Where a row names its session, the caller says which: the columns have only its number. */
+  /**
+   * The caller passes the session id where a row names its session: the columns have only its
+   * number.
+   */
   decode(columns: Columns, ...session: Session): Row
 }
 
@@ -97,7 +100,7 @@ function decoderOf(name: string, kind: Kind): Decode {
   }
 }
 
-/** Only the row of a session has the session's id. */
+/** Only a session row contains the session's id. */
 function rowName(name: string, { id, cursor }: Columns): string {
   if (name !== 'entry' && name !== 'mail') return `${name} ${id ?? `line ${cursor}`}`
   return `${name} ${unpacked(id)} of the session with number ${sessionOf(id)}`
@@ -168,7 +171,7 @@ function sqliteTable<Row, Written>(table: Table<Row, Written>): SqliteTable<Row,
   return { ...rest, decode: (columns) => decode(columns, NO_SESSION) }
 }
 
-/** The tables of `store/tables` as SQLite keeps them. */
+/** The tables of `store/tables` as SQLite stores them. */
 export const SQLITE = {
   session: sqliteTable(SESSION),
   entry: sqliteTable(ENTRY),
@@ -188,7 +191,7 @@ export const SQLITE = {
   token: sqliteTable(TOKEN),
 }
 
-/** The columns of an entry that survive erasure; read alone where bodies are not needed. */
+/** The columns of an entry that survive erasure; read alone if bodies are not needed. */
 export const SQLITE_HEAD_COLUMNS = SQLITE.entry.columns
   .filter((column) => column !== 'body' && column !== 'salt')
   .join(', ')

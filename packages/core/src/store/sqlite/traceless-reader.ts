@@ -11,10 +11,10 @@ import { Reader } from './worker/reader.ts'
 const TRIES_MAX = 20
 
 /**
- * Looks at a store without leaving a trace: an ordinary read-only connection makes a WAL and its
- * index where there is none. A file without a WAL is read as immutable, without locks, so a result
- * counts only if the file is unchanged afterwards. Once there is a WAL, its index is read as the
- * writer left it; from then on locks separate both sides.
+ * Reads a store without leaving a trace: an ordinary read-only connection would create a WAL and
+ * its index. A file without a WAL is read as immutable, without locks, so a result counts only if
+ * the file is unchanged afterwards. Once there is a WAL, its index is read as the writer left it,
+ * and locks separate reader and writer.
  */
 export class TracelessReader {
   readonly #path: string
@@ -51,7 +51,7 @@ export class TracelessReader {
     throw new StoreRefusedError({ path: this.#path, problem })
   }
 
-  /** With a WAL: only that there is one. Without: everything that a writer would change. */
+  /** With a WAL, only that it exists; without one, everything that a writer would change. */
   #present(): string {
     return walSize(this.#path) > 0 ? 'wal' : fileState(this.#path)
   }
@@ -80,7 +80,10 @@ export class TracelessReader {
   }
 }
 
-/** A page that changed while it was read may look like anything, damage included. */
+/**
+ * A page that changes during a read may look damaged, so the caller checks the file before it
+ * throws.
+ */
 function attempt(work: () => unknown): { readonly value: unknown } | { readonly error: unknown } {
   try {
     return { value: work() }

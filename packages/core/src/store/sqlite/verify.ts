@@ -13,7 +13,7 @@ import { hashBytes, hashText, packed, SQLITE, unpacked } from './tables.ts'
 
 const PAGE = 500
 
-/** Everything that the file says, held against everything else that it says. */
+/** Checks everything in the file against everything else in it. */
 export function verifySqlite(
   db: SqliteConnection,
   numbers: SessionNumbers,
@@ -31,7 +31,7 @@ export function verifySqlite(
   ]
 }
 
-/** A page that is none any more ends a part of the check, and not what else can be looked at. */
+/** An unreadable page ends one part of the check; the others continue. */
 function findingsOf(
   what: string,
   sessionId: SessionId | null,
@@ -89,8 +89,8 @@ function prefixOf(
 }
 
 /**
- * By keys, and not by counting up to the tail: a tail that was harmed may say any number. A row that
- * is none any more is null, and the others of its page are read one by one.
+ * By keys rather than by counting to the tail, since a damaged tail may be any number. If a page
+ * fails, its rows are read one by one, and an unreadable row is null.
  */
 function* eachOf<Row extends { readonly number: number }>(
   db: SqliteConnection,
@@ -152,7 +152,7 @@ function verifyAudit(db: SqliteConnection, only: SessionId | undefined): readonl
   }
 }
 
-/** As floating numbers: one that is far too large must not hide the others. */
+/** As floating-point numbers, so that one that is far too large does not hide the others. */
 function* eachCounted(db: SqliteConnection): Iterable<Counted> {
   for (let last = 0; ; ) {
     const page = db.all(
@@ -168,7 +168,7 @@ function* eachCounted(db: SqliteConnection): Iterable<Counted> {
   }
 }
 
-/** Tables with rows of sessions, and where each says the session's number. */
+/** Tables with rows of sessions, and the column that has the session's number. */
 const OF_SESSIONS = {
   entry: 'id >> 31',
   mail: 'id >> 31',
@@ -178,7 +178,7 @@ const OF_SESSIONS = {
   intake: 'session',
 }
 
-/** Rows without a session row. Only that row has the id; the others have its number. */
+/** Rows without a session row. Only that row has the session's id; the others have its number. */
 function findStrays(db: SqliteConnection): readonly StoreFinding[] {
   const strays = new Map<number, string[]>()
   for (const [table, key] of Object.entries(OF_SESSIONS)) {
@@ -193,7 +193,7 @@ function findStrays(db: SqliteConnection): readonly StoreFinding[] {
   })
 }
 
-/** A key of mail that is not there: sent again, it would be answered as taken. */
+/** A key whose mail is missing: a repeat of that mail would be reported as a duplicate. */
 function findKeysWithoutMail(
   db: SqliteConnection,
   only: SessionId | undefined,
@@ -209,7 +209,7 @@ function findKeysWithoutMail(
 
 /**
  * On a separate connection: one that has searched caches the word index, and after another
- * process's commit its check reports a corruption that does not exist (SQLite 3.53.4).
+ * process's commit its check reports corruption that does not exist (SQLite 3.53.4).
  */
 function verifyFile(present: SqliteConnection): readonly StoreFinding[] {
   const db = present.again()

@@ -19,7 +19,7 @@ export type WorkerOrder =
   | { readonly kind: 'backup'; readonly to: string }
   | { readonly kind: 'close' }
 
-/** `store` names one opened file within a thread, `call` one order. */
+/** `store` identifies an opened file within a thread, `call` one request. */
 export interface WorkerRequest {
   readonly store: number
   readonly call: number
@@ -46,7 +46,7 @@ export function plainError(error: unknown): PlainError {
   return { name, message, stack, facts: error instanceof StoreError ? error.facts : null }
 }
 
-/** Makes the same class of error again on the other side. */
+/** Recreates an error of the same class on the other side. */
 export function reviveError({ name, message, stack, facts }: PlainError): Error {
   const classes = errors as unknown as Record<string, new (facts: unknown) => Error>
   const Class = facts === null ? undefined : classes[name]

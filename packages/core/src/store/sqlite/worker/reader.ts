@@ -7,7 +7,7 @@ import { pragma, readSqliteSchema } from '../schema.ts'
 import { SessionNumbers } from '../sessions.ts'
 import { makeCopy } from '../store-file.ts'
 
-/** SQLite keeps larger numbers than it can hand over here, and nothing of ours writes one. */
+/** SQLite stores larger numbers than node:sqlite can return; this program never writes one. */
 const TOO_LARGE = new DamagedRowError({
   row: 'a value that was read',
   problem: 'holds a number that is far too large',
@@ -17,7 +17,7 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof RangeError && 'code' in error && error.code === 'ERR_OUT_OF_RANGE'
 }
 
-/** A read-only connection beside the writer's: a broad search must not keep a commit waiting. */
+/** A read-only connection beside the writer's, so that a broad search delays no commit. */
 export class Reader {
   readonly #db: SqliteConnection
   readonly #reads: Readers
@@ -36,7 +36,7 @@ export class Reader {
     }
   }
 
-  /** One snapshot per read, and none is ever held across a wait: that would let the WAL grow. */
+  /** One snapshot per read, never held across a wait: that would let the WAL grow. */
   read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): unknown {
     try {
       this.#db.exec('begin')
@@ -44,7 +44,8 @@ export class Reader {
     } catch (error) {
       throw isTooLarge(error) ? TOO_LARGE : translateSqliteError(error, this.#db.path)
     } finally {
-      // Not a commit: behind a page that is none any more that fails as well, in raw words.
+      // Roll back rather than commit: after an unreadable page a commit fails too, with a raw
+      // SQLite error.
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
     }
   }
@@ -57,14 +58,14 @@ export class Reader {
     }
   }
 
-  /** The file's schema; 0 for an empty one. */
+  /** The file's schema number; 0 for an empty file. */
   get schema(): number {
     return readSqliteSchema(this.#db.database, this.#db.path)
   }
 
   /**
-   * Whether any process has committed since the last call. A damaged file gives no answer: its
-   * readers get the error, and the thread continues for all other stores.
+   * Whether any process has committed since the last call. False for a damaged file: its reads
+   * report the error, and the thread continues for all other stores.
    */
   hasNews(): boolean {
     try {

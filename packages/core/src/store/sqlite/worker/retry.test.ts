@@ -3,7 +3,7 @@ import { isOldSqlite, networkDrive } from '../store-file.ts'
 import { Contention, retryDelayMs } from './retry.ts'
 
 describe('retry by age', () => {
-  it('waits longer at first, and asks often again once it is old [I29]', () => {
+  it('waits longer at first, and retries more often with age [I29]', () => {
     expect([0, 1, 2, 3, 4, 9].map((tries) => retryDelayMs(0, tries, 1))).toEqual([
       2, 4, 8, 16, 20, 20,
     ])
@@ -12,7 +12,7 @@ describe('retry by age', () => {
     expect(retryDelayMs(500, 30, 0.5)).toBe(1)
   })
 
-  it('makes room for others for twenty commits after one was seen', () => {
+  it('pauses for others for twenty commits after it met one', () => {
     const contention = new Contention()
     expect(contention.seen).toBe(false)
     contention.refused()
@@ -36,7 +36,7 @@ describe('place', () => {
     expect(isOldSqlite(version)).toBe(old)
   })
 
-  it('knows network drives from local ones [fault 73]', () => {
+  it('distinguishes network drives from local ones [fault 73]', () => {
     expect(networkDrive(0x6969)).toBe('NFS')
     expect(networkDrive(0xfe534d42)).toBe('SMB2')
     for (const local of [0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630]) {

@@ -1,8 +1,8 @@
 /**
- * Waiting for the write lock. SQLite's own handler let one of 13 processes commit once while another
- * committed 1,283 times; a growing delay is exactly wrong, because who waited longest asks least
- * often. So the delay grows at first and shrinks again with age, and after a commit one pauses for a
- * moment while others are seen: the slowest of 13 then gets 81 to 92 % of the mean.
+ * Waiting for the write lock. SQLite's own handler let one of 13 processes commit once while
+ * another committed 1,283 times; a growing delay is wrong, because the process that waited longest
+ * tries least often. Here the delay grows at first and shrinks again with age, and after a commit a
+ * process pauses briefly if others are waiting: the slowest of 13 then gets 81 to 92 % of the mean.
  */
 const DELAY_MS_FIRST = 2
 const DELAY_MS_MAX = 20
@@ -16,7 +16,7 @@ export function retryDelayMs(waitedMs: number, tries: number, random: number): n
   return random * Math.min(most, DELAY_MS_MAX)
 }
 
-/** Whether another process was in the way lately. */
+/** Whether another process held the lock recently. */
 export class Contention {
   #commitsLeft = 0
 
@@ -35,7 +35,7 @@ export class Contention {
 
 const cell = new Int32Array(new SharedArrayBuffer(4))
 
-/** Sleeps this thread; only ever called in the writer's own. */
+/** Blocks this thread; call only on the writer's. */
 export function sleep(delayMs: number): void {
   if (delayMs > 0) Atomics.wait(cell, 0, 0, delayMs)
 }

@@ -5,7 +5,7 @@ import { isOldSqlite, networkDrive } from '../store-file.ts'
 const HEADER = '/usr/include/linux/magic.h'
 
 describe('a network drive', () => {
-  /** The kernel's names of file systems that other machines hold. */
+  /** The kernel's names of network file systems. */
   const NETWORK: Readonly<Record<string, string>> = {
     NFS_SUPER_MAGIC: 'NFS',
     SMB_SUPER_MAGIC: 'SMB',
@@ -20,7 +20,7 @@ describe('a network drive', () => {
     NCP_SUPER_MAGIC: 'NCP',
   }
 
-  it("has the number that Linux's own header gives it, and no other has", (ctx) => {
+  it('has its number in the Linux headers, and no other file system has', (ctx) => {
     if (!existsSync(HEADER)) ctx.skip(`not run: there is no ${HEADER}`)
     const defined = [
       ...readFileSync(HEADER, 'utf8').matchAll(/^#define (\w+)\s+(0x[0-9a-fA-F]+)/gm),
@@ -33,7 +33,7 @@ describe('a network drive', () => {
     expect(drives).toEqual(defined.map(([name]) => [name, NETWORK[name]]))
   })
 
-  it('of a module outside the kernel has the number of that module', () => {
+  it("of a module outside the kernel has that module's number", () => {
     // LL_SUPER_MAGIC of Lustre; GPFS writes its name.
     expect(networkDrive(0x0bd0_0bd0)).toBe('Lustre')
     expect(networkDrive(Buffer.from('GPFS').readUInt32BE())).toBe('GPFS')

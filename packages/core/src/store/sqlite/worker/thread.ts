@@ -5,8 +5,8 @@ import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
 /**
- * A thread of the store: either the writer's or the reader's, depending on what is opened in it.
- * All letters that wait are taken at once; commits to the same file become one transaction.
+ * A thread of the store, for either writers or readers. It takes all waiting requests at once and
+ * commits those to the same file in one transaction.
  */
 const BATCH_MAX = 32
 const BATCH_SIZE_MAX = 256 * 1024
@@ -41,7 +41,7 @@ function tell(news: WorkerNews): void {
   port?.postMessage(news)
 }
 
-/** Takes one letter, or as many commits to one file as make a batch, off the front. */
+/** Takes one request from the front, or as many commits to one file as make a batch. */
 function answerSome(letters: WorkerRequest[]): readonly WorkerAnswer[] {
   const [first] = letters
   if (first === undefined) return []
@@ -134,7 +134,7 @@ function close(store: number): null {
   return null
 }
 
-/** Between letters: a little of what may wait. */
+/** Between requests: does a little of the deferred work. */
 function keepHouse(): void {
   if (keepsHouse) return
   keepsHouse = true

@@ -16,14 +16,14 @@ async function openDesk(): Promise<StoreFixture> {
   return StoreFixture.open(store)
 }
 
-/** An order for a store that the thread has never heard of is a mistake that it does not survive. */
+/** A request for an unknown store is a bug that ends the thread. */
 function kill(role: 'writer' | 'reader'): Promise<unknown> {
   const order = { kind: 'commit', verb: 'removeToken', request: { id: 'a' }, size: 1 } as const
   return storeThread(role).call(-1, 'admit', order)
 }
 
 describe('a thread of the store that dies', () => {
-  it('leaves the outcome of its commits unknown, and the next one is taken by a new thread', async () => {
+  it('leaves the outcome of its commits unknown, and a new thread takes the next one', async () => {
     const fixture = await openDesk()
     const key = { key: 'k' }
     const dying = kill('writer')
@@ -35,7 +35,7 @@ describe('a thread of the store that dies', () => {
     expect((await fixture.row()).mail).toBe(2)
   })
 
-  it('fails the reads it owes, and the next one is answered', async () => {
+  it('fails its pending reads, and the next one is answered', async () => {
     const fixture = await openDesk()
     const dying = kill('reader')
     const [, owed] = await Promise.allSettled([dying, fixture.row()])
@@ -44,7 +44,7 @@ describe('a thread of the store that dies', () => {
   })
 })
 
-/** For each what is answered, in which turn of the event loop. */
+/** For each promise: its answer, and the turn of the event loop in which it came. */
 async function inTurns<Value>(
   ask: () => readonly Promise<Value>[],
 ): Promise<readonly (readonly [Value, number])[]> {
@@ -65,7 +65,7 @@ function mostInOneTurn(answered: readonly (readonly [unknown, number])[]): numbe
 }
 
 describe('a thread of the store', () => {
-  it('has the answers of a batch handed on in order, a few in each turn of the event loop', async () => {
+  it('passes on the answers of a batch in order, a few per turn of the event loop', async () => {
     const fixture = await openDesk()
     const answered = await inTurns(() =>
       Array.from({ length: 16 }, () => fixture.admit(said('one'))),
@@ -74,7 +74,7 @@ describe('a thread of the store', () => {
     expect(mostInOneTurn(answered)).toBeLessThanOrEqual(4)
   })
 
-  it('has no more of them handed on at once that were answered one by one while we were busy', async () => {
+  it('passes on no more at once if they arrived one by one while the event loop was busy', async () => {
     const fixture = await openDesk()
     const held = new Int32Array(new SharedArrayBuffer(4))
     setImmediate(() => void Atomics.wait(held, 0, 0, 200))

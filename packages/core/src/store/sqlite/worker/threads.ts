@@ -16,25 +16,27 @@ interface Waiting {
 }
 
 /**
- * What a thread makes lives for one order, a page of entries at most. Left alone, a thread that has
- * worked for a minute keeps 64 MB for it; with 16 the same work takes the same CPU time (50,000
- * entries written, read three times and verified: 4.9 s either way).
+ * A thread's objects live for one request, a page of entries at most. By default a thread that has
+ * worked for a minute keeps 64 MB for them; with 16 MB the same work takes the same CPU time
+ * (50,000 entries written, read three times and verified: 4.9 s either way).
  */
 const YOUNG_MB = 16
 /**
- * In one turn of the event loop: each answer sets off work that must not hold it, whether they come
- * in one batch or in several that waited for us.
+ * Per turn of the event loop: each answer starts work, which must not block the loop, whether the
+ * answers came in one batch or in several.
  */
 const HANDED_ON_AT_ONCE = 4
 
-/** The caller's end of one store thread. It keeps the process alive only while it owes an answer. */
+/**
+ * The caller's end of one store thread. It keeps the process alive only while answers are pending.
+ */
 export class StoreThread {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
   readonly #listeners = new Map<number, () => void>()
-  /** Answers that are still to be handed on. */
+  /** Answers that are not passed on yet. */
   readonly #heard: WorkerAnswer[] = []
-  /** This turn of the event loop has had its share. */
+  /** This turn of the event loop has reached its limit. */
   #isSated = false
   #calls = 0
   #ended: string | undefined
@@ -117,7 +119,7 @@ export class StoreThread {
   }
 }
 
-/** Only of a commit can it be unknown whether it was made; everything else just did not happen. */
+/** Only a commit can have an unknown outcome; any other request simply did not happen. */
 function unanswered(verb: string, order: WorkerOrder, problem: string): Error {
   if (order.kind === 'commit') return new OutcomeUnknownError({ verb, problem })
   return new StoreBusyError({ waitedMs: 0, problem: `its thread does not run: ${problem}` })
@@ -133,7 +135,9 @@ export function newStoreNumber(): number {
 
 const threads = new Map<'writer' | 'reader', StoreThread>()
 
-/** One writer and one reader per process, started when first needed, whatever is opened. */
+/**
+ * One writer and one reader per process, started when first needed, however many stores are open.
+ */
 export function storeThread(role: 'writer' | 'reader'): StoreThread {
   const present = threads.get(role)
   if (present !== undefined && !present.ended) return present

@@ -4,9 +4,10 @@ import type { RunnerId } from '../../../base/ids.ts'
 import { ANY_RUNNER, wakeFolder } from './writer.ts'
 
 /**
- * One small file per runner, touched after a commit that concerns it, and one for all, touched when a
- * session that no runner holds has work: a process hears of it within about a millisecond. Watching the WAL instead would wake it before the commit can be seen, and
- * then never again. Only a hint: what is missed here is found by the poll.
+ * One small file per runner, touched after a commit that concerns it, and one for all, touched when
+ * a session without a holder has work. A process notices within about a millisecond. Watching the
+ * WAL instead would wake it before it can see the commit, and then never again. Only a hint:
+ * polling finds what is missed here.
  */
 export class WakeFile {
   readonly #path: string
@@ -22,7 +23,7 @@ export class WakeFile {
         return watch(path, { persistent: false }, listener).on('error', () => this.close())
       })
     } catch {
-      // No watchers left, or no room: the poll carries it.
+      // Out of watchers or space: polling takes over.
     }
   }
 
@@ -33,7 +34,7 @@ export class WakeFile {
   }
 }
 
-/** For a runner that cannot tidy up after itself any more. */
+/** For a runner that can no longer clean up after itself. */
 export function removeWakeFile(database: string, runner: RunnerId): void {
   rmSync(join(wakeFolder(database), runner), { force: true })
 }

@@ -6,7 +6,7 @@ import { Writer } from './writer.ts'
 
 const { newPath } = sqlitePlace()
 
-it('has nothing left to do after a look that changed nothing', () => {
+it('has nothing left to do after a commit that changed nothing', () => {
   const path = newPath()
   const writer = new Writer({
     path,

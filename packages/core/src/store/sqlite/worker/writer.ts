@@ -38,16 +38,16 @@ export type WriteResult = { readonly outcome: unknown } | { readonly error: unkn
 export interface WriterOptions {
   readonly path: string
   readonly anchorPath: string
-  /** Give up, before acknowledging, when the lock was not to be had for so long. */
+  /** How long to wait for the lock before refusing, with nothing acknowledged. */
   readonly busyMs: number
   readonly anchorMs: number
 }
 
 interface Touched {
   readonly numbers: ReadonlyMap<SessionId, number>
-  /** Sessions with new words to index. */
+  /** Sessions with new text to index. */
   readonly grown: ReadonlySet<number>
-  /** Files to touch. */
+  /** Wake files to touch. */
   readonly wakes: ReadonlySet<string>
 }
 
@@ -62,9 +62,9 @@ export function wakeFolder(path: string): string {
 }
 
 /**
- * The one writing connection of a process. Whatever waits is committed together, in the order of
- * arrival: one sync for up to 32 commits. Nothing is acknowledged unless the WAL it was written to
- * is still the one that all processes see (I26).
+ * The one writing connection of a process. Waiting requests are committed together, in order of
+ * arrival: one sync for up to 32 commits. A commit is acknowledged only if the WAL it was written
+ * to is still the one that all processes see (I26).
  */
 export class Writer {
   readonly #options: WriterOptions
@@ -103,7 +103,8 @@ export class Writer {
       this.#storeId = readStoreId(this.#db)
       this.#damage = this.#findLoss() ?? this.#findHarm()
       if (this.#damage === undefined) this.#record = this.#keepRecord()
-      // Only now: while another process recovers the WAL of a killed one, even a read is busy.
+      // Only now: while another process recovers the WAL of a killed one, even a read gets
+      // SQLITE_BUSY.
       this.#db.exec('pragma busy_timeout = 0')
       this.#files = new OpenFiles(path)
     } catch (error) {
@@ -125,7 +126,7 @@ export class Writer {
    */
   #findLoss(): StoreDamagedError | undefined {
     const { path, anchorPath } = this.#options
-    // Before the store: it only grows, so that it has what they remember.
+    // Read before the store: the store only grows, so it must have what they name.
     const anchor = readAnchor(anchorPath)
     const recorded = readRecord(recordOf(path))
     const store = { id: this.#storeId, commits: newestAudit(this.#db).cursor }
@@ -139,7 +140,7 @@ export class Writer {
     return problem === null ? undefined : new StoreDamagedError({ path, problem })
   }
 
-  /** The anchor knows of the record before the first commit that only the record remembers. */
+  /** The anchor must name the record before the first commit that only the record names. */
   #keepRecord(): CommitRecord {
     const record = new CommitRecord(recordOf(this.#options.path))
     this.#writeAnchor(record)
@@ -157,7 +158,7 @@ export class Writer {
     }
   }
 
-  /** A malformed file would take a message and not give it back. */
+  /** A malformed file could accept a message and fail to return it. */
   #findHarm(): StoreDamagedError | undefined {
     const { path } = this.#options
     try {
@@ -170,14 +171,14 @@ export class Writer {
     }
   }
 
-  /** Results in the order of the items. Never throws: what goes wrong is an item's error. */
+  /** Results in the order of the items. Never throws: a failure becomes that item's error. */
   commit(items: readonly WriteItem[]): readonly WriteResult[] {
     if (this.#damage !== undefined) return items.map(() => ({ error: this.#damage }))
     try {
       return this.#transact(items)
     } catch (error) {
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
-      // One poisonous item must not take its neighbours with it.
+      // One failing item must not fail the others of its batch.
       const isOfOne = error instanceof DamagedRowError || !(error instanceof StoreError)
       if (items.length > 1 && isOfOne) {
         return items.flatMap((item) => this.commit([item]))
@@ -197,7 +198,7 @@ export class Writer {
       try {
         ruling = applyRule(verb, this.#rows, request, stamp)
       } catch (error) {
-        // A rule only looks, so a request that it cannot accept has written nothing.
+        // Rules only read, so a request that a rule refuses has written nothing.
         if (error instanceof StoreError || error instanceof RangeError) return { error }
         throw error
       }
@@ -212,13 +213,14 @@ export class Writer {
     this.#db.exec('commit')
     if (!this.#holdsErased && changes.some(({ erase }) => erase !== undefined)) {
       this.#holdsErased = true
-      // At once, but only once: a long reader would delay every piece of a purge.
+      // At once, but only once: a long-running reader would otherwise delay every piece of a purge.
       this.#checkedWalAt = Number.NEGATIVE_INFINITY
     }
     this.#contention.committed()
     this.#committedAt = performance.now()
     if (changes.length > 0) this.#check(this.#files.findHarmAfter())
-    // A look that changed nothing moves no anchor: waiting for the next one kept this thread busy.
+    // A commit that changed nothing moves no anchor: waiting for the next one kept this thread
+    // busy.
     if (newest !== null) {
       this.#unanchored = true
       this.#recordCommit(newest)
@@ -272,7 +274,7 @@ export class Writer {
       const { cursor, hash } = newestAudit(this.#db)
       this.#record.shorten(cursor, hash)
     } catch {
-      // It grows a little more, until it can be written again.
+      // The file grows a little more until it can be replaced.
     }
   }
 
@@ -280,7 +282,10 @@ export class Writer {
     if (problem !== null) throw new StoreDamagedError({ path: this.#options.path, problem })
   }
 
-  /** Which sessions are concerned; looked up inside the transaction, where nothing can be busy. */
+  /**
+   * The sessions that the changes concern, read inside the transaction, where no lock is in the
+   * way.
+   */
   #touched(changes: readonly StoreChange[]): Touched {
     const sessions = changes.flatMap((change) => change.sessions ?? [])
     const numbers = new Map(sessions.map(({ after: { id } }) => [id, this.#numbers.get(id)]))
@@ -304,7 +309,7 @@ export class Writer {
       try {
         utimesSync(join(wakeFolder(this.#options.path), name), now, now)
       } catch {
-        // No process listens there; the poll is authoritative.
+        // No process watches this file; polling finds the change.
       }
     }
     if (this.#options.anchorMs === 0) this.anchor()
@@ -337,16 +342,16 @@ export class Writer {
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
       if (error instanceof StoreDamagedError) this.#damage = error
       this.#unindexed.delete(n)
-      // Another process writes: try again soon, after the others. A session that cannot be indexed
-      // waits until it grows; retried each time, it would take the lock fifty times a second for
-      // nothing.
+      // Busy: another process writes, so try again soon, after the other sessions. A session that
+      // cannot be indexed waits until it grows; retried each time, it would take the lock fifty
+      // times a second.
       if (isBusy(error)) this.#unindexed.add(n)
     }
   }
 
   /**
-   * Several busy writers can keep SQLite's own checkpoint from ever starting over; and on a quiet
-   * store erased text would stay in the WAL for days.
+   * Several busy writers can keep SQLite's own checkpoint from ever restarting the WAL, and on a
+   * quiet store erased text would stay in it for days.
    */
   #boundWal(now: number): void {
     this.#checkedWalAt = now
@@ -356,13 +361,13 @@ export class Writer {
       const isBusy = this.#db.get('pragma wal_checkpoint(truncate)')?.['busy'] !== 0
       this.#holdsErased &&= isBusy
     } catch {
-      // Another process is reading or writing; the next look will do it.
+      // Another process is reading or writing; the next check will do it.
     } finally {
       this.#db.exec('pragma busy_timeout = 0')
     }
   }
 
-  /** Remembers, outside the database, how far it has come. */
+  /** Records the newest commit outside the database. */
   anchor(): void {
     if (this.#damage !== undefined || !this.#unanchored) return
     this.#anchoredAt = performance.now()
@@ -372,9 +377,9 @@ export class Writer {
 
   close(): void {
     this.anchor()
-    // Others may keep the WAL alive behind us.
+    // Other processes may keep the WAL alive after this one closes.
     if (this.#holdsErased && this.#damage === undefined) this.#boundWal(performance.now())
-    // First: Windows keeps an open file, and SQLite is about to remove the WAL.
+    // First, because Windows keeps an open file, and SQLite is about to remove the WAL.
     this.#files.close()
     this.#record?.close()
     this.#db.close()
