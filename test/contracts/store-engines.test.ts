@@ -106,9 +106,9 @@ class Teller {
       case 7:
         return store.recover({ ...fenced, repeatable: [], attemptsMax: 1, failureReplies: [] })
       case 8: {
-        const by = (['model', 'digest', 'rewrite'] as const)[two % 3] ?? 'model'
-        const covers =
-          by === 'rewrite' ? (session?.covers ?? entryNumber(0)) : (session?.seen ?? entryNumber(0))
+        const by = (['model', 'digest', 'rewrite', 'clearing'] as const)[two % 4] ?? 'model'
+        const isSame = by === 'rewrite' || by === 'clearing'
+        const covers = (isSame ? session?.covers : session?.seen) ?? entryNumber(0)
         return store.claimCompaction({ lease, operation, by, trigger: 't', reason: '', covers })
       }
       case 9: {

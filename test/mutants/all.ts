@@ -1,5 +1,6 @@
 import { anyHandoffAccepted } from './compaction/any-handoff-accepted.ts'
 import { baseRisesWithEveryAppend } from './compaction/base-rises-with-every-append.ts'
+import { clearsUnseenResults } from './compaction/clears-unseen-results.ts'
 import { compactionRewritesTranscript } from './compaction/compaction-rewrites-transcript.ts'
 import { compactionUnderOtherContext } from './compaction/compaction-under-other-context.ts'
 import { contextLosesFirstOfTail } from './compaction/context-loses-first-of-tail.ts'
@@ -95,6 +96,7 @@ export const MUTANTS: readonly Mutant[] = [
   compactionUnderOtherContext,
   contextLosesFirstOfTail,
   copiesNotErased,
+  clearsUnseenResults,
   coversUnseenInput,
   cursorInSecondTransaction,
   debtNotSeen,

@@ -7,7 +7,16 @@ import type { Entry, MailRow, SessionRow } from '../../packages/core/src/store/r
 import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import type { ForkLaws } from './fork-laws.ts'
 import type { Observed } from './laws.ts'
-import { expectedTokens, foldShadow, handoffOf, Shadow, saidBelow, wordsOfEntry } from './shadow.ts'
+import {
+  CLEARS_NOTHING,
+  expectedTokens,
+  type Folded,
+  foldShadow,
+  handoffOf,
+  Shadow,
+  saidBelow,
+  wordsOfEntry,
+} from './shadow.ts'
 import type { World } from './world.ts'
 
 const BIRTHS: readonly string[] = ['createSession', 'startAfresh', 'adoptSession', 'fork']
@@ -352,15 +361,16 @@ export class EntryLaws {
     // One that covers the same may take in what was answered since.
     const isMore = folded.carries.some((number) => number <= shadow.answered)
     const grows =
-      by === 'rewrite'
+      by === 'rewrite' || by === 'clearing'
         ? covers === folded.covers
         : covers > folded.covers || (covers === folded.covers && isMore)
     if (!grows) this.#bad('I10', `covers ${covers} behind ${folded.covers}`)
+    judgeClearing(shadow, entry, folded, (law, message) => this.#bad(law, message))
     const [word = ''] = wordsOfEntry(entry)
-    if (word !== `handoff ${shadow.id} ${entry.operation} ${covers}`) {
+    if (by !== 'clearing' && word !== `handoff ${shadow.id} ${entry.operation} ${covers}`) {
       this.#bad('I21', `the handoff of ${shadow.id} says "${word}"`)
     }
-    if (entry.tokens > shadow.limitsAt().handoffTokens) {
+    if (by !== 'clearing' && entry.tokens > shadow.limitsAt().handoffTokens) {
       this.#bad('I13', `a handoff of ${entry.tokens} tokens`)
     }
     if (shadow.openCalls.size > 0) this.#world.count('compaction committed with open calls')
@@ -378,9 +388,9 @@ export class EntryLaws {
     if (entry.meta.target !== undone?.number) this.#bad('I12', 'reverted what is not in effect')
     const below = saidBelow(shadow, handoffOf(undone)?.previous ?? 0)
     if (entry.meta.previous !== (below?.number ?? 0)) this.#bad('I12', 'reverted too far')
-    const { covers = 0, carries = [] } = handoffOf(below?.entry) ?? {}
+    const { covers = 0, carries = [], clears = CLEARS_NOTHING } = handoffOf(below?.entry) ?? {}
     const limits = shadow.limitsAt()
-    const without = { ...folded, effective: below ?? null, covers, carries }
+    const without = { ...folded, effective: below ?? null, covers, carries, clears }
     const tokens = expectedTokens(shadow, shadow.tail, without)
     if (tokens > limits.hardTokens - limits.inputTokens) this.#bad('I33', `${tokens} by a revert`)
   }
@@ -439,5 +449,38 @@ export class EntryLaws {
       shadow.isRunning = true
       this.#world.count('unseen input begins the next turn')
     }
+  }
+}
+
+/**
+ * A clearing keeps the handoff, shortens only what a model has seen, and makes the context smaller;
+ * every other compaction leaves shortened what it does not cover (I10, I13, I21).
+ */
+function judgeClearing(
+  shadow: Shadow,
+  entry: Entry & { kind: 'compaction' },
+  folded: Folded,
+  bad: (law: string, message: string) => void,
+): void {
+  const { by, covers, clears = CLEARS_NOTHING } = entry.meta
+  const earlier = folded.clears
+  if (by !== 'clearing') {
+    const kept = earlier.upto > covers ? earlier : CLEARS_NOTHING
+    if (clears.upto !== kept.upto || clears.tokens !== kept.tokens) {
+      bad('I13', `${entry.operation} shows results up to ${earlier.upto} whole again`)
+    }
+    return
+  }
+  if (clears.upto > shadow.seen) bad('I10', `clears ${clears.upto}, seen is ${shadow.seen}`)
+  if (clears.upto < earlier.upto || clears.tokens > earlier.tokens) {
+    bad('I13', `${entry.operation} shows cleared results whole again`)
+  }
+  if (wordsOfEntry(entry).join() !== (folded.effective?.words ?? []).join()) {
+    bad('I21', `the clearing of ${shadow.id} changed the handoff`)
+  }
+  const before = expectedTokens(shadow, shadow.tail, folded)
+  const after = expectedTokens(shadow, shadow.tail, { ...folded, clears })
+  if (after >= before || entry.tokens !== (folded.effective?.tokens ?? 0)) {
+    bad('I13', `a clearing made ${before} tokens into ${after}`)
   }
 }

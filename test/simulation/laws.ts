@@ -157,6 +157,7 @@ export class Laws {
         if (row.state === 'failed') this.#observeFailure(shadow, row)
         if (row.by === 'rewrite' && row.state === 'committed') world.count('rewrite committed')
         if (row.by === 'digest' && row.state === 'committed') world.count('digest rung')
+        if (row.by === 'clearing' && row.state === 'committed') world.count('clearing committed')
       }
     }
   }
@@ -198,7 +199,7 @@ export class Laws {
     }
     shadow.running = row
     world.count(`claimed by ${row.by}: ${row.trigger}`)
-    if (row.by === 'digest') return
+    if (row.by === 'digest' || row.by === 'clearing') return
     const { attemptWindowMs, attemptsPerWindow, atHardLimit } = world.composition.settings
     const isWaitedFor = row.trigger === 'preflight' || row.trigger === 'reactive'
     if (isWaitedFor && atHardLimit === 'digest') {

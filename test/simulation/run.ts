@@ -27,7 +27,7 @@ export async function runSeed(
   composition: Composition = COMPOSITION,
   isTraced = false,
 ): Promise<SeedResult> {
-  const world = new World(seed, withWaiting(seed, composition), isTraced)
+  const world = new World(seed, asOperated(seed, composition), isTraced)
   const { chance, timeline, violations } = world
   const laws = new Laws(world)
   const client = new SimProcess(world, laws, 'client', true)
@@ -59,10 +59,17 @@ export async function runSeed(
   return { seed, violations, counters, events: timeline.events, trace: trace ?? [] }
 }
 
-/** Every fourth operator wants to wait for the model where nothing fits any more. */
-function withWaiting(seed: number, composition: Composition): Composition {
-  if (seed % 4 !== 3) return composition
-  return { ...composition, settings: { ...composition.settings, atHardLimit: 'wait' } }
+/**
+ * Every fourth operator wants to wait for the model where nothing fits any more. Every third leaves
+ * contexts larger and keeps less of them word for word, so that clearings suffice more often.
+ */
+function asOperated(seed: number, composition: Composition): Composition {
+  const settings = {
+    ...composition.settings,
+    ...(seed % 4 === 3 && { atHardLimit: 'wait' as const }),
+    ...(seed % 3 === 1 && { targetShare: 0.65, sections: { keepTokens: 100 } }),
+  }
+  return { ...composition, settings }
 }
 
 function isQuiet({ tables }: World): boolean {

@@ -6,6 +6,7 @@ import type {
   StepOutcome,
   StepRunner,
   ToolOutcome,
+  ToolRequest,
   ToolRunner,
 } from '../../packages/core/src/session/step.ts'
 import type { Laws } from './laws.ts'
@@ -79,6 +80,9 @@ function speak(laws: Laws, calls: number): AssistantMessage {
 
 export function scriptedTools(world: World, owner: Life, laws: Laws): ToolRunner {
   const { chance, timeline } = world
+  // In some sessions nearly all is read by tools: there a clearing suffices.
+  const sizeOfResult = ({ sessionId }: ToolRequest) =>
+    sessionId.endsWith('1') ? chance.between(500, 760) : chance.between(10, 200)
   return {
     isRepeatable: (name) => name === 'read',
     run(request, signal) {
@@ -86,7 +90,7 @@ export function scriptedTools(world: World, owner: Life, laws: Laws): ToolRunner
       laws.toolBegins(owner, request)
       return new Promise<ToolOutcome>((resolve) => {
         const end = (outcome: ToolOutcome['outcome']) => {
-          const tokens = chance.hits(0.05) ? chance.between(900, 5_000) : chance.between(10, 200)
+          const tokens = chance.hits(0.05) ? chance.between(900, 5_000) : sizeOfResult(request)
           resolve({ outcome, output: `result:${request.call.id}`, tokens })
         }
         const ms = chance.between(5, 300)

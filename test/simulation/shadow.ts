@@ -2,6 +2,7 @@ import { isObject, type JsonValue } from '../../packages/core/src/base/json.ts'
 import { pinnedMessage } from '../../packages/core/src/message/handoff/pinned.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import type {
+  Clears,
   CompactionMeta,
   Entry,
   Limits,
@@ -131,9 +132,13 @@ export interface Folded {
   readonly covers: number
   /** Covered input that is shown beside the handoff. */
   readonly carries: readonly number[]
+  /** Results up to there are counted with so many tokens at most. */
+  readonly clears: Clears
   readonly pins: ReadonlyMap<string, ShadowEntry>
   readonly settings: ShadowEntry | null
 }
+
+export const CLEARS_NOTHING: Clears = { upto: 0, tokens: Number.POSITIVE_INFINITY }
 
 /** What an entry says about the handoff that it brings, if it brings one. */
 export function handoffOf(entry: Entry | undefined): CompactionMeta | null {
@@ -171,8 +176,8 @@ export function foldShadow(shadow: Shadow, upto: number): Folded {
     }
   }
   const head = shadow.entries[effective - 1]
-  const { covers = 0, carries = [] } = handoffOf(head?.entry) ?? {}
-  return { base, effective: head ?? null, covers, carries, pins, settings }
+  const { covers = 0, carries = [], clears = CLEARS_NOTHING } = handoffOf(head?.entry) ?? {}
+  return { base, effective: head ?? null, covers, carries, clears, pins, settings }
 }
 
 /** What a context as of `upto` must say, in order. */
@@ -218,7 +223,7 @@ export function expectedTokens(
   /** Something else than what is in effect, to ask what would be. */
   folded: Folded = foldShadow(shadow, upto),
 ): number {
-  const { effective, covers, carries, pins, settings } = folded
+  const { effective, covers, carries, clears, pins, settings } = folded
   let tokens = (effective?.tokens ?? 0) + (settings?.tokens ?? 0)
   for (const pin of pins.values()) tokens += pin.tokens
   const limits = shadow.limitsAt(upto)
@@ -237,7 +242,10 @@ export function expectedTokens(
       tokens += each.tokens
       const room = limits.stepTokens - each.tokens
       share = Math.max(16, Math.floor(room / Math.max(1, entry.meta.calls.length)))
-    } else if (entry.kind === 'result') tokens += Math.min(each.tokens, share)
+    } else if (entry.kind === 'result') {
+      const stub = each.number <= clears.upto ? clears.tokens : Number.POSITIVE_INFINITY
+      tokens += Math.min(each.tokens, share, stub)
+    }
   }
   return tokens
 }
@@ -254,7 +262,7 @@ export function wordsOfEntry(entry: Entry): readonly string[] {
       return [`result ${entry.meta.call} ${String(body)}`]
     case 'compaction':
     case 'erasure':
-      return isObject(body) ? [`handoff ${String(body['summary'])}`] : []
+      return isObject(body) && 'summary' in body ? [`handoff ${String(body['summary'])}`] : []
     case 'pin':
       return wordsOf(pinnedMessage(entry.meta.name, String(body)))
     case 'settings':

@@ -193,7 +193,7 @@ export class StepLaws {
       return
     }
     let earlier = saidBelow(shadow, operation.previous)
-    while (handoffOf(earlier?.entry)?.by === 'digest') {
+    while (['digest', 'clearing'].includes(handoffOf(earlier?.entry)?.by ?? '')) {
       earlier = saidBelow(shadow, handoffOf(earlier?.entry)?.previous ?? 0)
     }
     const { covers: from = 0, carries = [] } = handoffOf(earlier?.entry) ?? {}

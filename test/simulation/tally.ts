@@ -57,6 +57,7 @@ export function tallyUp(tallies: readonly Tally[]): Tally {
 export const MUST_HAPPEN = [
   'buffer > 100',
   'call closed as unknown',
+  'claimed by clearing: background',
   'claimed by digest: preflight',
   'claimed by digest: reactive',
   'claimed by model: background',

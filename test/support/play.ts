@@ -82,7 +82,10 @@ export class Play {
 
 export interface Scene {
   readonly row?: Partial<SessionRow>
-  readonly pieces?: readonly (readonly [role: 'user' | 'assistant' | 'call', tokens: number])[]
+  readonly pieces?: readonly (readonly [
+    role: 'user' | 'assistant' | 'call' | 'result',
+    tokens: number,
+  ])[]
   readonly mail?: readonly (readonly [lane: Lane, control: string | null, turnAt?: number])[]
   readonly operation?: Partial<OperationRow>
   readonly policy?: BusyPolicy
@@ -103,15 +106,17 @@ export function scene({
     message:
       role === 'user'
         ? { role, parts: [{ type: 'text', text: 'u' }] }
-        : {
-            role: 'assistant',
-            parts: [
-              { type: 'text', text: 'a' },
-              ...(role === 'call'
-                ? [{ type: 'tool-call' as const, id: 'c', name: 'send', input: null }]
-                : []),
-            ],
-          },
+        : role === 'result'
+          ? { role: 'tool', parts: [{ type: 'tool-result', callId: 'c', output: [] }] }
+          : {
+              role: 'assistant',
+              parts: [
+                { type: 'text', text: 'a' },
+                ...(role === 'call'
+                  ? [{ type: 'tool-call' as const, id: 'c', name: 'send', input: null }]
+                  : []),
+              ],
+            },
   }))
   const tail = entryNumber(pieces.length)
   const context: Context = {

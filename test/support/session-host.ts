@@ -64,6 +64,12 @@ export function says(text: string): StepOutcome {
   return { kind: 'replied', message, tokens: COUNTERS.countMessage(message as Message) }
 }
 
+export function calls(id: string): StepOutcome {
+  const call = { type: 'tool-call', id, name: 'read', input: {} } as const
+  const message = { role: 'assistant', parts: [call] } as const
+  return { kind: 'replied', message, tokens: COUNTERS.countMessage(message as Message) }
+}
+
 export interface Host {
   readonly store?: Store
   readonly timeline?: Timeline
@@ -72,6 +78,8 @@ export interface Host {
   readonly digest?: HandoffWriter
   readonly settings?: SessionSettings
   readonly wanted?: () => WantedSettings
+  /** What a tool gives back. */
+  readonly tool?: () => string
 }
 
 /** One process: the real runner on virtual time. */
@@ -90,7 +98,10 @@ export function host({ timeline = new Timeline(), ...parts }: Host = {}) {
   let count = 0
   const tools: ToolRunner = {
     isRepeatable: () => false,
-    run: async () => ({ outcome: 'ok', output: 'done', tokens: 4 }),
+    run: async () => {
+      const output = parts.tool?.() ?? 'done'
+      return { outcome: 'ok', output, tokens: COUNTERS.countTokens(output) }
+    },
   }
   const runner = new Runner({
     store,

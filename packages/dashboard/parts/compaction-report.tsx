@@ -15,6 +15,8 @@ const CLASSES: readonly (readonly [Fate, string])[] = [
   ['gone', 'Gone'],
 ]
 
+const CLEARED = 'Cleared: its two ends are in the context, recall opens the whole'
+
 /** What became of every message; each one links to its place in the conversation. */
 export function Report({ id, entry }: { readonly id: string; readonly entry: number }) {
   const [report, setReport] = useState<CompactionReport | null>(null)
@@ -31,7 +33,7 @@ export function Report({ id, entry }: { readonly id: string; readonly entry: num
   }, [id, entry])
   if (problem !== null) return <p class="problem">{problem}</p>
   if (report === null) return <p class="dim">Asking the index…</p>
-  const { cache, counts, messages, erased } = report
+  const { by, cache, counts, messages, erased } = report
   return (
     <section class="report" aria-label="What became of each message">
       <p class="dim">
@@ -44,7 +46,8 @@ export function Report({ id, entry }: { readonly id: string; readonly entry: num
       {CLASSES.map(([fate, words]) => (
         <details>
           <summary>
-            <b>{count(counts[fate].messages)}</b> {words}{' '}
+            <b>{count(counts[fate].messages)}</b>{' '}
+            {by === 'clearing' && fate === 'summarized' ? CLEARED : words}{' '}
             <span class="dim">{tokens(counts[fate].tokens)} tokens</span>
           </summary>
           <ul class="plain">

@@ -238,14 +238,17 @@ function HandoffCard(props: {
   readonly onRevert: (entry: number) => void
 }) {
   const { sessionId, entry, isInEffect, onRevert } = props
-  const meta = entry.meta as { covers: number; by: string }
+  const meta = entry.meta as { covers: number; by: string; clears?: { upto: number } }
+  const isClearing = meta.by === 'clearing'
   const handoff = entry.body as unknown as Handoff | null
   return (
     <section class="handoff" aria-label={`Handoff ${entry.number}`}>
       <header>
-        <b>Handoff</b>
+        <b>{isClearing ? 'Clearing' : 'Handoff'}</b>
         <span>
-          replaces messages up to #{meta.covers}, written by {WRITERS[meta.by] ?? meta.by}
+          {isClearing
+            ? `shortens tool results up to #${meta.clears?.upto}; nothing is summarized`
+            : `replaces messages up to #${meta.covers}, written by ${WRITERS[meta.by] ?? meta.by}`}
         </span>
         <span class="dim">
           #{entry.number} · {tokens(entry.tokens)} tokens · {moment(entry.at)}
@@ -253,10 +256,16 @@ function HandoffCard(props: {
       </header>
       <p class="dim">
         {isInEffect
-          ? 'In effect: the model sees this instead of them. They stay here, and you can search them.'
-          : 'Not in effect: a newer handoff replaced it, or it was undone.'}
+          ? isClearing
+            ? 'In effect: the model sees both ends of them. They stay here whole, and it can open them by number.'
+            : 'In effect: the model sees this instead of them. They stay here, and you can search them.'
+          : 'Not in effect: a newer compaction replaced it, or it was undone.'}
       </p>
-      {handoff === null ? <p>Its text was erased.</p> : <HandoffText handoff={handoff} />}
+      {isClearing ? null : handoff === null ? (
+        <p>Its text was erased.</p>
+      ) : (
+        <HandoffText handoff={handoff} />
+      )}
       <footer>
         <a class="button" href={hashOf(sessionId, 'compactions', entry.number)}>
           Before and after

@@ -74,6 +74,7 @@ export const WRITERS: Readonly<Record<string, string>> = {
   model: 'a model',
   digest: 'the built-in digest (no model)',
   rewrite: 'a model, replacing a digest',
+  clearing: 'nobody: old tool results were cleared',
 }
 export const TRIGGERS: Readonly<Record<string, string>> = {
   background: 'In the background',

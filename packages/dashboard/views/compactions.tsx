@@ -131,7 +131,7 @@ function Compaction(props: {
           <Fact name="Reason">{row.reason}</Fact>
           {row.failure !== null && <Fact name="Failed">{row.failure}</Fact>}
           {row.warning !== null && <Fact name="Warning">{row.warning}</Fact>}
-          <Fact name="Replaces">messages up to #{row.covers}</Fact>
+          {by !== 'clearing' && <Fact name="Replaces">messages up to #{row.covers}</Fact>}
           <Fact name="Written by">
             {WRITERS[by] ?? by}
             {row.modelRoute !== null && ` through ${row.modelRoute}`}

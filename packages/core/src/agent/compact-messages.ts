@@ -69,7 +69,7 @@ export interface CompactedFigures {
 
 /** `messages` can always be sent on: unless `kind` is `compacted`, it is the array that was given. */
 export type Compacted<Message> = CompactedFigures & { readonly messages: Message[] } & (
-    | { readonly kind: 'compacted'; readonly by: 'model' | 'digest' | 'clipping' }
+    | { readonly kind: 'compacted'; readonly by: 'model' | 'digest' | 'clearing' }
     | {
         readonly kind: 'unchanged'
         readonly reason: 'fits' | 'too-short' | 'would-not-shrink' | 'already-compacted'
@@ -128,7 +128,7 @@ export async function compactMessages<Shape extends FormatShape>(
     ...conversation,
     messages: normalise(result.messages, dialect.name),
   })
-  const by = stats.by === undefined ? 'clipping' : stats.by === 'model' ? 'model' : 'digest'
+  const by = stats.by === undefined ? 'clearing' : stats.by === 'model' ? 'model' : 'digest'
   return { ...figures, kind: 'compacted', by, messages: written as Shape['message'][] }
 }
 

@@ -2,7 +2,7 @@ import type { EntryNumber, MailNumber, OperationId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { Fenced } from './commits.ts'
 import type { Lease, Superseded, Tail } from './outcomes.ts'
-import type { CompactionBy, OperationRow, OperationState } from './rows.ts'
+import type { Clears, CompactionBy, OperationRow, OperationState } from './rows.ts'
 
 /** Requests and outcomes of the compaction verbs. */
 
@@ -29,6 +29,8 @@ export interface CommitCompaction extends Fenced {
   readonly tokens: number
   /** Covered input that stays in the context: at least all unanswered input (I34). */
   readonly carries?: readonly EntryNumber[]
+  /** Of a clearing, and of no other: which results are shortened, all of them seen by a model. */
+  readonly clears?: Clears
   readonly result: JsonObject
   readonly settles?: readonly MailNumber[]
 }
@@ -39,6 +41,8 @@ export type CompactionOutcome =
    * The commit would drop an unanswered message from the context, or carry one that is not in it.
    */
   | { readonly kind: 'unanswered' | 'not-shown'; readonly entry: EntryNumber }
+  /** It would shorten results that no model has seen whole. */
+  | { readonly kind: 'unseen'; readonly seen: EntryNumber }
   | Superseded
 
 export interface FailCompaction {

@@ -123,7 +123,8 @@ export interface SessionRow {
   readonly titleSalt: string | null
 }
 
-export type CompactionBy = 'model' | 'digest' | 'rewrite'
+/** A `clearing` keeps the handoff in effect and shows old tool results with their two ends only. */
+export type CompactionBy = 'model' | 'digest' | 'rewrite' | 'clearing'
 
 interface EntryBase {
   readonly number: EntryNumber
@@ -187,7 +188,11 @@ export type CompactionMeta = Adopted & {
    * handoff (I34). Absent: none.
    */
   readonly carries?: readonly number[]
+  /** Set by a clearing, and kept by the compactions after it that do not cover all of it. */
+  readonly clears?: Clears
 }
+/** Results up to this entry are shown with at most so many tokens each. */
+export type Clears = { readonly upto: number; readonly tokens: number }
 export type RevertMeta = {
   readonly target: number
   readonly previous: number

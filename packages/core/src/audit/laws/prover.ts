@@ -208,7 +208,8 @@ export class Prover {
   /** Lines of earlier versions do not say who writes, and nothing is held against them. */
   #judgeWait({ sessionId, operationId, trigger, by, reason }: AuditLine, mark: Mark): void {
     const isWaitedFor = trigger === 'preflight' || trigger === 'reactive'
-    if (!isWaitedFor || by === undefined || by === 'digest' || reason === WAIT_CONFIGURED) return
+    const isOfModel = by === 'model' || by === 'rewrite'
+    if (!isWaitedFor || !isOfModel || reason === WAIT_CONFIGURED) return
     this.#broken('prompt', sessionId, `a turn waited for the model of ${operationId}`, mark)
   }
 

@@ -30,7 +30,7 @@ export const AUDIT_FIELDS = {
   base: 'the newest entry that changed the base of the context',
   fence: 'the acquisition of the session under which it happened',
   trigger: 'why a compaction started: `manual`, `preflight`, `background`, `reactive`, `idle`',
-  by: 'who writes its handoff: `digest`, `model`, or `rewrite` for a model that replaces a digest',
+  by: 'who writes its handoff: `digest`, `model`, or `rewrite` for a model that replaces a digest; `clearing` shortens old tool results and writes none',
   tokensBefore: 'size of the context before a compaction',
   tokensAfter: 'size of the context after a compaction',
   messagesBefore: 'how many messages the context held word for word before a compaction',

@@ -212,7 +212,7 @@ export function mayAskModel(
 ): MayAsk {
   const asked = operations.filter((operation) => {
     const age = wall - operation.startedAt
-    return operation.by !== 'digest' && age >= 0 && age < settings.attemptWindowMs
+    return isOfModel(operation) && age >= 0 && age < settings.attemptWindowMs
   })
   const paid = asked.reduce((sum, operation) => sum + (isCutShort(operation) ? CUT_SHORT : 1), 0)
   // The next one counts whole: how it will end is not known.
@@ -232,6 +232,10 @@ export function mayAskModel(
   return waitMs > 0 && waitMs <= backOff
     ? { kind: 'wait', why: 'failure', waitMs }
     : { kind: 'yes' }
+}
+
+export function isOfModel({ by }: OperationRow): boolean {
+  return by === 'model' || by === 'rewrite'
 }
 
 export type MayAsk =
@@ -268,6 +272,8 @@ export function judgeHandoff(
   const { carries } = handoff
   const open = carriedBy(view, handoff.covers)
   if (!open.every((number) => carries.includes(number))) return 'unanswered-input'
+  // It keeps the handoff that is in effect.
+  if (handoff.by === 'clearing') return null
   if (handoff.tokens > limits.handoffTokens) return 'over-budget'
   const range = rangeTokens(context, handoff.covers, carries)
   if (handoff.by !== 'rewrite') return handoff.tokens < range ? null : 'not-smaller'

@@ -15,7 +15,7 @@ import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
 import { compactionMetaOf } from '../../store/fold.ts'
 import { parseBody } from '../../store/integrity/damaged-row.ts'
 import type { ContextEntries } from '../../store/queries.ts'
-import type { Entry, InputLane, Limits } from '../../store/rows.ts'
+import type { Clears, Entry, InputLane, Limits } from '../../store/rows.ts'
 
 /**
  * The context is a pure fold of the store's data as of an entry into messages. It has no other
@@ -34,6 +34,8 @@ export interface Context {
   readonly upto: EntryNumber
   readonly effective: EntryNumber
   readonly covers: EntryNumber
+  /** Results that are shortened more than their share of a step demands. */
+  readonly clears?: Clears
   /** The operator's system text, followed by the pins, which have the user role. */
   readonly system: readonly ContextPiece[]
   /** The newest settings, none or one. */
@@ -77,14 +79,22 @@ const NO_ENTRY = entryNumber(0)
 const RESULT_TOKENS_MIN = 16
 const CHARACTERS_PER_TOKEN = 4
 
-export function buildContext(source: ContextEntries, limits: Limits, upto: EntryNumber): Context {
+export function buildContext(
+  source: ContextEntries,
+  limits: Limits,
+  upto: EntryNumber,
+  /** `whole`: also those that a clearing shortened, for a handoff that is to tell of them. */
+  results: 'as shown' | 'whole' = 'as shown',
+): Context {
   const { effective, covers, entries } = source
   const system: ContextPiece[] = []
   const pins = new Map<string, ContextPiece>()
   const pieces: ContextPiece[] = []
   const settings: { body: JsonObject; tokens: number }[] = []
   const inEffect = entries.find(({ number }) => number === effective)
-  const carries = new Set((inEffect && compactionMetaOf(inEffect)?.carries) ?? [])
+  const meta = inEffect && compactionMetaOf(inEffect)
+  const carries = new Set(meta?.carries ?? [])
+  const clears = results === 'whole' ? undefined : meta?.clears
   let systemText: ContextPiece | undefined
   let handoff: ContextPiece | null = null
   let reverted = NO_ENTRY
@@ -105,7 +115,7 @@ export function buildContext(source: ContextEntries, limits: Limits, upto: Entry
       case 'input':
       case 'assistant':
       case 'result':
-        if (entry.number > covers) addMessage(pieces, entry, limits)
+        if (entry.number > covers) addMessage(pieces, entry, limits, clears)
         else if (entry.kind === 'input' && carries.has(entry.number)) {
           pieces.push(inputPiece(entry, limits))
         }
@@ -121,6 +131,7 @@ export function buildContext(source: ContextEntries, limits: Limits, upto: Entry
     upto,
     effective,
     covers,
+    ...(clears !== undefined && { clears }),
     system,
     settings,
     handoff,
@@ -138,7 +149,8 @@ export function continueContext(
   entries: readonly Entry[],
   limits: Limits,
 ): Context | null {
-  let { effective, covers, handoff, reverted } = context
+  const { clears: _, ...rest } = context
+  let { effective, covers, clears, handoff, reverted } = context
   let pieces = [...context.pieces]
   for (const entry of entries) {
     switch (entry.kind) {
@@ -148,9 +160,11 @@ export function continueContext(
         addMessage(pieces, entry, limits)
         break
       case 'compaction':
-        if (entry.meta.covers < covers) return null
+        // A clearing shortens what was shown whole.
+        if (entry.meta.covers < covers || entry.meta.by === 'clearing') return null
         covers = entryNumber(entry.meta.covers)
         effective = entry.number
+        clears = entry.meta.clears
         handoff = handoffPiece(entry)
         pieces = piecesBeside(pieces, covers, entry.meta.carries ?? [])
         // Their reply is covered, and perhaps some of them, so their current shares are unknown
@@ -169,7 +183,8 @@ export function continueContext(
   }
   const upto = entries.at(-1)?.number ?? context.upto
   const tokens = sum(context.system) + (handoff?.tokens ?? 0) + sum(pieces)
-  return { ...context, upto, effective, covers, handoff, pieces, reverted, tokens }
+  const next = { ...rest, upto, effective, covers, handoff, pieces, reverted, tokens }
+  return clears === undefined ? next : { ...next, clears }
 }
 
 /** The messages after a handoff: everything not covered, and the input that it carries. */
@@ -212,6 +227,7 @@ function addMessage(
   pieces: ContextPiece[],
   entry: Entry & { kind: 'input' | 'assistant' | 'result' },
   limits: Limits,
+  clears?: Clears,
 ): void {
   const { number } = entry
   switch (entry.kind) {
@@ -234,7 +250,9 @@ function addMessage(
       return
     case 'result': {
       const last = pieces.at(-1)
-      const share = resultShare(pieces, limits)
+      const step = resultShare(pieces, limits)
+      const isCleared = clears !== undefined && number <= clears.upto
+      const share = isCleared ? Math.min(step, clears.tokens) : step
       const part = resultPart(entry.body === null ? ERASED : parseBody('entry', entry), entry.meta)
       const single: ToolMessage = { role: 'tool', parts: [part] }
       const piece = clipped({ number, message: single, tokens: entry.tokens }, share)
@@ -337,8 +355,12 @@ function resultPart(
   }
 }
 
-function handoffPiece(entry: Entry): ContextPiece {
+/** The body of a clearing where no handoff was in effect. */
+export const NO_HANDOFF: JsonObject = {}
+
+function handoffPiece(entry: Entry): ContextPiece | null {
   const body = parseBody('entry', entry)
+  if (isObject(body) && Object.keys(body).length === 0) return null
   const handoff = body as unknown as Handoff
   return { number: entry.number, message: { role: 'handoff', handoff }, tokens: entry.tokens }
 }

@@ -82,7 +82,8 @@ async function readHandoff(
 
 /**
  * The source of a handoff: the newest earlier handoff that a model wrote, and everything after it.
- * A digest is never read, so that no summary is made from a selection (decision 16).
+ * A digest is never read, so that no summary is made from a selection (decision 16), and results
+ * that a clearing shortened are read whole.
  */
 export async function readSource(
   store: Reads,
@@ -97,10 +98,15 @@ export async function readSource(
     return sourceOf(context, context, covers, carries)
   }
   let earlier = await readHandoff(store, id, operation.previous)
-  while (earlier?.meta.by === 'digest')
+  while (earlier !== null && isDerived(earlier.meta))
     earlier = await readHandoff(store, id, earlier.meta.previous)
-  const head = await readHead(store, session, earlier, covers)
+  const head = await readHead(store, session, earlier, covers, { results: 'whole' })
   return sourceOf(head, context, covers, carries)
+}
+
+/** A digest is a selection, and a clearing repeats the handoff below it, if there is one. */
+function isDerived({ by }: CompactionMeta): boolean {
+  return by === 'digest' || by === 'clearing'
 }
 
 /**
@@ -112,7 +118,10 @@ async function readHead(
   session: SessionRow,
   below: StoredHandoff | null,
   to: EntryNumber,
-  isWanted: (entry: Entry) => boolean = () => true,
+  {
+    isWanted = () => true,
+    results,
+  }: { isWanted?: (entry: Entry) => boolean; results: 'as shown' | 'whole' },
 ): Promise<Context> {
   const covers = below?.meta.covers ?? 0
   const carries = new Set(below?.meta.carries ?? [])
@@ -132,7 +141,7 @@ async function readHead(
     limits: session.limits,
     entries: [...(below === null ? [] : [below.entry]), ...entries],
   }
-  return buildContext(source, session.limits, to)
+  return buildContext(source, session.limits, to, results)
 }
 
 /**
@@ -141,10 +150,11 @@ async function readHead(
  */
 function isWholeSource(
   session: SessionRow,
-  { effective }: Context,
+  { effective, clears }: Context,
   { previous }: OperationRow,
 ): boolean {
-  return effective === previous && session.effective === effective && session.by !== 'digest'
+  const isNewest = effective === previous && session.effective === effective
+  return isNewest && session.by !== 'digest' && clears === undefined
 }
 
 function sourceOf(
@@ -177,12 +187,15 @@ export async function readSourceWithout(
   const first = Math.min(...erased)
   const gone = new Set<number>(erased)
   const isTainted = ({ entry, meta }: StoredHandoff) =>
-    meta.by === 'digest' || meta.covers >= first || gone.has(entry.number)
+    isDerived(meta) || meta.covers >= first || gone.has(entry.number)
   let earlier = await readHandoff(store, id, session.effective)
   while (earlier !== null && isTainted(earlier)) {
     earlier = await readHandoff(store, id, earlier.meta.previous)
   }
-  const head = await readHead(store, session, earlier, covers, ({ number }) => !gone.has(number))
+  const head = await readHead(store, session, earlier, covers, {
+    isWanted: ({ number }) => !gone.has(number),
+    results: 'whole',
+  })
   const tail = {
     ...context,
     pieces: context.pieces.filter((piece) => !gone.has(piece.number)),
@@ -205,5 +218,5 @@ export async function measureRevert(
   const { id } = session
   const undone = await readHandoff(store, id, target)
   const below = await readHandoff(store, id, undone?.meta.previous ?? 0)
-  return (await readHead(store, session, below, context.upto)).tokens
+  return (await readHead(store, session, below, context.upto, { results: 'as shown' })).tokens
 }

@@ -1,6 +1,7 @@
 import { type EntryNumber, entryNumber, type MailNumber, type OperationId } from '../../base/ids.ts'
 import type { Refusal } from '../../store/commits.ts'
 import type { SessionRow } from '../../store/rows.ts'
+import { isOfModel } from '../context/budget.ts'
 import type { SessionView } from '../context/session-view.ts'
 import {
   type Advance,
@@ -187,7 +188,7 @@ function backOff(state: State, { verb, outcome }: CommitOutcome): State {
   if (verb === 'commitCompaction' && outcome.kind === 'committed') {
     return { ...state, handoffFailures: 0, handoffRetryAt: 0 }
   }
-  if (verb !== 'failCompaction' || handoff.kind === 'none' || handoff.operation.by === 'digest') {
+  if (verb !== 'failCompaction' || handoff.kind === 'none' || !isOfModel(handoff.operation)) {
     return state
   }
   const handoffFailures = state.handoffFailures + 1

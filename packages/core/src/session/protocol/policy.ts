@@ -8,6 +8,7 @@ import {
   openInputTokens,
   planCover,
 } from '../context/budget.ts'
+import { planClearing } from '../context/clearing.ts'
 import type { SessionView } from '../context/session-view.ts'
 import type { SessionSettings } from '../settings.ts'
 
@@ -23,6 +24,7 @@ export interface Decisions {
   /** Which waiting mail enters the transcript now. */
   pickDelivery(view: SessionView): readonly MailNumber[]
   planCover: typeof planCover
+  planClearing: typeof planClearing
   carriedBy: typeof carriedBy
   mayAskModel: typeof mayAskModel
   judgeHandoff: typeof judgeHandoff
@@ -36,6 +38,7 @@ export const DECISIONS: Decisions = {
     session.policy === 'interrupt' && waiting.some((mail) => mail.lane === 'user'),
   pickDelivery,
   planCover,
+  planClearing,
   carriedBy,
   mayAskModel,
   judgeHandoff,

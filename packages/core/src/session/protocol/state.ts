@@ -7,6 +7,7 @@ import { parseBody } from '../../store/integrity/damaged-row.ts'
 import type { MailItem } from '../../store/queries.ts'
 import type { Limits, OperationRow } from '../../store/rows.ts'
 import type { Context } from '../context/build.ts'
+import type { PlannedClearing } from '../context/clearing.ts'
 import type { SessionView } from '../context/session-view.ts'
 import type { SessionSettings, WantedSettings } from '../settings.ts'
 import type { StepOutcome } from '../step.ts'
@@ -144,6 +145,8 @@ export type HandoffTrack =
       readonly tokens: number
       /** Covered input that was unanswered when writing began. */
       readonly carries: readonly EntryNumber[]
+      /** Set by a clearing alone. */
+      readonly clearing?: PlannedClearing
       /** Who wrote it; recorded in the operation's result. */
       readonly provenance?: JsonObject
     }

@@ -138,14 +138,18 @@ async function readOne(store: ReportReads, sessionId: SessionId, number: number)
   return entry
 }
 
-/** A rewrite stands for the same messages as the digest that it replaced. */
+/** A rewrite stands for the same messages as the digest that it replaced, a clearing for itself. */
 async function firstOver(
   store: ReportReads,
   sessionId: SessionId,
   { number, meta }: Entry & { kind: 'compaction' },
 ): Promise<EntryNumber> {
   const below = meta.previous === 0 ? undefined : await readOne(store, sessionId, meta.previous)
-  const isSame = below?.kind === 'compaction' && below.meta.covers === meta.covers
+  const isSame =
+    meta.by !== 'clearing' &&
+    below?.kind === 'compaction' &&
+    below.meta.by !== 'clearing' &&
+    below.meta.covers === meta.covers
   return isSame ? await firstOver(store, sessionId, below) : number
 }
 

@@ -197,6 +197,16 @@ export class StoreFixture {
     return this.store.commitCompaction({ lease, tail, operation, carries, ...content })
   }
 
+  /** Claims a clearing of the results up to this entry, and commits it. */
+  async clear(upto: number): Promise<OutcomeOf<'commitCompaction'>> {
+    const operation = await this.claim((await this.row()).covers, 'clearing')
+    const { lease, tail } = this
+    const content = { body: {}, tokens: 0, result: {}, clears: { upto, tokens: 100 } }
+    const outcome = await this.store.commitCompaction({ lease, tail, operation, ...content })
+    if (outcome.kind === 'committed') this.tail = outcome.tail
+    return outcome
+  }
+
   async commit(operation: OperationId, carries: readonly EntryNumber[] = []): Promise<EntryNumber> {
     const outcome = expectKind(await this.tryCommit(operation, carries), 'committed')
     this.tail = outcome.tail

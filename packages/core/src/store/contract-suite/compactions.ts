@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { EntryNumber } from '../../base/ids.ts'
 import type { Store } from '../contract.ts'
 import { expectKind, newOperation, register, StoreFixture } from './bench.ts'
 import type { StoreCase } from './case.ts'
@@ -237,6 +238,46 @@ export const compactions: readonly StoreCase[] = [
       const row = await fixture.row()
       assert.deepEqual([row.effective, row.by, row.covers], [entry, 'rewrite', 4])
       assert.equal(expectKind(await fixture.revert(entry), 'reverted').effective, first)
+    },
+  },
+  {
+    name: 'a clearing covers no more than is covered, and is undone like any compaction [I12]',
+    run: async ({ store }) => {
+      const fixture = await talked(store)
+      const first = await fixture.compact(3)
+      expectKind(await fixture.tryClaim(4, 'clearing'), 'covered')
+      const { entry } = expectKind(await fixture.clear(4), 'committed')
+      const row = await fixture.row()
+      assert.deepEqual([row.effective, row.by, row.covers, row.base], [entry, 'clearing', 3, entry])
+      const [made] = await store.readEntries({ sessionId: fixture.id, from: entry, to: entry })
+      assert.deepEqual(made?.kind === 'compaction' && made.meta, {
+        ...{ covers: 3, previous: first, by: 'clearing' },
+        clears: { upto: 4, tokens: 100 },
+      })
+      assert.equal(expectKind(await fixture.revert(entry), 'reverted').effective, first)
+      assert.equal((await fixture.row()).by, 'model')
+    },
+  },
+  {
+    name: 'a clearing shortens nothing that no model has seen [I10]',
+    run: async ({ store }) => {
+      const fixture = await talked(store)
+      const { seen } = await fixture.row()
+      assert.equal(expectKind(await fixture.clear(seen + 1), 'unseen').seen, seen)
+      assert.equal((await fixture.row()).effective, 0)
+    },
+  },
+  {
+    name: 'a compaction leaves cleared what it does not cover, and no more than that [I13]',
+    run: async ({ store }) => {
+      const fixture = await talked(store)
+      expectKind(await fixture.clear(4), 'committed')
+      const clearsOf = async (entry: EntryNumber) => {
+        const [made] = await store.readEntries({ sessionId: fixture.id, from: entry, to: entry })
+        return made?.kind === 'compaction' ? made.meta.clears : null
+      }
+      assert.deepEqual(await clearsOf(await fixture.compact(3)), { upto: 4, tokens: 100 })
+      assert.equal(await clearsOf(await fixture.compact(4)), undefined)
     },
   },
   {

@@ -46,7 +46,7 @@ const session = object({
   seen: number,
   effective: number,
   covers: number,
-  by: nullable(oneOf('model', 'digest', 'rewrite')),
+  by: nullable(oneOf('model', 'digest', 'rewrite', 'clearing')),
   rewrites: whole,
   turn: whole,
   turnState: oneOf('idle', 'running'),

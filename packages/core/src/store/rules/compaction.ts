@@ -1,7 +1,7 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import { REWRITES_MAX } from '../bounds.ts'
 import { compactionMetaOf } from '../fold.ts'
-import type { CompactionMeta, OperationRow, SessionRow } from '../rows.ts'
+import type { Clears, CompactionBy, CompactionMeta, OperationRow, SessionRow } from '../rows.ts'
 import { Draft } from './change-builder.ts'
 import { cannotCarry, carriesAnswered } from './open-inputs.ts'
 import { fencedAtTail, fencedSession, type Rows, type Rule, tailOf } from './ruling.ts'
@@ -10,7 +10,7 @@ import { fencedAtTail, fencedSession, type Rows, type Rule, tailOf } from './rul
  * One compaction in flight per session (I6): the session row names it. A second claim joins it,
  * unless the one in flight gives way: a rewrite yields to anything, and a model's compaction yields
  * to a digest, because a turn waits for it. A compaction covers only entries that a model has seen
- * verbatim (decision 3).
+ * verbatim (decision 3); a clearing covers no more than is covered.
  */
 export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) => {
   const session = fencedSession(rows, request.lease)
@@ -33,7 +33,7 @@ export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) =
     return { outcome: { kind: 'tries-used', tries: session.rewrites } }
   }
   const isSame = request.covers === session.covers
-  const grows = rewrite
+  const grows = KEEPS_RANGE.includes(request.by)
     ? isSame
     : request.covers > session.covers || (isSame && carriesAnswered(rows, session))
   if (!grows) return { outcome: { kind: 'covered', covers: session.covers } }
@@ -67,14 +67,27 @@ export const claimCompaction: Rule<'claimCompaction'> = (rows, request, stamp) =
   return { outcome: { kind: 'claimed', operation }, change: draft.change() }
 }
 
+/** What these make stands for the same range as what was in effect. */
+const KEEPS_RANGE: readonly CompactionBy[] = ['rewrite', 'clearing']
+
 /** A rewrite replaces the digest, so it has the same base. */
 function belowEffective(rows: Rows, session: SessionRow): EntryNumber {
   return entryNumber(effectiveMeta(rows, session)?.previous ?? 0)
 }
 
 function effectiveMeta(rows: Rows, session: SessionRow): CompactionMeta | undefined {
-  const entry = rows.entry(session.id, session.effective)
+  const entry = session.effective === 0 ? undefined : rows.entry(session.id, session.effective)
   return entry && compactionMetaOf(entry)
+}
+
+/** A result that was cleared stays so, or contexts would grow behind a later handoff. */
+export function inheritedClears(
+  rows: Rows,
+  session: SessionRow,
+  covers: number,
+): Clears | undefined {
+  const clears = effectiveMeta(rows, session)?.clears
+  return clears !== undefined && clears.upto > covers ? clears : undefined
 }
 
 /**
@@ -102,13 +115,25 @@ export const commitCompaction: Rule<'commitCompaction'> = (rows, request, stamp)
 
   const { covers, previous, by } = operation
   const { carries = [] } = request
+  const isClearing = by === 'clearing'
+  const clears = isClearing ? request.clears : inheritedClears(rows, session, covers)
+  if ((clears?.upto ?? 0) > session.seen) {
+    return { outcome: { kind: 'unseen', seen: session.seen } }
+  }
   const refused = cannotCarry(rows, session, covers, carries)
   if (refused !== null) return { outcome: { kind: refused.why, entry: refused.entry } }
 
   const draft = new Draft(rows, session, request.operation, stamp)
-  const meta = { covers, previous, by, ...(carries.length > 0 && { carries }) }
+  const meta = {
+    covers,
+    previous,
+    by,
+    ...(carries.length > 0 && { carries }),
+    ...(clears && { clears }),
+  }
   const entry = draft.appendJson({ kind: 'compaction', meta }, request)
-  draft.set({ base: entry, effective: entry, covers, by, rewrites: 0 })
+  const rewrites = isClearing ? session.rewrites : 0
+  draft.set({ base: entry, effective: entry, covers, by, rewrites })
   draft.endOperation('committed', { ...request.result, entry, carries: carries.length })
   draft.settleControls(request.settles ?? [])
   return {

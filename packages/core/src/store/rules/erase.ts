@@ -7,6 +7,7 @@ import { keeperOf, lineOf, ownAfter } from '../lineage.ts'
 import type { CompactionMeta, Entry, EntryHead, SessionRow } from '../rows.ts'
 import { NO_OPERATION } from './admit.ts'
 import { Draft } from './change-builder.ts'
+import { inheritedClears } from './compaction.ts'
 import {
   eraseFromKin,
   goneWith,
@@ -62,9 +63,10 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
   const draft = new Draft(rows, session, request.operation, stamp)
   const previous = below(rows, session, entries)
   const carries = carriedBy(rows, session, handoffs)
+  const clears = inheritedClears(rows, session, covers)
   const replaces: CompactionMeta | null =
     replaced && by !== null
-      ? { covers, previous, by, ...(carries.length > 0 && { carries }) }
+      ? { covers, previous, by, ...(carries.length > 0 && { carries }), ...(clears && { clears }) }
       : null
   const content = replaced ? replacement : undefined
   const number = draft.appendJson(

@@ -57,6 +57,9 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
     case 'result':
       return said(resultTitle(entry.meta, paint), entry, style)
     case 'compaction':
+      if (word(entry.meta, 'by') === 'clearing') {
+        return { title: paint('green', clearedText(entry.meta)), lines: [] }
+      }
       return {
         title: paint('green', `compaction: a handoff replaces ${coveredText(entry.meta)}`),
         lines: handoffLines(entry.body),
@@ -118,6 +121,11 @@ function resultTitle(meta: TranscriptEntry['meta'], paint: Paint): string {
   const outcome = word(meta, 'outcome')
   const title = `result of ${printable(word(meta, 'call'))}`
   return outcome === 'ok' ? title : `${title} ${paint('red', `(${outcome})`)}`
+}
+
+function clearedText(meta: TranscriptEntry['meta']): string {
+  const upto = 'clears' in meta ? meta.clears?.upto : undefined
+  return `compaction: tool results up to #${upto ?? 0} cleared, nothing is summarized`
 }
 
 function coveredText(meta: TranscriptEntry['meta']): string {

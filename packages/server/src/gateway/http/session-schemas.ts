@@ -61,7 +61,7 @@ export const compactionReport = z
   .strictObject({
     sessionId: z.string(),
     entry: count,
-    by: z.enum(['model', 'digest', 'rewrite']),
+    by: z.enum(['model', 'digest', 'rewrite', 'clearing']),
     trigger: z.string().nullable(),
     covers: count,
     tokensBefore: count,

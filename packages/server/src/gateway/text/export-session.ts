@@ -84,7 +84,12 @@ function entryMarkdown(entry: TranscriptEntry): string {
   return `\n### ${said.who} · ${at}\n\n${said.text}\n`
 }
 
-function saidIn({ kind, message, body }: TranscriptEntry): { who: string; text: string } | null {
+function saidIn({
+  kind,
+  message,
+  meta,
+  body,
+}: TranscriptEntry): { who: string; text: string } | null {
   switch (kind) {
     case 'input':
       return { who: 'User', text: message === null ? '_Erased._' : textOf(message) }
@@ -93,6 +98,8 @@ function saidIn({ kind, message, body }: TranscriptEntry): { who: string; text: 
     case 'result':
       return { who: 'Tool result', text: message === null ? '_Erased._' : fenced(textOf(message)) }
     case 'compaction': {
+      if ('by' in meta && meta.by === 'clearing')
+        return { who: 'Compaction', text: '_Old tool results were cleared._' }
       const summary = typeof body === 'object' ? body?.['summary'] : undefined
       return { who: 'Compaction', text: typeof summary === 'string' ? summary : '_Erased._' }
     }

@@ -72,6 +72,33 @@ describe('compaction beside a turn', () => {
     expect(goesOn.kinds).toEqual(['writeHandoff', 'runStep'])
   })
 
+  it('clears old results first where that suffices, also when a step does not fit, and never a digest', () => {
+    const pieces = [
+      ['user', 100],
+      ['call', 50],
+      ['result', 1_900],
+      ['call', 50],
+      ['result', 1_500],
+      ['call', 50],
+      ['result', 300],
+    ] as const
+    const row = { ...RUNNING, seen: entryNumber(6) }
+    const full = new Play().tell({ kind: 'opened' }).look(scene({ pieces, row }))
+    expect(full.commit('claimCompaction').request).toMatchObject({
+      ...{ by: 'clearing', trigger: 'preflight', covers: 0 },
+    })
+    const follows = new Play().tell({ kind: 'opened' })
+    follows.look(scene({ pieces, row, operation: { by: 'clearing', covers: entryNumber(0) } }))
+    expect(follows.commit('commitCompaction').request).toMatchObject({
+      ...{ body: {}, tokens: 0, carries: [], settles: [] },
+      clears: { upto: 5, tokens: 200 },
+    })
+    // A model is to rewrite this digest, or to write a handoff of more.
+    const above = { ...row, by: 'digest', effective: entryNumber(1) } as const
+    const digest = new Play().tell({ kind: 'opened' }).look(scene({ pieces, row: above }))
+    expect(digest.commit('claimCompaction').request).toMatchObject({ by: 'digest' })
+  })
+
   it('goes to the digest when the model failed this wait', () => {
     const failed = { state: 'failed', trigger: 'preflight', covers: entryNumber(2) } as const
     const play = new Play().tell({ kind: 'opened' })

@@ -1,50 +1,34 @@
 import { WAIT_CONFIGURED } from '../../../audit/laws/laws.ts'
-import type { EntryNumber, MailNumber } from '../../../base/ids.ts'
+import type { MailNumber } from '../../../base/ids.ts'
 import { isObject, type JsonValue } from '../../../base/json.ts'
 import type { Trigger } from '../../../compaction/plan/plan.ts'
 import { warnOfRepetition } from '../../../compaction/report/outcome.ts'
 import { REWRITES_MAX } from '../../../store/bounds.ts'
 import type { MailItem } from '../../../store/queries.ts'
-import type { CompactionBy, OperationRow } from '../../../store/rows.ts'
+import type { OperationRow } from '../../../store/rows.ts'
 import {
   budgetOf,
   CLOSING,
   isCarried,
-  isClean,
   isHeldByRevert,
   isOverHard,
   lastTurnTokens,
   narrowed,
   rangeTokens,
 } from '../../context/budget.ts'
-import { parsePreview } from '../../context/parse-preview.ts'
 import type { SessionView } from '../../context/session-view.ts'
 import { tooLarge } from '../../failure-message.ts'
 import type { Decisions } from '../policy.ts'
 import { mailBody, numbered, only, type State } from '../state.ts'
-import {
-  commit,
-  commitNew,
-  fencedBy,
-  mayAsk,
-  notify,
-  type RuleOutcome,
-  turnDown,
-} from '../transition.ts'
+import { commit, fencedBy, mayAsk, notify, type RuleOutcome } from '../transition.ts'
+import { claim, isOwing, runningOf } from './claim.ts'
+import { claimClearing, followClearing } from './clearing.ts'
+import { installedBy } from './requested.ts'
 
 /**
  * When to compact. An operation is claimed in the store, written in the background, checked, and
- * committed at any time; it belongs to the session and not to a turn. The running operation is read
- * from the store and never remembered, so a claim whose answer was lost is found again.
+ * committed at any time; it belongs to the session and not to a turn.
  */
-function runningOf({ session, operations }: SessionView): OperationRow | undefined {
-  return operations.find(({ id, state }) => id === session.operation && state === 'running')
-}
-
-/** What was erased in another session is named first, with a new handoff where ours was emptied. */
-function isOwing({ session }: SessionView): boolean {
-  return session.owed.length > 0
-}
 
 /** Starts writing for a claimed operation; drops a superseded one. */
 export function followOperation(
@@ -69,6 +53,7 @@ export function followOperation(
   const { context } = view
   const { limits } = believed(state, view).session
   const carries = decisions.carriedBy(view, running.covers)
+  if (running.by === 'clearing') return followClearing(state, view, running, decisions)
   const preview = installedBy(view, running)
   if (preview !== null) {
     return only({ ...state, handoff: { kind: 'written', operation: running, focus, ...preview } })
@@ -105,15 +90,15 @@ export function offerHandoff(state: State, view: SessionView, decisions: Decisio
     })
   }
   const { by, covers } = operation
-  const { body, tokens, carries, provenance } = handoff
+  const { body, tokens, carries, clearing, provenance } = handoff
   const problem = decisions.judgeHandoff(view, { by, covers, tokens, carries })
   if (problem !== null) {
     return only({ ...state, handoff: { kind: 'refused', operation, focus, reason: problem } })
   }
   const { context } = view
-  // A handoff that only replaces a digest adds no round.
-  const [warning] =
-    by === 'rewrite' ? [] : warnOfRepetition(compactionsIn(body), state.settings.warnFrom)
+  // One that replaces a digest or shortens results adds no round.
+  const isRound = by === 'model' || by === 'digest'
+  const [warning] = isRound ? warnOfRepetition(compactionsIn(body), state.settings.warnFrom) : []
   return commit(state, {
     verb: 'commitCompaction',
     request: {
@@ -122,17 +107,19 @@ export function offerHandoff(state: State, view: SessionView, decisions: Decisio
       body,
       tokens,
       carries,
+      ...(clearing !== undefined && { clears: clearing.clears }),
       result: {
         ...provenance,
         tokensBefore: context.tokens,
-        tokensAfter: context.tokens - rangeTokens(context, covers, carries) + tokens,
+        tokensAfter:
+          clearing?.tokensAfter ?? context.tokens - rangeTokens(context, covers, carries) + tokens,
         messagesBefore: context.pieces.length,
         messagesAfter: context.pieces.filter(
           (piece) => piece.number > covers || isCarried(piece, carries),
         ).length,
         ...(warning !== undefined && { warning }),
       },
-      settles: by === 'rewrite' ? [] : joinedBy(view, operation, focus),
+      settles: isRound ? joinedBy(view, operation, focus) : [],
     },
   })
 }
@@ -172,66 +159,6 @@ function isAskedFor({ controls }: SessionView, requestedBy: MailNumber | null): 
   return controls.some(({ number, control }) => number === requestedBy && control === 'compact')
 }
 
-/** A person's request joins the running operation, and waits until one has ended after it. */
-export function claimManual(
-  state: State,
-  view: SessionView,
-  mail: MailItem,
-  decisions: Decisions,
-): RuleOutcome {
-  const running = runningOf(view)
-  if (isOwing(view) || (running !== undefined && running.by !== 'rewrite')) return null
-  const { settings } = state
-  const asked = mayAsk(state, view, decisions, 'manual')
-  const covers = decisions.planCover(view, 'manual', settings)
-  if (covers === null) return turnDown(state, mail.number, { why: 'nothing-to-compact' })
-  const hasFailed = view.operations.some(
-    ({ requestedBy, state, result }) =>
-      requestedBy === mail.number && state === 'failed' && result['reason'] !== CLOSING,
-  )
-  return claimFor(mail, state, covers, hasFailed || asked.kind === 'wait' ? 'digest' : 'model')
-}
-
-/** A preview is installed unchanged or not at all: its base must still be current. */
-export function claimPreview(state: State, view: SessionView, mail: MailItem): RuleOutcome {
-  const running = runningOf(view)
-  if (isOwing(view) || (running !== undefined && running.by !== 'rewrite')) return null
-  const { session } = view
-  const shown = parsePreview(mailBody(mail))
-  if (shown === null) return turnDown(state, mail.number, { why: 'not-understood' })
-  const { base, covers } = shown
-  const isNews = covers > session.covers && covers <= session.seen
-  if (base !== session.base || !isNews || !isClean(view.context, covers)) {
-    return turnDown(state, mail.number, { why: 'out-of-date' })
-  }
-  return claimFor(mail, state, covers, 'model')
-}
-
-function claimFor(
-  { number }: MailItem,
-  state: State,
-  covers: EntryNumber,
-  by: 'model' | 'digest',
-): RuleOutcome {
-  const reason = `requested by mail ${number}`
-  return claim(state, { by, trigger: 'manual', covers, reason, requestedBy: number })
-}
-
-function installedBy(view: SessionView, operation: OperationRow) {
-  const { controls, context } = view
-  const mail = controls.find(
-    ({ number, control }) => number === operation.requestedBy && control === 'install',
-  )
-  if (mail === undefined) return null
-  const shown = parsePreview(mailBody(mail))
-  if (shown === null) return null
-  const { handoff, tokens } = shown
-  const carries = context.pieces
-    .filter((piece) => piece.number <= operation.covers && isCarried(piece, shown.carries))
-    .map((piece) => piece.number)
-  return { body: handoff as unknown as JsonValue, tokens, carries }
-}
-
 /** The session with the window that the provider revealed when it refused this turn. */
 function believed({ overflow }: State, view: SessionView): SessionView {
   const { session } = view
@@ -267,6 +194,11 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
   // Once per step: what one compaction cannot make fit, the next would not either.
   if (state.overflow !== null && hasReacted(view)) return giveUp(state, view)
   const trigger = state.overflow === null ? 'preflight' : 'reactive'
+  const clearing =
+    trigger === 'preflight' && running === undefined
+      ? claimClearing(state, view, decisions, trigger)
+      : null
+  if (clearing !== null) return clearing
   const covers = decisions.planCover(believed(state, view), trigger, settings)
   // While a turn waits nothing is seen, so the attempts of this very wait cover the same.
   const failed = view.operations.filter(
@@ -318,9 +250,15 @@ export function claimInBackground(
   if (isOwing(view)) return null
   const { settings } = state
   const isDue = context.tokens >= budgetOf(session.limits, settings).softTokens
+  const isFree = session.operation === null && state.handoff.kind === 'none'
+  const clearing =
+    isDue && isFree && !isHeldByRevert(view)
+      ? claimClearing(state, view, decisions, 'background')
+      : null
+  if (clearing !== null) return clearing
   const ahead = isDue ? claimAhead(state, view, decisions) : null
   if (ahead !== null) return ahead
-  if (session.operation !== null || state.handoff.kind !== 'none') return null
+  if (!isFree) return null
   const isDigest = session.by === 'digest' && session.rewrites < REWRITES_MAX
   if (!isDue && !isDigest && !state.idleDue) return null
   const asked = mayAsk(state, view, decisions)
@@ -373,20 +311,4 @@ function claimAhead(state: State, view: SessionView, decisions: Decisions): Rule
   if (covers === null) return null
   const reason = 'the next turn might not fit'
   return claim(state, { by: 'digest', trigger: 'background', covers, reason })
-}
-
-function claim(
-  state: State,
-  wanted: {
-    readonly by: CompactionBy
-    readonly trigger: Trigger
-    readonly covers: EntryNumber
-    readonly reason: string
-    readonly requestedBy?: MailNumber
-  },
-): RuleOutcome {
-  return commitNew(state, (operation) => ({
-    verb: 'claimCompaction',
-    request: { lease: state.lease, operation, ...wanted },
-  }))
 }

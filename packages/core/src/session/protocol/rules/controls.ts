@@ -10,7 +10,7 @@ import { tryNow } from '../absorb.ts'
 import type { Decisions } from '../policy.ts'
 import { mailBody, type State } from '../state.ts'
 import { commit, commitNew, fencedBy, type RuleOutcome, settle, turnDown } from '../transition.ts'
-import { claimManual, claimPreview } from './compaction.ts'
+import { claimManual, claimPreview } from './requested.ts'
 
 /**
  * Control items, oldest first. The commit that carries an item out also settles it, so that a crash

@@ -8,11 +8,21 @@ import type { Paint } from '../../terminal/colours.ts'
 import { countText, grouped } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
 
+/** A clearing writes no handoff: what it does not keep whole is there with its two ends. */
+const CLEARED_TITLE = 'cleared: its two ends are in the context, recall opens the whole'
+
 const TITLES: Record<Fate, string> = {
   kept: 'kept word for word',
   summarized: 'summarized: the handoff repeats some of it',
   recallable: 'recallable: not in the context, but recall finds it',
   gone: 'gone',
+}
+
+const MAKERS: Record<CompactionReport['by'], string> = {
+  model: 'written by a model',
+  rewrite: 'written by a model',
+  digest: 'written by the digest',
+  clearing: 'old tool results cleared, no summary',
 }
 
 /** Of each class; `--full` shows all of them. */
@@ -27,7 +37,7 @@ export function drawReport(
   const lines = [
     `${paint('bold', `Compaction ${entry} of ${sessionId}`)}: ` +
       `${grouped(tokensBefore)} → ${grouped(tokensAfter)} tokens, ` +
-      `written by ${by === 'digest' ? 'the digest' : 'a model'}` +
+      `${MAKERS[by]}` +
       `${trigger === null ? '' : ` (${trigger})`}`,
     paint('dim', cacheText(report)),
     paint('dim', spendText(report)),
@@ -36,7 +46,8 @@ export function drawReport(
     const those = messages.filter((message) => message.fate === fate)
     const { tokens } = report.counts[fate]
     const size = `${countText(those.length, 'message')}, ${grouped(tokens)} tokens`
-    lines.push('', `${paint('bold', TITLES[fate])}${paint('dim', `  ${size}`)}`)
+    const title = by === 'clearing' && fate === 'summarized' ? CLEARED_TITLE : TITLES[fate]
+    lines.push('', `${paint('bold', title)}${paint('dim', `  ${size}`)}`)
     const shown = isFull ? those : those.slice(-MESSAGES_MAX)
     if (shown.length < those.length) {
       lines.push(paint('dim', `    … ${grouped(those.length - shown.length)} older; --full`))

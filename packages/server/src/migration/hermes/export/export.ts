@@ -141,7 +141,8 @@ async function writeEntries(
     const { number } = entry
     if (entry.kind === 'compaction') {
       const row = handoffRow(entry)
-      if (row === null) count(left, 'erased')
+      const isClearing = entry.meta.by === 'clearing'
+      if (row === null) count(left, isClearing ? 'clearing' : 'erased')
       else file.add(row, number === effective ? 'live' : 'archived')
       if (number !== effective) continue
       for (const copy of [...preserved.values(), ...kept]) file.add(copy, 'live')

@@ -63,6 +63,8 @@ function handoffIn({ kind, body }: Entry): Handoff | null {
   const value = JSON.parse(body) as JsonValue
   const isHandoffBody = isObject(value) && Array.isArray(value['preserved'])
   if (isHandoffBody) return value as unknown as Handoff
+  // A clearing of a conversation without a handoff.
+  if (isObject(value) && Object.keys(value).length === 0) return null
   // Written by a loop of somebody's own: its words as they stand.
   const nothing = { preserved: [], tasks: [], files: [], ledger: [] }
   return { version: 1, by: 'given', covers: 0, kept: 0, compactions: 1, ...nothing, summary: body }

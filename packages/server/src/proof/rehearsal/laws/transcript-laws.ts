@@ -26,7 +26,8 @@ export function judgeStored(stored: RehearsedSession, findings: Findings): void 
 /** What a turn waits for is claimed before its step, or for an overflow (I35). */
 function judgeWaits({ row, operations }: RehearsedSession, findings: Findings): void {
   for (const { id, by, trigger } of operations) {
-    if (by !== 'digest' && (trigger === 'preflight' || trigger === 'reactive')) {
+    const isOfModel = by === 'model' || by === 'rewrite'
+    if (isOfModel && (trigger === 'preflight' || trigger === 'reactive')) {
       findings.broken('prompt', `${row.id}: a turn waited for the model of ${id}`)
     }
   }
@@ -148,7 +149,9 @@ function judgeFoundations(stored: RehearsedSession, findings: Findings): void {
         if (operation.fence !== fence) bad(`${id} was claimed and committed by different holders`)
         if (operation.state !== 'committed') bad(`${id} stands there and is ${operation.state}`)
       }
-      if (entry.tokens > row.limits.handoffTokens) bad(`handoff ${number} is over its budget`)
+      const isWritten = entry.meta.by !== 'clearing'
+      if (isWritten && entry.tokens > row.limits.handoffTokens)
+        bad(`handoff ${number} is over its budget`)
     }
     if (entry.kind === 'compaction' || entry.kind === 'revert' || entry.kind === 'erasure') {
       base = entry.number

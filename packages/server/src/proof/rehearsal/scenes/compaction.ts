@@ -156,7 +156,9 @@ export async function stubborn(stage: Stage): Promise<void> {
     await stage.do(name, 'compact')
     await stage.until('the wish is judged', async () => (await waiting(stage, name)) === 0)
   }
-  const asked = (await stage.operations(name)).filter(({ by }) => by !== 'digest').length
+  const asked = (await stage.operations(name)).filter(
+    ({ by }) => by === 'model' || by === 'rewrite',
+  ).length
   if (asked > ATTEMPTS_MAX) stage.broken('paid', `${name}: a summary was asked for ${asked} times`)
   const { base, effective } = await stage.row(name)
   if (effective === 0 && base !== 0) {
