@@ -154,7 +154,7 @@ export class LongSession {
   }
 
   async #recover(): Promise<void> {
-    const plain = { repeatable: [], attemptsMax: 3, failureReplies: [] }
+    const plain = { repeatable: [], attemptsMax: 3, lossesMax: 3, failureReplies: [] }
     const operation = operationId(randomUUID())
     const outcome = await this.#store.recover({ ...this.#fenced(), operation, ...plain })
     if (outcome.kind === 'recovered') this.#tail = outcome.tail

@@ -104,7 +104,9 @@ class Teller {
           results: [{ call: 'c', outcome: 'ok', ...content }],
         })
       case 7:
-        return store.recover({ ...fenced, repeatable: [], attemptsMax: 1, failureReplies: [] })
+        return store.recover({
+          ...{ ...fenced, repeatable: [], attemptsMax: 1, lossesMax: 2, failureReplies: [] },
+        })
       case 8: {
         const by = (['model', 'digest', 'rewrite', 'clearing'] as const)[two % 4] ?? 'model'
         const isSame = by === 'rewrite' || by === 'clearing'

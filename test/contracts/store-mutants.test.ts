@@ -167,6 +167,15 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
   recovery: {
     'no fence at the results': forged('commitResults'),
     'no cap on poison turns': asked('recover', (request) => ({ ...request, attemptsMax: 1e9 })),
+    'no cap on turns that kill their process': asked('recover', (request) => ({
+      ...request,
+      lossesMax: 1e9,
+    })),
+    'a lost holder is counted as an attempt': afterwards('acquire', ({ attempts, losses }) => ({
+      attempts: attempts + losses,
+      losses: 0,
+    })),
+    'an end in order is counted': asked('release', (request) => ({ ...request, reason: 'crash' })),
     'recovery at every call': seeing('recover', { recovered: -1 }),
     'every open call is repeated': asked('recover', (request, rows) => ({
       ...request,

@@ -55,6 +55,7 @@ import { dismissesTheLiving } from './ownership/dismisses-the-living.ts'
 import { importMakesSecondSession } from './ownership/import-makes-second-session.ts'
 import { leaseWithoutVersionCheck } from './ownership/lease-without-version-check.ts'
 import { lockFailsOpen } from './ownership/lock-fails-open.ts'
+import { lostHolderIsAnAttempt } from './ownership/lost-holder-is-an-attempt.ts'
 import { noAttemptLimit } from './ownership/no-attempt-limit.ts'
 import { noCapOnPoisonTurns } from './ownership/no-cap-on-poison-turns.ts'
 import { noFenceAtCommit } from './ownership/no-fence-at-commit.ts'
@@ -122,6 +123,7 @@ export const MUTANTS: readonly Mutant[] = [
   keysPerSession,
   leaseWithoutVersionCheck,
   lockFailsOpen,
+  lostHolderIsAnAttempt,
   lostRepliesNotSearched,
   newIdOnCompaction,
   noAttemptLimit,

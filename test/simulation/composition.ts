@@ -5,6 +5,7 @@ import { DECISIONS } from '../../packages/core/src/session/protocol/policy.ts'
 import type { LeaseTimes } from '../../packages/core/src/session/runner-lease.ts'
 import { SESSION_SETTINGS, type SessionSettings } from '../../packages/core/src/session/settings.ts'
 import type { StepRunner, ToolRunner } from '../../packages/core/src/session/step.ts'
+import { TURN_ATTEMPTS_MAX } from '../../packages/core/src/store/bounds.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import type { Limits, RunnerRow } from '../../packages/core/src/store/rows.ts'
 import { RULES, type Rules } from '../../packages/core/src/store/rules/rules.ts'
@@ -56,6 +57,8 @@ export const COMPOSITION: Composition = {
     retryMsMax: 4_000,
     modelRetryMs: 100,
     modelRetryMsMax: 4_000,
+    // One more than attempts, which end in the same way: the laws tell them apart.
+    lossesMax: TURN_ATTEMPTS_MAX + 1,
     attemptsPerWindow: 10,
     attemptWindowMs: 30_000,
   },

@@ -60,7 +60,7 @@ async function live(store: Store, id: SessionId, word: string, end: 'answered' |
     const tail = { number: row.tail, hash: row.tailHash }
     return { lease, tail, operation: operationId(`${id}-${name}`) }
   }
-  const none = { repeatable: [], attemptsMax: 3, failureReplies: [] }
+  const none = { repeatable: [], attemptsMax: 3, lossesMax: 3, failureReplies: [] }
   await store.recover({ ...(await fenced('recover')), ...none })
   await store.deliver({ ...(await fenced('deliver')), mail: [mailNumber(1)] })
   if (end === 'open') return

@@ -51,14 +51,17 @@ export class EntryLaws {
     }
     if (verb === 'retireRunner') {
       for (const { after } of change.sessions ?? []) {
-        Object.assign(this.#shadows.get(after.id) ?? {}, { holder: null, runner: null })
+        const shadow = this.#shadows.get(after.id)
+        if (shadow === undefined) continue
+        this.#lost(shadow)
+        Object.assign(shadow, { holder: null, runner: null })
       }
     }
     if (verb === 'deleteSession') this.#deletedAll(observed)
     if (verb === 'recordEntries') this.#turnRecorded(request as RecordEntries)
     const lease = (request as { lease?: Lease }).lease
     if (verb === 'deliver') this.#orderOf(observed)
-    if (verb === 'recover' && lease !== undefined) this.#recovered(lease)
+    if (verb === 'recover' && lease !== undefined) this.#recovered(lease, change)
     if (verb === 'acquire') this.#acquired(observed)
     else if (lease !== undefined && verb !== 'failCompaction') this.#fenced(verb, lease)
     for (const { sessionId, mail } of change.mail ?? []) this.#mailWritten(sessionId, mail, change)
@@ -114,11 +117,23 @@ export class EntryLaws {
   }
 
   /** Recovery is done once per acquisition, however often it is tried (I28). */
-  #recovered({ sessionId, fence }: Lease): void {
+  #recovered({ sessionId, fence }: Lease, change: StoreChange): void {
     const shadow = this.#shadows.get(sessionId)
     if (shadow === undefined) return
     if (shadow.recoveredAt === fence) this.#bad('I28', `recovered twice under fence ${fence}`)
+    const { losses, turn } = shadow
+    const isMoved = shadow.birth === 'imported' && shadow.recoveredAt === 0
     shadow.recoveredAt = fence
+    const isGivenUp = (change.entries ?? []).some(({ entry }) => entry.kind === 'turn')
+    const isDeadly = isMoved || losses > this.#world.composition.settings.lossesMax
+    if (isGivenUp !== (shadow.isRunning && isDeadly)) {
+      this.#bad('I27', `turn ${turn} lost its holder ${losses} times, given up: ${isGivenUp}`)
+    }
+  }
+
+  /** Whoever is lost before it took the turn up has not touched it (I27). */
+  #lost(shadow: Shadow): void {
+    if (shadow.isRunning && shadow.recoveredAt === shadow.fence) shadow.losses++
   }
 
   #bad(law: string, message: string): void {
@@ -145,8 +160,8 @@ export class EntryLaws {
       this.#born(observed, change, after)
       const shadow = this.#shadows.get(after.id)
       if (shadow === undefined) continue
-      const { fence, tailHash, seen, turn, openCalls } = after
-      Object.assign(shadow, { fence, tailHash, seen, turn, answered: seen })
+      const { fence, tailHash, seen, turn, losses, openCalls } = after
+      Object.assign(shadow, { fence, tailHash, seen, turn, losses, answered: seen })
       shadow.isRunning = after.turnState === 'running'
       for (const call of openCalls) shadow.openCalls.add(call)
       for (const { mail } of change.mail ?? []) {
@@ -183,6 +198,7 @@ export class EntryLaws {
     if ((request as { fence: number }).fence !== shadow.fence) {
       this.#bad('I8', `${sessionId} was acquired with an old picture`)
     }
+    if (shadow.runner !== null) this.#lost(shadow)
     if (shadow.runner !== null && shadow.runner !== runner) {
       this.#world.count('take-over')
       if (shadow.isRunning) this.#world.count('take-over mid-turn')
@@ -280,6 +296,7 @@ export class EntryLaws {
         if (isTwice && verb !== 'recordEntries')
           this.#bad('I3', `the reply of ${entry.operation} stands twice`)
         shadow.isCalling = false
+        shadow.losses = 0
         shadow.seen = Math.max(shadow.seen, entry.meta.upto)
         for (const call of entry.meta.calls) shadow.openCalls.add(call)
         break
@@ -435,6 +452,7 @@ export class EntryLaws {
       shadow.seen = shadow.tail
     }
     shadow.answered = shadow.seen
+    shadow.losses = 0
     shadow.isRunning = false
     // Delivered but unseen input begins the next turn at once.
     const unseen = shadow.mail.some((mail) => mail.entry !== null && mail.entry > shadow.seen)

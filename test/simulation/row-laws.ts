@@ -21,6 +21,7 @@ export function compareRows(
       ['effective', after.effective, folded.effective?.number ?? 0],
       ['covers', after.covers, folded.covers],
       ['seen', after.seen, shadow.seen],
+      ['losses', after.losses, shadow.losses],
       ['turn', after.turn, shadow.turn],
       ['turn state', after.turnState === 'running', shadow.isRunning],
       ['open calls', after.openCalls.length, shadow.openCalls.size],

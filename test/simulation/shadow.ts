@@ -62,6 +62,8 @@ export class Shadow {
   /** Claims by a model, by the store's clock at that moment in true time. */
   readonly claims: { readonly id: string; readonly at: number; isCutShort: boolean }[] = []
   recoveredAt = 0
+  /** How often its holder was lost in the running turn, since the last step. */
+  losses = 0
   isDeleted = false
   /** The tail behind the newest erasure: contexts up to there cannot be shown again. */
   erasedAt = 0

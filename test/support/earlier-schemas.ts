@@ -1,5 +1,6 @@
 /** Takes the newest steps of each engine's schema back, for tests that open an earlier store. */
 export const SQLITE_TO_9 = `
+  alter table session drop column losses;
   drop index session_root; drop index session_origin;
   alter table session drop column origin; alter table session drop column forked_at;
   alter table session drop column root; alter table session drop column owed;
@@ -17,7 +18,7 @@ export const SQLITE_TO_9 = `
 export const POSTGRES_TO_8 = `
   drop function lineage; drop index session_root, session_origin;
   alter table session drop column origin, drop column forked_at, drop column root,
-    drop column owed, drop column retained;
+    drop column owed, drop column retained, drop column losses;
   alter table attempt drop column agent, drop column turn, drop column step;
   drop index reply_due, reply_unsent, attempt_auxiliary, attempt_route, session_agent,
     session_erasing, schedule_waiting, schedule_of_session;

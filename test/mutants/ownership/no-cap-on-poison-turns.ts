@@ -5,6 +5,6 @@ export const noCapOnPoisonTurns: Mutant = {
   story: 'A turn that ends its process is taken up again for ever.',
   plant: (sound) =>
     plantStore(sound, (store) => ({
-      recover: (request) => store.recover({ ...request, attemptsMax: 1e9 }),
+      recover: (request) => store.recover({ ...request, attemptsMax: 1e9, lossesMax: 1e9 }),
     })),
 }

@@ -17,6 +17,8 @@ export interface SessionSettings {
   /** A turn whose model is down is tried again after this long, then doubling. */
   readonly modelRetryMs: number
   readonly modelRetryMsMax: number
+  /** A turn whose holder was lost more often than this, without a step in between, is given up. */
+  readonly lossesMax: number
   /** Attempts at a handoff by a model per session and window, digests not counted (I27). */
   readonly attemptsPerWindow: number
   readonly attemptWindowMs: number
@@ -51,6 +53,8 @@ export const SESSION_SETTINGS: SessionSettings = {
   retryMsMax: 60_000,
   modelRetryMs: 30_000,
   modelRetryMsMax: 10 * 60_000,
+  // A kill says little against a turn: a machine that is short of memory may kill several in a row.
+  lossesMax: 12,
   attemptsPerWindow: 8,
   attemptWindowMs: 10 * 60_000,
   atHardLimit: 'digest',

@@ -152,9 +152,8 @@ export type AcquireOutcome =
 export interface Release {
   readonly lease: Lease
   /**
-   * `idle` releases only an idle session. `shutdown` releases any session and does not count as an
-   * attempt at the running turn. `crash` releases any session after an error that the turn may have
-   * caused.
+   * `idle` releases only an idle session. `shutdown` releases any session and counts as nothing.
+   * `crash` releases any session after an error that the turn may have caused: an attempt at it.
    */
   readonly reason: 'idle' | 'shutdown' | 'crash'
 }
@@ -234,6 +233,7 @@ export interface Recover extends Fenced {
   /** Open calls that may run again under their key; all others are closed as unknown. */
   readonly repeatable: readonly string[]
   readonly attemptsMax: number
+  readonly lossesMax: number
   /** Sent if recovery gives up the turn. */
   readonly failureReplies: readonly NewReply[]
   /** Why it gave up, for programs. */
@@ -245,6 +245,7 @@ export type RecoverOutcome =
       readonly tail: Tail
       readonly turn: 'none' | 'resumed' | 'failed'
       readonly attempts: number
+      readonly losses: number
       readonly openCalls: readonly string[]
     }
   | { readonly kind: 'already' }

@@ -23,7 +23,9 @@ const APPENDS: Readonly<Record<string, Attempt>> = {
   },
   commitResults: ({ fixture }, fenced) => fixture.store.commitResults({ ...fenced, results: [] }),
   recover: ({ fixture }, fenced) =>
-    fixture.store.recover({ ...fenced, repeatable: [], attemptsMax: 3, failureReplies: [] }),
+    fixture.store.recover({
+      ...{ ...fenced, repeatable: [], attemptsMax: 3, lossesMax: 3, failureReplies: [] },
+    }),
   commitCompaction: async ({ fixture }, fenced) => {
     const row = await fixture.row()
     const operation = row.operation ?? newOperation()

@@ -1,31 +1,50 @@
 import assert from 'node:assert/strict'
 import { entryNumber } from '../../base/ids.ts'
 import { TURN_ATTEMPTS_MAX } from '../bounds.ts'
-import { expectKind, register, replyTo, StoreFixture } from './bench.ts'
-import type { StoreCase } from './case.ts'
+import type { Store } from '../contract.ts'
+import { create, expectKind, register, replyTo, StoreFixture } from './bench.ts'
+import type { StoreBench, StoreCase } from './case.ts'
 
 async function recover(fixture: StoreFixture, repeatable: readonly string[] = []) {
   const failureReplies = [replyTo('ana', 'gave-up')]
-  const attemptsMax = TURN_ATTEMPTS_MAX
-  return fixture.store.recover({ ...fixture.fenced(), repeatable, attemptsMax, failureReplies })
+  const max = { attemptsMax: TURN_ATTEMPTS_MAX, lossesMax: LOSSES_MAX }
+  return fixture.store.recover({ ...fixture.fenced(), repeatable, ...max, failureReplies })
 }
 
+const LOSSES_MAX = 5
+
+/** As every holder does before it writes anything else. */
+async function openAndRecover(store: Store): Promise<StoreFixture> {
+  const fixture = await StoreFixture.open(store)
+  expectKind(await recover(fixture), 'recovered')
+  return fixture
+}
+
+/** The process of the holder is gone, and another one takes over. */
+async function dieAndAcquire(bench: StoreBench, fixture: StoreFixture): Promise<StoreFixture> {
+  const runner = await register(bench.store)
+  await bench.dismiss(fixture.lease.runner)
+  return StoreFixture.acquire(bench.store, fixture.id, runner)
+}
+
+/** An error ends the work of the holder, and it begins again. */
 async function crashAndAcquire(fixture: StoreFixture): Promise<StoreFixture> {
-  const runner = await register(fixture.store)
-  await fixture.store.retireRunner({ runner: fixture.lease.runner })
-  return StoreFixture.acquire(fixture.store, fixture.id, runner)
+  const { store, lease, id } = fixture
+  expectKind(await store.release({ lease, reason: 'crash' }), 'done')
+  return StoreFixture.acquire(store, id, lease.runner)
 }
 
 export const recovery: readonly StoreCase[] = [
   {
     name: 'recovery closes open calls as issued with unknown outcome [I32]',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
+    run: async (bench) => {
+      const { store } = bench
+      const fixture = await openAndRecover(store)
       await fixture.hear('work')
       await fixture.reply('calling', { calls: ['c1', 'c2'] })
-      const next = await crashAndAcquire(fixture)
+      const next = await dieAndAcquire(bench, fixture)
       const outcome = expectKind(await recover(next), 'recovered')
-      assert.deepEqual([outcome.turn, outcome.attempts, outcome.openCalls], ['resumed', 1, []])
+      assert.deepEqual([outcome.turn, outcome.losses, outcome.openCalls], ['resumed', 1, []])
       const range = { sessionId: fixture.id, from: entryNumber(3), to: entryNumber(4) }
       const metas = (await store.readEntries(range)).map(({ meta }) => meta)
       assert.deepEqual(metas, [
@@ -36,11 +55,12 @@ export const recovery: readonly StoreCase[] = [
   },
   {
     name: 'calls that may be repeated stay open for the new holder [I32]',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
+    run: async (bench) => {
+      const { store } = bench
+      const fixture = await openAndRecover(store)
       await fixture.hear('work')
       await fixture.reply('calling', { calls: ['safe', 'unsafe'] })
-      const next = await crashAndAcquire(fixture)
+      const next = await dieAndAcquire(bench, fixture)
       const outcome = expectKind(await recover(next, ['safe']), 'recovered')
       next.tail = outcome.tail
       assert.deepEqual(outcome.openCalls, ['safe'])
@@ -49,21 +69,23 @@ export const recovery: readonly StoreCase[] = [
   },
   {
     name: 'recovery is done once per acquisition [I28]',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
+    run: async (bench) => {
+      const { store } = bench
+      const fixture = await openAndRecover(store)
       await fixture.hear('work')
-      const next = await crashAndAcquire(fixture)
+      const next = await dieAndAcquire(bench, fixture)
       expectKind(await recover(next), 'recovered')
       for (let again = 0; again < 10; again++) expectKind(await recover(next), 'already')
-      assert.equal((await next.row()).attempts, 1)
+      assert.equal((await next.row()).losses, 1)
     },
   },
   {
     name: 'recovery of a session at rest changes nothing but its mark [I28]',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
+    run: async (bench) => {
+      const { store } = bench
+      const fixture = await openAndRecover(store)
       await fixture.exchange('a', 'b')
-      const next = await crashAndAcquire(fixture)
+      const next = await dieAndAcquire(bench, fixture)
       const outcome = expectKind(await recover(next), 'recovered')
       assert.deepEqual([outcome.turn, outcome.tail], ['none', fixture.tail])
     },
@@ -71,7 +93,7 @@ export const recovery: readonly StoreCase[] = [
   {
     name: 'a poison turn ends as failed after its attempts, with a reply that says so [I23, I27]',
     run: async ({ store }) => {
-      let fixture = await StoreFixture.open(store)
+      let fixture = await openAndRecover(store)
       await fixture.hear('poison')
       for (let attempt = 1; attempt <= TURN_ATTEMPTS_MAX; attempt++) {
         fixture = await crashAndAcquire(fixture)
@@ -86,37 +108,83 @@ export const recovery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'an end in order is not counted against a turn, a crash is [I27]',
-    run: async ({ store }) => {
-      let fixture = await StoreFixture.open(store)
-      await fixture.hear('work')
-      for (let again = 0; again < 2 * TURN_ATTEMPTS_MAX; again++) {
-        fixture = await crashAndAcquire(fixture)
+    name: 'a turn that lost its process is taken up more often, and is given up in the end [I23, I27]',
+    run: async (bench) => {
+      let fixture = await openAndRecover(bench.store)
+      await fixture.hear('deadly')
+      for (let losses = 1; losses <= LOSSES_MAX; losses++) {
+        fixture = await dieAndAcquire(bench, fixture)
         assert.equal(expectKind(await recover(fixture), 'recovered').turn, 'resumed')
-        expectKind(await store.release({ lease: fixture.lease, reason: 'shutdown' }), 'done')
+        assert.equal((await fixture.row()).attempts, 0)
       }
-      assert.equal((await fixture.row()).attempts, 0)
-      fixture = await crashAndAcquire(fixture)
-      await recover(fixture)
-      expectKind(await store.release({ lease: fixture.lease, reason: 'crash' }), 'done')
-      assert.equal((await fixture.row()).attempts, 1)
+      fixture = await dieAndAcquire(bench, fixture)
+      assert.equal(expectKind(await recover(fixture), 'recovered').turn, 'failed')
+      const row = await fixture.row()
+      assert.deepEqual([row.turnState, row.settled.user, row.losses], ['idle', 1, 0])
     },
   },
   {
-    name: 'a committed step resets the count of attempts [I27]',
+    name: 'a runner that retires in mid-turn counts as lost, with every session that it holds [I27]',
     run: async ({ store }) => {
-      let fixture = await StoreFixture.open(store)
+      const fixture = await openAndRecover(store)
+      await fixture.hear('work')
+      const { runner } = fixture.lease
+      const other = await StoreFixture.acquire(store, await create(store), runner)
+      expectKind(await store.retireRunner({ runner }), 'done')
+      const [row, resting] = [await fixture.row(), await other.row()]
+      assert.deepEqual([row.losses, row.attempts, resting.losses], [1, 0, 0])
+    },
+  },
+  {
+    name: 'whoever ends before it took the turn up has not touched it [I27]',
+    run: async (bench) => {
+      const { store } = bench
+      let fixture = await openAndRecover(store)
+      await fixture.hear('work')
+      fixture = await dieAndAcquire(bench, fixture)
+      for (let again = 0; again < 2; again++) {
+        fixture = await crashAndAcquire(fixture)
+        fixture = await dieAndAcquire(bench, fixture)
+      }
+      const row = await fixture.row()
+      assert.deepEqual([row.losses, row.attempts], [1, 0])
+    },
+  },
+  {
+    name: 'an end in order is not counted against a turn, a crash is [I27]',
+    run: async ({ store }) => {
+      let fixture = await openAndRecover(store)
+      await fixture.hear('work')
+      fixture = await crashAndAcquire(fixture)
+      for (let again = 0; again < 2 * LOSSES_MAX; again++) {
+        assert.equal(expectKind(await recover(fixture), 'recovered').turn, 'resumed')
+        expectKind(await store.release({ lease: fixture.lease, reason: 'shutdown' }), 'done')
+        fixture = await StoreFixture.acquire(store, fixture.id, fixture.lease.runner)
+      }
+      const row = await fixture.row()
+      assert.deepEqual([row.attempts, row.losses], [1, 0])
+    },
+  },
+  {
+    name: 'a committed step resets the counts of attempts and losses [I27]',
+    run: async (bench) => {
+      let fixture = await openAndRecover(bench.store)
       await fixture.hear('work')
       fixture = await crashAndAcquire(fixture)
       await recover(fixture)
+      fixture = await dieAndAcquire(bench, fixture)
+      await recover(fixture)
+      const before = await fixture.row()
       await fixture.reply('calling', { calls: ['c'] })
-      assert.equal((await fixture.row()).attempts, 0)
+      const after = await fixture.row()
+      assert.deepEqual([before.attempts, before.losses], [1, 1])
+      assert.deepEqual([after.attempts, after.losses], [0, 0])
     },
   },
   {
     name: 'a turn that is given up closes even repeatable calls [I15, I32]',
     run: async ({ store }) => {
-      let fixture = await StoreFixture.open(store)
+      let fixture = await openAndRecover(store)
       await fixture.hear('poison')
       await fixture.reply('calling', { calls: ['safe'] })
       for (let attempt = 0; attempt < TURN_ATTEMPTS_MAX; attempt++) {
@@ -130,11 +198,12 @@ export const recovery: readonly StoreCase[] = [
   },
   {
     name: 'a result after the take-over is refused [I8, I32]',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
+    run: async (bench) => {
+      const { store } = bench
+      const fixture = await openAndRecover(store)
       await fixture.hear('work')
       await fixture.reply('calling', { calls: ['c'] })
-      const next = await crashAndAcquire(fixture)
+      const next = await dieAndAcquire(bench, fixture)
       await recover(next)
       const results = [{ call: 'c', outcome: 'ok', body: 'late', tokens: 1 }] as const
       const late = await store.commitResults({ ...fixture.fenced(), results })

@@ -76,6 +76,33 @@ describe('a file edited by hand', () => {
   })
 })
 
+describe('the file of a session whose holder was lost', () => {
+  const lossesAfter = async (change: (session: Record<string, unknown>) => void) => {
+    const store = openMemoryStore()
+    const fixture = await StoreFixture.open(store)
+    const plain = { repeatable: [], attemptsMax: 3, lossesMax: 3, failureReplies: [] }
+    await store.recover({ ...fixture.fenced(), ...plain })
+    await fixture.hear('work')
+    await store.retireRunner({ runner: fixture.lease.runner })
+    const lines: Line[] = []
+    for await (const line of store.exportSession(fixture.id)) lines.push(JSON.parse(line))
+    delete lines.at(-1)?.['end']?.['sha256']
+    change(lines[0]?.['session'] ?? {})
+    const other = openMemoryStore()
+    await other.importSession(lines.map((line) => JSON.stringify(line)))
+    return (await other.findSession(fixture.id))?.losses
+  }
+
+  it('carries the count along [I27]', async () => {
+    expect(await lossesAfter(() => {})).toBe(1)
+  })
+
+  it('counts none where an older program wrote it', async () => {
+    const older = (session: Record<string, unknown>) => delete session['losses']
+    expect(await lossesAfter(older)).toBe(0)
+  })
+})
+
 describe('a file with a valid chain', () => {
   it('is accepted', async () => {
     const outcome = await openMemoryStore().importSession(await forgedFile('"hello"'))

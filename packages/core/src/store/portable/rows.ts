@@ -72,7 +72,8 @@ const session = object({
   pins: record(object({ entry: number, tokens: whole })),
   settings: number,
   tasks: number,
-  // Files from older versions have no forks and no title.
+  // Files from older versions have no losses, no forks and no title.
+  losses: absentAs(0, whole),
   forkedAt: absentAs(0, number),
   root: absentAs<string | null>(null, nullable(id)),
   owed: absentAs<readonly number[]>([], list(number)),

@@ -183,6 +183,7 @@ export function newSession(
     turn: 0,
     turnState: 'idle',
     attempts: 0,
+    losses: 0,
     openCalls: [],
     mail: noMail,
     delivered: { user: noMail, notification: noMail },

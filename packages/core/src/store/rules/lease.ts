@@ -1,5 +1,6 @@
 import type { OperationId } from '../../base/ids.ts'
 import { checkName } from '../measure.ts'
+import type { SessionRow } from '../rows.ts'
 import { Draft } from './change-builder.ts'
 import { fencedSession, type Rule } from './ruling.ts'
 
@@ -42,11 +43,25 @@ export const dismissRunner: Rule<'dismissRunner'> = (rows, request) => {
   return { outcome: { kind: 'done' }, change: { runners: [{ id: runner.id, after: null }] } }
 }
 
+/**
+ * Who took the turn up and did not let go of it in order was lost. That alone says little against the
+ * turn: the machine may have stalled, or the process been killed. One that kills its process itself is
+ * given up all the same, after more of them.
+ */
+function lossesOf(session: SessionRow): number {
+  return isAtWork(session) ? session.losses + 1 : session.losses
+}
+
+/** The holder has taken up the turn that runs: before its recovery it has not touched it. */
+function isAtWork({ turnState, recovered, fence }: SessionRow): boolean {
+  return turnState === 'running' && recovered === fence
+}
+
 export const retireRunner: Rule<'retireRunner'> = (rows, request) => {
   if (rows.runner(request.runner) === undefined) return { outcome: { kind: 'lost' } }
   const sessions = rows.heldBy(request.runner).map((before) => ({
     before,
-    after: { ...before, runner: null, holder: null },
+    after: { ...before, runner: null, holder: null, losses: lossesOf(before) },
   }))
   return {
     outcome: { kind: 'done' },
@@ -85,6 +100,7 @@ export const acquire: Rule<'acquire'> = (rows, request, stamp) => {
   const fence = session.fence + 1
   draft.set({ fence, runner: request.runner, holder: request.holder })
   if (session.runner !== null) {
+    draft.set({ losses: lossesOf(session) })
     draft.audit('lease lost', { fence: session.fence, runner: session.runner })
   }
   const abandoned = draft.endOperation('abandoned', { reason: 'owner gone' })
@@ -107,8 +123,9 @@ export const release: Rule<'release'> = (rows, { lease, reason }, stamp) => {
   const busy = session.turnState === 'running' || session.operation !== null
   if (reason === 'idle' && busy) return { outcome: { kind: 'in-use' } }
   const draft = new Draft(rows, session, NO_OPERATION, stamp)
-  // A clean shutdown is not the turn's fault: do not count this attempt.
-  const attempts = reason === 'shutdown' ? Math.max(0, session.attempts - 1) : session.attempts
+  // A clean shutdown is not the turn's fault.
+  const isFailure = reason === 'crash' && isAtWork(session)
+  const attempts = isFailure ? session.attempts + 1 : session.attempts
   draft.set({ runner: null, holder: null, attempts })
   draft.audit('lease released', { fence: session.fence, reason })
   return { outcome: { kind: 'done' }, change: draft.change() }

@@ -69,7 +69,7 @@ function waits(mail: MailRow, delivered: Readonly<Record<InputLane, MailNumber>>
 
 function startTurn(draft: Draft): void {
   const turn = draft.session.turn + 1
-  draft.set({ turn, turnState: 'running', attempts: 0 })
+  draft.set({ turn, turnState: 'running', attempts: 0, losses: 0 })
   draft.audit('turn started', { turn })
 }
 
@@ -81,7 +81,7 @@ function endTurn(draft: Draft, ended: TurnEnd, reason?: string): EntryNumber {
   const body = reason === undefined ? null : { reason: reason.slice(0, REASON_CHARACTERS_MAX) }
   const entry = draft.appendJson({ kind: 'turn', meta: { turn, ended } }, { body, tokens: 0 })
   draft.settleTurn()
-  draft.set({ turnState: 'idle', attempts: 0 })
+  draft.set({ turnState: 'idle', attempts: 0, losses: 0 })
   draft.audit('turn ended', { turn, ended, entry })
   if (draft.unseenInputs().length > 0) startTurn(draft)
   return entry
@@ -117,7 +117,8 @@ export const commitReply: Rule<'commitReply'> = (rows, request, stamp) => {
     if (missing !== null) return { outcome: { kind: 'blob-missing', hash: missing } }
     const meta = { turn: request.turn, upto, renderer, calls, blobs }
     entry = draft.appendJson({ kind: 'assistant', meta }, step)
-    draft.set({ seen: entryNumber(Math.max(session.seen, upto)), openCalls: calls, attempts: 0 })
+    const seen = entryNumber(Math.max(session.seen, upto))
+    draft.set({ seen, openCalls: calls, attempts: 0, losses: 0 })
     draft.audit('step committed', { turn: request.turn, upto, entry, calls: calls.length })
   }
   if (ends !== undefined) {
@@ -167,7 +168,7 @@ const UNKNOWN_TOKENS = 16
 
 /**
  * The first commit of a new holder, once per acquisition (I28). It closes open calls as unknown and
- * gives up a turn that keeps crashing its process (decision 14).
+ * gives up a turn that keeps failing or losing its process (decision 14).
  */
 export const recover: Rule<'recover'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
@@ -176,23 +177,23 @@ export const recover: Rule<'recover'> = (rows, request, stamp) => {
 
   const draft = new Draft(rows, session, request.operation, stamp)
   const running = session.turnState === 'running'
-  const attempts = running ? session.attempts + 1 : session.attempts
-  const failed = running && attempts > request.attemptsMax
+  const { attempts, losses } = session
+  const failed = running && (attempts > request.attemptsMax || losses > request.lossesMax)
   const repeatable = new Set(failed ? [] : request.repeatable)
   for (const call of session.openCalls.filter((id) => !repeatable.has(id))) {
     const meta = { call, outcome: 'unknown', blobs: [] } as const
     draft.append({ kind: 'result', meta }, { body: UNKNOWN_RESULT, tokens: UNKNOWN_TOKENS })
   }
   const openCalls = session.openCalls.filter((id) => repeatable.has(id))
-  draft.set({ recovered: session.fence, openCalls, attempts })
+  draft.set({ recovered: session.fence, openCalls })
   if (failed) {
     draft.set({ seen: draft.session.tail })
     draft.send(request.failureReplies, endTurn(draft, 'failed', request.reason))
   }
   const turn = failed ? 'failed' : running ? 'resumed' : 'none'
-  draft.audit('turn recovered', { fence: session.fence, turn, attempts })
+  draft.audit('turn recovered', { fence: session.fence, turn, attempts, losses })
   return {
-    outcome: { kind: 'recovered', tail: tailOf(draft.session), turn, attempts, openCalls },
+    outcome: { kind: 'recovered', tail: tailOf(draft.session), turn, attempts, losses, openCalls },
     change: draft.change(),
   }
 }

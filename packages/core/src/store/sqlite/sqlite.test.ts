@@ -147,6 +147,17 @@ describe('opening', () => {
     expect(addresses).toEqual(['ana', 'bo', 'none'])
   })
 
+  it('takes what an earlier schema counted as attempts for losses', async () => {
+    const path = newPath()
+    const first = await open(path)
+    const fixture = await StoreFixture.open(first)
+    await fixture.hear('work')
+    await first.close()
+    byHand(path, `${SQLITE_TO_9} update session set attempts = 3`)
+    const row = await (await open(path)).findSession(fixture.id)
+    expect([row?.attempts, row?.losses]).toEqual([0, 3])
+  })
+
   it('refuses a path whose folder is a file, with the reason', async () => {
     const path = newPath()
     writeFileSync(path, '')

@@ -41,6 +41,7 @@ export const SESSION = shaped(
     turn: ['turn', 'integer'],
     turnState: ['turn_state', 'text'],
     attempts: ['attempts', 'integer'],
+    losses: ['losses', 'integer'],
     openCalls: ['open_calls', 'json'],
     mail: ['mail', 'integer'],
     delivered: ['delivered', 'json'],

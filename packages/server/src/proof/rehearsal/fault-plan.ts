@@ -74,7 +74,7 @@ export class FaultPlan {
   chance(agent: string, where: 'compaction' | 'effect'): void {
     const { terms, handles } = this.#parts
     if (this.#isOver || !terms.faults.has('kills') || performance.now() < this.#killDueAt) return
-    // One at a time: a turn that meets its third death is given up, and rightly.
+    // One at a time: a turn that meets too many deaths is given up, and rightly.
     if (handles.some(({ isReady }) => !isReady)) return
     if (this.#killed.size === handles.length) this.#killed = new Set()
     const handle = handles.find(({ name }) => name === agent)

@@ -110,6 +110,9 @@ export const FREEZE_MS = 9_500
 /** So often a model is asked for the handoff of one session of the stage, at most. */
 export const ATTEMPTS_MAX = 5
 
+/** So often a turn of the stage may lose its process before it is given up. */
+export const LOSSES_MAX = 3
+
 /** The name of the edge by which replies leave the stage. */
 export const EDGE = 'letterbox'
 /** Every line is one reply that was sent: session, number, attempt, claimant. */

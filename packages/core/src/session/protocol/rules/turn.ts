@@ -37,6 +37,7 @@ export function recoverFirst(state: State, view: SessionView): RuleOutcome {
       operation,
       repeatable,
       attemptsMax,
+      lossesMax: state.settings.lossesMax,
       failureReplies: repliesOf(view, text),
       reason,
     },
@@ -46,10 +47,11 @@ export function recoverFirst(state: State, view: SessionView): RuleOutcome {
 const ABRUPT = {
   attemptsMax: TURN_ATTEMPTS_MAX,
   text: 'This could not be answered: the work on it ended abruptly several times.',
-  reason: 'The process ended during each attempt at this turn.',
+  reason: 'Each attempt at this turn ended abruptly.',
 }
 const IMPORTED = {
-  attemptsMax: 0,
+  // Even without an attempt so far.
+  attemptsMax: -1,
   text: 'This was not answered: the conversation was moved meanwhile. Please send it again.',
   reason: 'The session was imported while this turn was running.',
 }

@@ -165,6 +165,12 @@ language sql stable strict rows 2 as $$
 $$;
 `
 
+// Until here a lost holder was counted as an attempt, and most of what was counted is that.
+const TWELFTH = `
+alter table session add column losses bigint not null default 0;
+update session set losses = attempts, attempts = 0 where attempts > 0;
+`
+
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
  * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
@@ -177,5 +183,5 @@ $$;
  */
 export const MIGRATIONS: readonly string[] = [
   ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
-  ELEVENTH,
+  ...[ELEVENTH, TWELFTH],
 ]

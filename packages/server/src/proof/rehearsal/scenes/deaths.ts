@@ -1,5 +1,6 @@
 import type { ProcessHandle } from '../stage/process-handle.ts'
 import type { Stage } from '../stage/stage.ts'
+import { LOSSES_MAX } from '../terms.ts'
 
 /** Processes that end at the worst moment. */
 
@@ -54,7 +55,7 @@ export async function death(stage: Stage): Promise<void> {
 }
 
 /** A turn is given up behind so many: at its first attempt and at each recovery that it may have. */
-const DEATHS = 4
+const DEATHS = LOSSES_MAX + 1
 
 /** A message that ends whichever process takes it up. */
 export async function poison(stage: Stage): Promise<void> {

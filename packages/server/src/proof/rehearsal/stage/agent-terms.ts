@@ -5,7 +5,7 @@ import { configSchema } from '../../../host/config/schema/schema.ts'
 import { runtimeTerms } from '../../../host/from-config.ts'
 import type { Agent } from '../../../runtime/agent.ts'
 import type { RuntimeOptions } from '../../../runtime/open-runtime.ts'
-import { type AgentOptions, ATTEMPTS_MAX, policyOf, SUMMARY_MODEL } from '../terms.ts'
+import { type AgentOptions, ATTEMPTS_MAX, LOSSES_MAX, policyOf, SUMMARY_MODEL } from '../terms.ts'
 
 /**
  * The agents of one process, made from a configuration as `serve` would make them, with times so
@@ -70,6 +70,7 @@ const STAGE_PACE = {
   lingerMs: 400,
   attemptsPerWindow: ATTEMPTS_MAX,
   attemptWindowMs: 60_000,
+  lossesMax: LOSSES_MAX,
 }
 
 type Tool = Extract<NonNullable<Agent['tools']>, readonly unknown[]>[number]
