@@ -10,7 +10,7 @@ import { tasksTool } from '../tools/tasks.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolsConfig } from './config/schema/agent.ts'
 
-/** The tools that come with the product, as an agent's configuration switches them. */
+/** The built-in tools that an agent's configuration enables. */
 export function builtInTools(
   config: ToolsConfig,
   programs: { readonly folder: string; readonly env: Readonly<Record<string, string>> },

@@ -4,7 +4,7 @@ import type { Store } from '#core/store/contract'
 import { mintToken } from '../gateway/http/access/access.ts'
 import { besideStore } from './store-selection.ts'
 
-/** Where the token of `http.requireToken` is kept, for the user who runs the server. */
+/** The file with the token of `http.requireToken`, for the user who runs the server. */
 export function tokenFile(storeUrl: string): string {
   return join(besideStore(storeUrl), 'http-token')
 }

@@ -12,7 +12,7 @@ export function runtimeTerms(
   config: Config,
   context: {
     readonly standInUrl: string
-    /** Where programs are started. */
+    /** The folder in which programs start. */
     readonly folder: string
     /** The whole environment of a started program. */
     readonly env: Readonly<Record<string, string>>

@@ -6,7 +6,7 @@ import { readSecret } from './read-secret.ts'
 
 /** The configured chat platforms; the code of others is not loaded. */
 export interface OpenGateways {
-  /** What was opened, for the welcome: `telegram:7001`. */
+  /** The opened accounts, for the welcome message: `telegram:7001`. */
   readonly names: readonly string[]
   close(): Promise<void>
 }
@@ -66,7 +66,7 @@ async function openDiscord(host: Host, config: DiscordConfig) {
       const agents = runtime.agents.map(({ name }) => name)
       return findLastAct(store, { agents, bots, address })
     },
-    // The same threshold for short messages as for the agent's tool.
+    // The same threshold for short messages as in the agent's own tool.
     loopRule: host.loaded.config.agents[agent]?.tools.send_message ?? null,
   })
   return openChatGateway({ platform, runtime, drafts: store, agent, allow, needsMention, logger })

@@ -24,7 +24,7 @@ function logTo(file: string) {
 }
 
 describe('a log', () => {
-  it('holds each line as soon as it is told, also those before it was closed', () => {
+  it('writes each line at once, including those before close', () => {
     const file = join(folder, 'deep', 'log')
     const { logger } = logTo(file)
     logger.info({ count: 1 }, 'one')
@@ -36,11 +36,11 @@ describe('a log', () => {
     expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(2)
   })
 
-  it('that cannot be opened is refused in words, not with a stack', () => {
+  it('that cannot be opened is reported with a message, not a stack trace', () => {
     expect(() => logTo(folder)).toThrow(/^The log .* cannot be written \(EISDIR\)/)
   })
 
-  it('on a disk that is full loses lines and ends nothing: told once, and closed at once', (ctx) => {
+  it('on a full disk loses lines but ends nothing: reported once, and closed at once', (ctx) => {
     if (!existsSync('/dev/full')) ctx.skip('not run: there is no /dev/full')
     const { told: reported, logger } = logTo('/dev/full')
     for (let line = 0; line < 1_000; line++) logger.error({ text: 'x'.repeat(5_000) }, 'line')

@@ -32,7 +32,7 @@ export function openLogger(
     setLevel(next) {
       logger.level = next
     },
-    // Not flushed: on a full disk that would never end.
+    // Not flushed, because on a full disk that would never end.
     close() {
       isOpen = false
       output.destroy()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { mayLackCommits, openStore, serverStoreName } from './open-store.ts'
 
-it('a file that the system does not take is refused in words, not with a stack', async () => {
+it('a file that the system refuses is reported with a message, not a stack trace', async () => {
   const url = join(tmpdir(), 'a'.repeat(5_000))
   const opening = openStore({ url }, {}, tmpdir())
   await expect(opening).rejects.toMatchObject({
@@ -13,7 +13,7 @@ it('a file that the system does not take is refused in words, not with a stack',
   })
 })
 
-it('a store may lack commits in silence only where both files beside it are missing', async () => {
+it('commits may be missing unnoticed only if both files beside the store are missing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-evidence-'))
   const url = join(folder, 'store.db')
   try {
@@ -30,7 +30,7 @@ it('a store may lack commits in silence only where both files beside it are miss
   }
 })
 
-it('stores on one server have names of their own, and one store has one name', () => {
+it('each store on a server has its own name, and always the same one', () => {
   const name = serverStoreName('postgres://ana:secret@db.example/agents')
   expect(name).toMatch(/^postgres-agents-[0-9a-f]{12}$/)
   expect(serverStoreName('postgres://ben@db.example/agents?sslmode=require')).toBe(name)

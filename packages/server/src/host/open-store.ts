@@ -13,8 +13,8 @@ import type { Config } from './config/schema/schema.ts'
 
 /**
  * Opens the configured store: a database server, or a file, which is created if missing. For a
- * server, this host's folder records how far the store has come. The driver is loaded only for a
- * server.
+ * server, a folder on this host records the latest commit of the store. The driver is loaded only
+ * for a server.
  */
 export async function openStore(
   target: Config['store'],
@@ -47,7 +47,7 @@ export function serverStoreName(url: string): string {
   return `postgres-${database}-${hash('sha256', JSON.stringify(where), 'hex').slice(0, 12)}`
 }
 
-/** Reports why the system refuses a file to the person who named it. */
+/** Reports why the system refuses a file, to the person who named it. */
 async function openFile(path: string): Promise<Store> {
   try {
     return await openSqliteStore({ path })
@@ -63,7 +63,7 @@ async function openFile(path: string): Promise<Store> {
 
 /**
  * The same for reading only: creates nothing and writes no byte. `folder` is where this host
- * records how far a server's store has come.
+ * records the latest commit of a server's store.
  */
 export async function openForReading(
   target: Config['store'],

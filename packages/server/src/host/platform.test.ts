@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { programEnvironment } from './platform.ts'
 
 describe('onEndSignal', () => {
-  it('calls back at the first signal, and ends the process at the second', async () => {
+  it('calls back on the first signal, and ends the process on the second', async () => {
     const source = `
       import { onEndSignal } from ${JSON.stringify(new URL('./platform.ts', import.meta.url).href)}
       onEndSignal((signal) => process.stdout.write(signal + '\\n'))
@@ -21,7 +21,7 @@ describe('onEndSignal', () => {
 })
 
 describe('programEnvironment', () => {
-  it('hands no key to a program that an agent starts', () => {
+  it('passes no key to a program that an agent starts', () => {
     expect(
       programEnvironment({ PATH: '/bin', OPENAI_API_KEY: 'x', THROUGHLINE_STORE: 'y' }),
     ).toEqual({ PATH: '/bin' })

@@ -17,7 +17,7 @@ export const END_SIGNALS: readonly NodeJS.Signals[] = isWindows
 export const PRIVATE_MODE = 0o600
 export const PRIVATE_FOLDER_MODE = 0o700
 
-/** Starts a child so that its own children end with it; Windows ends the child alone. */
+/** Starts a child so that its own children end with it; on Windows only the child ends. */
 export const LEADS_GROUP = !isWindows
 
 export function killGroup(child: ChildProcess): void {
@@ -26,12 +26,12 @@ export function killGroup(child: ChildProcess): void {
     if (isWindows) child.kill()
     else process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // The whole group has ended.
+    // The whole process group has already ended.
   }
 }
 
 /**
- * Calls back at the first signal to end; the second one ends the process at once, with the exit
+ * Calls back on the first signal to end; the second one ends the process at once, with the exit
  * code that shells use. The returned function removes the handlers.
  */
 export function onEndSignal(callback: (signal: NodeJS.Signals) => void): () => void {

@@ -1,6 +1,6 @@
 import { type CredentialSource, Credentials, type Environment } from '../model/routes/credential.ts'
 
-/** A token or secret from where the configuration says it is; never kept. */
+/** Reads a token or secret from its configured source, and never caches it. */
 export async function readSecret(
   source: CredentialSource,
   environment: Environment,

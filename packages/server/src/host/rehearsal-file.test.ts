@@ -14,7 +14,7 @@ const AGENT = {
   ...{ compactions: 1, kills: 2, acknowledged: 3, waiting: 4 },
 }
 
-it('a server shows the picture of a rehearsal beside it, and in the end which laws broke', async () => {
+it('a server shows the state of a rehearsal beside it, and at the end the broken laws', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-picture-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const rehearsalFile = join(folder, 'rehearsal.json')

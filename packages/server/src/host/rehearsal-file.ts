@@ -6,15 +6,12 @@ import { loadConfig } from './config/load.ts'
 import { PRIVATE_MODE } from './platform.ts'
 import { besideStore, storeRequest } from './store-selection.ts'
 
-/** Beside the store of a server, so that its page can show the rehearsal that runs next to it. */
+/** The file beside a server's store, so that its page can show a rehearsal running next to it. */
 export function rehearsalFile(storeUrl: string): string {
   return join(besideStore(storeUrl), 'rehearsal.json')
 }
 
-/**
- * Writes the picture where a server that runs in this folder finds it; without a server it writes
- * nothing.
- */
+/** Writes the state where a server in this folder finds it; without a server it writes nothing. */
 export class PictureFile {
   readonly #path: string | null
   #last: Picture | undefined
@@ -45,7 +42,7 @@ export class PictureFile {
       writeFileSync(part, text, { mode: PRIVATE_MODE })
       renameSync(part, this.#path)
     } catch {
-      // Only a picture: the rehearsal reports everything at its end.
+      // A lost update does no harm: the rehearsal reports everything at its end.
     }
   }
 }

@@ -19,10 +19,10 @@ import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from './platform.ts'
 import { besideStore } from './store-selection.ts'
 
 /**
- * How a command finds the servers of a store: each server listens on a Unix domain socket of its own
- * and names it in a file beside the store. Both are for the server's user alone, so a caller needs no
- * token, and no other user can take the place of a server that ended. A killed server leaves its
- * file behind; its socket then refuses, and the next server removes both.
+ * How a command finds the servers of a store: each server listens on its own Unix domain socket and
+ * names it in a file beside the store. Only the server's user can open either, so a caller needs no
+ * token, and no other user can impersonate a server that ended. A killed server leaves its file
+ * behind; its socket then refuses connections, and the next server removes both.
  */
 export interface ServerAddress {
   /** The address of the page and the API. */
@@ -34,9 +34,9 @@ export interface ServerAddress {
 const SOCKET_PATH_BYTES_MAX = 90
 
 export interface Announcement {
-  /** Where to listen; null: this user has no private folder beside the store. */
+  /** The socket path; null: this user has no private folder beside the store. */
   readonly socket: string | null
-  /** After the server listens. */
+  /** Call this once the server listens. */
   publish(url: string): void
   withdraw(): void
 }
@@ -69,7 +69,7 @@ export async function findServers(storeUrl: string): Promise<readonly ServerAddr
   return found.filter((_, index) => areOpen[index])
 }
 
-/** Removes what killed servers left behind. */
+/** Removes the files of killed servers. */
 export async function removeDeadServers(storeUrl: string): Promise<void> {
   const folder = serversFolder(storeUrl)
   for (const { socket, file } of readAnnouncements(folder)) {

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { stateFolder } from './platform.ts'
 import { auditFolder, displayUrl, olderAuditFolders } from './store-selection.ts'
 
-it('a store’s address is shown without its password, wherever that stands', () => {
+it('shows the URL of a store without its password, wherever it appears', () => {
   const addresses = [
     'postgres://me:hunter2@host:5432/db',
     'postgresql://me@host:5432/db?sslmode=require&password=hunter2',
@@ -19,7 +19,7 @@ it('a store’s address is shown without its password, wherever that stands', ()
   expect(displayUrl('a folder/store.db?x')).toBe('a folder/store.db?x')
 })
 
-it('the logs of a store are in one place, whichever name it is reached by', ({
+it('the logs of a store are in one folder, whichever name it is opened by', ({
   onTestFinished,
 }) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'throughline-place-')))
@@ -28,7 +28,7 @@ it('the logs of a store are in one place, whichever name it is reached by', ({
   const store = join(root, 'real', 'store.db')
   const link = join(root, 'other', 'link.db')
   symlinkSync(store, link)
-  // Nobody has made it yet, or it is gone: whoever opens it says so.
+  // The file does not exist; opening it reports that.
   expect(auditFolder(link)).toBe(join(root, 'other', 'audit'))
   writeFileSync(store, '')
   expect([store, link].map(auditFolder)).toEqual(Array(2).fill(join(root, 'real', 'audit')))

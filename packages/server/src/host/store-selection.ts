@@ -9,14 +9,14 @@ import { loadRequest as configRequest } from './flags.ts'
 import { isServer, openForReading, openStore, serverStoreName } from './open-store.ts'
 import { stateFolder } from './platform.ts'
 
-/** Only the store that a command acts on, without agents or a runtime. */
+/** The store that a command acts on, without agents or a runtime. */
 
 /** `--store` overrides the configuration for one run. */
 export function storeRequest({ store, set = [], ...flags }: StoreFlags): LoadRequest {
   return configRequest({ ...flags, set: store === undefined ? set : [...set, `store=${store}`] })
 }
 
-/** With `--store` the configuration is not read, so a broken one does no harm. */
+/** With `--store` the configuration is not read, so a broken one does not matter. */
 export async function storeOf(
   flags: StoreFlags,
   { mayMake = false }: { readonly mayMake?: boolean } = {},
@@ -51,7 +51,7 @@ export function checkOwn({ config, file, isFileFound, originOf }: Loaded, mayMak
   )
 }
 
-/** The agents that a configuration names; null where it cannot be read. */
+/** The agents that a configuration names; null if it cannot be read. */
 export async function configuredAgents(flags: StoreFlags): Promise<readonly string[] | null> {
   const { requireConfig } = await import('./config/load.ts')
   try {
@@ -61,7 +61,7 @@ export async function configuredAgents(flags: StoreFlags): Promise<readonly stri
   }
 }
 
-/** Closed whatever happens. */
+/** Always closes the store. */
 export async function withStore(
   flags: StoreFlags,
   act: (store: Store) => Promise<number>,
@@ -72,7 +72,7 @@ export async function withStore(
   const isNew = !isServer(where.url) && !existsSync(where.url)
   const store = await openStore(where, process.env, besideStore(where.url))
   let isKept = !isNew
-  // A store keeps no process alive by itself; a command that waits for an answer must stay.
+  // A store alone keeps no process alive; a command that waits for an answer must.
   const staying = setInterval(() => {}, STAY_MS)
   try {
     const code = await act(store)
@@ -102,7 +102,7 @@ function removeStore(path: string): void {
 
 const STAY_MS = 60_000
 
-/** Read-only: writes nothing, also while other processes write. */
+/** Read-only: writes nothing, even while other processes write. */
 export async function withStoreToRead(
   flags: StoreFlags,
   act: (store: ReadStore) => Promise<number>,
@@ -114,8 +114,8 @@ export async function withStoreToRead(
 }
 
 /**
- * The folder of files that belong to a store. Beside the file, not beside a link
- * to it, so that processes that use two names share their logs.
+ * The folder of files that belong to a store. It is beside the file, not beside a link to it, so
+ * that processes that use different names share their logs.
  */
 export function besideStore(storeUrl: string): string {
   if (isServer(storeUrl)) return join(stateFolder(), serverStoreName(storeUrl))

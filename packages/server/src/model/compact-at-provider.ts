@@ -11,9 +11,9 @@ import { withoutPrivateAddresses } from './routes/addresses.ts'
 import type { ModelRoute, ProviderName } from './routes/route.ts'
 
 /**
- * OpenAI's own compaction: the conversation goes to an endpoint beside the model's and comes back
- * as a shorter one, whose middle is an item that only the provider can read. It belongs in a
- * conversation with that provider and cannot become the text of a handoff. One try, no stream.
+ * OpenAI's own compaction: an endpoint beside the model's takes the conversation and returns a
+ * shorter one, whose middle is an item that only the provider can read. It is usable only in a
+ * conversation with that provider and cannot become the text of a handoff. One attempt, no stream.
  */
 export interface ProviderCompaction {
   readonly outcome: Outcome
@@ -28,7 +28,7 @@ function canCompact({ provider }: Pick<ModelRoute, 'provider'>): boolean {
 
 const COMPACTING: readonly ProviderName[] = ['openai-responses', 'codex']
 
-// The user's messages come back with it, and images among them.
+// The response repeats the user's messages, including images.
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024
 
 /** Never rejects. */
@@ -64,14 +64,14 @@ export async function compactAtProvider(
     },
     body: JSON.stringify(body),
   })
-  // A document is no event stream, and the exchange says so by refusing; what came is in its record.
+  // The exchange rejects because a JSON document is not an event stream; its record has the body.
   answer.catch(() => {})
   await exchange.over
   const { text = '', ...wire } = exchange.record
   const { status, isComplete } = wire
   const made = status === 200 && isComplete === true ? readCompaction(text) : undefined
   if (made !== undefined) return { outcome: { kind: 'finished', finish: 'stop' }, ...made }
-  // The reason of the interruption is more useful than half a document.
+  // The reason for the interruption is more useful than half a document.
   const isCut = status === 200 && wire.error !== undefined
   return { outcome: judgeCall({ wire: isCut ? wire : exchange.record, nowMs: clock.now() }) }
 }
@@ -85,7 +85,7 @@ function readCompaction(text: string): Omit<ProviderCompaction, 'outcome'> | und
   }
   if (!isObject(answer) || !isArray(answer['output'])) return undefined
   const items = answer['output']
-  // Without the item itself it is only what was left out of it.
+  // Without the item, the response holds only the uncompacted part.
   if (!items.some((item) => isObject(item) && item['type'] === 'compaction')) return undefined
   const usage = isObject(answer['usage']) ? usageOf(answer['usage']) : undefined
   const { messages } = openaiResponsesFormat.parse(items)

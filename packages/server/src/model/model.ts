@@ -5,15 +5,15 @@ import type { Outcome } from './outcomes/outcome.ts'
 import type { Effort, ModelRoute } from './routes/route.ts'
 
 /**
- * All that the rest of the system knows of a model. A call is a stream of pieces whose last piece is
- * always `end` and says how it went: nothing here throws, nothing rejects, and what was said before a
- * failure stays said. No type, error or warning of a provider's package passes this line; their
- * error objects carry the whole prompt.
+ * The interface of a model for the rest of the system. A call is a stream of pieces whose last
+ * piece is always `end`, with the outcome: nothing here throws or rejects, and text before a
+ * failure is kept. No type, error or warning of a provider's package crosses this interface,
+ * because their error objects contain the whole prompt.
  */
 export interface Model {
   readonly route: ModelRoute
   /**
-   * One try. Nothing is sent before the first piece is asked for. Leaving the loop early closes the
+   * One attempt. Nothing is sent before the first piece is read. Leaving the loop early closes the
    * connection.
    */
   stream(request: ModelRequest, options: CallOptions): ModelStream
@@ -24,16 +24,16 @@ export interface Model {
 export type ModelStream = AsyncIterable<StreamPiece>
 
 export interface ModelRequest {
-  /** Any list of messages: what the provider would refuse for its form is put right here. */
+  /** Any list of messages; forms that the provider would refuse are corrected here. */
   readonly messages: readonly Message[]
   readonly tools?: readonly ToolSpec[]
   readonly outputTokensMax?: number
   readonly effort?: Effort
-  /** The same for all calls that share a beginning; sets the provider's cache marks too. */
+  /** The same for all calls that share a prefix; also sets the provider's cache marks. */
   readonly cacheKey?: string
   /**
-   * Asks the provider for its own compaction of the conversation instead of an answer; only where
-   * the provider has one. It comes as an opaque part of the reply.
+   * Requests the provider's own compaction of the conversation instead of an answer, if the
+   * provider has one. It is returned as an opaque part of the reply.
    */
   readonly compaction?: { readonly instructions: string }
 }
@@ -41,35 +41,35 @@ export interface ModelRequest {
 export interface ToolSpec {
   readonly name: string
   readonly description?: string
-  /** JSON Schema; goes out as it is. */
+  /** JSON Schema, sent unchanged. */
   readonly inputSchema: JsonObject
 }
 
 export interface CallOptions {
   /** The purpose of the call. Calls of different purposes never share a connection. */
   readonly purpose: string
-  /** Ends the call as `interrupted`; what has arrived until then is still delivered. */
+  /** Ends the call as `interrupted`; text that has arrived is still delivered. */
   readonly signal: AbortSignal
   readonly deadlines: Deadlines
-  /** On a connection that no call has used before. */
+  /** Use a connection that no call has used before. */
   readonly isFresh?: true
 }
 
 export type StreamPiece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
-  /** Only of a finished answer, just before its end: a cut stream can leave half an input. */
+  /** Sent only for a finished answer, just before its end: a cut stream can leave half an input. */
   | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly input: string }
-  /** An item of the provider's that is no text, thought or call, as it came. */
+  /** A provider's item that is neither text, reasoning nor a call, unchanged. */
   | { readonly kind: 'item'; readonly value: JsonValue }
-  /** Something to count; a fixed word, never content. */
+  /** Something to count: a fixed word, never content. */
   | { readonly kind: 'note'; readonly code: string }
   /** The text so far belongs to a failed try; the answer starts over. */
   | {
       readonly kind: 'retry'
       readonly after: Outcome
       readonly delayMs: number
-      /** Where the next try goes. */
+      /** The route of the next attempt. */
       readonly route: string
     }
   | EndPiece
@@ -82,14 +82,14 @@ export interface EndPiece {
   /** The usage, as far as the provider reported it. */
   readonly usage?: CallUsage
   /**
-   * How large the provider found the context. Not the same as the input billed: an answer in several
-   * iterations is billed for each.
+   * The size of the context as the provider counted it. It differs from the billed input if an
+   * answer took several iterations, each of which is billed.
    */
   readonly contextTokens?: number
 }
 
 export interface CallUsage {
-  /** Includes what was read from and written to a cache. */
+  /** Includes tokens read from and written to a cache. */
   readonly inputTokens: number
   readonly outputTokens: number
   readonly cacheReadTokens?: number

@@ -20,7 +20,7 @@ function only(input: unknown): AgentPlan {
 }
 
 describe('agentsOf', () => {
-  it('makes of nothing one agent on the stand-in, with the defaults of every folder', () => {
+  it('turns an empty configuration into one agent on the stand-in, with all defaults', () => {
     const { name, routes, settings, auxiliary, window, policy } = only({})
     expect({ name, policy }).toEqual({ name: 'main', policy: 'steer' })
     expect(new Routes(routes).main).toEqual({
@@ -39,7 +39,7 @@ describe('agentsOf', () => {
     expect(processLimitsOf(configSchema.parse({}))).toEqual(PROCESS_LIMITS)
   })
 
-  it('gives routes that the model folder takes, tasks that follow the main one included', () => {
+  it('builds valid routes, including those of tasks that follow the main route', () => {
     const { routes } = only({
       agents: {
         main: {
@@ -68,7 +68,7 @@ describe('agentsOf', () => {
     expect(all.forTask('memory')).toEqual(all.forMain())
   })
 
-  it('starts the stand-in only where something asks it', () => {
+  it('starts the stand-in only if something uses it', () => {
     const agents = { main: { model: { provider: 'anthropic', model: 'm' } } }
     expect(needsStandIn(configSchema.parse({}))).toBe(true)
     expect(needsStandIn(configSchema.parse({ agents }))).toBe(false)
@@ -80,13 +80,13 @@ describe('agentsOf', () => {
     const { settings, compaction, window } = only({ compaction: { enabled: false } })
     expect(compaction.isAutomatic).toBe(false)
     expect(settings).toEqual({ ...SESSION_SETTINGS, softShare: 1, idleCompactionMs: null })
-    // Nothing is due before the limit beyond which no step can be sent.
+    // No compaction is due before the hard limit, beyond which no step can be sent.
     const limits = limitsFor({ ...window, fixedTokens: 0 })
     const { softTokens, hardTokens } = budgetOf(limits, settings)
     expect(softTokens).toBe(hardTokens)
   })
 
-  it('compacts where tokens say, for every window', () => {
+  it('compacts at the configured number of tokens, for every window', () => {
     for (const windowTokens of [8_000, 32_000, 200_000]) {
       const model = { windowTokens }
       const { settings, window } = only({
@@ -101,7 +101,7 @@ describe('agentsOf', () => {
     }
   })
 
-  it('carries the preset and what was said over it', () => {
+  it('applies the preset and the values that override it', () => {
     const { compaction, settings } = only({
       compaction: { preset: 'hermes', protectLast: 5, userTokens: 9_000, prompt: 'Be brief.' },
     })
@@ -121,7 +121,7 @@ describe('agentsOf', () => {
   })
 })
 
-describe('what belongs to the host', () => {
+describe('settings of the host', () => {
   it('counts money in millionths and keeps prices as they are', () => {
     const price = { input: 1, output: 2 }
     const config = configSchema.parse({

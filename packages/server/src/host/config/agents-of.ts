@@ -21,7 +21,7 @@ export interface AgentPlan {
   readonly mcp: AgentConfig['mcp']
   readonly routes: RoutesConfig
   readonly auxiliary: { readonly [task in TaskName]: TaskTerms }
-  /** For `limitsFor`, which adds what system text and tools take. */
+  /** For `limitsFor`, which adds the tokens of system text and tools. */
   readonly window: Omit<WindowShares, 'fixedTokens'>
   readonly settings: SessionSettings
   readonly compaction: CompactionPlan
@@ -44,7 +44,7 @@ export interface CompactionPlan {
   readonly atHardLimit: SessionSettings['atHardLimit']
 }
 
-/** `standInUrl` is where the built-in model server listens: `http://127.0.0.1:34567`. */
+/** `standInUrl` is the address of the built-in model server: `http://127.0.0.1:34567`. */
 export function agentsOf(
   config: Config,
   { standInUrl }: { readonly standInUrl: string },
@@ -114,7 +114,7 @@ function routeIn(task: TaskRoute): TaskFallback {
 }
 
 const STAND_IN = 'stand-in'
-/** Any size works; with a small window a first conversation soon shows a compaction. */
+/** Any size works; with a small window, a first conversation soon reaches a compaction. */
 const STAND_IN_TOKENS = 16_000
 
 function routeOf({ provider, model, ...rest }: MainRoute, standInUrl: string): RouteConfig {
@@ -167,7 +167,7 @@ export function compactionPlan(
   ) as Partial<BudgetSettings>
   const sizes = { windowTokens, ...(outputTokensMax !== undefined && { outputTokensMax }) }
   const { settings, hardTokens } = resolveBudget({ ...overrides, ...sizes }, preset)
-  // The planner knows the threshold as a share only.
+  // The planner accepts the threshold only as a share.
   const softShare = softTokens === undefined ? settings.softShare : softTokens / hardTokens
   return {
     isAutomatic: enabled,
@@ -180,8 +180,8 @@ export function compactionPlan(
 }
 
 /**
- * A session compacts ahead of need from its soft threshold on. If that is switched off, the
- * threshold is the hard limit, so a session compacts only when the next step would not fit.
+ * From its soft threshold on, a session compacts ahead of need. If that is switched off, the
+ * threshold is the hard limit, so a session compacts only if the next step would not fit.
  */
 function settingsOf(
   { compaction: { idleSeconds } }: Config,

@@ -4,7 +4,7 @@ import type { SpendLimits } from '../../runtime/models/spend-caps.ts'
 import { PROCESS_LIMITS, type ProcessLimits } from '../../tools/process/processes.ts'
 import type { Config } from './schema/schema.ts'
 
-/** What may be spent, in the units that the auxiliary folder counts in. */
+/** The auxiliary budget, in the units of the auxiliary folder. */
 export function allowanceOf({ limits: { budget } }: Config): AllowanceLimits {
   return {
     windowMs: budget.windowSeconds * 1_000,
@@ -13,7 +13,7 @@ export function allowanceOf({ limits: { budget } }: Config): AllowanceLimits {
   }
 }
 
-/** What turns may spend. */
+/** Spending limits of turns. */
 export function spendLimitsOf({ limits: { spend } }: Config): SpendLimits {
   const { turn, session, agent, day } = spend
   return {
@@ -55,7 +55,7 @@ export function pricesOf({ limits: { prices } }: Config): Prices {
   )
 }
 
-/** What programs in the background may take. */
+/** Limits of background programs. */
 export function processLimitsOf({ limits: { processes } }: Config): ProcessLimits {
   const { secondsMax, ...counts } = processes
   return { ...PROCESS_LIMITS, ...counts, timeMs: secondsMax * 1_000 }

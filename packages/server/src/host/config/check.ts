@@ -19,7 +19,7 @@ interface CheckContext {
 }
 
 export function checkConfig(config: Config, context: CheckContext): Checked {
-  // Nothing is sent, so any address will do for building the routes.
+  // Nothing is sent, so any address works for building the routes.
   const agents = agentsOf(config, { standInUrl: 'http://127.0.0.1' })
   return {
     problems: agents.flatMap((agent) => thresholdProblems(agent, config, context)).slice(0, 1),
@@ -33,7 +33,7 @@ export function checkConfig(config: Config, context: CheckContext): Checked {
   }
 }
 
-/** A compaction that ends above its own threshold would be due again at once. */
+/** A compaction that ended above its own threshold would be due again at once. */
 function thresholdProblems(
   { name, compaction: { budget: settings } }: AgentPlan,
   { compaction }: Config,
@@ -153,7 +153,7 @@ function taskWarnings(
   return doubts
 }
 
-/** Only these providers can read their own compaction; a handoff is text. */
+/** Only these providers have their own compaction, which no other can read; a handoff is text. */
 const SEALED: readonly ProviderName[] = ['openai-responses', 'codex']
 
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/

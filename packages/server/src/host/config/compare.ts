@@ -26,7 +26,7 @@ export function compareConfigs(
   }
 }
 
-/** Its server is started with the process, and only where something asks it. */
+/** The stand-in's server starts with the process, and only if something uses it. */
 function namesStandIn(value: unknown): boolean {
   return JSON.stringify(value)?.includes('"stand-in"') === true
 }

@@ -9,7 +9,7 @@ import { variableOf } from './read/overlay.ts'
 import { EMPTY, nodeOf, plainOf, withNode } from './read/tree.ts'
 import { branchesOf, fieldsOf, hasChosenNames, listKeys } from './schema/walk.ts'
 
-/** Lets every key be said: some have a meaning only beside others. */
+/** A configuration in which every key is allowed; some are valid only beside others. */
 const BASE = parse(`
 agents:
   main:
@@ -25,10 +25,10 @@ gateways: {telegram: {webhook: {url: "https://there/hook"}}, discord: {}}
 const folder = mkdtempSync(join(tmpdir(), 'throughline-every-key-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Names that stand where the schema lets the operator choose one. */
+/** Names to use where the operator chooses one. */
 const CHOSEN: { readonly [above: string]: string } = { agents: 'main', prices: 'one' }
 
-/** A server is a program or an address; either has keys that the other has not. */
+/** A server is a program or a URL; each form has keys of its own. */
 const OF_ADDRESSES = ['url', 'credential', 'headers']
 
 function chosen(path: readonly string[], at: number): string {
@@ -37,7 +37,10 @@ function chosen(path: readonly string[], at: number): string {
   return OF_ADDRESSES.includes(path[at + 1] ?? '') ? 'address' : 'program'
 }
 
-/** Thresholds that hold together with the defaults of the others, and texts of a certain form. */
+/**
+ * Values for keys with constraints: thresholds that agree with the other defaults, and texts of a
+ * required form.
+ */
 const SAMPLES: { readonly [key: string]: unknown } = {
   'compaction.softShare': 0.8,
   'compaction.softTokens': 80_000,
@@ -76,7 +79,7 @@ const keys = listKeys()
   })
 
 describe('every key', () => {
-  it('can come from the file, the environment and a flag, and is told apart', () => {
+  it('can come from the file, the environment and a flag, with its source recorded', () => {
     expect(keys.length).toBeGreaterThan(100)
     for (const { key, path, value } of keys) {
       const said = typeof value === 'string' ? value : JSON.stringify(value)

@@ -71,7 +71,7 @@ function explainIssue(issue: z.core.$ZodIssue, tree: Node, above: Path): readonl
   }
 }
 
-/** The names are there at run time; the type does not say so. */
+/** The names exist at run time, but not in the type. */
 function kindsOf(issue: z.core.$ZodIssueInvalidUnion): string {
   const { options } = issue as { options?: readonly unknown[] }
   return options?.join(', ') ?? 'the known kinds'

@@ -29,7 +29,7 @@ function expectedRows(): readonly string[] {
   return [...new Set(rows)]
 }
 
-/** What a key of tasks is by default, for each task that has it. */
+/** The defaults of a task's key, for each task that has it. */
 function defaultsOf(key: readonly string[]): ReadonlyMap<string, string> {
   const name = key.join('.')
   return new Map(
@@ -39,7 +39,7 @@ function defaultsOf(key: readonly string[]): ReadonlyMap<string, string> {
   )
 }
 
-/** Compaction has defaults of its own; the other tasks have theirs in common. */
+/** Compaction has its own defaults; the other tasks share theirs. */
 function sharedText(key: readonly string[]): string {
   const defaults = defaultsOf(key)
   const own = defaults.get('compaction') ?? '-'
@@ -60,7 +60,7 @@ describe('the guide to the configuration', () => {
     expect(rows).toEqual(expectedRows())
   })
 
-  it('names tasks and variables as they are', () => {
+  it('lists the tasks and variables that exist', () => {
     const tasks = listKeys().filter(({ path }) => path.length === 2 && path[0] === 'auxiliary')
     expect(tasks.map(({ path }) => path[1])).toEqual(TASKS)
     for (const { path } of tasks) expect(guide).toContain(`\`${path[1]}\``)
@@ -68,7 +68,7 @@ describe('the guide to the configuration', () => {
     expect(guide).toContain(variableOf(['agents', 'main', 'stepsMax']))
   })
 
-  it('shows an example that can be used as it stands', () => {
+  it('contains an example that works unchanged', () => {
     const [, text = ''] = /^```yaml\n([^`]+)```$/m.exec(guide) ?? []
     const folder = mkdtempSync(join(tmpdir(), 'throughline-guide-'))
     writeFileSync(join(folder, 'throughline.yaml'), text)

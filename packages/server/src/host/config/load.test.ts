@@ -18,7 +18,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 let folders = 0
 
-/** A folder of its own with these files in it. */
+/** A temporary folder with these files. */
 function folderWith(files: Record<string, string>): string {
   const folder = join(base, String(folders++))
   mkdirSync(folder)
@@ -50,7 +50,7 @@ function problemsOf(text: string, more: Partial<LoadRequest> = {}): readonly str
 }
 
 describe('loadConfig', () => {
-  it('makes one agent on the stand-in model of an empty file, and of none', () => {
+  it('builds one agent on the stand-in model from an empty file, and without a file', () => {
     const none = requireConfig({ cwd: folderWith({}), env: {}, flags: [] })
     for (const { config, warnings } of [none, loaded(''), loaded('# nothing\nagents:\nhttp:\n')]) {
       expect(Object.keys(config.agents)).toEqual(['main'])
@@ -60,7 +60,7 @@ describe('loadConfig', () => {
     expect(none.file).toBe(null)
   })
 
-  it('takes flags before environment before file before defaults', () => {
+  it('prefers flags to environment to file to defaults', () => {
     const text = 'http:\n  port: 1\n  host: localhost\n  limits: {depthMax: 20}\n'
     const { config, originOf } = loaded(text, {
       env: { THROUGHLINE_HTTP__PORT: '2', THROUGHLINE_HTTP__HOST: '127.0.0.2' },
@@ -84,7 +84,7 @@ describe('loadConfig', () => {
     ])
   })
 
-  it('tells all problems at once, in order, each with its line and column', () => {
+  it('reports all problems at once, in order, each with its line and column', () => {
     const text = [
       'agents:',
       '  main:',
@@ -124,7 +124,7 @@ describe('loadConfig', () => {
     `)
   })
 
-  it('tells what is no YAML', () => {
+  it('reports invalid YAML', () => {
     expect(problemsOf('agents:\n  main: [1, 2\nhttp: {}\n')[0]).toMatch(
       /^throughline\.yaml:\d+:\d+: This is not valid YAML: /,
     )
@@ -134,14 +134,14 @@ describe('loadConfig', () => {
     expect(problemsOf('store: *nobody')[0]).toContain('throughline.yaml:1:8')
   })
 
-  it('refuses a value without an end, wherever it comes from', () => {
+  it('refuses a self-referencing value from any source', () => {
     const text = '{main: &a [*a]}'
     const wanted = [expect.stringMatching(/`agents` should be a map of names and values/)]
     expect(problemsOf('', { env: { THROUGHLINE_AGENTS: text } })).toEqual(wanted)
     expect(problemsOf('', { flags: [`agents=${text}`] })).toEqual(wanted)
   })
 
-  it('finds the file above, then the one of the user; an asked-for one must exist', () => {
+  it("finds a file in a parent folder, then the user's; a named file must exist", () => {
     const folder = folderWith({
       'throughline.yaml': 'http: {port: 1}',
       'a/b/other.yaml': 'http: {port: 2}',
@@ -161,7 +161,7 @@ describe('loadConfig', () => {
     expect(() => portOf({ path: 'none.yaml' })).toThrow(/none\.yaml:1:1: .* does not exist/)
   })
 
-  it('takes texts from files, and names paths from where they were said', () => {
+  it('reads texts from files, and resolves paths relative to their source', () => {
     const folder = folderWith({
       'throughline.yaml':
         'agents: {main: {system: file:texts/a.md, pins: {law: "file:texts/law.md"}, tools: {files: {roots: [docs]}}}}\n' +
@@ -191,7 +191,7 @@ describe('loadConfig', () => {
     )
   })
 
-  it('warns of a variable that looks like a key and is none, and of no other', () => {
+  it('warns of a variable that resembles a key, and of no other', () => {
     const env = {
       THROUGHLINE_HTTP__PRT: '1',
       THROUGHLINE_COMPACTION_WINDOW: '1',
@@ -204,7 +204,7 @@ describe('loadConfig', () => {
     ])
   })
 
-  it('finds agents by the name that the file gives them', () => {
+  it('matches variables to agents by their name in the file', () => {
     const text = 'agents: {Night-Watch: {}, main: {}}'
     const env = { THROUGHLINE_AGENTS__NIGHT_WATCH__STEPS_MAX: '7', THROUGHLINE_AGENTS__NEW: '{}' }
     const { agents } = loaded(text, { env }).config
@@ -215,7 +215,7 @@ describe('loadConfig', () => {
     ])
   })
 
-  it('lets what is said win over a preset, and says that the rest is the preset', () => {
+  it('lets explicit values override a preset, and names the preset as the source of the rest', () => {
     const { config, originOf } = loaded('compaction: {preset: hermes, targetShare: 0.3}')
     const { softShare, targetShare, protectFirst, protectLast } = config.compaction
     expect({ softShare, targetShare, protectFirst, protectLast }).toEqual({
@@ -225,7 +225,7 @@ describe('loadConfig', () => {
     expect(originOf(['compaction', 'idleSeconds'])).toEqual({ kind: 'default' })
   })
 
-  it('takes tokens as the command line does', () => {
+  it('parses token counts as the command line does', () => {
     const { compaction } = loaded(
       'compaction: {userTokens: 20k, ledgerTokens: 1_500, keepTokens: 0, targetTokens: 0.005m}',
     ).config
@@ -234,7 +234,7 @@ describe('loadConfig', () => {
     expect(problemsOf('compaction: {summaryTokens: 0k}')).toHaveLength(1)
   })
 
-  it('serves with the limits that the server has by itself', () => {
+  it("uses the server's own default limits", () => {
     expect(HTTP_LIMITS).toMatchObject(loaded('').config.http.limits)
   })
 })
@@ -261,7 +261,7 @@ describe('secrets', () => {
     expect(problems.join('\n')).not.toMatch(/hunter2|Zq7Lk2|Bearer/)
   })
 
-  it('are refused as flags, and taken from the environment', () => {
+  it('are refused as flags, and accepted from the environment', () => {
     const url = 'postgres://me:hunter2@host/db'
     expect(problemsOf('', { flags: [`store=${url}`] })[0]).toMatch(/^--set store: /)
     const { config } = loaded('', { env: { THROUGHLINE_STORE: url } })
@@ -300,7 +300,7 @@ describe('deeper checks', () => {
     expect(problemsOf('compaction: {softShare: 0.3, targetShare: 0.2}')).toEqual([])
   })
 
-  it('warn of unknown windows, empty keys, open doors, idle tools and names alike', () => {
+  it('warn of unknown windows, empty keys, open access, unused tools and similar names', () => {
     const text = [
       'agents:',
       '  a: {model: {provider: openai-compatible, model: home-made, baseUrl: "http://x/v1"}}',

@@ -35,7 +35,7 @@ import { type Config, configSchema } from './schema/schema.ts'
 export interface LoadRequest {
   /** Absent: `THROUGHLINE_CONFIG`, then a search upward from `cwd`, then the user's own. */
   readonly path?: string
-  /** `path` was found by an earlier search, not named by a person: it is checked again. */
+  /** An earlier search found `path` (no person named it), so its owner is checked again. */
   readonly isPathFound?: boolean
   readonly env: ConfigEnvironment
   /** The arguments of `--set`: `key=value`. */
@@ -195,7 +195,7 @@ export const CONFIG_NAME = 'throughline.yaml'
 const TEXT_BYTES_MAX = 1024 * 1024
 
 interface Found {
-  /** Null: there is none. A named path is returned even if it does not exist. */
+  /** Null: no file was found. A named path is returned even if it does not exist. */
   readonly file: string | null
   readonly isFound: boolean
 }
@@ -237,7 +237,7 @@ function displayPath(file: string, cwd: string): string {
   return isAbsolute(short) || short.startsWith(join('..', '..', '..')) ? file : short
 }
 
-/** In the order of the file; problems from elsewhere follow. */
+/** In the order of the file; problems from other sources follow. */
 function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   const rank = ({ origin }: ConfigProblem) =>
     origin.kind === 'file' ? origin.line * 1_000_000 + origin.column : Number.MAX_SAFE_INTEGER

@@ -14,7 +14,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 const EVERY_MS = 1_000
 
-/** A watched file, and what was told about it so far. */
+/** A watched file, and the reports about it so far. */
 function watched(text: string | null) {
   const folder = mkdtempSync(join(base, 'a-'))
   const file = join(folder, 'throughline.yaml')
@@ -40,14 +40,14 @@ function watched(text: string | null) {
   return { folder, file, clock, look, end }
 }
 
-/** As editors do: a new file in the place of the old one. */
+/** Replaces the file with a new one, as editors do. */
 function replace(file: string, text: string): void {
   writeFileSync(`${file}.new`, text)
   renameSync(`${file}.new`, file)
 }
 
 describe('watchConfig', () => {
-  it('takes up a file that is made where there was none', async () => {
+  it('loads a file that is created later', async () => {
     const { file, look, end } = watched(null)
     expect(await look()).toEqual([])
     writeFileSync(file, 'http: {port: 1}\nlogging: {level: debug}')
@@ -55,7 +55,7 @@ describe('watchConfig', () => {
     end()
   })
 
-  it('tells what a change changes, once, however the file is replaced', async () => {
+  it('reports the effects of a change once, however the file is replaced', async () => {
     const { file, look, end } = watched('http: {port: 1}')
     expect(await look()).toEqual([])
     replace(file, 'http: {port: 5}')
@@ -71,7 +71,7 @@ describe('watchConfig', () => {
     end()
   })
 
-  it('keeps what holds while the file is broken or gone, and says why once', async () => {
+  it('keeps the configuration in effect while the file is broken or missing, and says why once', async () => {
     const { file, look, end } = watched('http: {port: 1}')
     replace(file, 'http: {prot: 22}')
     expect(await look()).toEqual([
@@ -87,7 +87,7 @@ describe('watchConfig', () => {
     end()
   })
 
-  it('takes up no change of a file that other users can write to by now', async () => {
+  it('ignores changes of a file that has become writable by other users', async () => {
     const { file, look, end } = watched('http: {port: 1}')
     replace(file, 'http: {port: 22}')
     chmodSync(file, 0o666)
@@ -97,7 +97,7 @@ describe('watchConfig', () => {
     end()
   })
 
-  it('waits until the file stands still', async () => {
+  it('waits until the file stops changing', async () => {
     const { file, clock, look, end } = watched('http: {port: 1}')
     writeFileSync(file, 'http: {po')
     await clock.pass(EVERY_MS)
@@ -106,7 +106,7 @@ describe('watchConfig', () => {
     end()
   })
 
-  it('sees a text that the file names, and one that it names only now', async () => {
+  it('watches texts that the file names, including newly named ones', async () => {
     const { folder, file, look, end } = watched('http: {port: 1}')
     writeFileSync(join(folder, 'a.md'), 'Be kind.')
     replace(file, 'http: {port: 1}\nagents: {main: {system: file:a.md}}')
@@ -116,7 +116,7 @@ describe('watchConfig', () => {
     end()
   })
 
-  it('follows a link that is pointed elsewhere', async () => {
+  it('follows a link when its target changes', async () => {
     const { folder, file, look, end } = watched('http: {port: 1}')
     writeFileSync(join(folder, 'two'), 'http: {port: 2}\n')
     symlinkSync('two', join(folder, 'link'))
@@ -142,7 +142,7 @@ describe('compareConfigs', () => {
     expect(compareConfigs(config({}), config({}))).toEqual({ applies: [], needsRestart: [] })
   })
 
-  it('tells what applies at once from what waits for a restart', () => {
+  it('separates changes that apply at once from those that need a restart', () => {
     const after = config({
       agents: { main: { stepsMax: 7, tools: { files: true } }, second: {} },
       auxiliary: { title: { model: 'm' } },
@@ -162,7 +162,7 @@ describe('compareConfigs', () => {
     })
   })
 
-  it('asks for no restart for a stand-in that was started with the process', async () => {
+  it('requires no restart for a stand-in that is already running', async () => {
     const { file, look, end } = watched('http: {port: 1}')
     replace(file, 'http: {port: 1}\nagents: {main: {model: {provider: anthropic, model: m}}}')
     expect(await look()).toEqual([expect.stringContaining('1: now agents.main.model')])
@@ -173,7 +173,7 @@ describe('compareConfigs', () => {
     end()
   })
 
-  it('waits for a restart with a stand-in that nobody has asked so far', () => {
+  it('requires a restart for a stand-in that is not running', () => {
     const model = (provider: string) => ({ model: { provider, model: 'm' } })
     const before = config({ agents: { main: model('anthropic') } })
     const after = config({ agents: { main: model('stand-in'), second: model('stand-in') } })

@@ -15,7 +15,7 @@ interface Scripted {
   readonly outcome: Outcome
 }
 
-/** A model that plays a list of tries and remembers what it was asked with. */
+/** A model that plays a list of scripted attempts and records its requests. */
 function scripted(clock: FakeClock, name: string, tries: readonly Scripted[]) {
   const asked: (CallOptions & { readonly atMs: number })[] = []
   let renewals = 0
@@ -80,14 +80,14 @@ async function run(
 }
 
 describe('a call', () => {
-  it('that is answered passes every piece on', async () => {
+  it('that is answered passes on every piece', async () => {
     const clock = new FakeClock()
     const main = scripted(clock, 'main', [{ says: 'hello', outcome: finished }])
     const { pieces } = await run(clock, [main.model])
     expect(pieces.map(({ kind }) => kind)).toEqual(['text', 'end'])
   })
 
-  it('tries a bad connection again at once, and tells that what came before is void', async () => {
+  it('retries a bad connection at once, and voids the text before it', async () => {
     const clock = new FakeClock()
     const main = scripted(clock, 'main', [
       { says: 'hel', outcome: reset },
@@ -100,7 +100,7 @@ describe('a call', () => {
     expect(main.asked.map(({ atMs }) => atMs)).toEqual([0, 0])
   })
 
-  it('goes to the fallbacks in order and ends with the last outcome', async () => {
+  it('uses the fallbacks in order and ends with the last outcome', async () => {
     const clock = new FakeClock()
     const failing = Array.from({ length: 9 }, () => ({ outcome: overloaded }))
     const [main, second, third] = ['main', 'second', 'third'].map((name) =>
@@ -114,14 +114,14 @@ describe('a call', () => {
     expect([...new Set(positions)]).toEqual(['main', 'second', 'third'])
   })
 
-  it('keeps what was said, when nothing better came', async () => {
+  it('keeps partial text if no later attempt produced any', async () => {
     const clock = new FakeClock()
     const main = scripted(clock, 'main', [{ says: 'half', outcome: reset }, { outcome: reset }])
     const { end } = await run(clock, [main.model])
     expect(end).toMatchObject({ outcome: reset, reply: said('half') })
   })
 
-  it('has one deadline over all tries, however long the provider wants to be left alone', async () => {
+  it('has one deadline for all attempts, however long a delay the provider requests', async () => {
     const clock = new FakeClock()
     const busy = { outcome: { ...overloaded, retryAfterMs: 1_500 } as Outcome, takesMs: 500 }
     const main = scripted(clock, 'main', Array(20).fill(busy))
@@ -132,7 +132,7 @@ describe('a call', () => {
     }
   })
 
-  it('gives a silent try only its share', async () => {
+  it('gives a silent attempt only its share of the time', async () => {
     const clock = new FakeClock()
     const main = scripted(clock, 'main', [])
     await run(clock, [main.model, scripted(clock, 'second', []).model], { totalMs: 6_000 })
@@ -154,7 +154,7 @@ describe('a call', () => {
     expect(spare.asked).toHaveLength(0)
   })
 
-  it('whose credential takes long to come again keeps its deadline, and stops when it is told to', async () => {
+  it('whose credential is slow to reload keeps its deadline, and stops on abort', async () => {
     const hanging = (clock: FakeClock) => ({
       ...scripted(clock, 'main', [{ outcome: badKey }, { outcome: finished, takesMs: 60_000 }])
         .model,
@@ -176,7 +176,7 @@ describe('a call', () => {
     expect(stopped.timers).toBe(0)
   })
 
-  it('that is interrupted while it waits ends at once, as interrupted, and leaves no timer', async () => {
+  it('that is interrupted while it waits ends at once as interrupted, and leaves no timer', async () => {
     const clock = new FakeClock()
     const controller = new AbortController()
     const main = scripted(clock, 'main', [

@@ -154,7 +154,7 @@ class Persistence implements AsyncIterator<StreamPiece> {
     return Math.max(0, this.#endsAt - now)
   }
 
-  /** An interrupt wakes it; the try that follows then ends at once and says so. */
+  /** An interrupt ends the wait; the next attempt then ends at once as interrupted. */
   #sleep(delayMs: number, sooner?: Promise<void>): Promise<void> {
     const { clock, signal } = this.#options
     const { promise, resolve } = Promise.withResolvers<void>()

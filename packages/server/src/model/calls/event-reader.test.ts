@@ -42,15 +42,15 @@ describe('EventReader', () => {
     )
   })
 
-  it('joins the lines of one event, and takes half an event for none', () => {
+  it('joins the lines of one event, and ignores an incomplete event', () => {
     expect(read([bytes('data: {"a":\ndata: 1}\n\ndata: {"b":2}\n')]).events).toEqual([{ a: 1 }])
   })
 
-  it('leaves out what is no JSON and reads on', () => {
+  it('skips events that are not JSON and continues', () => {
     expect(read([bytes('data: {"a":\n\ndata:{"b":2}\n\ndata\n\n')]).events).toEqual([{ b: 2 }])
   })
 
-  it('takes comments and pings for signs of life and everything else for words', () => {
+  it('treats comments and pings as keep-alives and everything else as content', () => {
     const { says } = read(
       [
         ': ping\n\n',
@@ -65,7 +65,7 @@ describe('EventReader', () => {
     expect(says).toEqual([false, false, true, true, true, false, false])
   })
 
-  it('has no patience with an event that never ends or that nobody could walk', () => {
+  it('rejects an event that never ends or is nested too deep', () => {
     const chunk = bytes('x'.repeat(1024 * 1024))
     const long = read([bytes('data: '), ...new Array<Uint8Array>(31).fill(chunk)])
     expect(long.reader.isTooLarge).toBe(false)

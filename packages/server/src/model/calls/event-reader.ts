@@ -2,15 +2,15 @@ import type { JsonValue } from '#core/base/json'
 import { findDepthFault } from '#core/message/json-text'
 
 /**
- * Looks over an event stream on its way from the wire to the provider's package: whether it says
- * anything, whether it exceeds its limits and, if requested, its raw events. An event that is not
+ * Inspects an event stream on its way from the wire to the provider's package: whether it has
+ * content, whether it exceeds its limits and, if requested, its raw events. An event that is not
  * JSON is left out; the package reads it too and reports it. The rest after the last blank line is
  * an incomplete event and does not count.
  */
 export class EventReader {
   readonly #take: ((event: JsonValue) => void) | undefined
   readonly #decoder = new TextDecoder()
-  /** Of the line that has not ended yet. Only ever added to: it is read once, when its end comes. */
+  /** The incomplete last line. Pieces are only appended; it is parsed once, when it is complete. */
   #line = ''
   #isComment = false
   #data = ''
@@ -22,7 +22,7 @@ export class EventReader {
     this.#take = take
   }
 
-  /** Not a model's event: endless, or nested too deep to walk. */
+  /** Not a valid event: endless, or nested too deep to walk. */
   get isTooLarge(): boolean {
     return this.#isTooDeep || this.#line.length + this.#data.length > EVENT_CHARACTERS_MAX
   }
@@ -77,7 +77,7 @@ export class EventReader {
   }
 }
 
-// An image within a single event may take this much.
+// A single event with an image may be this large.
 const EVENT_CHARACTERS_MAX = 32 * 1024 * 1024
 const DATA = 'data:'
 const PING_MAX = 64

@@ -6,7 +6,7 @@ import { type DeadlineName, type Deadlines, DeadlineTimers } from '../connection
 import type { ConnectionLoan } from '../connections/pool.ts'
 import { EventReader } from './event-reader.ts'
 
-/** Servers that echo it show whether an answer is ours. */
+/** Servers that echo this id show whether an answer is ours. */
 export const REQUEST_ID = 'x-client-request-id'
 
 /**
@@ -81,7 +81,7 @@ export class Exchange {
 
   #send(url: URL, { method = 'POST', headers, body }: RequestInit): void {
     const prepared = this.#prepare(typeof body === 'string' ? body : '')
-    // Some packages write the name of the model into the path, and a name may hold dots and slashes.
+    // Some packages put the model's name into the path, and a name may contain dots and slashes.
     if (prepared === undefined || !url.href.startsWith(this.#base)) {
       this.#end()
       return
@@ -145,7 +145,8 @@ export class Exchange {
     this.record.status = status
     this.record.headers = headers
     const type = String(headers['content-type'] ?? '')
-    // It was not requested, and a few bytes may unpack to gigabytes, so it is not unpacked.
+    // Compression was not requested, and a few bytes may expand to gigabytes, so the body is not
+    // decompressed.
     const isPacked = PACKED.test(String(headers['content-encoding'] ?? ''))
     if (status < 300 && isPacked) this.abort('compressed')
     else if (status < 300 && type.includes('text/event-stream')) this.#stream()
@@ -178,13 +179,13 @@ export class Exchange {
   #hear(chunk: Buffer): void {
     const says = this.#events.read(chunk)
     if (this.#events.isTooLarge) this.abort('too-large')
-    // A little may still come while the socket waits; the silence behind it is our own.
+    // A little data may still arrive while we do not read; the silence after it is our own doing.
     if (this.isOver || this.#isPaused) return
     if (says) this.#watch.heard()
     else this.#watch.alive()
   }
 
-  /** Any other body: read to its end, within limits, for the judge. */
+  /** Reads any other body to its end, within limits, for the judge. */
   #read({ mayStream }: { mayStream: boolean }): void {
     this.record.phase = 'reading'
     const chunks: Buffer[] = []
@@ -223,17 +224,17 @@ export class Exchange {
 }
 
 export interface ExchangeOptions {
-  /** Requests never leave it. */
+  /** Requests never go to another origin. */
   readonly baseUrl: string
   readonly loan: (origin: string) => ConnectionLoan
-  /** The body that is sent instead of the one that the provider's package made, if it can be. */
+  /** Returns the body to send instead of the provider package's, if possible. */
   readonly prepare: (body: string) => string | undefined
   readonly signal: AbortSignal
   readonly deadlines: Deadlines
   readonly clock: Clock
-  /** Gets every event as it came, before the provider's package does. */
+  /** Receives every raw event before the provider's package does. */
   readonly take?: (event: JsonValue) => void
-  /** How much is read of what is no event stream; usually no more than an error needs. */
+  /** How many bytes are read of a body that is not an event stream; usually enough for an error. */
   readonly documentBytesMax?: number
 }
 
@@ -250,19 +251,19 @@ export type AbortedBy =
 export interface WireRecord {
   phase: 'waiting' | 'sent' | 'streaming' | 'reading' | 'over'
   abortedBy?: AbortedBy
-  /** The name that we gave the request. */
+  /** The id that we gave the request. */
   requestId?: string
-  /** A connection took the request. */
+  /** Whether a connection took the request. */
   wasSent?: boolean
-  /** It was asked for through a proxy. */
+  /** Whether the request went through a proxy. */
   isProxied?: boolean
   status?: number
   headers?: AnswerHeaders
-  /** The body of what was no event stream. */
+  /** The body, if it was not an event stream. */
   text?: string
   /** The connection's own failure. */
   error?: unknown
-  /** The answer ended as HTTP has it. */
+  /** Whether the answer ended properly in terms of HTTP. */
   isComplete?: true
 }
 
@@ -332,7 +333,7 @@ class StreamSink implements Sink {
   }
 
   #handOn(chunk: Buffer): void {
-    // Hearing it may have ended everything.
+    // The callback may have ended the exchange.
     if (this.#controller === undefined) return
     this.#controller.enqueue(chunk)
     if (this.#isPaused || (this.#controller.desiredSize ?? 1) > 0) return
@@ -346,7 +347,7 @@ const BUFFER_BYTES_MAX = 8 * 1024 * 1024
 const DOCUMENT_BYTES_MAX = 64 * 1024
 // 128,000 tokens at the most wasteful 400 bytes each are a fifth of it.
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024
-// By name: others write `none` there, or `utf-8`, and pack nothing.
+// By name, because some servers send `none` or `utf-8` here and compress nothing.
 const PACKED = /gzip|deflate|compress|zstd|\bbr\b/i
 const EVENT_START = /^\s*(?:data|event|id|retry)?:/
 

@@ -23,7 +23,7 @@ const idle: Outcome = { kind: 'deadline', deadline: 'idle' }
 const limited: Outcome = { kind: 'refused', refusal: 'rate-limit', status: 429 }
 
 describe('decideRetry', () => {
-  it('ends at once what is settled, needs room, or cannot heal', () => {
+  it('stops at once if the call succeeded, the context is too large, or retrying cannot help', () => {
     const outcomes: readonly Outcome[] = [
       { kind: 'finished', finish: 'length' },
       { kind: 'interrupted' },
@@ -38,7 +38,7 @@ describe('decideRetry', () => {
     }
   })
 
-  it('tries a bad connection, silence or damage once more on a fresh loan, then elsewhere', () => {
+  it('retries a bad connection, silence or a damaged answer once on a fresh connection, then on another route', () => {
     for (const outcome of [reset, idle, { kind: 'malformed', what: 'no-end' } as const]) {
       const fresh = { kind: 'again', delayMs: 0, isFresh: true }
       expect(decideRetry(situation(outcome, { routesLeft: 1 }))).toEqual(fresh)
@@ -50,7 +50,7 @@ describe('decideRetry', () => {
     }
   })
 
-  it('waits longer each time for a server that is down or busy, a few times', () => {
+  it('waits longer each time for a server that is down or busy, for a few attempts', () => {
     for (const outcome of [down, limited]) {
       const delays = [1, 2, 3].map((tries) => decideRetry(situation(outcome, { tries })))
       expect(delays).toEqual([
@@ -62,18 +62,18 @@ describe('decideRetry', () => {
     }
   })
 
-  it('honours what the provider asks for, if it leaves time for the try and the other routes', () => {
+  it("honours the provider's delay if it leaves time for the attempt and the other routes", () => {
     const asked = (retryAfterMs: number, rest: Partial<Situation> = {}) =>
       decideRetry(situation({ ...limited, retryAfterMs } as Outcome, rest))
     expect(asked(20_000, { chance: 0 })).toEqual({ kind: 'again', delayMs: 20_000 })
-    // It asks the same of all who were refused together.
+    // The provider gives the same delay to all clients that it refused together.
     expect(asked(20_000, { chance: 1 })).toEqual({ kind: 'again', delayMs: 25_000 })
     expect(asked(20_000, { routesLeft: 3 })).toEqual({ kind: 'next-route' })
     expect(asked(86_400_000)).toEqual({ kind: 'stop' })
     expect(asked(0)).toEqual({ kind: 'again', delayMs: 0 })
   })
 
-  it('reads a refused credential again once', () => {
+  it('reloads a refused credential once', () => {
     const refused: Outcome = { kind: 'refused', refusal: 'bad-key', status: 401 }
     expect(decideRetry(situation(refused))).toEqual({ kind: 'renew' })
     expect(decideRetry(situation(refused, { hasRenewed: true, routesLeft: 1 }))).toEqual({
@@ -81,7 +81,7 @@ describe('decideRetry', () => {
     })
   })
 
-  it('goes elsewhere without credit', () => {
+  it('switches to another route when the account has no credit', () => {
     const empty: Outcome = { kind: 'refused', refusal: 'no-credit', status: 402 }
     expect(decideRetry(situation(empty, { routesLeft: 1 }))).toEqual({ kind: 'next-route' })
     expect(decideRetry(situation(empty))).toEqual({ kind: 'stop' })
@@ -95,7 +95,7 @@ describe('decideRetry', () => {
 })
 
 describe('splitDeadlines', () => {
-  it('never stacks: the silences of all tries together fit into what is left', () => {
+  it('never adds up to more than the deadline: the silences of all attempts fit into the remaining time', () => {
     const property = fc.property(
       fc.integer({ min: 1, max: 1_000_000 }),
       fc.integer({ min: 0, max: 4 }),
@@ -105,7 +105,7 @@ describe('splitDeadlines', () => {
           for (const freshTries of [0, 1]) {
             const split = splitDeadlines(DEADLINES, { remainingMs, freshTries, routesLeft })
             expect(split.totalMs).toBe(remainingMs)
-            // And the last one has as much as the first.
+            // The last attempt has as much time as the first.
             const fairMs = Math.min(DEADLINES.firstByteMs, totalMs / (2 * (routes + 1)))
             expect(split.firstByteMs).toBeGreaterThanOrEqual(fairMs * 0.999)
             remainingMs -= Math.max(split.connectMs, split.firstByteMs, split.idleMs)
@@ -117,7 +117,7 @@ describe('splitDeadlines', () => {
     fc.assert(property)
   })
 
-  it('leaves one who is being answered all the time there is', () => {
+  it('gives an attempt that is being answered all the remaining time', () => {
     const split = splitDeadlines(DEADLINES, { remainingMs: 600_000, freshTries: 0, routesLeft: 0 })
     expect(split).toEqual(DEADLINES)
   })

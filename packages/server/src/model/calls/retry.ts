@@ -2,28 +2,28 @@ import type { Deadlines } from '../connections/deadlines.ts'
 import { type Outcome, prospectOf } from '../outcomes/outcome.ts'
 
 /**
- * Whether a call is tried again, when, and where. This is the only place that decides it; below it
- * every call is one request, above it nothing is retried.
+ * Decides whether, when and where a call is retried. Nothing else retries: below this, every call
+ * is one request.
  *
- * All tries share one deadline. Only the waiting is divided: each try may be silent only as long as
- * the others still have their share, while a try that is being answered has all the remaining time.
+ * All attempts share one deadline. Only silence is divided: each attempt may be silent only for its
+ * share, while an attempt that is being answered has all the remaining time.
  */
 export interface Situation {
   readonly outcome: Outcome
-  /** On this route, this one included. */
+  /** Attempts on this route, including this one. */
   readonly tries: number
-  /** On this route, of those that one fresh try may heal. */
+  /** Failures on this route that a fresh connection may fix. */
   readonly freshTries: number
   readonly hasRenewed: boolean
   readonly routesLeft: number
   readonly remainingMs: number
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly chance: number
 }
 
 export type Decision =
   | { readonly kind: 'again'; readonly delayMs: number; readonly isFresh?: true }
-  /** The credential is read again, and the call made again if there is another one now. */
+  /** Reload the credential, and retry if it has changed. */
   | { readonly kind: 'renew' }
   | { readonly kind: 'next-route' }
   | { readonly kind: 'stop' }
@@ -41,16 +41,16 @@ export function decideRetry(situation: Situation): Decision {
   const elsewhere: Decision = routesLeft > 0 ? { kind: 'next-route' } : { kind: 'stop' }
   if (outcome.kind === 'refused' && outcome.refusal === 'no-credit') return elsewhere
   if (isOfTheConnection(outcome)) {
-    // Evicted by now: the next loan is a new connection.
+    // The bad connection was evicted, so the next loan is a new one.
     return situation.freshTries === 0 ? { kind: 'again', delayMs: 0, isFresh: true } : elsewhere
   }
   if (tries >= TRIES_MAX) return elsewhere
   const delayMs = delayOf(situation)
-  // A wait that leaves nothing for the try behind it, or for the other routes, is no wait.
+  // Waiting is useless if it leaves no time for the next attempt or the other routes.
   return delayMs < remainingMs / (routesLeft + 1) ? { kind: 'again', delayMs } : elsewhere
 }
 
-/** Silence, a cut, a damaged answer: a new connection may do better, and waiting adds nothing. */
+/** Silence, a cut or a damaged answer: a new connection may help, and waiting does not. */
 function isOfTheConnection(outcome: Outcome): boolean {
   if (outcome.kind === 'connection') return outcome.freshLoanHelps
   return outcome.kind === 'deadline' || outcome.kind === 'malformed'
@@ -68,7 +68,10 @@ function delayOf({ outcome, tries, chance }: Situation): number {
   return delayMs * (0.5 + chance / 2)
 }
 
-/** The clocks of the next try. Each route has two tries that may be silent; all have an equal share. */
+/**
+ * The deadlines of the next attempt. Each route has two attempts that may be silent; all have an
+ * equal share.
+ */
 export function splitDeadlines(
   deadlines: Deadlines,
   {
@@ -90,11 +93,11 @@ const PROBE_MS = 30_000
 const PROBE_MS_MAX = 600_000
 
 /**
- * How long a session in `waiting-for-model` waits before it tries again, after so many failures in a
- * row: half a minute, doubling to ten. The count is the session's to keep, also over restarts.
+ * How long a session in `waiting-for-model` waits before it tries again, after so many failures in
+ * a row: half a minute, doubling to ten. The session keeps the count, even across restarts.
  */
 export function probeDelayMs(failures: number, chance: number): number {
   const delayMs = Math.min(PROBE_MS * 2 ** Math.max(0, failures - 1), PROBE_MS_MAX)
-  // Many sessions wait for the same provider; they must not all come back in one second.
+  // Many sessions may wait for the same provider and must not all retry in the same second.
   return Math.min(delayMs * (1 + chance / 4), PROBE_MS_MAX)
 }

@@ -14,8 +14,8 @@ function watch() {
   return { clock, made, expired }
 }
 
-describe('the clocks of a call', () => {
-  it('end each phase by its own deadline', async () => {
+describe('the deadlines of a call', () => {
+  it('end each phase at its own time', async () => {
     for (const [phase, enter] of [
       ['connect', (made: DeadlineTimers) => made.connecting()],
       ['first-byte', (made: DeadlineTimers) => made.sent()],
@@ -30,7 +30,7 @@ describe('the clocks of a call', () => {
     }
   })
 
-  it('never end a stream that goes on, but for the total', async () => {
+  it('never end an active stream, except by the total', async () => {
     const { clock, made, expired } = watch()
     made.connecting()
     await clock.pass(50)
@@ -44,7 +44,7 @@ describe('the clocks of a call', () => {
     expect(expired).toEqual([{ deadline: 'total', atMs: 2_000 }])
   })
 
-  it('count before a connection is asked for only towards the total', async () => {
+  it('count only the total before a connection is requested', async () => {
     const { clock, expired } = watch()
     await clock.pass(1_999)
     expect(expired).toEqual([])
@@ -52,11 +52,11 @@ describe('the clocks of a call', () => {
     expect(expired).toEqual([{ deadline: 'total', atMs: 2_000 }])
   })
 
-  it('do not take a process that was held up for a silent peer', async () => {
+  it('do not mistake a stalled process for a silent peer', async () => {
     const { clock, made, expired } = watch()
     made.heard()
     for (let times = 0; times < 3; times++) {
-      // The timer is due, and what the peer sent in time is read in the same round of the loop.
+      // The timer is due, and data that the peer sent in time is read in the same tick.
       await clock.pass(200)
       made.heard()
     }
@@ -64,7 +64,7 @@ describe('the clocks of a call', () => {
     expect(expired).toEqual([])
   })
 
-  it('stand still while nothing is read, all but the total', async () => {
+  it('pause while nothing is read, except for the total', async () => {
     const { clock, made, expired } = watch()
     made.heard()
     made.pause()
@@ -75,10 +75,10 @@ describe('the clocks of a call', () => {
     expect(expired).toEqual([{ deadline: 'idle', atMs: 1_701 }])
   })
 
-  it('take a sign of life for one, but for no more than half of the whole time', async () => {
+  it('are extended by keep-alives, but only for half of the total time', async () => {
     const { clock, made, expired } = watch()
     made.sent()
-    // However thick they come.
+    // However frequent they are.
     for (let times = 0; times < 1_500; times++) {
       await clock.pass(1)
       made.alive()
@@ -86,7 +86,7 @@ describe('the clocks of a call', () => {
     expect(expired).toEqual([{ deadline: 'idle', atMs: 1_002 }])
   })
 
-  it('begin anew with every word behind signs of life', async () => {
+  it('restart with every piece of content after keep-alives', async () => {
     const { clock, made, expired } = watch()
     for (let times = 0; times < 18; times++) {
       await clock.pass(100)

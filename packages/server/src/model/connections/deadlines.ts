@@ -1,8 +1,8 @@
 import type { Clock } from '#core/base/clock'
 
 /**
- * The four clocks of a call, by our own timers: undici's are late by up to half a second, and its
- * body timer stops while nothing is read.
+ * The four deadlines of a call, with our own timers: undici's are late by up to half a second, and
+ * its body timer stops while nothing is read.
  *
  * `connect` runs until a connection takes the request, `first-byte` from then until the first byte
  * of the answer's body, `idle` from one chunk at the socket to the next, `total` from beginning to
@@ -19,7 +19,10 @@ export interface Deadlines {
 
 export type DeadlineName = 'connect' | 'first-byte' | 'idle' | 'total'
 
-/** Ten minutes and no silence over two: a long thought is fine, a dead peer is not waited for. */
+/**
+ * Ten minutes in total and at most two of silence: long thinking is fine, but a dead peer is given
+ * up.
+ */
 export const DEADLINES: Deadlines = {
   connectMs: 10_000,
   firstByteMs: 120_000,
@@ -51,7 +54,7 @@ export class DeadlineTimers {
     const now = clock.monotonic()
     this.#totalAt = now + deadlines.totalMs
     this.#aliveMs = Math.max(deadlines.totalMs / 2, deadlines.idleMs)
-    // Until the request is on its way only `total` counts: reading a credential is no connecting.
+    // Until the request is sent only `total` counts: reading a credential is not connecting.
     this.#phaseAt = Number.POSITIVE_INFINITY
     this.#arm()
   }
@@ -64,13 +67,13 @@ export class DeadlineTimers {
     this.#enter('first-byte', this.#deadlines.firstByteMs)
   }
 
-  /** Called for every chunk; a timer that is set already looks at the time when it fires. */
+  /** Called for every chunk, so it only notes the time; the timer reads it when it fires. */
   heard(): void {
     this.#saidAt = this.#clock.monotonic()
     this.#enter('idle', this.#deadlines.idleMs)
   }
 
-  /** A sign of life and no more. */
+  /** A keep-alive without content. */
   alive(): void {
     const now = this.#clock.monotonic()
     if (this.#phase !== 'idle') this.#saidAt = now
@@ -110,8 +113,8 @@ export class DeadlineTimers {
     else if (now < this.#phaseAt) this.#arm()
     else if (this.#warned) this.#fire(this.#phase)
     else {
-      // A process that was held up finds its timers due before it has looked at its sockets. One
-      // more round of the event loop shows whether the peer was silent or we were deaf.
+      // After a stall, a process runs due timers before it reads its sockets. One more tick of the
+      // event loop shows whether the peer was silent or our process was stalled.
       this.#warned = true
       this.#cancel = this.#clock.after(1, () => this.#look())
     }
@@ -123,5 +126,5 @@ export class DeadlineTimers {
   }
 }
 
-// Longer timers of Node fire at once.
+// Node fires longer timers at once.
 const TIMER_MS_MAX = 2 ** 31 - 1

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ConnectionLoan, type ModelConnection, Pool } from './pool.ts'
 
-/** Connections that only remember what was done to them. */
+/** Connections that only record calls. */
 class Wire {
   closed = false
   destroyed = false
@@ -29,7 +29,7 @@ function pool() {
 const request = { origin: 'http://127.0.0.1:1', route: 'main', purpose: 'compaction' }
 
 describe('a loan', () => {
-  it('is of one line for one route and purpose, and of another for any other', () => {
+  it('uses one line per route and purpose', () => {
     const { made } = pool()
     const lines = [
       request,
@@ -41,14 +41,14 @@ describe('a loan', () => {
     expect(lines).toEqual([1, 1, 2, 3, 4])
   })
 
-  it('is never of a line that was evicted [I22]', () => {
+  it('never uses an evicted line [I22]', () => {
     const { made } = pool()
     const first = made.loan(request)
     first.evict()
     expect(made.loan(request).line).not.toBe(first.line)
   })
 
-  it('is never of a line that was closed behind our back', () => {
+  it('never uses a line that was closed without our doing', () => {
     const { made, wires } = pool()
     for (const state of ['closed', 'destroyed'] as const) {
       const before = made.loan(request)
@@ -59,7 +59,7 @@ describe('a loan', () => {
     }
   })
 
-  it('of an evicted line goes on until it comes back; then the line closes', () => {
+  it('of an evicted line continues until it is returned; then the line closes', () => {
     const { made, wires } = pool()
     const [mine, theirs] = [made.loan(request), made.loan(request)]
     mine.evict()
@@ -72,7 +72,7 @@ describe('a loan', () => {
     expect(made.lines).toBe(0)
   })
 
-  it('evicts its own line only, also when it comes late', () => {
+  it('evicts only its own line, even late', () => {
     const { made } = pool()
     const old = made.loan(request)
     old.evict()
@@ -84,7 +84,7 @@ describe('a loan', () => {
 })
 
 describe('the pool', () => {
-  it('holds no line that nobody has or could get, whatever happened', () => {
+  it('keeps no line that is neither on loan nor available, after any sequence of calls', () => {
     const action = fc.tuple(
       fc.constantFrom('loan', 'evict', 'release', 'die'),
       fc.integer({ min: 0, max: 9 }),
@@ -120,7 +120,7 @@ describe('the pool', () => {
     fc.assert(property)
   })
 
-  it('keeps a bounded number of lines that nobody uses', () => {
+  it('keeps a bounded number of unused lines', () => {
     const { made, wires } = pool()
     for (let at = 0; at < 2_000; at++) made.loan({ ...request, purpose: `p${at}` }).release()
     expect(made.lines).toBe(512)

@@ -4,8 +4,8 @@ import type { Environment } from '../routes/credential.ts'
 import { proxyFor } from './proxy.ts'
 
 /**
- * The connections to model servers, owned by us and lent out. Each route and purpose has a line of
- * its own (one undici dispatcher), so that a title never waits behind a summary.
+ * The connections to model servers, owned by us and lent out. Each route and purpose has its own
+ * line (one undici dispatcher), so that a title never waits for a summary.
  *
  * A line is *current* while new loans get it. It is checked on every hit: a closed one is replaced.
  * Evicting it (a timeout, a reset, an abort, a dispatcher that died) removes it
@@ -30,24 +30,24 @@ export class Pool {
     this.#environment = options.environment ?? {}
   }
 
-  /** Lines ever opened: for tests and figures. */
+  /** The number of lines opened so far, for tests and metrics. */
   get opened(): number {
     return this.#opened
   }
 
-  /** Lines that were given up: broken, or the longest unused of too many. */
+  /** The number of lines dropped: broken, or the least recently used of too many. */
   get evicted(): number {
     return this.#evicted
   }
 
-  /** Lines that are open now, those included that wait for their last loan. */
+  /** The number of open lines, including those that wait for their last loan. */
   get lines(): number {
     return this.#current.size + this.#retired.size
   }
 
   /**
-   * From a pool that is closed, a connection that is: its first use says so. Throws `ProxyError`
-   * where the environment names a proxy that is none.
+   * A closed pool lends a closed connection, whose first use fails. Throws `ProxyError` if the
+   * environment names an invalid proxy.
    */
   loan({ origin, route, purpose, isFresh }: LoanRequest): ConnectionLoan {
     const key = JSON.stringify([origin, route, purpose])
@@ -57,7 +57,7 @@ export class Pool {
       line = undefined
     }
     line ??= this.#openLine(key, origin)
-    // Behind all others: the first one is the one that was not asked for longest.
+    // Moved to the end: the first line is the least recently used.
     this.#current.delete(key)
     this.#current.set(key, line)
     line.loans++
@@ -66,7 +66,7 @@ export class Pool {
     return this.#lend(line)
   }
 
-  /** Cuts what is under way. May be called twice. */
+  /** Cuts off running calls. May be called twice. */
   async close(): Promise<void> {
     this.#closed = true
     for (const line of [...this.#current.values(), ...this.#retired]) this.#destroy(line)
@@ -125,14 +125,14 @@ export interface LoanRequest {
   /** The name of the model route. */
   readonly route: string
   readonly purpose: string
-  /** A fresh line; the current one is retired. */
+  /** Requests a fresh line and retires the current one. */
   readonly isFresh?: true
 }
 
 export interface ConnectionLoan {
-  /** The number of the line, never given twice. */
+  /** The number of the line, never reused. */
   readonly line: number
-  /** Then a failed connection is that to the proxy, not to the server. */
+  /** If so, a failed connection is the one to the proxy, not to the server. */
   readonly isProxied: boolean
   readonly dispatcher: ModelConnection
   /** No new loan may get this line. */
@@ -152,7 +152,8 @@ interface Line {
   loans: number
 }
 
-// Routes times purposes of a busy host are a few dozen; past this the longest unused one goes.
+// A busy host has a few dozen combinations of route and purpose; beyond this the least recently
+// used one is closed.
 const LINES_MAX = 512
 
 function isAlive({ closed, destroyed }: ModelConnection): boolean {
@@ -168,7 +169,8 @@ const SETTINGS = {
   connect: { timeout: CONNECT_MS_MAX },
   headersTimeout: 0,
   bodyTimeout: 0,
-  // With HTTP/2 an abort ends a stream and leaves the connection that may be the broken part.
+  // With HTTP/2 an abort ends only the stream and keeps the connection, which may be the broken
+  // part.
   allowH2: false,
   pipelining: 1,
   keepAliveTimeout: KEEP_ALIVE_MS,
@@ -176,12 +178,15 @@ const SETTINGS = {
 
 const require = createRequire(import.meta.url)
 
-/** Takes 80 ms the first time: a server calls it while it starts, and not in the first turn. */
+/** Takes 80 ms the first time, so a server calls it at startup and not in the first turn. */
 export function loadConnections(): typeof import('undici') {
   return require('undici')
 }
 
-/** How the pool opens a line by default. Loads undici then: most commands call no model. */
+/**
+ * How the pool opens a line by default. Loads undici on demand, because most commands call no
+ * model.
+ */
 export function openDispatcher(origin: string, proxy?: string): ModelConnection {
   const { Pool, ProxyAgent } = loadConnections()
   if (proxy === undefined) return new Pool(origin, SETTINGS)
@@ -190,9 +195,9 @@ export function openDispatcher(origin: string, proxy?: string): ModelConnection 
     ...settings,
     uri: proxy,
     connectTimeout: connect.timeout,
-    // What goes to a proxy unencrypted would else have clocks of its own.
+    // Unencrypted requests to a proxy would otherwise use undici's own timeouts.
     factory: (each, options) => new Pool(each, { ...options, ...settings }),
   })
-  // Every dispatcher of undici has all of it; the types name it for some.
+  // Every undici dispatcher has these properties; the types declare them for some only.
   return agent as typeof agent & ModelConnection
 }

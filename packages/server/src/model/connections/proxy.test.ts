@@ -6,7 +6,7 @@ const HTTPS = 'http://secure:3128'
 const environment = { HTTP_PROXY: HTTP, https_proxy: HTTPS }
 
 describe('the proxy for a server', () => {
-  it('is the one that the environment names for its protocol, in either case of letters', () => {
+  it('is the one that the environment names for its protocol, in upper or lower case', () => {
     expect(proxyFor('https://api.example', environment)).toBe(HTTPS)
     expect(proxyFor('http://api.example', environment)).toBe(HTTP)
     expect(proxyFor('https://api.example', { HTTP_PROXY: HTTP })).toBe(HTTP)
@@ -40,7 +40,7 @@ describe('the proxy for a server', () => {
     expect(found).toBe(isDirect ? undefined : HTTPS)
   })
 
-  it('is left out for addresses of both kinds', () => {
+  it('is skipped for IPv4 and IPv6 addresses', () => {
     const direct = { ...environment, NO_PROXY: '192.168.0.7,[fd00::1]:11434,fd00::2' }
     for (const origin of ['http://192.168.0.7:1', 'http://[fd00::1]:11434', 'https://[fd00::2]']) {
       expect(proxyFor(origin, direct)).toBeUndefined()
@@ -48,7 +48,7 @@ describe('the proxy for a server', () => {
     expect(proxyFor('http://[fd00::1]:1', direct)).toBe(HTTP)
   })
 
-  it('that is none is refused without showing what it holds', () => {
+  it('that is invalid is refused without showing its value', () => {
     for (const wrong of ['socks5://user:hunter2@proxy:1', 'http://', 'nonsense with spaces']) {
       const ask = () => proxyFor('https://api.example', { HTTPS_PROXY: wrong })
       expect(ask).toThrow(ProxyError)

@@ -3,8 +3,8 @@ import type { Environment } from '../routes/credential.ts'
 
 /**
  * The proxy that the environment names for an origin, by the variables that other programs read:
- * `HTTPS_PROXY`, `HTTP_PROXY` and, for hosts that are asked directly, `NO_PROXY`, in either case of
- * letters. Nothing on this host is ever asked for through a proxy: it would ask its own.
+ * `HTTPS_PROXY`, `HTTP_PROXY` and, for hosts to reach directly, `NO_PROXY`, in upper or lower case.
+ * Addresses of this host never go through a proxy, where they would mean the proxy's own host.
  */
 export function proxyFor(origin: string, environment: Environment): string | undefined {
   const { protocol, hostname, port } = new URL(origin)
@@ -22,7 +22,7 @@ export function proxyFor(origin: string, environment: Environment): string | und
   throw new ProxyError('The environment should name a proxy as http://host:port and does not.')
 }
 
-/** Does not show what was found: it may hold a password. */
+/** Does not show the value: it may contain a password. */
 export class ProxyError extends KnownError {
   override readonly name = 'ProxyError'
   readonly code = 'invalid-proxy'

@@ -7,7 +7,7 @@ const words = (text: string): StreamPiece => ({ kind: 'text', text })
 const end: StreamPiece = { kind: 'end', outcome: { kind: 'interrupted' }, reply: null }
 
 describe('a queue of pieces', () => {
-  it('joins words that nobody has taken yet, and keeps the order of everything', async () => {
+  it('joins text that was not read yet, and keeps the order', async () => {
     const queue = new PieceQueue()
     const pieces: readonly StreamPiece[] = [
       { kind: 'reasoning', text: 'hm' },
@@ -25,7 +25,7 @@ describe('a queue of pieces', () => {
     expect(taken).toEqual([pieces[0], words('ab'), pieces[3], words('c'), end])
   })
 
-  it('gives a waiting reader all that came in one go', async () => {
+  it('gives a waiting reader everything that arrived together', async () => {
     const queue = new PieceQueue()
     const waiting = queue.next()
     for (const letter of 'abc') void queue.push(words(letter))
@@ -36,7 +36,7 @@ describe('a queue of pieces', () => {
     expect(await later).toEqual({ done: false, value: words('d') })
   })
 
-  it('makes the writer wait for a reader that is far behind', async () => {
+  it('makes the writer wait for a slow reader', async () => {
     const queue = new PieceQueue()
     expect(queue.push(words('x'.repeat(999_999)))).toBeUndefined()
     const wait = queue.push(words('y'))
@@ -51,7 +51,7 @@ describe('a queue of pieces', () => {
     expect(isFree).toBe(true)
   })
 
-  it('that is closed lets go of the reader and of the writer', async () => {
+  it('that is closed releases the reader and the writer', async () => {
     const queue = new PieceQueue()
     const reading = queue.next()
     queue.close()

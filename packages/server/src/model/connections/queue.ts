@@ -1,9 +1,10 @@
 import type { StreamPiece } from '../model.ts'
 
 /**
- * Pieces between the one who reads an answer and the one who wants it. Words that come in one go are
- * handed over in one piece: a slow stream gives a piece per token, a fast one or a busy reader a few
- * large ones, at a fraction of the cost. A reader that falls far behind makes the other side wait.
+ * A queue of pieces between the reader of the wire and the consumer of the answer. Text that
+ * arrives together is delivered as one piece: a slow stream gives a piece per token; a fast stream
+ * or a busy consumer gives a few large ones, at a fraction of the cost. A consumer that falls far
+ * behind makes the reader wait.
  */
 export class PieceQueue {
   readonly #pieces: StreamPiece[] = []
@@ -13,7 +14,7 @@ export class PieceQueue {
   #isClosed = false
   #isWaking = false
 
-  /** One at a time. After the piece `end`, and after `close`, there is nothing more. */
+  /** Call one at a time. After the piece `end`, and after `close`, there is nothing more. */
   next(): Promise<IteratorResult<StreamPiece>> {
     const result = this.#take()
     if (result !== undefined) return Promise.resolve(result)
@@ -22,7 +23,7 @@ export class PieceQueue {
     })
   }
 
-  /** Gives a promise where the reader is far behind: of the moment when it has caught up. */
+  /** If the consumer is far behind, returns a promise that resolves when it has caught up. */
   push(piece: StreamPiece): Promise<void> | undefined {
     if (this.#isClosed) return undefined
     const last = this.#pieces.at(-1)
@@ -60,7 +61,7 @@ export class PieceQueue {
     this.#writer = undefined
   }
 
-  /** Behind everything that the last read of the socket brought. */
+  /** Runs after everything that the last socket read delivered. */
   #wake(): void {
     if (this.#isWaking || this.#reader === undefined) return
     this.#isWaking = true

@@ -12,7 +12,7 @@ export function judgeConnection(
 ): Extract<Outcome, { kind: 'connection' }> {
   const codes = codesOf(error)
   const [found] = CODES.find(([, known]) => codes.some((code) => known.test(code))) ?? ['unknown']
-  // Behind a proxy only the handshake and what follows it is the server's.
+  // With a proxy, only faults from the TLS handshake on are the server's.
   const isOfTheProxy = isProxied && !wasSent && !OURS_OR_BEHIND.includes(found)
   const fault = isOfTheProxy ? 'proxy' : found
   return { kind: 'connection', fault, freshLoanHelps: FRESH.includes(fault) }
@@ -20,7 +20,8 @@ export function judgeConnection(
 
 const OURS_OR_BEHIND: readonly ConnectionFault[] = ['dispatcher-closed', 'tls', 'reset']
 
-// A reset or a close may be that of a connection kept too long; of the others a new one dies, too.
+// A reset or a close may come from a connection kept too long; the other faults would hit a new
+// connection, too.
 const FRESH: readonly ConnectionFault[] = ['dispatcher-closed', 'reset', 'closed', 'unknown']
 
 const CODES: readonly (readonly [ConnectionFault, RegExp])[] = [
@@ -31,14 +32,14 @@ const CODES: readonly (readonly [ConnectionFault, RegExp])[] = [
   ['server-down', /^ECONNREFUSED$/],
   ['unreachable', /^(?:EHOSTUNREACH|ENETUNREACH|ENETDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/],
   ['reset', /^(?:ECONNRESET|ECONNABORTED|EPIPE)$/],
-  // A socket error, an answer shorter than announced, bytes that are no HTTP.
+  // A socket error, an answer shorter than announced, bytes that are not HTTP.
   [
     'closed',
     /^(?:UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|UND_ERR_ABORTED|HPE_[A-Z_]+)$/,
   ],
 ]
 
-// Chains are short; a circle of causes must not hang us.
+// Chains are short; the limit guards against circular causes.
 const LINKS_MAX = 16
 
 function codesOf(error: unknown): readonly string[] {
@@ -49,7 +50,7 @@ function codesOf(error: unknown): readonly string[] {
     if (typeof link !== 'object' || link === null) continue
     if ('code' in link && typeof link.code === 'string') codes.push(link.code)
     if ('cause' in link) open.push(link.cause)
-    // One error per address that was tried.
+    // An AggregateError has one error per address that was tried.
     if ('errors' in link && Array.isArray(link.errors))
       open.push(...link.errors.slice(0, LINKS_MAX))
   }

@@ -13,7 +13,7 @@ function refused(status: number, body: unknown, headers: WireRecord['headers'] =
   return judgeCall({ wire, nowMs: 0 })
 }
 
-/** The words of real servers, as they are known. */
+/** Error messages of real servers. */
 const OVERFLOWS: readonly (readonly [string, number, unknown])[] = [
   [
     'OpenAI chat',
@@ -96,7 +96,7 @@ const OVERFLOWS: readonly (readonly [string, number, unknown])[] = [
   ],
 ]
 
-/** Texts about tokens that compaction does not cure. */
+/** Errors about tokens that compaction does not solve. */
 const OTHERS: readonly (readonly [string, number, unknown])[] = [
   [
     'too many tokens per minute under 413',
@@ -124,15 +124,15 @@ const OTHERS: readonly (readonly [string, number, unknown])[] = [
 ]
 
 describe('a context that is too large', () => {
-  it.each(OVERFLOWS)('is recognised as %s says it', (_, status, body) => {
+  it.each(OVERFLOWS)('is recognised in the words of %s', (_, status, body) => {
     expect(refused(status, body)).toMatchObject({ kind: 'overflow' })
   })
 
-  it.each(OTHERS)('is not taken for %s', (_, status, body) => {
+  it.each(OTHERS)('is not confused with %s', (_, status, body) => {
     expect(refused(status, body)).toMatchObject({ kind: 'refused' })
   })
 
-  it('comes with the sizes where they are told', () => {
+  it('includes the sizes if the error has them', () => {
     const sizes = OVERFLOWS.map(([, status, body]) => refused(status, body))
     expect(sizes[0]).toEqual({ kind: 'overflow', limitTokens: 128_000, askedTokens: 130_001 })
     expect(sizes[3]).toEqual({ kind: 'overflow', limitTokens: 200_000, askedTokens: 210_000 })
@@ -183,7 +183,7 @@ describe('a refusal', () => {
     expect(refused(200, '<!doctype html>')).toEqual({ kind: 'malformed', what: 'no-stream' })
   })
 
-  it('names how long to wait in seconds, milliseconds or as a date, and ignores nonsense', () => {
+  it('reads the delay in seconds, milliseconds or as a date, and ignores nonsense', () => {
     const wait = (headers: WireRecord['headers']) => {
       const outcome = refused(429, '', headers)
       return outcome.kind === 'refused' ? outcome.retryAfterMs : Number.NaN
@@ -197,7 +197,7 @@ describe('a refusal', () => {
     }
   })
 
-  it('carries no word of what the provider wrote but its code', () => {
+  it("keeps nothing of the provider's text but its code", () => {
     const secret = 'sk-live-0123456789abcdef'
     const outcome = refused(400, { error: { message: secret, code: secret, type: 'bad_thing' } })
     expect(JSON.stringify(outcome)).not.toContain('0123')
@@ -205,7 +205,7 @@ describe('a refusal', () => {
     expect(explainOutcome(outcome)).toContain('bad_thing')
   })
 
-  it('without a status is judged by what an event says', () => {
+  it('without a status is judged by its event', () => {
     const said = (data: object) =>
       judgeCall({
         wire: { phase: 'over', wasSent: true, status: 200, isComplete: true },
@@ -242,7 +242,7 @@ describe('a failed connection', () => {
     expect(judgeConnection(chain(code))).toEqual({ kind: 'connection', fault, freshLoanHelps })
   })
 
-  it('of several addresses is read from all of them, and a circle of causes ends', () => {
+  it('of several addresses is read from all of them, and circular causes terminate', () => {
     const many = new AggregateError([coded('EHOSTUNREACH'), coded('ECONNREFUSED')])
     expect(judgeConnection(many).fault).toBe('server-down')
     const circle = new Error('a')
@@ -256,7 +256,7 @@ describe('the order of evidence', () => {
   const wire: WireRecord = { phase: 'over', wasSent: true, status: 200 }
   const end = { finish: 'stop' } as const
 
-  it('puts our own abort before the error that it caused', () => {
+  it('prefers our own abort to the error that it caused', () => {
     const aborted = { ...wire, abortedBy: 'idle', error: reset } as const
     expect(judgeCall({ wire: aborted, end, nowMs: 0 })).toEqual({
       kind: 'deadline',
@@ -269,13 +269,13 @@ describe('the order of evidence', () => {
     })
   })
 
-  it('puts a broken connection before a finish that the package made up', () => {
+  it('prefers a broken connection to a finish that the package made up', () => {
     expect(judgeCall({ wire: { ...wire, error: reset }, end, nowMs: 0 })).toMatchObject({
       kind: 'connection',
     })
   })
 
-  it('never finishes without a finish, nor with a lost line', () => {
+  it('never counts as finished without a finish event, or with a lost connection', () => {
     const whole = { ...wire, isComplete: true } as const
     expect(judgeCall({ wire: whole, nowMs: 0 })).toEqual({ kind: 'malformed', what: 'no-end' })
     expect(judgeCall({ wire: whole, end: { finish: 'broken' }, nowMs: 0 })).toEqual({
@@ -289,7 +289,7 @@ describe('the order of evidence', () => {
     expect(judgeCall({ wire: whole, end, nowMs: 0 })).toEqual({ kind: 'finished', finish: 'stop' })
   })
 
-  it('refuses an answer that carries the name of another request [fault 57]', () => {
+  it('refuses an answer with the id of another request [fault 57]', () => {
     const headers = { 'x-client-request-id': 'other' }
     const other = { ...wire, isComplete: true, requestId: 'mine', headers } as const
     expect(judgeCall({ wire: other, end, nowMs: 0 })).toEqual({
@@ -298,7 +298,7 @@ describe('the order of evidence', () => {
     })
   })
 
-  it('says of every outcome what may be hoped and what to do', () => {
+  it('says for every outcome whether a retry can help and what to do', () => {
     const hopeless: Outcome = { kind: 'refused', refusal: 'bad-key', status: 401 }
     expect(prospectOf(hopeless)).toBe('hopeless')
     expect(explainOutcome(hopeless)).toMatch(/401.*Log in again/)

@@ -5,16 +5,18 @@ import { judgeConnection } from './connection-fault.ts'
 import type { FinishReason, Malformation, Outcome, ProviderRefusal } from './outcome.ts'
 
 /**
- * From all that is known of a call to one outcome. The order is the point: our own record of an
- * abort comes before whatever error it caused; a refusal before the broken connection behind it; a
- * broken connection before the provider package's opinion of the half answer; and an overflow before
- * anything that looks as if another try could help.
+ * Reduces all facts of a call to one outcome. The order matters: our own abort comes before the
+ * error that it caused, a refusal before the broken connection that followed it, a broken
+ * connection before the provider package's view of the partial answer, and an overflow before
+ * anything that a retry seems able to fix.
  */
 export interface CallEvidence {
   readonly wire: WireRecord
-  /** Errors that the provider sent within a stream, or that its package made of its first events. */
+  /**
+   * Errors that the provider sent in the stream, or that its package made from the first events.
+   */
   readonly complaint?: Complaint
-  /** The fault in the answer's form, as noticed while reading it. */
+  /** A malformed part of the answer, noticed while reading it. */
   readonly fault?: Malformation
   readonly end?: { readonly finish: FinishReason | 'broken'; readonly raw?: string }
   /** For the header Retry-After, which may be a date. */
@@ -52,7 +54,7 @@ export function judgeCall(evidence: CallEvidence): Outcome {
   return { kind: 'finished', finish: end.finish }
 }
 
-/** The name that we gave the request comes back from those who echo it; then it must be ours. */
+/** Some servers echo our request id; if one is present, it must be ours. */
 function isForAnother({ headers, requestId }: WireRecord): boolean {
   const echoed = headers?.[REQUEST_ID]
   return typeof echoed === 'string' && requestId !== undefined && echoed !== requestId
@@ -61,7 +63,8 @@ function isForAnother({ headers, requestId }: WireRecord): boolean {
 function judgeDocument(text: string, evidence: CallEvidence): Outcome {
   const { status = 200 } = evidence.wire
   if (status >= 400) return judgeComplaint(complaintOf(text, status), evidence)
-  // Not followed: it would carry the conversation and the credential to wherever it says.
+  // Redirects are not followed: they would send the conversation and the credential to another
+  // host.
   if (status >= 300) return { kind: 'malformed', what: 'redirect' }
   // A page, or an unstreamed answer: neither was requested.
   if (!isComplaint(text)) return { kind: 'malformed', what: 'no-stream' }
@@ -83,7 +86,7 @@ function judgeComplaint(complaint: Complaint, { wire, nowMs }: CallEvidence): Ou
   }
 }
 
-// A word with no digits in a row cannot be a key or a quotation.
+// A single word without runs of digits cannot be a key or a quotation.
 const CODE = /^[a-z][a-z_]{0,63}$/
 
 function refusalOf({ status = 0, codes, text }: Complaint): ProviderRefusal {
@@ -101,14 +104,14 @@ function refusalOf({ status = 0, codes, text }: Complaint): ProviderRefusal {
   if (/api key not valid|api_key_invalid/.test(text)) return 'bad-key'
   if (status === 529 || status === 503 || says('overloaded', 'unavailable')) return 'overloaded'
   if (says('content_policy', 'content_filter', 'prohibited_content')) return 'content'
-  // A request timeout, a conflict of the server's own, "too early".
+  // Request timeout, conflict, "too early".
   if (status >= 500 || status === 408 || status === 409 || status === 425) return 'server-error'
   if (status === 404 || says('model_not_found', 'not_found_error')) return 'not-found'
   if (status >= 400 || says('invalid_request', 'invalid_prompt')) return 'bad-request'
   return 'server-error'
 }
 
-// No real value is larger; it is only compared with deadlines.
+// No real value is larger, and it is only compared with deadlines.
 const RETRY_AFTER_MS_MAX = 7 * 24 * 3_600_000
 
 /** Seconds, a date, or OpenAI's milliseconds. Any other value is ignored. */

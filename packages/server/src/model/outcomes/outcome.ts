@@ -8,7 +8,9 @@ export type Outcome =
   | {
       readonly kind: 'connection'
       readonly fault: ConnectionFault
-      /** The connection was bad, not the server: a new one is worth a try at once. */
+      /**
+       * The connection was bad, not the server, so an immediate retry on a new one is worthwhile.
+       */
       readonly freshLoanHelps: boolean
     }
   | { readonly kind: 'overflow'; readonly limitTokens?: number; readonly askedTokens?: number }
@@ -16,13 +18,13 @@ export type Outcome =
       readonly kind: 'refused'
       readonly refusal: ProviderRefusal
       readonly status?: number
-      /** The provider's name for the error, if it is a mere word. */
+      /** The provider's error code, if it is a single word. */
       readonly code?: string
       readonly retryAfterMs?: number
     }
   | { readonly kind: 'malformed'; readonly what: Malformation }
 
-/** Why the model stopped. Only `stop` and `tool-calls` are a whole answer. */
+/** Why the model stopped. Only `stop` and `tool-calls` mean a complete answer. */
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other'
 
 export type ConnectionFault =
@@ -58,15 +60,15 @@ export type Malformation =
   | 'redirect'
   | 'not-sent'
 
-/** Whether another try can succeed. */
+/** Whether another attempt can succeed. */
 export type Prospect =
-  /** Answered, or the answer is no longer needed. */
+  /** The call was answered, or the answer is no longer needed. */
   | 'done'
   /** The context has to shrink first. */
   | 'needs-compaction'
-  /** May heal by itself: try again, try another route, or wait. */
+  /** Temporary: retry, use another route, or wait. */
   | 'heals'
-  /** The same on every try until a person changes something. */
+  /** Permanent until a person changes something. */
   | 'hopeless'
 
 export function prospectOf(outcome: Outcome): Prospect {
@@ -87,10 +89,10 @@ export function prospectOf(outcome: Outcome): Prospect {
   }
 }
 
-// The request is built, and the address redirected, in the same way every time.
+// The request, or the redirect, would be the same every time.
 const FIXED: readonly Malformation[] = ['not-sent', 'redirect']
 
-// A used-up allowance comes back with the next month, the next payment or the next window.
+// A used-up quota returns with the next payment or the next billing period.
 const HEALING: readonly ProviderRefusal[] = [
   'rate-limit',
   'overloaded',
@@ -98,7 +100,7 @@ const HEALING: readonly ProviderRefusal[] = [
   'no-credit',
 ]
 
-/** The receiver of a call, for people. */
+/** The destination of a call, for people. */
 export interface CalledRoute {
   readonly model: string
   readonly host: string
@@ -106,7 +108,7 @@ export interface CalledRoute {
   readonly variable: string | null
 }
 
-/** For people: what happened, at which provider, and, where they can do something, what. */
+/** For people: what happened, at which provider, and what they can do about it. */
 export function explainOutcome(outcome: Outcome, route?: CalledRoute): string {
   switch (outcome.kind) {
     case 'finished':

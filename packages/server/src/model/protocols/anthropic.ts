@@ -5,7 +5,7 @@ import type { Message } from '#core/message/message'
 import type { CallUsage } from '../model.ts'
 import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
-/** Anthropic's Messages: an answer is a list of blocks, each of which comes in pieces. */
+/** Anthropic's Messages: an answer is a list of blocks, each of which arrives in deltas. */
 export const anthropicProtocol: ModelProtocol = {
   writeMembers({ messages, cacheKey }) {
     const wire = render(messages, 'anthropic')
@@ -20,7 +20,7 @@ export const anthropicProtocol: ModelProtocol = {
   collector: () => new AnthropicCollector(),
 }
 
-/** A compaction of the provider's own is taken back only under the name it was made under. */
+/** The provider accepts its own compaction only under the version name with which it was made. */
 function betasOf(message: Message): readonly string[] {
   if (message.role !== 'assistant') return []
   return message.parts.flatMap((part) => {
@@ -34,9 +34,9 @@ function betasOf(message: Message): readonly string[] {
 const MARK = { type: 'ephemeral' } as const
 
 /**
- * Marks at the end of the system text and of the last two messages that are not the model's: the
- * provider looks back twenty blocks from a mark for what it has, so that the next step, and a
- * summary of the same conversation, find this one's prefix. Four are allowed.
+ * Cache marks at the end of the system text and of the last two messages that are not the model's.
+ * The provider searches twenty blocks back from a mark for a cached prefix, so the next step, and a
+ * summary of the same conversation, find the prefix of this request. Four marks are allowed.
  */
 export function withCacheMarks(wire: JsonObject): JsonObject {
   const messages = [...((wire['messages'] ?? []) as readonly JsonObject[])]
@@ -94,7 +94,7 @@ class AnthropicCollector implements Collector {
 
   message(state: { readonly isWhole: boolean }) {
     const open = this.#open?.block
-    // An incomplete thought has no signature and an incomplete call no input; only partial text is
+    // Incomplete reasoning has no signature and an incomplete call no input; only partial text is
     // usable.
     const isKept = open !== undefined && open['type'] === 'text' && open['text'] !== ''
     const content = isKept ? [...this.#blocks, open] : this.#blocks
@@ -112,12 +112,12 @@ class AnthropicCollector implements Collector {
     } else if (type === 'citations_delta') {
       this.#open.citations.push(delta['citation'] ?? null)
     } else {
-      // Text, thoughts, signatures, and whatever comes next: pieces of strings join.
+      // Text, reasoning, signatures and future fields: string deltas are concatenated.
       for (const key in delta) {
         if (key === 'type') continue
         const before = block[key]
         const value = delta[key] ?? null
-        // A compaction comes in one delta that is its final value: the provider's own client says so.
+        // A compaction arrives as one delta with its final value, as in the provider's own client.
         const isFinal = type === 'compaction_delta'
         const joins = typeof before === 'string' && typeof value === 'string' && !isFinal
         block[key] = joins ? before + value : value
@@ -136,7 +136,7 @@ class AnthropicCollector implements Collector {
   }
 }
 
-/** The cost of the input is known before the first word; an interrupted call is billed for it. */
+/** The input tokens are known before the first word; an interrupted call is billed for them. */
 function usageOf(message: JsonValue | undefined): CallUsage | undefined {
   const usage = isObject(message) ? message['usage'] : undefined
   if (!isObject(usage)) return undefined

@@ -4,7 +4,7 @@ import { openaiChatFormat } from '#core/message/formats/openai-chat/openai-chat'
 import type { Malformation } from '../outcomes/outcome.ts'
 import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
-/** OpenAI's Chat Completions and all who imitate them: an answer is one message in pieces. */
+/** OpenAI's Chat Completions and compatible servers: an answer is one message in deltas. */
 export const chatProtocol: ModelProtocol = {
   writeMembers({ messages }, { dialect }) {
     return membersOf(render(messages, dialect ?? 'openai-chat'))
@@ -18,7 +18,7 @@ type Fields = { [key: string]: JsonValue }
 class ChatCollector implements Collector {
   fault: Malformation | undefined
   #content = ''
-  /** Everything beside the content: thoughts under several names, refusals, what comes next. */
+  /** Everything beside the content: reasoning under several names, refusals, future fields. */
   readonly #beside: Fields = {}
   readonly #calls: Fields[] = []
   #id: JsonValue | undefined
@@ -63,7 +63,7 @@ class ChatCollector implements Collector {
     if (!isObject(called)) return
     const body: Fields = isObject(call['function']) ? { ...call['function'] } : {}
     for (const [key, value] of Object.entries(called)) {
-      // The name comes once; servers that repeat it do not mean to spell it twice as long.
+      // The name is sent once; if a server repeats it, the repetition must not be appended.
       if (key === 'arguments') join(body, key, value)
       else if (value !== null) body[key] = value
     }
@@ -71,8 +71,8 @@ class ChatCollector implements Collector {
   }
 
   /**
-   * Chunks of one answer share an id. Some servers give every chunk its own, which means nothing;
-   * one that changes after it has held for a while does.
+   * Chunks of one answer share an id. Some servers give every chunk its own id, which means
+   * nothing; an id that changes after it was stable means another answer.
    */
   #checkId(id: JsonValue | undefined): void {
     if (typeof id !== 'string' || id === '') return
@@ -86,12 +86,12 @@ class ChatCollector implements Collector {
 
 const CALLS_MAX = 1_000
 
-/** Pieces of strings join, pieces of lists join by their index, anything else replaces. */
+/** Strings are concatenated, list items are merged by index, and anything else is replaced. */
 function join(fields: Fields, key: string, value: JsonValue): void {
   const before = fields[key]
   if (typeof before === 'string' && typeof value === 'string') fields[key] = before + value
   else if (Array.isArray(value)) {
-    // Once it is there the list is ours to change.
+    // The list is our own copy, so it may be changed.
     const list: JsonValue[] = Array.isArray(before) ? before : []
     for (const item of value as readonly JsonValue[]) joinItem(list, item)
     fields[key] = list
@@ -115,7 +115,7 @@ function joinItem(list: JsonValue[], item: JsonValue): void {
   list[at] = joined
 }
 
-// OpenRouter's thoughts: pieces of one have its index and type; these fields come in pieces.
+// OpenRouter's reasoning: deltas of one item share index and type; these fields arrive in deltas.
 const JOINING = ['text', 'summary', 'data', 'signature']
 
 function isSameItem(a: JsonObject, b: JsonObject): boolean {

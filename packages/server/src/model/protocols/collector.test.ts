@@ -17,7 +17,7 @@ const route: ModelRoute = {
 }
 const ask: Message = { role: 'user', parts: [{ type: 'text', text: 'hi' }] }
 
-it('a route for strict servers is sent one message per speaker in turn', () => {
+it('a route for strict servers sends alternating user and assistant messages', () => {
   const rolesOn = (at: ModelRoute) => {
     const messages: Message[] = [
       { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
@@ -84,7 +84,7 @@ describe('Responses', () => {
     item,
   }))
 
-  it('items come back as they came, in their order, the unknown ones too', () => {
+  it('items are returned unchanged and in order, including unknown ones', () => {
     const { reply, items: opaque } = collect(responsesProtocol, events)
     expect(opaque).toEqual([items[1], items[2]])
     const input = wireOf(responsesProtocol, reply)['input'] as readonly JsonObject[]
@@ -93,7 +93,7 @@ describe('Responses', () => {
     expect(JSON.stringify(input)).toContain('"{ \\"path\\" : \\"a.txt\\" }"')
   })
 
-  it('an answer that breaks off keeps its words and no call', () => {
+  it('a cut-off answer keeps its text and no call', () => {
     const half = { type: 'response.output_text.delta', item_id: 'm', delta: 'And then' }
     const call = events.at(-1) ?? {}
     const { reply } = collect(responsesProtocol, [events[0] ?? {}, call, half], false)
@@ -101,7 +101,7 @@ describe('Responses', () => {
     expect(reply?.parts.at(-1)).toMatchObject({ text: 'And then' })
   })
 
-  it('notice an answer that ends under another id', () => {
+  it('detect an answer that ends under another id', () => {
     const named = (type: string, id: string) => ({ type, response: { id } })
     const good = [named('response.created', 'a'), named('response.completed', 'a')]
     expect(collect(responsesProtocol, good).collector.fault).toBeUndefined()
@@ -109,7 +109,7 @@ describe('Responses', () => {
     expect(collect(responsesProtocol, bad).collector.fault).toBe('mixed-answers')
   })
 
-  it('have the system text beside the items for Codex, and always some', () => {
+  it('put the system text beside the items for Codex, and never omit it', () => {
     const system: Message = { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] }
     const wire = JSON.parse(`{${codexProtocol.writeMembers({ messages: [system, ask] }, route)}}`)
     expect(wire.instructions).toBe('Be brief.')
@@ -169,14 +169,14 @@ describe('Anthropic', () => {
     { type: 'content_block_stop', index },
   ])
 
-  it('blocks come back as they came, in their order, the unknown ones too', () => {
+  it('blocks are returned unchanged and in order, including unknown ones', () => {
     const { reply, items } = collect(anthropicProtocol, events)
     expect(items).toEqual([blocks[2], blocks[3]])
     const messages = wireOf(anthropicProtocol, reply)['messages'] as readonly JsonObject[]
     expect(JSON.stringify(messages[1]?.['content'])).toBe(JSON.stringify(blocks))
   })
 
-  it('an answer that breaks off keeps its words, no half thought and no call', () => {
+  it('a cut-off answer keeps its text, but no partial reasoning and no call', () => {
     const cut = events.findIndex(({ delta }) => delta === deltas['tool_use']?.[1])
     const inText = events.findIndex(({ delta }) => delta === deltas['text']?.[1])
     expect(
@@ -194,7 +194,7 @@ describe('Anthropic', () => {
     expect(collect(anthropicProtocol, events.slice(0, 2), false).reply).toBeNull()
   })
 
-  it('input of a call that is no JSON is kept as it came', () => {
+  it('the input of a call that is not JSON is kept unchanged', () => {
     const broken = [
       {
         type: 'content_block_start',
@@ -206,7 +206,7 @@ describe('Anthropic', () => {
     expect(collect(anthropicProtocol, broken).reply?.parts[0]).toMatchObject({ input: '{"pa' })
   })
 
-  it('tells what the input costs before it answers', () => {
+  it('reports the input tokens before the answer', () => {
     const usage = { input_tokens: 5, cache_read_input_tokens: 100, output_tokens: 1 }
     const { collector } = collect(anthropicProtocol, [
       { type: 'message_start', message: { usage } },
@@ -214,7 +214,7 @@ describe('Anthropic', () => {
     expect(collector.usage).toMatchObject({ inputTokens: 105, cacheReadTokens: 100 })
   })
 
-  it('cache marks stand behind the system text and the last two messages of the user', () => {
+  it('cache marks follow the system text and the last two messages of the user', () => {
     const wire = {
       system: 'Be brief.',
       messages: [
@@ -254,7 +254,7 @@ describe('Anthropic', () => {
 describe('chat', () => {
   const chunk = (delta: JsonObject, id = 'c1') => ({ id, choices: [{ index: 0, delta }] })
 
-  it('joins words, thoughts, calls and what servers keep beside them', () => {
+  it('joins text, reasoning, calls and extra fields of servers', () => {
     const { reply } = collect(chatProtocol, [
       chunk({ role: 'assistant', content: '' }),
       chunk({ reasoning_content: 'Let me ' }),
@@ -293,7 +293,7 @@ describe('chat', () => {
     })
   })
 
-  it('notices words under another id, and forgives servers that number every chunk', () => {
+  it('detects text under another id, and tolerates servers that number every chunk', () => {
     const mixed = [chunk({ content: 'a' }), chunk({ content: 'b' }), chunk({ content: 'c' }, 'c2')]
     expect(collect(chatProtocol, mixed).collector.fault).toBe('mixed-answers')
     const numbered = ['1', '2', '3', '4'].map((id) => chunk({ content: id }, id))
@@ -319,7 +319,7 @@ describe('Google', () => {
     event({ executableCode: { language: 'PYTHON', code: '1' } }),
   ]
 
-  it('joins words and keeps calls and unknown parts', () => {
+  it('joins text and keeps calls and unknown parts', () => {
     const { reply, items } = collect(googleProtocol, events)
     expect(reply?.parts.map((part) => part.type)).toEqual([
       'reasoning',
@@ -330,7 +330,7 @@ describe('Google', () => {
     expect(items).toEqual([{ executableCode: { language: 'PYTHON', code: '1' } }])
   })
 
-  it('sends the signature of a call back with that call, and with no other', () => {
+  it('returns the signature of a call with that call only', () => {
     const signed = { functionCall: { name: 'read', args: {} }, thoughtSignature: 'c2VhbA==' }
     const second = { functionCall: { name: 'list', args: {} } }
     const { reply } = collect(googleProtocol, [event(signed, second)])
@@ -338,12 +338,12 @@ describe('Google', () => {
     expect(wire.match(/"thoughtSignature":"[^"]*"/g)).toEqual(['"thoughtSignature":"c2VhbA=="'])
     expect(wire).not.toContain('skip_thought')
     expect(wire.indexOf('c2VhbA==')).toBeLessThan(wire.indexOf('"list"'))
-    // No other provider is shown it.
+    // No other provider receives it.
     expect(JSON.stringify(wireOf(chatProtocol, reply, 'm'))).not.toContain('c2VhbA==')
     expect(JSON.stringify(wireOf(anthropicProtocol, reply, 'm'))).not.toContain('c2VhbA==')
   })
 
-  it('calls go back signed where the model wants that', () => {
+  it('calls are returned with a signature if the model requires one', () => {
     const { reply } = collect(googleProtocol, events)
     const signature = (model: string) => JSON.stringify(wireOf(googleProtocol, reply, model))
     expect(signature('gemini-3-pro')).toContain('"thoughtSignature":"skip_thought')
@@ -352,7 +352,7 @@ describe('Google', () => {
 })
 
 describe('splice', () => {
-  it('replaces the placeholder if it stands there exactly once', () => {
+  it('replaces the placeholder if it occurs exactly once', () => {
     const cut = { placeholder: '"a":[1]', members: '"b":"$&"' }
     expect(splice('{"x":0,"a":[1],"y":2}', cut)).toBe('{"x":0,"b":"$&","y":2}')
     expect(splice('{"x":0}', cut)).toBeUndefined()
@@ -360,7 +360,7 @@ describe('splice', () => {
   })
 })
 
-/** Items that our model reads are written again field by field; their order may differ. */
+/** Items that we parse are rewritten field by field; the order of fields may differ. */
 function sortless(value: JsonObject | undefined): JsonObject {
   return Object.fromEntries(Object.entries(value ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -4,7 +4,10 @@ import { render } from '#core/message/dialects/render'
 import type { AssistantMessage, AssistantPart } from '#core/message/message'
 import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
-/** Google's generateContent: an answer is a list of parts; text comes in many, the rest whole. */
+/**
+ * Google's generateContent: an answer is a list of parts; text arrives in many, everything else
+ * whole.
+ */
 export const googleProtocol: ModelProtocol = {
   writeMembers({ messages }, { model }) {
     const wire = render(messages, 'gemini')
@@ -17,8 +20,8 @@ export const googleProtocol: ModelProtocol = {
 const SIGNING = /gemini-(?:[3-9]|[1-9]\d)/
 
 /**
- * From its third generation on, Gemini refuses a call of its own that comes back without its
- * signature. One that another model made has none; this is the documented word for it.
+ * From its third generation on, Gemini refuses a call that is returned without its signature. A
+ * call made by another model has none; this is the documented placeholder for it.
  */
 function withSignatures(wire: JsonObject): JsonObject {
   const contents = (wire['contents'] ?? []) as readonly JsonObject[]
@@ -67,7 +70,7 @@ class GoogleCollector implements Collector {
     }
     if (isObject(functionCall) && typeof functionCall['name'] === 'string') {
       const { id, name, args = {} } = functionCall
-      // Older models give calls no ids; ours must not meet again in a long conversation.
+      // Older models give calls no ids, so we make ids that stay unique in a long conversation.
       const own = typeof id === 'string' ? id : `call_${randomUUID().replaceAll('-', '')}`
       const { thoughtSignature } = part
       if (thoughtSignature !== undefined) {

@@ -5,10 +5,10 @@ import type { FinishReason, Malformation } from '../outcomes/outcome.ts'
 import type { ModelRoute } from '../routes/route.ts'
 
 /**
- * How a conversation goes over the wire, both ways, in our own hands. The provider's package sees
+ * Our own encoding of conversations on the wire, in both directions. The provider's package sees
  * one placeholder instead of the messages; at the fetch boundary the placeholder's bytes are
- * replaced by ours. Its own path through typed messages drops, reorders or rewrites some of the
- * provider's items, and would fetch what it finds behind addresses.
+ * replaced by ours. The package's own typed messages would drop, reorder or rewrite some of the
+ * provider's items, and it would fetch URLs that it finds in messages.
  */
 export interface ModelProtocol {
   /** The members of the body that hold the conversation, as JSON text without the braces. */
@@ -22,19 +22,19 @@ export interface ModelProtocol {
 
 /** Assembles an answer from the raw events, before any schema is applied. */
 export interface Collector {
-  /** Gives the item that the event completed, if it is one that our model has no word for. */
+  /** Returns the item that the event completed, if our message model has no type for it. */
   take(event: JsonValue): JsonValue | undefined
   /** The answer; if it is incomplete, only its usable part: no calls, nothing partial. */
   message(state: { readonly isWhole: boolean }): AssistantMessage | null
   readonly fault?: Malformation | undefined
-  /** Why it ended, where a package takes an item that it does not know for the end of everything. */
+  /** Why the answer ended, for packages that treat an unknown item as the end. */
   readonly finish?: FinishReason | undefined
   /** The usage of an interrupted answer, if the provider reports it in advance. */
   readonly usage?: CallUsage | undefined
 }
 
 /**
- * The body with our members in the placeholder's place; undefined unless it occurs exactly once.
+ * The body with the placeholder replaced by our members; undefined unless it occurs exactly once.
  */
 export function splice(
   body: string,
@@ -50,7 +50,7 @@ export function membersOf(wire: { readonly [key: string]: JsonValue }): string {
   return JSON.stringify(wire).slice(1, -1)
 }
 
-/** An answer that says nothing is none; one that broke off keeps no calls. */
+/** An answer without content is null; a cut-off one keeps no calls. */
 export function asReply(
   message: AssistantMessage | undefined,
   { isWhole }: { readonly isWhole: boolean },

@@ -6,7 +6,7 @@ import { textOf } from '#core/message/text'
 import type { FinishReason, Malformation } from '../outcomes/outcome.ts'
 import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
-/** OpenAI's Responses: an answer is a list of items, each of which comes whole at its end. */
+/** OpenAI's Responses: an answer is a list of items, each of which arrives complete at its end. */
 export const responsesProtocol: ModelProtocol = {
   writeMembers({ messages }) {
     return membersOf(render(messages, 'openai-responses'))
@@ -16,14 +16,14 @@ export const responsesProtocol: ModelProtocol = {
   collector: () => new ResponsesCollector(),
 }
 
-/** The Codex backend wants the system text beside the items, and always wants some. */
+/** The Codex backend requires a system text, in a field beside the items. */
 export const codexProtocol: ModelProtocol = {
   ...responsesProtocol,
   writeMembers({ messages }) {
     const first = messages.findIndex((message) => message.role !== 'system')
     const start = first === -1 ? messages.length : first
     const instructions = messages.slice(0, start).map(textOf).join('\n\n')
-    // System text further down would be refused there; it keeps its place in the user's rank.
+    // It would refuse system text further down, so that text keeps its position with the user role.
     const rest = messages
       .slice(start)
       .map(

@@ -13,8 +13,8 @@ export function readProviderFailure(error: unknown): ProviderPart | undefined {
     case 'AI_JSONParseError':
       return { kind: 'unparsable' }
     case 'AI_TypeValidationError':
-      // The event was JSON, of a kind that this version of the package does not know. We have it as
-      // it came; whether anything is missing shows at the end.
+      // The event was JSON of a kind that this version of the package does not know. We have the
+      // raw event; the end of the stream shows whether anything is missing.
       return { kind: 'note', code: 'unknown-event' }
     case '':
     case 'AI_APICallError': {
@@ -35,7 +35,7 @@ interface FailureFacts {
   readonly statusCode?: unknown
 }
 
-/** The provider's own words: an event of the stream, or what the package made of the first one. */
+/** The provider's own error: an event of the stream, or what the package made of the first one. */
 function factsOf(error: unknown): FailureFacts {
   if (error instanceof Error) return error as Error & FailureFacts
   return isObject(error) ? { data: error } : { responseBody: error }

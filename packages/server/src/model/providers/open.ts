@@ -6,9 +6,9 @@ import { PackageStream } from './parts.ts'
 import type { ProviderCall, ProviderPart, ProviderStream } from './provider.ts'
 
 /**
- * Starts a call. The answer may begin long after the request went out: some packages read the first
- * events before they give anything. Never rejects: a failure is a stream of one part, or of none
- * where only the wire knows what happened.
+ * Starts a call. The answer may begin long after the request was sent: some packages read the first
+ * events before they return. Never rejects: a failure is a stream of one part, or an empty one if
+ * only the exchange knows what happened.
  */
 export async function openProvider(call: ProviderCall): Promise<ProviderStream> {
   try {
@@ -57,7 +57,7 @@ export async function warmUp(provider: ProviderName): Promise<void> {
 
 type OpenModel = (call: ProviderCall) => Promise<LanguageModelV4>
 
-// Keys and addresses are always given: left out, the packages look into the environment.
+// Keys and URLs are always passed; without them the packages read the environment.
 const MODELS: { readonly [provider in ProviderName]: OpenModel } = {
   'openai-chat': async (call) => (await openaiOf(call)).chat(call.route.model),
   'openai-responses': async (call) => (await openaiOf(call)).responses(call.route.model),
@@ -73,7 +73,7 @@ const MODELS: { readonly [provider in ProviderName]: OpenModel } = {
   async 'openai-compatible'(call) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
     const { apiKey, ...settings } = settingsOf(call)
-    // Local servers need no key; an invented one would be sent.
+    // Local servers need no key, and a dummy key would be sent.
     const key = call.credential === '' ? {} : { apiKey }
     const own = { name: 'compatible', includeUsage: true }
     return createOpenAICompatible({ ...settings, ...key, ...own })(call.route.model)

@@ -3,7 +3,7 @@ import type { ProviderCall } from './provider.ts'
 
 type Options = Pick<LanguageModelV4CallOptions, 'maxOutputTokens' | 'reasoning' | 'providerOptions'>
 
-/** The settings of a request, in the words of the specification and of each provider. */
+/** The settings of a request, in the terms of the specification and of each provider. */
 export function optionsFor(call: ProviderCall): Options {
   const { route, outputTokensMax, effort, cacheKey } = call
   const common: Options = {
@@ -24,7 +24,7 @@ export function optionsFor(call: ProviderCall): Options {
         ...common,
         providerOptions: {
           openai: {
-            // Never kept at the provider's: a session must not depend on what another host stores.
+            // Never stored at the provider: a session must not depend on data at another host.
             store: false,
             ...(canThink(route.model) && { include: ['reasoning.encrypted_content'] }),
             ...(effort !== undefined && effort !== 'none' && { reasoningSummary: 'auto' }),
@@ -34,7 +34,7 @@ export function optionsFor(call: ProviderCall): Options {
       }
     case 'anthropic': {
       const own = anthropicOptions(call)
-      // None at all where there is nothing to say: the package checks them at length.
+      // No options at all if there is nothing to set, because the package's validation is slow.
       return Object.keys(own).length === 0
         ? common
         : { ...common, providerOptions: { anthropic: own } }
@@ -54,7 +54,7 @@ export function optionsFor(call: ProviderCall): Options {
 
 function anthropicOptions({ tools, compaction }: ProviderCall) {
   return {
-    // Tool inputs in fine pieces are a liberty that servers in Anthropic's likeness do not take.
+    // Servers compatible with Anthropic do not support fine-grained streaming of tool inputs.
     ...(tools.length > 0 && { toolStreaming: false }),
     ...(compaction !== undefined && {
       compaction: { type: 'summarize' as const, ...compaction },
@@ -62,14 +62,14 @@ function anthropicOptions({ tools, compaction }: ProviderCall) {
   }
 }
 
-/** Thoughts go back only sealed; older models refuse the wish for the seal. */
+/** Reasoning can be returned only in encrypted form; older models refuse the request for it. */
 function canThink(model: string): boolean {
   return !/(?:^|[^a-z0-9])(?:gpt-[34]|chatgpt|gpt-5[^/]*-chat)/.test(model.toLowerCase())
 }
 
 function openaiOptions(effort: ProviderCall['effort'], cacheKey: string | undefined) {
   return {
-    // Names that the package does not know count as models that cannot think, and lose the setting.
+    // The package treats unknown model names as models without reasoning and drops the setting.
     ...(effort !== undefined && { forceReasoning: true }),
     ...(cacheKey !== undefined && { promptCacheKey: cacheKey }),
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { PackageStream } from './parts.ts'
 import type { ProviderPart } from './provider.ts'
 
-/** What a stream of these parts tells; an error at its end breaks it. */
+/** The result of a stream of these parts; an error at its end breaks it. */
 async function told(
   parts: readonly LanguageModelV4StreamPart[],
   error?: unknown,
@@ -47,7 +47,7 @@ const finish = (
 ): LanguageModelV4StreamPart => ({ type: 'finish', usage: used, finishReason })
 
 describe('the stream of a provider package', () => {
-  it('tells events, words and thoughts in their order, and no empty thought', async () => {
+  it('passes on events, text and reasoning in order, and no empty reasoning', async () => {
     expect(
       await told([
         { type: 'raw', rawValue: { type: 'ping' } },
@@ -204,7 +204,7 @@ describe('the stream of a provider package', () => {
     expect(complaint.status).toBe(status)
   })
 
-  it('waits for each part to be taken', async () => {
+  it('waits until each part is consumed', async () => {
     const gate = Promise.withResolvers<void>()
     const taken: string[] = []
     const stream = new ReadableStream<LanguageModelV4StreamPart>({
@@ -218,7 +218,7 @@ describe('the stream of a provider package', () => {
       taken.push(part.kind === 'text' ? part.text : part.kind)
       return taken.length === 1 ? gate.promise : undefined
     })
-    // Everything that can settle has settled before the next turn of the event loop.
+    // Everything that can settle has settled before the next tick of the event loop.
     await new Promise((resolve) => setImmediate(resolve))
     expect(taken).toEqual(['one'])
     gate.resolve()

@@ -7,17 +7,17 @@ import type { ProviderPart, ProviderStream } from './provider.ts'
 
 type Take = Parameters<ProviderStream['run']>[0]
 
-/** The stream of a provider's package in our words. */
+/** Converts the stream of a provider's package to our parts. */
 export class PackageStream implements ProviderStream {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>
-  /** Texts that are none: a compaction of the provider's comes as one. */
+  /** Text blocks that are not text: the provider's own compaction arrives as one. */
   readonly #hidden = new Set<string>()
 
   constructor(stream: ReadableStream<LanguageModelV4StreamPart>) {
     this.#reader = stream.getReader()
   }
 
-  // A single await per part, and no generator: at thousands of tokens a second that is what counts.
+  // A single await per part and no generator, which matters at thousands of tokens a second.
   async run(take: Take): Promise<void> {
     try {
       for (;;) {
@@ -83,7 +83,7 @@ const FINISHES: {
   interrupted: 'broken',
 }
 
-/** Warnings quote the conversation; their kind and the setting they are about do not. */
+/** Warnings quote the conversation; their kind and the name of the setting do not. */
 function noteOf(warning: { readonly type: string; readonly feature?: string }): ProviderPart {
   const about = warning.feature ?? ''
   const code = WORD.test(about) ? `${warning.type}:${about}` : warning.type
@@ -109,14 +109,14 @@ function usageOf(usage: LanguageModelV4Usage): {
   return { usage: billed, contextTokens: lastIteration(raw) ?? billed.inputTokens }
 }
 
-/** OpenRouter and gateways like it report what an answer cost, in dollars. */
+/** OpenRouter and similar gateways report the cost of an answer, in dollars. */
 function reportedCost(raw: LanguageModelV4Usage['raw']): { cost?: number } {
   const cost = raw?.['cost']
   const isAmount = typeof cost === 'number' && Number.isFinite(cost) && cost >= 0
   return isAmount ? { cost: Math.round(cost * 1_000_000) } : {}
 }
 
-/** An answer in several iterations (the provider compacted on the way) lists what each one read. */
+/** An answer in several iterations (the provider compacted in between) lists the input of each. */
 function lastIteration(raw: LanguageModelV4Usage['raw']): number | undefined {
   const list = raw?.['iterations']
   const last = Array.isArray(list) ? list.at(-1) : undefined

@@ -5,9 +5,9 @@ import type { FinishReason } from '../outcomes/outcome.ts'
 import type { Effort, ModelRoute } from '../routes/route.ts'
 
 /**
- * What this folder gives to the rest of `model/`: the providers' packages, at their specification
- * interface, in our own words. It is the only folder that imports them; each is loaded only where
- * a route needs it. Their errors and warnings are read here and never handed on.
+ * The interface of this folder: the providers' packages, used through their specification and
+ * translated to our types. Only this folder imports them, and each is loaded only if a route needs
+ * it. Their errors and warnings are read here and never passed on.
  */
 export interface ProviderCall {
   readonly route: ModelRoute
@@ -21,21 +21,21 @@ export interface ProviderCall {
   readonly effort?: Effort
   readonly cacheKey?: string
   readonly compaction?: { readonly instructions: string }
-  /** Whether the package is to hand on each event of the wire, too. */
+  /** Whether the package also passes on each raw event. */
   readonly wantsEvents: boolean
 }
 
 export interface ProviderStream {
   /**
-   * Hands over every part; settles behind the last one. Never rejects. Where `take` gives a promise,
-   * the next part waits for it. One call only.
+   * Delivers every part and resolves after the last one. Never rejects. If `take` returns a
+   * promise, the next part waits for it. Call it once.
    */
   run(take: (part: ProviderPart) => Promise<void> | undefined): Promise<void>
   cancel(): void
 }
 
 export type ProviderPart =
-  /** One event of the wire as it came; only where the call wants them. */
+  /** One raw event; only if the call requests them. */
   | { readonly kind: 'event'; readonly event: JsonValue }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
-it('no other folder imports a package of a provider, and this one only when it is needed', () => {
+it("only this folder imports providers' packages, and only on demand", () => {
   const source = join(import.meta.dirname, '..', '..')
   const files = globSync('**/*.ts', { cwd: source }).filter((file) => !file.endsWith('.test.ts'))
   const importing = files.filter((file) =>

@@ -4,8 +4,8 @@ import { warmUp } from './open.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
-it.each(PROVIDERS)('%s is warmed up without a request to anybody', async (provider) => {
-  const fetch = vi.fn(() => Promise.reject(new Error('nobody is to be asked')))
+it.each(PROVIDERS)('%s is warmed up without sending a request', async (provider) => {
+  const fetch = vi.fn(() => Promise.reject(new Error('no request may be sent')))
   vi.stubGlobal('fetch', fetch)
   await warmUp(provider)
   expect(fetch).not.toHaveBeenCalled()

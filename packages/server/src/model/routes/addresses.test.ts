@@ -55,7 +55,7 @@ describe('withoutPrivateAddresses', () => {
   const picture = (url: string) => ({ type: 'image', source: { kind: 'url', url } }) as const
   const inner = 'https://169.254.169.254/latest'
 
-  it('puts a marker in the place of images and files, in words and in results', () => {
+  it('replaces images and files by a marker, in messages and in tool results', () => {
     const messages: readonly Message[] = [
       { role: 'user', parts: [picture(inner), picture('https://example.com/a.png')] },
       { role: 'tool', parts: [{ type: 'tool-result', callId: 'c', output: [picture(inner)] }] },
@@ -70,7 +70,7 @@ describe('withoutPrivateAddresses', () => {
     expect(safe).toContain('https://example.com/a.png')
   })
 
-  it('gives the very same messages where there is nothing to mark', () => {
+  it('returns the same messages if there is nothing to replace', () => {
     const messages: readonly Message[] = [
       {
         role: 'user',

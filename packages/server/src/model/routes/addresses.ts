@@ -5,11 +5,10 @@ import { withParts } from '#core/message/same'
 import { textOf } from '#core/message/text'
 
 /**
- * Whether an address in a message may be handed to a model server. We fetch none ourselves; but the
- * server may, and one that runs on our host or in our network would fetch for the sender of the
- * message what only the inside may see. Odd notations of an address (hex, octal, one number) are
- * written out by the URL parser before they come here. A public name may still lead to a private
- * address; the fetching server must check that.
+ * Whether a URL in a message may be sent to a model server. We fetch none ourselves, but the server
+ * may, and one on our host or network would fetch internal resources for the sender of the message
+ * (SSRF). The URL parser normalises odd notations (hex, octal, one number) before this check. A
+ * public name may still resolve to a private address; the fetching server must check that.
  */
 export function isPublicAddress(address: string): boolean {
   const url = URL.parse(address)
@@ -36,7 +35,7 @@ const PRIVATE_NAMES = [
   '.test',
 ]
 
-// Two lists: one that holds the mapped addresses would find every IPv4 address in them.
+// Two lists, because a list with the range of mapped addresses would match every IPv4 address.
 const PRIVATE4 = new BlockList()
 const PRIVATE6 = new BlockList()
 for (const [net, prefix] of [
@@ -60,7 +59,7 @@ for (const [net, prefix] of [
 }
 for (const [net, prefix] of [
   ['::', 96],
-  // IPv4 in another dress: mapped, translated, tunnelled.
+  // IPv4 inside IPv6: mapped, translated, tunnelled.
   ['::ffff:0:0', 96],
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
@@ -76,7 +75,7 @@ for (const [net, prefix] of [
   PRIVATE6.addSubnet(net, prefix, 'ipv6')
 }
 
-/** The messages with a marker in the place of everything behind an address that is not public. */
+/** Replaces every reference to a non-public URL by a marker. */
 export function withoutPrivateAddresses(messages: readonly Message[]): readonly Message[] {
   return messages.some(hasPrivate) ? messages.map(withMarkers) : messages
 }
@@ -97,7 +96,7 @@ function isPrivate(part: Part): boolean {
   return part.source.kind === 'url' && isInside(part.source.url)
 }
 
-/** In an image or file that our model has no word for: any address in it. */
+/** For an image or file that our message model has no type for, checks any URL in it. */
 function leadsInside(value: JsonValue): boolean {
   if (typeof value === 'string') return /^(?:https?|ftp|file):/i.test(value) && isInside(value)
   if (isArray(value)) return value.some(leadsInside)

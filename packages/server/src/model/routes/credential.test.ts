@@ -21,7 +21,7 @@ describe('a credential', () => {
     expect(await keys.read({ kind: 'none' })).toBe('')
   })
 
-  it('may lie in a file under the home directory, written as ~/', async () => {
+  it('may be in a file under the home directory, written as ~/', async () => {
     const home = process.env['HOME']
     process.env['HOME'] = folder
     try {
@@ -33,7 +33,7 @@ describe('a credential', () => {
     }
   })
 
-  it('is read once, and again only when asked', async () => {
+  it('is read once, and again only on request', async () => {
     const file = join(folder, 'login')
     const source = { kind: 'file', path: file } as const
     writeFileSync(file, 'old')
@@ -48,7 +48,7 @@ describe('a credential', () => {
     expect(await keys.renew(source, 'new')).toBe(false)
   })
 
-  it('that another call has read again meanwhile is another one', async () => {
+  it('that another call has reloaded in the meantime counts as changed', async () => {
     const file = join(folder, 'shared')
     const source = { kind: 'file', path: file } as const
     writeFileSync(file, 'old')
@@ -60,7 +60,7 @@ describe('a credential', () => {
     expect(await keys.renew(source, 'new')).toBe(false)
   })
 
-  it('that no header can carry is refused at its source, and not quoted', async () => {
+  it('that a header cannot contain is refused with its source, and not quoted', async () => {
     const whole = join(folder, 'whole.json')
     writeFileSync(whole, JSON.stringify({ tokens: { access_token: 'sk-secret' } }, null, 2))
     const keys = new Credentials({ ODD: 'sk-secret-世' })
@@ -75,7 +75,7 @@ describe('a credential', () => {
     }
   })
 
-  it('that is missing is named by its source, never by its content', async () => {
+  it('that is missing is reported by its source, never its content', async () => {
     const keys = new Credentials({})
     const broken = join(folder, 'broken.json')
     writeFileSync(broken, '{"tokens": "sk-secret"')

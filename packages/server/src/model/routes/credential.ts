@@ -6,8 +6,8 @@ import { KnownError } from '#core/base/errors'
 import { isObject, type JsonValue } from '#core/base/json'
 
 /**
- * Where a key comes from. It is read when it is first needed, kept in memory only, and read again
- * once when a provider refuses it: logins expire within days, and another program renews them.
+ * The source of an API key. It is read when first needed, kept in memory only, and reloaded once
+ * when a provider refuses it, because logins expire within days and another program renews them.
  */
 export type CredentialSource =
   | { readonly kind: 'none' }
@@ -46,7 +46,7 @@ export class Credentials {
     if (known !== undefined) return await known
     const value = this.#fetch(source)
     this.#values.set(key, value)
-    // A source that failed is asked again by the next call.
+    // The next call reads a failed source again.
     value.catch(() => this.#values.delete(key))
     return await value
   }

@@ -3,7 +3,7 @@ import type { Dialect } from '#core/message/dialect'
 import type { CalledRoute } from '../outcomes/outcome.ts'
 import type { CredentialSource } from './credential.ts'
 
-/** A model route: which model, at which provider, over which address, with which credential. */
+/** A model route: the model, its provider, the URL and the credential. */
 export interface ModelRoute {
   /** For people, logs and failure states; never a secret. */
   readonly name: string
@@ -13,13 +13,13 @@ export interface ModelRoute {
   readonly model: string
   /** Sent with every request. */
   readonly headers?: { readonly [name: string]: string }
-  /** For servers whose chat templates take nothing but user and assistant in turn. */
+  /** For servers whose chat templates accept only alternating user and assistant messages. */
   readonly dialect?: Extract<Dialect, 'strict'>
   readonly windowTokens?: number
   readonly outputTokensMax?: number
-  /** Whether the model sees images; absent: what is known of it. */
+  /** Whether the model sees images; absent: looked up by its name. */
   readonly images?: boolean
-  /** How hard the model thinks, unless a request says otherwise. */
+  /** The reasoning effort, unless a request sets another. */
   readonly effort?: Effort
 }
 
@@ -38,15 +38,16 @@ export const PROVIDERS = [
 export type ProviderName = (typeof PROVIDERS)[number]
 
 /**
- * Where a route leads, in a word for records and failure states. Not its name: that stays when the
- * main route is switched, and failures of the old one must not be held against the new. The account
- * belongs to it: one without credit says nothing about another at the same server.
+ * The destination of a route, as a key for records and failure states. Not its name, which stays
+ * when the main route is switched: failures of the old destination must not count against the new
+ * one. It includes the account, because one without credit says nothing about another at the same
+ * server.
  */
 export function destinationOf({ provider, model, baseUrl, credential }: ModelRoute): string {
   return `${provider}/${model}@${URL.parse(baseUrl)?.host ?? 'nowhere'}${accountOf(credential)}`
 }
 
-/** The provider and model of a route, in words for people. */
+/** The provider and model of a route, for people. */
 export function calledRoute({ model, baseUrl, credential }: ModelRoute): CalledRoute {
   const variable = credential.kind === 'variable' ? credential.name : null
   return { model, host: URL.parse(baseUrl)?.host ?? 'The provider', variable }
@@ -61,7 +62,7 @@ export function calledIn(destination: string): CalledRoute {
 
 const DESTINATION = /^[a-z-]{1,40}\/(.*)@([^@#]{1,300})(?:#(.*))?$/
 
-/** By where its credential is kept. A command may hold a secret, and a path says too much. */
+/** From the credential's source. A command may contain a secret, and a path reveals too much. */
 function accountOf(credential: CredentialSource): string {
   switch (credential.kind) {
     case 'none':

@@ -10,12 +10,12 @@ const main = { provider: 'codex', model: 'gpt-5.5' } as const
 const other = { provider: 'anthropic', model: 'claude-sonnet-4-6' } as const
 
 describe('the route of a task', () => {
-  it('whose provider is main is the main route', () => {
+  it('with the provider main is the main route', () => {
     const made = routes({ main, auxiliary: { compaction: { provider: 'main', model: '' } } })
     expect(made.forTask('compaction')[0]).toBe(made.main)
   })
 
-  it('may take another model on the main route', () => {
+  it('may use another model on the main route', () => {
     const made = routes({ main, auxiliary: { title: { provider: 'main', model: 'gpt-5-nano' } } })
     expect(made.forTask('title')[0]).toMatchObject({
       name: 'main:gpt-5-nano',
@@ -25,7 +25,7 @@ describe('the route of a task', () => {
     })
   })
 
-  it('is its own where it has one, with its fallbacks behind it', () => {
+  it("is the task's own route, if it has one, followed by its fallbacks", () => {
     const made = routes({
       main,
       auxiliary: { memory: { ...other, fallbacks: [{ provider: 'main' }] } },
@@ -35,7 +35,7 @@ describe('the route of a task', () => {
     expect(second).toBe(made.main)
   })
 
-  it('on the main route has the fallbacks of main, unless it names its own', () => {
+  it('on the main route uses the fallbacks of main, unless it names its own', () => {
     const made = routes({
       main,
       fallbacks: [other],
@@ -53,14 +53,14 @@ describe('the route of a task', () => {
     expect(names('vision')).toEqual(['vision'])
   })
 
-  it('that was never configured is main with its fallbacks', () => {
+  it('without configuration is main with its fallbacks', () => {
     const made = routes({ main, fallbacks: [other] })
     expect(made.forTask('vision').map(({ name }) => name)).toEqual(['main', 'fallback-1'])
     expect(made.forMain()).toEqual(made.forTask('vision'))
   })
 })
 
-it('tells every provider that a call may go to, those that stand in included', () => {
+it('lists every provider that a call may go to, including fallbacks', () => {
   const google = { provider: 'google', model: 'gemini-3-pro' }
   const chat = { provider: 'openai-chat', model: 'gpt-5-nano' }
   const made = routes({
@@ -71,7 +71,7 @@ it('tells every provider that a call may go to, those that stand in included', (
   expect([...made.providers].sort()).toEqual(['anthropic', 'codex', 'google', 'openai-chat'])
 })
 
-it('tells providers also where a task has a route that leads nowhere', () => {
+it("lists providers even if a task's route is invalid", () => {
   const title = { provider: 'openai-compatible' as const, model: 'x', fallbacks: [] }
   const made = new Routes({ ...routesSchema.parse({ main }), auxiliary: { title } })
   expect(() => made.forTask('title')).toThrow(RouteError)
@@ -79,7 +79,7 @@ it('tells providers also where a task has a route that leads nowhere', () => {
 })
 
 describe('the configuration of a route', () => {
-  it('knows the usual addresses and credentials, and none for a server of unknown place', () => {
+  it('has default URLs and credentials, and none for a self-hosted server', () => {
     const made = routes({ main: { provider: 'anthropic', model: 'm' } })
     expect(made.main).toMatchObject({
       baseUrl: 'https://api.anthropic.com/v1',
@@ -92,7 +92,7 @@ describe('the configuration of a route', () => {
     )
   })
 
-  it('is kept whole, and a task on the main route speaks its dialect with its headers', () => {
+  it('is kept complete, and a task on the main route uses its dialect and headers', () => {
     const whole = {
       ...{ provider: 'openai-compatible', model: 'm', baseUrl: 'http://127.0.0.1:1/v1' },
       ...{ headers: { 'x-team': 'a' }, dialect: 'strict', windowTokens: 9_000 },
@@ -110,7 +110,7 @@ describe('the configuration of a route', () => {
     expect(made.forTask('title')[0]).toEqual({ ...inherited, name: 'main:small', model: 'small' })
   })
 
-  it('refuses what it does not know', () => {
+  it('refuses unknown values', () => {
     for (const wrong of [
       { main: { ...main, provider: 'unheard-of' } },
       { main: { ...main, modle: 'x' } },
@@ -122,11 +122,11 @@ describe('the configuration of a route', () => {
   })
 })
 
-describe('where a route leads', () => {
+describe('the destination of a route', () => {
   const made = routes({ main: { ...main, baseUrl: 'https://models.example/v1' } }).main
   const at = (credential: CredentialSource) => destinationOf({ ...made, credential })
 
-  it('is another place with another account, and the same by any name', () => {
+  it("differs by account, and not by the route's name", () => {
     const positions = [
       at({ kind: 'none' }),
       at({ kind: 'variable', name: 'FIRST' }),
@@ -139,14 +139,14 @@ describe('where a route leads', () => {
     expect(destinationOf({ ...made, name: 'other' })).toBe(destinationOf(made))
   })
 
-  it('shows no path, no command and no secret in one', () => {
+  it('contains no path, command or secret', () => {
     expect(at({ kind: 'command', command: 'print-key --password hunter2' })).toMatch(
       /^[^ ]+@models\.example#command-[0-9a-f]{8}$/,
     )
   })
 })
 
-describe('what a model takes', () => {
+describe('the limits of a model', () => {
   it.each([
     ['gpt-5.5', 272_000],
     ['openrouter/openai/gpt-4o-2024-08-06', 128_000],
@@ -159,7 +159,7 @@ describe('what a model takes', () => {
     expect(capabilitiesOf({ model }).windowTokens).toBe(windowTokens)
   })
 
-  it('is what the route says, where it says so', () => {
+  it('come from the route if it sets them', () => {
     const found = capabilitiesOf({ model: 'gpt-4o', windowTokens: 9_000, outputTokensMax: 10 })
     expect(found).toEqual({
       windowTokens: 9_000,

@@ -3,9 +3,9 @@ import { KnownError } from '#core/base/errors'
 import { EFFORTS, type ModelRoute, PROVIDERS, type ProviderName } from './route.ts'
 
 /**
- * Which model a task talks to. A task whose provider is `main` has the main route, with its own model
- * name where it names one. A changed configuration makes new routes, and every call asks for its
- * route when it begins, so a task follows the main model as soon as that is switched.
+ * Which model a task calls. A task whose provider is `main` uses the main route, with its own model
+ * if it names one. A changed configuration builds new routes, and every call looks up its route
+ * when it begins, so a task follows the main model as soon as that is switched.
  */
 export class Routes {
   readonly #auxiliary: ReadonlyMap<string, TaskRoute>
@@ -27,7 +27,7 @@ export class Routes {
     return [this.#main, ...this.#fallbacks]
   }
 
-  /** The task's own route and fallbacks; one on the main route that names none has main's. */
+  /** The task's own route and fallbacks; a task on the main route without fallbacks uses main's. */
   forTask(task: string): readonly [ModelRoute, ...ModelRoute[]] {
     const config = this.#auxiliary.get(task)
     if (config === undefined) return this.forMain()
@@ -40,7 +40,7 @@ export class Routes {
     return [this.#route(task, config), ...fallbacks]
   }
 
-  /** Wherever a call may go. */
+  /** Every route that a call may use. */
   get providers(): ReadonlySet<ProviderName> {
     const tasks = [...this.#auxiliary.values()].flatMap((task) => [task, ...task.fallbacks])
     const named = [...this.forMain(), ...tasks].map(({ provider }) => provider)
@@ -50,7 +50,7 @@ export class Routes {
   #route(name: string, config: TaskRoute | FallbackRoute): ModelRoute {
     if (config.provider !== 'main') return namedRoute(name, config as RouteConfig)
     const model = config.model || this.#main.model
-    // The same model on the same route: the same name, so that failures are counted together.
+    // The same model on the same route has the same name, so that failures are counted together.
     if (model === this.#main.model) return this.#main
     const { name: _, provider, baseUrl, credential, headers, dialect } = this.#main
     return {
@@ -106,7 +106,7 @@ const task = z.discriminatedUnion('provider', [
   inherited.extend({ fallbacks: z.array(fallback).default([]) }),
 ])
 
-/** The part of the configuration file that this folder understands. */
+/** The part of the configuration file that this folder parses. */
 export const routesSchema = z.strictObject({
   main: route,
   fallbacks: z.array(route).default([]),

@@ -42,7 +42,7 @@ it.each([
   })
 })
 
-it('takes what the route says before what is known', () => {
+it("prefers the route's figures to the built-in ones", () => {
   const route = { model: 'gpt-4', windowTokens: 9_000, outputTokensMax: 500, images: true }
   expect(capabilitiesOf(route)).toEqual({
     ...{ windowTokens: 9_000, outputTokensMax: 500, seesImages: true },

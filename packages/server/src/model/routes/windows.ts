@@ -1,13 +1,13 @@
 import type { ModelRoute } from './route.ts'
 
 /**
- * How much a model takes and gives, by the part of its name that gateways and dated versions keep.
- * A route's own figures win; a provider's "too long" error corrects both. An unknown model is
+ * The input and output limits of a model, by the part of its name that gateways and dated versions
+ * keep. A route's own figures win; a provider's "too long" error corrects both. An unknown model is
  * assumed to be small: compacting too early costs a little, too late costs a turn.
  */
 export interface ModelCapabilities {
   readonly windowTokens: number
-  /** Absent where the provider's own limit is the best one. */
+  /** Absent if the provider's own limit is best. */
   readonly outputTokensMax?: number
   readonly seesImages: boolean
 }
@@ -37,8 +37,8 @@ const of = (windowTokens: number, outputTokensMax?: number): Known => ({
   ...(outputTokensMax !== undefined && { outputTokensMax }),
 })
 
-// The first that matches. Windows as the providers document them for input and output together,
-// where they say so; for OpenAI's newer ones what is left for the input.
+// The first match wins. Windows are as the providers document them, for input and output together
+// if they say so; for OpenAI's newer models, the input limit.
 const MODELS: readonly (readonly [RegExp, Known])[] = [
   [/claude-(?:opus|sonnet|haiku|fable)-5/, of(200_000, 64_000)],
   [/claude-(?:opus|sonnet)-4-[6-9]/, of(200_000, 64_000)],

@@ -1,4 +1,4 @@
-/** The name that was probably meant; undefined when none is near. */
+/** The name that was probably meant; undefined if none is similar. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const wanted = fold(name)
   if (wanted.length === 0 || wanted.length > LENGTH_MAX) return undefined
@@ -15,12 +15,12 @@ export function nearest(name: string, names: readonly string[]): string | undefi
 
 const LENGTH_MAX = 64
 
-/** `soft_share`, `soft-share` and `SoftShare` are the same mistake: none at all. */
+/** `soft_share`, `soft-share` and `SoftShare` count as the same name. */
 function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** Letters to change, add, drop or swap with their neighbour. */
+/** Edit distance: letters to change, add, drop or swap with their neighbour. */
 function distanceOf(a: string, b: string): number {
   let older: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)

@@ -14,8 +14,8 @@ import { type Node, nodeAt, nodeOf, withNode } from './tree.ts'
 
 /**
  * Variables and flags, which override the file. `THROUGHLINE_HTTP__PORT` is `http.port`: words in
- * capitals, two underscores for each level. Keys without a chosen name in their path also work with
- * one underscore, as in the variables of `throughline compact`.
+ * capitals, two underscores for each level. Keys whose path has no name chosen by the operator also
+ * work with one underscore, as in the variables of `throughline compact`.
  */
 const PREFIX = 'THROUGHLINE_'
 
@@ -71,7 +71,7 @@ export function overlayFlags(tree: Node, flags: readonly string[]): Overlaid {
   return { tree: result, problems, warnings: [] }
 }
 
-/** The message for a path that the schema does not know, at its first unknown key. */
+/** The message for an unknown path, at its first unknown key. */
 function unknownText(path: Path): string {
   const depth = path.findIndex((_, at) => describeAt(path.slice(0, at + 1)) === undefined)
   return unknownKeyText(path.slice(0, depth), String(path[depth]))
@@ -114,7 +114,7 @@ function pathOfVariable(name: string, tree: Node): Path | undefined {
   return path
 }
 
-/** `MY_AGENT` is the `my-agent` in the file; if there is none, it is a new agent, in lower case. */
+/** `MY_AGENT` is `my-agent` in the file; if there is none, it names a new agent, in lower case. */
 function chosenName(word: string, node: Node | undefined): string {
   const names = node?.kind === 'map' ? [...node.fields.keys()] : []
   return names.find((name) => wordsOf(name) === word) ?? word.toLowerCase()
@@ -148,7 +148,7 @@ function readValue(text: string, node: JsonObject): unknown {
     types.includes('string') && types.every((type) => type === 'string' || type === 'object')
   if (takesText(node) || (isWords && !isWhole)) return text
   try {
-    // An alias to itself would make a value without an end.
+    // An alias to itself would make an infinite value.
     return parse(text, { logLevel: 'silent', maxAliasCount: 0 })
   } catch {
     return text // the check reports what was expected

@@ -81,8 +81,8 @@ export interface NamedFile {
 }
 
 /**
- * Files that are read or started later: key files, and programs that are named by a path. `folder` is
- * where programs are started.
+ * Files that are read or run later: key files, and programs named by a path. `folder` is where
+ * programs are started.
  */
 export function namedFiles(config: Config, folder: string): readonly NamedFile[] {
   const walk = (value: unknown, path: Path): readonly NamedFile[] => {
@@ -121,7 +121,7 @@ function isPathKey([section, key, ...rest]: Path): boolean {
   return ['store.url', 'logging.file', 'http.socket'].includes(`${section}.${key}`)
 }
 
-/** `postgres://…` and SQLite's `:memory:` are no paths. */
+/** `postgres://…` and SQLite's `:memory:` are not paths. */
 function isAddress(value: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(value) || value.startsWith(':')
 }

@@ -22,7 +22,7 @@ export interface ConfigProblem {
 
 export type Path = readonly (string | number)[]
 
-/** `agents.main.stepsMax`; names that hold a dot are quoted. */
+/** `agents.main.stepsMax`; names that contain a dot are quoted. */
 export function pathText(path: Path): string {
   return path
     .map((key, at) => {
@@ -52,7 +52,7 @@ export function problemText({ origin, text }: ConfigProblem): string {
   return origin.kind === 'default' ? text : `${originText(origin)}: ${text}`
 }
 
-/** All mistakes at once. */
+/** Holds all mistakes at once. */
 export class ConfigError extends KnownError {
   override readonly name = 'ConfigError'
   readonly code = 'invalid-config'

@@ -5,7 +5,7 @@ import { readYaml } from './read-yaml.ts'
 import { originAt, plainOf } from './tree.ts'
 
 describe('readYaml', () => {
-  it('knows where each value stands, also behind an alias', () => {
+  it('knows the position of each value, even through an alias', () => {
     const text = 'a: &a\n  b: [1, x]\nc: *a\nd:\n'
     const { tree, problems } = readYaml(text, 'f')
     expect(problems).toEqual([])
@@ -16,7 +16,7 @@ describe('readYaml', () => {
     ])
   })
 
-  it('tells a name that stands twice, at its second place', () => {
+  it('reports a duplicate name at its second position', () => {
     const { problems } = readYaml('http:\n  port: 1\n  port: 2\nagents: {a: , a: {}}', 'f')
     expect(problems.map(({ origin, text }) => `${originText(origin)} ${text}`)).toEqual([
       'f:3:3 `http.port` appears here a second time; keep one of them.',
@@ -42,7 +42,7 @@ describe('readYaml', () => {
     expect(problems.length).toBeLessThanOrEqual(50)
   })
 
-  it('takes five thousand values, 32 levels and 128 kB, and nothing above', () => {
+  it('accepts five thousand values, 32 levels and 128 kB, and nothing larger', () => {
     const full = 'The file holds more than a configuration can.'
     const large = 'The file is larger than a configuration may be (128 kB).'
     // The map and the list are values too.
@@ -61,7 +61,7 @@ describe('readYaml', () => {
     expect(found).toEqual(cases.map(([, texts]) => texts))
   })
 
-  it('says what is wrong with lists in lists in words', () => {
+  it('explains an error in nested lists in plain words', () => {
     const { problems } = readYaml(`store: ${'['.repeat(30_000)}`, 'f')
     expect(problems.map(({ text }) => text)).toEqual(['The file is nested too deeply.'])
   })

@@ -45,7 +45,7 @@ export function readYaml(text: string, file: string): ReadYaml {
       logLevel: 'error',
     })
   } catch (error) {
-    // The parser calls itself for every level.
+    // The parser recurses for every level.
     if (!(error instanceof RangeError)) throw error
     return refused(start, 'is nested too deeply.')
   }
@@ -55,7 +55,7 @@ export function readYaml(text: string, file: string): ReadYaml {
   }
   // A warning of the parser, such as an unknown tag, is a mistake in the file too.
   const doubts = [...document.errors, ...document.warnings]
-  // Within a list the parser catches the error by itself.
+  // Inside a list the parser catches this error itself.
   if (doubts.some(({ message }) => message.startsWith('Maximum call stack'))) {
     return refused(start, 'is nested too deeply.')
   }

@@ -46,7 +46,7 @@ function whySecret(value: string, path: Path): string | undefined {
 function hasPassword(value: string): boolean {
   if (!/^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(value)) return false
   const url = URL.parse(value)
-  // PostgreSQL's programs and its driver accept it in either part.
+  // PostgreSQL's programs and its driver accept a password in either part.
   return url !== null && (url.password !== '' || url.searchParams.has('password'))
 }
 

@@ -84,7 +84,7 @@ export function originAt(tree: Node, path: Path): ConfigOrigin {
   return origin
 }
 
-/** The source of exactly this value: a default unless it was set itself. */
+/** The source of exactly this value: the default unless the key itself was set. */
 export function saidAt(tree: Node, path: Path): ConfigOrigin {
   for (let depth = path.length; depth > 0; depth--) {
     const node = nodeAt(tree, path.slice(0, depth))

@@ -32,13 +32,13 @@ describe('findDoubt', () => {
     expect(findDoubt(given, trust)).toBe(doubt)
   })
 
-  it('asks nothing where the system does not tell owners', () => {
+  it('checks nothing if the system does not report owners', () => {
     expect(findDoubt(facts(5, 0o777), trustOf({}, null))).toBe(null)
   })
 })
 
 describe('trustOf', () => {
-  it('counts root, the user, and under sudo the person who asked', () => {
+  it('trusts root, the user and, under sudo, the user who ran sudo', () => {
     expect(trustOf({ SUDO_UID: '1000' }, 0).owners).toEqual([0, 1_000])
     expect(trustOf({ SUDO_UID: '1000' }, 1_001).owners).toEqual([1_001, 0])
   })
@@ -48,13 +48,13 @@ const OTHER = 65_534
 const whyNot =
   process.geteuid?.() === 0 ? null : 'not run: only root can make files of another user'
 
-describe('a configuration that was found', () => {
+describe('a configuration found by searching', () => {
   const folders: string[] = []
   afterAll(() => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true })
   })
 
-  /** `top/work` is where one stands; `top` holds the configuration. */
+  /** `top/work` is the working folder; `top` holds the configuration. */
   function fixture(text = 'http: {port: 1}') {
     const top = mkdtempSync(join(tmpdir(), 'throughline-trust-'))
     folders.push(top)
@@ -74,14 +74,14 @@ describe('a configuration that was found', () => {
     return result.kind === 'refused' ? result.problems.map(problemText).join('\n') : null
   }
 
-  it('is used where it is mine from the working folder up, and so is a named one anywhere', () => {
+  it("is used if every folder from the working folder up is the user's own; a named one is used anywhere", () => {
     const { work, top, file } = fixture()
     expect(problemsIn(work)).toBe(null)
     chmodSync(top, 0o1777)
     expect(problemsIn(work, { path: file })).toBe(null)
   })
 
-  it('is refused by name in a folder that others can write to, before it is read', () => {
+  it('is refused, with its name, before it is read, in a folder that others can write to', () => {
     const { top, work, file } = fixture('no: [yaml')
     chmodSync(top, 0o1777)
     const problems = problemsIn(work)
@@ -121,19 +121,19 @@ describe('a configuration that was found', () => {
     expect(problemsIn(work)).toContain('not used: it is writable by every user')
   })
 
-  it('is refused when others could put another program in the place of one that it names', () => {
+  it('is refused when others could replace a program that it names', () => {
     const { work, in: at } = fixture('agents: {main: {mcp: {t: {command: open/tools/server}}}}')
     mkdirSync(at('open/tools'), { recursive: true, mode: 0o755 })
     writeFileSync(at('open/tools/server'), 'x', { mode: 0o755 })
     expect(problemsIn(work)).toBe(null)
     chmodSync(at('open'), 0o777)
     expect(problemsIn(work)).toContain(`${at('open')} is writable by every user`)
-    // There the folder of tools cannot be replaced.
+    // In this folder others cannot replace the tools folder.
     chmodSync(at('open'), 0o1777)
     expect(problemsIn(work)).toBe(null)
   })
 
-  it('is refused when it belongs to another user, itself or by a folder or link on the way', (context) => {
+  it('is refused when it, its folder or a link to it belongs to another user', (context) => {
     if (whyNot !== null) return context.skip(whyNot)
     const theirs = fixture()
     give(theirs.file)
@@ -152,7 +152,7 @@ describe('a configuration that was found', () => {
     expect(problemsIn(linked.work)).toContain(`the link ${linked.file} belongs to another user`)
   })
 
-  it('is refused when a link leads into a folder of others', () => {
+  it("is refused when a link leads into another user's folder", () => {
     const { work, file, in: at } = fixture()
     rmSync(file)
     mkdirSync(at('shared'), { mode: 0o755 })
@@ -163,7 +163,7 @@ describe('a configuration that was found', () => {
     expect(problemsIn(work)).toContain(`${at('shared')} is writable by every user`)
   })
 
-  it("is refused in the user's own folder as well, when others can write it", () => {
+  it("is refused in the user's own folder as well, when others can write to it", () => {
     const { top, in: at } = fixture()
     mkdirSync(at('home/.config/throughline'), { recursive: true, mode: 0o755 })
     writeFileSync(at('home/.config/throughline/throughline.yaml'), '', { mode: 0o644 })

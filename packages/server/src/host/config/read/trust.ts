@@ -15,12 +15,12 @@ import type { ConfigEnvironment } from './overlay.ts'
 
 /**
  * Whether a file may decide what runs as this user. A configuration names commands, so one that was
- * found, and not named by the user, counts only if no other user could have written it: it belongs to
- * the user or to root, others cannot write to it, and the same holds for its folder and for every
- * link on the way to it. git and ssh ask the same of their files.
+ * found, and not named by the user, counts only if no other user could have written it: it belongs
+ * to the user or to root, others cannot write to it, and the same holds for its folder and for
+ * every link on the way to it. git and ssh require the same of their files.
  *
- * Windows is not checked: Node reports no real owners and modes there. Its users have folders of their
- * own that other users cannot write to.
+ * Windows is not checked: Node reports no real owners and modes there. Its users have their own
+ * folders, which other users cannot write to.
  */
 export interface Trust {
   /** Users whose files are trusted. Null: this system is not checked. */
@@ -56,7 +56,7 @@ export function findDoubtBetween(folder: string, top: string, trust: Trust): str
   const between = [resolve(folder)]
   for (let at = between[0] ?? top; at !== top; ) {
     const above = dirname(at)
-    // It is elsewhere, so there are no folders in between.
+    // The file is elsewhere, so there are no folders in between.
     if (above === at) return null
     at = above
     between.push(at)
@@ -98,7 +98,7 @@ function doubtOfFolder(folder: string, isThere: boolean, trust: Trust): string |
   return doubt === null ? null : `${folder} ${doubt}`
 }
 
-/** The first link on a path; where there is none, the deepest folder on it. */
+/** The first link on a path; if there is none, its deepest folder. */
 function firstLink(path: string) {
   const { root } = parse(path)
   const names = path.slice(root.length).split(sep).filter(Boolean)
@@ -119,7 +119,7 @@ export interface Unread {
   readonly problem: string
   /** Other users could have written it. */
   readonly isForeign?: true
-  /** The system's own name for it. */
+  /** The system's error code. */
   readonly code?: string | undefined
 }
 

@@ -2,18 +2,18 @@ import { z } from 'zod'
 import { routesSchema } from '../../../model/routes/routes.ts'
 import { countSchema, seconds } from './values.ts'
 
-/** Chat platforms: one key each, absent where it is not used. */
+/** Chat platforms: one key each, absent if unused. */
 
 const secret = routesSchema.shape.main.shape.credential.unwrap()
 
-/** Undefined: as usual. */
+/** Undefined: the default. */
 function inQuotes({ code }: { readonly code?: string }): string | undefined {
   return code === 'too_big'
     ? 'should be in quotes: an id this large is not kept exactly'
     : undefined
 }
 
-/** Ids of platforms are numbers, some too large for YAML to keep exactly. */
+/** Platform ids are numbers, some too large for YAML to represent exactly. */
 const ids = z
   .array(
     z

@@ -5,7 +5,7 @@ import { SERVER_NAME } from '../../../tools/mcp/names.ts'
 import type { McpServerTerms } from '../../../tools/mcp/terms.ts'
 import { seconds } from './values.ts'
 
-/** Servers that tools come from, over the Model Context Protocol. Each is a program or an address. */
+/** Servers that provide tools over the Model Context Protocol. Each is a program or a URL. */
 const credential = routesSchema.shape.main.shape.credential
 const names = z.array(z.string().min(1).max(200)).max(256)
 
@@ -82,7 +82,7 @@ function checkServer(value: Partial<ServerConfig>, context: z.RefinementCtx): vo
   }
 }
 
-/** As the tools take them. */
+/** In the form that the tools folder expects. */
 export function mcpTerms(
   servers: Readonly<Record<string, ServerConfig>>,
   { folder, env }: { readonly folder: string; readonly env: Readonly<Record<string, string>> },

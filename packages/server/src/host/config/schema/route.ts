@@ -48,7 +48,7 @@ const model = z
   .optional()
   .describe("The model's name at the provider. The stand-in needs none.")
 
-// Also when a single field is wrong: all mistakes are reported at once.
+// Runs even if a field is invalid, so that all mistakes are reported at once.
 const WHOLE_ROUTE = z.superRefine(checkRoute, { when: ({ value }) => isObject(value) })
 
 const ownProviders = [...PROVIDERS, 'stand-in'] as const

@@ -30,7 +30,7 @@ export function share() {
   return z.number({ error }).gt(0, { error }).max(1, { error })
 }
 
-// Timers hold no more than 2^31 ms.
+// Timers are limited to 2^31 ms.
 const SECONDS_MAX = 2_000_000
 
 export function seconds(minimum: 'may be zero' | 'more than zero' = 'more than zero') {
@@ -48,6 +48,6 @@ export function countSchema(minimum: number, maximum: number) {
 /** The text itself, or `file:` and a path from the folder of the configuration file. */
 export const FILE_PREFIX = 'file:'
 
-/** Marks what takes effect only when the process starts; carried into the JSON schema. */
+/** Marks keys that take effect only when the process starts; included in the JSON schema. */
 export const RESTART = 'x-restart'
 export const needsRestart = { [RESTART]: true } as const

@@ -5,8 +5,8 @@ import { configSchema } from './schema.ts'
 import { RESTART } from './values.ts'
 
 /**
- * The zod schema converted to JSON Schema, so that code can walk it. It gives the names of
- * variables, suggestions, the guide, and the keys that need a restart.
+ * The zod schema converted to JSON Schema, so that code can walk it. The names of variables,
+ * suggestions, the guide and the keys that need a restart are derived from it.
  */
 export function buildJsonSchema(): JsonObject {
   const { $schema, ...rest } = z.toJSONSchema(configSchema, { io: 'input' })
@@ -15,7 +15,7 @@ export function buildJsonSchema(): JsonObject {
 
 const root = buildJsonSchema()
 
-/** What the schema says about a key; undefined for a key that it does not know. */
+/** The schema of a key; undefined for an unknown key. */
 export function describeAt(path: Path): JsonObject | undefined {
   let node: JsonObject | undefined = root
   for (const key of path) {
