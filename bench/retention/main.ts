@@ -14,6 +14,7 @@ import { type Event, longCuts, readSessions, recordedEvents } from './sessions.t
 import {
   DEFAULTS,
   DIGEST_AND_LEDGER,
+  runClearing,
   runCommand,
   runSetting,
   runSuccessive,
@@ -53,7 +54,13 @@ async function main(): Promise<void> {
   await run('tail + ledger + digest', recorded, TAIL_AND_LEDGER, '81.4%: tail 12k, ledger 4k')
   await run('defaults', recorded, DEFAULTS)
 
+  const { cleared, compacted } = await runClearing(recorded, 100)
+  print('results cleared to 100', cleared.score)
+  print('  compacted into that', compacted.score)
+
   printHarder(recorded, [
+    ['cleared to 100', cleared.results],
+    ['compacted into that', compacted.results],
     ['recorded summary', summaries],
     ['digest + ledger', (await runSetting(recorded, DIGEST_AND_LEDGER)).results],
     ['summary + ledger', (await runSetting(recorded, SUMMARY_AND_LEDGER)).results],

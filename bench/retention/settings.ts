@@ -1,5 +1,6 @@
 import { compact } from '../../packages/core/src/compaction/compact.ts'
 import type { CompactOptions } from '../../packages/core/src/compaction/compact-options.ts'
+import { clearMessage } from '../../packages/core/src/compaction/plan/clear.ts'
 import { normalise } from '../../packages/core/src/message/dialects/normalise.ts'
 import { writeEnvelope } from '../../packages/core/src/message/handoff/envelope.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
@@ -87,6 +88,49 @@ export async function runSuccessive(
     results.push(contextText(context))
   }
   return { score: scoreOf(events, results), handoffTokens }
+}
+
+/** The newest part that a clearing leaves whole, as in `TAIL_AND_LEDGER`. */
+const WHOLE_TOKENS = 9_000
+
+/**
+ * Old tool results shortened to `tokensMax` each as a session clears them (decision 77), and beside it
+ * a compaction of the same histories into the same size, each by itself.
+ */
+export async function runClearing(
+  events: readonly Event[],
+  tokensMax: number,
+): Promise<{ readonly cleared: Ran; readonly compacted: Ran }> {
+  const cleared = events.map(({ before }) => contextText(clearOld(before, tokensMax)))
+  const compacted: string[] = []
+  for (const [at, { before }] of events.entries()) {
+    const targetTokens = Math.floor((cleared[at] ?? '').length / 4)
+    const budget = { keepTokens: WHOLE_TOKENS, targetTokens }
+    compacted.push(contextText((await compactEvent(before, { budget })).messages))
+  }
+  return {
+    cleared: { score: scoreOf(events, cleared), results: cleared },
+    compacted: { score: scoreOf(events, compacted), results: compacted },
+  }
+}
+
+interface Ran {
+  readonly score: Score
+  readonly results: readonly string[]
+}
+
+function clearOld(messages: readonly Message[], tokensMax: number): readonly Message[] {
+  let whole = 0
+  const shown = messages.toReversed().map((message, index) => {
+    whole += tokensOf([message])
+    if (message.role !== 'tool' || whole <= WHOLE_TOKENS) return message
+    return clearMessage(message, {
+      tokensMax: tokensMax * message.parts.length,
+      countTokens: (text) => Math.ceil(text.length / 4),
+      number: messages.length - index,
+    })
+  })
+  return shown.reverse()
 }
 
 /** Counted in the measure's own tokens, so that a limit and the table speak of the same thing. */
