@@ -14,14 +14,14 @@ const PLACE = { text: 'select id, commits, hash from store where one = 1', value
 type Acknowledged = Pick<SessionRow, 'id' | 'fence' | 'tail' | 'mail'>
 
 /**
- * How far the store had come, in a file of this host. A server does not lose the end of its log by
- * itself, but an older backup can be put back, or a standby take over that lacks the last commits: a
- * store behind its anchor answers reads and refuses commits. Wherever losing them was accepted, the
- * file is removed by hand.
+ * How far the store had come, in a file on this host. A server does not lose the end of its log by
+ * itself, but someone may restore an older backup, or a standby without the last commits may take
+ * over. A store behind its anchor answers reads and refuses commits; to accept the loss, remove the
+ * file.
  *
- * A standby can also take over while we run. So each new connection is checked for the anchored
- * commit, and for the newest one that this process has acknowledged: a server that has a commit has
- * all before it.
+ * A standby can also take over while this process runs. So each new connection is checked for the
+ * anchored commit and for the newest commit that this process has acknowledged: a server that has a
+ * commit has all before it.
  */
 export class PostgresAnchor {
   readonly #connections: Connections
@@ -51,7 +51,7 @@ export class PostgresAnchor {
     return anchor
   }
 
-  /** Rejects when nothing may be written over this connection. */
+  /** Rejects if nothing may be written over this connection. */
   async prove(loan: LoanedClient): Promise<void> {
     if (this.#damage === undefined && !this.#proven.has(loan.connection)) {
       const problem = await this.#findLoss(loan)
@@ -61,7 +61,7 @@ export class PostgresAnchor {
     if (this.#damage !== undefined) throw this.#damage
   }
 
-  /** The newest one is enough: see above. */
+  /** Only the newest commit matters: see above. */
   acknowledge(change: StoreChange | undefined): void {
     this.#acknowledged = change?.sessions?.at(-1)?.after ?? this.#acknowledged
   }
@@ -85,7 +85,7 @@ export class PostgresAnchor {
     return `a commit that was acknowledged is not in it: another server answers, which lacks the last ones. Go back to the first one, or accept the loss: remove ${this.#path} and start again.`
   }
 
-  /** At most once a second; what is not linked yet is anchored with the next one. */
+  /** At most once a second. Rows that are not linked yet are anchored next time. */
   async keep(): Promise<void> {
     const now = performance.now()
     if (this.#damage !== undefined || now - this.#keptAt < ANCHOR_MS) return
@@ -96,11 +96,11 @@ export class PostgresAnchor {
     try {
       writeAnchor(this.#path, this.#anchor)
     } catch {
-      // A full disk must not fail what the server has kept; the next anchor covers this one.
+      // A full disk must not fail a commit that the server has; the next anchor covers this one.
     }
   }
 
-  /** Of the history that is anchored, and of no other server's. */
+  /** Only for the anchored history, never another server's. */
   async #readStore(): Promise<{ id: string; commits: number; hash: string }> {
     const loan = await this.#connections.loan()
     try {
@@ -118,7 +118,7 @@ export class PostgresAnchor {
       await chainAll(this.#connections)
       await this.keep()
     } catch {
-      // The server is away: the anchor stays where it was.
+      // The server is unreachable: the anchor stays where it was.
     }
   }
 }

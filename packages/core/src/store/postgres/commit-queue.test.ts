@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Turns } from './commit-queue.ts'
 
 describe('Turns', () => {
-  it('keeps the order of calls in one queue, also behind one that fails', async () => {
+  it('keeps the order of calls in one queue, even after one that fails', async () => {
     const turns = new Turns()
     const told: string[] = []
     const first = Promise.withResolvers<void>()

@@ -1,12 +1,12 @@
 import type { CommitVerb, RequestOf } from '../contract.ts'
 import { StoreBusyError } from '../errors.ts'
 
-/** Commits that may wait in this process before more are refused (I24). */
+/** How many commits may wait in this process before more are refused (I24). */
 const WAITING_MAX = 10_000
 
 /**
- * Commits of one process on one session take turns here, in the order of their calls. They would wait
- * for each other on the server anyway, each holding a connection that other sessions could use.
+ * Runs this process's commits on one session one at a time, in call order. They would wait for each
+ * other on the server anyway, each holding a connection that other sessions could use.
  */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>()
@@ -36,7 +36,7 @@ export class Turns {
   }
 }
 
-/** The session or the route that a request names; null where it names none or many. */
+/** The session or route that a request names; null if it names none or several. */
 export function queueOf(request: RequestOf<CommitVerb>): string | null {
   if ('lease' in request) return request.lease.sessionId
   if ('to' in request) {

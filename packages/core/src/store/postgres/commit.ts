@@ -11,12 +11,12 @@ import { Snapshot } from './snapshot.ts'
 import { unindexInPostgres } from './word-index.ts'
 import { writeChange } from './write.ts'
 
-/** A rule asks for a few rows that depend on rows; more rounds than this are a mistake of ours. */
+/** A rule asks for a few rows that depend on other rows; more rounds than this are a bug. */
 const ROUNDS_MAX = 8
 const CONFLICTS_MAX = 20
 const BEGIN = 'begin isolation level read committed read write'
-// One clock for all hosts: the server's (decision 21). The schema comes along, because a newer
-// program may have changed it while this one was running.
+// One clock for all hosts: the server's (decision 21). The schema number is read too, because a
+// newer version may have changed it while this process was running.
 const CLOCK = {
   text: `select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as at, schema
     from store where one = 1`,
@@ -31,18 +31,18 @@ export interface CommitResult<Verb extends CommitVerb> {
 export interface CommitTerms {
   readonly location: string
   readonly busyMs: number
-  /** Rejects when nothing may be written over this connection. */
+  /** Rejects if nothing may be written over this connection. */
   readonly prove: (loan: LoanedClient) => Promise<void>
 }
 
 /**
- * One verb, one transaction: lock the session and fetch what the rule needs, run it here, send what
- * it wrote and the commit together. Two round trips, or one more for each time that the rule asks for
- * something unforeseen.
+ * One verb, one transaction: lock the session and fetch what the rule needs, run the rule here,
+ * send its writes and the commit together. Two round trips, plus one each time the rule asks for
+ * rows that were not prefetched.
  *
- * What went wrong before the commit was sent has written nothing and is tried again: a conflict at
- * once and after a moment, more often the older the call; a server that is away until `busyMs` are
- * over. A connection that breaks after that leaves the outcome unknown, and this says so.
+ * A failure before the commit was sent has written nothing and is retried: a conflict at once and
+ * then after short pauses, which shrink as the call ages; an unreachable server until `busyMs` have
+ * passed. If the connection breaks after that, the outcome is unknown, and the error says so.
  */
 export async function commitVerb<Verb extends CommitVerb>(
   connections: Connections,
@@ -81,7 +81,7 @@ async function tryOnce<Verb extends CommitVerb>(
     ended = change !== undefined
     return { outcome, change }
   } finally {
-    // Also after a failure that ended it: one round trip, and the connection is surely clean.
+    // Even after a failure that ended the transaction: one round trip ensures a clean connection.
     if (!ended) await loan.rollback()
     loan.end()
   }
@@ -114,7 +114,7 @@ async function decide<Verb extends CommitVerb>(
   throw new Error(`${verb} still misses rows after ${ROUNDS_MAX} rounds`)
 }
 
-/** While rows are missing, neither the result nor an error of a rule counts. */
+/** While rows are missing, neither the result nor an error of the rule counts. */
 function run<Value>(work: () => Value): { readonly value: Value } | { readonly error: unknown } {
   try {
     return { value: work() }
@@ -140,7 +140,7 @@ async function write(
 
 const AWAY_DELAY_MS = 50
 
-/** Growing pauses starve the oldest, so that after 30 ms a call asks often again. */
+/** Growing pauses starve the oldest call, so after 30 ms a call retries more often again. */
 function conflictDelayMs(waitedMs: number, tries: number): number {
   return Math.random() * (waitedMs > 30 ? 2 : Math.min(20, 2 ** tries))
 }

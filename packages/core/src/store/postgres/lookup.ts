@@ -1,22 +1,25 @@
 import { type Columns, fromText, toBytes, toText } from './tables.ts'
 
-/** How one kind of row is found: many of it in one statement, each under what was asked for. */
+/**
+ * How to find one kind of row: many in one statement, each under the arguments it was requested
+ * with.
+ */
 export interface Lookup {
   readonly text: string
-  /** From the arguments of all that were asked for to the parameters of one statement. */
+  /** Turns the arguments of all requests into the parameters of one statement. */
   readonly values: (asked: readonly Args[]) => readonly unknown[]
-  /** The arguments under which a found row is asked for. */
+  /** The arguments that request a found row. */
   readonly keyOf: (row: Columns) => Args
   readonly decode: (rows: readonly Columns[]) => unknown
-  /** Prefetched for another lookup, which then finds the row under its own key. */
+  /** Prefetched on behalf of another lookup, which then finds the row under its own key. */
   readonly serves?: string
-  /** Locks sessions: what was read before it may be old by now. */
+  /** Locks sessions: rows that were read before the lock may be outdated. */
   readonly guards?: true
 }
 
 export type Args = readonly (string | number)[]
 
-/** For `values`: the same argument of all that were asked for. */
+/** For `values`: one argument of every request. */
 export const textArgs = (asked: readonly Args[], index: number) =>
   asked.map((args) => toText(String(args[index])))
 export const numberArgs = (asked: readonly Args[], index: number) =>

@@ -34,7 +34,7 @@ const routeValues = (asked: readonly Args[]) => [
 ]
 const routeKey = (row: Columns) =>
   ['agent', 'channel', 'address'].map((name) => fromText(row[name] as string))
-/** Each with those who keep the entries of the session that was asked for. */
+/** Each request with the sessions that store the requested entries. */
 const ASKED_ENTRIES = `unnest($1::text[], $2::bigint[]) as asked (session, number)
   cross join lateral lineage(asked.session) as line`
 const LOCK_SESSION = 'for no key update'
@@ -86,10 +86,10 @@ function birthplace(rows: readonly Columns[]): Birthplace {
 }
 
 /**
- * How each kind of row that a rule may look at is found. The order of this list is the order in which
- * locks are taken, in every transaction the same: route, session, runner, blob, reply. Whatever a
- * session's lock guards is read by a later statement than the one that took it: a statement that
- * waited for a lock still sees all other rows as they were before.
+ * How to find each kind of row that a rule may read. The order of this list is the lock order of
+ * every transaction: route, session, runner, blob, reply. What a session's lock guards is read by a
+ * later statement than the one that took the lock: a statement that waited for a lock still sees
+ * all other rows as they were before.
  */
 export const LOOKUPS = {
   route: route('for share'),
@@ -110,7 +110,7 @@ export const LOOKUPS = {
     (asked) => [textArgs(asked, 0)],
     { serves: 'session' },
   ),
-  // Origins are born before their forks, and locked before them.
+  // Origins are created before their forks, and locked before them.
   kin: {
     text: `select ${POSTGRES.session.columns}, coalesce(root, id) as asked from session
       where id = any($1) or root = any($1) order by n ${LOCK_SESSION}`,
@@ -123,7 +123,7 @@ export const LOOKUPS = {
     keyOf: column('runner'),
     decode: decodeReadable,
   }),
-  // A runner's existence is what others rely on; only its own verbs change the row.
+  // Others rely only on the runner's existence; only its own verbs change the row.
   runner: runner('for key share'),
   runnerToRenew: runner('for no key update'),
   runnerToChange: runner('for update'),
@@ -158,7 +158,7 @@ export const LOOKUPS = {
     keyOf: sessionAnd('number'),
     decode: one(POSTGRES.reply.decode),
   },
-  // Skipping what is locked keeps senders apart; only the first that waits for an address leads it.
+  // Skipping locked rows keeps senders apart; only the first waiting reply for an address leads.
   nextReply: {
     text: `select ${POSTGRES.reply.columns}, $1::text as asked_edge, $2::bigint as asked_at from reply
       where edge = $1 and state = 'waiting' and leads and body is not null and due_at <= $2
@@ -190,7 +190,7 @@ export const LOOKUPS = {
     keyOf: (row) => ['agent', 'scope', 'id'].map((name) => fromText(row[name] as string)),
     decode: one(POSTGRES.note.decode),
   },
-  // Counted without a lock: two who note at the same moment may be one over the bound.
+  // Counted without a lock: two simultaneous notes may exceed the bound by one.
   notes: {
     text: `select agent, scope, count(*) as count from note
       join unnest($1::text[], $2::text[]) as asked (agent, scope) using (agent, scope)
@@ -239,7 +239,7 @@ export const LOOKUPS = {
     keyOf: sessionAnd('number'),
     decode: one(POSTGRES.mail.decode),
   },
-  /** Input behind the session's cursors, as many of a lane as one delivery can ask about. */
+  /** Input after the session's cursors, as many per lane as one delivery can take. */
   waiting: {
     text: `select session.id as session, lanes.lane, waiting.number from session
       cross join (values ('user'), ('notification')) as lanes (lane)
@@ -299,7 +299,7 @@ export const LOOKUPS = {
     keyOf: (row) => [row['asked'] as string, row['number'] as number],
     decode: one(POSTGRES.entry.decode),
   },
-  /** Input that no committed step has had in its context. */
+  /** Input that was in the context of no committed step. */
   unseen: {
     text: entries(
       POSTGRES_HEAD_COLUMNS,

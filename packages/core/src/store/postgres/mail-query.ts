@@ -34,8 +34,8 @@ export function mailQuery(session: SessionRow, query: ListMail): Query {
 }
 
 /**
- * Pending input lies behind its cursor, and a control that is settled is not admitted any more: old
- * mail is not read to find new mail.
+ * Pending input lies after its cursor, and settled controls are not `admitted`, so finding new mail
+ * does not read old mail.
  */
 function pendingQuery(session: SessionRow, lane: Lane, after: number, most: number): Query {
   const first = lane === 'control' ? after : Math.max(after, session.delivered[lane])

@@ -3,13 +3,13 @@ import type { StoreChange } from '../rules/ruling.ts'
 import type { Connections } from './connections/connections.ts'
 import { indexInPostgres, unindexedInPostgres } from './word-index.ts'
 
-/** A long chain is made in pieces: 5,000 links take about a tenth of a second. */
+/** Links a long chain in pieces: 5,000 links take about a tenth of a second. */
 export const CHAIN = { text: 'select chain_audit(5000) as more', values: [] }
 const DELAY_MS = 100
 
 /**
- * Work after the commits: the audit's chain and the search index. No caller waits for it, and the
- * next reader does what is left undone, so only speed depends on it.
+ * Work after commits: the audit chain and the search index. No caller waits for it, and the next
+ * reader completes it, so only speed depends on it.
  */
 export class Maintenance {
   readonly #connections: Connections
@@ -62,13 +62,13 @@ export class Maintenance {
         await this.#index(id)
       }
     } catch {
-      // The server is away or gave up; the next commit brings us here again.
+      // The server is unreachable or gave up; the next commit starts this again.
       return
     }
     this.#keepSoon()
   }
 
-  /** Unmarked first: what is appended while a batch is made marks the session again. */
+  /** Unmarked first: an append during the batch marks the session again. */
   async #index(id: SessionId): Promise<void> {
     this.#unindexed.delete(id)
     let isMore = true

@@ -21,17 +21,19 @@ import { migratePostgres, STORE_SCHEMA } from './schema.ts'
 import { ChangeWatch } from './watch.ts'
 
 export interface PostgresOptions {
-  /** Everything of a store lives in one schema, which is made when it is not there. */
+  /** The schema that contains the whole store; created if missing. */
   readonly schema?: string
-  /** At most so many connections of this process, and one more while the store is watched. */
+  /** The maximum of connections of this process; watching the store takes one more. */
   readonly connections?: number
   /** How long a call waits for a connection, a lock or a server that is restarting. */
   readonly busyMs?: number
-  /** How long the server works on one statement before it gives up. */
+  /** How long the server may work on one statement. */
   readonly statementMs?: number
-  /** How often other processes' commits are looked for; notifications usually come sooner. */
+  /** How often to look for other processes' commits; notifications usually come sooner. */
   readonly pollMs?: number
-  /** A file of this host that remembers how far the store had come: an older backup put back is noticed. */
+  /**
+   * A file on this host that records how far the store had come, to notice a restored older backup.
+   */
   readonly anchorPath?: string
 }
 
@@ -45,10 +47,10 @@ const DEFAULTS = {
 }
 
 /**
- * Opens a store in a PostgreSQL database, or makes it: `postgres://user:password@host/database`, with
- * `sslmode` and the like as the driver knows them. Rejects when the server, the endpoint or the
- * schema is one that must not be written to. Needs connections of its own: behind a pooler that
- * hands them round between transactions, settings and notifications would go astray.
+ * Opens or creates a store in a PostgreSQL database: `postgres://user:password@host/database`, with
+ * `sslmode` and the driver's other options. Rejects if the server, the endpoint or the schema must
+ * not be written to. Needs dedicated connections: with a transaction-mode pooler, settings and
+ * notifications are lost.
  */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
   const settings = { ...DEFAULTS, ...options, url }
@@ -122,7 +124,7 @@ class PostgresEngine implements Engine {
   async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {
     this.#checkOpen(verb)
     const started = performance.now()
-    // The table is typed by verb; the compiler cannot follow the pair through the index.
+    // The table is typed by verb, but the compiler cannot relate the verb to its query here.
     const read = this.#reads[verb] as (query: QueryOf<Verb>) => Promise<AnswerOf<Verb>>
     try {
       const answer = await this.#follow(read(query))

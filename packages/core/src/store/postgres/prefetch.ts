@@ -6,8 +6,8 @@ import { hashKey } from '../rules/admit.ts'
 import type { LookupRequest, Strengths } from './snapshot.ts'
 
 /**
- * What each verb is known to look at, so that the first round trip brings it. Only a matter of speed:
- * what is not listed here is fetched when the rule asks for it.
+ * The rows that each verb is known to read, so that the first round trip brings them. This affects
+ * only speed: other rows are fetched when the rule asks for them.
  */
 type Prefetch = {
   readonly [Verb in CommitVerb]: (request: RequestOf<Verb>) => readonly LookupRequest[]
@@ -130,8 +130,8 @@ const PREFETCH: Prefetch = {
     ['runner', claimant],
     ['nextReply', edge, due],
   ],
-  // The session's lock also keeps out a step that adds a reply: each would take the other's for the
-  // one that leads, and neither would.
+  // The session's lock also keeps out a step that adds a reply. Without it each transaction would
+  // take the other's reply for the leader, and neither would be marked.
   settleReply: ({ sessionId, number }) => [
     ['session', sessionId],
     ['reply', sessionId, number],

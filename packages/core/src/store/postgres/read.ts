@@ -11,8 +11,8 @@ import { unchainedReads } from './unchained.ts'
 const DEFAULTS = { schema: STORE_SCHEMA, connections: 2, busyMs: 5_000, statementMs: 30_000 }
 
 /**
- * Opens a store on PostgreSQL for looking only: every transaction is read-only by the server's own
- * word, nothing is made or migrated, and a standby will do.
+ * Opens a PostgreSQL store read-only: the server refuses writes in every transaction, nothing is
+ * created or migrated, and a standby is enough.
  */
 export async function readPostgres(
   url: string,

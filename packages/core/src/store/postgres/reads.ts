@@ -41,11 +41,11 @@ import { readMemories, verifyPostgres } from './verify.ts'
 const most = (limit: number) => Math.min(limit, LIST_MAX)
 const optional = (text: string | undefined) => (text === undefined ? undefined : toText(text))
 const place = (nth: number) => `$${nth}`
-/** In the statement itself: an index of some states alone is not found by a parameter. */
+/** A literal, because a partial index is not matched with a parameter. */
 const onlyState = (only: string, state: string | undefined) =>
   state === only ? ([`state = '${only}'`] as const) : (['state = ?', state] as const)
 
-/** The entries of a session, those included that a fork reads from others. */
+/** The entries of a session, including those that a fork reads from other sessions. */
 const OF_LINE =
   'lineage($1) as line join entry on entry.session = line.keeper and number between line.first and line.last'
 
@@ -64,7 +64,7 @@ const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as "i
 const decodeSums = (columns: Columns) =>
   Object.fromEntries(SUMS.map((name) => [name, Number(columns[name])])) as unknown as AttemptSum
 
-/** All reads. One that needs several statements sees one moment: they share a snapshot. */
+/** All reads. Statements of one read share a snapshot. */
 export function postgresReads(connections: Connections): { readonly [V in ReadVerb]: Reads[V] } {
   const cache = new ColumnsCache()
   const all = async <Row>(
@@ -273,7 +273,7 @@ function attemptConditions(query: Omit<SumAttempts, 'limit'>) {
   )
 }
 
-/** Reads what is in the chain, after all that can be seen was linked to it. */
+/** Reads the audit chain after linking all visible rows to it. */
 async function readChained(connections: Connections, query: Query): Promise<readonly Columns[]> {
   const loan = await connections.loan()
   try {
@@ -292,7 +292,8 @@ async function readEntries(
 ): Promise<readonly Entry[]> {
   const id = toText(sessionId)
   if (kind !== undefined) {
-    // The last condition excludes nothing; by it the index of the few is found fit.
+    // The last condition excludes nothing; it lets the server use the partial index of the folded
+    // kinds.
     const text = `select ${POSTGRES.entry.columns} from ${OF_LINE} and number between $2 and $3
       where kind = $4
         and kind not in ('input', 'assistant', 'result', 'turn') order by number limit $5`
@@ -311,7 +312,7 @@ async function readEntries(
   return checkedEntries(POSTGRES.session.decode(row), { from, to }, page.map(POSTGRES.entry.decode))
 }
 
-/** The rows that the fold needs depend on the heads, so it runs twice: first to find out which. */
+/** The fold's heads determine which rows it needs, so it runs twice: first to find out which. */
 async function readContext(
   loan: LoanedClient,
   { sessionId, upto }: Parameters<Reads['readContext']>[0],

@@ -12,26 +12,29 @@ type Notice = {
 
 export interface RewriteOptions {
   readonly schema?: string
-  /** How long each table may be locked by others. */
+  /** How long to wait for the lock on each table. */
   readonly busyMs?: number
   readonly onTable?: (table: string) => void
 }
 
 export interface Rewritten {
-  /** False: this user may not rewrite the planner's samples, in which removed words can remain. */
+  /**
+   * False if this user may not rewrite the planner's samples, which may still contain removed
+   * words.
+   */
   readonly samples: boolean
 }
 
 /** A table of many gigabytes takes hours. */
 const STATEMENT_MS = 24 * 60 * 60 * 1_000
 const BUSY_MS = 10_000
-/** Samples of column values, of all tables; a database's owner may rewrite it. */
+/** Samples of column values of all tables; the database's owner may rewrite it. */
 const SAMPLES = 'pg_catalog.pg_statistic'
 
 /**
- * Writes every table of a store to a new file, without the bytes of removed rows, and has the
- * planner's samples taken again. Each table is locked meanwhile, and needs space for its copy.
- * Rejects when the user may not do it, or when a transaction can still see removed rows.
+ * Rewrites every table of a store without the bytes of removed rows, and has the planner's samples
+ * taken again. Locks each table while it does so, and needs space for a copy. Rejects if the user
+ * may not do it, or if a transaction can still see removed rows.
  */
 export async function rewriteTables(
   url: string,
@@ -78,7 +81,7 @@ async function tablesOf(client: pg.Client, schema: string): Promise<readonly str
   return rows.map(({ name }) => name)
 }
 
-/** A table that may not be rewritten is skipped with a warning; the server's language may be any. */
+/** A table that may not be rewritten is skipped with a warning, in any language. */
 async function rewrite(
   client: pg.Client,
   table: string,

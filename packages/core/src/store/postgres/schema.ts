@@ -5,14 +5,14 @@ import type { LoanedClient } from './connections/connections.ts'
 import { MIGRATIONS } from './migrations/migrations.ts'
 
 export const POSTGRES_SCHEMA = MIGRATIONS.length
-/** The schema of the database that holds a store, unless another one is named. */
+/** The default schema of a store. */
 export const STORE_SCHEMA = 'throughline'
-/** Current snapshots as text (13) and everything else used here; older ones get no fixes any more. */
+/** 14: version 13 has everything used here, but no longer gets fixes. */
 const SERVER_VERSION_MIN = 140_000
 
 /**
- * Brings the schema up to date, or says why it must not be touched. One process at a time: the others
- * wait at the advisory lock and then find nothing left to do.
+ * Migrates the schema, or throws if it must not be touched. One process at a time: the others wait
+ * for the advisory lock and then find nothing to do.
  */
 export async function migratePostgres(loan: LoanedClient, { place, schema }: Place): Promise<void> {
   await checkServer(loan, place)
@@ -47,7 +47,7 @@ interface Place {
   readonly schema: string
 }
 
-/** A reader endpoint shows other histories than the writer; a standby can only be read. */
+/** A reader endpoint may show other histories than the writer, and a standby is read-only. */
 async function checkServer(loan: LoanedClient, place: string): Promise<void> {
   const [[row] = []] = await loan.send([
     {
@@ -73,7 +73,7 @@ async function checkServer(loan: LoanedClient, place: string): Promise<void> {
   }
 }
 
-/** The schema's number; 0 when there is nothing yet. */
+/** The schema number; 0 if there is none yet. */
 export async function readPostgresSchema(
   loan: LoanedClient,
   { place, schema }: Place,
@@ -106,9 +106,9 @@ export async function readPostgresSchema(
 }
 
 /**
- * Another role that may create functions in the schema, or owns it, could have its own code run with
- * the rights of this one. Roles that can do so everywhere (superusers, the database's owner) count as
- * trusted, and so does each role that this one is a member of.
+ * Another role that may create functions in the schema, or owns it, could run its own code with the
+ * rights of this one. Roles that can do so everywhere (superusers, the database's owner) are
+ * trusted, as are roles of which this one is a member.
  */
 async function checkOwner(loan: LoanedClient, { place, schema }: Place): Promise<void> {
   const [[found] = []] = await loan.send([

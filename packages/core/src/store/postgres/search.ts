@@ -11,7 +11,7 @@ import type { LoanedClient } from './connections/connections.ts'
 import { POSTGRES, toText } from './tables.ts'
 import { BLOCKS, decodeBlock, decodeState } from './word-index.ts'
 
-/** Runs in one snapshot, which the caller has opened. */
+/** Runs in the caller's snapshot. */
 export async function searchPostgres(
   loan: LoanedClient,
   query: Search,

@@ -21,19 +21,19 @@ import type { Args, Lookup } from './lookup.ts'
 import { LOOKUP_NAMES, LOOKUPS, type LookupName } from './lookups.ts'
 import type { Columns } from './tables.ts'
 
-/** One row, or one list of rows, that a rule asks for. */
+/** A row, or a list of rows, that a rule asks for. */
 export type LookupRequest = readonly [name: LookupName, ...args: Args]
 
-/** Verbs that change a runner or a route lock it for that from the beginning. */
+/** Verbs that change a runner or a route take the stronger lock from the start. */
 export interface Strengths {
   readonly runner: 'runner' | 'runnerToRenew' | 'runnerToChange'
   readonly route: 'route' | 'routeToChange'
 }
 
 /**
- * The rules' view of the tables while the rows that they ask for are still on the server. A rule is
- * synchronous and pure: what it misses is noted and answered with nothing, then fetched, and the rule
- * is run again, until it misses nothing; only that last run counts.
+ * The rules' view of the tables while the rows are still on the server. A rule is synchronous and
+ * pure: a missing row is noted and answered with nothing, then fetched, and the rule runs again
+ * until nothing is missing. Only the last run counts.
  */
 export class Snapshot implements Rows {
   readonly #strengths: Strengths
@@ -45,14 +45,14 @@ export class Snapshot implements Rows {
     this.#strengths = strengths
   }
 
-  /** The look-ups that the last run missed; they are forgotten here and expected to be loaded. */
+  /** Returns and clears the lookups that the last run missed; the caller loads them. */
   takeMissed(): readonly LookupRequest[] {
     const missed = [...this.#missed.values()]
     this.#missed = new Map()
     return missed
   }
 
-  /** Loads in one round trip, behind the statements in `first`. */
+  /** Loads in one round trip, after the statements in `first`. */
   async load(
     loan: LoanedClient,
     asked: readonly LookupRequest[],
@@ -70,7 +70,7 @@ export class Snapshot implements Rows {
         values: lookup.values([...of.values()]),
       })),
     ])
-    // A lock taken now makes what it guards, where it was read before, old.
+    // A new lock makes the rows that it guards, if they were read before, outdated.
     if (groups.some(({ lookup }) => lookup.guards)) this.#forgetUnlocked()
     for (const [index, { lookup, name, of }] of groups.entries()) {
       this.#keep(name, lookup, of, answers[first.length + index] ?? [])
@@ -90,7 +90,7 @@ export class Snapshot implements Rows {
       const key = keyFor(kept, lookup.keyOf(row))
       found.set(key, [...(found.get(key) ?? []), row])
     }
-    // Asked for by its own key and not found is an answer as well.
+    // A key that was requested and not found is an answer too.
     const keys = lookup.serves === undefined ? asked.keys() : found.keys()
     for (const key of keys) {
       this.#values.set(key, lookup.decode(found.get(key) ?? []))

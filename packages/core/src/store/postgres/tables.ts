@@ -36,7 +36,9 @@ export function prefixed(columns: string, table: string): string {
   return columns.replace(/(?<=^|, )(?!null)/g, `${table}.`)
 }
 
-/** A text of PostgreSQL holds no NUL; it is written with two characters that are then escaped too. */
+/**
+ * PostgreSQL text cannot contain NUL. It is written as two characters, which are escaped in turn.
+ */
 export function toText(text: string): string {
   const formed = text.toWellFormed()
   if (!formed.includes('\0') && !formed.includes('\u0001')) return formed
@@ -48,7 +50,7 @@ export function fromText(text: string): string {
   return text.replaceAll('\u0001,', '\0').replaceAll('\u0001.', '\u0001')
 }
 
-/** An invalid hash is replaced by one that no row has. */
+/** An invalid hash becomes one that no row has. */
 export function toBytes(hex: string): string {
   return `\\x${/^(?:[0-9a-f]{2})*$/.test(hex) ? hex : ''}`
 }
@@ -105,7 +107,7 @@ function rowName(name: string, { id, session, number }: Columns): string {
   return number === undefined ? `${name} ${id}` : `${name} ${number} of session ${session}`
 }
 
-/** The tables of `store/tables` as PostgreSQL keeps them. The audit is below. */
+/** The tables of `store/tables` as PostgreSQL stores them. The audit is below. */
 export const POSTGRES = {
   session: postgresTable(SESSION),
   entry: postgresTable(ENTRY),
@@ -124,20 +126,20 @@ export const POSTGRES = {
   token: postgresTable(TOKEN),
 }
 
-/** The columns of an entry that survive erasure; read alone where bodies are not needed. */
+/** The columns of an entry that survive erasure; read alone if bodies are not needed. */
 export const POSTGRES_HEAD_COLUMNS = POSTGRES.entry.columns.replace(
   'body, salt',
   'null as body, null as salt',
 )
 
-/** One that is harmed is left out: it must not hide the others. `verify` names it. */
+/** Skips damaged rows, which must not hide the others; `verify` reports them. */
 export function decodeReadable(rows: readonly Columns[]): readonly SessionRow[] {
   return rows.flatMap((row) => unlessDamaged(() => POSTGRES.session.decode(row)) ?? [])
 }
 
 /**
- * The line is what the chain hashes behind its link and number, kept as it was hashed; the columns
- * beside it are for finding it.
+ * The line is the text that the chain hashes after the previous hash and the number, stored as it
+ * was hashed; the other columns are for lookups.
  */
 export function encodeAudit(draft: AuditDraft, at: number): Columns {
   const { sessionId, kind, operation, phase, facts } = draft

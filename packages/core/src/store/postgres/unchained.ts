@@ -17,8 +17,8 @@ interface Horizon {
 
 /**
  * Reading links new audit rows into the chain, which is a write. Read-only clients link them in
- * memory. Another process may link them in another order meanwhile, so all pages belong to the
- * moment of the first page; reading from the beginning takes a new one.
+ * memory. Meanwhile another process may link them in another order, so all pages belong to the
+ * moment of the first page; reading from the start takes a new one.
  */
 export function unchainedReads(
   connections: Connections,

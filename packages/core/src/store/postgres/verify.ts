@@ -19,7 +19,7 @@ import {
 
 const PAGE = 500
 
-/** A snapshot per session, so that a long check does not keep the server from tidying up. */
+/** One snapshot per session, so that a long check does not hold up the server's vacuum. */
 export async function verifyPostgres(
   connections: Connections,
   { sessionId }: { readonly sessionId?: SessionId },
@@ -69,7 +69,7 @@ async function verifySession(loan: LoanedClient, id: SessionId): Promise<readonl
       else check.addMail(mail, memories[index])
     }
   }
-  // Hashed where they are kept: they may be large.
+  // Hashed on the server, because they may be large.
   const [blobs = []] = await loan.send([
     {
       text: `select encode(hash, 'hex') as hash, sha256(bytes) = hash as fits from blob
@@ -102,7 +102,7 @@ async function prefixOf(
   return { folded: folded.map(POSTGRES.entry.decode), hash }
 }
 
-/** By keys, and not by counting up to the tail: a tail that was harmed may say any number. */
+/** By keys rather than by counting to the tail, since a damaged tail may be any number. */
 async function* pages(
   loan: LoanedClient,
   select: string,
@@ -148,7 +148,7 @@ function memoryOf(
   return { bodyHash, isOwn: memory.sessionId === id && memory.number === number }
 }
 
-/** In one snapshot with the sessions' counters: each commit writes both. */
+/** In one snapshot with the sessions' counters, because each commit writes both. */
 async function verifyAudit(
   loan: LoanedClient,
   only: SessionId | undefined,
@@ -195,7 +195,7 @@ async function verifyAudit(
 
 const OF_SESSIONS = ['entry', 'mail', 'blob', 'operation', 'route', 'intake']
 
-/** Rows whose session has none. */
+/** Rows without a session row. */
 async function findStrays(
   connections: Connections,
   only: SessionId | undefined,
@@ -214,7 +214,7 @@ async function findStrays(
   })
 }
 
-/** A key of mail that is not there: sent again, it would be answered as taken. */
+/** A key whose mail is missing: a repeat of that mail would be reported as a duplicate. */
 async function findKeysWithoutMail(
   connections: Connections,
   only: SessionId | undefined,

@@ -8,16 +8,16 @@ import {
 import { Presence } from './connections/presence.ts'
 
 /**
- * Names of runners in one message, below the server's 8,000 bytes; beyond that all runners are
- * woken.
+ * Runner names in one notification, below the server's limit of 8,000 bytes; beyond that, all
+ * runners are woken.
  */
 const NAMES_MAX = 100
 const GATHER_MS = 5
 
 /**
- * Wakes watchers. A NOTIFY is sent by itself after the commit, gathered over a few milliseconds:
- * inside the writing transaction it takes a lock of the whole server (5,870 commits a second became
- * 2,300). It is only a hint and may be lost with its connection; the poll is authoritative: the
+ * Wakes watchers. NOTIFY is sent separately after the commit, collected over a few milliseconds:
+ * inside the writing transaction it takes a server-wide lock (5,870 commits a second became 2,300).
+ * It is only a hint and may be lost with its connection; polling finds every change, because the
  * server's snapshot changes with every commit of any process.
  */
 export class ChangeWatch {
@@ -57,7 +57,9 @@ export class ChangeWatch {
     this.#connecting = this.#listen()
   }
 
-  /** The holders of changed sessions; `''` means none, so any runner may acquire it. */
+  /**
+   * The holders of changed sessions; `''` means no holder, so any runner may acquire the session.
+   */
   notify(holders: ReadonlySet<RunnerId | ''>): void {
     for (const holder of holders) {
       if (holder === '' || !this.presence.has(holder)) this.#others.add(holder)
@@ -93,12 +95,12 @@ export class ChangeWatch {
       if (this.#closed) await client.end()
       else this.#listener = client
     } catch {
-      // No connection to spare: the poll carries it, and tries again.
+      // No connection to spare: polling takes over and tries again.
       await client.end().catch(() => {})
     }
   }
 
-  /** At once: for others our runners are gone until they are seen again. */
+  /** At once: other processes do not see this process's runners until it reconnects. */
   #lose(client: pg.Client): void {
     this.presence.disconnect(client)
     if (this.#listener !== client) return
@@ -118,7 +120,7 @@ export class ChangeWatch {
         await this.#connecting
       }
     } catch {
-      // The server is unreachable; the next look will show it.
+      // The server is unreachable; the next poll will find the change.
     }
   }
 

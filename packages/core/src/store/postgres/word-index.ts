@@ -15,19 +15,19 @@ import type { Connections, LoanedClient, Query } from './connections/connections
 import { type Columns, fromText, toText } from './tables.ts'
 
 /**
- * The rows of the word index: how far a session is indexed (`indexed`), lists of passages by root
+ * The rows of the word index: each session's progress (`indexed`), lists of passages by word root
  * (`word_page`), and the lengths of passages (`passage_block`). Their content is the same on every
- * engine (search/); the server only stores and finds it. Indexing follows the appends; the few
- * entries that are not indexed yet are read directly, so a search is always complete.
+ * engine (search/); the server only stores and finds it. Indexing follows the appends; entries that
+ * are not indexed yet are read directly, so a search is always complete.
  */
 const INDEX_BATCH = 128
-/** Of each input of a merge, so that no transaction takes long. */
+/** Per input of a merge, so that no transaction takes long. */
 const MERGE_PAGES = 24
 /** Of these sessions, from a number on. */
 export const BLOCKS = `select session, entries, lengths from passage_block
   where session = any($1) and number >= $2 order by session, number`
 
-/** The entries of a fork begin behind this one; its index numbers them from 1. */
+/** A fork's own entries come after this one; its index numbers them from 1. */
 const AFTER =
   '(select case when origin is null then 0 else forked_at end from session where id = $1)'
 
@@ -39,7 +39,7 @@ export function decodeBlock(row: Columns): Block {
   return { entries: row['entries'] as Uint8Array, lengths: row['lengths'] as Uint8Array }
 }
 
-/** Sessions with entries that are not indexed yet; asked once when a store is opened. */
+/** Sessions with entries that are not indexed yet; read once when a store is opened. */
 export async function unindexedInPostgres(connections: Connections): Promise<readonly SessionId[]> {
   const rows = await connections.query({
     text: `select id from session left join indexed on indexed.session = session.id
@@ -51,9 +51,9 @@ export async function unindexedInPostgres(connections: Connections): Promise<rea
 }
 
 /**
- * Indexes one batch of a session or merges a few pages; true when more is left. The row in `indexed`
- * is the lock: no entry is indexed twice, and none while it is being erased. If another process has
- * it, look again later.
+ * Indexes one batch of a session or merges a few pages. Returns whether more is left. The row in
+ * `indexed` is the lock: no entry is indexed twice, or while it is being erased. If another process
+ * holds it, try again later.
  */
 export async function indexInPostgres(connections: Connections, id: SessionId): Promise<boolean> {
   const loan = await connections.loan()
@@ -96,7 +96,7 @@ async function batchStep(
 ): Promise<IndexStep | null> {
   const [found = [], [last] = []] = await loan.send([
     {
-      // No more of an entry: what else of it is harmed keeps no words in, and none out.
+      // Reads only these columns, so that damage elsewhere in an entry does not affect its words.
       text: `select number - ${AFTER} as number, kind, at, meta::text as meta, body from entry
         where session = $1 and number between ${AFTER} + $2 and ${AFTER} + $3 order by number`,
       values: [id, state.upto + 1, state.upto + INDEX_BATCH],
@@ -205,9 +205,9 @@ function writeState(id: SessionId, state: IndexState): Query {
 }
 
 /**
- * Takes entries out of the index, in the transaction that removes their texts. The lock comes
- * first: a process that is indexing the entry finishes before its words are removed, and later ones
- * find no text.
+ * Removes entries from the index in the transaction that removes their texts. The lock comes first:
+ * a process that is indexing the entry finishes before its words are removed, and later ones find
+ * no text.
  */
 export async function unindexInPostgres(
   loan: LoanedClient,
@@ -216,7 +216,7 @@ export async function unindexInPostgres(
 ): Promise<void> {
   const id = toText(sessionId)
   const [, [row] = [], found = [], rows = []] = await loan.send([
-    // A row that is not there cannot be locked: indexing would begin beside us, with the old words.
+    // A missing row cannot be locked: indexing would start concurrently, with the old words.
     {
       text: 'insert into indexed (session, upto) values ($1, 0) on conflict do nothing',
       values: [id],

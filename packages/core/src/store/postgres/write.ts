@@ -13,9 +13,9 @@ import {
 } from './tables.ts'
 
 /**
- * The statements that write one change, to be sent together with the commit behind them. The session
- * row comes first and its statement holds what the rule relied on. Many rows of a table are one
- * statement with one parameter; where a row may be there already, only what can change is set.
+ * The statements that write one change, sent together with the commit. The session row comes first,
+ * and its `where` clause checks what the rule relied on. Many rows of a table are one statement
+ * with one parameter; if a row may exist, only the columns that can change are set.
  */
 export function writeChange(change: StoreChange, at: number): readonly Query[] {
   const { sessions = [], runners = [], senders = [], blobUses = [], drafts = [] } = change
@@ -160,7 +160,7 @@ const PUT_REPLY = insert(
   `on conflict (session, number) do update set state = excluded.state, attempt = excluded.attempt,
      claimant = excluded.claimant, due_at = excluded.due_at, receipt = excluded.receipt`,
 )
-/** The first that waits for an address; one that leads does so until it waits no more. */
+/** Marks the first waiting reply for an address. It keeps the mark while it waits. */
 const SET_LEADERS = `with first as materialized (
     select queue.session, (
       select number from reply as waiting
@@ -199,7 +199,7 @@ const UPDATE_SESSION = `with changed as (
     returning 1
   ) select must_change_one(count(*)) from changed`
 
-/** Under the lock the condition cannot fail; if it does, the statement and the commit behind it do. */
+/** Under the lock the condition cannot fail; if it does, the statement and the commit fail. */
 function update(before: SessionRow, after: SessionRow): Query {
   const { id, state, fence, holder, tail, tailHash, mail } = before
   const guard = [id, state, fence, holder, tail, toBytes(tailHash), mail]
@@ -210,8 +210,8 @@ function update(before: SessionRow, after: SessionRow): Query {
 }
 
 /**
- * The words have left the index before (`unindex`, in the same transaction): its pages are found by
- * the texts.
+ * `unindex` has already removed the words, in the same transaction: it finds the pages by the
+ * texts.
  */
 function erase({ sessionId, entries, mail, replies }: Erase): readonly Query[] {
   return [
@@ -226,7 +226,7 @@ function erase({ sessionId, entries, mail, replies }: Erase): readonly Query[] {
     }))
 }
 
-/** A row that is new must not be there yet; one that was read is locked since. */
+/** A new row must not exist yet; a row that was read has been locked since. */
 function replace<Row>(
   { encode }: PostgresTable<Row>,
   insertText: string,
@@ -242,7 +242,9 @@ function some(text: string, values: readonly string[]): readonly Query[] {
   return values.length === 0 ? [] : [{ text, values: [values] }]
 }
 
-/** Characters of JSON in one statement, so that an import of any size stays below the limits. */
+/**
+ * Characters of JSON per statement, so that an import of any size stays below the server's limits.
+ */
 const BATCH_LENGTH = 4_000_000
 
 function put(text: string, rows: readonly Columns[]): readonly Query[] {

@@ -9,9 +9,9 @@ export interface PostgresConnectionOptions {
   readonly connections: number
   /** How long a call waits for a connection, a lock or a server that is restarting. */
   readonly busyMs: number
-  /** How long the server works on one statement. */
+  /** How long the server may work on one statement. */
   readonly statementMs: number
-  /** Whatever is sent, the server lets nothing be written. */
+  /** Makes the server refuse all writes. */
   readonly readOnly?: boolean
 }
 
@@ -21,16 +21,16 @@ export interface Query {
 }
 
 /**
- * The server ends a statement in time, but not a commit: one that waits for a standby, or for a
- * server that has become silent, is given up here after twice the time, and its outcome is unknown.
+ * The server times out statements, but not a commit that waits for a standby or a silent server.
+ * Such a commit is given up here after twice the time, and its outcome is unknown.
  */
 const SILENCE_FACTOR = 2
 const INT8 = 20
 
 /**
  * A pool of pipelined connections: statements that do not need each other's answers are sent
- * together and cost one round trip. Time-outs are the server's, so that a slow statement is ended
- * where it runs; one that ends in the driver takes its connection with it.
+ * together and cost one round trip. Time-outs are set on the server, so that a slow statement ends
+ * where it runs; a time-out in the driver costs the connection.
  */
 export class Connections {
   readonly #pool: pg.Pool
@@ -44,9 +44,9 @@ export class Connections {
       connectionTimeoutMillis: options.busyMs,
       idleTimeoutMillis: 30_000,
     })
-    // An idle connection that breaks is replaced by the next one asked for.
+    // A broken idle connection is replaced when the next one is requested.
     this.#pool.on('error', () => {})
-    // The pool and the loan listen in turn; an error between the two must not end the process.
+    // Pool and loan take turns listening; an error in between must not end the process.
     this.#pool.on('connect', (client) => void client.on('error', () => {}))
   }
 
@@ -55,7 +55,7 @@ export class Connections {
     try {
       return new LoanedClient(await this.#pool.connect())
     } catch (error) {
-      // The driver's words for a pool that has no connection to give; it has no code for it.
+      // The driver's message for an exhausted pool, which has no code.
       const exhausted = error instanceof Error && error.message.includes('timeout exceeded')
       if (!exhausted) throw new ServerFailure(error)
       const problem = `all ${this.#options.connections} connections are in use`
@@ -63,7 +63,7 @@ export class Connections {
     }
   }
 
-  /** One statement by itself. */
+  /** Runs one statement on its own. */
   async query(query: Query): Promise<readonly Columns[]> {
     const loan = await this.loan()
     try {
@@ -79,7 +79,7 @@ export class Connections {
   }
 }
 
-/** The use of one connection; it goes back unless something about it is in doubt. */
+/** The use of one connection, which returns to the pool unless its state is in doubt. */
 export class LoanedClient {
   readonly #client: pg.PoolClient
   #beginning: readonly Query[] = []
@@ -99,14 +99,14 @@ export class LoanedClient {
     return this.#client
   }
 
-  /** Begins a transaction with whatever is sent next; that costs no round trip of its own. */
+  /** Starts a transaction with the next `send`, at no extra round trip. */
   begin(text: string): void {
     this.#beginning = [{ text }]
   }
 
   /**
-   * Sends all at once and waits for all. Inside a transaction nothing behind a failed statement takes
-   * effect, and a commit behind it is answered with a rollback: the first failure is thrown.
+   * Sends all at once and waits for all. In a transaction, nothing after a failed statement takes
+   * effect, and the server answers the commit with a rollback: the first failure is thrown.
    */
   async send(queries: readonly Query[]): Promise<readonly (readonly Columns[])[]> {
     const begun = this.#beginning.length
@@ -126,7 +126,7 @@ export class LoanedClient {
       .map((answer) => (answer.status === 'fulfilled' ? answer.value.rows : []))
   }
 
-  /** Nothing of a transaction that did not end is left on the connection. */
+  /** Leaves nothing of an unfinished transaction on the connection. */
   async rollback(): Promise<void> {
     try {
       await this.#client.query('rollback')
@@ -145,7 +145,7 @@ export class LoanedClient {
   }
 }
 
-/** Several statements that see one moment. */
+/** Runs several statements in one snapshot. */
 export async function inSnapshot<Value>(
   connections: Connections,
   work: (loan: LoanedClient) => Promise<Value>,
@@ -160,7 +160,7 @@ export async function inSnapshot<Value>(
   }
 }
 
-/** A connection beside the pool, for listening. */
+/** A connection outside the pool, for listening. */
 export function newClient(options: PostgresConnectionOptions): pg.Client {
   const client = new pg.Client({
     ...settings(options),
@@ -194,7 +194,7 @@ function settings({
     options: [
       given,
       `-c search_path=${schema}`,
-      // A server or a role that turns it off would acknowledge what a crash then takes back.
+      // If a server or role turned this off, a crash could undo an acknowledged commit.
       '-c synchronous_commit=on',
       ...(readOnly ? ['-c default_transaction_read_only=on'] : []),
     ]
@@ -219,7 +219,7 @@ function nameOf(text: string): string {
 
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/
 
-/** The place without user and password, for people. */
+/** The server's location without user and password, for messages. */
 export function locationOf({
   url,
   schema,

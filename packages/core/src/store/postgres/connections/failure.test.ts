@@ -20,15 +20,15 @@ describe('ServerFailure', () => {
     expect(failure(code).kind).toBe('connection')
   })
 
-  it.each(['40001', '40P01', '23505'])('%s means that somebody else was first', (code) => {
+  it.each(['40001', '40P01', '23505'])('%s means that another transaction was first', (code) => {
     expect(failure(code).kind).toBe('conflict')
   })
 
-  it.each(['57014', '55P03', '42P01', '23514', 'P0001'])('%s is the server’s last word', (code) => {
+  it.each(['57014', '55P03', '42P01', '23514', 'P0001'])('%s is final', (code) => {
     expect(failure(code).kind).toBe('refused')
   })
 
-  it('tells all addresses that were tried', () => {
+  it('reports all addresses that were tried', () => {
     const tried = new AggregateError([new Error('::1 refused'), new Error('127.0.0.1 refused')])
     expect(new ServerFailure(tried).message).toBe('::1 refused; 127.0.0.1 refused')
   })
@@ -59,13 +59,13 @@ describe('translate', () => {
     expect(String(told)).toMatch(remedy)
   })
 
-  it('tells a host that is not known from one that does not answer; both may come back', () => {
+  it('distinguishes an unknown host from one that does not answer; both are retryable', () => {
     const told = translateServerError(failure('ENOTFOUND'), 'place', 1)
     expect(told).toMatchObject({ code: 'store-busy', retryable: true })
     expect(String(told)).toContain('the host of place is not known')
   })
 
-  it('leaves a mistake of ours what it is', () => {
+  it('passes our own bugs through', () => {
     const mistake = new TypeError('ours')
     expect(translateServerError(mistake, 'place', 1)).toBe(mistake)
     const syntax = failure('42601')

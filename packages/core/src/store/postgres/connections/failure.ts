@@ -11,7 +11,7 @@ import {
  * the transaction was rolled back.
  */
 export type FailureKind =
-  /** The connection is no more, or none was to be had. */
+  /** The connection was lost, or none was available. */
   | 'connection'
   /** Another transaction was first; nothing was written, and a retry may end differently. */
   | 'conflict'
@@ -20,15 +20,15 @@ export type FailureKind =
 const CONFLICTS = new Set([
   '40001', // serialisation failure
   '40P01', // deadlock
-  '23505', // a row that was not there when the rule looked
+  '23505', // the row did not exist when the rule looked
 ])
 /** Too many connections, shutting down, crashed, starting up, idle for too long. */
 const NO_CONNECTION = new Set(['53300', '57P01', '57P02', '57P03', '57P05', '25P03'])
 
-/** Whatever the driver or the server threw; mistakes of our own never look like one. */
+/** An error from the driver or the server, as opposed to a bug of ours. */
 export class ServerFailure extends Error {
   override readonly name = 'ServerFailure'
-  /** The SQLSTATE, the socket's code, or nothing. */
+  /** The SQLSTATE, the socket's code, or an empty string. */
   readonly code: string
   readonly kind: FailureKind
 
@@ -52,7 +52,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** In the words of the store; what is a mistake of ours stays what it is. */
+/** Translates into store errors; passes our own bugs through. */
 export function translateServerError(error: unknown, place: string, waitedMs: number): unknown {
   if (!(error instanceof ServerFailure)) return error
   const problem = error.message
@@ -83,7 +83,7 @@ export function translateServerError(error: unknown, place: string, waitedMs: nu
   return new StoreBusyError({ waitedMs, problem: `${what} (${problem})` })
 }
 
-/** A name server that is away for a moment says the same, so these are asked again. */
+/** A name server that is briefly unavailable gives the same codes, so these are retried. */
 const HOST_UNKNOWN = new Set(['ENOTFOUND', 'EAI_AGAIN'])
 
 /** Errors that these settings always cause, and what to change. */
@@ -104,11 +104,11 @@ const BAD_CERTIFICATE =
 const NO_PASSWORD =
   'The server asks for a password: say where it comes from, such as `store: {url: …, password: {kind: variable, name: PGPASSWORD}}`'
 
-/** Undefined: it may go away by itself, or is a mistake of ours. */
+/** Undefined if it may resolve itself or is a bug of ours. */
 function remedyFor({ code, message }: ServerFailure): string | undefined {
   const known = REMEDIES[code]
   if (known !== undefined) return `${known}.`
-  // The driver's own errors have words and no code.
+  // The driver's own errors have a message and no code.
   if (message.includes('does not support SSL')) return `${NO_TLS}.`
   if (/client password must be a/.test(message)) return `${NO_PASSWORD}.`
   const isCertificate = /CERT|^UNABLE_TO_|SELF_SIGNED/.test(code)

@@ -3,7 +3,7 @@ import type { RunnerId } from '../../../base/ids.ts'
 import type { ListedRunner, RunnerRow } from '../../rows.ts'
 
 const HOLD = 'select pg_try_advisory_lock(hashtext($1), hashtext($2))'
-/** The view has the two numbers of a lock without their signs. */
+/** The view shows the two numbers of a lock as unsigned. */
 const PRESENT = `select id from unnest($2::text[]) as id where exists (
     select from pg_locks
     where locktype = 'advisory' and granted and objsubid = 2
@@ -41,7 +41,7 @@ export class Presence {
     await this.#client?.query(HOLD, [this.#channel, runner]).catch(() => {})
   }
 
-  /** On a new connection: what we hold is to be held again, and all others are to be seen again. */
+  /** On a new connection: take this process's locks again, and wait to see all others again. */
   async connect(client: pg.Client): Promise<void> {
     this.#seen.clear()
     for (const runner of this.#ours) await client.query(HOLD, [this.#channel, runner])
