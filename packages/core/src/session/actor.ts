@@ -95,7 +95,7 @@ export class SessionActor {
     })
   }
 
-  /** Resolves when the session is out of our hands; never rejects. */
+  /** Resolves when this process no longer holds the session; never rejects. */
   run(): Promise<ActorEnd> {
     this.#dispatch({ kind: 'opened' })
     return this.#ended.promise
@@ -106,24 +106,24 @@ export class SessionActor {
     this.#dispatch({ kind: 'woken' })
   }
 
-  /** The agent, while its model has failed and is not tried again yet. */
+  /** The agent of a turn that waits because its model failed, or null. */
   get waitsForModelOf(): string | null {
     const isWaiting = this.#state.modelRetryAt > this.#parts.clock.monotonic()
     return isWaiting ? (this.#reader.session?.agent ?? null) : null
   }
 
-  /** A model answers again, so a turn that waits for one need not wait longer. */
+  /** A model answers again, so a waiting turn may try at once. */
   modelIsBack(): void {
     this.#dispatch({ kind: 'model back' })
   }
 
-  /** Ends what runs and gives the lease back. */
+  /** Ends running work and releases the lease. */
   close(): void {
     this.#isClosing = true
     this.#dispatch({ kind: 'closing' })
   }
 
-  /** The lease is gone: stops at once. */
+  /** The lease is lost: stops at once. */
   lose(): void {
     this.#dispatch({ kind: 'lost' })
   }
@@ -264,7 +264,7 @@ export class SessionActor {
     const ending = endingOf(commit)
     if (ending !== undefined) this.#trail.endsTurn(ending)
     try {
-      // Each verb matches its request: the pair comes from one union.
+      // Verb and request match: both come from one union.
       const call = this.#parts.store[verb] as (
         asked: typeof request,
       ) => Promise<CommitOutcome['outcome']>
@@ -321,7 +321,7 @@ export class SessionActor {
       const tokensAfter = await measureRevert(this.#parts.store, session, context, target)
       this.#dispatch({ kind: 'revert measured', target, tokensAfter, upto: context.upto })
     } catch (error) {
-      // It was read during a commit or a look, which must still end.
+      // The error came from a commit or a look, which must still end.
       if (error instanceof KnownError && error.retryable) {
         this.#dispatch({ kind: 'revert delayed', target })
       } else this.#crash(error)
@@ -329,7 +329,9 @@ export class SessionActor {
   }
 }
 
-/** How a commit ends its turn if it does; a recovery that gives one up is known only afterwards. */
+/**
+ * How a commit ends its turn, if it does; a recovery that gives up a turn is known only afterwards.
+ */
 function endingOf({ verb, request }: SessionCommit) {
   if (verb === 'commitReply') return request.ends?.how
   return verb === 'recover' ? 'failed' : undefined

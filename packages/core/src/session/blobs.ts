@@ -8,7 +8,7 @@ import type { BlobRow } from '../store/rows.ts'
  * An entry has the reference `blob:<hash>`; the bytes are restored for a model request.
  */
 const PREFIX = 'blob:'
-/** Smaller ones stay where they are. */
+/** Smaller ones stay inline. */
 const BYTES_MIN = 2_048
 
 export type Shelved =

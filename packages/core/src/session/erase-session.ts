@@ -5,9 +5,9 @@ import type { Commits } from '../store/contract.ts'
 const PIECE = 500
 
 /**
- * Erases a deleted session piece by piece, from wherever an earlier attempt stopped; several may do it
- * at once. Where it was the last that read a session which is gone, that one follows. False: the signal
- * ended it first.
+ * Erases a deleted session piece by piece, from where an earlier attempt stopped; several processes
+ * may do so at once. If it was the last reader of a deleted session, that one is erased next.
+ * Returns false if the signal aborted first.
  */
 export async function eraseDeleted(
   store: Pick<Commits, 'eraseSome'>,

@@ -12,7 +12,7 @@ export function failureMessage(reason: string): AssistantMessage {
 const FAILURE_PREFIX = 'This could not be answered.'
 const REASON_MAX = 800
 
-/** About four characters a token, as in all rough estimates. */
+/** About four characters per token, as in all rough estimates. */
 export function failureTokens(reason: string): number {
   return Math.ceil((FAILURE_PREFIX.length + Math.min(reason.length, REASON_MAX)) / 4) + 4
 }

@@ -40,7 +40,7 @@ export async function writeHandoff(
     const request = { agent, operation, focus, limits, settings, ...source }
     // Reading took time; check the lease before calling a writer.
     if (!mayAct()) return { kind: 'lost' }
-    // Given up meanwhile: a process that closes has perhaps given the session back by now.
+    // Aborted during the read: a process that is closing may already have released the session.
     if (controller.signal.aborted) return failed(String(controller.signal.reason))
     const writer = operation.by === 'digest' ? writers.digest : writers.model
     const reply = await writer.write(request, controller.signal)

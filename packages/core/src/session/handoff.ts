@@ -42,7 +42,7 @@ export type HandoffReply =
       readonly kind: 'written'
       readonly handoff: Handoff
       readonly tokens: number
-      /** Which model on which route, with which instructions; kept beside the compaction. */
+      /** Model, route and instructions; stored with the compaction. */
       readonly provenance?: JsonObject
     }
   | { readonly kind: 'failed'; readonly reason: string }

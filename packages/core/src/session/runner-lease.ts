@@ -117,7 +117,7 @@ export class RunnerLease {
     this.#safeUntil = sentAt + leaseMs - marginMs
   }
 
-  /** Null: the store cannot be asked now; the next renewal asks again. */
+  /** Null if the store cannot be reached now; the next renewal tries again. */
   async #try<Outcome>(asked: Promise<Outcome>): Promise<Outcome | null> {
     try {
       return await asked

@@ -39,15 +39,15 @@ export interface RunnerParts extends SessionParts {
 
 const READY_READ = 64
 /**
- * They share a sync of the disk. On a slow disk (20 ms) 1,000 sessions are awake in three quarters of
- * the time that two at once take; the event loop is held as long (28 and 23 ms at most).
+ * Concurrent acquisitions share a disk sync. On a slow disk (20 ms) 1,000 sessions are awake in
+ * three quarters of the time that two at once take; the event loop blocks 28 and 23 ms at most.
  */
 const TAKEN_AT_ONCE = 4
-/** A session whose actor crashes again and again is tried this seldom. */
+/** A session whose actor crashes again and again is retried no more often than this. */
 const REST_MS_MAX = 60_000
-/** Up to this many are all woken. */
+/** Up to this many sessions, all are woken in each round. */
 const WAKE_ALL_SESSIONS = 8
-/** In so many rounds each session is woken once, a part of them in each: no hint is a truth. */
+/** Hints may be lost, so each session is woken once in this many rounds, a part in each. */
 const WAKE_ALL_ROUNDS = 20
 /** Without changes the store is still read once in this many rounds, because hints can be lost. */
 const QUIET_POLLS = 8
@@ -55,7 +55,7 @@ const QUIET_POLLS = 8
 const [GATHER_MS, BUSY_MS] = [5, 100]
 /** A broken connection is restored sooner; if it is not, the process has died. */
 const ABSENT_MS = 900
-/** Changes by others to a session that we hold; after our own acquisition its actor looks anyway. */
+/** Changes by others to a session held here; after an acquisition its actor looks anyway. */
 const FROM_OUTSIDE: readonly AuditKind[] = [
   ...(['message admitted', 'message withdrawn', 'session deleted'] as const),
   ...(['lease acquired', 'lease lost'] as const),
@@ -67,7 +67,7 @@ export class Runner {
   readonly #actors = new Map<SessionId, SessionActor>()
   /** Sessions whose actor crashed and whose lease must still be released. */
   readonly #orphans = new Map<SessionId, Lease>()
-  /** How often in a row the actor crashed, and until when the session is left alone for it. */
+  /** How often in a row the actor crashed, and until when the session is left alone. */
   readonly #crashes = new Map<SessionId, { count: number; until: number }>()
   /**
    * Sessions that we may hold without knowing it: the answer to an acquisition was lost. The fence
@@ -80,17 +80,17 @@ export class Runner {
   #isClosing = false
   #isPolling = false
   #rounds = 0
-  /** Something may have changed since the store was last asked. */
+  /** Something may have changed since the store was last read. */
   #hasNews = true
   #quietPolls = 0
   #askedAt = Number.NEGATIVE_INFINITY
   #pollAt = Number.POSITIVE_INFINITY
   #unwatch = () => {}
-  /** How many other runners there were when last asked: they are watched in every round. */
+  /** How many other runners there were at the last read: they are watched in every round. */
   #others = 0
-  /** How far the store's record was read for news; null: not read. */
+  /** How far the audit was read for changes; null: not read. */
   #cursor: number | null = null
-  /** A full page was taken: there may be another. */
+  /** The last page was full: there may be another. */
   #hasMore = false
   #isHinted = false
   #cancelPoll = () => {}
@@ -114,7 +114,7 @@ export class Runner {
     this.#pollSoon(0)
   }
 
-  /** The store has changed, by us or by others. */
+  /** The store has changed, through this process or another. */
   #hear(): void {
     this.#hasNews = true
     if (this.#isPolling || this.#isClosing || !this.mayAct()) return
@@ -199,7 +199,7 @@ export class Runner {
     if (this.#hasNews) this.#hear()
   }
 
-  /** An idle server reads its store every other second. */
+  /** An idle server reads its store every two seconds. */
   #isDue(): boolean {
     this.#quietPolls += 1
     if (this.#hasNews || this.#hasMore || this.#quietPolls >= QUIET_POLLS) return true
@@ -218,7 +218,7 @@ export class Runner {
     if (this.id !== null) this.#send(this.id)
   }
 
-  /** Beside everything else: an edge may take its time. */
+  /** Runs beside everything else: an edge may be slow. */
   #send(runner: RunnerId): void {
     const { sender } = this.#parts
     if (sender !== undefined) void this.#try(sender.run(runner, this.#mayActAs(runner)))
@@ -240,12 +240,12 @@ export class Runner {
     const { store } = this.#parts
     const round = ++this.#rounds % WAKE_ALL_ROUNDS
     if (this.#areFew || this.#cursor === null) {
-      // Read first: what happens while they look is news for the next round.
+      // Read first, so that changes during the look are found in the next round.
       this.#cursor = this.#areFew ? null : ((await this.#try(store.readStore()))?.commits ?? null)
       this.#wakeAll()
       return
     }
-    // All of them at once would keep the store's reader busy for seconds.
+    // Waking all at once would keep the store's reader busy for seconds.
     const turn = [...this.#actors.values()].filter((_, index) => index % WAKE_ALL_ROUNDS === round)
     for (const actor of turn) actor.wake()
     const query = { after: this.#cursor, limit: LIST_MAX }
@@ -300,7 +300,7 @@ export class Runner {
       if (outcome.kind === 'held') return null
       this.#unsure.delete(sessionId)
       if (outcome.kind === 'acquired') return outcome
-      // Our own claim, given up for lost, was carried out between our reading and our asking.
+      // Our own request, assumed lost, was carried out between the read and the acquisition.
       if (outcome.kind === 'fence-changed') this.#unsure.set(sessionId, fence)
       return null
     } catch (error) {
@@ -333,7 +333,7 @@ export class Runner {
     this.#parts.onCrash?.(sessionId, end.error)
   }
 
-  /** One crash may be bad luck; a session that crashes every time must not keep all others busy. */
+  /** One crash may be bad luck; a session that always crashes must not keep the process busy. */
   #rest(sessionId: SessionId): void {
     const { clock, lease } = this.#parts
     const count = (this.#crashes.get(sessionId)?.count ?? 0) + 1
@@ -384,7 +384,7 @@ export class Runner {
     return isAbsent === true && now - since >= ABSENT_MS
   }
 
-  /** Null: the store could not be asked now; the next round asks again. */
+  /** Null if the store cannot be reached now; the next round tries again. */
   async #try<Outcome>(asked: Promise<Outcome>): Promise<Outcome | null> {
     try {
       return await asked

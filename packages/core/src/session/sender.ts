@@ -18,9 +18,9 @@ export interface Edge {
 
 export interface SendFailure {
   readonly kind: 'failed'
-  /** The receiver says when to retry; the reply is never given up, however often that happens. */
+  /** The receiver says when to retry; such a reply is never given up. */
   readonly retryAfterMs?: number
-  /** It will never be taken. */
+  /** The receiver will never accept it. */
   readonly isFinal?: true
 }
 
@@ -61,8 +61,7 @@ export class Sender {
   }
 
   /**
-   * Sends everything that waits; an edge that is still busy is passed over. Rejects with a
-   * programmer's error only.
+   * Sends everything that waits; skips an edge that is still busy. Rejects only because of a bug.
    */
   async run(claimant: RunnerId, mayAct: () => boolean): Promise<void> {
     const begun: Promise<void>[] = []
@@ -107,7 +106,7 @@ export class Sender {
         if (isFirst && others.length + 1 < (edge.sendsMax ?? SENDS_MAX))
           others.push(claimAndSend().catch(note))
         isFirst = false
-        // Two sessions may answer at one address.
+        // Two sessions may reply to one address.
         const before = sending.get(reply.address)
         const sent = (before ?? Promise.resolve()).then(() =>
           this.#send(edge, reply, claimant, mayAct),
@@ -118,7 +117,7 @@ export class Sender {
       }
     }
     await claimAndSend().catch(note)
-    // More may start meanwhile.
+    // More may start in the meantime.
     for (const other of others) await other
     if (failures.length > 0) throw failures[0]
   }

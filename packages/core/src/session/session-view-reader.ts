@@ -13,14 +13,14 @@ const MAIL_READ = 64
 /** Auxiliary calls are among them. */
 const ATTEMPTS_READ = 16
 const LOOK_BACK = 200
-/** How the outcomes of calls begin that a turn waits after. */
+/** Prefixes of call outcomes after which a turn waits. */
 const FAILURES = ['deadline:', 'connection:', 'refused:', 'malformed:']
 
 /**
  * Reads the view from which the protocol decides. Called only while none of our commits is in
- * flight, and everything is read up to the tail of the row, so the reads are consistent. Meanwhile mail
- * may grow, other programs may record entries behind that tail, and another session may erase some
- * that this one reads: then the row that is read next says so.
+ * flight, and everything is read up to the tail of the row, so the reads are consistent. Meanwhile
+ * mail may arrive, other programs may record entries after that tail, and another session may erase
+ * entries that this one reads; the next read of the row shows that.
  */
 export class SessionViewReader {
   readonly #store: Reads
@@ -46,7 +46,7 @@ export class SessionViewReader {
     return this.#view?.context ?? null
   }
 
-  /** Null: the session is no longer ours. */
+  /** Null if this process no longer holds the session. */
   async look(): Promise<{ view: SessionView; next: OperationId | null } | null> {
     const { sessionId } = this.#lease
     const session = await this.#store.findSession(sessionId)
@@ -97,13 +97,13 @@ export class SessionViewReader {
     )
   }
 
-  /** With the entries that are new to us. */
+  /** Reads the entries that are new here. */
   async #readContext(
     session: SessionRow,
     before: SessionView | null,
     added: readonly Entry[],
   ): Promise<{ readonly context: Context; readonly entries: readonly Entry[] } | null> {
-    // Another session erased entries that the context before still shows: read it again.
+    // Another session erased entries that the previous context still shows: read it again.
     if (before !== null && session.owed.length === 0) {
       if (added.length === 0) return { context: before.context, entries: added }
       const continued = continueContext(before.context, added, session.limits)

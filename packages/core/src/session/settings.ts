@@ -3,10 +3,10 @@ import type { BudgetSettings } from '../compaction/plan/defaults.ts'
 import { WARN_FROM } from '../compaction/report/outcome.ts'
 import type { BusyPolicy, Limits } from '../store/rows.ts'
 
-/** Numbers that the operator may set; everything is in milliseconds unless it says otherwise. */
+/** Settings of the operator. Times are in milliseconds. */
 export interface SessionSettings {
   readonly debounceMs: number
-  /** However much arrives, collected mail is delivered after this long. */
+  /** Collected mail is delivered after this long, however much still arrives. */
   readonly collectMsMax: number
   /** How long an idle session is kept before its lease is released. */
   readonly lingerMs: number

@@ -30,7 +30,9 @@ export type StepOutcome =
       readonly message: AssistantMessage | null
       readonly tokens: number
     }
-  /** The context exceeded the provider's window; if it reports the limit, here as we count. */
+  /**
+   * The context exceeded the provider's window. `limitTokens` is the reported limit, in our counts.
+   */
   | { readonly kind: 'overflow'; readonly limitTokens?: number }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryable: boolean }
   /**
@@ -50,7 +52,7 @@ export interface ToolRequest {
   readonly sessionId: SessionId
   readonly agent: string
   readonly turn: number
-  /** The entry that holds the call. */
+  /** The entry that contains the call. */
   readonly entry: number
   readonly call: ToolCallPart
   /** The same for every repetition of this call: session, entry and call. */

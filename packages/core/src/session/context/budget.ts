@@ -64,7 +64,7 @@ export function lastTurnTokens({ pieces }: Context): number {
 /** Input that no finished turn has answered: it stays in every context, whole (I34). */
 export function isUnanswered(session: SessionRow, { number, mail }: ContextPiece): boolean {
   if (mail === undefined || session.turnState === 'idle') return false
-  // It came to the session that this one was forked from, and is left to it.
+  // Input of the session that this one was forked from, which answers it.
   if (number <= session.forkedAt) return false
   return mail.number > session.settled[mail.lane]
 }
@@ -175,7 +175,7 @@ function cutOf(
   return last === undefined || planned.cut <= planned.layout.headFrom ? null : last.number
 }
 
-/** Whether the context fits once this much is covered by a handoff of the largest size. */
+/** Whether the context fits after a handoff of the largest size replaces entries up to `covers`. */
 function freesEnough(view: SessionView, covers: number): boolean {
   const { session, context } = view
   const { hardTokens, outputTokens, handoffTokens } = session.limits
@@ -184,7 +184,7 @@ function freesEnough(view: SessionView, covers: number): boolean {
   return after + outputTokens <= hardTokens
 }
 
-/** A cut that was moved back to `seen` is clean, because no step begins while calls are open. */
+/** A cut moved back to `seen` is clean, because no step starts while calls are open. */
 export function isClean(context: Context, covers: number): boolean {
   const next = context.pieces.find((piece) => piece.number > covers)
   return next?.message.role !== 'tool'
@@ -215,7 +215,7 @@ export function mayAskModel(
     return isOfModel(operation) && age >= 0 && age < settings.attemptWindowMs
   })
   const paid = asked.reduce((sum, operation) => sum + (isCutShort(operation) ? CUT_SHORT : 1), 0)
-  // The next one counts whole: how it will end is not known.
+  // The next attempt counts as a whole one, because its outcome is not known.
   if (paid + 1 > settings.attemptsPerWindow) {
     const oldest = asked.at(-1)?.startedAt ?? wall
     const waitMs = Math.max(1, oldest + settings.attemptWindowMs - wall)
@@ -243,8 +243,8 @@ export type MayAsk =
   | { readonly kind: 'wait'; readonly why: 'rate' | 'failure'; readonly waitMs: number }
 
 /**
- * How an attempt of a killed or closed process counts: part of it was paid for, and a process that
- * keeps dying must not call the model without end.
+ * How an attempt cut short by a killed or closed process counts: part of it was paid for, and a
+ * process that keeps dying must not call the model without end.
  */
 const CUT_SHORT = 1 / 4
 
@@ -253,11 +253,12 @@ function isCutShort({ state, result }: OperationRow): boolean {
 }
 
 /**
- * The reason of a handoff that ended because its process closed; it says nothing about the handoff.
+ * The reason of a handoff that ended because its process closed. It is not a failure of the
+ * handoff.
  */
 export const CLOSING = 'closing'
 
-/** Real shrink, judged fairly (I13): null when the handoff may be installed, else why not. */
+/** Why a handoff must not be installed; null if it makes the context smaller (I13). */
 export function judgeHandoff(
   view: SessionView,
   handoff: {

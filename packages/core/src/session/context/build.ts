@@ -52,11 +52,11 @@ export interface ContextPiece {
   readonly number: EntryNumber
   readonly message: Message
   readonly tokens: number
-  /** The entry of each result, where there are several. */
+  /** The entries of the results, if there are several. */
   readonly results?: readonly EntryNumber[]
-  /** ParsedPreview with its two ends only. */
+  /** Shown with its two ends only. */
   readonly isClipped?: true
-  /** Which mail it was; of delivered input only. */
+  /** The mail that it came from; only for delivered input. */
   readonly mail?: PieceMail
   /** A note to the model that no entry contains; never part of a handoff's source. */
   readonly isNote?: true
@@ -65,7 +65,7 @@ export interface ContextPiece {
 export interface PieceMail {
   readonly lane: InputLane
   readonly number: number
-  /** How many more messages waited when it entered. */
+  /** How many more messages were waiting when it entered. */
   readonly waiting?: number
 }
 
@@ -142,7 +142,7 @@ export function buildContext(
 }
 
 /**
- * Continues a context with later entries. Null: one of them requires building it from the store.
+ * Continues a context with later entries; null if one of them requires building it from the store.
  */
 export function continueContext(
   context: Context,
@@ -256,7 +256,7 @@ function addMessage(
       const part = resultPart(entry.body === null ? ERASED : parseBody('entry', entry), entry.meta)
       const single: ToolMessage = { role: 'tool', parts: [part] }
       const piece = clipped({ number, message: single, tokens: entry.tokens }, share)
-      // The results of one step are one message, also where recovery wrote some of them earlier.
+      // The results of one step are one message, even if recovery wrote some of them earlier.
       if (last?.message.role === 'tool' && piece.message.role === 'tool') {
         const parts = [...last.message.parts, ...piece.message.parts]
         const tokens = last.tokens + piece.tokens
@@ -275,12 +275,12 @@ function inputPiece(entry: Entry & { kind: 'input' }, limits: Limits): ContextPi
   const { lane, mail, waiting } = meta
   const message = inputMessage(parseBody('entry', entry), lane)
   const piece = clipped({ number, message, tokens }, limits.inputTokens)
-  // Adopted input never was mail.
+  // Adopted input was never mail.
   if (mail === 0) return piece
   return { ...piece, mail: { lane, number: mail, ...(waiting !== undefined && { waiting }) } }
 }
 
-/** Lets the model know that its turn does not have everything yet. */
+/** Tells the model that more messages are waiting. */
 function waitingNote(number: EntryNumber, waiting: number): ContextPiece {
   const text =
     waiting === 1
@@ -319,7 +319,7 @@ function textLength(message: Message): number {
 
 const ERASED = '[erased]'
 
-/** This folder writes bodies; an erased or imported one is shown as far as possible. */
+/** This folder writes bodies; erased and imported ones are shown as far as possible. */
 function inputMessage(body: JsonValue, lane: 'user' | 'notification'): UserMessage {
   const inner = isObject(body) && isObject(body['message']) ? body['message'] : null
   const message: UserMessage =
@@ -373,8 +373,8 @@ function pinPiece(entry: Entry & { kind: 'pin' }): ContextPiece {
 }
 
 /**
- * Its size is that of all settings, with or without text, because tools are described beside it.
- * The system text of an imported file is a record, not the operator's text.
+ * Its size is that of all settings, with or without text, because it includes the tool
+ * descriptions. The system text of an imported file is a record, not the operator's text.
  */
 function systemPiece(entry: Entry): ContextPiece {
   const { system: text, importedFrom } = objectOf(entry)
@@ -388,7 +388,7 @@ function objectOf(entry: Entry): JsonObject {
   return isObject(body) ? body : {}
 }
 
-/** Where the answer to an input goes, if it says so. */
+/** Where the answer to an input goes, if the input names a destination. */
 export function replyToOf(entry: Entry): InputBody['replyTo'] | undefined {
   if (entry.kind !== 'input') return undefined
   const body = parseBody('entry', entry)

@@ -15,7 +15,7 @@ export interface SessionView {
   readonly operations: readonly OperationRow[]
   /** The settings that the operator configured for this session; absent: keep the current ones. */
   readonly wanted?: WantedSettings
-  /** The turn was taken over from a holder whose last call of the model had failed. */
+  /** The turn was taken over from a holder whose last model call failed. */
   readonly wasFailing?: true
   /** Where the answer of the running turn goes. */
   readonly replyTo: { readonly edge: string; readonly address: string } | null

@@ -145,8 +145,9 @@ async function readHead(
 }
 
 /**
- * Mostly the context itself begins with the handoff that the new one follows, and a model wrote it:
- * then nothing need be read again (a thousand entries took a third of a compaction's own time).
+ * Usually the context already starts with the handoff that the new one follows, written by a model.
+ * Then nothing is read again (for a thousand entries, reading took a third of a compaction's own
+ * time).
  */
 function isWholeSource(
   session: SessionRow,

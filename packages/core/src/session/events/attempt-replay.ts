@@ -3,15 +3,15 @@ import type { AttemptId, LiveEvent, RuntimeEvent } from './runtime-event.ts'
 
 /**
  * The events of the running attempt of each session so far, for a listener that joins in the
- * middle: a `void` first, then all events from the beginning, so that a listener that knows a part
- * of it gets no word twice. It ends with its step, before the commit, so none of these events is
- * stored yet.
+ * middle: a `void` first, then all events from the beginning, so that a listener that already has a
+ * part gets no text twice. The replay ends with its step, before the commit, so none of these
+ * events is stored yet.
  */
 export type AttemptEvent = Exclude<LiveEvent, { kind: 'notice' }>
 
 /**
- * Far more than a model writes at once. Of a longer attempt only the beginning is kept: a late
- * listener misses the middle until its entry arrives.
+ * Far more than a model writes at once. Of a longer attempt only the start is kept: a late listener
+ * misses the middle until its entry arrives.
  */
 const CHARACTERS_MAX = 1_000_000
 /** The size of an event beside its text, which bounds the number of alternating pieces. */
@@ -19,7 +19,7 @@ const EVENT_CHARACTERS = 100
 
 interface Unfinished {
   readonly attempt: string
-  /** Neighbours of one kind are one. */
+  /** Consecutive events of one kind are merged. */
   readonly events: AttemptEvent[]
   characters: number
 }
@@ -61,7 +61,7 @@ export class RunningAttempts {
     return this.#bySession.has(sessionId)
   }
 
-  /** Of one session, or of all. */
+  /** Of one session, or of all if `only` is undefined. */
   replay(only: SessionId | undefined): readonly RuntimeEvent[] {
     return [...this.#bySession]
       .filter(([sessionId]) => only === undefined || only === sessionId)
@@ -81,8 +81,8 @@ export function noticeName(event: RuntimeEvent): string | null {
 const ENDS: readonly string[] = ['step committed', 'turn ended']
 
 /**
- * The attempts that one listener knows in part, which a missed piece makes worthless; and the
- * notices of waiting turns that it got, so that it gets none twice.
+ * The attempts that a listener has received in part, which a missed piece invalidates, and the
+ * notices it got, so that it gets none twice.
  */
 export class Heard {
   readonly #bySession = new Map<SessionId, AttemptId>()

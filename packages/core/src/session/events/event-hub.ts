@@ -23,7 +23,7 @@ interface HubParts {
   readonly store: Pick<Store, 'readAudit' | 'readStore' | 'watch'>
   readonly clock: Clock
   readonly logger: Logger
-  /** Of one session, or of all. */
+  /** Of one session, or of all if `only` is undefined. */
   readonly readWaitNotices: (only: SessionId | undefined) => Promise<readonly CurrentNotice[]>
 }
 
@@ -106,10 +106,9 @@ export class EventHub {
           }
           const notices = await this.#ask(() => this.#readWaitNotices(query.sessionId), signal)
           if (notices === null) return
-          // All at once, and after the stored events: nothing comes in between, and no text comes
-          // after the commit of its step. A turn that writes no longer waits. Notices come before
-          // the events queued while they were read, because those may include the end of the
-          // waiting turn.
+          // All at once and after the stored events, so that no text comes after the commit of its
+          // step. A turn that writes is no longer waiting. Notices come before the events queued
+          // while they were read, because those may include the end of the waiting turn.
           const queued = new Set(listener.queue.map(noticeName))
           const current = notices
             .filter(({ sessionId }) => !this.#attempts.has(sessionId))
@@ -180,7 +179,7 @@ export class EventHub {
         if (rows.length === LIST_MAX) this.#isHinted = true
       }
     } catch {
-      // The store cannot be read now: everybody reads for themselves when it can.
+      // The store cannot be read now: each listener reads for itself once it can.
       for (const listener of this.#listeners) this.#fallBehind(listener)
     } finally {
       this.#isReading = false

@@ -36,11 +36,13 @@ export type LiveEvent =
         | 'retrying'
         | 'stop-deferred'
         | 'budget-spent'
-      /** For the person who waits: what happened, what is done about it, what they can do. */
+      /**
+       * For the person who waits: what happened, what the system does about it, what they can do.
+       */
       readonly text: string
       /** When the next try is. */
       readonly nextTryAt?: number
-      /** The same wait was announced before; only the reason or the next try is new. */
+      /** The same wait was announced before; only the reason or the time of the next try is new. */
       readonly isUpdate?: true
     }
 

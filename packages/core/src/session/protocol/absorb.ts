@@ -71,7 +71,7 @@ export function absorb(state: State, event: Event): Advance {
       const { mail, base, owed, replacement } = event
       if (state.erasure.kind !== 'writing') return only(state)
       const written = { kind: 'written', mail, base, owed, replacement } as const
-      // It tells of what held then: of a range that has grown, or of what was erased meanwhile.
+      // The result describes an outdated range: it has grown, or entries were erased since.
       const isVoid = state.view === null || isOutdated(written, state.view.session)
       if (isVoid) return only({ ...state, erasure: { kind: 'none' } })
       return only(numbered(state, (operation) => ({ erasure: { ...written, operation } })))
@@ -95,7 +95,7 @@ function isMeasuring({ revert }: State, target: EntryNumber): boolean {
   return revert.kind === 'measuring' && revert.target === target
 }
 
-/** Requests that may still be carried out. */
+/** The delivery that may still be carried out. */
 function deliveryOf({ busy, delivery }: State): State['delivery'] {
   return busy !== null && busy !== 'look' && busy.verb === 'deliver' ? busy.request : delivery
 }
@@ -139,7 +139,7 @@ function absorbView(state: State, view: SessionView, next: OperationId | null): 
   }
 }
 
-/** Another foundation, or more that was erased: a handoff that was written before may tell of it. */
+/** The base has changed, or more entries were erased: the handoff may repeat them. */
 function isOutdated(
   { base, owed }: Pick<Extract<ErasureTrack, { kind: 'written' }>, 'base' | 'owed'>,
   session: SessionRow,
@@ -158,7 +158,7 @@ function absorbCommit(state: State, committed: CommitOutcome): Advance {
   const free: State = {
     ...backOff(state, committed),
     ...answered,
-    // Without a pin that was removed, refused settings may fit.
+    // Refused settings may fit now that a pin was removed.
     ...(verb === 'pin' && { refusedSettings: null }),
     busy: null,
     stale: true,
@@ -182,7 +182,10 @@ function absorbCommit(state: State, committed: CommitOutcome): Advance {
   return only({ ...free, turnedDown, revert: { kind: 'none' } })
 }
 
-/** A model that fails is left alone for a while, by our own monotonic clock too (I25, I27). */
+/**
+ * After a failure the model is left alone for a while, measured on our own monotonic clock (I25,
+ * I27).
+ */
 function backOff(state: State, { verb, outcome }: CommitOutcome): State {
   const { handoff } = state
   if (verb === 'commitCompaction' && outcome.kind === 'committed') {
@@ -209,7 +212,8 @@ function absorbStep(
   if (step.kind !== 'running') return state
   if (outcome.kind === 'overflow') {
     const base = view?.session.base ?? NO_ENTRY
-    // A provider that gives no number takes less than this; how much less is not known.
+    // If the provider reports no limit, its window is smaller than this context, by an unknown
+    // amount.
     const guess = Math.floor((view?.context.tokens ?? 0) * OVERFLOW_SHARE)
     const { limitTokens = guess } = outcome
     return { ...state, step: { kind: 'none' }, overflow: { turn: step.turn, base, limitTokens } }
@@ -240,8 +244,8 @@ function absorbStep(
 }
 
 /**
- * From 0 to 1, another one for each session and each time. The holder was drawn at random for this
- * acquisition, so that nothing is left to chance here (FNV-1a).
+ * From 0 to 1, different for each session and each time. Derived from the holder, which is random
+ * for this acquisition, so that the machine itself stays deterministic (FNV-1a).
  */
 function shareOf({ lease }: State, nth: number): number {
   let hash = 0x811c9dc5
@@ -265,7 +269,7 @@ function absorbHandoff(
   return { ...state, handoff: { kind: 'written', operation, focus, ...written } }
 }
 
-/** Stops at once: the next holder must find none of our work still starting. */
+/** Stops at once: the next holder must not meet work that this one still starts. */
 function lose(state: State): Advance {
   const effects: Effect[] = []
   if (state.step.kind === 'running') effects.push({ kind: 'abortStep' })

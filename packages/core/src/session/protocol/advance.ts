@@ -92,7 +92,7 @@ export function openState(request: {
   }
 }
 
-/** More refusals in a row than any order of events explains. */
+/** More refusals in a row than any order of events could explain. */
 const REFUSALS_MAX = 50
 
 export function advance(state: State, event: Event, decisions?: Decisions): Advance {
@@ -108,7 +108,7 @@ export function advance(state: State, event: Event, decisions?: Decisions): Adva
   return { state: decided.state, effects: [...after.effects, ...decided.effects] }
 }
 
-/** The order is the protocol: what stands first is done first. */
+/** The order is the protocol: the first rule that applies wins. */
 const RULES: readonly ProtocolRule[] = [
   recoverFirst,
   followOperation,
@@ -129,7 +129,7 @@ const RULES: readonly ProtocolRule[] = [
   rest,
 ]
 
-/** Each round begins or ends one of the three things that can run; more rounds are a loop. */
+/** Each round starts or ends one of the three things that can run; more rounds mean a loop. */
 const ROUNDS_MAX = 16
 
 function decide(before: State, decisions: Decisions = DECISIONS): Advance {

@@ -17,7 +17,7 @@ import type { SessionSettings } from '../settings.ts'
  * plant a wrong one and see it caught.
  */
 export interface Decisions {
-  /** The stop that is meant for the running turn; null: none waits. */
+  /** The stop for the running turn; null if none waits. */
   stopOf(view: SessionView): MailItem | null
   /** Whether a person's message ends the running step (decision 25). */
   isInterrupted(view: SessionView): boolean

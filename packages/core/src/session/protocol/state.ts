@@ -32,34 +32,38 @@ export interface State {
   readonly stale: boolean
   /** Mail may have arrived: look when there is nothing else to do. */
   readonly hinted: boolean
-  /** Numbers our commits; with the random holder this makes operation ids without chance. */
+  /** Numbers our commits. Together with the random holder it makes unique operation ids. */
   readonly count: number
   readonly step: StepTrack
   readonly tools: ToolTrack
   readonly handoff: HandoffTrack
   readonly revert: RevertTrack
   readonly erasure: ErasureTrack
-  /** A delivery that may still come about: offered again, unchanged, until there is an answer. */
+  /** A delivery that may still be committed: offered again, unchanged, until it is answered. */
   readonly delivery: CommitOf<'deliver'>['request'] | null
-  /** A control item that could not be carried out and is to be settled as such. */
+  /** A control item that could not be carried out and must be settled as refused. */
   readonly turnedDown: { readonly mail: MailNumber; readonly refused: Refusal } | null
-  /** The alarm for an idle compaction rang. */
+  /** The alarm for an idle compaction fired. */
   readonly idleDue: boolean
   /** The provider found the context of this turn too long, whatever our count says. */
   readonly overflow: Overflow | null
-  /** Handoffs by a model that failed in a row here; counted beside the store's, whose clock may jump. */
+  /**
+   * Consecutive failed handoffs by a model, counted here as well as in the store, whose clock may
+   * jump.
+   */
   readonly handoffFailures: number
   readonly handoffRetryAt: number
   readonly failures: number
-  /** Nothing is tried before this (monotonic), after the store failed. */
+  /** After a store failure nothing is tried before this (monotonic). */
   readonly retryAt: number
   /**
-   * No step is tried before this (monotonic), after the model failed; everything else continues.
+   * After a model failure no step is tried before `modelRetryAt` (monotonic); everything else
+   * continues.
    */
   readonly modelFailures: number
   readonly modelRetryAt: number
   readonly stepWait: StepWait | null
-  /** The turn and the waits that the person was notified of, each once. */
+  /** The turn and the waits that people were notified of, each once. */
   readonly notified: {
     readonly turn: number
     readonly notices: readonly Notice[]
@@ -68,12 +72,12 @@ export interface State {
     /** The next try that was announced (monotonic). */
     readonly retryAt?: number
   }
-  /** Wanted settings that the store refused; not asked again until they change. */
+  /** Wanted settings that the store refused; not tried again until they change. */
   readonly refusedSettings: WantedSettings | null
   readonly collect: Collect | null
   readonly restingSince: number | null
   readonly timerAt: number | null
-  /** Commits in a row that changed nothing; a protocol that loops is a programmer's error. */
+  /** Consecutive commits that changed nothing; a protocol that loops is a bug. */
   readonly refusals: number
 }
 
@@ -93,7 +97,7 @@ export type Notice = 'waiting-for-compaction' | 'waiting-for-model' | 'waiting-f
 export interface Overflow {
   readonly turn: number
   readonly base: EntryNumber
-  /** The provider's apparent window, as we count: the assumed one is wrong. */
+  /** The provider's apparent window, in our token counts: the configured one is wrong. */
   readonly limitTokens: number
 }
 
@@ -164,7 +168,7 @@ export type RevertTrack =
       readonly kind: 'measured'
       readonly target: EntryNumber
       readonly tokensAfter: number
-      /** Measured as of this entry, without system text and pins: those are added as they are then. */
+      /** Measured as of this entry, without system text and pins, which are added later. */
       readonly upto: EntryNumber
       readonly operation: OperationId
     }
@@ -178,12 +182,12 @@ export type ErasureTrack =
   | { readonly kind: 'writing' }
   | {
       readonly kind: 'written'
-      /** Who asked for it; null: another session has erased. */
+      /** The requesting mail; null if another session erased the entries. */
       readonly mail: MailNumber | null
-      /** What it was written on: any other foundation makes it void, and so does more that is owed. */
+      /** The base it was written on: if the base changes or more is owed, it is void. */
       readonly base: EntryNumber
       readonly owed: readonly EntryNumber[]
-      /** Null: none could be written; the request is turned down. */
+      /** Null if none could be written; the request is then refused. */
       readonly replacement: { readonly body: JsonValue; readonly tokens: number } | null
       readonly operation: OperationId
     }
@@ -289,7 +293,7 @@ export type Effect =
       readonly limits: Limits
       readonly carries: readonly EntryNumber[]
     }
-  /** No stop and no message gives one of these reasons (I11). */
+  /** Neither a stop nor a message is among these reasons (I11). */
   | { readonly kind: 'abortHandoff'; readonly reason: 'superseded' | 'closing' | 'lost' }
   | { readonly kind: 'measureRevert'; readonly target: EntryNumber }
   /** A digest of the covered range without these entries. */
@@ -308,7 +312,7 @@ export type Effect =
        * People were already notified, by us or by the previous holder; only the next try is new.
        */
       readonly isKnown: boolean
-      /** The failure, in words for people. */
+      /** The failure, described for people. */
       readonly why?: string
       /** When the next try is (wall time). */
       readonly nextTryAt?: number
@@ -321,8 +325,8 @@ export interface Advance {
 }
 
 /**
- * The holder is drawn at random for each acquisition; a count after it is unique without random
- * numbers.
+ * The holder is random for each acquisition, so holder and count are unique without more
+ * randomness.
  */
 export function operationOf(lease: Lease, count: number): OperationId {
   return `${lease.holder}-${count}` as OperationId

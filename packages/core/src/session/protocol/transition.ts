@@ -5,8 +5,8 @@ import type { Decisions } from './policy.ts'
 import { type Advance, type Notice, operationOf, type SessionCommit, type State } from './state.ts'
 
 /**
- * One thing that could be done now. `null`: does not apply, ask the next. `wait`: it applies, there
- * is nothing to do but wait for an event.
+ * One possible action. `null`: does not apply, try the next rule. `wait`: applies, but there is
+ * nothing to do until an event arrives.
  */
 export type ProtocolRule = (state: State, view: SessionView, decisions: Decisions) => RuleOutcome
 export type RuleOutcome = Advance | 'wait' | null
@@ -33,19 +33,22 @@ export function look(state: State): Advance {
   return { state: { ...state, busy: 'look', hinted: false }, effects: [{ kind: 'look' }] }
 }
 
-/** Wakes us at a monotonic time, unless something earlier does. */
+/** Wakes the actor at a monotonic time, unless something else does so earlier. */
 export function waitUntil(state: State, at: number): RuleOutcome {
   const { timerAt } = state
   if (timerAt !== null && timerAt > state.at.mono && timerAt <= at) return 'wait'
   return { state: { ...state, timerAt: at }, effects: [{ kind: 'setTimer', at }] }
 }
 
-/** Announces a wait once per turn; null: it was announced. */
+/** Announces a wait once per turn; null if it was announced already. */
 export function notify(state: State, turn: number, notice: Notice): Advance | null {
   return noticesOf(state, turn).notices.includes(notice) ? null : announce(state, turn, notice)
 }
 
-/** Announces why no step runs, and again for each new time of the next try; null: it was announced. */
+/**
+ * Announces why no step runs, and again for each new time of the next try; null if announced
+ * already.
+ */
 export function notifyStepWait(state: State, turn: number): Advance | null {
   const { at, modelRetryAt, stepWait } = state
   const wait = stepWait?.turn === turn ? stepWait : null
@@ -81,7 +84,7 @@ export function turnDown(state: State, mail: MailNumber, refused: Refusal): Adva
   return commit(state, { verb: 'settleControl', request })
 }
 
-/** Whether a model may be asked for a handoff: by the store's record, and by our own. */
+/** Whether a model may be asked for a handoff, by the store's record and by our own. */
 export function mayAsk(
   state: State,
   view: SessionView,

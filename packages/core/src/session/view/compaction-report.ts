@@ -15,8 +15,8 @@ import { readRange } from '../context/source.ts'
 import { entryView } from './transcript.ts'
 
 /**
- * What a compaction did with every message that the model had seen word for word until then. Made
- * when somebody asks, from what is stored: a compaction itself spends no time on it.
+ * What a compaction did with every message that the model had seen word for word until then.
+ * Computed on request from stored data, so that a compaction itself spends no time on it.
  */
 export interface CompactionReport {
   readonly sessionId: SessionId
@@ -28,7 +28,7 @@ export interface CompactionReport {
   readonly tokensBefore: number
   readonly tokensAfter: number
   readonly cache: CacheEffect
-  /** What its model calls took; null: it is no longer on record. */
+  /** The cost of its model calls; null if they are no longer on record. */
   readonly spend: CompactionSpend | null
   readonly counts: Readonly<Record<Fate, FateCount>>
   /** Messages that were erased since; they are in none of the classes. */
@@ -47,7 +47,7 @@ export type Fate = (typeof FATES)[number]
 
 export interface FateCount {
   readonly messages: number
-  /** As they weighed when they were stored. */
+  /** As counted when they were stored. */
   readonly tokens: number
 }
 
@@ -56,9 +56,9 @@ export interface ReportedMessage {
   readonly role: 'user' | 'assistant' | 'tool'
   readonly tokens: number
   readonly fate: Fate
-  /** How recall finds it: by its words, or by its number alone where it has no words to search for. */
+  /** How recall finds it: by its words, or only by its number if it has no words to search for. */
   readonly recalledBy: 'words' | 'number' | null
-  /** How it begins. */
+  /** The start of its text. */
   readonly excerpt: string
 }
 
@@ -66,7 +66,7 @@ export interface CompactionSpend {
   readonly calls: number
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Millionths of the operator's currency; null: no price is known for a call of it. */
+  /** Millionths of the operator's currency; null if the price of a call is not known. */
   readonly cost: number | null
 }
 
@@ -75,7 +75,7 @@ type ReportReads = Pick<
   'readEntries' | 'readContext' | 'search' | 'findOperation' | 'readAttempts'
 >
 
-/** Undefined: there is no such session, or no compaction at this entry. */
+/** Undefined if there is no such session, or no compaction at this entry. */
 export async function readCompactionReport(
   store: ReportReads,
   sessionId: SessionId,
@@ -89,7 +89,7 @@ export async function readCompactionReport(
     readAt(store, sessionId, number),
   ])
   const { handoff } = after.context
-  // An erasure took the handoff's text: nothing can be compared with it any more.
+  // The handoff's text was erased, so there is nothing to compare with.
   const summary = handoff?.message.role === 'handoff' ? handoff.message.handoff : null
   const known = new Set(before.entries.map((entry) => entry.number))
   const later = after.entries.filter((entry) => !known.has(entry.number))
@@ -138,7 +138,7 @@ async function readOne(store: ReportReads, sessionId: SessionId, number: number)
   return entry
 }
 
-/** A rewrite stands for the same messages as the digest that it replaced, a clearing for itself. */
+/** A rewrite covers the same messages as the digest that it replaced; a clearing only its own. */
 async function firstOver(
   store: ReportReads,
   sessionId: SessionId,
@@ -165,7 +165,7 @@ async function readAt(store: ReportReads, sessionId: SessionId, upto: number) {
   }
 }
 
-/** What stands in the context: whole, in part, or (null) not at all. */
+/** How much of a message is in the context: all, a part, or (null) nothing. */
 function sortedBy(after: Context, handoff: Handoff | null) {
   const shown = new Map<string, string>()
   for (const { number, message } of after.pieces) {
@@ -185,12 +185,12 @@ function sortedBy(after: Context, handoff: Handoff | null) {
       entry.kind === 'result' ? `tool ${entry.meta.call}` : `${message.role} ${entry.number}`
     const content = contentOf(message)
     if (shown.get(key) === content || preserved.has(content)) return 'kept'
-    // Its two ends are shown, or the handoff says something of it.
+    // Its two ends are shown, or the handoff repeats some of it.
     return shown.has(key) || isRepeated(textOf(message)) ? 'summarized' : null
   }
 }
 
-/** A message is the same when its parts are; how a result is marked beside its output is not content. */
+/** Messages are the same if their parts are; a result's flags beside its output are not content. */
 function contentOf(message: Message): string {
   if (message.role === 'handoff') return ''
   if (message.role !== 'tool') return JSON.stringify(message.parts)
@@ -200,7 +200,7 @@ function contentOf(message: Message): string {
 const QUERY_CHARACTERS_MAX = 160
 const HITS_MAX = 20
 
-/** Asks the index with the words of the message; opens it by number where it has none. */
+/** Searches the index for the words of the message; if it has none, reads it by number. */
 async function recall(
   store: ReportReads,
   sessionId: SessionId,
@@ -211,7 +211,7 @@ async function recall(
     for (const exact of [true, false]) {
       const query = { sessionId, text, exact, limit: HITS_MAX, neighbours: 0 }
       const { hits } = await store.search(query)
-      // Of many messages with the same words, any one tells them.
+      // Of several messages with the same words, finding any one is enough.
       const isFound = hits.some(
         (hit) => hit.entry.number === entry.number || hit.entry.body === entry.body,
       )
@@ -257,7 +257,9 @@ function countFates(messages: readonly ReportedMessage[]): Record<Fate, FateCoun
   }
 }
 
-/** System text and pins stand first; as long as they are the same, their cache is. */
+/**
+ * System text and pins come first; while they are unchanged, the provider's cache still applies.
+ */
 function sharedTokens(before: Context, after: Context): number {
   let shared = 0
   for (const [index, { message, tokens }] of before.system.entries()) {
@@ -276,7 +278,7 @@ function callsPerTurn(entries: readonly MessageEntry[]): number {
   return calls / Math.max(1, turns.size)
 }
 
-/** Null: there are more calls than the record hands out, or the operation is not on record. */
+/** Null if there are more calls than a read returns, or if the operation is not on record. */
 async function readAttempts(
   store: ReportReads,
   sessionId: SessionId,
@@ -288,7 +290,7 @@ async function readAttempts(
   return attempts.length === LIST_MAX ? null : callsOf(operation, attempts)
 }
 
-/** What the model calls of a compaction took. */
+/** The cost of a compaction's model calls. */
 export function spendOnCompaction(
   operation: OperationRow,
   attempts: readonly AttemptRow[],
@@ -296,7 +298,7 @@ export function spendOnCompaction(
   return spendOf(callsOf(operation, attempts))
 }
 
-/** The calls of its time that wrote summaries: a session has one compaction at a time. */
+/** The summary calls made during the compaction: a session has one compaction at a time. */
 function callsOf(
   { startedAt, endedAt }: OperationRow,
   attempts: readonly AttemptRow[],

@@ -27,7 +27,7 @@ export interface Reply {
   readonly turn: number
   readonly entry: EntryNumber
   readonly ended: 'answered' | 'stopped' | 'failed'
-  /** Why it failed; null: it did not, or it was before reasons were kept. */
+  /** Why it failed; null if it did not, or if it ended before reasons were recorded. */
   readonly reason: string | null
   readonly text: string
 }
@@ -146,7 +146,7 @@ async function readReply(
   store: ReplyReads,
   { sessionId, mail }: MailId,
 ): Promise<Reply | null | undefined> {
-  // The mail first: a tail read before it would not reach an input that is delivered meanwhile.
+  // Read the mail first: a tail read before it might not reach input delivered in between.
   const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
   const session = await store.findSession(sessionId)
   if (session === undefined || item?.number !== mail || item.state === 'withdrawn') return null

@@ -17,7 +17,7 @@ export function closeDown(state: State): RuleOutcome {
     }
   }
   if (step.kind === 'running' || tools.kind === 'running') return 'wait'
-  // A digest takes little time, and it may not begin once the session is another's.
+  // A digest takes little time, and it must not start once another process holds the session.
   if (erasure.kind === 'writing') return 'wait'
   return commit(state, { verb: 'release', request: { lease: state.lease, reason: 'shutdown' } })
 }

@@ -169,7 +169,7 @@ function believed({ overflow }: State, view: SessionView): SessionView {
   }
 }
 
-/** Since the last committed step: no model has seen an entry after that compaction. */
+/** Since the last step a compaction reacted to the overflow; no model has seen its result yet. */
 function hasReacted({ session, operations }: SessionView): boolean {
   const newest = operations.find(({ state }) => state === 'committed')
   return newest?.trigger === 'reactive' && session.base > session.seen
@@ -191,7 +191,7 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
   if (running !== undefined && !givesWay) {
     return notify(state, session.turn, 'waiting-for-compaction') ?? 'wait'
   }
-  // Once per step: what one compaction cannot make fit, the next would not either.
+  // Once per step: if one compaction does not make it fit, the next would not either.
   if (state.overflow !== null && hasReacted(view)) return giveUp(state, view)
   const trigger = state.overflow === null ? 'preflight' : 'reactive'
   const clearing =
@@ -200,7 +200,7 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
       : null
   if (clearing !== null) return clearing
   const covers = decisions.planCover(believed(state, view), trigger, settings)
-  // While a turn waits nothing is seen, so the attempts of this very wait cover the same.
+  // While a turn waits no model sees anything, so the attempts of this wait cover the same range.
   const failed = view.operations.filter(
     (operation) =>
       operation.base === session.base &&
@@ -214,13 +214,14 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
   const hasFailed = failed.some(({ by }) => by === 'model')
   const by =
     waits && !hasFailed && mayAsk(state, view, decisions).kind === 'yes' ? 'model' : 'digest'
-  // From the settings themselves, so that the audit sees a turn that waits without being told to.
+  // From the settings themselves, so that the audit shows a turn that waits although not configured
+  // to.
   const isConfigured = by === 'model' && settings.atHardLimit === 'wait'
   const reason = isConfigured ? WAIT_CONFIGURED : 'the next step does not fit'
   return claim(state, { by, trigger, covers, reason })
 }
 
-/** A digest fails when there is too little to gain; trying for ever would not make it more. */
+/** A digest fails if there is too little to gain; repeating it gains no more. */
 const DIGESTS_MAX = 2
 const WAITED_FOR: readonly string[] = ['preflight', 'reactive'] satisfies Trigger[]
 
@@ -285,8 +286,8 @@ export function claimInBackground(
 
 /**
  * When idle, if a turn like the last one would not fit: installs a digest now, while no one waits,
- * if a model has been writing for longer than a turn or may not be asked. Only once: a failed one
- * shows that it gains too little.
+ * if a model has been writing for longer than a turn or may not be asked. Only once: a failure
+ * shows that there is too little to gain.
  */
 function claimAhead(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { session, context, operations } = view

@@ -33,7 +33,7 @@ function obey(state: State, view: SessionView, mail: MailItem, decisions: Decisi
     case 'stop': {
       const { session } = view
       const isForThisTurn = session.turnState === 'running' && mail.turnAt === session.turn
-      // The commit that ends the turn settles it; settled earlier, a crash would forget it.
+      // The commit that ends the turn settles it: settled earlier, it would be lost in a crash.
       return isForThisTurn ? null : settle(state, [mail.number])
     }
     case 'continue':
@@ -94,12 +94,14 @@ function revert(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   }
 }
 
-/** `{ name, text }` sets a pin, without `text` it is removed; `when: between-turns` may wait. */
+/**
+ * `{ name, text }` sets a pin; without `text` it is removed. `when: between-turns` lets it wait.
+ */
 function pin(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const body = mailBody(mail)
   const name = body['name']
   const text = body['text']
-  // Memory changes between turns only: no turn sees two minds.
+  // Memory changes only between turns, so that a turn sees one version of it.
   const isEarly = body['when'] === 'between-turns' && view.session.turnState === 'running'
   if (isEarly) return null
   if (typeof name !== 'string' || !isId(name)) {
@@ -134,7 +136,7 @@ function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   if (session.openCalls.length > 0) return null
   const { erasure } = state
   const { effective, covers } = session
-  // If the range contains the handoff itself, that is erased too.
+  // If the range contains the handoff itself, the handoff is erased too.
   const isCovered =
     effective !== 0 && (Math.min(...entries) <= covers || entries.includes(effective))
   if (isCovered && erasure.kind === 'none') {
@@ -193,7 +195,7 @@ export function payErasure(state: State, view: SessionView): RuleOutcome {
   return commit(state, { verb: 'eraseEntries', request: { ...request, operation, replacement } })
 }
 
-/** Stands for a range of which no digest could be written. */
+/** Replaces a range for which no digest could be written. */
 const EMPTIED = {
   body: {
     ...{ version: 1, by: 'digest', covers: 0, kept: 0, compactions: 1 },
@@ -211,7 +213,7 @@ function entriesIn(value: JsonValue | undefined, tail: number): readonly EntryNu
   return [...new Set(numbers as readonly EntryNumber[])].slice(0, ERASE_MAX)
 }
 
-/** The whole list each time, as the agent keeps it. */
+/** Replaces the whole list, as the agent sends it. */
 function setTasks(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   return commitNew(state, (operation) => ({
     verb: 'setTasks',
@@ -258,7 +260,9 @@ const POLICIES: readonly string[] = [
   'collect',
 ] satisfies BusyPolicy[]
 
-/** A change takes effect at the next step boundary and recalls nothing (decision 25). */
+/**
+ * A change takes effect at the next step boundary and does not affect delivered mail (decision 25).
+ */
 function changePolicy(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const policy = mailBody(mail)['policy']
   if (typeof policy !== 'string' || !POLICIES.includes(policy)) {

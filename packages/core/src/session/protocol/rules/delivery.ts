@@ -12,7 +12,7 @@ export function deliverWaitingMail(
   view: SessionView,
   decisions: Decisions,
 ): RuleOutcome {
-  // A step that starts during a delivery would find new input before its own reply.
+  // A step that started during a delivery would find new input before its own reply.
   if (state.delivery !== null) return commit(state, { verb: 'deliver', request: state.delivery })
   const { turnState, policy } = view.session
   if (turnState === 'idle' && policy === 'collect') {
@@ -27,7 +27,7 @@ export function deliverWaitingMail(
   }))
 }
 
-/** Collected mail waits until the sender pauses, but not for ever. */
+/** Collected mail waits until the sender pauses, up to a limit. */
 function holdCollected(state: State, { waiting }: SessionView): RuleOutcome {
   const newest = waiting.at(-1)?.number
   if (newest === undefined) return null
@@ -51,7 +51,8 @@ export function rest(state: State, view: SessionView, decisions: Decisions): Rul
     const due = { ...state, idleDue: true }
     return commit(due, { verb: 'setWake', request: { lease, wakeAt: null } })
   }
-  // A digest keeps the session ready in the store's eyes: letting go would only acquire it again.
+  // While a digest can be rewritten the store lists the session as ready: a release would only lead
+  // to another acquisition.
   if (session.by === 'digest' && session.rewrites < REWRITES_MAX) {
     const asked = mayAsk(state, view, decisions)
     if (asked.kind === 'wait') return waitUntil(state, at.mono + asked.waitMs)
@@ -62,7 +63,7 @@ export function rest(state: State, view: SessionView, decisions: Decisions): Rul
   const wakeAt = at.wall + (settings.idleCompactionMs ?? 0)
   if (
     settings.idleCompactionMs !== null &&
-    // Later than any setting allows: a clock has jumped, and the alarm would ring in years.
+    // Later than any setting allows: the clock has jumped, and the alarm would fire years from now.
     (session.wakeAt === null || session.wakeAt > wakeAt) &&
     decisions.planCover(view, 'idle', settings) !== null
   ) {

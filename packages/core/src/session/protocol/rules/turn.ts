@@ -21,8 +21,8 @@ import { claimInBackground } from './compaction.ts'
 /** The steps of a turn: recovery, the two commits of a step, tools, stops. */
 
 /**
- * Once per acquisition, before anything else is written (decisions 6 and 14). A turn that an imported
- * file left open would go on under the file's system text and with its calls, so it ends here.
+ * Runs once per acquisition, before any other write (decisions 6 and 14). A turn that an imported
+ * file left open would continue with the file's system text and calls, so it ends here.
  */
 export function recoverFirst(state: State, view: SessionView): RuleOutcome {
   if (view.session.recovered === state.lease.fence) return null
@@ -56,7 +56,7 @@ const IMPORTED = {
   reason: 'The session was imported while this turn was running.',
 }
 
-/** Imported, and not held by any process since. */
+/** Imported, and never held by a process since. */
 function isFresh({ birth, recovered }: SessionView['session']): boolean {
   return birth === 'imported' && recovered === 0
 }
@@ -66,7 +66,7 @@ export function offerReply(state: State, view: SessionView): RuleOutcome {
   const { step } = state
   if (step.kind !== 'ended') return null
   const { turn, upto, operation, outcome } = step
-  // A reply that we cut short is not an answer; the next owner repeats this step.
+  // A reply that closing cut short is not an answer; the next holder repeats this step.
   if (state.phase === 'closing' && outcome.kind === 'interrupted') {
     return only({ ...state, step: { kind: 'none' } })
   }
@@ -103,7 +103,7 @@ function reasonIn(outcome: StepOutcome) {
 
 const HOW_IT_ENDS = { replied: 'answered', interrupted: 'stopped', failed: 'failed' } as const
 
-/** An empty message records that a model has had the input; contexts leave it out. */
+/** An empty message records that a model has seen the input; contexts leave it out. */
 function withoutCalls(message: AssistantMessage | null): AssistantMessage {
   if (message === null) return { role: 'assistant', parts: [] }
   return { ...message, parts: message.parts.filter((part) => part.type !== 'tool-call') }
@@ -140,7 +140,7 @@ export function abortTools(state: State): Advance {
   }
 }
 
-/** Calls that are recorded and open are carried out, or closed when the turn is to stop. */
+/** Runs recorded open calls, or closes them if the turn is to stop. */
 export function mindTools(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { openCalls, tail } = view.session
   if (openCalls.length === 0) return null
@@ -179,7 +179,7 @@ export function mindStep(state: State, view: SessionView, decisions: Decisions):
 }
 
 /**
- * Between two steps a stop ends the turn, also one that waits for a compaction or a model. A turn
+ * Between two steps a stop ends the turn, even one that waits for a compaction or a model. A turn
  * without a step ends with an empty one, so that its input counts as seen; otherwise the stopped
  * message would start the next turn.
  */
@@ -227,7 +227,9 @@ export function runStep(state: State, { session, context, wanted }: SessionView)
   }
 }
 
-/** Where our settings are refused, the earlier ones hold. Here they may be those of a file. */
+/**
+ * If our settings are refused, the earlier ones apply; in these sessions they may come from a file.
+ */
 const MAY_BE_FOREIGN: readonly SessionRow['birth'][] = ['imported', 'forked']
 const NO_ROOM: StepOutcome & { readonly kind: 'failed' } = {
   kind: 'failed',
