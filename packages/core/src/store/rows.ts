@@ -64,10 +64,7 @@ export interface SessionRow {
    */
   readonly scope: string
 
-  /**
-   * A fork reads its entries up to `forkedAt` from this session; null: it stores all of its
-   * entries.
-   */
+  /** A fork reads its entries up to `forkedAt` from this session; null: it stores all of them. */
   readonly origin: SessionId | null
   /** Entries up to here were written in other sessions, as was the mail they name. */
   readonly forkedAt: EntryNumber
@@ -155,9 +152,7 @@ export type EntryHead = EntryBase &
   )
 
 export type EntryKind = EntryHead['kind']
-/**
- * `row`: the row of the other store that this entry was adopted from, so that it is adopted once.
- */
+/** `row`: the row of the other store that the entry was adopted from; each is adopted once. */
 type Adopted = { readonly row?: number }
 export type InputMeta = Adopted & {
   readonly lane: InputLane
@@ -221,8 +216,7 @@ export type TurnEnd = 'answered' | 'stopped' | 'failed'
 export type ErasureMeta = {
   readonly entries: readonly number[]
   /**
-   * If the handoff in effect covered an erased entry: the metadata of this entry's body, which
-   * replaces it.
+   * If the handoff in effect covered an erased entry: describes this entry's body, its replacement.
    */
   readonly replaces: CompactionMeta | null
 }
@@ -375,8 +369,8 @@ export type AuditKind =
   | 'entries adopted'
 
 /**
- * One model call inside or outside a turn: counted by rate limits and circuit breakers, with its
- * cost.
+ * One model call, inside or outside a turn, with its cost; rate limits and circuit breakers count
+ * it.
  */
 export interface AttemptRow {
   readonly id: OperationId
