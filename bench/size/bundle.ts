@@ -48,6 +48,7 @@ export const PROGRAMS: { readonly [name: string]: string } = {
     export { compactMessages } from '${core}/index.ts'
     export { openaiChat, openaiResponses } from '${core}/agent/formats/openai.ts'
     export { anthropic } from '${core}/agent/formats/anthropic.ts'
+    export { gemini } from '${core}/agent/formats/gemini.ts'
     export { aiSdk } from '${core}/agent/formats/ai-sdk.ts'`,
   'isThroughlineError alone': `export { isThroughlineError } from '${core}/index.ts'`,
 }

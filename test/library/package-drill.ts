@@ -1,7 +1,7 @@
 /**
  * `npm run drill:package`: `@throughline/core` as it is published, judged by the tools that its users have: two versions
- * of TypeScript that check every declaration, publint and "Are the types wrong?". They are installed, in pinned
- * versions, outside the repository.
+ * of TypeScript that check every declaration, publint and "Are the types wrong?". They and the libraries whose types
+ * are written out here are installed, in pinned versions, outside the repository.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -20,6 +20,34 @@ const ATTW = join(
   installPackage('@arethetypeswrong/cli', '0.18.5'),
   ...['@arethetypeswrong', 'cli', 'dist', 'index.js'],
 )
+
+const GENAI = join(installPackage('@google/genai', '2.32.0'), '@google', 'genai')
+
+/** No cast: contents of the library go in and come out, and its call takes a request. */
+const WITH_GENAI = `
+import {
+  type Content, createModelContent, createPartFromFunctionCall, createUserContent,
+  type GenerateContentParameters, type GenerateContentResponse,
+} from '@google/genai'
+import { compactMessages } from '@throughline/core'
+import { openAgent } from '@throughline/core/agent'
+import { gemini } from '@throughline/core/gemini'
+import type { Store } from '@throughline/core/store'
+
+const call = createPartFromFunctionCall('find', { text: 'x' })
+const history: Content[] = [createUserContent('Hello.'), createModelContent([call])]
+export async function shorten(): Promise<Content[]> {
+  return (await compactMessages(gemini, history, { contextWindow: 32_000 })).messages
+}
+type Ask = (request: GenerateContentParameters) => Promise<GenerateContentResponse>
+export const open = (store: Store, ask: Ask) =>
+  openAgent({
+    store, name: 'mine', format: gemini, contextWindow: 32_000,
+    step: ({ request }) => ask({ model: 'gemini-3-pro', ...request }),
+  })
+// @ts-expect-error: messages of another library
+export const wrong = compactMessages(gemini, [{ role: 'user', content: 'x' }], { contextWindow: 32_000 })
+`
 
 const place = mkdtempSync(join(tmpdir(), 'throughline-package-'))
 const project = join(place, 'project')
@@ -49,6 +77,9 @@ function writeProject(): void {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(modules, name))
   }
+  mkdirSync(join(modules, '@google'), { recursive: true })
+  symlinkSync(GENAI, join(modules, '@google', 'genai'))
+  writeFileSync(join(project, 'with-genai.ts'), WITH_GENAI)
   const imports = subpaths.map((path, index) => `import * as module${index} from '${path}'`)
   const names = subpaths.map((_, index) => `module${index}`)
   writeFileSync(
@@ -62,7 +93,7 @@ function writeProject(): void {
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
   writeFileSync(
     join(project, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: ['use.ts'] }),
+    JSON.stringify({ compilerOptions, files: ['use.ts', 'with-genai.ts'] }),
   )
 }
 

@@ -11,3 +11,6 @@ export const FORMAT_NAMES = [
 ] as const
 
 export type FormatName = (typeof FORMAT_NAMES)[number]
+
+/** Formats of libraries, which no file is in, beside those of files. */
+export type CodecName = FormatName | 'gemini'

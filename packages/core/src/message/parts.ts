@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../base/json.ts'
-import type { FormatName } from './format-name.ts'
+import type { CodecName } from './format-name.ts'
 
 /** What messages are made of, and the user's message, which a handoff preserves. */
 export interface MessageBase {
@@ -95,7 +95,7 @@ export type Provider = 'openai' | 'anthropic' | 'google' | 'other'
 
 /** What a codec needs to write a message or part back exactly as it was read. */
 export interface Origin {
-  readonly format: FormatName
+  readonly format: CodecName
   /** Which item of the foreign conversation this came from; neighbours with one number were one item. */
   readonly at: number
   /** Fields of the foreign item that our model has no word for. */

@@ -3,6 +3,7 @@ import { show } from '../../base/option-checks.ts'
 import { ThroughlineError } from '../../base/throughline-error.ts'
 import type { Codec } from '../../message/codec.ts'
 import type { ProviderDialect } from '../../message/dialects/provider-dialect.ts'
+import type { CodecName } from '../../message/format-name.ts'
 import type { Message } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
 import type { ModelFamily } from '../../tokens/family.ts'
@@ -39,7 +40,7 @@ export interface ToolDescription {
 
 /** How a format reads and writes. Not part of the public interface. */
 export interface FormatInternals {
-  readonly codec: Codec
+  readonly codec: Codec<CodecName>
   readonly dialect: ProviderDialect
   /** The model whose tokens are counted if none is named. */
   readonly family: ModelFamily
@@ -69,8 +70,8 @@ export function internalsOf(format: Format): FormatInternals {
   throw new ThroughlineError(
     'unknown-format',
     `"format" is ${show(given)}. Import a format instead: openaiChat or openaiResponses from ` +
-      '"@throughline/core/openai", anthropic from "@throughline/core/anthropic", or aiSdk from ' +
-      '"@throughline/core/ai-sdk".',
+      '"@throughline/core/openai", anthropic from "@throughline/core/anthropic", gemini from ' +
+      '"@throughline/core/gemini", or aiSdk from "@throughline/core/ai-sdk".',
     { at: 'format' },
   )
 }

@@ -4,6 +4,7 @@ import type { Message } from '../../message/message.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { anthropic } from './anthropic.ts'
 import { type AnyFormat, checkItems, internalsOf, splitSystem } from './format.ts'
+import { gemini } from './gemini.ts'
 import { openaiChat, openaiResponses } from './openai.ts'
 
 const system = (text: string): Message => ({ role: 'system', parts: [{ type: 'text', text }] })
@@ -53,6 +54,21 @@ describe('the request of a format', () => {
     expect(family).toBe('claude')
   })
 
+  it('of Gemini has it in the config, with the tools', () => {
+    const { request, family } = internalsOf(gemini)
+    const contents = [
+      { role: 'user', parts: [{ text: 'One?' }] },
+      { role: 'model', parts: [{ text: 'Two.' }] },
+    ]
+    const declared = { name: 'find', description: 'Finds.', parametersJsonSchema: TOOL.schema }
+    expect(request(TALK, [TOOL])).toEqual({
+      contents,
+      config: { systemInstruction: 'Be brief.', tools: [{ functionDeclarations: [declared] }] },
+    })
+    expect(request(TALK.slice(1), [])).toEqual({ contents })
+    expect(family).toBe('gemini')
+  })
+
   it('of the AI SDK has it beside its messages, and leaves the tools alone', () => {
     const { request, family } = internalsOf(aiSdk)
     const messages = [{ role: 'user' }, { role: 'assistant' }]
@@ -99,6 +115,14 @@ describe('the messages of a response', () => {
     ['a message of Anthropic', anthropic, { id: 'm', ...said }, [said]],
     ['no role', anthropic, { content: 'Yes.' }, null],
     ['no content', anthropic, { role: 'assistant' }, null],
+    [
+      'a response of Gemini',
+      gemini,
+      { candidates: [{ content: { parts: [{ text: 'Yes.' }] } }] },
+      [{ role: 'model', parts: [{ text: 'Yes.' }] }],
+    ],
+    ['no candidate', gemini, { candidates: [] }, null],
+    ['no parts', gemini, { a: 1 }, null],
     ['a result of 6', aiSdk, { response: { messages: [said] } }, [said]],
     [
       'a result of 7',

@@ -4,9 +4,8 @@ import { DIALECTS, type Dialect } from '../dialect.ts'
 import type { Message } from '../message.ts'
 import { textOf } from '../text.ts'
 import { anthropicDialect } from './anthropic.ts'
-import { checkGemini } from './check/check-gemini.ts'
 import { checkStrict } from './check/check-strict.ts'
-import { formatGemini } from './gemini.ts'
+import { geminiDialect } from './gemini.ts'
 import { openaiChatDialect } from './openai-chat.ts'
 import { openaiResponsesDialect } from './openai-responses.ts'
 import type { ProviderDialect } from './provider-dialect.ts'
@@ -15,7 +14,7 @@ const BY_NAME: { readonly [name in Dialect]: ProviderDialect } = {
   'openai-chat': openaiChatDialect,
   'openai-responses': openaiResponsesDialect,
   anthropic: anthropicDialect,
-  gemini: { name: 'gemini', write: formatGemini, check: checkGemini },
+  gemini: geminiDialect,
   strict: { name: 'strict', write: formatStrict, check: checkStrict },
 }
 

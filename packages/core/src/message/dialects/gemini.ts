@@ -1,9 +1,17 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { BlobSource, Message, Part, ReasoningPart, ToolResultPart } from '../message.ts'
 import { textOf } from '../text.ts'
+import { checkGemini } from './check/check-gemini.ts'
+import type { ProviderDialect } from './provider-dialect.ts'
+
+export const geminiDialect: ProviderDialect = {
+  name: 'gemini',
+  write: formatGemini,
+  check: checkGemini,
+}
 
 /** Gemini's `generateContent`. Calls have no ids there: responses are in the order of the calls. */
-export function formatGemini(messages: readonly Message[]): JsonObject {
+function formatGemini(messages: readonly Message[]): JsonObject {
   const system: JsonValue[] = []
   const contents: JsonValue[] = []
   let calls = new Map<string, { readonly name: string; readonly order: number }>()

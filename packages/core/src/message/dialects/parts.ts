@@ -210,7 +210,8 @@ function isAnthropicBlock(part: OpaquePart): boolean {
 
 /** Only what came as Gemini's own JSON: other formats' origins mean another spelling. */
 function isGeminiPart({ provider, origin, value }: OpaquePart): boolean {
-  if (provider !== 'google' || origin !== undefined || !isObject(value)) return false
+  if (provider !== 'google' || !isObject(value)) return false
+  if (origin !== undefined) return origin.format === 'gemini'
   const keys = Object.keys(value)
   return keys.length > 0 && !keys.some((key) => key === 'text' || key.startsWith('function'))
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts'
-import type { FormatName } from '../format-name.ts'
+import type { CodecName } from '../format-name.ts'
 import type { BlobSource, FilePart, ImagePart, Origin } from '../message.ts'
 import { textOf } from '../text.ts'
 import { kindredOrigin, originOf, originOfPart, type Position } from './origin.ts'
@@ -37,7 +37,7 @@ export function originOfBlob(
 }
 
 /** Whether the format has a word for an image or file from such a source. */
-export function canSay(part: ImagePart | FilePart, format: FormatName): boolean {
+export function canSay(part: ImagePart | FilePart, format: CodecName): boolean {
   const { kind } = part.source
   if (format === 'pi') return part.type === 'image' && kind === 'base64'
   if (kind !== 'id') return true

@@ -1,5 +1,5 @@
 import { isArray, type JsonValue } from '../../base/json.ts'
-import type { FormatName } from '../format-name.ts'
+import type { CodecName } from '../format-name.ts'
 import type { OpaquePart, Part, TextPart } from '../message.ts'
 import { hasWord, kindredOrigin, originOf, type Position } from './origin.ts'
 
@@ -33,7 +33,7 @@ export function readContent<P>(
 export function writeContent<P extends Part>(
   parts: readonly P[],
   spelling: Spelling,
-  format: FormatName,
+  format: CodecName,
   writePart: (part: P) => JsonValue | undefined,
 ): JsonValue | undefined {
   const [first] = parts
@@ -54,7 +54,7 @@ const EMPTY: { readonly [spelling in Spelling]: JsonValue | undefined } = {
   whole: [],
 }
 
-function isPlainText(part: Part, format: FormatName): part is TextPart {
+function isPlainText(part: Part, format: CodecName): part is TextPart {
   if (part.type !== 'text') return false
   const origin = kindredOrigin(part, format)
   return origin?.fields === undefined && origin?.shape === undefined

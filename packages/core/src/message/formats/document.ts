@@ -1,6 +1,6 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { Conversation, Wrapper } from '../codec.ts'
-import type { FormatName } from '../format-name.ts'
+import type { CodecName } from '../format-name.ts'
 import { findHandoff } from '../handoff/envelope.ts'
 import type { Message } from '../message.ts'
 import { textField, without } from './origin.ts'
@@ -24,8 +24,8 @@ export function closeRequest(items: readonly JsonValue[], wrapper: Wrapper | und
 }
 
 /** What every codec does last: our own handoffs in a foreign file become handoffs again. */
-export function conversationOf(
-  format: FormatName,
+export function conversationOf<Name extends CodecName>(
+  format: Name,
   messages: readonly Message[],
   rest: {
     readonly wrapper?: Wrapper | undefined
@@ -33,7 +33,7 @@ export function conversationOf(
     readonly model?: string | undefined
     readonly notes?: readonly string[]
   } = {},
-): Conversation {
+): Conversation<Name> {
   const { wrapper, header, model, notes = [] } = rest
   return {
     format,

@@ -1,5 +1,5 @@
 import { isArray, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { FormatName } from '../format-name.ts'
+import type { CodecName } from '../format-name.ts'
 import type { Origin } from '../message.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { Origin } from '../message.ts'
  * word for, and, as words in `shape`, the spelling where the format allows several.
  */
 export interface Position {
-  readonly format: FormatName
+  readonly format: CodecName
   /** The number of the item. */
   readonly at: number
 }
@@ -15,7 +15,7 @@ export interface Position {
 type Words = readonly (string | false | undefined)[]
 
 export function originOf(
-  format: FormatName,
+  format: CodecName,
   at: number,
   fields?: JsonObject,
   ...words: Words
@@ -29,7 +29,7 @@ export function originOf(
 
 /** For spreading into a part: most parts are spelled the only way there is and need no origin. */
 export function originOfPart(
-  format: FormatName,
+  format: CodecName,
   at: number,
   fields?: JsonObject,
   ...words: Words
@@ -39,12 +39,12 @@ export function originOfPart(
 }
 
 /** The origin, where the value was read from this very format. */
-export function ownOrigin(value: { readonly origin?: Origin }, format: FormatName) {
+export function ownOrigin(value: { readonly origin?: Origin }, format: CodecName) {
   return value.origin?.format === format ? value.origin : undefined
 }
 
 // A log and its provider's API speak the same parts; what surrounds them differs.
-const LANGUAGES: { readonly [name in FormatName]: string } = {
+const LANGUAGES: { readonly [name in CodecName]: string } = {
   'openai-chat': 'chat',
   hermes: 'chat',
   'openai-responses': 'responses',
@@ -53,10 +53,11 @@ const LANGUAGES: { readonly [name in FormatName]: string } = {
   'claude-code': 'anthropic',
   'ai-sdk': 'ai-sdk',
   pi: 'pi',
+  gemini: 'gemini',
 }
 
 /** The origin, where the part was read from a format that spells parts as this one does. */
-export function kindredOrigin(value: { readonly origin?: Origin }, format: FormatName) {
+export function kindredOrigin(value: { readonly origin?: Origin }, format: CodecName) {
   const { origin } = value
   if (origin === undefined || LANGUAGES[origin.format] !== LANGUAGES[format]) return undefined
   return origin

@@ -88,7 +88,9 @@ function checkParts(
     if (text !== undefined) {
       if (typeof text !== 'string')
         findings.add('shape', path, `expected text, found ${jsonKindOf(text)}`)
-      else if (isBlank(text)) findings.add('blank-text', path, 'nothing but white space')
+      // A reply may end with a signature alone, in a text that is empty.
+      else if (isBlank(text) && item['thoughtSignature'] === undefined)
+        findings.add('blank-text', path, 'nothing but white space')
     }
     if (functionCall !== undefined) {
       if (role !== 'model') findings.add('content-part', path, 'only the model calls')

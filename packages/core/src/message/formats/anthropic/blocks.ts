@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
-import type { FormatName } from '../../format-name.ts'
+import type { CodecName } from '../../format-name.ts'
 import type {
   AssistantPart,
   BlobSource,
@@ -129,7 +129,7 @@ function writeSource(source: BlobSource): JsonObject {
 }
 
 /** Nothing for what only another provider understands. */
-export function writeBlock(part: Part, format: FormatName): JsonValue | undefined {
+export function writeBlock(part: Part, format: CodecName): JsonValue | undefined {
   const origin = kindredOrigin(part, format)
   const fields = origin?.fields
   switch (part.type) {
@@ -159,7 +159,7 @@ export function writeBlock(part: Part, format: FormatName): JsonValue | undefine
   }
 }
 
-function writeBlob(part: Extract<Part, { type: 'image' | 'file' }>, format: FormatName) {
+function writeBlob(part: Extract<Part, { type: 'image' | 'file' }>, format: CodecName) {
   const origin = kindredOrigin(part, format)
   const source = writeSource(part.source)
   if (part.type === 'image') return { type: 'image', source, ...origin?.fields }
@@ -167,7 +167,7 @@ function writeBlob(part: Extract<Part, { type: 'image' | 'file' }>, format: Form
   return { type: 'document', source, ...title, ...origin?.fields }
 }
 
-function writeResult(part: ToolResultPart, format: FormatName): JsonObject {
+function writeResult(part: ToolResultPart, format: CodecName): JsonObject {
   const origin = kindredOrigin(part, format)
   const content = writeContent(part.output, spellingOf(origin, 'string'), format, (inner) =>
     writeBlock(inner, format),

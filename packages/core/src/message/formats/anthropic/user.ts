@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../base/json.ts'
-import type { FormatName } from '../../format-name.ts'
+import type { CodecName } from '../../format-name.ts'
 import type { Message, Origin, Part, ToolResultPart, UserPart } from '../../message.ts'
 import { readContent } from '../content.ts'
 import { itemsOf, type PlainMessage, type ResponsesItem } from '../openai-responses/items.ts'
@@ -18,6 +18,16 @@ export function readUser(
   const { parts, spelling } = readContent(content, position, (block) =>
     readUserBlock(block, position),
   )
+  return splitResults(parts, position, fields, spelling)
+}
+
+/** Results and words of one item as two messages of its origin. */
+export function splitResults(
+  parts: readonly (UserPart | ToolResultPart)[],
+  position: Position,
+  fields: Origin['fields'],
+  ...shape: readonly (string | undefined)[]
+): readonly Message[] {
   const results: ToolResultPart[] = []
   const words: UserPart[] = []
   const order: [number[], number[]] = [[], []]
@@ -32,7 +42,7 @@ export function readUser(
     position.format,
     position.at,
     fields,
-    spelling,
+    ...shape,
     isMixed && `order:${positions}`,
   )
   if (results.length === 0) return [{ role: 'user', parts: words, origin }]
@@ -43,7 +53,7 @@ export function readUser(
 /** The items to write: results and the words behind them together where they were one item. */
 export function joinUsers(
   messages: readonly PlainMessage[],
-  format: FormatName,
+  format: CodecName,
 ): readonly ResponsesItem[] {
   const joined: ResponsesItem[] = []
   for (const item of messages.flatMap((message) => itemsOf(message, format))) {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
-import type { FormatName } from '../../format-name.ts'
+import type { CodecName } from '../../format-name.ts'
 import type { BlobSource, Part, ResultPart, ToolCallPart } from '../../message.ts'
 import { blobText, canSay, originOfBlob, readUrl, writeUrl } from '../blob.ts'
 import { opaque, readBare } from '../content.ts'
@@ -61,7 +61,7 @@ function nonEmpty(fields: JsonObject): JsonObject | undefined {
 }
 
 /** Nothing for what only another provider understands. */
-export function writeChatPart(part: Part, format: FormatName): JsonValue | undefined {
+export function writeChatPart(part: Part, format: CodecName): JsonValue | undefined {
   const origin = kindredOrigin(part, format)
   const fields = origin?.fields ?? {}
   switch (part.type) {
@@ -144,7 +144,7 @@ export function inputWord(text: JsonValue | undefined): string | undefined {
   return typeof text === 'string' ? undefined : 'value'
 }
 
-export function writeToolCall(call: ToolCallPart, format: FormatName): JsonObject {
+export function writeToolCall(call: ToolCallPart, format: CodecName): JsonObject {
   const origin = kindredOrigin(call, format)
   const { inner, ...fields } = origin?.fields ?? {}
   const isCustom = hasWord(origin, 'custom')
@@ -161,7 +161,7 @@ export function writeToolCall(call: ToolCallPart, format: FormatName): JsonObjec
   }
 }
 
-export function writeInput(call: ToolCallPart, format: FormatName, isCustom = false): JsonObject {
+export function writeInput(call: ToolCallPart, format: CodecName, isCustom = false): JsonObject {
   const origin = kindredOrigin(call, format)
   if (hasWord(origin, 'no-input')) return {}
   if (isCustom && typeof call.input === 'string') return { input: call.input }

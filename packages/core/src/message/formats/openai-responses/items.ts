@@ -1,4 +1,4 @@
-import type { FormatName } from '../../format-name.ts'
+import type { CodecName } from '../../format-name.ts'
 import { writeEnvelope } from '../../handoff/envelope.ts'
 import type { Message, Origin, Part } from '../../message.ts'
 import { blobText, canSay } from '../blob.ts'
@@ -17,7 +17,7 @@ export interface ResponsesItem<P = Part> {
  * Handoffs as the user-ranked messages that the world outside knows. An image that the format
  * cannot say becomes words before the envelope is sealed: later they would break its seal.
  */
-export function plain(message: Message, format: FormatName): PlainMessage {
+export function plain(message: Message, format: CodecName): PlainMessage {
   if (message.role !== 'handoff') return message
   const preserved = message.handoff.preserved.map((kept) => {
     const parts = kept.message.parts.map((part) =>
@@ -31,7 +31,7 @@ export function plain(message: Message, format: FormatName): PlainMessage {
 }
 
 /** A message again as the items it was read from; one that was made here is one item. */
-export function itemsOf(message: PlainMessage, format: FormatName): readonly ResponsesItem[] {
+export function itemsOf(message: PlainMessage, format: CodecName): readonly ResponsesItem[] {
   const origin = ownOrigin(message, format)
   if (origin?.others === undefined) return [{ message, origin, parts: message.parts }]
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
-import type { FormatName } from '../../format-name.ts'
+import type { CodecName } from '../../format-name.ts'
 import type { BlobSource, OpaquePart, Part, ReasoningPart, ResultPart } from '../../message.ts'
 import { blobText, canSay, originOfBlob, readUrl, writeUrl } from '../blob.ts'
 import { opaque, readBare } from '../content.ts'
@@ -63,7 +63,7 @@ function readSource(part: JsonObject, key: string): BlobSource | undefined {
 /** Nothing for what only another provider understands. */
 export function writeResponsesPart(
   part: Part,
-  format: FormatName,
+  format: CodecName,
   speaker: 'input' | 'output',
 ): JsonValue | undefined {
   const origin = kindredOrigin(part, format)
@@ -118,7 +118,7 @@ export function readOpaqueItem(item: JsonValue, position: Position): OpaquePart 
 }
 
 /** A provider's item without an origin was made from one; chat's parts are no items. */
-export function isOpaqueItem(part: Part, format: FormatName): part is OpaquePart {
+export function isOpaqueItem(part: Part, format: CodecName): part is OpaquePart {
   if (part.type !== 'opaque' || part.provider !== 'openai') return false
   return part.origin === undefined || hasWord(kindredOrigin(part, format), 'item')
 }

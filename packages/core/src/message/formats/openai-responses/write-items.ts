@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json.ts'
-import type { FormatName } from '../../format-name.ts'
+import type { CodecName } from '../../format-name.ts'
 import type {
   AssistantPart,
   Message,
@@ -27,7 +27,7 @@ import {
  */
 export function readItems(
   items: readonly JsonValue[],
-  format: FormatName,
+  format: CodecName,
   lineOf: (at: number) => Line | undefined = () => undefined,
 ): readonly Message[] {
   const messages: Message[] = []
@@ -188,14 +188,14 @@ function readOutput(
 /** One message as items, each with the fields that its line carried. */
 export function writeItems(
   message: PlainMessage,
-  format: FormatName,
+  format: CodecName,
 ): readonly { readonly item: JsonValue; readonly origin: Origin | undefined }[] {
   return itemsOf(message, format).flatMap((item) =>
     writeItem(item, format).map((value) => ({ item: value, origin: item.origin })),
   )
 }
 
-function writeItem(item: ResponsesItem, format: FormatName): readonly JsonValue[] {
+function writeItem(item: ResponsesItem, format: CodecName): readonly JsonValue[] {
   const written: JsonValue[] = []
   let words: Part[] = []
   const flush = () => {
@@ -216,7 +216,7 @@ function writeItem(item: ResponsesItem, format: FormatName): readonly JsonValue[
 }
 
 /** The parts that are separate items; undefined for those inside a message. */
-function writeWhole(part: Part, format: FormatName): readonly JsonValue[] | undefined {
+function writeWhole(part: Part, format: CodecName): readonly JsonValue[] | undefined {
   switch (part.type) {
     case 'reasoning':
       return part.sealed?.provider === 'openai' && isItem(part.sealed.value)
@@ -243,7 +243,7 @@ function isItem(value: JsonValue): boolean {
 
 function writeMessage(
   { message, origin, parts }: ResponsesItem,
-  format: FormatName,
+  format: CodecName,
 ): readonly JsonValue[] {
   if (message.role === 'tool') return []
   const speaker = message.role === 'assistant' ? 'output' : 'input'
@@ -261,7 +261,7 @@ function writeMessage(
   ]
 }
 
-function writeCall(call: ToolCallPart, format: FormatName): JsonObject {
+function writeCall(call: ToolCallPart, format: CodecName): JsonObject {
   const origin = kindredOrigin(call, format)
   const fields = origin?.fields
   if (hasWord(origin, 'custom_tool_call') && typeof call.input === 'string') {
@@ -275,7 +275,7 @@ function writeCall(call: ToolCallPart, format: FormatName): JsonObject {
   return { type: 'function_call', call_id: call.id, name: call.name, arguments: text, ...fields }
 }
 
-function writeOutput(part: ToolResultPart, format: FormatName): JsonObject {
+function writeOutput(part: ToolResultPart, format: CodecName): JsonObject {
   const origin = kindredOrigin(part, format)
   const output = writeContent(part.output, spellingOf(origin, 'string'), format, (inner) =>
     writeResponsesPart(inner, format, 'input'),
