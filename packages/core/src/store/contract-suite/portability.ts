@@ -265,9 +265,13 @@ export const portability: readonly StoreCase[] = [
         /hash/,
       ],
       ['empty', () => [], /empty/],
-      ['forged in a number', forged({ seen: 999 }), /seen more/],
+      ['forged in a number', forged({ seen: 999 }), /entries that do not exist/],
       ['forged in a word', forged({ policy: 'x' }), /policy/],
-      ['forged in a cursor', forged({ delivered: { user: 99, notification: 0 } }), /delivered/],
+      [
+        'forged in a cursor',
+        forged({ delivered: { user: 99, notification: 0 } }),
+        /more deliveries/,
+      ],
       ['forged in a limit', forged({ limits: { ...LIMITS, pinTokens: -1 } }), /pinTokens/],
       ['without some of its mail', withoutMail, /mail 1 to/],
       [
@@ -276,8 +280,8 @@ export const portability: readonly StoreCase[] = [
         /not a valid mail: lane/,
       ],
       ['telling of words that are no JSON', mailed(() => ({ body: '{"a' })), /body: expected JSON/],
-      ['silent where mail waits', mailed(() => ({ body: null })), /says nothing/],
-      ['using one key twice', mailed(() => ({ source: 'chat', key: 'first' })), /key of another/],
+      ['silent where mail waits', mailed(() => ({ body: null })), /has no body/],
+      ['using one key twice', mailed(() => ({ source: 'chat', key: 'first' })), /repeats the key/],
       ['forged in a lane', mailed(() => ({ control: 'stop' })), /wrong lane/],
       ['counting further than anybody can', forged({ fence: Number.MAX_SAFE_INTEGER }), /fence/],
     ] as const
