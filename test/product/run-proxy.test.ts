@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as listenTo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { proxyAddresses } from '../../packages/server/src/cli/commands/proxy/proxy.ts'
 import { ProxyProcess } from '../../packages/server/src/cli/commands/run/proxy-process.ts'
@@ -86,6 +86,21 @@ describe('the proxy that `run` starts', () => {
     })
     expect(stdout).toContain(`proxy --store ${store}`)
     expect(stdout).not.toContain('hidden-')
+  })
+
+  it('removes what it made for its client', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
+    closers.push(() => rmSync(folder, { recursive: true, force: true }))
+    const client = join(folder, 'pi')
+    writeFileSync(client, '#!/bin/sh\ncat "$2"\necho "made $2"\n')
+    chmodSync(client, 0o755)
+    const { stdout } = await runCli(['run', '--store', join(folder, 'c.db'), '--', client], {
+      cwd: folder,
+      env: { HOME: folder, XDG_STATE_HOME: folder },
+    })
+    expect(stdout).toContain('pi.registerProvider("anthropic"')
+    const made = /^made (.+)$/m.exec(stdout)?.[1] ?? ''
+    expect(existsSync(dirname(made))).toBe(false)
   })
 
   it('keeps its port until the end, also while it is dead, and answers what was asked then', async () => {

@@ -32,6 +32,15 @@ describe('a session over HTTP', () => {
     expect((await rename('nobody', 'x')).status).toBe(404)
   })
 
+  it('that lost its title gets no other by itself', async () => {
+    const [id, later] = [await place.make(), await place.make()]
+    expect((await rename(id, null)).status).toBe(204)
+    const titleOf = async (each: string) => (await place.call(`/v1/sessions/${each}`)).json.title
+    for (const each of [id, later]) await ask(each, 'The code word is BASALT.')
+    await expect.poll(() => titleOf(later), { timeout: 20_000 }).toContain('BASALT')
+    expect(await titleOf(id)).toBeNull()
+  })
+
   it('is exported for people, with everything escaped, and never as a page of this origin', async () => {
     const id = await place.make()
     await ask(id, 'The code word is **BASALT** <script>alert(1)</script>')

@@ -173,7 +173,7 @@ export async function infoOf(store: Store, session: SessionRow): Promise<Session
   const source = isOpen ? await store.readContext({ sessionId: id }) : null
   return {
     forkedFrom: origin === null ? null : { id: origin, entry: forkedAt },
-    ...{ id, agent, title, contextWindow: session.limits.hardTokens },
+    ...{ id, agent, title: title === '' ? null : title, contextWindow: session.limits.hardTokens },
     state: !isOpen ? 'deleted' : turnState === 'running' ? 'working' : 'idle',
     contextTokens:
       source === null ? 0 : buildContext(source, source.limits, source.session.tail).tokens,

@@ -3,7 +3,7 @@ import { sessionId } from '#core/base/ids'
 import { open } from '../../../../../test/support/runtime-place.ts'
 import type { Session } from '../../runtime/runtime.ts'
 import { CHAT_DRAWING } from './chat-drawing.ts'
-import { runSlashCommand, type SlashName } from './commands.ts'
+import { readTyped, runSlashCommand, SLASH_COMMANDS, type SlashName } from './commands.ts'
 
 async function talk() {
   const { runtime } = await open()
@@ -14,6 +14,10 @@ async function talk() {
     return await runSlashCommand({ name, rest }, session, { once, draw: CHAT_DRAWING })
   }
 }
+
+it('a person in a chat cannot continue past a limit of the operator', () => {
+  expect(readTyped('/continue', SLASH_COMMANDS)).toEqual({ kind: 'unknown', name: 'continue' })
+})
 
 describe('a control request from a chat', () => {
   it('reports when it has been carried out', async () => {

@@ -14,9 +14,12 @@ export type Typed<Name extends string> =
   | { readonly kind: 'command'; readonly name: Name; readonly rest: string }
   | { readonly kind: 'unknown'; readonly name: string }
 
+/**
+ * Commands of every chat. None exceeds what the operator has limited: `/continue`, past a spending
+ * limit, is the terminal's alone.
+ */
 export const SLASH_COMMANDS = {
   stop: { form: '/stop', does: 'stop the running turn' },
-  continue: { form: '/continue', does: 'continue a paused turn, or try the model again now' },
   compact: { form: '/compact [focus]', does: 'compact this conversation now' },
   new: { form: '/new', does: 'start a new session; the old one stays' },
   status: { form: '/status', does: 'show how full the context is and what is running' },
@@ -79,15 +82,10 @@ export async function runSlashCommand(
     case 'stop': {
       const summary = await session.summary()
       if (summary?.state === 'idle') return 'No turn is running.'
-      return await carriedOut(session, session.stop(once), { done: 'Stopping.' })
-    }
-    case 'continue': {
-      const summary = await session.summary()
-      if (summary?.state === 'idle') return 'No turn is running.'
-      return await carriedOut(session, session.continue(once), { done: 'Continuing.' })
+      return await commandOutcome(session, session.stop(once), { done: 'Stopping.' })
     }
     case 'compact':
-      return await carriedOut(
+      return await commandOutcome(
         session,
         session.compact({ ...once, ...(rest !== '' && { focus: rest }) }),
         { done: 'Compacted.', pending: 'Compaction requested; you can continue meanwhile.' },
@@ -129,9 +127,9 @@ async function changePin(
       done: `Pin ${label} is removed.`,
       pending: `Pin ${label} will be removed with the next step.`,
     }
-    return await carriedOut(session, removed, words)
+    return await commandOutcome(session, removed, words)
   }
-  return await carriedOut(session, session.pin({ ...once, name, text }), {
+  return await commandOutcome(session, session.pin({ ...once, name, text }), {
     done: `Pinned as ${label}.`,
     pending: `Will be pinned as ${label} with the next step, if it fits.`,
   })
@@ -141,7 +139,7 @@ async function changePin(
 const CARRY_OUT_MS_MAX = 1_000
 
 /** The texts for a request that was done, refused, or accepted and not yet done. */
-async function carriedOut(
+export async function commandOutcome(
   session: CommandedSession,
   asked: Promise<Admission>,
   { done, pending }: { readonly done: string; readonly pending?: string },
@@ -176,7 +174,7 @@ export function activity({ state, isCompacting, waiting, lastTurn }: SessionSumm
     turn: isCompacting ? 'answering, compacting in the background' : 'answering',
     'waiting-for-compaction': 'compacting first; your message is safe',
     'waiting-for-model': 'the model cannot be reached; your message is safe',
-    'waiting-for-approval': 'paused at a spending limit; /continue or /stop',
+    'waiting-for-approval': 'paused at a spending limit, until the operator continues it',
     gone: 'purged',
   } satisfies Record<SessionSummary['state'], string>
   return waiting > 0 ? `${words[state]}, ${waiting} waiting` : words[state]

@@ -14,7 +14,15 @@ export function explainIssues(
   tree: Node,
   above: Path = [],
 ): readonly ConfigProblem[] {
-  return issues.flatMap((issue) => explainIssue(issue, tree, above))
+  const told = issues.filter((issue) => !isJudgedTooEarly(issue, issues))
+  return told.flatMap((issue) => explainIssue(issue, tree, above))
+}
+
+/** What keys mean together shows only when each of them is known: `provder` leaves the default one. */
+function isJudgedTooEarly(issue: z.core.$ZodIssue, issues: readonly z.core.$ZodIssue[]): boolean {
+  if (issue.code !== 'custom') return false
+  const group = issue.path.slice(0, -1).join('.')
+  return issues.some(({ code, path }) => code === 'unrecognized_keys' && path.join('.') === group)
 }
 
 function explainIssue(issue: z.core.$ZodIssue, tree: Node, above: Path): readonly ConfigProblem[] {

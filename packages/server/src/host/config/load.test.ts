@@ -50,6 +50,13 @@ function problemsOf(text: string, more: Partial<LoadRequest> = {}): readonly str
 }
 
 describe('loadConfig', () => {
+  it('reports a misspelt key alone, without what follows from it', () => {
+    const route = 'provder: openai-compatible, baseUrl: "http://127.0.0.1:9/v1", model: x'
+    expect(problemsOf(`agents: {main: {model: {${route}}}}`)).toEqual([
+      'throughline.yaml:1:25: `agents.main.model.provder` is not known. Did you mean `provider`?',
+    ])
+  })
+
   it('builds one agent on the stand-in model from an empty file, and without a file', () => {
     const none = requireConfig({ cwd: folderWith({}), env: {}, flags: [] })
     for (const { config, warnings } of [none, loaded(''), loaded('# nothing\nagents:\nhttp:\n')]) {

@@ -249,7 +249,8 @@ export class SessionHandle implements Session {
     const text = title?.replaceAll(/\s+/g, ' ').trim() ?? ''
     if (text.length > TITLE_MAX) return { kind: 'too-long', limit: TITLE_MAX }
     const { store } = this.#deps
-    const { kind } = await store.setTitle({ sessionId: this.id, title: text === '' ? null : text })
+    // An empty one stays: null would say that it was never named, and the next answer would name it.
+    const { kind } = await store.setTitle({ sessionId: this.id, title: text })
     return { kind }
   }
 

@@ -60,7 +60,7 @@ export function summaryOf(
   return {
     id,
     agent,
-    title,
+    title: title === '' ? null : title,
     forkedFrom: origin === null ? null : { sessionId: origin, entry: forkedAt },
     state: isGone ? 'gone' : isRunning ? stateOf(wait) : 'idle',
     wait:

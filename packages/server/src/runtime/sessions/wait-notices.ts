@@ -131,5 +131,5 @@ const NOTICES: { readonly [notice in Notice]: (why: string) => string } = {
   'waiting-for-model': (why) =>
     `${why === '' ? 'The model cannot be reached just now.' : why} Your message is safe; I will answer when the model is back.`,
   'waiting-for-approval': (why) =>
-    `Paused. ${why} /continue allows the same amount once more; /stop ends this turn.`,
+    `Paused. ${why} The operator can allow the same amount once more, on the page or with /continue in the terminal; /stop ends this turn.`,
 }

@@ -3,6 +3,7 @@ import {
   activity,
   SLASH_COMMANDS as CHAT_COMMANDS,
   type CommandedSession,
+  commandOutcome,
   costText,
   POLICIES,
   readTyped as read,
@@ -18,9 +19,10 @@ import { printable } from '../../terminal/printable.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 import { drawFound } from '../search/text.ts'
 
-/** The commands of every chat, and `/quit`. */
+/** The commands of every chat, and those of the operator. */
 export const TERMINAL_COMMANDS = {
   ...CHAT_COMMANDS,
+  continue: { form: '/continue', does: 'continue a paused turn, or try the model again now' },
   quit: { form: '/quit', does: 'leave; a running turn continues' },
 } as const
 
@@ -46,8 +48,15 @@ export async function runSlash(
   session: CommandedSession,
   paint: Paint,
 ): Promise<string> {
-  return await runSlashCommand(command, session, {
-    once: { source: COMMAND_SOURCE, key: randomUUID() },
+  const once = { source: COMMAND_SOURCE, key: randomUUID() }
+  const { name, rest } = command
+  if (name === 'continue') {
+    const summary = await session.summary()
+    if (summary?.state === 'idle') return 'No turn is running.'
+    return await commandOutcome(session, session.continue(once), { done: 'Continuing.' })
+  }
+  return await runSlashCommand({ name, rest }, session, {
+    once,
     draw: {
       help: helpText,
       status: describe,

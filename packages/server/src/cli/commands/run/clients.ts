@@ -18,6 +18,8 @@ export interface ClientLaunch {
     readonly env: { readonly [name: string]: string }
     /** Inserted before the user's arguments. */
     readonly args: readonly string[]
+    /** Made for this run, and removed after it. */
+    readonly folder?: string
   }
   /** The command that lets the client search what was recorded. */
   recall(command: string): string | null
@@ -157,9 +159,10 @@ function pi({ env }: ClientEnvironment): ClientLaunch {
         ([id, baseUrl]) =>
           `  pi.registerProvider(${JSON.stringify(id)}, ${JSON.stringify({ baseUrl })})`,
       )
-      const file = join(mkdtempSync(join(tmpdir(), 'throughline-pi-')), 'base-url.ts')
+      const folder = mkdtempSync(join(tmpdir(), 'throughline-pi-'))
+      const file = join(folder, 'base-url.ts')
       writeFileSync(file, `export default (pi) => {\n${lines.join('\n')}\n}\n`)
-      return { env: {}, args: ['--extension', file] }
+      return { env: {}, args: ['--extension', file], folder }
     },
     recall: () => null,
   }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { UsageError } from '../../../host/errors.ts'
@@ -65,11 +65,13 @@ async function runClient(words: readonly string[], flags: ProxyFlags): Promise<n
   const port = await proxy.start()
   try {
     const launch = `${client.name}-${randomUUID().slice(0, 8)}`
-    const { env, args } = client.point(`http://127.0.0.1:${port}`, launch)
+    const { env, args, folder: made } = client.point(`http://127.0.0.1:${port}`, launch)
     printNotice(`throughline: conversations are kept in ${store}`)
     const recall = client.recall(`throughline mcp --store ${store} --agent ${client.name}`)
     if (recall !== null) printNotice(`throughline: to let it search them, run once: ${recall}`)
-    return await finish(file, [...args, ...given], { ...process.env, ...env })
+    return await finish(file, [...args, ...given], { ...process.env, ...env }).finally(() => {
+      if (made !== undefined) rmSync(made, { recursive: true, force: true })
+    })
   } finally {
     await proxy.end()
   }

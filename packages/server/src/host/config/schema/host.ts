@@ -246,7 +246,7 @@ export const limits = z
       .prefault({})
       .meta({
         description:
-          'What turns may spend. At a limit the turn pauses before the next model call and asks; `/continue` allows the same amount once more.',
+          'What turns may spend. At a limit the turn pauses before the next model call; the operator allows the same amount once more, on the page or with `/continue` in the terminal.',
         ...needsRestart,
       }),
     prices: z
