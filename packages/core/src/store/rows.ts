@@ -99,9 +99,8 @@ export interface SessionRow {
 
   readonly turn: number
   readonly turnState: 'idle' | 'running'
-  /** How often an error ended the work on the running turn since its last committed step. */
+  /** Since the turn's last step: errors that ended the work on it, and holders killed or stalled. */
   readonly attempts: number
-  /** How often its holder was lost in that time, by a kill, a stall or a cut: perhaps by no fault of the turn. */
   readonly losses: number
   readonly openCalls: readonly string[]
 
