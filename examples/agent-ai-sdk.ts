@@ -8,7 +8,7 @@ import { openAgent, tool } from '../packages/core/src/agent/index.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 
-// A model server that needs no key stands in for the provider.
+// A local stand-in replaces the provider, so that this example runs without an API key.
 const server = await standIn().start()
 const provider = createOpenAICompatible({ name: 'stand-in', baseURL: `${server.url}/v1` })
 
@@ -30,7 +30,7 @@ const agent = await openAgent({
     const stream = streamText({
       model: provider('stand-in'),
       ...request,
-      // Without `execute`: the agent runs the tool when its call is durable.
+      // No `execute` here: the agent runs the tool once its call is durable.
       tools: { weather: aiTool({ inputSchema: weather.input }) },
       abortSignal: signal,
     })

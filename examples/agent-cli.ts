@@ -1,6 +1,6 @@
-// An agent in the terminal that remembers: end it, start it again, and the conversation goes on.
-// In your own project install the package (docs/guides/own-agent.md) and import from '@throughline/core/agent',
-// '@throughline/core/openai' and '@throughline/core/store'.
+// A terminal agent that remembers: stop it, start it again, and the conversation continues. In your
+// own project install the package (docs/guides/own-agent.md) and import from
+// '@throughline/core/agent', '@throughline/core/openai' and '@throughline/core/store'.
 import { createInterface } from 'node:readline'
 import OpenAI from 'openai'
 import { openaiChat } from '../packages/core/src/agent/formats/openai.ts'
@@ -8,7 +8,8 @@ import { openAgent } from '../packages/core/src/agent/index.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 
-// A model server that needs no key stands in for the provider; with a key, drop baseURL.
+// A local stand-in replaces the provider, so that this example runs without an API key. With your
+// own key, omit baseURL.
 const server = await standIn().start()
 const openai = new OpenAI({ apiKey: 'none', baseURL: `${server.url}/v1` })
 

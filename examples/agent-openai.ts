@@ -7,7 +7,8 @@ import { openAgent, tool } from '../packages/core/src/agent/index.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 
-// A model server that needs no key stands in for the provider; with a key, drop baseURL.
+// A local stand-in replaces the provider, so that this example runs without an API key. With your
+// own key, omit baseURL.
 const server = await standIn().start()
 const openai = new OpenAI({ apiKey: 'none', baseURL: `${server.url}/v1` })
 

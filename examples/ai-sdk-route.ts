@@ -1,8 +1,9 @@
-// The route of a chat made with `useChat` of the AI SDK; in Next it is app/api/chat/route.ts. A request that comes again,
-// after a crash or a lost connection, gets what was kept: the model is not asked twice, and no tool runs twice.
-// `regenerate()` is such a repeat; `regenerate({ messageId })` asks for another answer.
-// In your own project install the package (docs/guides/own-agent.md) and import from
-// '@throughline/core/adapters/ai-sdk', '@throughline/core/journal' and '@throughline/core/store'.
+// The route of a chat built with the AI SDK's `useChat`; in Next.js it is app/api/chat/route.ts. A
+// request repeated after a crash or a lost connection gets the stored answer: the model is not
+// called twice, and no tool runs twice. `regenerate()` is such a repeat; `regenerate({ messageId
+// })` requests another answer. In your own project install the package (docs/guides/own-agent.md)
+// and import from '@throughline/core/adapters/ai-sdk', '@throughline/core/journal' and
+// '@throughline/core/store'.
 import { createHash } from 'node:crypto'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import {
@@ -22,7 +23,7 @@ import { openJournal } from '../packages/core/src/agent/journal.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 
-// A model server that needs no key stands in for the provider.
+// A local stand-in replaces the provider, so that this example runs without an API key.
 const server = await standIn().start()
 const provider = createOpenAICompatible({ name: 'stand-in', baseURL: `${server.url}/v1` })
 
@@ -44,7 +45,7 @@ const Chat = z.object({
 })
 
 export async function POST(request: Request): Promise<Response> {
-  // Check here that the chat belongs to the user who asks.
+  // Check here that the chat belongs to the user who sent the request.
   const { id, messageId, ...sent } = Chat.parse(await request.json())
   const messages = await validateUIMessages(sent)
   const key = createHash('sha256')
@@ -60,11 +61,12 @@ export async function POST(request: Request): Promise<Response> {
     prepareStep: compactStep({ contextWindow: 128_000 }),
   })
   const stream = toUIMessageStream({ stream: result.stream, tools })
-  // Read to the end also when the browser leaves, so that the answer is kept.
+  // Read to the end even if the browser disconnects, so that the answer is stored.
   return createUIMessageStreamResponse({ stream, consumeSseStream: consumeStream })
 }
 
-// The rest sends what `useChat` sends, and ends; run it again, and the tool stays silent. Leave it out of your own route.
+// The rest sends a request as `useChat` would, and exits; run it again, and the tool does not run.
+// Omit it from your own route.
 if (import.meta.main) {
   const parts = [{ type: 'text', text: 'use weather {"town": "Bergen"}' }]
   const body = JSON.stringify({ id: 'chat-1', messages: [{ id: 'm1', role: 'user', parts }] })

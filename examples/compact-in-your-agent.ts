@@ -1,5 +1,5 @@
-// Your agent's conversation has grown. Make it smaller before the next request.
-// In your own project install the package (docs/guides/own-agent.md) and import from '@throughline/core' and
+// Compacts your agent's conversation before the next request. In your own project install the
+// package (docs/guides/own-agent.md) and import from '@throughline/core' and
 // '@throughline/core/openai'.
 import { readFile } from 'node:fs/promises'
 import { openaiChat } from '../packages/core/src/agent/formats/openai.ts'

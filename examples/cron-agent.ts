@@ -1,8 +1,8 @@
-// An agent that runs by the clock. Each call does the work of one hour and ends: `0 * * * * node cron-agent.ts`.
-// The hour is the key, so a call that comes twice gets the same report, and after a crash the next call of that hour
-// goes on where it stopped. The session remembers earlier hours.
-// In your own project install the package (docs/guides/own-agent.md) and import from '@throughline/core/agent',
-// '@throughline/core/openai' and '@throughline/core/store'.
+// An agent that cron runs every hour: `0 * * * * node cron-agent.ts`. Each run does the work of one
+// hour and exits. The hour is the idempotency key, so a second run gets the same report, and after
+// a crash the next run within that hour continues where the first one stopped. The session
+// remembers earlier hours. In your own project install the package (docs/guides/own-agent.md) and
+// import from '@throughline/core/agent', '@throughline/core/openai' and '@throughline/core/store'.
 import OpenAI from 'openai'
 import { z } from 'zod'
 import { openaiChat } from '../packages/core/src/agent/formats/openai.ts'
@@ -10,7 +10,8 @@ import { openAgent, tool } from '../packages/core/src/agent/index.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 
-// A model server that needs no key stands in for the provider; with a key, drop baseURL.
+// A local stand-in replaces the provider, so that this example runs without an API key. With your
+// own key, omit baseURL.
 const server = await standIn().start()
 const openai = new OpenAI({ apiKey: 'none', baseURL: `${server.url}/v1` })
 
@@ -37,7 +38,7 @@ const agent = await openAgent({
 const hour = new Date(process.argv[3] ?? Date.now())
 hour.setUTCMinutes(0, 0, 0)
 const key = hour.toISOString()
-// The text must not change within the hour either: the same key with another text is refused.
+// The text must not change within the hour: the same key with another text is refused.
 const report = await agent.session('hourly').ask('use weather {"town": "Bergen"}', { key })
 if (report.kind === 'answered') {
   process.stdout.write(`${key}${report.isDuplicate ? ' (again)' : ''}: ${report.text}\n`)

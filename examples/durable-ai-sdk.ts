@@ -1,8 +1,7 @@
-// The AI SDK keeps its loop, and a journal remembers what it did: kill it anywhere and run it again with the
-// same message id, and no tool runs twice.
-// In your own project install the package (docs/guides/own-agent.md) and import from '@throughline/core/agent',
-// '@throughline/core/ai-sdk', '@throughline/core/adapters/ai-sdk', '@throughline/core/journal' and
-// '@throughline/core/store'.
+// The AI SDK runs its own loop, and a journal records each step: kill it anywhere, run it again
+// with the same message id, and no tool runs twice. In your own project install the package
+// (docs/guides/own-agent.md) and import from '@throughline/core/agent', '@throughline/core/ai-sdk',
+// '@throughline/core/adapters/ai-sdk', '@throughline/core/journal' and '@throughline/core/store'.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, stepCountIs, tool, wrapLanguageModel } from 'ai'
 import { z } from 'zod'
@@ -13,7 +12,7 @@ import { openJournal } from '../packages/core/src/agent/journal.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 
-// A model server that needs no key stands in for the provider.
+// A local stand-in replaces the provider, so that this example runs without an API key.
 const server = await standIn().start()
 const provider = createOpenAICompatible({ name: 'stand-in', baseURL: `${server.url}/v1` })
 
@@ -33,7 +32,7 @@ const result = await generateText({
   stopWhen: stepCountIs(10),
 })
 
-// For the history, the search and the compaction of the session.
+// Needed for the session's history, search and compaction.
 const loop = await openLoop({ store, name: 'support', format: aiSdk, contextWindow: 128_000 })
 const session = loop.session('user-7')
 await session.record({ key: 'message-1', input, made: result.responseMessages })

@@ -1,7 +1,8 @@
-// A LangGraph agent whose threads survive: run it again with the same database, and it remembers. A run that was cut
-// short goes on with `graph.invoke(null, thread)`, behind the last step that ended.
-// In your own project install the package (docs/guides/own-agent.md) and import from
-// '@throughline/core/adapters/langgraph', '@throughline/core/journal' and '@throughline/core/store'.
+// A LangGraph agent with durable threads: run it again with the same database, and it remembers.
+// `graph.invoke(null, thread)` resumes an interrupted run after its last completed step. In your
+// own project install the package (docs/guides/own-agent.md) and import from
+// '@throughline/core/adapters/langgraph', '@throughline/core/journal' and
+// '@throughline/core/store'.
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
 import OpenAI from 'openai'
 import { JournalSaver } from '../packages/core/src/adapters/langgraph.ts'
@@ -9,7 +10,8 @@ import { openJournal } from '../packages/core/src/agent/journal.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 
-// A model server that needs no key stands in for the provider; with a key, drop baseURL.
+// A local stand-in replaces the provider, so that this example runs without an API key. With your
+// own key, omit baseURL.
 const server = await standIn().start()
 const openai = new OpenAI({ apiKey: 'none', baseURL: `${server.url}/v1` })
 

@@ -1,6 +1,7 @@
-// OpenAI Agents with a session that survives: run it again, and the agent remembers.
-// In your own project install the package (docs/guides/own-agent.md) and import from
-// '@throughline/core/adapters/openai-agents', '@throughline/core/journal' and '@throughline/core/store'.
+// OpenAI Agents with a durable session: run it again, and the agent remembers. In your own project
+// install the package (docs/guides/own-agent.md) and import from
+// '@throughline/core/adapters/openai-agents', '@throughline/core/journal' and
+// '@throughline/core/store'.
 import { Agent, OpenAIChatCompletionsModel, Runner } from '@openai/agents'
 import OpenAI from 'openai'
 import { agentsSession } from '../packages/core/src/adapters/openai-agents.ts'
@@ -8,7 +9,7 @@ import { openJournal } from '../packages/core/src/agent/journal.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 
-// A model server that needs no key stands in for the provider.
+// A local stand-in replaces the provider, so that this example runs without an API key.
 const server = await standIn().start()
 const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none' })
 const model = new OpenAIChatCompletionsModel(client, 'stand-in')

@@ -1,7 +1,8 @@
-// A support bot for browsers, on Hono. A message is durable when its POST is answered with 202; `new EventSource('/chat')`
-// shows the answer as it is written and resumes by itself, also after a restart of the server.
-// In your own project install the package (docs/guides/own-agent.md) and import from '@throughline/core/agent',
-// '@throughline/core/adapters/fetch', '@throughline/core/openai' and '@throughline/core/store'.
+// A support bot for browsers, on Hono. A message is durable when its POST is answered with 202;
+// `new EventSource('/chat')` streams the answer and resumes automatically, even after a restart of
+// the server. In your own project install the package (docs/guides/own-agent.md) and import from
+// '@throughline/core/agent', '@throughline/core/adapters/fetch', '@throughline/core/openai' and
+// '@throughline/core/store'.
 import { once } from 'node:events'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -14,7 +15,8 @@ import { openAgent, tool } from '../packages/core/src/agent/index.ts'
 import { openSqliteStore } from '../packages/core/src/store/index.ts'
 import { standIn } from '../packages/server/src/proof/stand-in/index.ts'
 
-// A model server that needs no key stands in for the provider; with a key, drop baseURL.
+// A local stand-in replaces the provider, so that this example runs without an API key. With your
+// own key, omit baseURL.
 const model = await standIn().start()
 const openai = new OpenAI({ apiKey: 'none', baseURL: `${model.url}/v1` })
 
@@ -39,7 +41,7 @@ const agent = await openAgent({
   },
 })
 
-// Who asks decides which session it is. Look the cookie up where your sign-in keeps it.
+// The signed-in user determines the session. Look up the cookie in your own sign-in system.
 const signedIn = new Map([['token-of-ana', 'ana']])
 const userOf = (request: Request) =>
   signedIn.get(parse(request.headers.get('cookie') ?? '')['token'] ?? '') ?? null
@@ -48,12 +50,12 @@ const app = new Hono().all('/chat', (c) => chat(c.req.raw))
 const server = serve({ fetch: app.fetch, port: 0 })
 await once(server, 'listening')
 
-// The rest does what a browser would do, and ends. Leave it out of your own server.
+// The rest acts as the browser, and exits. Omit it from your own server.
 const address = server.address()
 const port = typeof address === 'object' ? address?.port : undefined
 const headers = { cookie: 'token=token-of-ana', 'content-type': 'application/json' }
 const events = await fetch(`http://localhost:${port}/chat`, { headers })
-// A key for each message: sent again after a lost connection, it is still one message.
+// Each message has a key, so that a message resent after a lost connection counts once.
 const message = { text: 'use order {"number": 7}', key: crypto.randomUUID() }
 const body = JSON.stringify(message)
 const posted = await fetch(`http://localhost:${port}/chat`, { method: 'POST', headers, body })

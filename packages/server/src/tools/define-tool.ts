@@ -2,14 +2,15 @@ import { z } from 'zod'
 import type { JsonObject } from '#core/base/json'
 import type { Tool, ToolAnswer, ToolCall } from './tool.ts'
 
-/** A call whose input was read by the tool's schema. */
+/** A call whose input was parsed by the tool's schema. */
 export type ParsedCall<Input extends z.ZodObject> = Omit<ToolCall, 'input'> & {
   readonly input: z.output<Input>
 }
 
 /**
- * A tool whose input is written once: the schema that goes to the model and the type that `run` sees
- * come from the same words. Providers want a plain object at the top, so choices are optional fields.
+ * A tool whose input is defined once: the schema sent to the model and the type that `run` receives
+ * come from the same definition. Providers require a plain object at the top level, so choices are
+ * optional fields.
  */
 export function defineTool<Input extends z.ZodObject>(tool: {
   readonly name: string

@@ -1,6 +1,6 @@
 /**
- * Calls that look before they change, one after another: two that looked at once would both find the
- * room that only one can have. The calls of one reply run side by side.
+ * Runs calls that check before they change something one at a time: two that check at once would
+ * both find space for which there is only one. The calls of one reply run in parallel.
  */
 export function oneByOne(): <Value>(run: () => Promise<Value>) => Promise<Value> {
   let last: Promise<unknown> = Promise.resolve()

@@ -24,12 +24,12 @@ export async function admitControl(
   })
 }
 
-/** Done, or in plain words why not. */
+/** Confirms, or explains the refusal. */
 export function answerTo(outcome: AdmitOutcome, done: string): ToolAnswer {
   switch (outcome.kind) {
     case 'admitted':
     case 'duplicate':
-    // A repetition under the same key may meet another state; the first request counts.
+    // A repetition with the same key may find another state; the first request counts.
     case 'conflict':
       return ok(done)
     case 'full':
@@ -46,7 +46,7 @@ export function answerTo(outcome: AdmitOutcome, done: string): ToolAnswer {
   }
 }
 
-/** An id that belongs to one call and comes out the same for every repetition of it. */
+/** An id unique to one call and the same for every repetition of it. */
 export function callScopedId(prefix: string, { key }: Pick<ToolCall, 'key'>): string {
   return `${prefix}-${createHash('sha256').update(key).digest('hex').slice(0, 16)}`
 }
@@ -57,6 +57,6 @@ export function noticeBody(text: string, more: JsonObject = {}): JsonObject {
 }
 
 export interface Counting {
-  /** As exact as the runtime can; the session's bounds are counted with it. */
+  /** As exact as the runtime can count; the session's limits use the same counter. */
   readonly countTokens: (sessionId: SessionId, text: string) => number
 }

@@ -30,7 +30,7 @@ describe('tasks', () => {
     ],
   }
 
-  it('become the entry of the session, in the shape that a compaction reads', async () => {
+  it('become an entry of the session, in the form that a compaction reads', async () => {
     const { host, id } = await ada()
     const answers = await host.ask(id, 'plan', [{ tool: 'tasks', input }])
     expect(answers).toEqual(['Kept: 1 open, 1 finished.'])
@@ -61,7 +61,7 @@ describe('a pin', () => {
     expect(await host.pins(id)).toEqual([])
   })
 
-  it('that does not fit is refused with what is used, also beside others of the same step', async () => {
+  it('that does not fit is refused with the used size, also beside others of the same step', async () => {
     const { host, id } = await ada()
     const long = 'word '.repeat(1_200)
     const answers = await host.ask(id, 'go', [pin('a', long), pin('b', long), pin('c', 'short')])
@@ -72,7 +72,7 @@ describe('a pin', () => {
     expect(await host.pins(id)).toEqual([long, 'short'])
   })
 
-  it('is refused by the tool exactly where the store refuses it, beside any settings', async () => {
+  it('is refused by the tool exactly when the store refuses it, with any settings', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat({ max: 90 }),
@@ -107,7 +107,7 @@ describe('a pin', () => {
     )
   })
 
-  it('of the operator is not touched, and one that is not there is not removed', async () => {
+  it('of the operator cannot be changed, and a missing one cannot be removed', async () => {
     const { host, id } = await ada()
     const answers = await host.ask(id, 'go', [pin('memory', 'mine'), pin('gone', null)])
     expect(answers).toEqual([

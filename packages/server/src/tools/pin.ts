@@ -42,7 +42,7 @@ export function pinTool(
         if (reserved.includes(name)) return refuse(`The pin ${name} is not yours to change.`)
         const { sessionId } = call
         const asked = { sessionId, lane: 'control', state: 'pending', limit: LIST_MAX } as const
-        // The mail first: what is carried out in between is then seen twice, and not never.
+        // Mail is read first, so that a change applied in between is seen twice rather than missed.
         const waiting = await store.listMail(asked)
         const session = await store.findSession(sessionId)
         if (session === undefined) return refuse('There is no such session.')
@@ -75,7 +75,7 @@ export function pinTool(
   })
 }
 
-/** The pins with their sizes, as they will be when what waits has been carried out. */
+/** The pins with their sizes, after all pending changes. */
 function pinsAfter(session: SessionRow, waiting: readonly MailItem[]): Map<string, number> {
   const pins = new Map(Object.entries(session.pins).map(([name, { tokens }]) => [name, tokens]))
   for (const mail of waiting) {

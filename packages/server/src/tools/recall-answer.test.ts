@@ -18,7 +18,7 @@ function answer(hits: readonly SearchHit[], total = hits.length, pending = 0): S
 
 const room = { characters: 10_000, skip: 0 }
 
-it('prints what was found in the order of the conversation, the best first in the list', () => {
+it('prints matches in the order of the conversation and lists the best first', () => {
   const hits = [
     hit(9, 'result', 'four\nlines'),
     hit(4, 'input', 'GRANITE?', 'user'),
@@ -36,12 +36,12 @@ it('prints what was found in the order of the conversation, the best first in th
   })
 })
 
-it('labels the first of those that follow each other in full', () => {
+it('labels only the first of consecutive entries in full', () => {
   const hits = [hit(5, 'assistant', 'b'), hit(4, 'input', 'a', 'user')]
   expect(recallAnswer(answer(hits), room).text).toBe('#4 person, 2026-05-04T10:30Z: a\n#5 you: b')
 })
 
-it('says how many are left, where to go on, and what was not searched', () => {
+it('reports how many are left, where to continue, and what was not searched', () => {
   const hits = [hit(4, 'assistant', 'a')]
   const notes = (total: number, skip: number, pending: number) =>
     recallAnswer(answer(hits, total, pending), { ...room, skip })
@@ -53,7 +53,7 @@ it('says how many are left, where to go on, and what was not searched', () => {
   expect(notes(4, 3, 1)).toEqual(['[1 entries are not indexed yet and were not searched.]'])
 })
 
-it('stays within its room, but shows at least one', () => {
+it('stays within its size limit, but shows at least one', () => {
   const hits = Array.from({ length: 20 }, (_, at) => hit(2 * at + 1, 'assistant', 'x'.repeat(900)))
   const { text, shown } = recallAnswer(answer(hits), { characters: 2_000, skip: 0 })
   expect(text.length).toBeLessThanOrEqual(2_000)

@@ -5,11 +5,11 @@ import { PASSAGE_CHARACTERS_MAX } from '#core/store/search/passages'
 
 /**
  * The results of a search for a model: the best excerpts that fit, printed in the order of the
- * conversation. Entries that follow each other share one full label.
+ * conversation. Consecutive entries share one full label.
  */
 export interface RecallAnswer {
   readonly text: string
-  /** The numbers of the entries that are shown, the best first. */
+  /** The numbers of the shown entries, best first. */
   readonly shown: readonly number[]
 }
 
@@ -40,7 +40,7 @@ export function recallAnswer(
   }
 }
 
-/** Room for the last line. */
+/** Space for the last line. */
 const NOTE_CHARACTERS = 120
 
 function noteOf(more: { rest: number; skip: number; pending: number }): readonly string[] {

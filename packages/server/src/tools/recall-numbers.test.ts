@@ -18,7 +18,7 @@ const write = defineTool({
   run: async ({ input: { path } }) => ok(`written ${markOf(path)}`),
 })
 
-/** Every message and every call has a mark of its own, which its result repeats. */
+/** Every message and every call has its own mark, which its result repeats. */
 const MARK = /\bm\d+[a-z]+\b/g
 const markOf = (text: string) => text.match(MARK)?.join(' ')
 
@@ -27,7 +27,7 @@ const LIMITS = {
   ...{ stepTokens: 1_500, outputTokens: 400 },
 }
 
-/** Thirty rounds of a person, calls side by side and a reply; several compactions on the way. */
+/** Thirty rounds of a user message, parallel calls and a reply, with several compactions. */
 async function workedSession() {
   const host = new ToolHost(['ada'])
   host.tools.set('ada', [shell, write, recallTool({ store: host.store })])
@@ -50,7 +50,7 @@ async function workedSession() {
   return { host, id }
 }
 
-/** Each number in a handoff, with the text that it is said of. */
+/** Each number in a handoff, with the text that it refers to. */
 function referencesIn(handoff: Handoff): readonly { number: number; text: string }[] {
   const lines = [handoff.summary, ...handoff.ledger.map(({ text }) => text)].join('\n').split('\n')
   return [
@@ -65,7 +65,7 @@ function referencesIn(handoff: Handoff): readonly { number: number; text: string
   ]
 }
 
-it('opens the message that a number in a handoff was said of', async () => {
+it('opens the message that a number in a handoff refers to', async () => {
   const { host, id } = await workedSession()
   let shown: readonly Message[] = []
   host.plays.set('ada', (context) => {

@@ -17,7 +17,7 @@ async function ada() {
 const recall = (input: JsonObject) => [{ tool: 'recall', input }]
 
 describe('recall', () => {
-  it('finds what was said, with its number and neighbours, and not the call that asks', async () => {
+  it('finds entries with their number and neighbours, and not the searching call itself', async () => {
     const { host, id } = await ada()
     await host.ask(id, 'The vault code is kestrel-42.', ['Noted.'])
     await host.ask(id, 'Something else.', ['Fine.'])
@@ -30,14 +30,14 @@ describe('recall', () => {
     expect(opened).not.toContain('null')
   })
 
-  it('shows the place of a match in a long text', async () => {
+  it('shows the matching part of a long text', async () => {
     const { host, id } = await ada()
     await host.ask(id, `${'filler '.repeat(3_000)}the needle stands here`, ['ok'])
     const [answer] = await host.ask(id, '?', recall({ query: 'needle' }))
     expect(answer).toContain('the needle stands here')
   })
 
-  it('says so when there is nothing', async () => {
+  it('reports that nothing was found', async () => {
     const { host, id } = await ada()
     const [answer] = await host.ask(id, 'hm', recall({ query: 'zeppelin' }))
     expect(answer).toMatch(/^Nothing was found/)
@@ -49,7 +49,7 @@ describe('recall', () => {
     ])
   })
 
-  it('says where to go on when more entries were asked for than are opened at once', async () => {
+  it('says where to continue when more entries were requested than fit', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     for (let n = 0; n < 75; n++) await fixture.exchange('a', 'b')
@@ -73,31 +73,34 @@ describe('recall', () => {
     expect(seen.length).toBeGreaterThan(200)
   })
 
-  // One of the two would be cut through a character.
-  it.each(['', 'x'])('gives a long entry whole over several calls (%j before)', async (before) => {
-    const { host, id } = await ada()
-    const text = before + '😀'.repeat(20_000)
-    await host.say(id, text)
-    await host.pass(1_000)
-    const input = (await host.transcript(id)).find(({ kind }) => kind === 'input')
-    let collected = ''
-    let offset = 0
-    for (let call = 0; call < 20; call++) {
-      const [answer = ''] = await host.ask(id, '?', recall({ from: input?.number ?? 0, offset }))
-      expect(answer.length).toBeLessThan(RECALL_CHARACTERS_MAX + 200)
-      expect(answer.isWellFormed()).toBe(true)
-      const [, ...lines] = answer.split('\n')
-      const next =
-        /\[\d+ further characters of this entry; go on with from: \d+, offset: (\d+)\.\]$/
-      const [note = '', to] = next.exec(answer) ?? []
-      collected += lines.join('\n').slice(0, note === '' ? undefined : -(note.length + 2))
-      if (to === undefined) break
-      offset = Number(to)
-    }
-    expect(collected).toBe(text)
-  })
+  // One of the two would be split inside a character.
+  it.each(['', 'x'])(
+    'returns a long entry completely over several calls (%j before)',
+    async (before) => {
+      const { host, id } = await ada()
+      const text = before + '😀'.repeat(20_000)
+      await host.say(id, text)
+      await host.pass(1_000)
+      const input = (await host.transcript(id)).find(({ kind }) => kind === 'input')
+      let collected = ''
+      let offset = 0
+      for (let call = 0; call < 20; call++) {
+        const [answer = ''] = await host.ask(id, '?', recall({ from: input?.number ?? 0, offset }))
+        expect(answer.length).toBeLessThan(RECALL_CHARACTERS_MAX + 200)
+        expect(answer.isWellFormed()).toBe(true)
+        const [, ...lines] = answer.split('\n')
+        const next =
+          /\[\d+ further characters of this entry; go on with from: \d+, offset: (\d+)\.\]$/
+        const [note = '', to] = next.exec(answer) ?? []
+        collected += lines.join('\n').slice(0, note === '' ? undefined : -(note.length + 2))
+        if (to === undefined) break
+        offset = Number(to)
+      }
+      expect(collected).toBe(text)
+    },
+  )
 
-  it('opens a range and says where to go on', async () => {
+  it('opens a range and says where to continue', async () => {
     const { host, id } = await ada()
     for (const name of ['a', 'b', 'c']) await host.ask(id, `${name} ${'x'.repeat(5_000)}`, ['ok'])
     const [answer = ''] = await host.ask(id, '?', recall({ from: 1, to: 100 }))
@@ -105,7 +108,7 @@ describe('recall', () => {
     expect(answer.length).toBeLessThan(RECALL_CHARACTERS_MAX + 200)
   })
 
-  it('never fails, whatever the words are [fault 35]', async () => {
+  it('never fails, whatever the query [fault 35]', async () => {
     const { host, id } = await ada()
     await host.ask(id, 'hello "world"', ['ok'])
     const [tool] = host.tools.get('ada') ?? []

@@ -46,15 +46,15 @@ const input = z.strictObject({
     .describe('Begin so many characters into the first opened entry.'),
 })
 
-/** Of one answer. A whole entry is read in several calls, each behind the last. */
+/** The limit of one answer. A longer entry takes several calls, each continuing after the last. */
 export const RECALL_CHARACTERS_MAX = 12_000
 export const RECALL_CHARACTERS = 5_400
 const MATCHES_MAX = 100
-/** Where the newest entry of a long range would not be begun with fewer characters than this. */
+/** An entry is not started if fewer characters than this are left. */
 const PIECE_CHARACTERS_MIN = 600
 const ENTRIES_MAX = 200
 
-/** Everything that was compacted away stays readable: searched by words, opened by number. */
+/** Everything compacted away stays readable: search by words, open by number. */
 export function recallTool({ store }: { store: Pick<Reads, 'search' | 'readEntries'> }): Tool {
   return defineTool({
     name: 'recall',
@@ -74,7 +74,7 @@ export function recallTool({ store }: { store: Pick<Reads, 'search' | 'readEntri
         const last = Math.min(to, from + ENTRIES_MAX - 1)
         const range = { sessionId, from: entryNumber(from), to: entryNumber(last) }
         const entries = await store.readEntries(range)
-        // Fewer than asked for are there only where the transcript ends.
+        // Fewer than requested means that the transcript ends here.
         const isCut = to > last && entries.length === ENTRIES_MAX
         return ok(opened(entries, offset, isCut ? last + 1 : null) || nothingAt(from, entry))
       }
@@ -83,7 +83,7 @@ export function recallTool({ store }: { store: Pick<Reads, 'search' | 'readEntri
       const { speaker, tool, path, since, until } = input
       const answer = await store.search({
         ...{ sessionId, text: query, limit, skip, neighbours: 0, near: true },
-        // The call that asks holds the words too, and would be its own best match.
+        // The searching call contains the query and would be its own best match.
         before: entryNumber(entry),
         ...(speaker !== undefined && { speaker }),
         ...(tool !== undefined && { tool }),
@@ -104,7 +104,7 @@ function nothingAt(from: number, entry: number): string {
   return `There is no entry ${from}; the newest is ${entry}.`
 }
 
-/** Whole entries as far as there is room; what does not fit is named with where to go on. */
+/** Whole entries as far as they fit; the rest is named, with where to continue. */
 function opened(entries: readonly Entry[], offset: number, next: number | null): string {
   const blocks: string[] = []
   let left = RECALL_CHARACTERS_MAX

@@ -14,7 +14,10 @@ const input = z.strictObject({
     .describe('All tasks, the finished ones too. To empty the list, send its tasks as completed.'),
 })
 
-/** The list that a compaction carries: read from the newest call, so it is the whole list each time. */
+/**
+ * The task list that a compaction keeps. It is read from the newest call, so each call has the
+ * whole list.
+ */
 export function tasksTool({
   store,
   countTokens,

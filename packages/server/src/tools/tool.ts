@@ -13,7 +13,7 @@ import { callKey } from '#core/session/step'
 export interface Tool {
   readonly name: string
   readonly description: string
-  /** JSON Schema; goes to the model as it is, and the input was checked against it before `run`. */
+  /** JSON Schema, sent to the model unchanged; the input is checked against it before `run`. */
   readonly inputSchema: JsonObject
   /**
    * A foreign schema: its author checks the input, because checking it here could take any time.
@@ -35,7 +35,7 @@ export interface ToolCall {
   readonly input: JsonValue
 }
 
-/** The name that the call has in its entry, and its result in the one that shows it. */
+/** The id of the call in its entry, and of its result in a later one. */
 export function callOf({
   sessionId,
   entry,

@@ -2,16 +2,16 @@ import type { AssistantMessage } from '#core/message/message'
 import { uniqueNames } from '#core/message/pairing'
 import type { FinishReason } from '../model/outcomes/outcome.ts'
 
-/** What becomes of an answer that came to its end. */
+/** What to do with a finished answer. */
 export type AnswerVerdict =
   | { readonly kind: 'take'; readonly message: AssistantMessage }
-  /** Nothing was said and nothing asked for: blanks, or thoughts alone. */
+  /** No text and no calls: only whitespace or reasoning. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'give-up'; readonly reason: string }
 
 /**
- * A cut answer keeps its words and says that it was cut, for the person and for the model, which
- * will read it again. Its calls are not carried out: half an input may look like a whole one.
+ * A cut-off answer keeps its text with a note that it was cut, for the person and for the model,
+ * which will read it again. Its calls are not run: a partial input may look complete.
  */
 export function judgeAnswer(
   finish: FinishReason,
@@ -69,7 +69,7 @@ export function withoutCalls(message: AssistantMessage): AssistantMessage {
 
 const CALL_ID_MAX = 128
 
-/** The store knows a call by its id, and some servers give one id to all calls, or none. */
+/** The store identifies a call by its id, but some servers give all calls the same id, or none. */
 function withUniqueCalls(message: AssistantMessage): AssistantMessage {
   const uniqueName = uniqueNames(CALL_ID_MAX)
   const parts = message.parts.map((part) => {

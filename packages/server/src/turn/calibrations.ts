@@ -19,7 +19,7 @@ const SESSIONS_MAX = 20_000
 export class Calibrations {
   readonly #known = new SampledMap<SessionId, Known>(SESSIONS_MAX)
 
-  /** A context as we counted it and as the provider found it. */
+  /** The size of a context as we counted it and as the provider reported it. */
   observe(
     sessionId: SessionId,
     seen: {
@@ -39,7 +39,7 @@ export class Calibrations {
     this.#known.set(sessionId, { ...seen, calibration })
   }
 
-  /** An estimate for this session, corrected by its bills. */
+  /** An estimate for this session, corrected by its reported usage. */
   correct(sessionId: SessionId, estimate: number): number {
     const { calibration = UNCALIBRATED } = this.#known.get(sessionId) ?? {}
     return calibrated(calibration, estimate)

@@ -27,7 +27,7 @@ interface Try {
   readonly parts?: readonly AssistantPart[]
   readonly outcome: Outcome
   readonly contextTokens?: number
-  /** Ends as interrupted when the signal says so, after what it said. */
+  /** Sends its text, then ends as interrupted when the signal aborts. */
   readonly waits?: true
 }
 
@@ -38,7 +38,7 @@ const says = (said: string): Try => ({ parts: [text(said)], outcome: finished('s
 const fails = (outcome: Outcome): Try => ({ outcome })
 const reset: Outcome = { kind: 'connection', fault: 'reset', freshLoanHelps: true }
 
-/** A model that plays its tries, and the runner over it, with everything that was told. */
+/** A model with scripted attempts, and the step runner over it, with everything it published. */
 function stage(tries: readonly Try[], { stepsMax = 3, clock = new FakeClock() } = {}) {
   const asked: ModelRequest[] = []
   const told: [LiveAttempt, LivePiece][] = []
@@ -95,7 +95,7 @@ function ask(context: readonly Message[] = [user('hello')], more: Partial<StepRe
 const never = () => new AbortController().signal
 
 describe('a step', () => {
-  it('tells pieces as they come and replies with what was said', async () => {
+  it('publishes pieces as they arrive and replies with the text', async () => {
     const { steps, told, asked, records } = stage([
       { parts: [text('well'), call('c1')], outcome: finished('tool-calls') },
     ])
@@ -111,7 +111,7 @@ describe('a step', () => {
     expect(asked[0]).toMatchObject({ cacheKey: SESSION, outputTokensMax: 500, tools: TOOLS })
   })
 
-  it('voids what a failed try said and goes on under another attempt', async () => {
+  it('voids the text of a failed attempt and continues under another attempt', async () => {
     const { steps, told, records } = stage([
       { parts: [text('half')], outcome: reset },
       says('whole'),
@@ -128,7 +128,7 @@ describe('a step', () => {
     ])
   })
 
-  it('takes back what a step said that failed, and never names two runs of it alike', async () => {
+  it('withdraws the text of a failed step, and never reuses an attempt id', async () => {
     const broken: Try = { parts: [text('half')], outcome: { kind: 'refused', refusal: 'content' } }
     const { steps, told } = stage([
       broken,
@@ -149,7 +149,7 @@ describe('a step', () => {
     ])
   })
 
-  it('keeps what was said before an interruption', async () => {
+  it('keeps the text before an interruption', async () => {
     const { steps, told } = stage([{ parts: [text('so far')], outcome: reset, waits: true }])
     const stop = new AbortController()
     const run = steps.run(ask(), stop.signal)
@@ -177,7 +177,7 @@ describe('a step', () => {
     expect(twice.asked).toHaveLength(2)
   })
 
-  it('keeps the words of an answer that reached its limit, and none of its calls [fault 47]', async () => {
+  it('keeps the text of an answer that reached its limit, and none of its calls [fault 47]', async () => {
     const { steps } = stage([{ parts: [text('so far'), call('c')], outcome: finished('length') }])
     const outcome = await steps.run(ask(), never())
     if (outcome.kind !== 'replied') throw new Error(outcome.kind)
@@ -198,7 +198,7 @@ describe('a step', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('keeps what was said until an interrupt, without calls', async () => {
+  it('keeps the text up to an interrupt, without calls', async () => {
     const { steps } = stage([
       { parts: [text('I was'), call('c')], outcome: finished('stop'), waits: true },
     ])
@@ -209,7 +209,7 @@ describe('a step', () => {
     expect(await running).toEqual({ kind: 'interrupted', message, tokens: countMessage(message) })
   })
 
-  it('says how much the provider takes as we count, which is less where it counts more', async () => {
+  it("converts the provider's limit to our count, which is lower if the provider counts more", async () => {
     const counted = countMessage(user('hello')) + 500
     const limitOf = async (askedTokens: number) => {
       const { steps } = stage([fails({ kind: 'overflow', limitTokens: 400, askedTokens })])
@@ -219,13 +219,13 @@ describe('a step', () => {
     expect(await limitOf(2 * counted)).toEqual({ kind: 'overflow', limitTokens: 200 })
   })
 
-  it('passes an overflow on and never tries it again', async () => {
+  it('passes on an overflow and never retries it', async () => {
     const { steps, asked } = stage([fails({ kind: 'overflow' })])
     expect(await steps.run(ask(), never())).toEqual({ kind: 'overflow' })
     expect(asked).toHaveLength(1)
   })
 
-  it('is worth another try exactly where the failure may heal', async () => {
+  it('is retryable exactly if the failure is temporary', async () => {
     const key = stage([fails({ kind: 'refused', refusal: 'bad-key', status: 401 })])
     expect(await key.steps.run(ask(), never())).toMatchObject({ kind: 'failed', retryable: false })
     const line = stage([fails(reset), fails(reset)])
@@ -236,7 +236,7 @@ describe('a step', () => {
     })
   })
 
-  it('gives calls that share an id, or have none, ids of their own', async () => {
+  it('gives unique ids to calls that share an id or have none', async () => {
     const parts = [call('x'), call('x'), call('')]
     const { steps } = stage([{ parts, outcome: finished('tool-calls') }])
     const outcome = await steps.run(ask(), never())
@@ -246,7 +246,7 @@ describe('a step', () => {
     expect(ids).not.toContain('')
   })
 
-  it('of an agent that nobody configured fails for good', async () => {
+  it('of an unconfigured agent fails for good', async () => {
     const { steps } = stage([])
     expect(await steps.run(ask([], { agent: 'bob' }), never())).toMatchObject({
       kind: 'failed',
@@ -254,7 +254,7 @@ describe('a step', () => {
     })
   })
 
-  it('learns from the bills how this session is counted [fault 59]', async () => {
+  it('learns from reported usage how to count this session [fault 59]', async () => {
     const long = (name: string) => user(`${name} ${'word '.repeat(2_000)}`)
     const grown = [user('a')]
     const bills: Try[] = [1, 2, 3, 4, 5, 6].map((turn) => ({
@@ -276,7 +276,7 @@ const step = (id: string) => [toolCall(id), toolResult(id, 'seen')]
 describe('the step limit', () => {
   const context = [user('do it'), ...step('a'), ...step('b'), ...step('c')]
 
-  it('asks for a summing-up with nothing to call, and ends the turn', async () => {
+  it('asks the model to sum up without tools, and ends the turn', async () => {
     const { steps, asked } = stage([
       { parts: [text('Done: half.'), call('d')], outcome: finished('tool-calls') },
     ])
@@ -288,7 +288,7 @@ describe('the step limit', () => {
     expect(textOf(asked[0]?.messages.at(-1) ?? user(''))).toContain('3 steps')
   })
 
-  it('is not reached a step earlier', async () => {
+  it('is not reached one step earlier', async () => {
     const { steps, asked } = stage([])
     await steps.run(ask(context.slice(0, -2)), never())
     expect(asked[0]?.tools).toEqual(TOOLS)
@@ -306,7 +306,7 @@ describe('the step limit', () => {
     expect(textOf(outcome.message)).toBe('[This turn ended at its limit of 3 steps.]')
   })
 
-  it('begins anew with a person, and not with a notification', async () => {
+  it("restarts with a person's message, and not with a notification", async () => {
     const noticed = stage([])
     await noticed.steps.run(ask([...context, notice('a line matched')]), never())
     expect(noticed.asked[0]?.tools).toEqual([])
@@ -318,7 +318,7 @@ describe('the step limit', () => {
     expect(later.asked[0]?.tools).toEqual(TOOLS)
   })
 
-  it('holds over a compaction in the middle of the turn', async () => {
+  it('holds across a compaction in the middle of the turn', async () => {
     const { steps, asked } = stage([])
     const handoff: Message = { role: 'handoff', handoff: handoffOf() }
     await steps.run(ask(context.slice(0, -2)), never())

@@ -21,7 +21,7 @@ export interface StepAgent {
   /** The main model, then its fallbacks. */
   readonly models: readonly [Model, ...Model[]]
   readonly tools: readonly ToolSpec[]
-  /** So many steps of one turn may call tools; the next is asked to sum up. */
+  /** How many steps of one turn may call tools; the next one is asked to sum up. */
   readonly stepsMax: number
   readonly outputTokensMax: number
   readonly countMessage: (message: Message) => number
@@ -60,7 +60,7 @@ export type LivePiece =
   /** A call failed, and the next try is at this time. */
   | { readonly kind: 'retry'; readonly text: string; readonly nextTryAt: number }
 
-/** One try on one route. The last try of a call carries the usage of all. */
+/** One attempt on one route. The last attempt of a call carries the usage of all. */
 export interface CallRecord {
   readonly sessionId: SessionId
   readonly agent: string
@@ -82,7 +82,7 @@ export interface CallRecord {
 export function modelSteps(parts: ModelStepParts): StepRunner {
   const calibrations = parts.calibrations ?? new Calibrations()
   const counts = new StepCounts()
-  // Counted for the life of the process: a repeated step continues the numbers.
+  // Counts for the life of the process, so that a repeated step continues the numbering.
   let attempts = 0
   const nextAttempt = () => ++attempts
   return {
@@ -97,7 +97,7 @@ export function modelSteps(parts: ModelStepParts): StepRunner {
       const outcome =
         steps < agent.stepsMax ? await step.answer(agent.tools) : await step.sumUp(steps)
       if (outcome.kind === 'replied') counts.note(request, steps)
-      // Of what failed nothing is kept; what was interrupted stays said.
+      // The text of a failed attempt is dropped; that of an interrupted one is kept.
       else if (outcome.kind !== 'interrupted') step.takeBack()
       return outcome
     },
@@ -149,7 +149,7 @@ class Step {
     }
   }
 
-  /** Offers no tools; a provider that will not read old calls without them is offered them again. */
+  /** Offers no tools; if the provider refuses earlier calls without them, offers them again. */
   async sumUp(steps: number): Promise<StepOutcome> {
     const pause = await this.#pause()
     if (pause !== null) return pause
@@ -200,7 +200,7 @@ class Step {
     }
   }
 
-  /** A provider that counts more than we do takes less than its number says. */
+  /** If the provider counts more tokens than we do, its limit is lower in our count. */
   #limitOf({ limitTokens, askedTokens = 0 }: Extract<Outcome, { kind: 'overflow' }>) {
     if (limitTokens === undefined) return undefined
     const { agent, request } = this.#asked

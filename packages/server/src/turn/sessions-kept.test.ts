@@ -8,7 +8,7 @@ import { StepCounts } from './steps-taken.ts'
 const MANY = 20_001
 const sessions = Array.from({ length: MANY }, (_, index) => sessionId(`s-${index}`))
 
-it('goes on correcting estimates when more sessions are active than it remembers', () => {
+it('keeps correcting estimates when more sessions are active than it remembers', () => {
   const calibrations = new Calibrations()
   for (let round = 1; round <= 3; round++) {
     for (const id of sessions) {

@@ -26,7 +26,7 @@ it.each<readonly [string, readonly Message[], number, boolean]>([
   expect(stepsTaken(context)).toEqual({ steps, isWhole })
 })
 
-it('remembers the steps that a compaction took out of sight, for their turn alone', () => {
+it('remembers steps that a compaction removed from the context, for their turn only', () => {
   const counts = new StepCounts()
   const request = (turn: number, context: readonly Message[], id = 'a') =>
     ({ sessionId: sessionId(id), turn, context }) as unknown as StepRequest

@@ -11,7 +11,7 @@ import type { StepRequest } from '#core/session/step'
  */
 export function stepsTaken(context: readonly Message[]): {
   readonly steps: number
-  /** False: the turn began before what the context shows word for word. */
+  /** False: the turn began before the verbatim part of the context. */
   readonly isWhole: boolean
 } {
   let steps = 0
@@ -29,7 +29,7 @@ export function stepsTaken(context: readonly Message[]): {
 /** More than one process can have in a turn; about 100 bytes each. */
 const SESSIONS_MAX = 100_000
 
-/** Remembers what a compaction in the middle of a turn takes out of sight. */
+/** Remembers steps that a compaction in the middle of a turn removes from the context. */
 export class StepCounts {
   readonly #known = new Recent<SessionId, { readonly turn: number; readonly steps: number }>(
     SESSIONS_MAX,
@@ -42,7 +42,7 @@ export class StepCounts {
     return isWhole ? steps : Math.max(steps, before)
   }
 
-  /** Called when the step has been answered: a step that failed is asked for again. */
+  /** Called only when the step was answered, because a failed step is repeated. */
   note({ sessionId, turn }: StepRequest, steps: number): void {
     this.#known.set(sessionId, { turn, steps })
   }

@@ -45,7 +45,7 @@ function stage(tools: readonly Tool[], clock = new FakeClock()) {
 }
 
 describe('a tool call', () => {
-  it('hands the input on and stores the whole output with its count', async () => {
+  it('passes on the input and stores the whole output with its token count', async () => {
     const seen: JsonValue[] = []
     const { run, clock } = stage([
       tool(async ({ input }) => {
@@ -60,7 +60,7 @@ describe('a tool call', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('of an unknown tool lists those that there are', async () => {
+  it('of an unknown tool lists the available ones', async () => {
     const { run } = stage([tool(answers('a')), tool(answers('b'), { name: 'write' })])
     expect(await run({ name: 'delete' })).toMatchObject({
       outcome: 'error',
@@ -88,7 +88,7 @@ describe('a tool call', () => {
     expect(output).not.toContain('hunter2')
   })
 
-  it('with arguments that are no JSON is told where they break', async () => {
+  it('with invalid JSON arguments gets the position of the error', async () => {
     const { run } = stage([tool(answers('a'))])
     const { output } = await run(readToolInput('{"path": "a'))
     expect(output).toBe(
@@ -96,12 +96,12 @@ describe('a tool call', () => {
     )
   })
 
-  it('whose schema cannot be read is left to the tool', async () => {
+  it('whose schema is unreadable is validated by the tool alone', async () => {
     const odd = tool(answers('ran'), { inputSchema: { type: 'nonsense' } })
     expect(await stage([odd]).run({ input: { a: 1 } })).toMatchObject({ output: 'ran' })
   })
 
-  it('that takes too long is told to stop and answered for', async () => {
+  it('that takes too long is aborted and gets a result', async () => {
     const { run, clock } = stage([
       tool((_, signal) => {
         return new Promise(() => signal.addEventListener('abort', () => stopped.push('told')))
@@ -118,7 +118,7 @@ describe('a tool call', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('that is stopped ends at once, with the last word of the tool if it has one', async () => {
+  it("that is stopped ends at once, with the tool's final output if there is any", async () => {
     const deaf = stage([tool(() => new Promise(() => {}))])
     const polite = stage([
       tool(
@@ -153,7 +153,7 @@ describe('a tool call', () => {
     expect(failures).toEqual([{ sessionId: 's-1', tool: 'look', entry: 4, error: thrown }])
   })
 
-  it('keeps a million characters and says how much more there was', async () => {
+  it('keeps a million characters and reports how many more there were', async () => {
     const { run } = stage([tool(answers(`${'😀'.repeat(600_000)}`))])
     const { output } = await run({})
     expect(String(output).isWellFormed()).toBe(true)
@@ -171,7 +171,7 @@ describe('a tool call', () => {
     ])
   })
 
-  it('may be repeated only if every tool of that name says so', () => {
+  it('may be repeated only if every tool of that name allows it', () => {
     const once = tool(answers(''), { name: 'start', isRepeatable: false })
     const { runner } = stage([tool(answers('')), once])
     expect(['look', 'start', 'nobody'].map((name) => runner.isRepeatable(name))).toEqual([

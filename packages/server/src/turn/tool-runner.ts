@@ -30,7 +30,7 @@ export interface ToolFailure {
 }
 
 export const CALL_MS_MAX = 120_000
-/** What of one result is stored at most; a context shows far less and says where the rest is. */
+/** The most that is stored of one result; a context shows far less and says where the rest is. */
 export const OUTPUT_CHARACTERS_MAX = 1_000_000
 
 /**
@@ -70,7 +70,9 @@ function unknownTool(name: string, tools: readonly Tool[]): ToolAnswer {
   return error(`There is no tool of the name ${JSON.stringify(clip(name, 80))}. ${offered}`)
 }
 
-/** A schema that cannot be read checks nothing: it came with a tool of others, and the tool will. */
+/**
+ * An unreadable schema checks nothing: it came with an external tool, which checks its own input.
+ */
 function checkOf(tool: Tool): Check {
   if (tool.isForeign === true) return () => null
   try {
@@ -87,7 +89,7 @@ function checkOf(tool: Tool): Check {
 const PROBLEM_CHARACTERS_MAX = 2_000
 
 function problemOf({ input, inputText }: ToolCallPart, check: Check): ToolAnswer | null {
-  // Arguments that are no JSON were kept as the text that they are.
+  // Arguments that are not JSON were kept as text.
   if (typeof input === 'string' && inputText === input) {
     const fault = scanDocument(input, 0)
     const where =
@@ -111,7 +113,7 @@ async function carryOut(
   const ended = Promise.withResolvers<ToolAnswer>()
   const stop = (answer: ToolAnswer) => {
     controller.abort()
-    // The tool's own last word counts if it has one at once.
+    // The tool's own final output counts if it arrives at once.
     setImmediate(() => ended.resolve(answer))
   }
   const cancelLimit = clock.after(callMsMax, () => {

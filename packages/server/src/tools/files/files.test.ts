@@ -28,7 +28,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A root with something readable in it, beside something that is not to be read. */
+/** A root with a readable file, beside a file that must not be read. */
 async function place() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'throughline-files-')))
   folders.push(folder)
@@ -52,7 +52,7 @@ async function place() {
   return { folder, root, read, fixture, store, restart }
 }
 
-/** A reply that reads all of these side by side, as it comes to stand in the transcript. */
+/** A reply that reads all of these in parallel, as committed to the transcript. */
 async function step(
   { fixture, store, tool }: Reader,
   wanted: readonly (string | JsonObject)[],
@@ -89,7 +89,7 @@ async function reader() {
 }
 
 describe('files', () => {
-  it('gives a file word for word, or the lines that are asked for', async () => {
+  it('returns a file verbatim, or the requested lines', async () => {
     const { root, read } = await place()
     expect(await read('a.txt')).toBe('ok: one\ntwo\nthree\n')
     expect(await read(join(root, 'a.txt'), { again: true })).toBe('ok: one\ntwo\nthree\n')
@@ -104,14 +104,14 @@ describe('files', () => {
   })
 
   it.each(['../secret.txt', 'sub/../../secret.txt', '/etc/passwd', '..', 'a.txt/../../secret.txt'])(
-    'does not lead out by %s',
+    'does not escape the root by %s',
     async (path) => {
       const { read } = await place()
       expect(await read(path)).toMatch(/^error: .* is outside of what may be read/)
     },
   )
 
-  it('does not tell whether something outside exists', async () => {
+  it('does not reveal whether a path outside exists', async () => {
     const { read } = await place()
     expect(await read('../nothing')).toMatch(/^error: .* is outside of what may be read/)
   })
@@ -127,7 +127,7 @@ describe('files', () => {
     }
   })
 
-  it('never shows what a link leads to while it is swapped to and fro', async () => {
+  it('never shows the target of a link that is swapped back and forth', async () => {
     const { folder, root, read } = await place()
     mkdirSync(join(folder, 'out'))
     writeFileSync(join(folder, 'out', 'f.txt'), 'the secret')
@@ -160,12 +160,12 @@ describe('files', () => {
     expect(await step(ada, ['a.txt'])).toEqual([expect.stringMatching(/unchanged since entry 12/)])
   })
 
-  it('that is unchanged is named by the entry that shows it, and sent again when none does', async () => {
+  it('that is unchanged is referred to by the entry that shows it, and sent again if none does', async () => {
     const ada = await reader()
     const { fixture, root, store } = ada
     writeFileSync(join(root, 'b.txt'), 'of b')
     await step(ada, ['b.txt'], { isStopped: true })
-    // The results of others stand between a call and its own.
+    // Results of other calls come between a call and its own result.
     expect(await step(ada, ['a.txt', '.', 'b.txt'])).toContain('of b')
     const [answer = ''] = await step(ada, ['b.txt'])
     const [, number = '0'] = /recall shows it \(from: (\d+)\)/.exec(answer) ?? []
@@ -176,7 +176,7 @@ describe('files', () => {
     expect(await step(ada, ['b.txt'])).toEqual(['of b'])
   })
 
-  it('is known again after a compaction and a restart, by the hash in the handoff', async () => {
+  it('is recognised after a compaction and a restart by the hash in the handoff', async () => {
     const { root, read, fixture, store, restart } = await place()
     const answer = (await read('a.txt')).slice('ok: '.length)
     const call = { type: 'tool-call', id: 'c', name: 'files', input: { path: 'a.txt' } } as const
@@ -208,7 +208,7 @@ describe('files', () => {
     expect(make).toThrow(MissingRootError)
   })
 
-  it('says plainly what is not text, too large, or no file', async () => {
+  it('reports a path that is not text, too large, or not a file', async () => {
     const { root, read } = await place()
     writeFileSync(join(root, 'zeros'), Buffer.from([65, 0, 66]))
     writeFileSync(join(root, 'latin'), Buffer.from([0x66, 0xfc, 0x72]))

@@ -18,16 +18,16 @@ const input = z.strictObject({
 })
 
 export interface FilesParts {
-  /** Folders that may be read; each exists. Relative paths are looked up in the first. */
+  /** Folders that may be read; each must exist. Relative paths are resolved in the first. */
   readonly roots: readonly string[]
   readonly store: Pick<Reads, 'findSession' | 'readEntries'>
 }
 
-/** More than this is asked for in pieces. */
+/** Longer files must be requested in pieces. */
 const TEXT_CHARACTERS_MAX = 200_000
 const NAMES_MAX = 500
 
-/** Files within the allowed folders, to read. Nothing leads out of them: no `..` and no link. */
+/** Reads files within the allowed folders. Neither `..` nor a link leads outside. */
 export function filesTool(parts: FilesParts): Tool {
   const roots = new Roots(parts.roots)
   const seen = new SeenFiles(parts.store)
@@ -74,7 +74,8 @@ async function read(
   }
   const { text } = file
   if (offset !== undefined || limit !== undefined) return piece(text, offset ?? 1, limit)
-  // Before its hash, which of a large one takes a while: no such one was ever read whole.
+  // Checked before hashing, which takes long for a large file: a file of this size was never read
+  // whole.
   if (text.length > TEXT_CHARACTERS_MAX) {
     const { lines } = find(text, 1, LINES_MAX)
     return refuse(`${path} has ${text.length} characters in ${lines} lines: give offset and limit.`)
@@ -83,7 +84,7 @@ async function read(
   const known = input.again === true ? undefined : await seen.find(sessionId, real, path)
   if (known?.hash === hash) return ok(unchanged(path, known.entry, hash))
   seen.note(sessionId, real, { hash, entry, call: callOf(call) })
-  // Word for word and nothing else: a handoff takes the file's hash from this very text.
+  // Verbatim and nothing else, because a handoff takes the file's hash from this text.
   return ok(text)
 }
 
@@ -103,7 +104,7 @@ function piece(text: string, offset: number, limit = LINES_MAX): ToolAnswer {
   return ok(last < lines ? `${wanted}\n[lines ${offset} to ${last} of ${lines}]` : wanted)
 }
 
-/** Where lines begin and end, and how many there are in all; without a copy of each. */
+/** Where lines begin and end, and how many there are, without copying them. */
 function find(text: string, offset: number, limit: number) {
   const last = offset - 1 + limit
   let [from, to, lines] = [0, text.length, 1]
@@ -135,7 +136,7 @@ function explain(opened: Exclude<Opened, { kind: 'opened' }>, path: string, root
   }
 }
 
-/** More than this is not read at all. */
+/** Larger files are not read at all. */
 export const READ_BYTES_MAX = 8 * 1024 * 1024
 
 type FileText =
@@ -143,7 +144,7 @@ type FileText =
   | { readonly kind: 'binary'; readonly bytes: number }
   | { readonly kind: 'too-large'; readonly bytes: number }
 
-/** A growing file is read as far as it was; nothing makes this read without end. */
+/** Reads a growing file only up to its size at the start, so the read always ends. */
 async function readText(handle: FileHandle): Promise<FileText> {
   const { size } = await handle.stat()
   if (size > READ_BYTES_MAX) return { kind: 'too-large', bytes: size }
@@ -158,7 +159,7 @@ async function readText(handle: FileHandle): Promise<FileText> {
   }
 }
 
-/** As a handoff's list of files writes it. */
+/** In the form of a handoff's list of files. */
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }

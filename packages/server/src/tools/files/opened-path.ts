@@ -10,7 +10,7 @@ import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promis
  */
 export async function openedPath(handle: FileHandle, path: string): Promise<string | null> {
   if (process.platform === 'linux') {
-    // A file that was removed meanwhile has " (deleted)" behind its name, and is in no root.
+    // A removed file has " (deleted)" after its name, and so is in no root.
     return await readlink(`/proc/self/fd/${handle.fd}`)
   }
   const opened = await handle.stat()
@@ -30,7 +30,10 @@ export async function openToRead(path: string): Promise<FileHandle> {
   return await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
 }
 
-/** By what to list an opened folder: its name may lead elsewhere by now, where the system knows better. */
+/**
+ * The path for listing an opened folder. Its name may lead elsewhere by now, so the system's own
+ * path is used where there is one.
+ */
 export function openedFolder(handle: FileHandle, path: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path
 }

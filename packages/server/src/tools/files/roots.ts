@@ -33,7 +33,7 @@ function realRoot(root: string): string {
 export class Roots {
   readonly #roots: readonly string[]
 
-  /** Each must exist; a relative path is looked up in the first. */
+  /** Each must exist; a relative path is resolved in the first. */
   constructor(roots: readonly string[]) {
     this.#roots = roots.map(realRoot)
   }
@@ -47,7 +47,7 @@ export class Roots {
     if (first === undefined) return { kind: 'outside' }
     if (path.includes('\0')) return { kind: 'missing' }
     const wanted = resolve(first, path)
-    // Asking for what is outside is refused before anything is touched.
+    // A path outside is refused before the disk is touched.
     if (!this.#holds(wanted)) return { kind: 'outside' }
     let handle: FileHandle
     try {

@@ -25,9 +25,9 @@ const RESULT_DISTANCE_MAX = 64
 const READ_AT_ONCE = 8
 
 /**
- * The files that each session has read. Remembered in this process, and behind that in the handoff:
- * its list of files has their hashes, which is what survives a compaction and a restart together. A
- * read counts only if its result was shown: a call may have been stopped, or its result erased.
+ * The files that each session has read. Kept in this process and in the handoff, whose list of
+ * files has their hashes, so that the knowledge survives a compaction and a restart. A read counts
+ * only if its result was shown: a call may have been stopped, or its result erased.
  */
 export class SeenFiles {
   readonly #store: Pick<Reads, 'findSession' | 'readEntries'>
@@ -41,7 +41,7 @@ export class SeenFiles {
     this.#known.set(keyOf(sessionId, path), reading)
   }
 
-  /** `asked` is the path in the words of the model: the handoff knows it by those. */
+  /** `asked` is the path as the model wrote it, which is how the handoff lists it. */
   async find(sessionId: SessionId, path: string, asked: string): Promise<Seen | undefined> {
     const reading = this.#known.get(keyOf(sessionId, path))
     const entry = reading && (await this.#findResult(sessionId, reading))

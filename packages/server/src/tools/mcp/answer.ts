@@ -59,7 +59,7 @@ const BEGINNINGS: { readonly [mediaType: string]: string } = {
   'image/webp': '52494646',
 }
 
-/** A provider refuses the whole request for an image that is none, at every step from then on. */
+/** With an invalid image, the provider would refuse every later request of the session. */
 function imagePart(mediaType: string, data: string): ResultPart {
   const beginning = BEGINNINGS[mediaType]
   const bytes = Buffer.from(data.slice(0, IMAGE_CHARACTERS_MAX + 1), 'base64')

@@ -12,9 +12,9 @@ import type { McpServerFailure } from './server-failure.ts'
 import { shortText } from './words.ts'
 
 /**
- * A server that is a program of its own, spoken to over its standard input and output, one message a
- * line. It leads a process group, finds in its environment only what it is given, and ends with us.
- * The SDK has such a transport too; that one starts no group, so that what `npx` started would stay.
+ * A server that runs as a child process and communicates over standard input and output, one
+ * message per line. It leads a process group, sees only the given environment, and ends with us.
+ * The SDK's own transport starts no group, so processes started by `npx` would survive.
  */
 export interface ChildTerms {
   readonly command: string
@@ -30,7 +30,9 @@ export interface GroupWatch {
 }
 
 export const MESSAGE_BYTES_MAX = 16 * 1024 * 1024
-/** Unread answers stay in our memory: a server may ask and never read. */
+/**
+ * The limit of unread answers, which stay in our memory: a server may send requests and never read.
+ */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024
 const CLOSE_MS = 300
 const ASK_MS = 1_500
@@ -87,7 +89,8 @@ export class ChildTransport implements Transport {
       // Its children end with it; otherwise they would hold its pipes open.
       this.#endGroup('force')
       const verdict = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`
-      // Its last words are still in the pipes; something that left its group may hold them forever.
+      // Its last output is still in the pipes, which a process that left the group may hold open
+      // forever.
       child.once('close', () => this.#end(verdict))
       this.#clock.after(DRAIN_MS, () => this.#end(verdict))
     })
@@ -105,7 +108,7 @@ export class ChildTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin
     if (this.#verdict !== null || !stdin?.writable) throw new Error('The server is not running.')
-    // Not waited for: one that reads nothing must not hold us; its deadline comes.
+    // Not awaited: a server that reads nothing must not block us; the deadline ends the call.
     stdin.write(serializeMessage(message))
     if (stdin.writableLength <= UNREAD_BYTES_MAX) return
     this.#judge(`it left more than ${UNREAD_BYTES_MAX} bytes unread`)
@@ -165,7 +168,7 @@ export class ChildTransport implements Transport {
     this.onmessage?.(message)
   }
 
-  /** True: it is being ended for what it did. */
+  /** True: it is being ended for misbehaving. */
   #judge(offence: string | null): boolean {
     if (offence === null) return false
     const child = this.#child

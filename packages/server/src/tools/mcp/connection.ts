@@ -11,9 +11,9 @@ import type { McpAddress, McpServerTerms, SecretSource } from './terms.ts'
 import { shortText } from './words.ts'
 
 /**
- * One connection to one server, from handshake to end. The official client speaks the protocol; what
- * it would do beyond that for a server we do not trust is switched off: it compiles no schemas, keeps
- * no cache, offers no sampling, no roots, no questions to the user.
+ * One connection to one server, from handshake to end. The official client implements the protocol.
+ * Everything beyond that is switched off, because the server is not trusted: it compiles no
+ * schemas, keeps no cache, and offers no sampling, roots or elicitation.
  */
 export interface ConnectionParts {
   readonly clock: Clock
@@ -23,8 +23,8 @@ export interface ConnectionParts {
 }
 
 /**
- * A tool as its server describes it, with its words clipped and its schema rewritten as soon as
- * they are read, so that little is kept of a server, whatever it sent.
+ * A tool as its server describes it. Its texts are clipped and its schema is rewritten as soon as
+ * they are read, so that a server cannot fill our memory.
  */
 export interface Described {
   readonly name: string
@@ -38,7 +38,7 @@ export interface McpConnection {
   request(method: string, params: JsonObject, terms: RequestTerms): Promise<JsonObject>
   listTools(): Promise<readonly Described[]>
   close(): Promise<void>
-  /** At once, without waiting: the process ends. */
+  /** Ends it at once, without waiting, because the process is exiting. */
   kill(): void
 }
 
@@ -50,7 +50,7 @@ export interface RequestTerms {
 }
 
 export interface ConnectionEnds {
-  /** Ends the beginning; what is open is closed by `close`. */
+  /** Aborts the handshake; `close` closes what is open. */
   readonly signal: AbortSignal
   readonly onEnd: (failure: McpServerFailure) => void
   readonly onListChanged: () => void
@@ -73,7 +73,7 @@ export async function openConnection(
   const transport = await transportOf(terms, parts)
   const client = new Client(CLIENT, {
     capabilities: {},
-    // A program may end at a question it does not know; over HTTP asking costs nothing.
+    // A program may exit on an unknown request; over HTTP the request is harmless.
     versionNegotiation: { mode: terms.kind === 'program' ? 'legacy' : 'auto' },
     inputRequired: { autoFulfill: false },
     jsonSchemaValidator: {
@@ -175,7 +175,7 @@ async function headersOf(
   }
 }
 
-/** Bytes are counted where they come in; behind an address messages are counted here. */
+/** For programs, bytes are counted as they arrive; for HTTP servers, messages are counted here. */
 function gauge(transport: Transport, clock: Clock): void {
   const flood = new FloodGauge(clock)
   const deliver = transport.onmessage

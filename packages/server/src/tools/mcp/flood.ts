@@ -1,9 +1,9 @@
 import type { Clock } from '#core/base/clock'
 
 /**
- * How much a server may say. Reading what it says takes our time, whatever it is, so one that never
- * stops is ended before others notice. The bounds are far above what work needs: a screen recording
- * sent as pictures stays below them.
+ * How much a server may send. Parsing costs time whatever the content, so a server that never stops
+ * is ended before it slows down others. The limits are far above normal use: a screen recording
+ * sent as images stays below them.
  */
 const WINDOW_MS = 10_000
 export const FLOOD_BYTES_MAX = 64 * 1024 * 1024

@@ -4,17 +4,16 @@ import { FloodGauge } from './flood.ts'
 import { type McpServerFailure, ServerFailureError } from './server-failure.ts'
 
 /**
- * A server behind an address. Requests go to the origin that the operator named and nowhere else:
- * a redirect is refused, so that no answer can make us carry a key to another place or fetch what
- * only we can reach.
+ * A server at a URL. Requests go only to the origin that the operator named: redirects are refused,
+ * so that no response can make us send a key elsewhere or fetch internal resources.
  */
 /** One answer, or one event of a stream; a stream of many events has no time limit. */
 const MESSAGE_BYTES_MAX = 16 * 1024 * 1024
-/** Requests that wait for an answer: a server may ask us for ever and never take what we say. */
+/** The most unanswered requests: a server may send requests forever and never read our answers. */
 export const UNANSWERED_MAX = 100
 
 export class HttpTransport extends StreamableHTTPClientTransport {
-  /** Why we ended it ourselves. */
+  /** Why we ended the connection. */
   failure: McpServerFailure | null = null
 
   constructor(
@@ -28,7 +27,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     const gauge = new FloodGauge(clock)
     const offend = (reason: string) => {
       this.failure ??= { reason, words: '' }
-      // Every request that waits fails now; without this it would wait for its deadline.
+      // Pending requests fail now instead of at their deadline.
       void this.close().catch(() => {})
     }
     super(address, {

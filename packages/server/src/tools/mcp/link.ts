@@ -20,11 +20,11 @@ import { shortText } from './words.ts'
 /**
  * One server for as long as it is configured. It is `starting` until its tools are known, then
  * `ready`; when it ends, does not start, or no longer answers, it is `down` and is started again
- * after a pause that doubles from one second to a minute. A server that stayed up for a minute
- * begins with a short pause again. Its tools stay known while it is down: they answer that it is.
+ * after a pause that doubles from one second to a minute. After a minute of uptime the pause starts
+ * short again. While the server is down its tools stay listed, and calls report that it is down.
  */
 export interface LinkParts extends ConnectionParts {
-  /** The tools may be others now. */
+  /** The tools may have changed. */
   readonly onChange: () => void
   readonly onState: (fact: { readonly state: 'ready' | 'down'; readonly reason: string }) => void
 }
@@ -41,9 +41,9 @@ const STEADY_MS = 60_000
 /** Unanswered calls in a row before the server counts as hung. */
 const SILENT_CALLS_MAX = 3
 const CALLS_MAX = 32
-/** Behind it the runner itself would end the call. */
+/** Beyond this the runner itself would end the call. */
 const CALL_TOTAL_MS = 115_000
-/** A list that changes all the time is taken up from time to time. */
+/** The shortest time between two reloads of a list that keeps changing. */
 const LIST_PAUSE_MS = 5_000
 
 export class ServerLink {
@@ -74,12 +74,12 @@ export class ServerLink {
     return this.#known
   }
 
-  /** Why it does not run, in words of ours; null: it does, or is about to for the first time. */
+  /** Why it does not run, in our own words; null: it runs, or is starting for the first time. */
   get failure(): string | null {
     return this.#failure?.reason ?? null
   }
 
-  /** Resolves when the first attempt has ended, however it did. */
+  /** Resolves when the first attempt has succeeded or failed. */
   async start(): Promise<void> {
     if (this.#state.kind === 'new') this.#begin()
     if (this.#state.kind === 'starting') await this.#state.attempt
@@ -100,7 +100,7 @@ export class ServerLink {
     let progress = ''
     const startedAt = clock.monotonic()
     try {
-      // The first start is worth waiting for; one that failed before may fail again.
+      // Calls wait for the first start only; a server that failed before may fail again.
       if (this.#state.kind === 'starting' && this.#failure === null) {
         await orAborted(this.#state.attempt, signal)
       }

@@ -4,9 +4,9 @@ import { shortText } from './words.ts'
 /**
  * The schema of a foreign tool, rewritten in the subset that every provider accepts: one that a
  * provider refuses would silence the whole agent, not only this tool. References to the schema's
- * own definitions are put in place; depth and size are bounded; a pattern, which may take
- * exponential time, and every keyword that is not known here are left out. Omissions make the
- * schema wider, never narrower: the server itself checks its input.
+ * own definitions are inlined; depth and size are bounded; a pattern, which may take exponential
+ * time, and every keyword that is not known here are left out. Omissions make the schema wider,
+ * never narrower: the server itself checks its input.
  */
 const DEPTH_MAX = 8
 const NODES_MAX = 400
@@ -83,7 +83,7 @@ class Writer {
       }
     }
     if (isObject(items)) written['items'] = this.write(items, depth + 1)
-    // Providers want to know what a list holds.
+    // Providers require the item type of a list.
     else if (typeOf(schema)['type'] === 'array') written['items'] = {}
     if (typeof others === 'boolean') written['additionalProperties'] = others
     else if (isObject(others)) written['additionalProperties'] = this.write(others, depth + 1)
@@ -124,7 +124,10 @@ function valuesOf(schema: JsonObject): JsonObject {
   }
 }
 
-/** A text among values must come back to the server unchanged: cleaned ones would not. */
+/**
+ * Values must be returned to the server unchanged, so values that cleaning would change are left
+ * out.
+ */
 function isPlain(value: JsonValue | undefined): value is string | number | boolean | null {
   if (typeof value === 'string') return value.length <= 200 && shortText(value, 200) === value
   return typeof value === 'number' || typeof value === 'boolean' || value === null

@@ -10,7 +10,7 @@ export interface McpServerFailure {
   readonly words: string
 }
 
-/** A trouble that we found ourselves. */
+/** A failure that we detected ourselves. */
 export class ServerFailureError extends Error {
   override readonly name = 'ServerTrouble'
   readonly words: string
@@ -42,12 +42,12 @@ export function isTimeoutError(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
 }
 
-/** The server's words may be in it. */
+/** It may contain text of the server. */
 export function serverText(error: unknown): string {
   return shortText(error instanceof Error ? error.message : String(error), WORDS_MAX)
 }
 
-/** A status or a code; the innermost says most. */
+/** A status or a code; the innermost cause is the most specific. */
 function kindOf(chain: readonly Error[]): string {
   const http = chain.find((each) => each instanceof SdkHttpError)
   if (http !== undefined) return `HTTP ${http.status}`

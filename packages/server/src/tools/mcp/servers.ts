@@ -40,7 +40,7 @@ export class McpServers {
     this.#parts = parts
   }
 
-  /** From now on these: what is the same stays as it is, what is new begins, the rest ends. */
+  /** Applies a new set of servers: unchanged ones keep running, new ones start, the rest end. */
   configure(wanted: McpByAgent): void {
     const links = new Map<string, { readonly agent: string; readonly link: ServerLink }>()
     for (const [agent, servers] of wanted) {
@@ -101,7 +101,7 @@ export class McpServers {
     })
   }
 
-  /** Most runtimes have no servers, and a process may have many runtimes. */
+  /** Created on demand, because most runtimes have no servers. */
   #mindExit(): void {
     process.off('exit', this.#killAll)
     if (this.#state === 'started' && this.#links.size > 0) process.on('exit', this.#killAll)
@@ -138,7 +138,10 @@ function toolsOf(link: ServerLink): readonly Tool[] {
   return hasOne ? [...foreign, resourceTool(link)] : foreign
 }
 
-/** A label names their author: a description is not an instruction of the operator. */
+/**
+ * A label names the server as the author, because a description is not an instruction of the
+ * operator.
+ */
 function labelled(server: string, description: string): string {
   return `[MCP server ${server}] ${description}`.trim()
 }
@@ -165,7 +168,7 @@ function resourceTool(link: ServerLink): Tool {
       }
       const listed = await link.call('resources/list', {}, { signal, read: listAnswer })
       if (listed.outcome !== 'ok') return listed
-      // Not every server knows templates; that is no failure.
+      // Not every server supports resource templates; that is not a failure.
       const asked = { signal, read: listAnswer }
       const templates = await link.call('resources/templates/list', {}, asked)
       const lines = [listed, templates].flatMap(({ outcome, output }) =>

@@ -2,7 +2,7 @@
 export type McpServerTerms = McpProgram | McpAddress
 
 interface CommonTerms {
-  /** Tools by their own names, or beginnings with `*`; absent: all. */
+  /** Tool names, or prefixes followed by `*`; absent: all. */
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
   /** From its start until it has listed its tools. */
@@ -17,7 +17,7 @@ export interface McpProgram extends CommonTerms {
   readonly args: readonly string[]
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
-  /** Names of variables that it gets beside `env`, with the values they have when it starts. */
+  /** Names of variables that it inherits in addition to `env`, with their values at its start. */
   readonly variables: readonly string[]
 }
 

@@ -2,8 +2,8 @@ import { clip } from '#core/base/line'
 
 /**
  * A server's text is untrusted. It may reach a model, a terminal or a log, so control characters,
- * escapes, text directions and invisible characters are removed. The meaning of the words cannot be
- * made harmless; they are only kept short.
+ * escapes, text directions and invisible characters are removed. The meaning of the text cannot be
+ * made harmless; it is only kept short.
  */
 // Cc without tab and line feed; directions, joiners and fillers without width; tags; variation
 // selectors beyond the common ones, which can carry hidden bytes.
@@ -15,7 +15,7 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\r\n', '\n').replaceAll(UNSEEN, '')
 }
 
-/** Cut before it is cleaned as well: cleaning a flood takes time. */
+/** Clipped before cleaning too, because cleaning a huge text takes time. */
 export function shortText(text: string, charactersMax: number): string {
   return clip(cleanText(text.slice(0, 4 * charactersMax)).trim(), charactersMax)
 }

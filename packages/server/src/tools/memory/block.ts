@@ -18,20 +18,23 @@ export function memoryBlock(notes: readonly Omit<NoteRow, 'at' | 'scope'>[]): st
   return [HEADING, ...lines].join('\n')
 }
 
-/** Entries of one session that are to be forgotten. */
+/** Entries of one session that are being erased. */
 export interface Forgotten {
   readonly sessionId: SessionId
   readonly entries: ReadonlySet<number> | 'all'
 }
 
-/** Whether a note may repeat one of them: it was made from it, or proposed from a range with it. */
+/**
+ * Whether a note may repeat one of these entries: it was made from it, or proposed from a range
+ * that contains it.
+ */
 export function mayRepeat({ id, origin }: Pick<NoteRow, 'id' | 'origin'>, of: Forgotten): boolean {
   if (origin?.sessionId !== of.sessionId) return false
   if (of.entries === 'all' || of.entries.has(origin.number)) return true
   return id.startsWith(PROPOSED) && [...of.entries].some((entry) => entry <= origin.number)
 }
 
-/** Whether a block as it was shown holds such a note. It says where each came from. */
+/** Whether a shown block contains such a note; the block names the origin of each note. */
 export function blockMayRepeat(block: string, of: Forgotten): boolean {
   return block.split('\n').some((line) => {
     const [, id, session, number] = LINE.exec(line) ?? []

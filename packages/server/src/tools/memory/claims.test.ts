@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findClaim, mentions } from './claims.ts'
 
-/** Notes that deny what the agent was told or did, each with an entry that tells of it. */
+/** Notes that deny something the agent was told or did, each with an entry that refutes it. */
 const CLAIMS: Readonly<Record<string, readonly (readonly [note: string, entry: string])[]>> = {
   English: [
     ['I have no record of the Lisbon deploy', 'The deploy to Lisbon failed'],
@@ -98,7 +98,7 @@ const CLAIMS: Readonly<Record<string, readonly (readonly [note: string, entry: s
   ],
 }
 
-/** Claims in words that no phrase of the list foresees. */
+/** Claims that match no phrase of the list. */
 const OTHER_CLAIMS: readonly string[] = [
   'Sign-off from Tony: never got it',
   'I do not have the transcript of our talk about pricing',
@@ -129,7 +129,7 @@ const OTHER_CLAIMS: readonly string[] = [
   '환불에 대한 기록이 없습니다',
 ]
 
-/** Notes that deny something of others, of the world, or of what is to be done. */
+/** Notes that deny something about others, the world, or future work. */
 const FACTS: readonly string[] = [
   'The Lisbon deploy failed',
   'Remember to call',
@@ -257,7 +257,7 @@ describe('a claim of missing memory [S30]', () => {
     expect(mentions(words, 'Lisbon is a city')).toBe(false)
   })
 
-  it('takes linear time, whatever a note holds [S30]', () => {
+  it('takes linear time for any note [S30]', () => {
     for (const piece of ['no ', 'habe nie ', 'mir nicht ', '没有', 'ich ', 'never told ', ', ']) {
       const text = piece.repeat(2_000)
       const started = process.threadCpuUsage()

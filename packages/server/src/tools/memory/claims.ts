@@ -11,9 +11,9 @@ import { COMMON } from './common-words.ts'
  * claims.
  */
 export interface Claim {
-  /** Of what is said to be missing. */
+  /** Words of the thing that is claimed to be missing. */
   readonly words: readonly string[]
-  /** Nothing at all is said to have come: any message refutes it. */
+  /** The note claims that nothing came at all; any message refutes it. */
   readonly isIdle: boolean
 }
 
@@ -32,7 +32,7 @@ export function findClaim(text: string): Claim | null {
   return { words: [...new Set(telling)], isIdle: found.some(({ of }) => of === 'idle') }
 }
 
-/** Two letters of a script without blanks are a word. */
+/** In a script without spaces, two characters count as a word. */
 function isTelling(word: string): boolean {
   return word.length > 2 || /^\P{ASCII}{2}$/u.test(word)
 }
@@ -50,7 +50,7 @@ const CLAUSE_CHARACTERS_MAX = 120
 const FIRST_PERSON =
   /(?<!\p{L})(?:i|we|me|us|my|our|myself|this (?:agent|session)|ich|wir|mir|mich|uns|meine?\p{L}?|je|j|m|nous|moi|mon|ma|mes|yo|nosotros|me|nos|mí?|mis|eu|nós|mim|meu|minha|io|noi|mi|ci|ik|wij|mij|mijn|ons|я|мы|мне|нам|меня|нас|мо[йяёи]\p{L}?)(?!\p{L})|[我私僕]|自分|(?:저|나)(?:는|에게|한테)|제가|내가/iu
 
-/** Where a clause begins: behind a stop, or a word that joins two. */
+/** Where a clause begins: after punctuation or a conjunction. */
 const CLAUSE =
   /[.;:!?,()\n。，、；：！？—–]|\b(?:but|and|that|because|so|dass|weil|aber|und|que|mais|pero|mas|che|ma|dat|maar|что|но)\b/giu
 
@@ -60,18 +60,18 @@ const RULE =
 
 const IMPERSONAL = /^(?:there (?:is|was|are|were)|there's|es gibt|es gab|il|er is|c'è)?$/i
 
-/** Its own clause names the agent, or no one at all. */
+/** Whether its clause has the agent as subject, or no subject at all. */
 function isOfTheAgent(text: string, match: RegExpExecArray): boolean {
   const before = text.slice(Math.max(0, match.index - CLAUSE_CHARACTERS_MAX), match.index)
   const [last = ''] = before.split(CLAUSE).slice(-1)
   const clause = FIRST_PERSON.test(match[0]) ? `${last} I` : last
   if (RULE.test(clause) || RULE.test(match[0])) return false
-  // In Japanese the subject has a mark of its own.
+  // In Japanese a particle marks the subject.
   const isUnmarked = /\p{sc=Hiragana}/u.test(clause) && !/[はが]/.test(clause)
   return IMPERSONAL.test(clause.trim()) || isUnmarked || FIRST_PERSON.test(clause)
 }
 
-/** Who or what is denied something: the agent, whatever the subject is, or any message at all. */
+/** Whom the denial is about: the agent, whatever the subject is, or any message at all. */
 function claim(source: string, of: 'agent' | 'any' | 'idle' = 'agent') {
   const isUnspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Hangul}]/u.test(source)
   const pattern = new RegExp(isUnspaced ? source : `(?<!\\p{L})(?:${source})`, 'iu')
@@ -261,7 +261,8 @@ const CLAIMS = [
     `друг\\p{L}* (?:${WORD})?(?:сесси|экземпляр|копи)\\p{L}* (?:меня|самого меня)${END}`,
     'any',
   ),
-  // Chinese, Japanese, Korean: without blanks, so a clause names the agent or somebody else.
+  // Chinese, Japanese, Korean: no spaces, so the whole clause is searched for the agent or another
+  // subject.
   claim(
     '(?:没有?|沒有?|从未|从来没有|未曾|并未|不)(?:再|被)?(?:收到|看到|听说|告知|记得|想起|知道|听过|记住)过?',
   ),
@@ -276,7 +277,7 @@ const CLAIMS = [
   claim('(?:기록|기억|메시지)(?:이|가|은|는|도)? ?(?:전혀 )?(?:없|나지 않|하지 못)\\p{L}*', 'any'),
   claim('(?:받|듣|보)지 못\\p{L}*'),
 
-  // And what no phrase above foresees: a denial and a word of memory or receipt in one clause.
+  // Everything else: a denial and a word of memory or receipt in one clause.
   ...[
     {
       no: "not|\\p{L}{1,6}n't|cannot|no|never|nothing|unable to",

@@ -1,6 +1,6 @@
 import { wordsOf } from '#core/store/search/words'
 
-/** Words that say nothing about what a note is about, in the languages that claims are known in. */
+/** Stop words, in the languages in which claims are recognised. */
 export const COMMON: ReadonlySet<string> = new Set(
   wordsOf(
     // English

@@ -11,7 +11,7 @@ import { readTurnStart } from './turn-start.ts'
 
 const HITS_READ = 20
 
-/** An entry of an earlier turn that contains what a note claims to be missing. */
+/** An entry of an earlier turn that contains the thing that a note claims to be missing. */
 export async function findContrary(
   store: Pick<Reads, 'search' | 'readEntries'>,
   call: Omit<ToolCall, 'input'>,
@@ -32,7 +32,7 @@ export async function findContrary(
   return isIdle ? await findWork(store, { ...call, turnStart }) : null
 }
 
-/** That nothing came is refuted by the newest message of an earlier turn. */
+/** The newest message of an earlier turn refutes a claim that nothing came. */
 async function findWork(
   store: Pick<Reads, 'readEntries'>,
   { sessionId, turnStart }: { readonly sessionId: SessionId; readonly turnStart: number },

@@ -16,10 +16,10 @@ import { findContrary } from './contrary.ts'
 import { type NoteSharing, readNotes } from './visible.ts'
 
 /**
- * Short notes that an agent keeps from one session to the next, for the people that it noted them
- * with: a session sees the notes of its scope. Every context shows them as one bounded block, a pin of
- * this name, with the entry that each came from. The block is changed between turns only: within a
- * turn an agent is of one mind.
+ * Short notes that an agent keeps across sessions, for the people it made them with: a session sees
+ * the notes of its scope. Every context shows them as one bounded block, a pin of this name, with
+ * the entry that each came from. The block changes only between turns, so that it stays constant
+ * within a turn.
  */
 export const MEMORY_TOOL = 'memory'
 /** The pin that holds the notes. */
@@ -96,8 +96,8 @@ export type NoteOutcome =
   | { readonly kind: 'refused'; readonly why: string }
 
 /**
- * Writes a note down unless it denies what the transcript holds, or does not fit. No session shows it
- * yet: that is `refreshMemory`'s.
+ * Stores a note unless it contradicts the transcript or does not fit. `refreshMemory` makes
+ * sessions show it.
  */
 export async function keepNote(
   { store, countTokens, tokensMax, isShared = false }: MemoryParts,
@@ -121,7 +121,7 @@ export async function keepNote(
   }
   const outcome = await store.putNote(note)
   if (outcome.kind === 'noted') {
-    // Shared, a note takes the place of one with its id that another session made.
+    // If notes are shared, a note replaces one with the same id from another session.
     const replaced = notes.filter((each) => each.id === id && each.scope !== scope)
     for (const each of replaced) await store.removeNote(each)
     return { kind: 'noted', id }
@@ -132,9 +132,9 @@ export async function keepNote(
 }
 
 /**
- * Brings a session's block up to date; the change waits in the mailbox while a turn runs. The runtime
- * calls it for a new session, and for the agent's other sessions before their next turn, each time
- * under a new key. Null: the session shows the notes as they are.
+ * Brings a session's block up to date; the change waits in the mailbox while a turn runs. The
+ * runtime calls it for a new session, and for the agent's other sessions before their next turn,
+ * each time under a new key. Null: the session already shows the current notes.
  */
 export async function refreshMemory(
   { store, countTokens, isShared = false }: Omit<MemoryParts, 'tokensMax'>,
@@ -158,7 +158,7 @@ export async function refreshMemory(
       },
     )
     if (outcome.kind !== 'admitted' || text === null) return outcome
-    // A note that was erased since it was read would come back with this.
+    // This would restore a note that was erased after it was read.
     const lines = new Set((await readBlock())?.split('\n'))
     if (text.split('\n').every((line) => lines.has(line))) return outcome
     await takeBack(store, { sessionId, mail: outcome.mail })
@@ -166,7 +166,7 @@ export async function refreshMemory(
   return outcome
 }
 
-/** Where notes go faster than they are read out, the next refresh shows what is left of them. */
+/** If notes are erased faster than they are read, the next refresh shows the rest. */
 const ROUNDS_MAX = 4
 
 async function takeBack(
@@ -174,7 +174,7 @@ async function takeBack(
   request: { readonly sessionId: SessionId; readonly mail: MailNumber },
 ): Promise<void> {
   if ((await store.withdraw(request)).kind === 'withdrawn') return
-  // It is shown already; what is shown goes, and the next one takes its place.
+  // The block is already shown: it is erased, and the next one replaces it.
   const { sessionId, mail } = request
   const pin = (await store.findSession(sessionId))?.pins[MEMORY_PIN]
   if (pin === undefined) return
@@ -183,7 +183,7 @@ async function takeBack(
   await store.admit({ to: { sessionId }, lane: 'control', ...asked, body })
 }
 
-/** The block as it is shown; undefined while something waits that may change it. */
+/** The shown block; undefined while pending mail may change it. */
 async function readVisibleBlock(
   store: MemoryStore,
   sessionId: SessionId,
@@ -202,7 +202,8 @@ async function show(
   done: string,
 ): Promise<ToolAnswer> {
   const outcome = await refreshMemory(parts, call)
-  // It is kept: said to have failed, it would be noted again. A later message has it shown.
+  // The note is stored; a failure here would make the agent note it again. A later message shows
+  // it.
   if (outcome === null || outcome.kind === 'full') return ok(done)
   return answerTo(outcome, done)
 }

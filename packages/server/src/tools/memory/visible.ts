@@ -8,7 +8,7 @@ export interface NoteSharing {
   readonly isShared?: boolean
 }
 
-/** The notes that a session sees: those of its own scope, or of all where its agent shares them. */
+/** The notes that a session sees: those of its own scope, or all if its agent shares them. */
 export async function readNotes(
   store: Pick<Reads, 'listNotes'>,
   { agent, scope }: Pick<SessionRow, 'agent' | 'scope'>,

@@ -11,10 +11,10 @@ import { Lines, Output } from './output.ts'
 const LIMITS = {
   ...{ timeMs: 60_000, outputBytesMax: 1e6, keptCharactersMax: 1e6, graceMs: 1_000 },
 }
-// No system gives this number to a process.
+// No system uses this process id.
 const NOBODY = 2 ** 30
 
-/** What a program writes, without a program. */
+/** A program's output without a program. */
 function program(...chunks: readonly string[]): ChildProcess {
   const stdout = Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
   const emitter = Object.assign(new EventEmitter(), { stdout, stderr: null })
@@ -29,7 +29,7 @@ function watch(...patterns: readonly string[]): Matches {
 }
 
 describe('a child', () => {
-  it('lets others have their turn between lines that take long to look at', async () => {
+  it('yields to other work between lines that take long to match', async () => {
     let now = 0
     const clock = { now: () => 0, monotonic: () => (now += 20), after: () => () => {} }
     const parts = { clock, limits: LIMITS, matches: watch('z'), onMatch: () => {} }
@@ -45,7 +45,7 @@ describe('a child', () => {
     expect(rounds).toBeGreaterThan(190)
   })
 
-  it('puts characters and lines together that came in pieces', async () => {
+  it('joins characters and lines that arrive in pieces', async () => {
     const matches = watch('^a grüne line$')
     const clock = { now: () => 0, monotonic: () => 0, after: () => () => {} }
     const bytes = Buffer.from('a grüne line\nand more')
@@ -61,7 +61,7 @@ describe('a child', () => {
   })
 })
 
-/** What is written to the one and the other, in this order. */
+/** Writes to both streams, in this order. */
 async function reported(
   matches: Matches,
   ...chunks: readonly (readonly ['out' | 'err', string])[]
@@ -84,7 +84,7 @@ async function reported(
 }
 
 describe('a watched line', () => {
-  it('is not cut by what the other stream writes in the middle of it', async () => {
+  it('is not split by output of the other stream', async () => {
     const chunks = [
       ['out', 'server is rea'],
       ['err', 'ERROR disk full\n'],
@@ -97,7 +97,7 @@ describe('a watched line', () => {
     }
   })
 
-  it('ends where the program goes to the beginning of a line, also between two pieces', async () => {
+  it('ends at a carriage return, even between two pieces', async () => {
     const chunks = [
       ['out', '10 %\r50 %\r100 % done\r'],
       ['out', '\nready\r\n'],
@@ -112,7 +112,7 @@ describe('a watched line', () => {
 })
 
 describe('Output', () => {
-  it('keeps the end of what was written, and counts from its beginning', () => {
+  it('keeps the end of the output, and counts from its beginning', () => {
     const output = new Output(100)
     for (let n = 0; n < 1_000; n++) output.write(`${n % 10}`.repeat(10))
     expect(output.end).toBe(10_000)
@@ -143,7 +143,7 @@ describe('Output', () => {
 })
 
 describe('Matches', () => {
-  it('tells at once, then not more often than allowed, and counts the rest', () => {
+  it('notifies at once, then at most as often as allowed, and counts the rest', () => {
     const compiled = compilePatterns(['error'])
     if (compiled.kind === 'refused') throw new Error(compiled.problem)
     const matches = new Matches(compiled.patterns, { intervalMs: 100, noticesMax: 2 })
@@ -157,7 +157,7 @@ describe('Matches', () => {
     if (notice !== null) matches.putBack(notice)
     expect(matches.next(200)).toEqual({ pattern: 'error', line: 'error 5', suppressed: 3 })
     matches.take('error 6')
-    // The last of the notices was used up; the end of the program tells of this one.
+    // No notice is left; the report of the program's end includes this match.
     expect([matches.next(1_000), matches.unreported]).toEqual([null, 1])
   })
 })

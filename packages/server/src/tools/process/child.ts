@@ -9,11 +9,11 @@ import { endGroup, endStrays } from './posix.ts'
 
 export interface ChildLimits {
   readonly timeMs: number
-  /** All that it may write; more ends it. */
+  /** The most it may write; more ends it. */
   readonly outputBytesMax: number
-  /** What of it is kept to be read. */
+  /** How much of its output is kept. */
   readonly keptCharactersMax: number
-  /** Between the asking to end and the ending by force. */
+  /** The time between the request to end and the kill. */
   readonly graceMs: number
 }
 
@@ -23,8 +23,8 @@ export type ChildEnd =
 
 /**
  * One program in the background with everything it starts. *running* until its process exits; then
- * the rest of its group is ended, what it still had to say is read, and it is *ended*. Stopping asks
- * first and insists after a grace.
+ * the rest of its group is ended, its remaining output is read, and it is *ended*. Stopping
+ * requests first and kills after a grace period.
  */
 export class Child {
   readonly pid: number
@@ -70,7 +70,7 @@ export class Child {
   stop(reason: Exclude<ChildEnd, { kind: 'exited' }>['kind'] = 'stopped'): void {
     if (this.#end !== null || this.#reason !== null) return
     this.#reason = reason
-    // A flooding program is killed at once: asked to end, it would keep writing meanwhile.
+    // A flooding program is killed at once; during a grace period it would keep writing.
     endGroup(this.pid, reason === 'too-much-output' ? 'force' : 'ask')
     this.#cancelForce = this.#clock.after(this.#limits.graceMs, () => endGroup(this.pid, 'force'))
   }
@@ -87,7 +87,7 @@ export class Child {
     // Processes left in its group end with it, and so do those outside the group that can be found.
     endGroup(this.pid, 'force')
     await endStrays(this.pid).catch(() => {})
-    // One that got away may keep the pipe open; it is not waited for.
+    // A process that escaped may keep the pipe open; it is not awaited.
     const cancelReading = this.#clock.after(READING_MS_MAX, () => {
       stdout?.destroy()
       stderr?.destroy()
@@ -113,13 +113,16 @@ export class Child {
         await take(decoder.write(chunk))
       }
     } catch {
-      // Destroyed, by us or with the pipe: what came until then counts.
+      // The stream was destroyed, by us or with the pipe; the output so far counts.
     }
     await take(decoder.end())
     await this.#match(lines.finish())
   }
 
-  /** Not longer at a time than others can wait; the program waits in its pipe meanwhile. */
+  /**
+   * Works in short slices so that others are not delayed; meanwhile the pipe holds the program
+   * back.
+   */
   async #match(lines: readonly string[]): Promise<void> {
     if (!this.#matches.isNeeded) return
     let since = this.#clock.monotonic()

@@ -11,7 +11,7 @@ describe('patterns', () => {
     expect(compilePatterns(texts).kind).toBe('refused')
   })
 
-  it('of the usual kind are taken', () => {
+  it('of the usual kind are accepted', () => {
     const texts = [
       '(?i)\\b(error|fail(ed|ure)?|exception)\\b',
       '^\\d{4}-\\d{2}-\\d{2}T.*FATAL',

@@ -17,11 +17,13 @@ export const NOTICE_LIMITS: NoticeLimits = { intervalMs: 10_000, noticesMax: 100
 
 export const PATTERNS_MAX = 4
 export const PATTERN_CHARACTERS_MAX = 300
-/** Of a longer line this much is looked at: a pattern's cost grows with both. */
+/**
+ * Only this much of a longer line is matched, because the cost of a pattern grows with the line.
+ */
 export const LINE_CHARACTERS_MAX = 1_000
 /**
- * Instructions of all patterns together. Linear in the line is not cheap: each character may visit
- * every one, and `\pL{1000}` took hundreds of milliseconds a line on a busy machine.
+ * Instructions of all patterns together. Linear time can still be slow: each character may visit
+ * every instruction, and `\pL{1000}` took hundreds of milliseconds a line on a busy machine.
  */
 export const PROGRAM_SIZE_MAX = 600
 
@@ -97,7 +99,7 @@ export class Matches {
     return notice
   }
 
-  /** It could not be delivered: it counts as suppressed, and the next one says so. */
+  /** Call this if it could not be delivered: it counts as suppressed, and the next one says so. */
   putBack(notice: MatchNotice): void {
     const suppressed =
       notice.suppressed + (this.#waiting === null ? 0 : this.#waiting.suppressed + 1)

@@ -1,6 +1,6 @@
 import { splitsCharacter } from '#core/base/line'
 
-/** The end of what a program wrote, counted from its beginning. */
+/** The end of a program's output, with offsets from its beginning. */
 export class Output {
   readonly #charactersMax: number
   #text = ''
@@ -17,7 +17,7 @@ export class Output {
 
   write(text: string): void {
     this.#text += text
-    // Twice the bound before it is cut: cutting at every write would copy it at every write.
+    // Cut only at twice the limit, because a cut copies the text.
     if (this.#text.length <= 2 * this.#charactersMax) return
     const cut = this.#text.length - this.#charactersMax
     this.#text = this.#text.slice(cut)
@@ -39,13 +39,13 @@ export class Output {
 }
 
 /**
- * The lines of one stream as they get whole. Each stream has its own: what a program writes to one
- * comes in the middle of a line of the other, since programs hand the two over at different moments.
+ * Splits one stream into complete lines. Each stream has its own splitter, because programs flush
+ * the two at different moments, in the middle of each other's lines.
  */
 export class Lines {
   #line = ''
 
-  /** Gives the lines that this text completes; a line that never ends is given in pieces. */
+  /** Returns the lines that this text completes; an endless line is returned in pieces. */
   take(text: string): readonly string[] {
     const lines = (this.#line + text).split(LINE_END)
     this.#line = lines.pop() ?? ''
@@ -64,6 +64,6 @@ export class Lines {
   }
 }
 
-/** A program that shows progress goes back to the line's beginning; what it wrote was a line. */
+/** A carriage return (as in progress output) ends a line. */
 const LINE_END = /\r?\n|\r(?=[^\n])/
 const UNFINISHED_MAX = 16_000

@@ -5,9 +5,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Recent } from '#core/base/recent'
 
 /**
- * All that differs between systems when children are started and ended. On POSIX systems each child
- * leads a process group of its own, so that its children end with it. Windows has no such groups:
- * there the tree below the child is ended by its own tool, at once and by force.
+ * The differences between systems in starting and ending children. On POSIX systems each child
+ * leads its own process group, so that its children end with it. Windows has no such groups; there
+ * `taskkill` ends the tree below the child, at once and by force.
  *
  * A signal does not reach a process that leaves the group (`setsid`, a daemon). On Linux it is
  * still found by a mark in the environment that it inherits, unless it clears its environment. On
@@ -26,7 +26,7 @@ export function processMark(pid: number): string | undefined {
   return marks.get(pid)
 }
 
-/** Without a shell: the arguments reach the program as they are. */
+/** Without a shell, so the arguments reach the program unchanged. */
 export function startGroup(
   program: string,
   args: readonly string[],
@@ -39,7 +39,7 @@ export function startGroup(
     readonly folder: string
     readonly env: Readonly<Record<string, string>>
     readonly stdin?: 'ignore' | 'pipe'
-    /** Also what leaves the group is to be found; see `endStrays`. */
+    /** So that processes that leave the group can be found; see `endStrays`. */
     readonly isMarked?: boolean
   },
 ): ChildProcess {
@@ -71,7 +71,7 @@ export function endGroup(pid: number, how: 'ask' | 'force'): void {
   }
 }
 
-/** Ends what left the group of a child that has ended. */
+/** Ends processes that left the group of a child that has ended. */
 export async function endStrays(pid: number): Promise<void> {
   const mark = marks.get(pid)
   marks.delete(pid)
@@ -80,7 +80,7 @@ export async function endStrays(pid: number): Promise<void> {
     const found: number[] = []
     for (const name of await readdir('/proc')) {
       if (!/^\d+$/.test(name)) continue
-      // Of others, or gone meanwhile: cannot be read.
+      // Another user's process, or one that has ended: it cannot be read.
       const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '')
       if (isMarked(environment, mark)) found.push(Number(name))
     }
@@ -88,7 +88,7 @@ export async function endStrays(pid: number): Promise<void> {
   }
 }
 
-/** The same for a process that ends and can wait for nothing. */
+/** The synchronous form, for a process that is exiting. */
 export function endStraysNow(mark: string): void {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const names = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
@@ -119,5 +119,5 @@ function endAll(pids: readonly number[]): boolean {
   return ended.length > 0
 }
 
-/** Whether a guard can end the groups of a process that was killed. */
+/** Whether a guard can end the groups of a killed process. */
 export const HAS_GROUPS = !IS_WINDOWS

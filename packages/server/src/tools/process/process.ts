@@ -30,14 +30,14 @@ const input = z.strictObject({
 export interface ProcessToolParts {
   /** Shared by all agents of a runtime, which closes it. */
   readonly processes: Processes
-  /** The only programs that may be started, in exactly these words. */
+  /** The only commands that may be started, exactly as written. */
   readonly programs: readonly string[]
   readonly folder: string
-  /** All that they find in their environment. */
+  /** Their whole environment. */
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Programs in the background, from a list of the operator's. */
+/** Runs background programs from the operator's list. */
 export function processTool({ processes, programs, folder, env }: ProcessToolParts): Tool {
   return defineTool({
     name: PROCESS_TOOL,

@@ -20,7 +20,7 @@ class StoreDown extends KnownError {
   readonly retryable = true
 }
 
-/** What becomes of one admission: nothing, or all of it and nobody hears so. */
+/** How an admission fails: before the commit, or after it with the answer lost. */
 type Trouble = 'full' | 'down' | 'down-behind'
 
 async function stage(limits: Partial<ProcessLimits> = {}, troubles: readonly Trouble[] = []) {
@@ -29,7 +29,7 @@ async function stage(limits: Partial<ProcessLimits> = {}, troubles: readonly Tro
   const store = openMemoryStore()
   const fixture = await StoreFixture.open(store)
   const left = [...troubles]
-  /** Of matching lines by `admit`, of ends by `fireSchedule`. */
+  /** Matching lines use `admit`, ends use `fireSchedule`. */
   const troubled =
     <Request, Outcome>(verb: (request: Request) => Promise<Outcome>) =>
     async (request: Request) => {
@@ -89,7 +89,7 @@ async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe('programs', () => {
-  it('started by calls that come all at once are no more than the limit', async () => {
+  it('started by concurrent calls do not exceed the limit', async () => {
     const { start } = await stage({ runningPerSessionMax: 2, runningMax: 3 })
     const idle = 'setInterval(() => {}, 1000)'
     const started = await Promise.all(Array.from({ length: 6 }, () => start(idle)))
@@ -106,12 +106,12 @@ describe('programs', () => {
     const { start, notices, left, processes } = await stage({}, troubles)
     await start('process.exit(3)')
     await until(async () => left.length === 0 && (await notices()).length > 0)
-    // What is still on its way when this resolves would be there.
+    // Anything still in progress would be visible when this resolves.
     await processes.close()
     expect(await notices()).toEqual([expect.stringContaining('ended with code 3')])
   })
 
-  it('that end with the runtime are reported, and known to the next one', async () => {
+  it('that end with the runtime are reported, and listed by the next one', async () => {
     const { start, notices, processes, restart } = await stage()
     const started = await start('console.log("so far"); setInterval(() => {}, 1000)')
     if (started.kind === 'refused') throw new Error(started.problem)
@@ -126,7 +126,7 @@ describe('programs', () => {
     expect(await list()).toContain(`Program ${id} `)
   })
 
-  it('that nobody took the end of are reported by the next process, once', async () => {
+  it('whose end was not delivered are reported once by the next process', async () => {
     const { start, notices, processes, restart } = await stage({}, ['full'])
     await start('setInterval(() => {}, 1000)')
     await processes.close()
@@ -137,7 +137,7 @@ describe('programs', () => {
     expect(await notices()).toEqual([expect.stringContaining('the server stopped')])
   })
 
-  it('of a runtime that lives in the same process are left alone', async () => {
+  it('of another runtime in the same process are left alone', async () => {
     const { start, notices, restart } = await stage()
     await start('setInterval(() => {}, 1000)')
     const { next, list } = restart()
@@ -146,7 +146,7 @@ describe('programs', () => {
     expect(await list()).toContain('was started by another process of the server')
   })
 
-  it('of a session that was purged are ended', async () => {
+  it('of a purged session are ended', async () => {
     const { start, processes, fixture } = await stage()
     const started = await start('setInterval(() => {}, 1000)')
     if (started.kind === 'refused') throw new Error(started.problem)
@@ -161,7 +161,7 @@ describe('programs', () => {
     expect(await started.job.child.ended).toEqual({ kind: 'stopped' })
   })
 
-  it('that nobody takes the end of keep no runtime from closing', async () => {
+  it('whose end cannot be delivered do not keep a runtime from closing', async () => {
     const { start, left, processes } = await stage(
       {},
       Array.from({ length: 1e4 }, () => 'full'),

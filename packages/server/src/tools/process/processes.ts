@@ -37,7 +37,7 @@ export interface ProcessesParts extends RecordsParts {
   readonly clock: Clock
   readonly limits?: ProcessLimits
   readonly notices?: NoticeLimits
-  /** A session got a notification. */
+  /** A session received a notification. */
   readonly onAdmitted?: (sessionId: SessionId) => void
   readonly onCrash?: (error: unknown) => void
 }
@@ -64,13 +64,13 @@ export interface Job {
   /** For people and models: program and arguments, clipped. */
   readonly title: string
   readonly reportsEnd: boolean
-  /** The store has a record of it: the agent waits for its end or for a line. */
+  /** Whether the store has a record of it: the agent waits for its end or for a line. */
   readonly isRecorded: boolean
   readonly child: Child
   readonly matches: Matches
 }
 
-/** Of one session, and of all: each keeps what it wrote. */
+/** The most programs of one session and in total; each keeps its output in memory. */
 const ENDED_KEPT_MAX = 20
 const ALL_ENDED_KEPT_MAX = 100
 const TITLE_MAX = 120
@@ -87,10 +87,10 @@ export class Processes {
   readonly #records: ProgramRecords
   readonly #watchdog = new Watchdog()
   readonly #work = new Set<Promise<void>>()
-  /** Of programs that are about to run: calls of one reply come all at once. */
+  /** Programs about to start: the calls of one reply arrive together. */
   readonly #starting: SessionId[] = []
   readonly #closing = new AbortController()
-  /** Stopped because the runtime closes. */
+  /** Whether it was stopped because the runtime closes. */
   readonly #endedHere = new Set<string>()
   #notices = 0
   readonly #endAll = () => {
@@ -168,7 +168,7 @@ export class Processes {
     return [...this.#jobs.values()].filter((job) => job.sessionId === sessionId)
   }
 
-  /** Programs of this session that no process remembers: each with what became of it. */
+  /** Programs of this session that no process holds in memory, each with its outcome. */
   async listPast(sessionId: SessionId): Promise<readonly { id: string; text: string }[]> {
     const past = await this.#records.list(sessionId)
     return past.filter(({ id }) => this.find(sessionId, id) === undefined)
@@ -251,7 +251,7 @@ export class Processes {
     return isTaken
   }
 
-  /** Until the store has taken it, or we close: the next process reports what is left then. */
+  /** Retries until the store accepts it or we close; then the next process reports it. */
   async #until(run: () => Promise<boolean>): Promise<void> {
     const { clock, notices: { intervalMs } = NOTICE_LIMITS } = this.#parts
     const { signal } = this.#closing
@@ -261,7 +261,7 @@ export class Processes {
     }
   }
 
-  /** The oldest of those that have ended, beyond so many. */
+  /** Drops the oldest ended programs beyond a limit. */
   #forget(jobs: readonly Job[], keptMax: number): void {
     const ended = jobs.filter(({ child }) => child.end !== null)
     for (const { id } of ended.slice(0, Math.max(0, ended.length - keptMax))) this.#jobs.delete(id)
@@ -288,16 +288,16 @@ export class Processes {
 
   async #report(job: Job): Promise<void> {
     const notice = job.matches.next(this.#parts.clock.monotonic())
-    // A timer may ring a moment early.
+    // A timer may fire slightly early.
     if (notice === null) return this.#reportSoon(job)
-    // A program lives in one process of ours, so that a local count distinguishes its notices.
+    // A program belongs to one process, so a local count distinguishes its notices.
     const key = `${job.id}-${++this.#notices}`
     if (await this.#admit(job, key, matchText(job, notice))) return
     job.matches.putBack(notice)
     this.#reportSoon(job)
   }
 
-  /** False: not taken now, and nothing is lost but the time. */
+  /** False: not accepted now; it will be retried. */
   async #admit({ sessionId, agent }: Job, key: string, text: string): Promise<boolean> {
     const { store, countTokens, onAdmitted } = this.#parts
     const body = noticeBody(text)
@@ -323,7 +323,7 @@ export class Processes {
   }
 }
 
-/** False also where the store could not be asked. */
+/** Also false if the store cannot be reached. */
 async function knownFailure(run: () => Promise<boolean>): Promise<boolean> {
   try {
     return await run()

@@ -7,7 +7,7 @@ import { ProgramRecords, programId } from './records.ts'
 
 const ELSEWHERE = { boot: 'another host', process: 7 }
 
-/** A record that a process of another host wrote, and how this one sees it. */
+/** A record written on another host, and its state as seen here. */
 async function recordedElsewhere() {
   const store = openMemoryStore()
   const fixture = await StoreFixture.open(store)
@@ -32,7 +32,7 @@ async function recordedElsewhere() {
 }
 
 describe('the record of a program on another host', () => {
-  it('is reported after a minute in which none of its runners was seen, and not before', async () => {
+  it('is reported after a minute without a sign of its runners, and not before', async () => {
     const { fixture, clock, records } = await recordedElsewhere()
     expect(await records.reportLost()).toEqual([])
     await clock.pass(59_999)
@@ -72,7 +72,7 @@ describe('the records of programs', () => {
     return { store, fixture, clock, records, program, fired }
   }
 
-  it('tell of each program what became of it', async () => {
+  it('report the outcome of each program', async () => {
     const { records, program, fixture } = await open()
     const [running, stopped, ended] = [program('a'), program('b'), program('c')]
     for (const each of [running, stopped, ended]) expect(await records.open(each)).toBeNull()
@@ -101,14 +101,14 @@ describe('the records of programs', () => {
     expect(await records.list(other.id)).toEqual([])
   })
 
-  it('leave no program of this process for lost, and report each end once', async () => {
+  it('treat no program of this process as lost, and report each end once', async () => {
     const { store, clock, records, program, fixture, fired } = await open()
     await records.open(program('a'))
     const neighbour = new ProgramRecords({ store, clock, countTokens: () => 1 })
     await clock.pass(120_000)
     expect(await records.reportLost()).toEqual([])
     expect(await neighbour.reportLost()).toEqual([])
-    // Closed, nobody of this process runs it any more.
+    // After close, no runtime of this process runs it.
     records.close()
     expect(await neighbour.reportLost()).toEqual([fixture.id])
     expect(await neighbour.reportLost()).toEqual([])
@@ -118,13 +118,13 @@ describe('the records of programs', () => {
     neighbour.close()
   })
 
-  it('are not made for a session that is not there', async () => {
+  it('are not created for a missing session', async () => {
     const { records, program } = await open()
     const elsewhere = { ...program('a'), sessionId: sessionId('nowhere') }
     expect(await records.open(elsewhere)).toBe('There is no such session.')
   })
 
-  it('wake the session before it gets mail', async () => {
+  it('wake the session before its mail is admitted', async () => {
     const { records, program, fixture, fired } = await open()
     await records.open(program('a'))
     await records.report(program('a'), 'It ended.')

@@ -25,7 +25,7 @@ export type RecordStore = Pick<
 export interface RecordsParts extends Counting {
   readonly store: RecordStore
   readonly clock: Clock
-  /** This session is about to get mail. */
+  /** Called before a session receives mail. */
   readonly beforeFire?: (sessionId: SessionId) => Promise<void>
 }
 
@@ -38,7 +38,7 @@ export interface Program {
 const PREFIX = 'p'
 /** The latest time that a Date can represent. */
 const NEVER = 8_640_000_000_000_000
-/** Twice the time after which a process that renews no lease is taken for dead. */
+/** Twice the time after which a process that renews no lease counts as dead. */
 const ABSENT_MS = 60_000
 const KEPT_MAX = 20
 const TEXT_MAX = 200
@@ -74,20 +74,20 @@ export class ProgramRecords {
     await this.#parts.store.cancelSchedule({ id })
   }
 
-  /** False: the mailbox takes nothing now; the text is kept. */
+  /** False: the mailbox accepts nothing now; the text is kept. */
   async report(program: Program, text: string): Promise<boolean> {
     await this.#put(program, text, NEVER)
     return await this.#fire(program)
   }
 
-  /** What became of programs that no process of ours remembers, the newest last. */
+  /** The outcomes of programs that no process holds in memory, newest last. */
   async list(sessionId: SessionId): Promise<readonly { id: string; text: string }[]> {
     const rows = await this.#read({ sessionId })
     const newest = rows.toSorted((a, b) => a.at - b.at).slice(-KEPT_MAX)
     return newest.map((row) => ({ id: row.id, text: lineOf(row) }))
   }
 
-  /** Reports the programs of processes that are gone; gives the sessions that got mail. */
+  /** Reports the programs of dead processes; returns the sessions that received mail. */
   async reportLost(): Promise<readonly SessionId[]> {
     const rows = await this.#read({ state: 'waiting' })
     const others = rows.filter((row) => hostOf(row)?.instance !== this.#instance)
@@ -111,7 +111,7 @@ export class ProgramRecords {
     const { clock } = this.#parts
     const { boot, process } = host
     const ours = thisHost()
-    // Our process id, and no runtime of ours: a process before us had that id.
+    // Our process id but no runtime of ours: an earlier process had this id.
     const isBeforeUs = boot === ours.boot && process === ours.process
     if (isBeforeUs || isGone(host)) return true
     const name = `${boot} ${process}`

@@ -2,7 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { HAS_GROUPS, processMark } from './posix.ts'
 
-/** Started with the first child: see guard.ts. Without it children outlive only a killed runtime. */
+/**
+ * Started with the first child; see guard.ts. Without it, children survive only if the runtime is
+ * killed.
+ */
 export class Watchdog {
   #guard: ChildProcess | undefined
 
@@ -16,7 +19,7 @@ export class Watchdog {
     this.#guard?.stdin?.write(`-${pid}\n`)
   }
 
-  /** The guard ends by itself when it hears nothing more. */
+  /** The guard ends by itself when its pipe closes. */
   close(): void {
     this.#guard?.stdin?.end()
     this.#guard = undefined
@@ -27,7 +30,7 @@ function startGuard(): ChildProcess {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const file = fileURLToPath(new URL(`./guard.${extension}`, import.meta.url))
   const guard = spawn(process.execPath, [file], {
-    // A group of its own: what interrupts the runtime at the terminal must not end the guard first.
+    // Its own group, so that Ctrl-C at the terminal does not end the guard first.
     detached: true,
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -2,8 +2,8 @@ import { Cron } from 'croner'
 import { clip } from '#core/base/line'
 
 /**
- * How a schedule repeats, as one text that the store keeps for us: `every 3600000` (milliseconds) or
- * `cron Europe/Berlin 0 9 * * 1-5`. Pure: the same text and moment give the same next moment.
+ * How a schedule repeats, as one text in the store: `every 3600000` (milliseconds) or `cron
+ * Europe/Berlin 0 9 * * 1-5`. Pure: the same text and moment give the same next moment.
  */
 export type Repeat =
   | { readonly kind: 'every'; readonly everyMs: number }
@@ -28,7 +28,7 @@ export function readRepeat(text: string): Repeat | undefined {
   return cronProblem(repeat) === null ? repeat : undefined
 }
 
-/** Null: it can be kept to. */
+/** Null: it is valid. */
 export function cronProblem({
   pattern,
   timezone,
@@ -57,7 +57,7 @@ function isTimezone(name: string): boolean {
   }
 }
 
-/** The first moment behind `after`; null: never again. */
+/** The first moment after `after`; null: never again. */
 export function nextDue(repeat: Repeat, dueAt: number, after: number): number | null {
   if (repeat.kind === 'cron') {
     const { pattern, timezone } = repeat
@@ -68,7 +68,7 @@ export function nextDue(repeat: Repeat, dueAt: number, after: number): number | 
   return dueAt + (missed + 1) * repeat.everyMs
 }
 
-/** The first moment behind `after` of those that `dueAt` is one of; null: there is none. */
+/** The first moment after `after` in the series that includes `dueAt`; null: there is none. */
 export function firstDue(repeat: Repeat, dueAt: number, after: number): number | null {
   if (repeat.kind === 'cron') return nextDue(repeat, dueAt, after)
   const between = Math.ceil((dueAt - after) / repeat.everyMs) - 1

@@ -7,7 +7,7 @@ import { cronProblem, nextDue, readRepeat, writeRepeat } from './repeat.ts'
 import { scheduleTool } from './schedule.ts'
 import { Scheduler } from './scheduler.ts'
 
-/** One store, one runner, and as many processes that fire as are asked for. */
+/** One store, one runner, and any number of processes that fire. */
 async function ada(schedulers = 1) {
   const host = new ToolHost(['ada'])
   const { store, clock, countTokens } = host
@@ -32,7 +32,7 @@ const schedule = (input: JsonObject) => [{ tool: 'schedule', input }]
 const add = (when: JsonObject) => schedule({ action: 'add', text: 'look', ...when })
 
 describe('a schedule', () => {
-  it('comes once at its time, with however many processes [fault 18]', async () => {
+  it('fires once at its time, with any number of processes [fault 18]', async () => {
     const { host, id, reminders } = await ada(4)
     const [answer] = await host.ask(id, 'go', add({ at: '2026-03-01T13:30:00+01:00' }))
     expect(answer).toMatch(/^Planned as t-[0-9a-f]{16}: once, next 2026-03-01T12:30:00.000Z\.$/)
@@ -44,7 +44,7 @@ describe('a schedule', () => {
     expect(await reminders()).toBe(1)
   })
 
-  it('that repeats comes once for each time, and ends when it is cancelled', async () => {
+  it('that repeats fires once per time, and ends when cancelled', async () => {
     const { host, id, reminders } = await ada(2)
     await host.ask(id, 'go', add({ every_seconds: 600 }))
     await host.pass(35 * 60_000)
@@ -57,7 +57,7 @@ describe('a schedule', () => {
     expect(await reminders()).toBe(3)
   })
 
-  it('that comes at the moment it is cancelled is not said to be cancelled', async () => {
+  it('that fires while it is being cancelled is not reported as cancelled', async () => {
     const { host, id, reminders } = await ada(0)
     await host.ask(id, 'go', add({ in_seconds: 60 }))
     const { store, clock, countTokens } = host
@@ -73,7 +73,7 @@ describe('a schedule', () => {
     expect(await reminders()).toBe(1)
   })
 
-  it('that was due while nobody ran comes once, then at its next time', async () => {
+  it('that was due while no process ran fires once, then at its next time', async () => {
     const { host, id, reminders, started } = await ada(1)
     await host.ask(id, 'go', add({ cron: '0 * * * *' }))
     await started[0]?.close()
@@ -101,7 +101,7 @@ describe('a schedule', () => {
       const call = { sessionId: id, agent: 'ada', turn: 1, entry: 1, key: 'same' }
       const input = { action: 'add', text: 'look', ...when }
       const counts: number[] = []
-      // As a process does that finds the call unanswered when it starts.
+      // As a starting process does that finds the call unanswered.
       const repeat = async () => {
         const answer = await tool?.run({ ...call, input }, new AbortController().signal)
         expect(answer?.output).toMatch(/^Planned as t-[0-9a-f]{16}[.:]/)
@@ -163,7 +163,7 @@ describe('the scheduler', () => {
       store.putSchedule({ id, sessionId, dueAt, repeat, body, tokens: 5 })
     await put('t-bad', bad, clock.now() + 1, null)
     await put('t-good', good, clock.now() + 2, null)
-    // Held, and something else has come since; in the order of ids the bad one is first.
+    // Held messages, followed by other mail; in the order of ids the bad one is first.
     const far = clock.now() + 86_400_000
     await put('held-1-bad', bad, far, 'held 0 1')
     await put('held-2', good, far, 'held 0 1')
@@ -207,7 +207,7 @@ describe('the scheduler', () => {
       await host.pass(11 * 60_000)
       expect(await reminders()).toBe(1)
       aheadMs = 10 * 365 * 86_400_000
-      // Once for the years that went by, and once for the ten minutes.
+      // Once for the skipped years, and once for the ten minutes.
       await host.pass(12 * 60_000)
       const ahead = await reminders()
       expect(ahead).toBeGreaterThan(1)
@@ -219,7 +219,7 @@ describe('the scheduler', () => {
     },
   )
 
-  it('leaves what another host set whose clock is minutes ahead', async () => {
+  it('leaves schedules alone that a host with a clock minutes ahead has set', async () => {
     const { host, id } = await ada(0)
     await host.ask(id, 'go', add({ every_seconds: 60 }))
     const { store, clock } = host
@@ -232,7 +232,7 @@ describe('the scheduler', () => {
     expect(await store.listSchedules({ limit: 1 })).toMatchObject([{ dueAt: nextDueAt }])
   })
 
-  it('fires what stands behind any number of reminders that a full mailbox does not take', async () => {
+  it('fires reminders that follow any number of others for a full mailbox', async () => {
     const host = new ToolHost(['ada'])
     const { store, clock } = host
     const full = await host.open('ada', 's-full', { laneMailMax: 1, sourceMailMax: 1 })
@@ -255,7 +255,7 @@ describe('nextDue', () => {
   const at = (text: string) => Date.parse(text)
   const cron = (pattern: string, timezone: string) => ({ kind: 'cron', pattern, timezone }) as const
 
-  it('keeps nine in the morning at nine over the change of the clocks [fault 75]', () => {
+  it('keeps 9 a.m. at 9 a.m. across daylight saving time [fault 75]', () => {
     const nine = cron('0 9 * * *', 'Europe/Berlin')
     const days = [at('2026-03-28T00:00:00Z')]
     for (let day = 0; day < 3; day++) days.push(nextDue(nine, 0, days.at(-1) ?? 0) ?? 0)
@@ -266,14 +266,14 @@ describe('nextDue', () => {
     ])
   })
 
-  it('is later than the moment it is asked for, on the grid of the first time', () => {
+  it('is after the given moment, on the grid of the first time', () => {
     const hourly = { kind: 'every', everyMs: 3_600_000 } as const
     expect(nextDue(hourly, 1_000, 1_000)).toBe(3_601_000)
     expect(nextDue(hourly, 1_000, 3_601_000)).toBe(7_201_000)
     expect(nextDue(hourly, 1_000, 9_999_999)).toBe(10_801_000)
   })
 
-  it('reads back what it writes, and nothing else', () => {
+  it('parses its own output, and nothing else', () => {
     for (const repeat of [
       { kind: 'every', everyMs: 60_000 } as const,
       cron('0 9 * * 1-5', 'Europe/Berlin'),

@@ -13,7 +13,7 @@ import { cronProblem, EVERY_MS_MIN, nextDue, type Repeat, writeRepeat } from './
 
 export const SCHEDULE_TOOL = 'schedule'
 
-/** The schedule that a call makes, however often it is repeated. */
+/** The id of the schedule that a call creates, the same for every repetition. */
 export function scheduleId(call: Pick<ToolCall, 'key'>): string {
   return callScopedId('t', call)
 }
@@ -55,13 +55,13 @@ type Input = z.output<typeof input>
 export interface ScheduleParts extends Counting {
   readonly store: Pick<Commits & Reads, 'putSchedule' | 'cancelSchedule' | 'listSchedules'>
   readonly clock: Clock
-  /** For cron texts that name none. */
+  /** The time zone of cron texts that name none. */
   readonly timezone: string
 }
 
 const LIST_LIMIT = 200
 
-/** Reminders to oneself that survive restarts and come exactly once for each time they are due. */
+/** Reminders to oneself that survive restarts and fire exactly once per due time. */
 export function scheduleTool(parts: ScheduleParts): Tool {
   const { store, clock } = parts
   return defineTool({
@@ -147,8 +147,8 @@ interface Planned {
   readonly repeat: string | null
 }
 
-// With its zone: a time without one is another moment on every machine. And a day that there is:
-// `Date.parse` takes 30 February for 2 March.
+// Requires a zone, because a time without one means another moment on every machine, and an
+// existing day, because `Date.parse` reads 30 February as 2 March.
 const MOMENT = z.union([
   z.iso.datetime({ offset: true }),
   z.iso.datetime({ offset: true, precision: -1 }),
@@ -187,7 +187,7 @@ function noticeText({ body }: Pick<ScheduleRow, 'body'>): string {
   return message?.parts?.[0]?.text ?? ''
 }
 
-/** What the agent wants to be told then. */
+/** The text of the reminder. */
 export function reminderText(row: Pick<ScheduleRow, 'body'>): string {
   const text = noticeText(row)
   return text.startsWith(HEADING) ? text.slice(HEADING.length) : text

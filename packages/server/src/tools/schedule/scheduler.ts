@@ -25,9 +25,9 @@ export interface SchedulerParts {
   >
   readonly clock: Clock
   readonly pollMs: number
-  /** This session is about to get mail. */
+  /** Called before a session receives mail. */
   readonly beforeFire?: (sessionId: SessionId) => Promise<void>
-  /** This session got mail. */
+  /** A session received mail. */
   readonly onFired: (sessionId: SessionId) => void
   /** A programmer's error or a damaged row; the next round still runs. */
   readonly onCrash: (error: unknown) => void
@@ -35,7 +35,9 @@ export interface SchedulerParts {
 
 export const SCHEDULE_POLL_MS = 1_000
 const DUE_READ = 64
-/** Hosts of one store may be minutes apart, and none of them is to pull at what another has set. */
+/**
+ * Clocks of hosts on one store may differ by minutes, and no host may move what another has set.
+ */
 const AHEAD_MS = 3_600_000
 const READ_AT_ONCE = 50
 
@@ -55,7 +57,7 @@ export class Scheduler {
     this.#next(0)
   }
 
-  /** Waits for what is being fired. May be called twice. */
+  /** Waits for running fires. May be called twice. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancel()
@@ -90,7 +92,7 @@ export class Scheduler {
     this.#lastNow = now
   }
 
-  /** One that fired when the clock was ahead waits for a time that is as far off. */
+  /** A schedule that fired while the clock was ahead has its next time equally far ahead. */
   async #bringBack(now: number): Promise<void> {
     const { store, clock } = this.#parts
     for (let after = ''; ; ) {
@@ -108,7 +110,7 @@ export class Scheduler {
       }
       after = page.at(-1)?.id ?? ''
       if (page.length < READ_AT_ONCE) return
-      // Reading a calendar takes its time; others have theirs in between.
+      // Computing cron times is slow, so other work runs in between.
       await pause(clock, 0)
     }
   }

@@ -1,13 +1,13 @@
 import type { SessionRow } from '#core/store/rows'
 
 /**
- * Where a session may write. A tool acts with the rights of the session it runs in: what it can cause
- * elsewhere reaches no further than the people it talks with, except where the operator says so.
+ * Where a session may write. A tool acts with the rights of its session: its effects reach only the
+ * people that the session talks with, unless the operator allows more.
  */
 export interface Destinations {
-  /** Any session, as if there were one person only. */
+  /** Any session, as for a single user. */
   readonly isOpen: boolean
-  /** Agents that it may ask; each answers in a session of the same scope. */
+  /** Agents that it may message; each answers in a session of the same scope. */
   readonly agents: ReadonlySet<string>
   /** Sessions that every session of the agent may write to. */
   readonly sessions: ReadonlySet<string>
@@ -48,7 +48,7 @@ export function reachOf({ isOpen, agents, sessions }: Destinations): string {
   return listed.length === 0 ? `${own}.` : `${own}; also to ${listed.join(', ')}.`
 }
 
-/** Says the same of a session that does not exist and of one that is out of reach. */
+/** Gives the same answer for a session that does not exist and for one out of reach. */
 export function outOfReach(to: Destinations): string {
   return `Not sent: there is no such destination, or this session may not write to it. ${reachOf(to)}`
 }

@@ -24,8 +24,8 @@ export function isHeld({ id }: Pick<ScheduleRow, 'id'>): boolean {
 }
 
 /**
- * `since`: the newest mail of the receiver when the message was kept; `before`: what was held for it
- * then. The place behind those orders them: clocks go back.
+ * `since`: the newest mail of the receiver when the message was kept; `before`: what was held for
+ * it then. This position orders them, because clocks can go back.
  */
 export function holding(
   since: number,
@@ -67,19 +67,19 @@ export function isFrom(row: ScheduleRow, sender: SessionId): boolean {
 type HeldStore = Pick<Commits & Reads, 'listSchedules' | 'fireSchedule' | 'findSession'>
 
 interface Releasing {
-  /** This session is about to get mail. */
+  /** Called before a session receives mail. */
   readonly beforeFire?: ((id: SessionId) => Promise<void>) | undefined
-  /** Runs what is done for one session, and says whether it got mail. */
+  /** Runs the work for one session; returns whether it received mail. */
   readonly release?: (id: SessionId, run: () => Promise<boolean>) => Promise<boolean>
 }
 
-/** Fires what has waited for something else to arrive; gives the sessions that got mail. */
+/** Fires held messages whose receiver got other mail; returns the sessions that received mail. */
 export async function releaseHeld(
   store: HeldStore,
   { beforeFire = async () => {}, release = (_, run) => run() }: Releasing = {},
 ): Promise<readonly SessionId[]> {
-  // All of them before any is fired: a session's are fired in the order they were kept in, not by id.
-  // Without their bodies: those may be large, and the store has them.
+  // Lists all before firing any, because a session's messages fire in the order in which they were
+  // held, not by id. Bodies are left out: they may be large, and the store has them.
   const held = new Map<SessionId, HeldRow[]>()
   for await (const { id, at, dueAt, repeat, ...row } of heldRows(store, { state: 'waiting' })) {
     const of = held.get(row.sessionId) ?? []
@@ -117,7 +117,7 @@ async function releaseOf(store: HeldStore, { id, of, beforeFire }: HeldFor): Pro
 
 type Held = Pick<ScheduleRow, 'at' | 'repeat'>
 
-/** Those without a place are of an older program. */
+/** Messages without a position come from an older version. */
 function byPosition(a: Held, b: Held): number {
   return positionOf(a) - positionOf(b) || a.at - b.at
 }

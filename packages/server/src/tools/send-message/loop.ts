@@ -1,8 +1,8 @@
 /**
- * Two agents that thank each other for ever: each message is short, answers the last one, and
- * nothing happens in between. After a number of such messages in a row the next ones are kept but
- * start no turn. Anything else resets the count: a person's message, any other notification, a tool
- * call, a longer message.
+ * Detects two agents that thank each other forever: each message is short, answers the last one,
+ * and nothing happens in between. After a number of such messages in a row the next ones are kept
+ * but start no turn. Anything else resets the count: a person's message, any other notification, a
+ * tool call, a longer message.
  *
  * Agents that thank each other in a ring never write back, and each hears from one and writes to
  * another. So short messages from third agents reset only a smaller count: an agent that
@@ -10,21 +10,21 @@
  */
 export interface LoopRule {
   readonly messagesMax: number
-  /** A message of this size or larger says something. */
+  /** A message of this size or larger counts as substantial. */
   readonly tokensMin: number
 }
 
 export const LOOP_RULE: LoopRule = { messagesMax: 6, tokensMin: 40 }
-/** So many times longer where short messages from third ones came in between. */
+/** The factor for a row with short messages from third agents in between. */
 const RING_TIMES = 4
 
 /** Something that happened in one of the two sessions. */
 export interface Sign {
-  /** As the store stamped it. */
+  /** The store's timestamp. */
   readonly at: number
   /** `message`: between the two; `third`: from another agent's session. */
   readonly kind: 'message' | 'third' | 'held' | 'other'
-  /** Of a message. */
+  /** The size of a message. */
   readonly tokens?: number
 }
 
@@ -50,7 +50,7 @@ function judgeRun(
   messages: number,
 ): LoopVerdict {
   const brokenAt = signs.filter(isBreak).reduce((at, sign) => Math.max(at, sign.at), -1)
-  // In the same millisecond the order is not known; then it was no loop.
+  // Within one millisecond the order is unknown; assume that it was no loop.
   const run = signs.filter((sign) => !isBreak(sign) && sign.at > brokenAt)
   const sent = run.filter(({ kind }) => kind === 'message').length
   if (sent < messages) return { kind: 'send' }

@@ -41,19 +41,22 @@ export interface SendMessageParts extends Counting {
     | 'readEntries'
     | 'listSchedules'
   >
-  /** The session that a route points to; the runtime makes one, in the scope, where there is none. */
+  /** The session of a route; the runtime creates one in the scope if there is none. */
   readonly openRoute: (route: Route, scope?: string) => Promise<SessionId | undefined>
   /** Beyond sessions of the same scope and those that wrote here; as the operator lists them. */
   readonly to?: readonly string[]
   readonly rule?: LoopRule
-  /** A session got mail. */
+  /** A session received mail. */
   readonly onAdmitted?: (sessionId: SessionId) => void
 }
 
-/** Words from one agent's session to another's, exactly once: the call's key is the message's. */
+/**
+ * Sends a message from one agent's session to another's, exactly once: the message uses the call's
+ * key.
+ */
 export function sendMessageTool(parts: SendMessageParts): Tool {
   const to = readDestinations(parts.to ?? [])
-  // Each sees those before it: said all at once they are a row as well, and arrive in their order.
+  // One at a time, so that concurrent messages also count as a row and arrive in order.
   const afterOthers = oneByOne()
   return defineTool({
     name: SEND_MESSAGE,
@@ -136,7 +139,7 @@ async function send(
     readHeld(store, receiver.id),
     readHeld(store, sender.id),
   ])
-  // A repetition finds what the first time did, and does nothing else.
+  // A repeated call finds the result of the first one and does nothing else.
   if (held.some(({ id }) => id === heldId(call))) return ok(KEPT)
   const wasSent = there.mail.some((mail) => mail.source === source && mail.key === call.key)
   // In either direction: both are notified with the first held message.

@@ -9,7 +9,7 @@ import type { Sign } from './loop.ts'
 export interface From {
   readonly agent: string
   readonly sessionId: SessionId
-  /** Of the words alone. */
+  /** The size of the text alone. */
   readonly tokens: number
 }
 
