@@ -1,4 +1,6 @@
-/** All chance of a run comes from its seed: the same seed gives the same run, event for event. */
+/**
+ * All randomness of a run comes from its seed: the same seed gives the same run, event for event.
+ */
 export class Chance {
   #a: number
 
@@ -7,7 +9,7 @@ export class Chance {
     for (let warm = 0; warm < 4; warm++) this.next()
   }
 
-  /** From 0 up to but without 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#a = (this.#a + 0x6d2b79f5) | 0
     let t = Math.imul(this.#a ^ (this.#a >>> 15), 1 | this.#a)
@@ -15,7 +17,7 @@ export class Chance {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296
   }
 
-  /** A whole number from `from` to `to`, both included. */
+  /** A whole number from `from` to `to`, both inclusive. */
   between(from: number, to: number): number {
     return from + Math.floor(this.next() * (to - from + 1))
   }

@@ -11,8 +11,8 @@ import type { Limits, RunnerRow } from '../../packages/core/src/store/rows.ts'
 import { RULES, type Rules } from '../../packages/core/src/store/rules/rules.ts'
 
 /**
- * Everything a run is composed of. A planted bug replaces one part and leaves the others alone; the
- * laws are not part of it.
+ * The parts of a run. A planted bug replaces one part and leaves the others unchanged; the laws are
+ * not among them.
  */
 export interface Composition {
   readonly rules: Rules
@@ -20,16 +20,16 @@ export interface Composition {
   readonly settings: SessionSettings
   readonly limits: Limits
   readonly lease: LeaseTimes
-  /** Stands between a process and its store. */
+  /** Wraps the store of a process. */
   readonly store: (store: Store) => Store
   readonly steps: (steps: StepRunner, tools: ToolRunner) => StepRunner
   readonly tools: (tools: ToolRunner) => ToolRunner
   readonly writer: (writer: HandoffWriter) => HandoffWriter
-  /** Which clock leases are counted with; a wrong answer is a planted bug. */
+  /** The clock that measures leases; `wall` is a planted bug. */
   readonly leaseClock: 'monotonic' | 'wall'
-  /** What a process makes of the truth about another one. */
+  /** Whether a process considers another one dead; `isDead` is the truth. */
   readonly isGone: (row: RunnerRow, isDead: boolean) => boolean
-  /** Where one life of a process keeps its audit lines. */
+  /** The audit writer of one process life. */
   readonly audit?: () => AuditWriter
 }
 

@@ -2,7 +2,10 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { type Tally, tallyUp } from './tally.ts'
 
-/** Workers that run seeds, each its share. They load the code once, whatever is edited meanwhile. */
+/**
+ * Worker threads that each run a share of the seeds. They load the code once, whatever is edited
+ * meanwhile.
+ */
 export class Cores {
   readonly #workers: readonly Worker[]
 
@@ -11,7 +14,8 @@ export class Cores {
       { length: Math.max(1, count) },
       () =>
         new Worker(new URL('./seed-worker.ts', import.meta.url), {
-          // A seed lives for milliseconds: with room for many of them little is copied (a tenth less time).
+          // A seed's objects live for milliseconds: with a large young generation little is copied
+          // (a tenth less time).
           resourceLimits: { maxYoungGenerationSizeMb: 96 },
         }),
     )

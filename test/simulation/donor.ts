@@ -14,11 +14,14 @@ import type { World } from './world.ts'
 
 interface Donated {
   readonly lines: readonly string[]
-  /** What the other store has acknowledged: the key still gives the same place. */
+  /**
+   * Keys that the other store acknowledged, each with the session and mail that a repeat must
+   * return.
+   */
   readonly acks: ReadonlyMap<string, { sessionId: string; mail: number; body: string }>
 }
 
-/** A session of another store, with a past, something to send and something that waits. */
+/** A session of another store, with a history, a waiting reply and waiting mail. */
 export async function donate(
   id: SessionId,
   { composition, wide }: World,
@@ -41,7 +44,7 @@ export async function donate(
     acks.set(`ann ${key}`, { sessionId: id, mail: index, body: canonicalJson(body) })
   }
   const word = nextWord()
-  // Where logs are judged none of the other store's is at hand to tell of a turn begun there.
+  // When logs are checked, none from the other store is available to explain a turn started there.
   const isOpen = wide.hits(0.5) && composition.audit === undefined
   await live(store, id, word, isOpen ? 'open' : 'answered')
   const lines: string[] = []

@@ -26,7 +26,7 @@ export class EntryLaws {
   readonly #world: World
   readonly #shadows: Map<string, Shadow>
   readonly #forks: ForkLaws
-  /** Turns in which the provider said that the context is too long. */
+  /** Turns in which the provider reported that the context is too long. */
   readonly overflows = new Set<string>()
 
   constructor(world: World, shadows: Map<string, Shadow>, forks: ForkLaws) {
@@ -80,7 +80,7 @@ export class EntryLaws {
     this.#forks.deleted(sessions, (request as { forks?: string }).forks)
   }
 
-  /** What another program did comes whole, and never into a turn that runs here. */
+  /** A recorded turn is complete, and never lands inside a turn that runs here. */
   #turnRecorded({ sessionId, what }: RecordEntries): void {
     const shadow = this.#shadows.get(sessionId)
     this.#world.count(`recorded a ${what.kind === 'turn' ? 'turn' : 'record'}`)
@@ -94,7 +94,7 @@ export class EntryLaws {
     shadow.isRunning = true
   }
 
-  /** Deleting puts out whoever holds the session, and nothing is written to it any more. */
+  /** Deleting a session shuts out its holder, and nothing is written to it afterwards. */
   #deleted(sessionId: string): void {
     const shadow = this.#shadows.get(sessionId)
     if (shadow === undefined) return
@@ -116,7 +116,7 @@ export class EntryLaws {
     }
   }
 
-  /** Recovery is done once per acquisition, however often it is tried (I28). */
+  /** Recovery commits once per acquisition, however often it is tried (I28). */
   #recovered({ sessionId, fence }: Lease, change: StoreChange): void {
     const shadow = this.#shadows.get(sessionId)
     if (shadow === undefined) return
@@ -151,7 +151,7 @@ export class EntryLaws {
     this.#shadows.set(row.id, isFork ? this.#forks.born(row, request as Fork) : new Shadow(row))
   }
 
-  /** One file makes one session, the one it tells of, as it was (I30). */
+  /** One file makes one session, the one it describes, unchanged (I30). */
   #adopted(observed: Observed, change: StoreChange): void {
     const request = observed.request as AdoptSession
     const { session, entries } = request
@@ -172,7 +172,7 @@ export class EntryLaws {
         const { number, kind, tokens, operation } = entry
         const words = wordsOfEntry(entry)
         shadow.entries.push({ number, kind, tokens, fence: entry.fence, operation, entry, words })
-        // What a fork read from its origin was in that one's mailbox.
+        // Mail of the entries that a fork reads from its origin is in the origin's mailbox.
         if (entry.kind !== 'input' || number <= after.forkedAt) continue
         const mail = shadow.mail[entry.meta.mail - 1]
         if (mail !== undefined) mail.entry = number
@@ -209,7 +209,7 @@ export class EntryLaws {
     Object.assign(shadow, { fence, holder, runner })
   }
 
-  /** Nobody but the present holder changes a session (I7, I8). */
+  /** Only the current holder changes a session (I7, I8). */
   #fenced(verb: string, { sessionId, fence, holder, runner }: Lease): void {
     const shadow = this.#shadows.get(sessionId)
     if (shadow === undefined) return
@@ -234,14 +234,15 @@ export class EntryLaws {
     if (known.state !== 'admitted' || known.entry !== null) {
       this.#bad('I3', `mail ${row.number} was ${known.state} and is written again`)
     }
-    // What a control item asked for stands in what carried it out; its own words go with it, as do
-    // those of a notification that was withdrawn: no erasure would reach them (I19).
+    // The entry that carried out a control item has its text. The item's own body is erased with
+    // it, as is that of a withdrawn notification, because no erasure would reach them (I19).
     const isGone =
       row.lane === 'control' || (row.lane === 'notification' && row.state === 'withdrawn')
     const body = isGone ? null : known.body
     if (row.body !== body) this.#bad('I1', `mail ${row.number} changed`)
     known.state = row.state
-    // A stop is settled by what ends its turn, in the same commit; earlier is forgotten (I11).
+    // The commit that ends its turn settles a stop; settled earlier, it would be lost in a crash
+    // (I11).
     if (row.state === 'settled' && row.control === 'stop' && row.turnAt === shadow.turn) {
       const ends = (change.entries ?? []).some(({ entry }) => entry.kind === 'turn')
       if (shadow.isRunning && !ends)
@@ -267,7 +268,7 @@ export class EntryLaws {
     shadow.tailHash = entry.hash
   }
 
-  /** It names what this session lost to erasures of others, all of it (I39). */
+  /** The entry names everything that erasures in other sessions took from this one (I39). */
   #paid({ id, owes }: Shadow, { meta }: Entry & { kind: 'erasure' }): void {
     if (owes.size === 0) return
     this.#world.count('erasure of another session named')
@@ -375,7 +376,7 @@ export class EntryLaws {
     const below = handoffOf(folded.effective?.entry)?.previous ?? 0
     const expected = by === 'rewrite' ? below : (folded.effective?.number ?? 0)
     if (previous !== expected) this.#bad('I12', `stands on ${previous}, not on ${expected}`)
-    // One that covers the same may take in what was answered since.
+    // A handoff that covers the same range may take in what was answered since.
     const isMore = folded.carries.some((number) => number <= shadow.answered)
     const grows =
       by === 'rewrite' || by === 'clearing'
@@ -396,7 +397,10 @@ export class EntryLaws {
     if (shadow.tail > covers + 1) this.#world.count('committed while the tail had grown')
   }
 
-  /** The newest one only, and only if what comes back leaves room for input (decision 15). */
+  /**
+   * Only the newest compaction, and only if the restored entries leave room for input (decision
+   * 15).
+   */
   #reverted(shadow: Shadow, entry: Entry & { kind: 'revert' }): void {
     this.#world.count('revert')
     if (shadow.running !== null) this.#world.count('revert with a compaction in flight')
@@ -436,7 +440,7 @@ export class EntryLaws {
     if (ended === 'failed' && isFull && !this.overflows.has(`${shadow.id} ${turn}`)) {
       this.#bad('I33', `turn ${turn} was given up for want of room`)
     }
-    // An erased message no longer says where its answer goes.
+    // An erased message no longer names its reply address.
     const isAsked = shadow.mail.some(
       ({ lane, entry: at }) =>
         lane === 'user' && at !== null && shadow.entries[at - 1]?.entry.body !== null,
@@ -445,7 +449,7 @@ export class EntryLaws {
     if (isOurs && ended === 'answered' && isAsked && (change.replies ?? []).length === 0) {
       this.#bad('I31', `turn ${turn} was answered to nobody`)
     }
-    // The program that asked its model brought the answer along: a model has seen it all.
+    // The other program's model has seen all of it.
     if (verb === 'recordEntries') shadow.seen = shadow.tail
     if (ended === 'failed' && verb === 'recover') {
       this.#world.count('poison turn')
@@ -454,7 +458,7 @@ export class EntryLaws {
     shadow.answered = shadow.seen
     shadow.losses = 0
     shadow.isRunning = false
-    // Delivered but unseen input begins the next turn at once.
+    // Delivered input that no model has seen starts the next turn at once.
     const unseen = shadow.mail.some((mail) => mail.entry !== null && mail.entry > shadow.seen)
     for (const { after } of change.sessions ?? []) {
       if (after.id !== shadow.id) continue

@@ -18,14 +18,15 @@ import type { Life } from './sim-process.ts'
 import type { World } from './world.ts'
 
 /**
- * The memory store as one process sees it over a bad line: a commit arrives late, its answer is
- * late or lost, the process dies before or behind it. Applying is one step, as in every engine.
+ * The memory store as one process sees it over an unreliable connection: a commit arrives late, its
+ * answer is late or lost, or the process dies before or after it. Applying a commit is atomic, as
+ * in every engine.
  */
 export function faultyStore(world: World, owner: Life, laws: Laws): Store {
   return world.composition.store(storeOver(new FaultyEngine(world, owner, laws)))
 }
 
-/** Verbs that a run needs seldom are hit more often, so that each meets every fate. */
+/** Rare verbs fail more often, so that each meets every kind of failure. */
 const SHARES: Partial<Record<CommitVerb, number>> = {
   commitCompaction: 0.15,
   commitResults: 0.05,
@@ -55,7 +56,7 @@ class FaultyEngine implements Engine {
     const { chance, timeline } = this.#world
     const owner = this.#owner
     return new Promise((resolve, reject) => {
-      // A crash ends its process in the middle of a line: nothing that follows is done.
+      // A crash stops its process mid-statement: nothing that follows runs.
       if (owner.isDead) return
       const answer = (outcome: OutcomeOf<Verb>, delay: number) =>
         timeline.plan(owner, delay, () => resolve(outcome))
@@ -72,7 +73,7 @@ class FaultyEngine implements Engine {
           owner.process.crash(`behind ${verb}`)
           return
         case 'crash, done late':
-          // A zombie's write: its sender is long dead, perhaps replaced, when it arrives.
+          // A late write: its sender is long dead, perhaps replaced, when it arrives.
           timeline.plan(null, chance.between(500, 12_000), () => void this.#apply(verb, request))
           owner.process.crash(`behind a late ${verb}`)
           return
@@ -94,7 +95,7 @@ class FaultyEngine implements Engine {
           refuse(new StoreBusyError({ waitedMs: 5, problem: 'locked' }), chance.between(1, 50))
           return
         case 'late':
-          // On its way while its sender may be paused or dead: it arrives all the same.
+          // In flight: it arrives even if its sender is paused or dead by then.
           timeline.plan(null, chance.between(1, 60), () => {
             answer(this.#apply(verb, request), chance.between(1, 10))
           })
@@ -110,7 +111,8 @@ class FaultyEngine implements Engine {
     const { chance } = world
     if (chance.hits(0.15)) return 'late'
     if (!world.fault(SHARES[verb] ?? 0.02)) return 'well'
-    // Clients and births are people and edges: their own crash is told by the workload.
+    // No crash here: the workload crashes clients itself, and a registering process is not running
+    // yet.
     if (this.#owner.process.isClient || verb === 'registerRunner') {
       return chance.pick(['unknown, done', 'unknown, not done', 'unknown, done late', 'busy'])
     }
@@ -143,7 +145,7 @@ class FaultyEngine implements Engine {
     const answer = this.#reads[verb](query)
     if (verb === 'findSession') this.#laws.looked(this.#owner, String(query))
     if (!this.#owner.process.isClient && world.fault(0.0015)) {
-      // Stopped with an answer in the air: what it says is old when the process goes on.
+      // Paused with an answer in flight: the answer is outdated when the process continues.
       this.#owner.process.pause(world.chance.between(2_500, 8_000))
       world.count('paused with an answer in the air')
       return new Promise(

@@ -7,7 +7,7 @@ import type { Entry, SessionRow } from '../../packages/core/src/store/rows.ts'
 import { expectedWords, foldShadow, Shadow, wordsOf } from './shadow.ts'
 import type { World } from './world.ts'
 
-/** Laws about sessions that share entries: births, imported copies, purges (I36, I37, I40, I41). */
+/** Laws about sessions that share entries: forks, imported copies, purges (I36, I37, I40, I41). */
 export class ForkLaws {
   readonly #world: World
   readonly #shadows: ReadonlyMap<string, Shadow>
@@ -21,7 +21,10 @@ export class ForkLaws {
     this.#world.violate(law, message)
   }
 
-  /** Refers to the right entry of the right session, and takes nothing along that is not said there. */
+  /**
+   * A fork points to the right entry of the right session, and brings nothing that its entries do
+   * not say.
+   */
   born(row: SessionRow, { from, at }: Fork): Shadow {
     const { tables } = this.#world
     const asked = this.#shadows.get(from)
@@ -48,11 +51,11 @@ export class ForkLaws {
     return shadow
   }
 
-  /** What its model would have been shown at the entry it was forked at (I36). */
+  /** A fork's model sees what its origin's model would have seen at that entry (I36). */
   readsItsPrefix(shadow: Shadow): void {
     const { forkedAt: upto, id } = shadow
     if (shadow.origin === null || shadow.isDeleted) return
-    // Nothing is shown under an emptied handoff; its replacement comes first.
+    // A model never sees an emptied handoff; its replacement comes first.
     if (foldShadow(shadow, upto).effective?.entry.body === null) return
     const source = memoryReads(this.#world.tables).readContext({
       sessionId: id as SessionId,
@@ -65,7 +68,7 @@ export class ForkLaws {
     }
   }
 
-  /** An import brings nothing back that was erased here, whichever session lost it. */
+  /** An import restores nothing that was erased here, in whichever session. */
   adopted({ id }: Shadow, { entries }: AdoptSession, written: readonly Entry[]): readonly number[] {
     const erased = new Set(
       [...this.#shadows.values()]
@@ -80,26 +83,26 @@ export class ForkLaws {
     return emptied.map(({ number }) => number)
   }
 
-  /** A living session reads this entry of that one. */
+  /** Whether a living session reads this entry. */
   isRead(sessionId: string, number: number): boolean {
     return this.#readers(sessionId, number).some(({ isDeleted }) => !isDeleted)
   }
 
-  /** All that show this entry of that session, itself included. */
+  /** All sessions that read this entry, including its own. */
   #readers(sessionId: string, number: number): readonly Shadow[] {
     return [...this.#shadows.values()].filter(
       (shadow) => number <= shadow.tail && shadow.keeperOf(number).id === sessionId,
     )
   }
 
-  /** Empties an entry wherever it is shown. */
+  /** Empties an entry in every session that reads it. */
   empty(sessionId: string, number: number, emptied: (entry: Entry) => Entry): readonly Shadow[] {
     const readers = this.#readers(sessionId, number)
     for (const shadow of readers) shadow.replace(number, emptied)
     return readers
   }
 
-  /** Which sessions a deletion took: the one it named, and its readers only if it was told so. */
+  /** A deletion takes the named session, and its readers only if requested. */
   deleted(sessions: readonly string[], forks: string | undefined): void {
     for (const shadow of this.#shadows.values()) {
       if (shadow.isDeleted || !isReader(shadow, sessions)) continue
@@ -109,7 +112,7 @@ export class ForkLaws {
     if (sessions.length > 1) this.#world.count('deleted with its forks')
   }
 
-  /** What is left of a session that is gone is read by a living one. */
+  /** What is left of a deleted session is read by a living one. */
   nothingUnread(): void {
     const { tables } = this.#world
     for (const { id, state, forkedAt, origin } of tables.sessions.values()) {

@@ -19,16 +19,16 @@ import type { SimProcess } from './sim-process.ts'
 import type { World } from './world.ts'
 
 /**
- * What people and programs do to sessions that share entries: fork them, talk in the forks, erase what
- * several of them read, delete some of them, bring copies in from another store, and record turns that
- * other programs made. All of it over the same bad line; whoever asks asks again until there is an answer.
+ * What people and programs do to sessions that share entries: fork them, talk in the forks, erase
+ * shared entries, delete some sessions, import copies from another store, and record turns of other
+ * programs. All over the same unreliable connection; each request is repeated until it is answered.
  */
 export class ForkWorkload {
   readonly #world: World
   readonly #laws: Laws
   readonly #client: SimProcess
   readonly #processes: readonly SimProcess[]
-  /** Words of each turn or record that the store has acknowledged, by the entry it named. */
+  /** The words of each acknowledged turn or record, by entry. */
   readonly #recorded: { sessionId: SessionId; entry: number; word: string }[] = []
   #names = 0
 
@@ -80,7 +80,7 @@ export class ForkWorkload {
     }
   }
 
-  /** At the end, in the middle of a turn, under a handoff: anywhere. One key makes one fork. */
+  /** Forks anywhere: at the end, within a turn, under a handoff. One key makes one fork. */
   async #fork({ id: from, tail, covers }: SessionRow): Promise<void> {
     const { forking } = this.#world
     if (tail === 0 || this.#world.tables.sessions.size > 9) return
@@ -128,7 +128,7 @@ export class ForkWorkload {
     for (const each of this.#processes) each.runner?.wake(id)
   }
 
-  /** Asked of any session that shows them, done by the one that keeps them. */
+  /** Requested in any session that reads the entries, carried out by the one that stores them. */
   async #erase({ id }: SessionRow): Promise<void> {
     const { forking, tables } = this.#world
     const shown = tables.entriesOf(id).filter(isMessage)
@@ -162,7 +162,7 @@ export class ForkWorkload {
     }
   }
 
-  /** Forked in another store that has the same sessions; brought back here some time later. */
+  /** Forked in another store with the same sessions, and imported here some time later. */
   async #importCopy({ id: from, tail }: SessionRow): Promise<void> {
     const { forking, tables } = this.#world
     if (tail === 0 || tables.sessions.size > 9) return
@@ -182,7 +182,10 @@ export class ForkWorkload {
     }
   }
 
-  /** A turn of another program, or what only it reads; again under its key, and once with other words. */
+  /**
+   * A turn of another program, or records that only it reads; repeated under its key, and once with
+   * another body.
+   */
   async #record({ id, tail }: SessionRow): Promise<void> {
     const { forking } = this.#world
     const word = this.#laws.nextWord()
@@ -231,7 +234,7 @@ export class ForkWorkload {
     return { kind: 'records', bodies: [{ word }, { more: word.length }] }
   }
 
-  /** Forks read what they were forked from, records stand once, and no deletion leaves a rest. */
+  /** Forks read their prefix, records exist once, and no deletion leaves rows behind. */
   async checkAtRest(): Promise<void> {
     const { tables } = this.#world
     for (const shadow of this.#laws.shadows.values()) {
@@ -262,7 +265,7 @@ export class ForkWorkload {
   }
 }
 
-/** Another store with the same rows; from here on each goes its own way. */
+/** Another store with the same rows; the two are independent from here on. */
 function copyOf(tables: MemoryTables): MemoryTables {
   let salts = 0
   const copy = new MemoryTables({ clock: () => 0, random: () => `elsewhere ${salts++}` })

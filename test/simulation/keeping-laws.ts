@@ -7,12 +7,12 @@ import type { Observed } from './laws.ts'
 import { handoffOf, isMessage, type Shadow, wordsIn } from './shadow.ts'
 import type { World } from './world.ts'
 
-/** Laws about what is kept and what is gone: erasure (decision 23) and files (decision 26). */
+/** Laws about what is kept and what is erased: erasure (decision 23) and blobs (decision 26). */
 export class KeepingLaws {
   readonly #world: World
   readonly #shadows: Map<string, Shadow>
   readonly #forks: ForkLaws
-  /** Files by session and hash, with the mail and entries that use each and still say something. */
+  /** The mail and entries that use each blob and are not erased, by session and hash. */
   readonly #users = new Map<string, Set<string>>()
 
   constructor(world: World, shadows: Map<string, Shadow>, forks: ForkLaws) {
@@ -41,8 +41,8 @@ export class KeepingLaws {
   }
 
   /**
-   * What was erased is nowhere any more: not in mail, replies or a handoff that tells of it, of this
-   * session or of any that reads the entry (I38).
+   * Erased text is nowhere: not in mail, replies or a handoff that covers it, in this session or
+   * any that reads the entry (I38).
    */
   #erased({ verb, request }: Observed, erasures: readonly Erase[]): void {
     const { lease } = request as { lease?: Lease }
@@ -66,7 +66,7 @@ export class KeepingLaws {
         }
       }
     }
-    // A deletion goes in pieces: what it must leave is judged when it says that it is done.
+    // A deletion takes several commits; what remains is checked when it reports completion.
     if (verb === 'eraseSome') return
     for (const [shadow, numbers] of lost) {
       this.#tellsNothing(shadow, numbers, shadow.id === lease?.sessionId)
@@ -76,7 +76,7 @@ export class KeepingLaws {
 
   #tellsNothing(shadow: Shadow, lost: readonly number[], isOwner: boolean): void {
     if (shadow.isDeleted) return
-    // Whoever erases says so in the same commit; the others owe it.
+    // The erasing session names it in the same commit; the others owe an entry.
     if (!isOwner) {
       for (const number of lost) shadow.owes.add(number)
       shadow.reachedAt = this.#world.commits
@@ -94,7 +94,7 @@ export class KeepingLaws {
     }
   }
 
-  /** Whoever asked for an erasure by mail, and was not refused, has it when all is at rest. */
+  /** Each erasure that was requested by mail and not refused is done once the run is idle. */
   forgotten({ id, mail, entries, isDeleted }: Shadow): void {
     if (isDeleted) return
     const asked = mail.filter((each) => each.control === 'erase' && each.state === 'settled')
@@ -107,10 +107,10 @@ export class KeepingLaws {
     }
   }
 
-  /** A handoff tells what was said in the range it stands for, all of it, and nothing erased. */
+  /** A handoff contains every word of the range it covers, and none that was erased. */
   #tellsAll(sessionId: SessionId, entry: Entry): void {
     const meta = handoffOf(entry)
-    // One that arrived empty with a file is replaced before anything is shown.
+    // An imported handoff without a text is replaced before a model sees it.
     if (meta === null || entry.body === null) return
     const range = this.#shadows.get(sessionId)?.entries.slice(0, meta.covers) ?? []
     const said = range.filter(isMessage).flatMap((each) => wordsIn(each.entry.body))
@@ -136,7 +136,7 @@ export class KeepingLaws {
     }
   }
 
-  /** A session that is gone has left nothing but its tombstone, its hashes, and what forks read. */
+  /** A deleted session leaves only its tombstone, its hashes, and what forks read. */
   #emptied(sessionId: SessionId): void {
     const { tables } = this.#world
     if (tables.session(sessionId)?.state !== 'gone') return
@@ -160,7 +160,7 @@ export class KeepingLaws {
     }
   }
 
-  /** A file is there as long as somebody uses it, and no longer than that once it was used. */
+  /** A blob exists as long as something uses it, and once used, no longer. */
   #filesKept(): void {
     const { tables } = this.#world
     const present = new Set([...tables.blobs.values()].map((row) => `${row.sessionId} ${row.hash}`))

@@ -29,8 +29,8 @@ export interface Observed<Verb extends CommitVerb = CommitVerb> {
 }
 
 /**
- * The contract's laws, checked after every commit and at every beginning of a step, a tool, a
- * handoff and a send. Numbers are the contract's (docs/invariants.md).
+ * The contract's laws, checked after every commit and before every step, tool call, handoff and
+ * send. Numbers refer to docs/invariants.md.
  */
 export class Laws {
   readonly #world: World
@@ -41,12 +41,12 @@ export class Laws {
   readonly shadows = new Map<string, Shadow>()
   readonly #phases = new Map<string, Set<string>>()
   readonly #beats = new Map<string, { at: number; process: number }>()
-  /** (source, key) -> where it was acknowledged to be. */
+  /** (source, key) -> the acknowledged session and mail. */
   readonly acks = new Map<string, { sessionId: string; mail: number; body: string }>()
   readonly #sends = new Map<string, { claimant: string | null; hasFailed: boolean }>()
   readonly #lastSent = new Map<string, number>()
   readonly #putOff = new Set<string>()
-  /** What the writer gave, by operation. */
+  /** The size and the carried input of each written handoff, by operation. */
   readonly #given = new Map<string, { tokens: number; carries: readonly number[] }>()
   readonly poison = new Set<string>()
   #words = 0
@@ -92,7 +92,7 @@ export class Laws {
     this.#steps.looked(owner, sessionId)
   }
 
-  /** Nothing is refused without a cause: a paid step thrown away is a loss too (I12). */
+  /** Nothing is refused without cause: discarding a paid step is a loss too (I12). */
   #observeRefusal({ verb, request, outcome }: Observed): void {
     const world = this.#world
     if (outcome.kind === 'limits-refused') world.count('settings refused')
@@ -105,7 +105,7 @@ export class Laws {
     const isHeld = shadow.fence === lease.fence && shadow.holder === lease.holder
     const isAtTail = tail === undefined || tail.hash === shadow.tailHash
     const { owed = [] } = request as { owed?: readonly number[] }
-    // What began before another session erased more is void.
+    // Work that started before another session's erasure is void.
     const isOutdated =
       (verb === 'eraseEntries' && owed.length !== shadow.owes.size) ||
       (verb === 'claimCompaction' && shadow.owes.size > 0)
@@ -113,7 +113,10 @@ export class Laws {
       world.violate('I12', `${verb} was refused without a cause`)
   }
 
-  /** A runner is dismissed when its beat stood still for its whole lease, or it is dead (I25). */
+  /**
+   * A runner is dismissed only if its beat did not move for its whole lease, or if it is dead
+   * (I25).
+   */
   #observeRunners({ verb }: Observed, change: StoreChange): void {
     const { timeline, composition } = this.#world
     for (const { id, after } of change.runners ?? []) {
@@ -130,7 +133,10 @@ export class Laws {
     }
   }
 
-  /** One in flight per session (I6), each begun and ended once, with its audit row (I20). */
+  /**
+   * One operation in flight per session (I6), each started and ended once, with its audit row
+   * (I20).
+   */
   #observeOperations(change: StoreChange): void {
     const world = this.#world
     for (const row of change.operations ?? []) {
@@ -162,7 +168,7 @@ export class Laws {
     }
   }
 
-  /** A handoff that was fit to be installed is not refused for what arrived behind it (I13). */
+  /** A handoff that fits is not refused because of what arrived after it (I13). */
   #observeFailure(shadow: Shadow, row: OperationRow): void {
     const given = this.#given.get(row.id)
     const limits = shadow.limitsAt()
@@ -207,11 +213,12 @@ export class Laws {
     }
     const now = world.timeline.now + world.sleptMs
     shadow.claims.push({ id: row.id, at: now, isCutShort: false })
-    // Wall clocks round what the timeline counts exactly: at the very edge either side is right.
+    // Wall clocks round what the timeline counts exactly, so at the boundary either result is
+    // right.
     const recent = shadow.claims.filter(({ at }) => at > now - attemptWindowMs + 1)
-    // Four that ended with their process count as one.
+    // Four attempts that ended with their process count as one.
     const paid = recent.reduce((sum, { isCutShort }) => sum + (isCutShort ? 0.25 : 1), 0)
-    // Clocks that jump cost attempts, but not without end; steady ones keep the limit exactly.
+    // Jumping clocks cost a bounded number of extra attempts; steady clocks keep the limit exactly.
     const limit = world.hasBadClocks ? attemptsPerWindow * 4 : attemptsPerWindow
     if (paid > limit) world.violate('I27', `${paid} attempts in a window`)
   }
@@ -232,7 +239,7 @@ export class Laws {
     if (isTerminal) known.add('ended')
   }
 
-  /** A clock that jumped puts replies off by hours; they are sent all the same, and soon (I25). */
+  /** A jumped clock defers replies by hours; they must still be sent soon (I25). */
   #observeOutbox(change: StoreChange): void {
     const { timeline } = this.#world
     for (const { sessionId, number, state, dueAt } of change.replies ?? []) {
@@ -254,7 +261,7 @@ export class Laws {
     this.#entries.overflows.add(`${sessionId} ${turn}`)
   }
 
-  /** What a client was told must be so, now and for ever (I1, I4). */
+  /** What a client was told stays true (I1, I4). */
   acknowledged(id: string, ack: { sessionId: string; mail: number; body: string }): void {
     const known = this.acks.get(id)
     if (known !== undefined && (known.mail !== ack.mail || known.sessionId !== ack.sessionId)) {
@@ -302,7 +309,7 @@ export class Laws {
     return this.#steps.replayContexts()
   }
 
-  /** First sends are in order per address; a second needs a reason (I31). */
+  /** First sends are in order per address; a second send needs a reason (I31). */
   replySent(_owner: Life, reply: ReplyRow): void {
     const world = this.#world
     const id = `${reply.sessionId} ${reply.number}`
@@ -315,7 +322,7 @@ export class Laws {
     } else {
       const place = `${reply.sessionId} ${reply.address}`
       const last = this.#lastSent.get(place) ?? 0
-      // Nobody waits for one that was erased; a stopped process may have it in hand all the same.
+      // An erased reply need not be sent, but a paused process may already hold it.
       const isErased = world.tables.reply(reply.sessionId, reply.number)?.body === null
       if (reply.number < last && isErased) world.count('erased reply sent behind a later one')
       else if (reply.number < last) world.violate('I31', `reply ${id} sent behind ${last}`)
@@ -345,7 +352,7 @@ export class Laws {
     }
   }
 
-  /** A programmer's error is a violation by itself, unless a bug was planted to cause it. */
+  /** A crash of our own code is a violation, unless a planted bug causes it. */
   actorCrashed(sessionId: string | null, error: unknown): void {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
     this.#world.violate('crash', `actor of ${sessionId}: ${text.slice(0, 600)}`)

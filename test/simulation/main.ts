@@ -4,7 +4,7 @@ import { addTally, keepRecord, readRecord, type SimulationRecord } from './recor
 import { runSeed } from './run.ts'
 import { missingCounters, runSeeds, type Tally, tallyUp } from './tally.ts'
 
-/** Often enough that a run which is ended loses little, seldom enough that nobody waits for it. */
+/** Saved often enough that an interrupted run loses little. */
 const SEEDS_PER_ROUND = 2_000
 
 /**
@@ -76,7 +76,7 @@ async function resume(): Promise<void> {
   end(record.seeds, record.violations.length)
 }
 
-/** A violation counts until its seed has been seen to keep every law. */
+/** A violation counts until its seed has passed again. */
 async function withoutMended(before: SimulationRecord): Promise<SimulationRecord> {
   const again: Tally[] = []
   for (const { seed } of before.violations) again.push(await runSeeds(seed, 1))

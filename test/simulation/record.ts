@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Tally } from './tally.ts'
 
-/** What all resumed runs together have shown. */
+/** The combined results of all resumed runs. */
 export interface SimulationRecord {
   readonly seeds: number
   readonly events: number
   /** Seeds since the last one that violated a law. */
   readonly soundSince: number
-  /** Found and not yet seen to be mended; each is run again when a run is resumed. */
+  /** Violations that are not fixed yet; each seed runs again when a run is resumed. */
   readonly violations: Tally['violations']
 }
 
@@ -25,7 +25,7 @@ export function readRecord(): SimulationRecord {
   }
 }
 
-/** Replaced whole, so that a run that is killed leaves the record before or the one after. */
+/** Replaced atomically, so that a killed run leaves the old record or the new one. */
 export function keepRecord(record: SimulationRecord): void {
   mkdirSync(dirname(FILE), { recursive: true })
   writeFileSync(`${FILE}.new`, `${JSON.stringify(record, null, 2)}\n`)

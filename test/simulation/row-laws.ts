@@ -2,7 +2,7 @@ import type { StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
 import { foldShadow, type Shadow } from './shadow.ts'
 import type { World } from './world.ts'
 
-/** The session row is a cache of what was written: it never says anything else (I9). */
+/** The session row is a cache of what was written and must agree with it (I9). */
 export function compareRows(
   world: World,
   shadows: ReadonlyMap<string, Shadow>,
@@ -10,7 +10,7 @@ export function compareRows(
 ): void {
   for (const { before, after } of change.sessions ?? []) {
     const shadow = shadows.get(after.id)
-    // A tombstone says nothing about what was: its pins are erased with the rest.
+    // A deleted row proves nothing: its pins are erased with the rest.
     if (shadow === undefined || after.state === 'gone' || before?.state === 'gone') continue
     const folded = foldShadow(shadow, shadow.tail)
     const pairs: readonly (readonly [string, unknown, unknown])[] = [

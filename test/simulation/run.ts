@@ -16,12 +16,12 @@ export interface SeedResult {
   readonly trace: readonly string[]
 }
 
-/** How long everything may take to come to rest once nothing goes wrong any more (I23). */
+/** How long the run may take to become idle once faults stop (I23). */
 const REST_MS_MAX = 240_000
-/** A protocol that goes round in circles makes events without end. */
+/** A protocol that loops makes events without end. */
 const EVENTS_MAX = 60_000
 
-/** One run: first everything goes wrong that the seed says, then nothing, and all must end. */
+/** One run: first all the faults of the seed, then none, and everything must finish. */
 export async function runSeed(
   seed: number,
   composition: Composition = COMPOSITION,
@@ -100,7 +100,7 @@ function describe({ tables, timeline }: World): string {
   return JSON.stringify({ events: timeline.events, rows, replies: replies.length })
 }
 
-/** What can only be judged when all is done. */
+/** Checks that need a finished run. */
 async function checkAtRest(world: World, laws: Laws): Promise<void> {
   const { tables, seed } = world
   for (const [id, { sessionId, mail: number }] of laws.acks) {
@@ -122,7 +122,7 @@ async function checkAtRest(world: World, laws: Laws): Promise<void> {
     if (reply.body !== null && !laws.wasSent(reply))
       world.violate('I31', `reply ${reply.number} was never sent`)
   }
-  // The slower proofs on every eighth seed: each run has its own transcripts, so that suffices.
+  // The slower checks run on every eighth seed, which is enough because each has other transcripts.
   if (seed % 8 !== 0) return
   for (const finding of memoryReads(tables).verify({})) world.violate('I19', finding.problem)
   await laws.replayContexts()

@@ -13,9 +13,11 @@ import type { Laws } from './laws.ts'
 import type { Life } from './sim-process.ts'
 import type { World } from './world.ts'
 
-/** The far ends: a model, tools, a writer of handoffs and an edge, each with its own bad days. */
+/**
+ * The external parties: a model, tools, a handoff writer and an edge, each with its own failures.
+ */
 
-/** What a dead process waits for. */
+/** A promise for dead processes: it never settles. */
 const NEVER = new Promise<never>(() => {})
 
 export function scriptedSteps(world: World, owner: Life, laws: Laws): StepRunner {
@@ -134,7 +136,7 @@ export function scriptedWriter(
               reason: chance.pick(['summary-failed', 'not-smaller']),
             })
           }
-          // Now and then one that the judge must refuse.
+          // Sometimes a handoff that must be refused.
           const isTooLong = by === 'model' && world.fault(0.05)
           const tokens = isTooLong
             ? limits.handoffTokens + 1
@@ -163,7 +165,7 @@ export function scriptedWriter(
   }
 }
 
-/** One that tells of these words, each once, and of nothing else. */
+/** A handoff that contains each of these words once, and nothing else. */
 export function handoffOfWords(
   by: Handoff['by'],
   summary: string,

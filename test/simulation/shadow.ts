@@ -12,8 +12,8 @@ import type {
 } from '../../packages/core/src/store/rows.ts'
 
 /**
- * What a session must look like, kept by the laws alone and by other means than the store's: from
- * the entries and mail that were written, one by one. It shares no code with what it checks.
+ * The expected state of a session, computed by the laws from the entries and mail that were
+ * written, one by one. It shares no code with what it checks.
  */
 export interface ShadowEntry {
   readonly number: number
@@ -22,7 +22,7 @@ export interface ShadowEntry {
   readonly fence: number
   readonly operation: string
   readonly entry: Entry
-  /** What a context must show for it, in the words of `wordsOf`; empty: nothing. */
+  /** What a context must show for this entry, as `wordsOf` returns it; empty: nothing. */
   readonly words: readonly string[]
 }
 
@@ -39,7 +39,7 @@ export interface ShadowMail {
 export class Shadow {
   readonly id: string
   readonly birth: string
-  /** The session that keeps the prefix of a fork, and where that prefix ends. */
+  /** The session that stores a fork's prefix, and where that prefix ends. */
   readonly origin: Shadow | null
   readonly forkedAt: number
   fence = 0
@@ -47,11 +47,11 @@ export class Shadow {
   runner: string | null = null
   tailHash: string
   seen = 0
-  /** What a model had seen when the newest turn ended: input up to there is answered. */
+  /** What a model had seen when the newest turn ended: input up to here is answered. */
   answered = 0
   turn = 0
   isRunning = false
-  /** A step was begun and has not been committed. */
+  /** A step has started and is not committed yet. */
   isCalling = false
   policies = new Set<string>()
   readonly openCalls = new Set<string>()
@@ -65,14 +65,14 @@ export class Shadow {
   /** How often its holder was lost in the running turn, since the last step. */
   losses = 0
   isDeleted = false
-  /** The tail behind the newest erasure: contexts up to there cannot be shown again. */
+  /** The tail after the newest erasure: earlier contexts cannot be rebuilt. */
   erasedAt = 0
-  /** What another session's erasure took from this one and none of its own entries names yet. */
+  /** Entries that another session erased and that no entry of this one names yet. */
   readonly owes = new Set<number>()
-  /** The commit of the newest erasure that came from another session. */
+  /** The commit of the newest erasure by another session. */
   reachedAt = 0
 
-  /** Which limits hold from which entry on. */
+  /** The limits, each with the entry from which it applies. */
   readonly #limits: { readonly from: number; readonly limits: Limits }[]
 
   constructor(row: SessionRow, origin: Shadow | null = null) {
@@ -86,7 +86,7 @@ export class Shadow {
     if (origin !== null) this.#readFrom(origin)
   }
 
-  /** A fork begins with its prefix, at rest: only what is open there is left to close. */
+  /** A fork starts with its prefix, idle: only calls that are open there remain to be closed. */
   #readFrom(origin: Shadow): void {
     this.entries.push(...origin.entries.slice(0, this.forkedAt))
     this.#limits.splice(0, 1, ...origin.#limits.filter(({ from }) => from <= this.forkedAt))
@@ -108,7 +108,7 @@ export class Shadow {
     this.entries[number - 1] = { ...each, entry, words: wordsOfEntry(entry) }
   }
 
-  /** Whoever wrote this entry of its transcript. */
+  /** The session that stores this entry. */
   keeperOf(number: number): Shadow {
     return this.origin !== null && number <= this.forkedAt ? this.origin.keeperOf(number) : this
   }
@@ -142,19 +142,19 @@ export interface Folded {
 
 export const CLEARS_NOTHING: Clears = { upto: 0, tokens: Number.POSITIVE_INFINITY }
 
-/** What an entry says about the handoff that it brings, if it brings one. */
+/** The metadata of the handoff that an entry contains, if any. */
 export function handoffOf(entry: Entry | undefined): CompactionMeta | null {
   if (entry?.kind === 'compaction') return entry.meta
   return entry?.kind === 'erasure' ? entry.meta.replaces : null
 }
 
-/** The newest handoff from this entry downwards that still says something. */
+/** The newest handoff at or below this entry that still has a text. */
 export function saidBelow(shadow: Shadow, number: number): ShadowEntry | undefined {
   const each = shadow.entries[number - 1]
   return each?.entry.body === null ? saidBelow(shadow, handoffOf(each.entry)?.previous ?? 0) : each
 }
 
-/** Decision 1 by the shortest way: walk over everything. */
+/** Decision 1, computed the simplest way: walk over all entries. */
 export function foldShadow(shadow: Shadow, upto: number): Folded {
   let base = 0
   let effective = 0
@@ -199,7 +199,7 @@ export function expectedWords(shadow: Shadow, upto: number): string[] {
   return words
 }
 
-/** How much more the last input of a row of them says is waiting. */
+/** How many more messages the last of several inputs reports as waiting. */
 function waitingAt(shadow: Shadow, index: number, upto: number): number {
   const entry = shadow.entries[index]?.entry
   if (entry?.kind !== 'input' || entry.meta.waiting === undefined) return 0
@@ -218,11 +218,11 @@ export function isMessage({ kind }: Pick<ShadowEntry, 'kind'>): boolean {
   return kind === 'input' || kind === 'assistant' || kind === 'result'
 }
 
-/** The size that a context may have been counted with, clipped as the limits say (I33). */
+/** The expected size of a context, clipped by the limits (I33). */
 export function expectedTokens(
   shadow: Shadow,
   upto: number,
-  /** Something else than what is in effect, to ask what would be. */
+  /** A hypothetical fold instead of the current one. */
   folded: Folded = foldShadow(shadow, upto),
 ): number {
   const { effective, covers, carries, clears, pins, settings } = folded
@@ -276,7 +276,7 @@ export function wordsOfEntry(entry: Entry): readonly string[] {
   }
 }
 
-/** What was said is gone; that something was said, and which calls were made, is not. */
+/** The text is erased, but not that there was one, nor which calls were made. */
 function wordsOfErased(entry: Entry): readonly string[] {
   switch (entry.kind) {
     case 'input':
@@ -292,12 +292,12 @@ function wordsOfErased(entry: Entry): readonly string[] {
   }
 }
 
-/** The words of a body, each of which somebody said once in a run. */
+/** The words in a body; each word occurs once in a run. */
 export function wordsIn(body: string | null): readonly string[] {
   return [...(body ?? '').matchAll(/"(w\d+)"/g)].map(([, word]) => word ?? '')
 }
 
-/** A message in words that tell who says what; what is not there says nothing. */
+/** A message as words that show the speaker; absent parts give none. */
 export function wordsOf(message: Message): string[] {
   if (message.role === 'handoff') return [`handoff ${message.handoff.summary}`]
   const words: string[] = []

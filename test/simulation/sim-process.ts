@@ -10,14 +10,14 @@ import type { Owner } from './timeline.ts'
 import { WALL_START, type World } from './world.ts'
 
 /**
- * A process of the simulated host: the real runner and actors over a clock, a store, a model, tools
- * and an edge of its own. A crash drops everything it had in the air; a pause lets the world go on
- * without it, as SIGSTOP does.
+ * A process of the simulated host: the real runner and actors with its own clock, store, model,
+ * tools and edge. A crash drops everything in flight; during a pause the rest of the world
+ * continues, as with SIGSTOP.
  */
 export class SimProcess {
   readonly name: string
   readonly isClient: boolean
-  /** The present life; what belongs to an earlier one is dead and stays so. */
+  /** The current life; earlier lives stay dead. */
   life: Life
   readonly #world: World
   readonly #laws: Laws
@@ -44,7 +44,8 @@ export class SimProcess {
 
   wall(): number {
     const now = WALL_START + this.#world.timeline.now + this.#skew
-    // Files take whole milliseconds only; the other runs stay what they were.
+    // Export files have whole milliseconds; other runs keep their exact times, so that old seeds
+    // replay.
     return this.#world.hasForks ? Math.floor(now) : now
   }
 
@@ -121,7 +122,7 @@ export class SimProcess {
     this.life.pausedUntil = this.#world.timeline.now + forMs
   }
 
-  /** An orderly end, then a new start. */
+  /** A clean shutdown, then a new start. */
   restart(): void {
     const { life } = this
     if (life.isDead || life.isClosing || life.runner === null) return
@@ -132,12 +133,12 @@ export class SimProcess {
       this.#die(50)
     }
     void life.runner.close().then(() => this.#world.timeline.plan(life, 0, again))
-    // What does not end in time is ended.
+    // A shutdown that takes too long ends in a crash.
     this.#world.timeline.plan(life, 5_000, () => this.crash('while closing'))
   }
 }
 
-/** From a start to a crash or an orderly end. */
+/** From a start to a crash or a clean shutdown. */
 export class Life implements Owner {
   readonly process: SimProcess
   /** Its process id. */

@@ -18,7 +18,7 @@ import {
 import type { Life } from './sim-process.ts'
 import type { World } from './world.ts'
 
-/** Laws about what is begun: what a model is shown, which tools run, what a handoff is made from. */
+/** Laws about work that starts: what a model sees, which tools run, what a handoff is made from. */
 export class StepLaws {
   readonly #world: World
   readonly #shadows: Map<string, Shadow>
@@ -29,7 +29,7 @@ export class StepLaws {
     { sessionId: string; upto: number; tokens: number; words: string }
   >()
 
-  /** Which commits a process had seen when it last looked at a session. */
+  /** How many commits a process had seen when it last looked at a session. */
   readonly #looks = new Map<string, number>()
 
   constructor(world: World, shadows: Map<string, Shadow>, poison: ReadonlySet<string>) {
@@ -42,10 +42,10 @@ export class StepLaws {
     this.#world.violate(law, message)
   }
 
-  /** Nothing with an effect begins but under a lease that holds (decision 21). */
+  /** Nothing with an outside effect starts without a valid lease (decision 21). */
   #held(owner: Life, sessionId: string, what: string): Shadow | undefined {
     const shadow = this.#shadows.get(sessionId)
-    // Deleting asks nobody: its holder learns of it at the next commit or look.
+    // A deletion does not wait for the holder, which learns of it at its next commit or look.
     if (shadow?.isDeleted === true) return undefined
     if (shadow !== undefined && shadow.runner !== (owner.runner?.id ?? null)) {
       this.#bad(
@@ -60,7 +60,9 @@ export class StepLaws {
     this.#looks.set(`${owner.number} ${sessionId}`, this.#world.commits)
   }
 
-  /** Another session's erasure came between the look and what it led to: as if it came behind it. */
+  /**
+   * Another session's erasure came between the look and the action; treat it as if it came after.
+   */
   #isBesideErasure(owner: Life, { id, reachedAt }: Shadow): boolean {
     const isBeside = reachedAt > (this.#looks.get(`${owner.number} ${id}`) ?? 0)
     if (isBeside) this.#world.count('step begun beside an erasure elsewhere')
@@ -111,7 +113,7 @@ export class StepLaws {
     this.#shown.set(`${sessionId} ${upto}`, { sessionId, upto, tokens, words: words.join('\n') })
   }
 
-  /** What no finished turn has answered is in every context, whole (I34). */
+  /** Input that no finished turn has answered is in every context, whole (I34). */
   #openIsWhole(shadow: Shadow, upto: number, words: readonly string[]): void {
     const limits = shadow.limitsAt(upto)
     const open = openInputs(shadow, upto)
@@ -131,7 +133,7 @@ export class StepLaws {
       this.#world.count('unanswered input beside a handoff')
   }
 
-  /** Calls and results in pairs, ranks as they must be (I15, I18). */
+  /** Calls and results are paired, and roles are right (I15, I18). */
   #wellFormed({ context }: StepRequest): void {
     let open = new Set<string>()
     let mayBeSystem = true
@@ -152,7 +154,7 @@ export class StepLaws {
     if (open.size > 0) this.#bad('I15', 'the context ends with an open call')
   }
 
-  /** Input that ends the process of whoever shows it to a model, until it was given up. */
+  /** Input that crashes every process that shows it to a model, until the turn is given up. */
   isPoisoned({ sessionId, upto }: StepRequest): boolean {
     const shadow = this.#shadows.get(sessionId)
     return (
@@ -178,7 +180,7 @@ export class StepLaws {
     if (!key.includes(sessionId)) this.#bad('I32', `key ${key} does not name its session`)
   }
 
-  /** Made from exactly the range it will stand for, of this session and no other (I10, I21). */
+  /** A handoff is made from exactly the range it will cover, of this session only (I10, I21). */
   handoffBegins(owner: Life, { operation, messages, cut }: HandoffRequest): void {
     const shadow = this.#held(owner, operation.sessionId, 'a handoff')
     if (shadow === undefined) return
@@ -186,7 +188,7 @@ export class StepLaws {
       this.#world.count('handoff written for an erasure')
       return
     }
-    // Erased or undone meanwhile, before its source was read: it is void, whatever it will tell.
+    // Erased or reverted before its source was read: the handoff is void, whatever it says.
     const isOver = shadow.running?.id !== operation.id && shadow.reachedAt > 0
     if (isOver || foldShadow(shadow, shadow.tail).base !== operation.base) {
       this.#world.count('handoff begun under an old base')
@@ -217,7 +219,7 @@ export class StepLaws {
       this.#world.count('joined compaction')
   }
 
-  /** Only its deadline, loss of the lease, closing, or being superseded ends a handoff (I11). */
+  /** Only the deadline, a lost lease, closing or supersession aborts a handoff (I11). */
   handoffAborted(owner: Life, operation: OperationRow, reason: unknown): void {
     const shadow = this.#shadows.get(operation.sessionId)
     const isHeld = shadow?.runner === owner.runner?.id && shadow?.fence === operation.fence
@@ -229,7 +231,7 @@ export class StepLaws {
     }
   }
 
-  /** Any past context can be built again, byte for byte, from the store alone (decision 1). */
+  /** Any past context can be rebuilt byte for byte from the store alone (decision 1). */
   async replayContexts(): Promise<void> {
     const reads = memoryReads(this.#world.tables)
     for (const { sessionId, upto, tokens, words } of this.#shown.values()) {
@@ -249,7 +251,7 @@ export class StepLaws {
   }
 }
 
-/** System text and pins stand before everything else. */
+/** System text and pins come first. */
 function isLead(word: string): boolean {
   return word.startsWith('system ') || word.startsWith('pinned ')
 }

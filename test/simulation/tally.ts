@@ -1,7 +1,7 @@
 import type { Composition } from './composition.ts'
 import { runSeed } from './run.ts'
 
-/** What many seeds showed together. */
+/** The combined results of many seeds. */
 export interface Tally {
   readonly seeds: number
   readonly events: number
@@ -11,7 +11,7 @@ export interface Tally {
 
 const VIOLATIONS_KEPT = 20
 
-/** Runs seeds one after another; `isEnough` ends early, as when a planted bug was caught. */
+/** Runs seeds one after another; `isEnough` stops early, as when a planted bug was caught. */
 export async function runSeeds(
   from: number,
   count: number,
@@ -51,8 +51,7 @@ export function tallyUp(tallies: readonly Tally[]): Tally {
 }
 
 /**
- * What must have happened for a run to mean anything: a generator that never makes the bad moment
- * proves nothing about it.
+ * Situations that a run must produce: a generator that never produces one proves nothing about it.
  */
 export const MUST_HAPPEN = [
   'buffer > 100',
@@ -153,7 +152,7 @@ export const MUST_HAPPEN = [
   'withdraw withdrawn',
 ] as const
 
-/** Which fault each of them is, where it is one: for the table of faults and their tests. */
+/** The fault number of each counter, if it has one; for the table of faults and their tests. */
 export const FAULTS_OF_COUNTER: Partial<Record<(typeof MUST_HAPPEN)[number], readonly number[]>> = {
   'clock jump': [75, 80],
   'crash in recovery': [15],

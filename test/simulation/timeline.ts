@@ -1,10 +1,10 @@
 /**
  * Virtual time. Everything that happens is an event on one timeline; between two events all
- * promises that can settle do so. `process.nextTick` runs behind the microtasks, so no real timer
- * and no turn of the event loop is needed: a seed costs what its events cost.
+ * promises that can settle do so. `process.nextTick` runs after the microtasks, so no real timer
+ * and no turn of the event loop is needed: a seed costs only its events.
  */
 export interface Owner {
-  /** Events of the dead never happen. */
+  /** Events of a dead owner never run. */
   readonly isDead: boolean
   readonly pausedUntil: number
 }
@@ -32,7 +32,7 @@ export class Timeline {
     }
   }
 
-  /** Runs events until `done` says so or time is up; true: done. */
+  /** Runs events until `after` returns true or time is up. Returns whether it returned true. */
   run(until: number, after: () => boolean): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const next = () => {
@@ -57,7 +57,7 @@ export class Timeline {
             planned.run()
             break
           }
-          // Ticks run before microtasks unless a microtask asks for them: then behind all of them.
+          // Ticks run before microtasks, unless a microtask schedules them: then after all of them.
           queueMicrotask(() => process.nextTick(next))
         } catch (error) {
           reject(error)

@@ -22,9 +22,9 @@ import type { SimProcess } from './sim-process.ts'
 import type { World } from './world.ts'
 
 /**
- * What operators do beside the conversation: erase entries, remove what a deleted session leaves,
- * carry a session over from another store, attach files and sweep those that nobody used, close the
- * lid. All of it over the same bad line; whoever asks asks again until there is an answer.
+ * What operators do beside the conversation: erase entries, purge deleted sessions, import a
+ * session from another store, attach files and drop unused ones, suspend the machine. All over the
+ * same unreliable connection; each request is repeated until it is answered.
  */
 export class WideWorkload {
   readonly #world: World
@@ -46,7 +46,7 @@ export class WideWorkload {
     for (let index = 0; index < acts; index++) {
       timeline.plan(null, wide.between(200, until), () => this.#act())
     }
-    // From a source of its own: kept seeds go on meaning what they were kept for.
+    // From a separate random source, so that recorded seeds still replay the same run.
     const { erasing } = this.#world
     for (let left = erasing.between(-3, 5); left > 0; left--) {
       timeline.plan(null, erasing.between(200, until), () => void this.#askToErase())
@@ -57,7 +57,7 @@ export class WideWorkload {
     timeline.plan(null, chance.between(500, until), () => this.#suspend(sleptMs))
   }
 
-  /** The whole machine sleeps: nobody's monotonic clock moves, and everybody wakes up later. */
+  /** The whole machine sleeps: no monotonic clock moves, and every process wakes up later. */
   #suspend(sleptMs: number): void {
     this.#world.count('machine suspended')
     this.#world.say(`the machine sleeps for ${sleptMs} ms`)
@@ -79,7 +79,7 @@ export class WideWorkload {
     else if (draw < 0.92) this.#delete(id)
   }
 
-  /** Another system text and other limits, now and then more than there is room for. */
+  /** Another system text and other limits, sometimes too large to fit. */
   #configure(): void {
     const { wide, composition } = this.#world
     this.#world.wanted = {
@@ -97,7 +97,7 @@ export class WideWorkload {
     return new Promise((resolve) => void this.#world.timeline.plan(null, ms, resolve))
   }
 
-  /** Asks until there is an answer, as a person does who looks whether it was done. */
+  /** Repeats the request until it is answered, like a person who checks that it was done. */
   async #insist<Outcome>(ask: () => Promise<Outcome>): Promise<Outcome> {
     for (;;) {
       try {
@@ -108,7 +108,7 @@ export class WideWorkload {
     }
   }
 
-  /** Takes the session as any process would, erases, and gives it back. */
+  /** Acquires the session as any process would, erases, and releases it. */
   async #erase(id: SessionId): Promise<void> {
     const { tables, composition } = this.#world
     const runner = runnerId(this.#name('purge'))
@@ -129,7 +129,7 @@ export class WideWorkload {
     await this.#insist(() => store.retireRunner({ runner }))
   }
 
-  /** Keeps its audit lines like every holder. */
+  /** Writes audit lines like every holder. */
   async #eraseWith({ lease, abandoned }: Acquisition): Promise<void> {
     const { composition, wide } = this.#world
     const reader = new SessionViewReader(this.#client.store, lease)
@@ -144,7 +144,7 @@ export class WideWorkload {
     trail.lost('shutdown')
   }
 
-  /** What a handoff already tells of, what brought a file, what was erased before: each often. */
+  /** Often picks entries that a handoff covers, that have a file, or that were erased before. */
   #toErase(id: SessionId, chance: Chance): readonly EntryNumber[] {
     const { tables } = this.#world
     const covers = tables.session(id)?.covers ?? 0
@@ -163,7 +163,7 @@ export class WideWorkload {
     return [...new Set(named)]
   }
 
-  /** By mail, as people do: whoever holds the session carries it out beside everything else. */
+  /** By mail, as people do: the holder carries it out beside its other work. */
   async #askToErase(): Promise<void> {
     const { erasing, tables } = this.#world
     const open = [...tables.sessions.values()].filter((row) => row.state === 'open')
@@ -172,7 +172,7 @@ export class WideWorkload {
     const named = this.#toErase(id, erasing)
     if (named.length === 0) return
     const [first, last] = [Math.min(...named), Math.max(...named)]
-    // A range takes handoffs in as well.
+    // A range includes handoffs.
     const range = Array.from({ length: last - first + 1 }, (_, index) => first + index)
     const entries = erasing.hits(0.3) ? range : named
     const key = this.#name('forget')
@@ -283,7 +283,7 @@ export class WideWorkload {
     )
   }
 
-  /** A file of another store; read twice, because nobody knows whether the first time it took. */
+  /** Imports a file of another store, twice, as after an answer that was lost. */
   async #import(): Promise<void> {
     const { wide } = this.#world
     const id = sessionId(this.#name('i'))

@@ -164,7 +164,7 @@ export class Workload {
     for (let index = 0; index < 110; index++) this.#say(id, 5)
   }
 
-  /** The same again, or the same key with something else in it. */
+  /** The same request again, or the same key with another body. */
   #repeat(): void {
     const { chance } = this.#world
     if (this.#sent.length === 0) return
@@ -201,7 +201,7 @@ export class Workload {
         if (chance.hits(0.6))
           for (const each of this.#processes) each.runner?.wake(outcome.sessionId)
       },
-      // Unknown or busy: whoever sends, sends again under the same key.
+      // Unknown or busy: the sender tries again under the same key.
       again,
     )
     if (chance.hits(0.05)) again()

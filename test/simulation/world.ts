@@ -4,10 +4,12 @@ import { Chance } from './chance.ts'
 import type { Composition } from './composition.ts'
 import { Timeline } from './timeline.ts'
 
-/** When a run begins, for clocks that are right. */
+/** The start of a run, on an accurate clock. */
 export const WALL_START = 1_800_000_000_000
 
-/** What no crash touches: the store's rows, the far ends, and what was promised to anybody. */
+/**
+ * What survives every crash: the store's rows, the external parties, and what clients were told.
+ */
 export class World {
   readonly seed: number
   readonly composition: Composition
@@ -19,31 +21,34 @@ export class World {
   readonly trace: string[] | null
   /** Commits that changed something. */
   commits = 0
-  /** How long the machine was suspended: time that went by, and on no timeline. */
+  /** How long the machine was suspended: time that passed on no timeline. */
   sleptMs = 0
-  /** Of the process whose commit is being applied. */
+  /** The wall time of the process whose commit is being applied. */
   stampWall = 0
-  /** Off in the second half of a run: everything must come to rest. */
+  /** Off in the second half of a run, in which everything must become idle. */
   hasFaults = true
-  /** How much of everything goes wrong, drawn per seed: some runs are nearly quiet. */
+  /** The rate of faults, drawn per seed: some runs have almost none. */
   readonly roughness: number
   /** Skewed and jumping wall clocks, in half of the runs. */
   readonly hasBadClocks: boolean
   /**
-   * Every third run also erases, imports, attaches files and knows which processes are dead. What
-   * those draw comes from a source of its own: the other runs stay what they were, so that a kept
-   * seed goes on meaning what it was kept for.
+   * Every third run also erases, imports, attaches files and knows which processes are dead. These
+   * draw from a separate random source, so that the other runs do not change and a recorded seed
+   * still replays the same run.
    */
   readonly isWide: boolean
   readonly wide: Chance
-  /** Every fourth run forks sessions and records what other programs did, from its own source. */
+  /**
+   * Every fourth run forks sessions and records turns of other programs, from its own random
+   * source.
+   */
   readonly hasForks: boolean
   readonly forking: Chance
-  /** Erasures that are asked for by mail came later, and have a source of their own as well. */
+  /** Erasures requested by mail were added later and have their own random source too. */
   readonly erasing: Chance
   /** Processes on one host can tell at once which of them are dead. */
   readonly isOneHost: boolean
-  /** What the operator has configured; none: sessions keep what they were born with. */
+  /** The configured settings; undefined: sessions keep the settings they were created with. */
   wanted: WantedSettings | undefined
   /** Process ids of the living. */
   readonly living = new Set<number>()
