@@ -63,6 +63,11 @@ describe('a session over HTTP', () => {
     expect(codec?.reject(document)).toBeUndefined()
     const roles = codec?.parse(document).messages.map(({ role }) => role)
     expect(roles).toEqual(['user', 'assistant'])
+    // A program that continues from it sorts by these times.
+    const { createdAt } = (await place.call(`/v1/sessions/${id}`)).json
+    const written = text.match(/(?<="timestamp":")[^"]+/g) ?? []
+    expect(written.length > 0).toBe(isLines)
+    for (const at of written) expect(Date.parse(at)).toBeGreaterThanOrEqual(createdAt)
   })
 
   it('is deleted for good', async () => {

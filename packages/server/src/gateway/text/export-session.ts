@@ -3,7 +3,12 @@ import { codecOf } from '#core/message/formats/all'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import { unshelve } from '#core/session/blobs'
-import type { Session, SessionSummary, TranscriptEntry } from '../../runtime/runtime.ts'
+import type {
+  ContextView,
+  Session,
+  SessionSummary,
+  TranscriptEntry,
+} from '../../runtime/runtime.ts'
 
 /**
  * A session for people (Markdown, HTML: the whole transcript) or for another program (the current
@@ -42,7 +47,7 @@ export async function* exportAs(
     case 'claude-code':
     case 'codex':
     case 'openai-chat':
-      yield foreignText(form, await contextMessages(session))
+      yield foreignText(form, await contextMessages(session, summary))
       return
     default:
       form satisfies never
@@ -120,14 +125,40 @@ function fenced(text: string): string {
 }
 
 /** Adds the bytes of images and files, which the store keeps beside the entries. */
-async function contextMessages(session: Session): Promise<readonly Message[]> {
+async function contextMessages(
+  session: Session,
+  summary: SessionSummary,
+): Promise<readonly Message[]> {
   const context = await session.context({})
   const findBlob: Parameters<typeof unshelve>[0]['findBlob'] = async ({ hash }) => {
     const blob = await session.blob(hash)
     return blob && { mediaType: blob.mediaType, bytes: Buffer.from(blob.data, 'base64') }
   }
   const messages = (context?.messages ?? []).filter(({ role }) => role !== 'system')
-  return await unshelve({ findBlob }, session.id, messages)
+  const whole = await unshelve({ findBlob }, session.id, messages)
+  const times = await tailTimes(session, context)
+  // Pins and the handoff come first; both are older than what follows.
+  const older = new Date(summary.compactedAt ?? summary.createdAt).toISOString()
+  return whole.map((message, index) => {
+    const at = times[index - whole.length + times.length] ?? older
+    return { ...message, at: message.at ?? at }
+  })
+}
+
+/** When each message behind the handoff was stored, in order. */
+async function tailTimes(
+  session: Session,
+  context: ContextView | undefined,
+): Promise<readonly string[]> {
+  const tail = (context?.parts ?? []).filter(({ kind }) => kind === 'tail' || kind === 'incoming')
+  const numbers = tail.map(({ origin }) => origin.from)
+  const [from = 1, to = 0] = [numbers[0], numbers.at(-1)]
+  const times = new Map<number, string>()
+  for (let first = from; first <= to; first += PAGE) {
+    const page = await session.transcript({ from: first, to: Math.min(to, first + PAGE - 1) })
+    for (const { number, at } of page ?? []) times.set(number, new Date(at).toISOString())
+  }
+  return numbers.flatMap((number) => times.get(number) ?? [])
 }
 
 function foreignText(form: 'claude-code' | 'codex' | 'openai-chat', messages: readonly Message[]) {
