@@ -3,7 +3,7 @@ import type { Limits } from '../../packages/core/src/store/rows.ts'
 import type { Paces } from './far-ends.ts'
 import type { Place } from './place.ts'
 
-/** What an agent's process is told, as JSON in its first argument. */
+/** The options of an agent's process, as JSON in its first argument. */
 export interface AgentOptions {
   readonly folder: string
   readonly place: Place
@@ -13,7 +13,7 @@ export interface AgentOptions {
   readonly paces: Paces
   /** `wait` keeps a held compaction under way; by default a digest supersedes it. */
   readonly atHardLimit?: 'digest' | 'wait'
-  /** Messages of its own, in a fixed order to these sessions. */
+  /** Messages that the agent itself sends to these sessions, in a fixed order. */
   readonly sends?: {
     readonly sessions: readonly string[]
     readonly paceMs: number
@@ -36,7 +36,7 @@ export const LIMITS: Limits = {
 export const PACES: Paces = { stepMs: 8, toolMs: 3, handoffMs: 60, handoffFailures: 7 }
 
 // On a machine with thirty times the work it can do, a lease of 700 ms ended before its owner had
-// made one step, again and again: nothing was lost and nothing came to rest.
+// made one step, again and again: nothing was lost, but the run never became idle.
 export const CALM_LEASE: LeaseTimes = {
   ...{ leaseMs: 8_000, renewMs: 1_000 },
   ...{ marginMs: 1_600, pollMs: 100 },

@@ -11,8 +11,8 @@ import { fileEdge, note, scriptedSteps, scriptedTools, scriptedWriter } from './
 import { openPlace } from './place.ts'
 
 /**
- * An agent in a process of its own: a store, a runner with scripted far ends, and a sender beside
- * it. Ends in order on SIGTERM, and at once when whoever started it is gone.
+ * An agent in its own process: a store, a runner with a scripted model, tools and edge, and a
+ * sender. Shuts down cleanly on SIGTERM, and at once when its parent is gone.
  */
 const options = JSON.parse(process.argv[2] ?? '') as AgentOptions
 const { folder, name, paces } = options
@@ -61,7 +61,7 @@ const runner = new Runner({
   },
 })
 runner.start()
-// Before it says so: whoever hears it may send the signal at once.
+// Before it reports that it is ready: the parent may send the signal at once.
 process.on('SIGTERM', () => void end())
 console.log('ready')
 if (options.sends !== undefined) {
@@ -82,7 +82,7 @@ async function compose(): Promise<Composition> {
   return plantMutant(wanted)
 }
 
-/** Writes down which of our commits were refused because somebody else holds the session. */
+/** Logs which of our commits were refused because another process holds the session. */
 function watched(inner: Store): Store {
   return new Proxy(inner, {
     get(target, verb) {

@@ -6,15 +6,15 @@ import { type Host, isAtRest, until } from './host.ts'
 import { type Kept, readAudit, readKept } from './kept.ts'
 
 /**
- * The checker stands outside: it knows the files that senders, tools, edges and models wrote, and
- * compares them with the store once everything is at rest. It uses no code of the session.
+ * The checker is independent: it compares the files that senders, tools, edges and models wrote
+ * with the store once everything is idle. It uses no code of the session.
  */
 export interface Verdict {
   readonly lost: string[]
   readonly duplicated: string[]
   readonly reordered: string[]
   readonly idsChanged: string[]
-  /** Everything else that must not be. */
+  /** All other findings. */
   readonly broken: string[]
   readonly counts: {
     acknowledged: number
@@ -27,7 +27,7 @@ export interface Verdict {
   }
 }
 
-/** Waits until all is at rest, ends the agents in order, looks. */
+/** Waits until everything is idle, shuts down the agents, then checks. */
 export async function judge(host: Host, withinMs = REST_MS_MAX): Promise<Verdict> {
   return await host.using(async (store) => {
     const isQuiet = await comesToRest(store, withinMs)
@@ -39,7 +39,7 @@ export async function judge(host: Host, withinMs = REST_MS_MAX): Promise<Verdict
   })
 }
 
-/** On a machine that is busy with other things a backlog takes long: it must get shorter each time. */
+/** On a busy machine a backlog takes long: it only has to get shorter each time. */
 async function comesToRest(store: Store, withinMs: number): Promise<boolean> {
   for (let before = -1, settled = await countSettled(store); settled > before; ) {
     const isQuiet = await until('all is at rest', () => isAtRest(store), { withinMs }).then(
@@ -118,7 +118,7 @@ async function readAll(host: Host, store: Store, verdict: Verdict): Promise<Map<
   return kept
 }
 
-/** I1, I2, I4: what was acknowledged is there, once, where it was said to be, in order. */
+/** I1, I2, I4: acknowledged mail is there, once, under its number, in order. */
 function checkMail(kept: ReadonlyMap<string, Kept>, acks: readonly Ack[], verdict: Verdict): void {
   const places = new Map<string, string[]>()
   for (const [id, { mail }] of kept) {
@@ -144,7 +144,7 @@ function checkMail(kept: ReadonlyMap<string, Kept>, acks: readonly Ack[], verdic
   }
 }
 
-/** (session, upto) of every step that was begun -> the keys that its context showed verbatim. */
+/** (session, upto) of every started step -> the keys that its context showed verbatim. */
 function readViews(host: Host): ReadonlyMap<string, readonly ReadonlySet<string>[]> {
   const views = new Map<string, Set<string>[]>()
   for (const line of host.lines('views')) {
@@ -209,7 +209,7 @@ function checkTranscript(
   }
 }
 
-/** I7, I8: under one fence there is one writer; a holder's name begins its operations. */
+/** I7, I8: under one fence there is one writer; its operation ids start with the holder's name. */
 function checkWriters({ session, entries }: Kept, verdict: Verdict): void {
   const writers = new Map<number, string>()
   for (const { fence, operation, number } of entries) {
@@ -220,7 +220,7 @@ function checkWriters({ session, entries }: Kept, verdict: Verdict): void {
   }
 }
 
-/** The first step behind a message had it word for word, whatever was compacted meanwhile. */
+/** The first step after a message had it word for word, whatever was compacted meanwhile. */
 function checkSeen(
   found: { entries: readonly Entry[]; entry: Entry; key: string; id: string },
   views: ReadonlyMap<string, readonly ReadonlySet<string>[]>,
@@ -249,7 +249,10 @@ function keysIn(body: string): readonly string[] {
   return body.match(/[a-z0-9]+-[0-9]+@[A-Za-z0-9_-]+/g) ?? []
 }
 
-/** I32: an effect belongs to a recorded call, at most once; one that ended well, exactly once. */
+/**
+ * I32: an effect belongs to a recorded call and happens at most once; for a successful call,
+ * exactly once.
+ */
 function checkEffects(
   kept: ReadonlyMap<string, Kept>,
   effects: readonly string[],
@@ -283,7 +286,7 @@ function checkEffects(
   for (const key of left.keys()) verdict.broken.push(`the effect ${key} was never recorded`)
 }
 
-/** I31: sent at least once, first sends in order, a second one only by another runner. */
+/** I31: sent at least once, first sends in order, a second send only by another runner. */
 function checkSends(
   kept: ReadonlyMap<string, Kept>,
   sends: readonly string[],
@@ -325,7 +328,7 @@ function checkSends(
   }
 }
 
-/** I5, I6, I20: each operation begins and ends once, in one session, and beside no other. */
+/** I5, I6, I20: each operation starts and ends once, in one session, with no other running. */
 function checkAudit(
   rows: readonly AuditRow[],
   kept: ReadonlyMap<string, Kept>,

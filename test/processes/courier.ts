@@ -7,9 +7,9 @@ import type { Admit } from '../../packages/core/src/store/commits.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 
 /**
- * One sender. Its messages are numbered and fully determined by their number; each is sent until it
- * is acknowledged, and the acknowledgment is written to a file of its own only then. Whoever starts
- * again under the same name goes on behind the last line of that file.
+ * One sender. Its messages are numbered and fully determined by their number. Each is sent until it
+ * is acknowledged, and only then written to the sender's file. A restarted sender continues after
+ * the last line of that file.
  */
 export class Courier {
   readonly #store: Store
@@ -31,7 +31,7 @@ export class Courier {
     this.#next = (readAcks(parts.folder, parts.name).at(-1)?.index ?? -1) + 1
   }
 
-  /** Sends until somebody asks for quiet, or `count` messages are acknowledged. */
+  /** Sends until quiet is requested, or `count` messages are acknowledged. */
   async run(paceMs: number, count = Number.POSITIVE_INFINITY): Promise<void> {
     for (let sent = 0; sent < count && !isQuietWanted(this.#folder); sent++) {
       await this.send()
@@ -54,7 +54,7 @@ export class Courier {
     for (;;) {
       try {
         const outcome = await this.#store.admit(request)
-        // A full mailbox says so before anything is acknowledged; a patient sender comes again.
+        // A full mailbox refuses before anything is acknowledged; try again.
         if (outcome.kind !== 'full') return outcome
       } catch (error) {
         if (!(error instanceof KnownError)) throw error
@@ -78,7 +78,7 @@ const acksFile = (folder: string, name: string) => join(folder, `acks-${name}`)
 export function readAcks(folder: string, name: string): readonly Ack[] {
   const file = acksFile(folder, name)
   if (!existsSync(file)) return []
-  // A line without its end was being written when the process was killed: not acknowledged.
+  // An incomplete last line was being written when the process was killed: not acknowledged.
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)
   return lines.map((line) => {
     const [index, key = '', session = '', mail, lane = ''] = line.split(' ')
@@ -91,8 +91,9 @@ export function isQuietWanted(folder: string): boolean {
 }
 
 /**
- * Every tenth is a notification; of sixty one asks for a compaction and one for nothing known; half
- * go by the route. The last session is written to rarely, so that it comes to rest in between.
+ * Every tenth message is a notification; of sixty, one requests a compaction and one an unknown
+ * control; half are sent by route. The last session gets few messages, so that it becomes idle in
+ * between.
  */
 function messageOf(name: string, index: number, sessions: readonly string[]): Admit {
   const busy = Math.max(1, sessions.length - 1)

@@ -3,9 +3,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { type DamageEnd, harmAndServe, killWriter } from './damage.ts'
 
 const SEEDS = [1, 2, 3, 4, 5, 6]
-/** About one place in ten loses something; the first one that does ends the search. */
+/** About one place in ten loses something; the search ends at the first that does. */
 const BLIND_SEEDS_MAX = 150
-/** A process begins, talks and is killed, on a machine that may be busy. */
+/** A process starts, talks and is killed, possibly on a busy machine. */
 const KILL_MS_MAX = 120_000
 
 const left = await killWriter(7)

@@ -17,7 +17,9 @@ export interface Left {
   readonly said: ReadonlyMap<string, readonly string[]>
 }
 
-/** What became of one damaged copy; `silent`: texts that are neither served nor reported as lost. */
+/**
+ * The result for one damaged copy; `silent`: texts that are neither served nor reported as lost.
+ */
 export interface DamageEnd {
   readonly damage: string
   readonly isReported: boolean
@@ -30,13 +32,13 @@ const SESSIONS = 3
 const ENDS = ['', '-wal', '.anchor', '.commits'] as const
 /** Files that are removed by hand before the store is opened again. */
 export const WITHOUT = {
-  /** The anchor is left, which says that there was a record. */
+  /** Leaves the anchor, which shows that there was a record. */
   record: ['.commits'],
-  /** Nothing is left that remembers the newest commits. */
+  /** Leaves nothing that names the newest commits. */
   memory: ['.anchor', '.commits'],
 } as const
 
-/** Kills a writer behind as many acknowledgments as the seed says. */
+/** Kills a writer after as many acknowledgments as the seed says. */
 export async function killWriter(seed: number): Promise<Left> {
   const random = seeded(seed)
   const folder = mkdtempSync(join(tmpdir(), 'throughline-damage-'))
@@ -54,7 +56,7 @@ export async function killWriter(seed: number): Promise<Left> {
     const { id, text } = JSON.parse(line) as { id: string; text: string }
     said.set(id, [...(said.get(id) ?? []), text])
     count += 1
-    // From here on part of what was acknowledged is in the file and part in the WAL alone.
+    // From here on some acknowledged commits are in the file and some only in the WAL.
     if (count === first && random() < 0.7) byHand(path, 'pragma wal_checkpoint(passive)')
     if (count === last) child.kill('SIGKILL')
   }
@@ -62,7 +64,7 @@ export async function killWriter(seed: number): Promise<Left> {
   return { folder, said }
 }
 
-/** Harms a copy at one place, opens it as a server does, and asks for everything. */
+/** Damages a copy at one place, opens it as a server does, and reads everything. */
 export async function harmAndServe(
   left: Left,
   seed: number,
@@ -123,7 +125,9 @@ async function serve(path: string, { said }: Left): Promise<Omit<DamageEnd, 'dam
   }
 }
 
-/** First what is told of damage, then a new message, then everything that was acknowledged before. */
+/**
+ * First reads the reported damage, then sends a message, then reads everything acknowledged before.
+ */
 async function ask(
   runtime: LocalRuntime,
   said: Left['said'],
@@ -144,7 +148,7 @@ async function ask(
     const missing = texts.filter((text) => found?.includes(text) !== true)
     served += texts.length - missing.length
     if (!isTaken) isReported = true
-    // Named before: the whole store, or this very session.
+    // Already reported: the whole store, or this session.
     const isNamed = problems.some((line) => !line.startsWith('Session ') || line.includes(id))
     if (isTaken && !isNamed) silent.push(...missing)
   }
@@ -169,7 +173,7 @@ async function readAll(runtime: LocalRuntime, id: string): Promise<string> {
   return JSON.stringify(pages)
 }
 
-/** A refusal in words that are known; anything else is a fault of ours. */
+/** A store error counts as a report; anything else is a bug. */
 function reported(error: unknown): null {
   if (error instanceof KnownError) return null
   throw error

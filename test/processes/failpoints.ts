@@ -47,7 +47,7 @@ export const FAILPOINTS: readonly string[] = [
   ...FAR_ENDS,
 ]
 
-/** Only a commit that did something has an interesting "after". */
+/** Only a commit that changed something has an interesting "after". */
 const DID_NOTHING = ['none', 'held', 'superseded', 'refused', 'lost', 'alive', 'fence-changed']
 
 export function readFailpoint(text: string | undefined): Failpoint | null {
@@ -58,19 +58,19 @@ export function readFailpoint(text: string | undefined): Failpoint | null {
 
 const present = readFailpoint(process.env['FAILPOINT'])
 const cell = new Int32Array(new SharedArrayBuffer(4))
-/** Whoever is away stays away until this file is there, however long the others take meanwhile. */
+/** A stopped process stays stopped until this file exists, however long the others take. */
 const CALL_BACK = process.env['CALL_BACK']
-/** Nobody calls back who was killed himself. */
+/** In case the process that would continue it was killed. */
 const AWAY_MS_MAX = 120_000
 let passed = 0
 
-/** Counts a passage through a place; at the one that was named, something happens to the process. */
+/** Counts a passage through a failpoint; at the configured one, acts on the process. */
 export function pass(name: string): void {
   if (present?.name !== name || ++passed !== present.count) return
   switch (present.act) {
     case 'kill':
       process.kill(process.pid, 'SIGKILL')
-      // The signal may take a moment; nothing else may happen in it.
+      // The signal may take a moment; nothing else may run until then.
       Atomics.wait(cell, 0, 0)
       break
     case 'stop':
@@ -86,8 +86,8 @@ export function pass(name: string): void {
 }
 
 /**
- * A process stopped inside a commit keeps the file's write lock for as long. It stops between two:
- * who has the lock himself knows that the store's thread has not.
+ * A process stopped inside a commit would keep the file's write lock. So it stops between commits:
+ * while it holds the lock itself, the store's thread cannot.
  */
 function stop(): void {
   const path = process.env['STORE_FILE']
@@ -95,7 +95,7 @@ function stop(): void {
   file?.exec('begin immediate')
   writeSync(1, 'stopping\n')
   file?.exec('rollback')
-  // The store's thread may have been quicker than the signal: then it is let go on for a moment.
+  // If the store's thread was quicker than the signal, let it continue for a moment.
   untilCalledBack(() => process.kill(process.pid, 'SIGSTOP'))
   file?.close()
 }

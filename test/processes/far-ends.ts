@@ -21,7 +21,7 @@ export interface Paces {
   readonly stepMs: number
   readonly toolMs: number
   readonly handoffMs: number
-  /** One handoff in so many fails; 0: none. */
+  /** One handoff in this many fails; 0: none. */
   readonly handoffFailures: number
 }
 
@@ -31,7 +31,7 @@ export function note(folder: string, file: (typeof LOGS)[number], line: string):
   appendFileSync(join(folder, file), `${line}\n`)
 }
 
-/** A key ends with its session, so that a message in the wrong place betrays itself. */
+/** A key ends with its session, so that a message in the wrong session is evident. */
 const KEY = /^[a-z0-9]+-[0-9]+@[A-Za-z0-9_-]+/
 
 function keyOf(message: Message): string | null {
@@ -40,7 +40,7 @@ function keyOf(message: Message): string | null {
   return part?.type === 'text' ? (KEY.exec(part.text)?.[0] ?? null) : null
 }
 
-/** What the model has not answered yet, as far as this context tells. */
+/** The keys that the model has not answered yet, according to this context. */
 function openKeys(messages: readonly Message[]): readonly string[] {
   let open: string[] = []
   for (const message of messages) {
@@ -62,7 +62,7 @@ function hashOf(text: string): number {
   return hash
 }
 
-/** While there is a file of this name, no model ends a handoff. */
+/** While this file exists, no model finishes a handoff. */
 export const HOLD = 'hold-handoffs'
 
 async function pause(delayMs: number, signal: AbortSignal): Promise<boolean> {
@@ -131,7 +131,7 @@ export function scriptedWriter(
       }
       const isFailure = handoffFailures > 0 && hashOf(operation.id) % handoffFailures === 0
       if (by === 'model' && isFailure) return { kind: 'failed', reason: 'scripted' }
-      // Unanswered messages of the head follow the handoff themselves (I34).
+      // Unanswered messages of the head follow the handoff in full (I34).
       const head = messages.slice(0, cut).filter((_, index) => !open.includes(index))
       const known = head.map(keyOf).filter((key) => key !== null)
       const summary = [known.slice(-8).join(' '), openKeys(head).join(' ')].join('\n')
@@ -153,7 +153,7 @@ export function scriptedWriter(
   }
 }
 
-/** Takes every reply and writes down who brought it, under which attempt. */
+/** Accepts every reply and logs its runner and attempt. */
 export function fileEdge(folder: string): Edge {
   return {
     name: 'edge',

@@ -21,7 +21,7 @@ import { POSTGRES_TO_8, SQLITE_TO_9 } from '../support/earlier-schemas.ts'
 import { connectAdmin, newSchema, startPostgres, type TestServer } from '../support/postgres.ts'
 import { openPlace, type Place } from './place.ts'
 
-/** Processes that die while files are copied, emptied or changed in their shape. */
+/** Processes that die while files are copied, checkpointed or migrated. */
 const KEEPER = join(import.meta.dirname, 'children', 'keeper.ts')
 const MIGRATOR = join(import.meta.dirname, 'children', 'migrator.ts')
 const DIE_MIGRATING = join(import.meta.dirname, 'children', 'die-migrating.ts')
@@ -58,7 +58,7 @@ function start(child: string, args: readonly string[], env: Record<string, strin
   })
 }
 
-/** Kills a process so many milliseconds after it has said a word for the nth time. */
+/** Kills a process `delayMs` after it printed a line for the nth time. */
 async function killAt(child: ChildProcess, nth: number, delayMs: number): Promise<void> {
   const ended = once(child, 'exit')
   let lines = 0
@@ -74,14 +74,14 @@ async function killAt(child: ChildProcess, nth: number, delayMs: number): Promis
   expect((await ended)[1]).toBe('SIGKILL')
 }
 
-/** A line without its end was being written when the process was killed: not acknowledged. */
+/** An incomplete last line was being written when the process was killed: not acknowledged. */
 function readAcks(files: readonly string[]): readonly string[] {
   return files
     .filter((file) => existsSync(file))
     .flatMap((file) => readFileSync(file, 'utf8').split('\n').slice(0, -1))
 }
 
-/** Everything acknowledged is there under its number, and all chains are whole. */
+/** Everything acknowledged is there under its number, and all chains check. */
 async function checkKept(path: string, files: readonly string[]): Promise<number> {
   const acks = readAcks(files)
   return await using({ kind: 'sqlite', path }, async (store) => {
@@ -103,14 +103,14 @@ async function checkKept(path: string, files: readonly string[]): Promise<number
   })
 }
 
-/** Then the expectation behind the rounds says what was missing. */
+/** After that many, the expectation after the loop reports what was missing. */
 const ROUNDS_MAX = 40
 
 describe('kill -9 while the files of a store are worked on', () => {
   it('a process that dies while it empties the WAL loses nothing acknowledged [I1, fault 16]', async () => {
     const path = await newStore()
     const files: string[] = []
-    // A slow disk acknowledges little before each death.
+    // A slow disk acknowledges little before each kill.
     const isEmpty = () => readAcks(files).length <= 20
     for (let round = 0; round < 4 || (isEmpty() && round < ROUNDS_MAX); round++) {
       const acks = join(dirname(path), `acks-${round}`)
@@ -125,7 +125,7 @@ describe('kill -9 while the files of a store are worked on', () => {
     const files: string[] = []
     const target = join(dirname(path), 'copy')
     let halves = 0
-    // Kills that come too late, or too early, show nothing: then there is another one.
+    // A kill that comes too late or too early shows nothing; try another.
     const isEmpty = () => halves === 0 || readAcks(files).length <= 10
     for (let round = 0; round < 4 || (isEmpty() && round < ROUNDS_MAX); round++) {
       const acks = join(dirname(path), `acks-${round}`)
@@ -165,7 +165,7 @@ const POSTGRES_AS_IT_WAS = `${POSTGRES_TO_8}
   alter table attempt drop column cached_tokens, drop column cost, drop column host;
   update store set schema = 1`
 
-/** Opened again and again by processes that die on the way, then by one that does not. */
+/** Opened repeatedly by processes that are killed on the way, then by one that is not. */
 async function migrateThroughDeaths(
   place: Place,
   schemaOf: () => Promise<number>,

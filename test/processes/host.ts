@@ -13,18 +13,18 @@ import { HOLD, LOGS } from './far-ends.ts'
 import { openPlace, type Place } from './place.ts'
 import { bundledProgram, type Program } from './program.ts'
 
-/** Compiled once for all; a process that is killed keeps nothing of what it compiled. */
+/** Shared compile cache: a killed process would keep nothing that it compiled. */
 const COMPILED = join(tmpdir(), 'throughline-compiled')
-// A killed process leaves its pages to the kernel, so a disk in memory proves the same.
+// A killed process leaves its pages to the kernel, so a RAM disk proves the same.
 const MEMORY_DISK = '/dev/shm'
 
-/** Every process that was started and has not ended; whatever fails, none of them stays behind. */
+/** Every process that is still running; they are all ended, whatever fails. */
 const living = new Set<Life>()
 process.once('exit', () => {
   for (const life of living) life.kill()
 })
 
-/** One machine's worth of agents: a folder, a store in it, and processes that share it. */
+/** The agents of one machine: a folder with a store, and processes that share it. */
 export class Host {
   readonly folder: string
   readonly place: Place
@@ -91,9 +91,9 @@ export class Host {
     return life
   }
 
-  /** Ends every agent in order; tells of those that ended otherwise, now or before. */
+  /** Shuts down every agent; returns those that ended in another way, now or before. */
   async end(): Promise<readonly string[]> {
-    // Before that it would not know what the signal means.
+    // Before it is ready, it would not handle the signal.
     await Promise.all(this.#lives.map((life) => life.ready))
     for (const life of this.#lives) if (life.isAlive) life.kill('SIGTERM')
     const ends = await Promise.all(this.#lives.map((life) => life.ended))
@@ -104,7 +104,7 @@ export class Host {
     )
   }
 
-  /** For the end of a test, also of a failed one. */
+  /** For the end of a test, even a failed one. */
   async remove(): Promise<void> {
     for (const life of this.#lives) life.kill()
     await Promise.all(this.#lives.map((life) => life.ended))
@@ -120,7 +120,7 @@ export class Host {
     }
   }
 
-  /** Until its failpoint has stopped it, and not in a commit: that would keep all others waiting. */
+  /** Waits until its failpoint has stopped it outside a commit, where it would block all others. */
   async untilStopped(life: Life): Promise<void> {
     await until('it is stopped', () => {
       if (!life.isStopped) return false
@@ -130,17 +130,17 @@ export class Host {
     })
   }
 
-  /** Lets go on whoever is stopped or blocked. */
+  /** Continues a stopped or blocked process. */
   async callBack(life: Life): Promise<void> {
     writeFileSync(join(this.folder, 'call-back'), '')
     await until('it is back', () => {
-      // The signal to stop may come behind the one to go on.
+      // SIGSTOP may arrive after SIGCONT.
       life.kill('SIGCONT')
       return life.stdout.includes('back\n') || !life.isAlive
     })
   }
 
-  /** Whether the file's write lock can be had. */
+  /** Whether the file's write lock is free. */
   #isFree(): boolean {
     if (this.place.kind !== 'sqlite') return true
     const file = new DatabaseSync(this.place.path, { timeout: 500 })
@@ -154,7 +154,7 @@ export class Host {
     }
   }
 
-  /** From now on handoffs are begun and not ended. */
+  /** From now on handoffs start but do not finish. */
   holdHandoffs(): void {
     writeFileSync(join(this.folder, HOLD), '')
   }
@@ -163,7 +163,7 @@ export class Host {
     rmSync(join(this.folder, HOLD))
   }
 
-  /** Senders finish what they are at and send nothing more. */
+  /** Senders finish their current message and send no more. */
   askForQuiet(): void {
     writeFileSync(join(this.folder, 'quiet'), '')
   }
@@ -204,7 +204,7 @@ export class Life {
     return living.has(this)
   }
 
-  /** By a signal; where nobody can tell, its own word has to do. */
+  /** Stopped by a signal; where /proc is missing, by its own report. */
   get isStopped(): boolean {
     if (process.platform !== 'linux') return this.stdout.includes('stopping\n')
     return /\) T /.test(readFileSync(`/proc/${this.child.pid}/stat`, 'utf8'))
@@ -215,7 +215,7 @@ export class Life {
   }
 }
 
-/** Waits until something is so; says what was waited for when it never is. */
+/** Waits until the test passes; if it never does, the error says what was awaited. */
 export async function until(
   what: string,
   test: () => boolean | Promise<boolean>,
@@ -228,7 +228,7 @@ export async function until(
   }
 }
 
-/** Nothing waits, runs or is on its way. */
+/** Nothing is waiting, running or in flight. */
 export async function isAtRest(store: Store): Promise<boolean> {
   for (const row of await store.listSessions({ state: 'open', limit: 1_000 })) {
     const { control, user, notification } = row.pending

@@ -6,8 +6,8 @@ import type { Paces } from './far-ends.ts'
 import { Host, until } from './host.ts'
 
 /**
- * A checker that has never failed is no evidence. Planted bugs of the shared list, run in real
- * processes on SQLite with the fault that brings each of them out; the verdict must name it.
+ * A checker that has never failed proves nothing. Runs planted bugs of the shared list in real
+ * processes on SQLite, with the fault that triggers each; the verdict must name it.
  */
 const CASES: readonly {
   readonly mutant: string
@@ -19,7 +19,7 @@ const CASES: readonly {
   { mutant: 'every-tool-repeated', failpoint: 'effect.after:1:kill', finding: /effect .* 2 times/ },
   { mutant: 'one-commit-per-step', failpoint: 'effect.after:1:kill', finding: /the effect/ },
   { mutant: 'outbox-without-claim', failpoint: 'send.after:2:kill', finding: /was sent again/ },
-  // SQLite has a second lock on that door: the key is unique in its table as well.
+  // SQLite enforces this a second time: the key is unique in its table.
   { mutant: 'duplicates-not-recognised', failpoint: 'admit.after:5:kill', finding: /UNIQUE/ },
   {
     mutant: 'no-fence-at-reply',
@@ -36,7 +36,7 @@ const CASES: readonly {
 
 const MESSAGES = 45
 
-// A planted bug needs its moment (a compaction under way, a reply in the air), which a run may miss.
+// A planted bug needs its moment (a running compaction, a reply in flight), which a run may miss.
 const RUNS_MAX = 4
 
 describe.concurrent('the outside checker', { timeout: 900_000 }, () => {
@@ -62,7 +62,7 @@ async function findingsWith(planted: (typeof CASES)[number]): Promise<readonly s
         {
           name,
           agents: ['main'],
-          // Only what a stopped process holds has to run out.
+          // Only the lease of a stopped process has to expire.
           lease: isStopped && name === 'p0' ? leaseFor(4) : CALM_LEASE,
           paces: pace,
           sends: { sessions, paceMs: 4, count: MESSAGES },

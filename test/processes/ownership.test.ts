@@ -40,7 +40,7 @@ describe.concurrent('an owner that is away for longer than its lease', {
         })
         if (act === 'stop') await host.untilStopped(away)
         const held = await store.findSession(sessionId(id))
-        // Its own lease is long: it keeps what it has taken, however busy the machine is.
+        // Its own lease is long, so that it keeps what it acquires on a busy machine.
         host.start({ ...agent('p1'), lease: CALM_LEASE })
         await until('the other has taken over', async () => {
           const row = await store.findSession(sessionId(id))
@@ -62,7 +62,7 @@ describe.concurrent('an owner that is told to end', { timeout: TEST_MS_MAX }, ()
     onTestFinished,
   }) => {
     const host = await makeHost(onTestFinished)
-    // Longer than this test: only a lease that was given back can be taken.
+    // Longer than this test: only a released lease can be acquired.
     const lease = { leaseMs: 480_000, renewMs: 30_000, marginMs: 20_000, pollMs: 30 }
     const paces = { ...PACES, stepMs: 60_000 }
     const first = host.start({ ...agent('p0'), lease, paces })

@@ -27,7 +27,7 @@ if (failpoint?.name.endsWith('.inside')) {
   }
 }
 
-/** Ends the process when its rows are written and its audit row and commit are not. */
+/** Kills the process after its rows are written, before its audit row and commit. */
 function deadlyChange(change: StoreChange, name: string): StoreChange {
   return Object.defineProperty({ ...change }, 'attempts', {
     get: () => {

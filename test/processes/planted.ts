@@ -3,7 +3,7 @@ import { MUTANTS } from '../mutants/all.ts'
 import { type Mutant, plantStore } from '../mutants/mutant.ts'
 import { COMPOSITION, type Composition } from '../simulation/composition.ts'
 
-/** Only a process that really dies shows this one: no answer, not even an error, comes back. */
+/** Only a process that is killed shows this bug: no answer and no error comes back. */
 const acknowledgedWhenSent: Mutant = {
   name: 'acknowledged-when-sent',
   story: 'A message is acknowledged when its commit is handed over, not when it is done.',

@@ -7,7 +7,7 @@ export type StormSize = Pick<Storm, 'processes' | 'kills' | 'failpoints'>
 
 export const STORM_MS_MAX = 400_000
 const SEED = Number(process.env['THROUGHLINE_SEED'] ?? Math.floor(Math.random() * 1e6))
-/** Whether a rare moment comes within its tries depends on the machine; what must hold does not. */
+/** Whether a rare moment occurs within its tries depends on the machine; the laws do not. */
 const MISSED_MAX = 3
 
 export function third(which: number): readonly string[] {

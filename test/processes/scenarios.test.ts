@@ -9,7 +9,7 @@ import { Host, type Life, until } from './host.ts'
 import { readAudit } from './kept.ts'
 
 /** The scenarios of the report on drifting session ids, each agent a process of its own. */
-/** Processes start slowly on a machine that has other things to do. */
+/** Processes start slowly on a busy machine. */
 const TEST_MS_MAX = 240_000
 
 type Finish = (end: () => Promise<void>) => void
@@ -52,7 +52,7 @@ function compactionsIn(rows: readonly AuditRow[], id: string) {
   return rows.filter((row) => row.sessionId === id && row.kind.startsWith('compaction '))
 }
 
-/** What was taken in between the beginning of a compaction and its commit. */
+/** Mail admitted between the start of a compaction and its commit. */
 function admittedDuring(rows: readonly AuditRow[], id: string): readonly AuditRow[] {
   const lines = compactionsIn(rows, id)
   return rows.filter((row) => {
@@ -110,7 +110,7 @@ describe.concurrent('one session', { timeout: TEST_MS_MAX }, () => {
         await courier.send()
         return isRunning(store, id)()
       })
-      // Intake never waits for a compaction: all are acknowledged before it can end.
+      // Admission never waits for a compaction: all are acknowledged before it can end.
       await courier.run(0, 40)
       host.letHandoffsEnd()
       await settle(host)
@@ -137,7 +137,7 @@ describe.concurrent('several sessions', { timeout: TEST_MS_MAX }, () => {
   }) => {
     const sessions = Array.from({ length: 5 }, (_, index) => `main-${index}`)
     const host = await makeHost(sessions, onTestFinished)
-    // Also those that begin by themselves while a session is idle.
+    // Including those that start by themselves while a session is idle.
     host.holdHandoffs()
     // A digest at the hard limit would end the compaction that is held.
     const paces = { ...PACES, handoffFailures: 0 }
@@ -183,7 +183,7 @@ describe.concurrent('several sessions', { timeout: TEST_MS_MAX }, () => {
       const sends = { sessions: ['a-0'], paceMs: 10 }
       await startAgent(host, 'pb', { agents: ['b'], paces, sends })
       await until('B is sending', () => readAcks(host.folder, 'pb').length > 0)
-      // It may have been compacted by itself before.
+      // It may already have been compacted automatically.
       const { commits } = await store.readStore()
       host.holdHandoffs()
       await askForCompaction(store, 'a-0')
@@ -211,7 +211,7 @@ describe('many agents on one host', () => {
       const names = sessions.map((id) => id.slice(0, -2))
       await Promise.all(
         names.map((name, index) => {
-          // In a ring: everybody writes to the next one while being compacted.
+          // In a ring: each agent writes to the next one while being compacted.
           const sends = { sessions: [`a${(index + 1) % count}-0`], paceMs: 25, count: 28 }
           return startAgent(host, name, { agents: [name], lease: leaseFor(count), sends })
         }),

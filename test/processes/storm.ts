@@ -7,9 +7,9 @@ import { Host, type Life, until } from './host.ts'
 import type { Place } from './place.ts'
 
 /**
- * One storm: so many agents on one file, each killed again and again, at random or at a failpoint,
- * and started again under its name. Then no more kills, everything must come to rest, and the
- * checker looks. Sessions belong to all of them, so every death is somebody else's take-over.
+ * One storm: several agents on one store, each killed again and again, at random or at a failpoint,
+ * and restarted under its name. Then the kills stop, everything must become idle, and the checker
+ * runs. All agents share the sessions, so every kill leads to a take-over.
  */
 export interface Storm {
   readonly processes: number
@@ -26,19 +26,19 @@ export interface StormEnd {
   readonly kills: number
   /** Failpoints that never ended a process. */
   readonly missed: readonly string[]
-  /** Where it happened; whoever ran the storm removes it. */
+  /** The folder of the run; the caller removes it. */
   readonly folder: string
   remove(): Promise<void>
 }
 
 const LIFE_MS_MIN = 3_000
-/** Where it takes long to start a process, it takes long to bring it to its failpoint. */
+/** If processes start slowly, they also reach their failpoint slowly. */
 const STARTS_PER_LIFE = 6
 const TRIES_MAX = 6
-/** A storm in which nothing is ever sent ends too, and its test says so. */
+/** A storm in which nothing is ever sent must end too; its test reports that. */
 const KILLS_FACTOR_MAX = 5
 const REST_MS_MAX = 90_000
-/** Who answers what the others have left behind; more of them would only start slower. */
+/** The processes that finish the work of the killed ones; more would only start more slowly. */
 const SURVIVORS_MAX = 3
 
 export async function runStorm(storm: Storm): Promise<StormEnd> {
@@ -72,7 +72,7 @@ export async function runStorm(storm: Storm): Promise<StormEnd> {
 
   const liveAtRandom = async (seat: string) => {
     const life = start(seat)
-    // Some die while they open the store, most of them at work.
+    // Some are killed while they open the store, most while they work.
     if (random() < 0.85) await life.ready
     await sleep(random() ** 2 * (400 + 120 * processes))
     life.kill()
@@ -83,7 +83,7 @@ export async function runStorm(storm: Storm): Promise<StormEnd> {
     const isFarewell = /^(retireRunner|release)/.test(failpoint.name)
     const count = isFarewell || failpoint.tries > 0 ? 1 : 1 + Math.floor(random() * 3)
     const startedAt = performance.now()
-    // Who loses its lease before its first step comes to no failpoint, however long it lives.
+    // A process that loses its lease before its first step never reaches a failpoint.
     const lease = failpoint.tries === 0 ? leaseFor(processes) : CALM_LEASE
     const life = start(seat, `${failpoint.name}:${count}:kill`, lease)
     await life.ready
@@ -103,7 +103,7 @@ export async function runStorm(storm: Storm): Promise<StormEnd> {
     await endOf(life)
   }
 
-  /** Processes that die before they send have nothing to lose: such a storm goes on. */
+  /** Processes killed before they send have nothing to lose, so such a storm continues. */
   const isEmpty = () => seats.flatMap((seat) => readAcks(host.folder, seat)).length <= storm.kills
   const mayGoOn = () => kills < KILLS_FACTOR_MAX * storm.kills
 
@@ -123,7 +123,7 @@ export async function runStorm(storm: Storm): Promise<StormEnd> {
   const isCompacted = () => host.using(hasCompacted)
   if (await isCompacted()) host.askForQuiet()
   for (const seat of seats.slice(0, SURVIVORS_MAX)) start(seat, undefined, CALM_LEASE)
-  // Where everybody died before a threshold was crossed, the survivors send on until one is.
+  // If all were killed before a threshold was crossed, the survivors send until one is.
   await until('something was compacted', isCompacted, { withinMs: REST_MS_MAX, everyMs: 250 })
   host.askForQuiet()
   const verdict = await judge(host, REST_MS_MAX)

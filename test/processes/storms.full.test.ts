@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
 import { proveStorm, STORM_MS_MAX, type StormSize, third } from './prove-storm.ts'
 
-/** They contend for different things: they run side by side. */
+/** They compete for different resources, so they run in parallel. */
 const STORMS: readonly StormSize[] = [
   { processes: 1, kills: 20, failpoints: [] },
   { processes: 9, kills: 75, failpoints: third(1) },

@@ -40,7 +40,7 @@ const NOTHING: Progress = {
 }
 
 const PROCESSES = [4, 13, 1, 9]
-// Coming to rest costs the same after 50 kills as after 150.
+// Becoming idle costs the same after 50 kills as after 150.
 const KILLS_PER_STORM = 150
 const FAILPOINTS_PER_STORM = 45
 const STORMS_AT_ONCE = 2

@@ -111,8 +111,8 @@ class FaultyEngine implements Engine {
     const { chance } = world
     if (chance.hits(0.15)) return 'late'
     if (!world.fault(SHARES[verb] ?? 0.02)) return 'well'
-    // No crash here: the workload crashes clients itself, and a registering process is not running
-    // yet.
+    // No crashes here: the workload crashes clients itself, and a registering process has just
+    // started.
     if (this.#owner.process.isClient || verb === 'registerRunner') {
       return chance.pick(['unknown, done', 'unknown, not done', 'unknown, done late', 'busy'])
     }
