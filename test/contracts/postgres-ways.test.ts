@@ -297,6 +297,23 @@ describe('a runner whose process dies', () => {
   })
 })
 
+describe('a runner that retires in a process that goes on', () => {
+  it('leaves no lock behind on the connection of its process', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const stop = bench.store.watch(() => {})
+    const locks = async () => {
+      const text = "select count(*) as n from pg_locks where locktype = 'advisory' and objsubid = 2"
+      return Number((await bench.sql(text))[0]?.['n'])
+    }
+    const first = await register(bench.store)
+    await register(bench.store)
+    await until(async () => (await locks()) === 2)
+    await bench.store.retireRunner({ runner: first })
+    await until(async () => (await locks()) === 1)
+    stop()
+  })
+})
+
 describe('round trips', () => {
   it('are two for every verb of a session at work', async (context) => {
     const url = urlOf(context)

@@ -117,6 +117,9 @@ class PostgresEngine implements Engine {
       ),
     )
     this.#anchor?.acknowledge(committed.change)
+    if (verb === 'retireRunner') {
+      void this.#watch.presence.remove((request as RequestOf<'retireRunner'>).runner)
+    }
     if (committed.change !== undefined) this.#spread(verb, request, committed)
     return committed.outcome
   }

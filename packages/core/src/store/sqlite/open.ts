@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { RunnerId } from '../../base/ids.ts'
 import { checkKeys, checkText } from '../../base/option-checks.ts'
 import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
 import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
@@ -57,7 +58,7 @@ class SqliteEngine implements Engine {
   readonly #store = newStoreNumber()
   readonly #threads = new Map<Role, Promise<StoreThread>>()
   readonly #listeners = new Set<() => void>()
-  readonly #wakeFiles: WakeFile[] = []
+  readonly #wakeFiles = new Map<RunnerId, WakeFile>()
   #closing: Promise<void> | undefined
 
   constructor(options: WriterOptions & { readonly pollMs: number }) {
@@ -147,7 +148,7 @@ class SqliteEngine implements Engine {
   }
 
   async #close(): Promise<void> {
-    for (const file of this.#wakeFiles) file.close()
+    for (const file of this.#wakeFiles.values()) file.close()
     const started = await Promise.allSettled([
       this.#threads.get('reader'),
       this.#threads.get('writer'),
@@ -161,13 +162,18 @@ class SqliteEngine implements Engine {
 
   /** Watches the wake files of runners that were registered through this store. */
   #listen(verb: CommitVerb, request: unknown, outcome: { readonly kind: string }): void {
-    if (outcome.kind !== 'done') return
-    if (verb === 'registerRunner') {
+    const { path } = this.#options
+    if (verb === 'registerRunner' && outcome.kind === 'done') {
       const { id } = request as RequestOf<'registerRunner'>
-      this.#wakeFiles.push(new WakeFile(this.#options.path, id, () => this.#tell()))
-    } else if (verb === 'dismissRunner') {
+      this.#wakeFiles.set(id, new WakeFile(path, id, () => this.#tell()))
+    } else if (verb === 'retireRunner') {
+      // Also of one that is lost: its process goes on under another id.
+      const { runner } = request as RequestOf<'retireRunner'>
+      this.#wakeFiles.get(runner)?.close()
+      this.#wakeFiles.delete(runner)
+    } else if (verb === 'dismissRunner' && outcome.kind === 'done') {
       const { runner } = request as RequestOf<'dismissRunner'>
-      removeWakeFile(this.#options.path, runner)
+      removeWakeFile(path, runner)
     }
   }
 

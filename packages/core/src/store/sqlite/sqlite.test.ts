@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
@@ -396,6 +396,18 @@ describe('waking', () => {
     expect(existsSync(join(`${path}.wake`, fixture.lease.runner))).toBe(true)
     await store.close()
     expect(existsSync(join(`${path}.wake`, fixture.lease.runner))).toBe(false)
+  })
+
+  it('a runner that retires, or finds itself dismissed, is no longer watched', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const [one, two] = [await register(store), await register(store)]
+    const left = () => readdirSync(`${path}.wake`).filter((name) => name === one || name === two)
+    await store.retireRunner({ runner: one })
+    expect(left()).toEqual([two])
+    byHand(path, 'delete from runner')
+    expect((await store.retireRunner({ runner: two })).kind).toBe('lost')
+    expect(left()).toEqual([])
   })
 })
 

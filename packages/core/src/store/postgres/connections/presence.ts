@@ -3,6 +3,7 @@ import type { RunnerId } from '../../../base/ids.ts'
 import type { ListedRunner, RunnerRow } from '../../rows.ts'
 
 const HOLD = 'select pg_try_advisory_lock(hashtext($1), hashtext($2))'
+const RELEASE = 'select pg_advisory_unlock(hashtext($1), hashtext($2))'
 /** The view shows the two numbers of a lock as unsigned. */
 const PRESENT = `select id from unnest($2::text[]) as id where exists (
     select from pg_locks
@@ -39,6 +40,12 @@ export class Presence {
   async add(runner: RunnerId): Promise<void> {
     this.#ours.add(runner)
     await this.#client?.query(HOLD, [this.#channel, runner]).catch(() => {})
+  }
+
+  /** For a runner that has retired or is lost: its process goes on under another id. */
+  async remove(runner: RunnerId): Promise<void> {
+    if (!this.#ours.delete(runner)) return
+    await this.#client?.query(RELEASE, [this.#channel, runner]).catch(() => {})
   }
 
   /** On a new connection: take this process's locks again, and wait to see all others again. */
