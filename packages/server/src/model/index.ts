@@ -1,7 +1,6 @@
 /** `throughline/model`: calls to providers that never throw, on connections that cannot be poisoned. */
 
 export { callModel } from './calls/call.ts'
-export { compactAtProvider, type ProviderCompaction } from './compact-at-provider.ts'
 export { DEADLINES, type Deadlines } from './connections/deadlines.ts'
 export { type ConnectionLoan, Pool } from './connections/pool.ts'
 export type {

@@ -26,7 +26,6 @@ export class Exchange {
   readonly #prepare: (body: string) => string | undefined
   readonly #watch: DeadlineTimers
   readonly #signal: AbortSignal
-  readonly #documentBytesMax: number
   readonly #events: EventReader
   readonly #interrupt = () => this.abort('interrupt')
   readonly #over = Promise.withResolvers<void>()
@@ -43,7 +42,6 @@ export class Exchange {
     this.#takeLoan = options.loan
     this.#prepare = options.prepare
     this.#signal = options.signal
-    this.#documentBytesMax = options.documentBytesMax ?? DOCUMENT_BYTES_MAX
     this.#events = new EventReader(options.take)
     this.#answer.promise.catch(() => {})
     this.#watch = new DeadlineTimers(options.clock, {
@@ -199,12 +197,12 @@ export class Exchange {
         }
         chunks.push(chunk)
         bytes += chunk.length
-        if (bytes < this.#documentBytesMax) return
+        if (bytes < DOCUMENT_BYTES_MAX) return
         this.#sink?.end()
         this.abort('enough')
       },
       end: () => {
-        this.record.text = Buffer.concat(chunks).subarray(0, this.#documentBytesMax).toString()
+        this.record.text = Buffer.concat(chunks).subarray(0, DOCUMENT_BYTES_MAX).toString()
       },
     }
   }
@@ -234,8 +232,6 @@ export interface ExchangeOptions {
   readonly clock: Clock
   /** Receives every raw event before the provider's package does. */
   readonly take?: (event: JsonValue) => void
-  /** How many bytes are read of a body that is not an event stream; usually enough for an error. */
-  readonly documentBytesMax?: number
 }
 
 /** `enough`: an error page beyond the useful length; `too-large`: an endless answer. */
@@ -344,6 +340,7 @@ class StreamSink implements Sink {
 
 // A reader that falls this far behind makes the server wait.
 const BUFFER_BYTES_MAX = 8 * 1024 * 1024
+// Of a body that is not an event stream: enough for an error.
 const DOCUMENT_BYTES_MAX = 64 * 1024
 // 128,000 tokens at the most wasteful 400 bytes each are a fifth of it.
 const ANSWER_BYTES_MAX = 256 * 1024 * 1024
