@@ -1,5 +1,5 @@
-// A terminal agent that remembers: stop it, start it again, and the conversation continues. In your
-// own project install the package (docs/guides/own-agent.md) and import from
+// A terminal agent that remembers: stop it, start it again, and the conversation continues.
+// In your own project install the package (docs/guides/own-agent.md) and import from
 // '@throughline/core/agent', '@throughline/core/openai' and '@throughline/core/store'.
 import { createInterface } from 'node:readline'
 import OpenAI from 'openai'

@@ -1,9 +1,9 @@
 // The route of a chat built with the AI SDK's `useChat`; in Next.js it is app/api/chat/route.ts. A
 // request repeated after a crash or a lost connection gets the stored answer: the model is not
 // called twice, and no tool runs twice. `regenerate()` is such a repeat; `regenerate({ messageId
-// })` requests another answer. In your own project install the package (docs/guides/own-agent.md)
-// and import from '@throughline/core/adapters/ai-sdk', '@throughline/core/journal' and
-// '@throughline/core/store'.
+// })` requests another answer.
+// In your own project install the package (docs/guides/own-agent.md) and import from
+// '@throughline/core/adapters/ai-sdk', '@throughline/core/journal' and '@throughline/core/store'.
 import { createHash } from 'node:crypto'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import {

@@ -1,6 +1,6 @@
-// Compacts your agent's conversation before the next request. In your own project install the
-// package (docs/guides/own-agent.md) and import from '@throughline/core' and
-// '@throughline/core/openai'.
+// Compacts your agent's conversation before the next request.
+// In your own project install the package (docs/guides/own-agent.md) and import from
+// '@throughline/core' and '@throughline/core/openai'.
 import { readFile } from 'node:fs/promises'
 import { openaiChat } from '../packages/core/src/agent/formats/openai.ts'
 import { compactMessages } from '../packages/core/src/index.ts'

@@ -1,8 +1,9 @@
 // An agent that cron runs every hour: `0 * * * * node cron-agent.ts`. Each run does the work of one
 // hour and exits. The hour is the idempotency key, so a second run gets the same report, and after
 // a crash the next run within that hour continues where the first one stopped. The session
-// remembers earlier hours. In your own project install the package (docs/guides/own-agent.md) and
-// import from '@throughline/core/agent', '@throughline/core/openai' and '@throughline/core/store'.
+// remembers earlier hours.
+// In your own project install the package (docs/guides/own-agent.md) and import from
+// '@throughline/core/agent', '@throughline/core/openai' and '@throughline/core/store'.
 import OpenAI from 'openai'
 import { z } from 'zod'
 import { openaiChat } from '../packages/core/src/agent/formats/openai.ts'

@@ -1,7 +1,8 @@
 // The AI SDK runs its own loop, and a journal records each step: kill it anywhere, run it again
-// with the same message id, and no tool runs twice. In your own project install the package
-// (docs/guides/own-agent.md) and import from '@throughline/core/agent', '@throughline/core/ai-sdk',
-// '@throughline/core/adapters/ai-sdk', '@throughline/core/journal' and '@throughline/core/store'.
+// with the same message id, and no tool runs twice.
+// In your own project install the package (docs/guides/own-agent.md) and import from
+// '@throughline/core/agent', '@throughline/core/ai-sdk', '@throughline/core/adapters/ai-sdk',
+// '@throughline/core/journal' and '@throughline/core/store'.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, stepCountIs, tool, wrapLanguageModel } from 'ai'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 // A LangGraph agent with durable threads: run it again with the same database, and it remembers.
-// `graph.invoke(null, thread)` resumes an interrupted run after its last completed step. In your
-// own project install the package (docs/guides/own-agent.md) and import from
+// `graph.invoke(null, thread)` resumes an interrupted run after its last completed step.
+// In your own project install the package (docs/guides/own-agent.md) and import from
 // '@throughline/core/adapters/langgraph', '@throughline/core/journal' and
 // '@throughline/core/store'.
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph'

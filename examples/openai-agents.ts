@@ -1,5 +1,5 @@
-// OpenAI Agents with a durable session: run it again, and the agent remembers. In your own project
-// install the package (docs/guides/own-agent.md) and import from
+// OpenAI Agents with a durable session: run it again, and the agent remembers.
+// In your own project install the package (docs/guides/own-agent.md) and import from
 // '@throughline/core/adapters/openai-agents', '@throughline/core/journal' and
 // '@throughline/core/store'.
 import { Agent, OpenAIChatCompletionsModel, Runner } from '@openai/agents'

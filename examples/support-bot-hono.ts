@@ -1,6 +1,7 @@
 // A support bot for browsers, on Hono. A message is durable when its POST is answered with 202;
 // `new EventSource('/chat')` streams the answer and resumes automatically, even after a restart of
-// the server. In your own project install the package (docs/guides/own-agent.md) and import from
+// the server.
+// In your own project install the package (docs/guides/own-agent.md) and import from
 // '@throughline/core/agent', '@throughline/core/adapters/fetch', '@throughline/core/openai' and
 // '@throughline/core/store'.
 import { once } from 'node:events'

@@ -23,7 +23,7 @@ const spent = (tokens: number, more: Partial<Attempt> = {}): Attempt => ({
 const asked = (tokens: number, id = A) => ({ sessionId: id, tokens, cost: 0 })
 
 describe('an allowance', () => {
-  it('counts what was spent, what is open and what is asked for; the limit itself is allowed', async () => {
+  it('counts spent, running and requested amounts; the limit itself is allowed', async () => {
     const attempts = new MemoryAttempts()
     const limits = { windowMs: 10_000, session: { tokens: 100 } }
     const allowance = new Allowance(attempts, limits)
@@ -39,7 +39,7 @@ describe('an allowance', () => {
     expect((await allowance.reserve(asked(40), 2_000)).kind).toBe('reserved')
   })
 
-  it('lets two that ask at once see each other', async () => {
+  it('counts two concurrent requests against each other', async () => {
     const allowance = new Allowance(new MemoryAttempts(), { windowMs: 1, host: { tokens: 100 } })
     const kinds = await Promise.all(
       [A, B].map(async (id) => (await allowance.reserve(asked(60, id), 0)).kind),
@@ -47,7 +47,7 @@ describe('an allowance', () => {
     expect(kinds).not.toEqual(['reserved', 'reserved'])
   })
 
-  it('forgets what lies before its window, and other sessions', async () => {
+  it('ignores calls before its window, and other sessions', async () => {
     const attempts = new MemoryAttempts()
     const allowance = new Allowance(attempts, { windowMs: 500, session: { tokens: 100 } })
     await attempts.record(spent(100))
@@ -55,7 +55,7 @@ describe('an allowance', () => {
     expect((await allowance.reserve(asked(100), 2_000)).kind).toBe('reserved')
   })
 
-  it('counts money apart, and nothing for calls that have no price', async () => {
+  it('counts money separately, and nothing for calls without a price', async () => {
     const attempts = new MemoryAttempts()
     const allowance = new Allowance(attempts, { windowMs: 10_000, host: { cost: 50 } })
     await attempts.record(spent(1_000_000))
@@ -66,7 +66,7 @@ describe('an allowance', () => {
     expect((await cost(10)).kind).toBe('reserved')
   })
 
-  it('still counts what is open where nothing can be read', async () => {
+  it('still counts running calls if the record cannot be read', async () => {
     const broken = { ...new MemoryAttempts(), sum: () => Promise.reject(new Error('disk')) }
     const allowance = new Allowance(broken as never, { windowMs: 1, session: { tokens: 100 } })
     expect((await allowance.reserve(asked(80), 0)).kind).toBe('reserved')

@@ -2,8 +2,8 @@ import type { SessionId } from '#core/base/ids'
 import { type Attempts, addSpend, NOTHING_SPENT, type Spend } from './attempts.ts'
 
 /**
- * How much may be spent beside conversations, in any span of `windowMs`. The limit is hard: a call
- * that could exceed it is not made. Running calls count with their largest possible cost, so that
+ * How much auxiliary calls may spend in any span of `windowMs`. The limit is hard: a call that
+ * could exceed it is not made. Running calls count with their largest possible cost, so that
  * parallel calls cannot exceed it together.
  */
 export interface AllowanceLimits {
@@ -19,7 +19,7 @@ export interface Limit {
   readonly cost?: number
 }
 
-/** A day, and more than any sound session needs: a loop is stopped, a long conversation is not. */
+/** Per day, and more than any normal session needs: stops a loop, but not a long conversation. */
 export const ALLOWANCE: AllowanceLimits = {
   windowMs: 24 * 3_600_000,
   session: { tokens: 20_000_000 },
@@ -28,7 +28,7 @@ export const ALLOWANCE: AllowanceLimits = {
 
 export type Exceeded = `${'session' | 'host'}-${'tokens' | 'cost'}`
 
-/** What one call may come to. */
+/** The largest possible cost of one call. */
 export interface Expected {
   readonly sessionId: SessionId
   readonly tokens: number
@@ -49,10 +49,13 @@ export class Allowance {
     this.#limits = limits
   }
 
-  /** Never rejects: what cannot be read counts as nothing, what this process has open always counts. */
+  /**
+   * Never rejects: an unreadable record counts as zero, and this process's running calls always
+   * count.
+   */
   async reserve(expected: Expected, now: number): Promise<Reservation> {
     const { sessionId } = expected
-    // Counted as open before anything is read: two that ask at once see each other.
+    // Counted as running before anything is read, so that concurrent requests see each other.
     this.#open.add(expected)
     const since = now - this.#limits.windowMs
     const [ofSession, ofHost] = await Promise.all([

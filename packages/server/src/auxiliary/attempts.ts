@@ -8,19 +8,21 @@ import { destinationOf, type ModelRoute } from '../model/routes/route.ts'
 import { costOf, type Prices } from './prices.ts'
 
 /**
- * The record of calls. Breakers, budgets and figures are all read from it and from nothing else, so
- * that they survive a restart and hold for every process of the host.
+ * The record of calls. Breakers, budgets and figures are read from it alone, so that they survive a
+ * restart and hold for every process of the host.
  */
 export interface Attempts {
   /** False: a record with this id exists, and nothing was written. */
   record(attempt: Attempt): Promise<boolean>
   /** Newest first. */
   read(query: AttemptQuery): Promise<readonly Attempt[]>
-  /** Of one session, or of this host. */
+  /** The sum for one session, or for this host. */
   sum(query: { readonly sessionId?: SessionId; readonly since: number }): Promise<Spend>
 }
 
-/** One call on one route, before the store adds host and agent. It holds no words of a conversation. */
+/**
+ * One call on one route, before the store adds host and agent. It contains no conversation text.
+ */
 export type Attempt = Omit<AttemptRow, 'host' | 'agent' | 'turn' | 'step'> &
   Partial<Pick<AttemptRow, 'turn' | 'step'>>
 
@@ -59,16 +61,16 @@ export interface CallFacts {
   readonly task: string
   readonly route: ModelRoute
   readonly outcome: string
-  /** Undefined: the provider has read nothing, and bills nothing. */
+  /** Undefined: the request never reached the provider, which bills nothing. */
   readonly usage: CallUsage | undefined
   readonly sessionId: SessionId
   readonly at: number
-  /** Of a step's call; absent: it was made beside turns. */
+  /** For a step's call; absent: an auxiliary call. */
   readonly turn?: number
   readonly step?: number
 }
 
-/** A call as it is recorded, whether of a task or of a turn. */
+/** A recorded call, of a task or of a turn. */
 export function attemptOf({ route, usage, ...facts }: CallFacts, prices?: Prices): Attempt {
   return {
     ...facts,

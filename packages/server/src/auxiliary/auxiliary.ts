@@ -8,8 +8,8 @@ import type { SummaryRange } from './summary-rungs.ts'
 import type { TaskOptions } from './tasks.ts'
 
 /**
- * All that is asked of models beside the conversations of one agent. It holds nothing but the
- * agent's routes: the tasks, and what they may spend, are the process's.
+ * The auxiliary model calls of one agent. It holds only the agent's routes; the process owns the
+ * tasks and their budget.
  */
 export class Auxiliary {
   readonly #parts: LadderParts
@@ -27,7 +27,7 @@ export class Auxiliary {
     return writeTitle(this.#parts.tasks, messages, this.#withRoutes('title', options))
   }
 
-  /** `known` is not proposed again. */
+  /** Notes in `known` are not proposed again. */
   writeNotes(
     messages: readonly Message[],
     options: AskOptions & { readonly known?: string },
@@ -50,8 +50,9 @@ export class Auxiliary {
   }
 
   /**
-   * The effort of the agent's own routes is meant for its conversations. A name or a note needs no
-   * long thought, and where thoughts count as output they would leave no room for it.
+   * The reasoning effort of the agent's routes is meant for its conversations. A title or a note
+   * needs little reasoning, and where reasoning counts as output it would leave no tokens for the
+   * answer.
    */
   #routesFor(task: string): readonly [ModelRoute, ...ModelRoute[]] {
     const { routes } = this.#parts
@@ -67,7 +68,7 @@ export class Auxiliary {
 
 type AskOptions = Omit<TaskOptions, 'routes'>
 
-/** The least that every model that thinks takes. */
+/** The lowest effort that every reasoning model accepts. */
 const EFFORT_MAX: Effort = 'low'
 
 function seesImages(route: ModelRoute): boolean {

@@ -19,7 +19,7 @@ describe('standingOf', () => {
     })
   })
 
-  it('opens at the third, for half a minute, twice as long each time, ten minutes at most', () => {
+  it('opens at the third failure for half a minute, doubling up to ten minutes', () => {
     const untilAfter = (count: number) => {
       const state = breakerStateOf(attempts(Array(count).fill(reset)), NOW)
       return state.kind === 'open' ? state.until - NOW : state.kind
@@ -27,7 +27,7 @@ describe('standingOf', () => {
     expect([3, 4, 5, 9, 200].map(untilAfter)).toEqual([30_000, 60_000, 120_000, 600_000, 600_000])
   })
 
-  it('is half-open when it has rested, and closed by one answer', () => {
+  it('is half-open after its pause, and closed by one answer', () => {
     const failures = Array(3).fill(reset)
     expect(breakerStateOf(attempts(failures, 30_000), NOW)).toEqual({
       kind: 'half-open',
@@ -36,11 +36,11 @@ describe('standingOf', () => {
     expect(breakerStateOf(attempts(['answered', ...failures]), NOW)).toEqual({ kind: 'closed' })
   })
 
-  it('opens at once for what asking again cannot change', () => {
+  it('opens at once for a failure that a retry cannot change', () => {
     expect(breakerStateOf(attempts([badKey]), NOW)).toEqual({ kind: 'open', until: NOW + 30_000 })
   })
 
-  it('holds nothing against a route that is not its fault', () => {
+  it("ignores failures that are not the route's fault", () => {
     const others = [
       'interrupted',
       'probing',
@@ -52,13 +52,13 @@ describe('standingOf', () => {
     expect(breakerStateOf(attempts([...others, ...others]), NOW)).toEqual({ kind: 'closed' })
   })
 
-  it('takes an attempt from the future as none: a clock jumped', () => {
+  it('ignores an attempt in the future, because a clock jumped', () => {
     expect(breakerStateOf(attempts([reset, reset, reset], -60_000), NOW)).toEqual({
       kind: 'closed',
     })
   })
 
-  it('never rests longer than ten minutes, whatever is recorded', () => {
+  it('never pauses longer than ten minutes, whatever is recorded', () => {
     const outcome = fc.constantFrom(reset, badKey, 'answered', 'interrupted', 'anything')
     const rows = fc.array(fc.record({ outcome, at: fc.integer({ min: 0, max: 2 * NOW }) }))
     fc.assert(
@@ -70,7 +70,7 @@ describe('standingOf', () => {
   })
 })
 
-it('reads a recorded failure back as the outcome that it was, with its status', () => {
+it('restores the outcome of a recorded failure, with its status', () => {
   const limited = { kind: 'refused', refusal: 'rate-limit', status: 429 } as const
   const word = wordOf(limited)
   expect(word).toBe('refused:rate-limit:429')

@@ -3,9 +3,9 @@ import type { Outcome } from '../model/outcomes/outcome.ts'
 import type { Attempt } from './attempts.ts'
 
 /**
- * Whether a task may use a route just now, from its last attempts there. *closed*: yes. *open*: it
- * failed too often in a row, and rests. *half-open*: it has rested; one call tries it, and what
- * comes of that decides. It never stays open: the rest ends after ten minutes at the latest.
+ * Whether a task may use a route now, from its last attempts there. *closed*: yes. *open*: it
+ * failed too often in a row and is paused. *half-open*: the pause is over; one call tries the
+ * route, and its outcome decides. A pause lasts ten minutes at most.
  *
  * Only failures of the route count. A summary that one conversation cannot get (its content is
  * refused, it is too long) says nothing about the others.
@@ -15,11 +15,11 @@ export type BreakerState =
   | { readonly kind: 'open'; readonly until: number }
   | { readonly kind: 'half-open'; readonly since: number }
 
-/** How far back attempts are looked at; the longest rest is a fraction of it. */
+/** How far back attempts are read; the longest pause is a fraction of it. */
 export const BREAKER_WINDOW_MS = 3_600_000
 export const BREAKER_ATTEMPTS_MAX = 200
 
-// One or two failures are everyday; the call's own retries are already behind each of them.
+// One or two failures are normal, though each already includes the call's own retries.
 const FAILURES_MIN = 3
 
 /** `attempts` are those of one task on one route, newest first. */
@@ -33,13 +33,13 @@ export function breakerStateOf(attempts: readonly Reported[], now: number): Brea
 
 type Reported = Pick<Attempt, 'outcome' | 'at'>
 
-/** How often a route failed in a row, until now. */
+/** How many times in a row a route has failed. */
 export function failuresOf(attempts: readonly Reported[], now: number) {
   let failures = 0
   let failedAt: number | undefined
   let isHopeless = false
   for (const { outcome, at } of attempts) {
-    // From the future: a clock has jumped, and the time of its failure means nothing.
+    // In the future: a clock jumped, so the time of the failure means nothing.
     if (at > now) continue
     if (outcome === ANSWERED) break
     const harm = harmOf(outcome)
@@ -97,7 +97,7 @@ export function failureIn(word: string): Outcome | null {
   }
 }
 
-/** Whether the route is to blame, whatever it was asked. */
+/** Whether the failure is the route's fault and not the request's. */
 export function isOfTheRoute(outcome: string): boolean {
   return harmOf(outcome) !== 'none'
 }
@@ -114,7 +114,7 @@ function harmOf(word: string): Harm {
 
 const HEALING = ['refused:rate-limit', 'refused:overloaded', 'refused:server-error']
 
-/** A wrong key fails every time, so one try is enough. */
+/** A wrong key fails every time, so one failure is enough. */
 const UNTIL_CHANGED = [
   'refused:no-credit',
   'refused:bad-key',

@@ -5,12 +5,12 @@ import type { Message, Part } from '#core/message/message'
 import { textOf } from '#core/message/text'
 
 /**
- * The messages with every secret of a known shape masked. Sealed items of a provider cannot be
+ * The messages with every secret of a known shape masked. A provider's encrypted items cannot be
  * masked and are left out; images stay.
  */
 export function maskMessages(messages: readonly Message[]): readonly Message[] {
   return messages.map((message) => {
-    // In its text form: the user's words that it quotes are masked with the rest.
+    // In text form, so that the user's messages that it quotes are masked too.
     const spoken = message.role === 'handoff' ? writeEnvelope(message.handoff) : message
     return { ...spoken, parts: spoken.parts.flatMap(maskPart) } as Message
   })
@@ -50,7 +50,7 @@ function maskJson(value: JsonValue): JsonValue {
   )
 }
 
-/** Whether the messages may go out as they are. */
+/** Whether the messages may be sent unchanged. */
 export function isFreeOfSecrets(messages: readonly Message[]): boolean {
   return messages.every((message) => {
     const spoken = message.role === 'handoff' ? writeEnvelope(message.handoff) : message

@@ -5,13 +5,13 @@ const anthropic = { model: 'claude-sonnet-4-5', baseUrl: 'https://api.anthropic.
 const usage = { inputTokens: 1_000_000, outputTokens: 100_000 }
 
 describe('costOf', () => {
-  it('adds up by kind of token, cached ones apart', () => {
+  it('adds up by kind of token, with cached tokens separate', () => {
     expect(costOf(usage, anthropic)).toBe(3_000_000 + 1_500_000)
     const cached = { ...usage, cacheReadTokens: 600_000, cacheWriteTokens: 200_000 }
     expect(costOf(cached, anthropic)).toBe(600_000 + 180_000 + 750_000 + 1_500_000)
   })
 
-  it('knows a dated version for the same model', () => {
+  it('treats a dated version as the same model', () => {
     expect(costOf(usage, { ...anthropic, model: 'claude-sonnet-4-5-20250929' })).toBe(4_500_000)
   })
 
@@ -25,7 +25,7 @@ describe('costOf', () => {
     expect(costOf(usage, route)).toBeNull()
   })
 
-  it('takes the operator’s price before the list, and no price for what it leaves out', () => {
+  it('prefers the operator’s prices to the list, with no price for a kind they omit', () => {
     const prices = { 'claude-sonnet-4-5': { input: 1, output: 2 } }
     expect(costOf(usage, anthropic, prices)).toBe(1_200_000)
     expect(costOf({ ...usage, cacheReadTokens: 1 }, anthropic, prices)).toBeNull()

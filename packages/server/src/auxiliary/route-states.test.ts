@@ -11,7 +11,7 @@ const ROUTE: ModelRoute = {
   credential: { kind: 'none' },
 }
 
-/** One clear failure a minute ago: the route has rested, and one call may try it. */
+/** One permanent failure a minute ago: the pause is over, and one call may try the route. */
 async function rested() {
   const clock = new FakeClock()
   const attempts = new MemoryAttempts()
@@ -29,18 +29,18 @@ async function rested() {
   return { clock, enter }
 }
 
-it('a route that has rested is tried by one call at a time, and by the next once that call ended', async () => {
+it('after its pause a route is tried by one call at a time', async () => {
   const { clock, enter } = await rested()
   const leave = await enter()
   if (typeof leave !== 'function') throw new Error('it is still resting')
-  // The claim in the store runs out; only the call of this process that goes on holds others off.
+  // The claim in the store has expired; only the running call of this process blocks others.
   await clock.pass(60_000)
   expect(await enter()).toEqual({ kind: 'resting', until: clock.now() + 30_000 })
   leave()
   expect(await enter()).toBeTypeOf('function')
 })
 
-it('a route that another process tries is free for this one when that claim runs out', async () => {
+it('a route that another process tries is available once that claim expires', async () => {
   const { clock, enter } = await rested()
   const leave = await enter()
   if (typeof leave !== 'function') throw new Error('it is still resting')

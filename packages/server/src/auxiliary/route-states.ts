@@ -12,9 +12,9 @@ import {
 } from './breaker.ts'
 
 /**
- * Which of a task's routes may be tried just now. The failures are read from the attempts. A route
- * that has rested is tried by a single call: which one, calls of this process settle here, and
- * processes that share a store settle by who is first to record that it will.
+ * Which of a task's routes may be tried now, from the recorded attempts. After its pause a route is
+ * tried by a single call: within this process the choice is made here, and between processes that
+ * share a store the first to record its claim wins.
  */
 export class RouteStates {
   readonly #attempts: Attempts
@@ -65,7 +65,7 @@ export class RouteStates {
       : { kind: 'entered', routes: [first, ...others], leave }
   }
 
-  /** Unreadable attempts block no call: the breaker saves calls, it protects nothing. */
+  /** Unreadable attempts block no call: the breaker only saves calls. */
   async #state(task: string, route: ModelRoute, now: number): Promise<BreakerState> {
     const query = {
       modelRoute: destinationOf(route),

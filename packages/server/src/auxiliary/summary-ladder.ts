@@ -26,10 +26,10 @@ import {
 import { type AuxiliaryTasks, COOLING_DOWN, type TaskRequest } from './tasks.ts'
 
 /**
- * The rungs of one summary, one after the other until one holds. A call that failed has had its fresh
- * try already; what was written and is no summary is asked for once more on a fresh connection. All
- * rungs share one deadline: each may be silent only so long that the others still have their share,
- * and one that is being answered has all the time that is left.
+ * The rungs of one summary, tried in order until one succeeds. A failed call has already been
+ * retried on a fresh connection; an answer that is not a summary is requested once more on a fresh
+ * one. All rungs share one deadline: each may be silent only for its share, and one that is being
+ * answered has all the remaining time.
  */
 export interface LadderParts {
   readonly tasks: AuxiliaryTasks
@@ -38,7 +38,7 @@ export interface LadderParts {
   readonly summaries?: SummarySettings
 }
 
-/** The first digits of the hash of all that was asked, without the quoted range. */
+/** The first digits of the hash of the whole prompt, without the quoted range. */
 function promptHash({ system, ask }: SummaryRequest): string {
   return hash('sha256', `${system}\n${ask}`.toWellFormed(), 'hex').slice(0, 12)
 }
@@ -54,14 +54,14 @@ export class SummaryLadder {
     this.#covered = covered
   }
 
-  /** Of all that was tried so far. */
+  /** The total of all attempts so far. */
   get spend(): Spend {
     return this.#spend
   }
 
   /**
-   * A `SummaryWriter`: rejects with `SummaryFailedError`, or `WriterOverflowError` for less. The caller
-   * judges each reply, and asks with `next` for that of the next rung.
+   * A `SummaryWriter`: rejects with `SummaryFailedError`, or `WriterOverflowError` for less. The
+   * caller checks each reply, and calls `next` for that of the next rung.
    */
   async write(request: PreparedRequest, signal: AbortSignal): Promise<SummaryReply> {
     const replies = this.#climb(request, signal)
@@ -73,7 +73,7 @@ export class SummaryLadder {
     return await take()
   }
 
-  /** Yields each answer and is handed what is wrong with it; returns why no rung is left. */
+  /** Yields each answer and receives its fault; returns why no rung is left. */
   async *#climb(
     given: PreparedRequest,
     signal: AbortSignal,
@@ -87,14 +87,14 @@ export class SummaryLadder {
       mayGoAsItIs: !this.#hasPieces && request.shortens !== true && request.isClean === true,
     })
     let reason = 'no-route'
-    // Asked in other words they would fail again.
+    // Rewording the request would not help.
     const down = new Set<string>()
     for (const [index, rung] of rungs.entries()) {
       if (rung.name === 'fresh' && !reason.startsWith('unusable')) continue
       const [route, ...behind] = rung.routes.filter((each) => !down.has(destinationOf(each)))
       if (route === undefined) continue
       if (isTooLong(rung)) {
-        // Said in other words it may fit; what is quoted already is asked for in pieces.
+        // As quoted text it may fit; a range that is already quoted is summarised in pieces.
         if (rung.request.isVerbatim) continue
         throw new WriterOverflowError(capabilitiesOf(rung.routes[0]).windowTokens)
       }
@@ -124,7 +124,7 @@ export class SummaryLadder {
         reason = `unusable:${yield { text: outcome.text, finish: 'stop', ...kept }}`
         continue
       }
-      // That a route rests says less than what it rests for.
+      // The reason for a route's pause is more useful than the pause itself.
       if (outcome.reason !== COOLING_DOWN || reason === 'no-route') reason = outcome.reason
       if (rung.request.isVerbatim && isOfTheRoute(reason)) down.add(destinationOf(route))
       if (reason.startsWith('budget-spent')) break
@@ -137,7 +137,7 @@ export class SummaryLadder {
   }
 }
 
-/** What our own count says is too long need not be sent to be refused. */
+/** If our own count is too long, do not send the request only to be refused. */
 function isTooLong(rung: Rung): boolean {
   return spareTokens(rung) < 0
 }
@@ -150,10 +150,10 @@ function spareTokens({ request, routes: [route] }: Rung): number {
 }
 
 const CUT_SHORT = 'unusable:length'
-/** A long thought of today's models. */
+/** Enough for long reasoning of current models. */
 const THOUGHT_TOKENS = 8_000
 
-/** Thoughts count as output, and may take all of it: asked again, the summary has room beside them. */
+/** Reasoning counts as output and may use all of it; the retry leaves space for the summary. */
 function withMoreOutput(rung: Rung): TaskRequest {
   const { outputTokensMax = 0, ...request } = rung.request
   const more = Math.max(0, Math.min(THOUGHT_TOKENS, spareTokens(rung)))

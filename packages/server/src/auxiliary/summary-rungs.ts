@@ -13,9 +13,9 @@ import type { TaskOptions, TaskRequest } from './tasks.ts'
  * The ways to get a summary, in order, with their prompts. The task's own route with its fallbacks,
  * once more fresh, then the main route; all of them are given the range as quoted text.
  *
- * Two rungs come before, for a range that is asked for whole: the provider's own compaction, if the
- * operator wants it, and on the conversation's own route its cached prefix with one more message.
- * Both send the conversation as it is.
+ * Two rungs come first, if the range is summarised as a whole: the provider's own compaction, if
+ * the operator wants it, and on the conversation's own route its cached prefix with one more
+ * message. Both send the conversation unchanged.
  */
 export interface Rung {
   readonly name: 'provider' | 'prefix' | 'auxiliary' | 'fresh' | 'main'
@@ -32,11 +32,11 @@ export interface SummarySettings {
   readonly conversationOf?: (
     sessionId: SessionId,
   ) => Pick<ModelRequest, 'tools' | 'cacheKey'> | undefined
-  /** Providers whose own compaction can be read are asked for it first. */
+  /** Whether to request a readable compaction from the provider first. */
   readonly atProvider?: boolean
 }
 
-/** What is summarised; the range to cover ends before `cut`. */
+/** The conversation to summarise; the range to cover ends before `cut`. */
 export interface SummaryRange {
   readonly sessionId: SessionId
   readonly messages: readonly Message[]
@@ -93,8 +93,8 @@ export function prepareRequest(
 }
 
 /**
- * Whether the range can be sent without being quoted: it holds no secret of a known shape, which
- * would go out unmasked, and no image, whose bytes lie beside the transcript.
+ * Whether the range can be sent without being quoted: it contains no secret of a known shape, which
+ * would be sent unmasked, and no image, whose bytes are stored outside the transcript.
  */
 function mayGoAsItIs({ messages, cut }: Pick<SummaryRange, 'messages' | 'cut'>): boolean {
   const range = messages.slice(0, cut)
@@ -103,7 +103,7 @@ function mayGoAsItIs({ messages, cut }: Pick<SummaryRange, 'messages' | 'cut'>):
 
 type Conversation = ReturnType<NonNullable<SummarySettings['conversationOf']>>
 
-/** The conversation as its own calls send it, and one message behind it that asks. */
+/** The conversation as its own calls send it, followed by one message that requests the summary. */
 function prefixedRequest(
   { messages, cut }: SummaryRange,
   { ask, tokensMax }: SummaryRequest,
@@ -123,7 +123,7 @@ function providerRequest(
   conversation: Conversation,
 ): TaskRequest {
   return {
-    // A provider that finds calls in a conversation wants to know the tools.
+    // Providers require the tool definitions if a conversation contains calls.
     ...conversation,
     messages: messages.slice(0, cut),
     compaction: { instructions: ask },
@@ -158,7 +158,7 @@ function userMessage(text: string): Message {
   return { role: 'user', parts: [{ type: 'text', text }], synthetic: true }
 }
 
-/** The provider's own summary, if it is readable: some are sealed. */
+/** The provider's own summary, if it is readable: some are encrypted. */
 function compactionOf({ parts }: AssistantMessage): string {
   for (const part of parts) {
     if (part.type !== 'opaque' || !isObject(part.value)) continue

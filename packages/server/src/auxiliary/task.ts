@@ -16,7 +16,7 @@ const BRIEF: Deadlines = {
   totalMs: 60_000,
 }
 
-/** The tasks of this folder. A task that is not named here is treated as `memory` is. */
+/** The tasks of this folder. Any other task is treated like `memory`. */
 export const TASKS = {
   // This task must not be interrupted: messages are kept meanwhile, and a summary that restarted
   // with every message would never finish.

@@ -27,14 +27,13 @@ import { RouteStates } from './route-states.ts'
 import { settingsOf, type TaskOverrides, type TaskSettings } from './task.ts'
 
 /**
- * Model calls beside conversations: all those of a process, so that what may be spent, which routes
- * rest and who tries them holds for all agents together. Each call is on its own: it has its own
- * deadlines, its own abort and, where its task is shielded, its own shield, made with the call and
- * gone with it. A person's interrupt gets its outcome at once and never waits; the signal of a call
- * aborts only for shutdown or a lost lease.
+ * All auxiliary model calls of a process, so that budget and paused routes apply to all agents
+ * together. Each call has its own deadlines, its own abort and, if its task is shielded, its own
+ * shield. A person's interrupt gets its outcome at once; the signal of a call aborts only for
+ * shutdown or a lost lease.
  *
- * Always true: an outcome comes, nothing rejects; secrets of known shapes are masked on the way out
- * and on the way in; every call is recorded in the attempts with its cost.
+ * Always true: every call has an outcome and none rejects; secrets of known shapes are masked in
+ * requests and answers; every call is recorded with its cost.
  */
 export class AuxiliaryTasks {
   readonly #parts: AuxiliaryTasksParts
@@ -82,7 +81,9 @@ export class AuxiliaryTasks {
     return run
   }
 
-  /** A person interrupts a session: what that comes to, for each of its tasks, at once. */
+  /**
+   * Handles a person's interrupt of a session; returns the outcome for each of its tasks at once.
+   */
   interrupt(
     sessionId: SessionId,
   ): readonly { readonly task: string; readonly answer: Interruption }[] {
@@ -158,7 +159,7 @@ export class AuxiliaryTasks {
     let end: EndPiece | undefined
     for await (const piece of stream) {
       if (piece.kind === 'end') end = piece
-      // One record for each route that a call gave up, however often it tried there.
+      // One record for each route that a call gave up, however many attempts it made there.
       if (piece.kind !== 'retry' || piece.route === route.name) continue
       record(route, wordOf(piece.after))
       route = routes.find(({ name }) => name === piece.route) ?? route
@@ -174,7 +175,7 @@ export class AuxiliaryTasks {
     return { kind: 'failed', reason, outcome, spend }
   }
 
-  /** Never rejects: a record that cannot be kept must not cost the answer that it is about. */
+  /** Never rejects: a failed record must not lose the answer. */
   async #record(facts: Omit<CallFacts, 'at'>): Promise<Spend> {
     const { attempts, clock, prices, report } = this.#parts
     const { task, sessionId } = facts
@@ -202,7 +203,7 @@ export interface AuxiliaryTasksParts {
 }
 
 export interface TaskRequest extends ModelRequest {
-  /** Sent as it is. The caller has made sure that it holds no secret. */
+  /** Sent unchanged. The caller has made sure that it contains no secret. */
   readonly isVerbatim?: boolean
   /** The caller has masked it. */
   readonly isMasked?: boolean
@@ -210,7 +211,7 @@ export interface TaskRequest extends ModelRequest {
 
 export interface TaskOptions {
   readonly sessionId: SessionId
-  /** Ends the call whatever shields it. */
+  /** Ends the call even if it is shielded. */
   readonly signal: AbortSignal
   readonly routes: readonly [ModelRoute, ...ModelRoute[]]
   readonly deadlines?: Partial<Deadlines>
@@ -245,7 +246,7 @@ export type TaskOutcome =
       /** A fixed word, for scripts and records. */
       readonly reason: string
       readonly outcome?: Outcome
-      /** When another try may be worth it, where that is known. */
+      /** When a retry may succeed, if known. */
       readonly retryAt?: number
       readonly spend: Spend
     }
@@ -261,10 +262,10 @@ export type TaskNotice =
     }
   | { readonly kind: 'record-lost'; readonly task: string; readonly sessionId: SessionId }
 
-/** Every route rests. */
+/** Every route is paused. */
 export const COOLING_DOWN = 'cooling-down'
 
-// Providers end their own compactions in words of their own.
+// Providers end their own compactions with their own finish reasons.
 const READABLE: readonly string[] = ['stop', 'other']
 
 function reasonOf(outcome: Outcome): string {
@@ -281,7 +282,7 @@ function estimateInput({ messages }: TaskRequest, { model }: ModelRoute): number
   return messages.reduce((sum, message) => sum + estimateMessage(message, family), 0)
 }
 
-/** The provider has read a broken-off call and bills it, but does not report how much. */
+/** The provider bills a cut-off call but does not report its usage. */
 function unreported(outcome: Outcome, inputTokens: number): CallUsage | undefined {
   const wasRead =
     outcome.kind === 'deadline'

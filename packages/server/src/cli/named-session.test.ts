@@ -11,12 +11,12 @@ async function holding(...ids: readonly string[]) {
 }
 
 describe('a session is named', () => {
-  it('by its id, also where others begin like it', async () => {
+  it('by its id, even if it is a prefix of others', async () => {
     const store = await holding('main', 'main-1', 'main-2')
     expect(await findNamed(store, 'main')).toBe('main')
   })
 
-  it('by a beginning that no other has', async () => {
+  it('by a unique prefix', async () => {
     const store = await holding('main-20261115-1achr', 'main-20261116-7bd2x', 'other')
     expect(await findNamed(store, 'main-20261116')).toBe('main-20261116-7bd2x')
     expect(await findNamed(store, 'o')).toBe('other')
@@ -28,7 +28,7 @@ describe('a session is named', () => {
     await expect(requireNamed(store, text)).rejects.toThrow(`There is no session ${text} in`)
   })
 
-  it('by no beginning that several have; some of them are told', async () => {
+  it('not by an ambiguous prefix; some of the matches are listed', async () => {
     const store = await holding(...Array.from({ length: 9 }, (_, at) => `main-${at}`))
     const found = findNamed(store, 'main-')
     await expect(found).rejects.toThrow(

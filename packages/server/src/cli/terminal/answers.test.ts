@@ -52,12 +52,12 @@ describe('the answers of a session on a terminal', () => {
   const delta = (text: string, over: Partial<Live> = {}): Live =>
     ({ ...place, kind: 'delta', text, ...over }) as Live
 
-  it('come in pieces, and are not read again', async () => {
+  it('arrive in pieces, and are not read again', async () => {
     const { screen, reads } = await shown([delta('On'), delta('e.'), committed])
     expect([screen, reads]).toEqual(['One.|', []])
   })
 
-  it('are read from the transcript where another process ran the turn', async () => {
+  it('are read from the transcript if another process ran the turn', async () => {
     const { screen, reads } = await shown([committed])
     expect([screen, reads]).toEqual(['From the store.|', [{ from: 8, to: 8 }]])
     expect((await shown([delta('x', { step: 6 }), committed])).screen).toBe('xFrom the store.|')
@@ -74,7 +74,7 @@ describe('the answers of a session on a terminal', () => {
     expect((await shown([delta('On'), gone, committed])).screen).toBe(`On${again}From the store.|`)
   })
 
-  it('name the tools that are used, and no thoughts', async () => {
+  it('name the tools used, and omit reasoning', async () => {
     const call = { ...place, kind: 'call', tool: 'find' } as Live
     const thought = { ...place, kind: 'reasoning', text: 'Hmm.' } as Live
     expect((await shown([delta('Wait.'), thought, call])).screen).toBe('Wait.|[(uses find)]')

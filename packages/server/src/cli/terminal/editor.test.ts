@@ -24,7 +24,7 @@ function play(...pieces: readonly string[]): {
 }
 
 describe('a message in the terminal', () => {
-  it('is one message when several lines are pasted, also in pieces', () => {
+  it('is one message when several lines are pasted, even in pieces', () => {
     const paste = `${ESCAPE}[200~one\r\ntwo\r\tthree\u0007\n${ESCAPE}[201~`
     expect(play(paste, '\r').sent).toEqual(['one\ntwo\n    three\n'])
     expect(play(...paste, '\r').sent).toEqual(['one\ntwo\n    three\n'])
@@ -55,7 +55,7 @@ describe('completeCommand', () => {
   const complete = (text: string) =>
     completeCommand({ text, cursor: text.length }, ['stop', 'status', 'search', 'compact'])
 
-  it('completes the only name, or what all names share', () => {
+  it('completes a unique name, or the common prefix', () => {
     expect(complete('/c').draft.text).toBe('/compact ')
     expect(complete('/st')).toMatchObject({ draft: { text: '/st' }, choices: ['/stop', '/status'] })
     expect(complete('/s').choices).toHaveLength(3)
@@ -65,7 +65,7 @@ describe('completeCommand', () => {
 })
 
 describe('layOutDraft', () => {
-  it('knows the row and column of the cursor, with wide signs', () => {
+  it('computes the row and column of the cursor, with wide characters', () => {
     expect(layOutDraft({ text: 'abc\n\u6f22\u5b57', cursor: 5 }, 40)).toEqual({
       rows: ['> abc', '  \u6f22\u5b57'],
       cursor: { row: 1, column: 4 },

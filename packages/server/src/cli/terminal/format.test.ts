@@ -39,7 +39,7 @@ describe('numbers and times for people', () => {
     ])
   })
 
-  it('are of the time zone of the reader', () => {
+  it("use the reader's time zone", () => {
     expect(moment(new Date(2026, 0, 5, 3, 4, 9).getTime())).toBe('2026-01-05 03:04:09')
     expect(moment(new Date(2026, 10, 15, 18, 30, 59).getTime())).toBe('2026-11-15 18:30:59')
   })

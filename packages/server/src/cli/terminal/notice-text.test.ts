@@ -6,7 +6,7 @@ function told(more: object): string {
   return noticeText(notice as unknown as Parameters<typeof noticeText>[0])
 }
 
-it('tells when the next try is, if there is one', () => {
+it('names the time of the next attempt, if there is one', () => {
   expect(told({})).toBe('No answer.')
   expect(told({ nextTryAt: Date.now() - 5_000 })).toBe('No answer. Next try now.')
   const later = told({ nextTryAt: Date.now() + 3_600_000 })
@@ -15,7 +15,7 @@ it('tells when the next try is, if there is one', () => {
   expect(Number(seconds)).toBeLessThanOrEqual(3_600)
 })
 
-it('names no time where a person has to agree', () => {
+it('names no time if a person has to decide', () => {
   const nextTryAt = Date.now() + 60_000
   expect(told({ nextTryAt, code: 'waiting-for-approval' })).toBe('No answer.')
   expect(told({ nextTryAt, code: 'waiting-for-model' })).toContain('Next try')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseRanges, parseSpan } from './numbers.ts'
 
 describe('parseRanges', () => {
-  it('names each entry once, rising', () => {
+  it('lists each entry once, in ascending order', () => {
     expect(parseRanges('9, 3-5,4-6')).toEqual([3, 4, 5, 6, 9])
   })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
-it('a command that waits lives as long as it waits, also where nobody sees the line', async () => {
+it('a waiting command keeps the process alive, even without a visible progress line', async () => {
   const file = JSON.stringify(join(import.meta.dirname, 'progress.ts'))
   const script = `
     const { ProgressLine } = await import(${file})

@@ -6,7 +6,7 @@ import { EMPTY_DRAFT, insert } from './editor.ts'
 import { TerminalScreen } from './screen.ts'
 
 describe('TerminalScreen', () => {
-  it('shows an answer that grows above what is being typed, each line once', () => {
+  it('shows a growing answer above the typed text, each line once', () => {
     const { screen, type, rows } = terminal()
     screen.status('-- ready --')
     type('half a que')
@@ -33,7 +33,7 @@ describe('TerminalScreen', () => {
     ])
   })
 
-  it('keeps what is sent or reported meanwhile below the answer', () => {
+  it('keeps messages and notices below the growing answer', () => {
     const { screen, type, rows } = terminal()
     screen.stream('One and ')
     type('Stop that.')

@@ -7,7 +7,7 @@ import { drawFill } from './usage-bar.ts'
 describe('drawTable', () => {
   const columns = [{ title: 'NAME' }, { title: 'COUNT', align: 'right' as const }]
 
-  it('makes columns as wide as their widest cell, and numbers end together', () => {
+  it('makes columns as wide as their widest cell, with numbers right-aligned', () => {
     const rows = [
       ['a', '1'],
       ['longer', '1,000'],
@@ -15,7 +15,7 @@ describe('drawTable', () => {
     expect(drawTable(columns, rows, noPaint)).toBe('NAME    COUNT\na           1\nlonger  1,000\n')
   })
 
-  it('counts no width for colours', () => {
+  it('ignores colour codes in widths', () => {
     const painted = drawTable(
       columns,
       [[{ text: 'é', colour: 'red' }, '1']],
@@ -37,7 +37,7 @@ describe('drawFill', () => {
 })
 
 describe('ago', () => {
-  it('names the largest unit that fits, and never a time to come', () => {
+  it('names the largest unit that fits, and never a future time', () => {
     const day = 24 * 60 * 60_000
     expect([0, 999, 1_000, 61_000, 2 * 60 * 60_000, 3 * day].map((ms) => ago(0, ms))).toEqual([
       ...['now', 'now', '1 s ago', '1 min ago', '2 h ago', '3 d ago'],

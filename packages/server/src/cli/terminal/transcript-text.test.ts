@@ -10,7 +10,7 @@ import { drawEntries } from './transcript-text.ts'
 const style = { paint: noPaint, resultLinesMax: 3 }
 
 describe('drawEntries', () => {
-  it('sets what was compacted apart, ends of turns among it included', () => {
+  it('separates compacted entries, including turn ends among them', () => {
     const drawn = drawEntries(
       [
         said(1, user('One.'), { isCovered: true }),
@@ -35,7 +35,7 @@ describe('drawEntries', () => {
     ])
   })
 
-  it('shortens a long result and says by how much, and nothing that a person said', () => {
+  it("shortens a long result and says by how much, but never a person's message", () => {
     const long = Array.from({ length: 10 }, (_, at) => `line ${at}`).join('\n')
     const result = entry(1, 'result', { call: 'a', outcome: 'ok', blobs: [] })
     const drawn = drawEntries([{ ...result, message: toolResult('a', long) }], style)
@@ -44,7 +44,7 @@ describe('drawEntries', () => {
     expect(drawEntries([said(1, user(long))], style)).toContain('line 9')
   })
 
-  it('prints no escape sequence, whoever wrote it', () => {
+  it('prints no escape sequence from any author', () => {
     const evil = '\u001b[2J\u001b]0;owned\u0007\u009b31m'
     const drawn = drawEntries(
       [
@@ -60,7 +60,7 @@ describe('drawEntries', () => {
     for (const sign of ['\u001b', '\u0007', '\u009b']) expect(drawn).not.toContain(sign)
   })
 
-  it('says what was erased', () => {
+  it('marks erased entries', () => {
     expect(drawEntries([{ ...said(1, user('x')), message: null }], style)).toContain('[erased]')
   })
 })

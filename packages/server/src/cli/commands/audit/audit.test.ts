@@ -61,7 +61,7 @@ describe('throughline audit', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  it('gives scripts the same as JSON', async () => {
+  it('prints the same as JSON for scripts', async () => {
     const [path = ''] = logFiles([logText(lifeOf('agent-7').slice(1))])
     const { exitCode, stdout } = await runCli(['audit', '--json', path])
     const { holds, laws, figures } = JSON.parse(stdout)
@@ -138,7 +138,7 @@ describe('throughline audit --store', () => {
     await store.close()
   })
 
-  it('holds the logs against the store, without a trace in it', async () => {
+  it('compares the logs with the store, and writes nothing to it', async () => {
     const before = readdirSync(folder).sort()
     const { exitCode, stdout, stderr } = await runCli(['audit', log.path, '--store', path])
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
@@ -148,7 +148,7 @@ describe('throughline audit --store', () => {
     )
   })
 
-  it('lets the store vouch for a birth, and sees logs of another store', async () => {
+  it('accepts a creation that only the store records, and detects logs of another store', async () => {
     const [other = ''] = logFiles([logText(lifeOf('agent-9'))])
     const { exitCode, stdout } = await runCli(['audit', other, '--store', path])
     expect(exitCode).toBe(1)
@@ -156,7 +156,7 @@ describe('throughline audit --store', () => {
     expect(stdout).toContain('no log records that')
   })
 
-  it('takes the logs beside the store when none is named, and says so', async () => {
+  it('uses the logs beside the store by default, and says so', async () => {
     const home = mkdtempSync(join(tmpdir(), 'throughline-home-'))
     mkdirSync(join(home, '.throughline', 'audit'), { recursive: true })
     const kept = join(home, '.throughline', 'throughline.db')
@@ -175,7 +175,7 @@ describe('throughline audit --store', () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  it('also takes logs from where an earlier version wrote them, and leaves those of other stores', async () => {
+  it('also reads logs where an earlier version wrote them, without those of other stores', async () => {
     const home = mkdtempSync(join(tmpdir(), 'throughline-home-'))
     mkdirSync(join(home, 'kept'))
     mkdirSync(join(home, 'audit'))
@@ -190,7 +190,7 @@ describe('throughline audit --store', () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  it('a compaction that ended with the deletion of its session is nobody’s death', async () => {
+  it('a compaction that ended with the deletion of its session breaks no law', async () => {
     const inner = await openSqliteStore({ path: join(folder, 'purged.db') })
     const kept = new AuditLog({ folder, clock })
     const store = auditedStore(inner, kept)
@@ -204,7 +204,7 @@ describe('throughline audit --store', () => {
     await store.close()
   })
 
-  it('refuses a database of another program, and makes none', async () => {
+  it('refuses a database of another program, and creates none', async () => {
     const foreign = join(folder, 'foreign.db')
     writeFileSync(foreign, 'this is no database, it only looks like a file of some length\n')
     const { exitCode, stderr } = await runCli(['audit', log.path, '--store', foreign])

@@ -10,7 +10,7 @@ const plain: Canvas = { columns: 80, coloured: false, paint: (_, text) => text }
 const kinds = fc.dictionary(fc.constantFrom(...CONTEXT_KINDS), fc.integer({ min: 0, max: 200_000 }))
 
 describe('shareCells', () => {
-  it('fills the bar exactly, and shows everything that is there', () => {
+  it('fills the bar exactly, and shows every kind', () => {
     fc.assert(
       fc.property(kinds, fc.integer({ min: 12, max: 120 }), (tokens, width) => {
         const cells = shareCells(tokens, width)
@@ -49,7 +49,7 @@ describe('explainResult', () => {
     }
   })
 
-  it('says by how much it is smaller', async () => {
+  it('reports the reduction', async () => {
     const result = await compact(longConversation(), { budget: { targetTokens: 2_000 } })
     const { tokensBefore, tokensAfter } = result.stats
     const [, share] = /^(\d+)% smaller\./m.exec(explainResult(result, plain)) ?? []
@@ -57,7 +57,7 @@ describe('explainResult', () => {
     expect(Number(share)).toBeLessThan(100)
   })
 
-  it('puts the figures of the legend under each other', async () => {
+  it('aligns the figures of the legend', async () => {
     const result = await compact(longConversation(), { budget: { targetTokens: 2_000 } })
     const legend = explainResult(result, plain).match(/^(\S)\1 [a-z]+ +[\d,]+ {2}(?=\S)/gm) ?? []
     expect(legend.length).toBeGreaterThan(3)

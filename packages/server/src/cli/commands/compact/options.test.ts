@@ -15,13 +15,13 @@ describe('parseTokens', () => {
   })
 
   it.each(['', 'k', '-1', '1.5', '1e6', '0x10', 'many', '12 000', `${'9'.repeat(40)}`])(
-    'refuses %j and says what it takes',
+    'refuses %j and names the accepted form',
     (text) => {
       expect(() => parseTokens(text, 0)).toThrow(/whole number of tokens, such as 200000 or 200k/)
     },
   )
 
-  it('refuses what is below the least', () => {
+  it('refuses a value below the minimum', () => {
     expect(() => parseTokens('0', 1)).toThrow('It must be at least 1.')
   })
 })

@@ -21,7 +21,7 @@ function load(text: string) {
 }
 
 describe('configTemplate', () => {
-  it('makes a file that says exactly what was answered, whatever that was', () => {
+  it('writes a file with exactly the given answers', () => {
     const word = fc.string({ minLength: 1, maxLength: 30 }).filter((text) => text.trim() === text)
     fc.assert(
       fc.property(word, fc.stringMatching(/^[a-z][a-z0-9_-]{0,10}$/), (model, agent) => {
@@ -35,7 +35,7 @@ describe('configTemplate', () => {
     )
   })
 
-  it('still makes a file that can be used when its commented lines are switched on', async () => {
+  it('writes a file that is still valid with its comments enabled', async () => {
     const [choice] = await findChoices(NO_OLLAMA)
     const text = configTemplate({ agent: 'main', choice, store: 'a.db', schema: './s.json' })
     const [head = '', ...rest] = text.split(/(?<=holds them\.\n)/)
@@ -48,7 +48,7 @@ describe('configTemplate', () => {
 })
 
 describe('findChoices', () => {
-  it('offers what has a key, then the stand-in', async () => {
+  it('offers providers with a key, then the stand-in', async () => {
     const env = { ...NO_OLLAMA, OPENAI_API_KEY: 'x', GEMINI_API_KEY: ' ', ANTHROPIC_API_KEY: 'x' }
     const providers = (await findChoices(env)).map(({ provider }) => provider)
     expect(providers).toEqual(['anthropic', 'openai-responses', 'stand-in'])

@@ -29,7 +29,7 @@ describe('the picture of a rehearsal', () => {
     ])
   })
 
-  it('is one plain line where nobody can draw', () => {
+  it('is one plain line without a terminal', () => {
     expect(pictureLine(PICTURE)).toBe(
       'The worst day, 12 s: 1,241 messages, 2 compactions (1 of 2 agents), 1 kill, 3 waiting',
     )

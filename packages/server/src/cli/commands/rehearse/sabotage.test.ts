@@ -14,7 +14,7 @@ describe('findSabotages', () => {
     expect(() => sabotages.find('nothing-of-the-kind')).toThrow(/--sabotage list/)
   })
 
-  it('is refused where the package comes without tests, and where it is built', async () => {
+  it('is refused if the package has no tests or is built', async () => {
     const elsewhere = pathToFileURL('/nowhere/src/cli/rehearse.ts').href
     await expect(findSabotages(elsewhere)).rejects.toThrow(UsageError)
     await expect(findSabotages(HERE.replace(/ts$/, 'js'))).rejects.toThrow(/Clone the repository/)

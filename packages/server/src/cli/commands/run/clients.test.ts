@@ -43,7 +43,7 @@ describe('a provider in the settings of a client', () => {
     })
   })
 
-  it('of pi is treated alike', () => {
+  it('is handled the same for pi', () => {
     const providers = {
       mine: { baseUrl: 'http://mine.example' },
       anthropic: { baseUrl: '$GATEWAY' },
@@ -52,7 +52,7 @@ describe('a provider in the settings of a client', () => {
     expect([...clientWith('pi', files).upstreams.keys()]).toEqual(['mine'])
   })
 
-  it('of Codex with another kind of address is left to Codex', () => {
+  it('with another kind of URL is left to Codex', () => {
     const text = 'model_provider = "mine"\n[model_providers.mine]\nbase_url = "unix:///run/x"\n'
     expect([...clientWith('codex', { '.codex/config.toml': text }).upstreams]).toEqual([])
   })

@@ -21,18 +21,18 @@ function draw(excerpt: string, text: string, more = {}): string[] {
   return drawFound(found as unknown as Found, { text, paint }).split('\n')
 }
 
-it('shows the text around the first word found, cut at both ends', () => {
+it('shows the text around the first match, cut at both ends', () => {
   const [, line = ''] = draw(`${'a '.repeat(100)}GRANITE${' b'.repeat(100)}`, 'granite')
   expect(line).toMatch(/^ {4}…(?:a )+<GRANITE>(?: b)+ ?…$/)
   expect(line.replaceAll(/[<>…]/g, '').trim().length).toBeLessThanOrEqual(160)
 })
 
-it('cuts nothing that fits, and marks every word', () => {
+it('does not cut a text that fits, and marks every match', () => {
   expect(draw('one two one', 'ONE two')[1]).toBe('    <one> <two> <one>')
   expect(draw('one', 'other')[1]).toBe('    one')
 })
 
-it('cuts no character in two', () => {
+it('never splits a character', () => {
   for (const lead of [0, 1]) {
     const text = `${'x'.repeat(lead)}${'😀'.repeat(200)}`
     for (const at of [0, 1]) {
@@ -42,7 +42,7 @@ it('cuts no character in two', () => {
   }
 })
 
-it('says what was compacted away, and shows the neighbours in order', () => {
+it('marks compacted entries, and shows the neighbours in order', () => {
   const more = {
     entry: entry(7, 'whole', { isCovered: true }),
     before: [entry(6, 'earlier')],

@@ -9,7 +9,7 @@ const facts = {
 }
 
 describe('serviceText', () => {
-  it('quotes for systemd what it would read otherwise', () => {
+  it('quotes characters that systemd would interpret', () => {
     const line = serviceText('systemd', facts)
       .split('\n')
       .find((each) => each.startsWith('ExecStart='))
@@ -29,20 +29,17 @@ describe('serviceText', () => {
     )
   })
 
-  it.each(SERVICE_KINDS)(
-    'is not made for %s where a name would begin a line of its own',
-    (kind) => {
-      const plain = { ...facts, program: '/srv/throughline.js' }
-      expect(whyUnprintable(kind, plain)).toBeNull()
-      for (const end of ['\n', '\r', '\u2028', '\u0085']) {
-        const evil = `/srv/a${end}ExecStartPre=/bin/evil`
-        expect(whyUnprintable(kind, { ...plain, workingFolder: evil })).toContain('line break')
-        expect(whyUnprintable(kind, { ...plain, args: ['serve', evil] })).toContain('line break')
-      }
-    },
-  )
+  it.each(SERVICE_KINDS)('is refused for %s if a name contains a line break', (kind) => {
+    const plain = { ...facts, program: '/srv/throughline.js' }
+    expect(whyUnprintable(kind, plain)).toBeNull()
+    for (const end of ['\n', '\r', '\u2028', '\u0085']) {
+      const evil = `/srv/a${end}ExecStartPre=/bin/evil`
+      expect(whyUnprintable(kind, { ...plain, workingFolder: evil })).toContain('line break')
+      expect(whyUnprintable(kind, { ...plain, args: ['serve', evil] })).toContain('line break')
+    }
+  })
 
-  it('is not made where a folder would run into the next line, or Windows would read a variable', () => {
+  it('is refused if a folder contains a line break, or a variable that Windows would expand', () => {
     const plain = { ...facts, program: '/srv/throughline.js' }
     expect(whyUnprintable('systemd', { ...plain, workingFolder: '/srv/a\\' })).toContain(
       'backslash',
@@ -52,7 +49,7 @@ describe('serviceText', () => {
     expect(piped).toContain('"\\"a=b|calc\\""')
   })
 
-  it.each(SERVICE_KINDS)('gives a process time to end in order under %s [S29]', (kind) => {
+  it.each(SERVICE_KINDS)('gives a process time to shut down under %s [S29]', (kind) => {
     expect(serviceText(kind, facts)).toMatch(/\b60(?:000)?\b/)
   })
 })
