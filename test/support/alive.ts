@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    // A zombie answers too: it has ended, and waits for a parent to notice.
+    // A zombie still has a pid: it has ended and waits to be reaped.
     const stat = process.platform === 'linux' ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ''
     return !/\) Z /.test(stat)
   } catch {

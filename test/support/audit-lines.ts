@@ -2,12 +2,12 @@ import { LOG_LAWS } from '../../packages/core/src/audit/laws/laws.ts'
 import { Prover, type Vouching } from '../../packages/core/src/audit/laws/prover.ts'
 import type { AuditLine, AuditLineKind } from '../../packages/core/src/audit/log/line.ts'
 
-/** Lines of an audit as tests write them, and what the laws say of them. */
+/** Audit lines as tests write them, and the verdict of the laws about them. */
 
 export type Facts = Partial<AuditLine>
 export type Told = readonly [kind: AuditLineKind, facts?: Facts]
 
-/** Two logs: `b` is the one of another process. */
+/** Two logs: `b` belongs to another process. */
 export function judge(lines: readonly Told[], store: Vouching | null = null) {
   const prover = new Prover()
   for (const [at, [kind, facts = {}]] of lines.entries()) {

@@ -9,7 +9,7 @@ import type {
   UserMessage,
 } from '../../packages/core/src/message/message.ts'
 
-/** Short words for conversations, so that a case fits on one screen. */
+/** Short builders for conversations, so that a case fits on one screen. */
 export function system(text: string): SystemMessage {
   return { role: 'system', parts: [{ type: 'text', text }] }
 }

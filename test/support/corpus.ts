@@ -13,8 +13,8 @@ import type { FormatName } from '../../packages/core/src/message/format-name.ts'
 import { readConversation } from '../../packages/core/src/message/read.ts'
 
 /**
- * Real conversations, where the folder with them is present (`THROUGHLINE_CORPUS`, else beside the
- * project). Sets whose format is no codec's get a small adapter here.
+ * Real conversations, if their folder is present (`THROUGHLINE_CORPUS`, else beside the project).
+ * Sets in formats without a codec get a small adapter here.
  */
 export const CORPUS_SETS = [
   'claude-code',
@@ -51,7 +51,7 @@ export function corpusDir(): string | undefined {
   return existsSync(dir) ? dir : undefined
 }
 
-/** Every file of a set, or of all sets, in a stable order; none where the corpus is absent. */
+/** Every file of a set, or of all sets, in a stable order; none if the corpus is absent. */
 export function corpusFiles(set?: CorpusSet): readonly CorpusFile[] {
   const dir = corpusDir()
   if (dir === undefined) return []
@@ -63,7 +63,10 @@ export function corpusFiles(set?: CorpusSet): readonly CorpusFile[] {
   })
 }
 
-/** Sessions that the clients wrote with words of ours (`npm run samples`); every clone has them. */
+/**
+ * Sessions recorded with the real clients from our own prompts (`npm run samples`); every clone has
+ * them.
+ */
 const SAMPLES: readonly (readonly [CorpusSet, string])[] = [
   ['claude-code', 'claude-code.jsonl'],
   ['codex', 'codex.jsonl'],
@@ -101,7 +104,7 @@ function fileOf(set: CorpusSet, folder: string, name: string): CorpusFile {
   }
 }
 
-/** Why a file of the corpus gives no conversation; nothing for one that does. */
+/** Why a file of the corpus has no conversation; undefined if it has one. */
 export function corpusSkip(file: CorpusFile): string | undefined {
   if (file.name.includes('/tui-')) return 'a log of the interface, without a conversation'
   if (file.name.endsWith('.chunks.txt')) return 'a stream of events, without a whole message'

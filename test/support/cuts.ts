@@ -10,9 +10,9 @@ const countTokens = (text: string) => Math.ceil(text.length / 4)
 const countMessage = (message: Message) => countTokens(textOf(message))
 
 /**
- * The context after a compaction at this very place, with the real alignment, preserved messages and
- * assembly; only the summary is a stand-in, since its words do not decide whether a context is legal.
- * Nothing where there is no head to cover.
+ * The context after a compaction at exactly this cut, with the real alignment, preserved messages
+ * and assembly. Only the summary is a stand-in, since its text does not decide whether a context is
+ * legal. Undefined if there is no head to cover.
  */
 export function compactAt(
   messages: readonly Message[],

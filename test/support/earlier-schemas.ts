@@ -1,4 +1,4 @@
-/** Takes the newest steps of each engine's schema back, for tests that open an earlier store. */
+/** Reverts the newest migrations of each engine, for tests that open an earlier store. */
 export const SQLITE_TO_9 = `
   alter table session drop column losses;
   drop index session_root; drop index session_origin;

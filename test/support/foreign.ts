@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../packages/core/src/base/json.ts'
 
 /**
- * Pieces of foreign documents for property tests of the codecs: fields nobody knows, contents
- * nobody should write, and the strings that break programs.
+ * Pieces of foreign documents for property tests of the codecs: unknown fields, invalid contents,
+ * and strings that break programs.
  */
 export const text = fc.oneof(
   fc.constantFrom(
@@ -42,7 +42,7 @@ const unknownFields: fc.Arbitrary<JsonObject> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(JSON.parse('{"__proto__":[1],"constructor":2}')) },
 )
 
-/** An object with required fields, some of the optional ones, and fields nobody knows. */
+/** An object with required fields, some optional ones, and unknown fields. */
 export function thing(
   required: { readonly [key: string]: fc.Arbitrary<JsonValue> },
   optional: { readonly [key: string]: fc.Arbitrary<JsonValue> } = {},

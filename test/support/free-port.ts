@@ -1,9 +1,9 @@
 import { createServer } from 'node:net'
 
 /**
- * A port that nobody listens on, for who cannot be given 0: it is named before it is taken, or taken
- * again by who comes back. It lies below those that a system gives away by itself, or another
- * process would be given it in between.
+ * A free port, for servers that cannot use 0 because their port is announced before they listen, or
+ * is used again after a restart. It lies below the ephemeral range, so that the system does not
+ * give it to another process in between.
  */
 const PORTS = { from: 20_000, to: 32_000 }
 const TRIES_MAX = 100

@@ -35,7 +35,7 @@ const words = fc
   )
   .map((list) => list.join(' '))
 
-/** Text with everything in it that has ever broken a request: blanks, NUL, lone surrogates. */
+/** Text with everything that has ever broken a request: whitespace, NUL, lone surrogates. */
 const hostileText = fc.oneof(
   { weight: 4, arbitrary: words },
   { weight: 2, arbitrary: fc.constantFrom('', ' ', '\n\n', '\t', '\ufeff', '\u0000') },
@@ -94,7 +94,7 @@ const file: fc.Arbitrary<FilePart> = fc.record(
   { requiredKeys: ['type', 'source'] },
 )
 
-/** A provider's item as it came; the hostile ones imitate the items that our model reads. */
+/** A provider's item as received; the hostile ones imitate items that our model reads. */
 const opaque: fc.Arbitrary<OpaquePart> = fc.record({
   type: fc.constant('opaque'),
   provider,
@@ -290,7 +290,7 @@ interface Step {
   readonly results?: ToolMessage
 }
 
-/** A step before its calls have ids: they are numbered when the conversation is put together. */
+/** A step before its calls have ids: they are numbered when the conversation is assembled. */
 const step: fc.Arbitrary<Step> = fc
   .record({
     thought: fc.option(reasoning, { nil: undefined }),
@@ -375,7 +375,7 @@ function stepMessages({ reply, results }: Step): readonly Message[] {
   return results ? [reply, results] : [reply]
 }
 
-/** Gives every call its own id, and each result the id of the call at the same place. */
+/** Gives every call its own id, and each result the id of the call in the same position. */
 function numbered(messages: readonly Message[]): readonly Message[] {
   let calls = 0
   let results = 0

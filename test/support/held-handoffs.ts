@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { HandoffWriter } from '../../packages/core/src/session/handoff.ts'
 
-/** Handoffs are written when somebody says so, and not before. */
+/** A handoff writer that finishes only when the test lets it. */
 export function heldHandoffs() {
   const { promise, resolve: release } = Promise.withResolvers<void>()
   const writer = (real: HandoffWriter): HandoffWriter => ({

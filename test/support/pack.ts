@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 export const root = join(import.meta.dirname, '..', '..')
 export const bin = join(root, 'node_modules', '.bin')
 
-/** Packing rewrites package.json for a moment, which nobody must see in the clone that others use. */
+/** Packing briefly rewrites package.json, which must not be visible in the shared clone. */
 export function copyClone(clone: string): void {
   const isKept = (path: string) => !/[\\/](?:node_modules|dist|page)$/.test(path)
   for (const path of ['packages', 'examples', 'package.json', 'tsconfig.json', 'LICENSE'])
@@ -20,7 +20,7 @@ export function pack(name: string, clone: string, folder: string): void {
   run('npm', ['pack', '--silent', '-w', name, '--pack-destination', folder], clone)
 }
 
-/** What can be imported, without the names that stand for many files. */
+/** The importable subpaths, without patterns. */
 export function subpathsOf({
   name,
   exports,
@@ -33,7 +33,7 @@ export function subpathsOf({
     .map((path) => path.replace('.', name))
 }
 
-/** What a command prints. It throws with everything that was printed if the command fails. */
+/** Returns the command's output. If it fails, throws with everything it printed. */
 export function run(command: string, args: readonly string[], cwd: string): string {
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` }
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })

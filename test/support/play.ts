@@ -39,7 +39,7 @@ export const AT = { wall: 1_000_000, mono: 1_000_000 }
 
 type Told = Event extends infer Each ? (Each extends Event ? Omit<Each, 'at'> : never) : never
 
-/** Plays events to the machine and keeps what it wants done. */
+/** Feeds events to the machine and collects its effects. */
 export class Play {
   state: State = openState({
     lease: LEASE,
@@ -210,7 +210,7 @@ function pendingOf(items: readonly MailItem[]): SessionRow['pending'] {
 export const RUNNING = { turnState: 'running' } as const
 export const SAID = { role: 'assistant', parts: [{ type: 'text', text: 'yes' }] } as const
 
-/** A turn in which the model has just been asked. */
+/** A turn whose first step has just started. */
 export function asked(more: Scene = {}): Play {
   const play = new Play().tell({ kind: 'opened' })
   return play.look(scene({ pieces: [['user', 10]], row: RUNNING, ...more }))

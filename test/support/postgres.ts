@@ -9,41 +9,41 @@ import { isAlive } from './alive.ts'
 import { freePort, isFree } from './free-port.ts'
 
 /**
- * A real PostgreSQL for tests: the one that THROUGHLINE_TEST_POSTGRES names, or one that is started
- * here and goes with the process that started it. Each user gets a schema of its own.
+ * A real PostgreSQL for tests: the server in THROUGHLINE_TEST_POSTGRES, or one that is started here
+ * and ends with this process. Each user gets its own schema.
  */
 export interface TestServer {
   readonly url: string
-  /** Only where the server is our own: it may be killed and started again. */
+  /** Only for a server started here, which may be killed and restarted. */
   readonly own?: OwnServer
   stop(): Promise<void>
 }
 
 export interface OwnServer {
   readonly folder: string
-  /** Ends it like a power cut would end it for its clients. */
+  /** Ends it as a power failure would look to its clients. */
   kill(): Promise<void>
   start(): Promise<void>
-  /** What a standby would have; taken and put back while the server is down. */
+  /** A copy such as a standby would have; taken and restored while the server is down. */
   keepCopy(): Promise<void>
   putCopyBack(): Promise<void>
 }
 
 const LIFE_MAX_SECONDS = 600
 
-/** The server, or why there is none: tests then say "not run", never "passed". */
+/** The server, or why there is none: tests then report "not run", never "passed". */
 export async function startPostgres({
   own = false,
   flags = [],
 }: {
-  /** A server that the test may kill; never the one that was named from outside. */
+  /** A server that the test may kill; never the configured one. */
   readonly own?: boolean
   readonly flags?: readonly string[]
 } = {}): Promise<TestServer | { readonly problem: string }> {
   const given = process.env['THROUGHLINE_TEST_POSTGRES']
   if (given !== undefined && given !== '' && !own) return { url: given, stop: async () => {} }
   try {
-    // Two that begin at once on a new machine both make the server's user, and one cannot.
+    // Two that start at once on a new machine both create the server's user, and one fails.
     return await startEmbedded(flags).catch(() => startEmbedded(flags))
   } catch (error) {
     return { problem: `not run: no PostgreSQL can be started (${String(error)})` }
@@ -91,7 +91,8 @@ async function startEmbedded(flags: readonly string[]): Promise<TestServer> {
         const children = childrenOf(pid)
         process.kill(pid, 'SIGKILL')
         await untilGone(port)
-        // Each ends by itself when it notices; a new server refuses the data of one that has not.
+        // Each child ends when it notices; a new server refuses the data while one is still
+        // running.
         while (children.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 50))
       },
       keepCopy: async () => copy(data, `${data}-copy`),
@@ -120,7 +121,7 @@ function childrenOf(pid: number): readonly number[] {
   return found.trim().split(' ').filter(Boolean).map(Number)
 }
 
-/** Should this process end without tidying up, a small shell does it, and at the latest in time. */
+/** If this process ends without cleaning up, a small shell script does so, after a limited time. */
 function watchOver(folder: string, pid: number): void {
   const script = `
     seconds=0
@@ -139,12 +140,12 @@ async function untilGone(port: number): Promise<void> {
   }
 }
 
-/** A name that no other run uses; whoever makes it drops it. */
+/** A name that no other run uses; the caller drops the schema. */
 export function newSchema(): string {
   return `throughline_test_${process.pid}_${randomBytes(4).toString('hex')}`
 }
 
-/** A hand that is not the store's. */
+/** A connection outside the store. */
 export async function connectAdmin(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})

@@ -1,6 +1,6 @@
 /**
- * The other end of our event streams. Reads what frameEvent writes:
- * one line of data per event; comments and unknown fields are passed over.
+ * The client side of our event streams. Parses what frameEvent writes: one line of data per event.
+ * Skips comments and unknown fields.
  */
 export interface ReadEvent {
   readonly id: string | null
@@ -14,7 +14,7 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of body) {
-    // Only what is new can hold the end of a frame, save for its first half.
+    // Only new data can contain the end of a frame, except for its first character.
     let from = Math.max(0, rest.length - 1)
     rest += decoder.decode(chunk, { stream: true })
     for (let end = rest.indexOf('\n\n', from); end !== -1; end = rest.indexOf('\n\n')) {

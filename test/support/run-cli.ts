@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 
-/** The command in the clone, as people start it. */
+/** The command in the clone, as users start it. */
 export const SOURCE_PROGRAM = join(import.meta.dirname, '../../packages/server/bin/throughline.js')
 
 /** What tests start: `npm test` bundles the command once for all of them. */
@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly onStart?: (child: { readonly pid: number; kill(signal: NodeJS.Signals): void }) => void
 }
 
-/** Runs the command as people do, as a process. A string goes through the shell. */
+/** Runs the command as a process, as users do. A string goes through the shell. */
 export function runCli(
   args: readonly string[] | string,
   options: RunOptions = {},

@@ -1,4 +1,4 @@
-/** Numbers from 0 up to but without 1; the same seed gives the same numbers. */
+/** Numbers from 0 (inclusive) to 1 (exclusive); the same seed gives the same numbers. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -43,7 +43,7 @@ export const SETTINGS: SessionSettings = {
   idleCompactionMs: null,
 }
 
-/** Answers at once unless told otherwise, and remembers what it was shown. */
+/** Answers at once unless configured otherwise, and records the contexts it was given. */
 export class Model {
   readonly shown: StepRequest[] = []
   answer: (request: StepRequest, signal: AbortSignal) => Promise<StepOutcome> = async () =>
@@ -78,7 +78,7 @@ export interface Host {
   readonly digest?: HandoffWriter
   readonly settings?: SessionSettings
   readonly wanted?: () => WantedSettings
-  /** What a tool gives back. */
+  /** The result of a tool. */
   readonly tool?: () => string
 }
 
@@ -178,7 +178,7 @@ export async function fill(
   }
 }
 
-/** What a preview gives to be installed. */
+/** The body that installs a preview. */
 export async function preview(
   { store }: ReturnType<typeof host>,
   id: SessionId,

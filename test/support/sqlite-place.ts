@@ -6,7 +6,7 @@ import { afterEach } from 'vitest'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openSqliteStore, type SqliteOptions } from '../../packages/core/src/store/sqlite/open.ts'
 
-/** SQLite stores in files of their own; they are closed and removed after each test. */
+/** SQLite stores in separate files, closed and removed after each test. */
 export function sqlitePlace() {
   const opened: Store[] = []
   const folders: string[] = []
@@ -29,7 +29,7 @@ export function sqlitePlace() {
   }
 }
 
-/** Another program's hand on the file. */
+/** Runs SQL on the file as another program would. */
 export function byHand(path: string, sql: string): void {
   const database = new DatabaseSync(path, { timeout: 20_000 })
   database.exec(sql)

@@ -1,10 +1,10 @@
-// Some machines count processor time in ticks of 4 ms: shorter runs are repeated until it tells.
+// Some machines count CPU time in ticks of 4 ms: shorter runs are repeated.
 const MEASURED_MS_MIN = 12
 const ROUNDS_MAX = 12
 
 /**
- * The least processor time of this thread for one run, in milliseconds, over several rounds: the
- * clock on the wall also measures what else the machine does.
+ * The least CPU time of this thread for one run, in milliseconds, over several rounds: wall time
+ * also measures the rest of the machine.
  */
 export function fastestMs(run: () => unknown, rounds = 3): number {
   let fastest = Number.POSITIVE_INFINITY
@@ -12,7 +12,7 @@ export function fastestMs(run: () => unknown, rounds = 3): number {
   return fastest
 }
 
-/** The least of a few measures by the clock, for which a busy machine only ever adds. */
+/** The least of several wall-clock measurements; a busy machine only adds time. */
 export async function leastOf(
   measure: () => Promise<number>,
   { below }: { readonly below: number },
@@ -37,14 +37,13 @@ function msOf(run: () => unknown): number {
   return usedMs / runs
 }
 
-/** What grows with the size is here at once, what grows with its square never. */
+/** Linear work stays below this at once, quadratic work never does. */
 const CLEARLY_LINEAR = 12
 const ROUNDS_MIN = 2
 
 /**
- * How many times as much processor time is taken by ten times the size. Neighbours on the machine
- * slow down now the one, now the other, and only ever add: the least of each is what it costs, and
- * as long as the answer is in doubt both are measured again.
+ * The ratio of CPU times for ten times the size. Other load slows down either measurement and only
+ * ever adds, so the least of each is its cost; both are repeated while the answer is in doubt.
  */
 export function costOfTenfold(
   prepare: (size: number) => () => unknown,
@@ -56,7 +55,7 @@ export function costOfTenfold(
   for (let round = 1; round <= ROUNDS_MAX; round++) {
     smallMs = Math.min(smallMs, msOf(small))
     largeMs = Math.min(largeMs, msOf(large))
-    // Below the floor the collector decides.
+    // Below the floor, garbage collection dominates.
     cost = largeMs / Math.max(smallMs, floorMs)
     if (round >= ROUNDS_MIN && cost < CLEARLY_LINEAR) break
   }

@@ -32,9 +32,9 @@ const DIGEST = handoffWriter({
   countMessage,
 })
 
-/** A call that a scripted agent makes, or words that it says. */
+/** A call that a scripted agent makes, or text that it says. */
 export type Played = string | { readonly tool: string; readonly input: JsonValue }
-/** What an agent does next; no call among it ends the turn. */
+/** The agent's next actions; without a call the turn ends. */
 export type Play = (context: readonly Message[]) => readonly Played[]
 
 /** Agents that follow a script, on the real runner, tool runner and store, in virtual time. */
@@ -117,13 +117,13 @@ export class ToolHost {
     })
   }
 
-  /** Goes on in virtual time; fails with whatever crashed. */
+  /** Advances virtual time; throws whatever crashed. */
   async pass(ms: number): Promise<void> {
     await this.timeline.run(this.timeline.now + ms, () => false)
     if (this.crashes.length > 0) throw this.crashes[0]
   }
 
-  /** Says something and gives what the tools answered until all was quiet. */
+  /** Sends a message and returns the tools' answers once everything is idle. */
   async ask(
     to: SessionId,
     text: string,
@@ -151,7 +151,7 @@ export class ToolHost {
     }))
   }
 
-  /** What the model of this session would be shown now, as texts. */
+  /** The pins that this session's model would see now, as texts. */
   async pins(id: SessionId): Promise<readonly string[]> {
     const lines = await this.transcript(id)
     const session = await this.store.findSession(id)
@@ -166,7 +166,7 @@ function textOfLine({ body }: { readonly body: JsonValue }): string {
   return typeof body === 'string' ? body : JSON.stringify(body)
 }
 
-/** The words of the newest message. */
+/** The text of the newest message. */
 export function newest(context: readonly Message[]): string {
   const message = context.at(-1)
   return message === undefined ? '' : textOf(message)
