@@ -1,19 +1,19 @@
 import { isObject, type JsonObject } from '#core/base/json'
 
 /**
- * A request's body, read as slices: where its list of messages lies and where each of them begins
- * and ends. Nothing is ever written back from parsed values, so a byte that we need not change leaves
- * as it came. Bytes that equal those of an earlier body are not looked at again: a client sends its
- * whole history with every request.
+ * A request's body as slices: the offsets of its list of messages and of each message. Nothing is
+ * serialised again from parsed values, so unchanged bytes are forwarded as they came. A client
+ * sends its whole history with every request, so bytes equal to those of an earlier body are not
+ * parsed again.
  */
 export interface Body {
   readonly bytes: Buffer
-  /** Behind the list's opening bracket. */
+  /** The offset after the list's opening bracket. */
   readonly listFrom: number
-  /** At its closing bracket. */
+  /** The offset of its closing bracket. */
   readonly listTo: number
   readonly items: readonly Slice[]
-  /** Everything beside the list, parsed. */
+  /** All other fields of the body, parsed. */
   readonly fields: JsonObject
   /** How many items are, byte for byte, those of the earlier body. */
   readonly known: number
@@ -33,7 +33,7 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 const COLON = 0x3a
 
-/** Undefined: it is no JSON object with such a list. It can still be forwarded. */
+/** Undefined: not a JSON object with such a list. It can still be forwarded. */
 export function readBody(bytes: Buffer, list: string, before?: Body): Body | undefined {
   try {
     return scan(bytes, list, before)
@@ -140,7 +140,7 @@ function findList(bytes: Buffer, name: string): number | undefined {
     if (bytes[at] !== COLON) throw new NotJsonError()
     at = skipSpace(bytes, at + 1)
     if (key === name) {
-      // Named twice, it means something else to each reader.
+      // Parsers disagree on a duplicate name.
       if (found !== undefined) return undefined
       if (bytes[at] !== OPEN_LIST) return undefined
       found = at + 1
@@ -173,7 +173,9 @@ function skipString(bytes: Buffer, from: number): number {
   }
 }
 
-/** Behind the value that begins here. No recursion: a nested value costs no stack. */
+/**
+ * The offset after the value that begins here. Without recursion, so that nesting uses no stack.
+ */
 function skipValue(bytes: Buffer, from: number): number {
   const first = bytes[from]
   if (first === QUOTE) return skipString(bytes, from)

@@ -1,6 +1,6 @@
 /**
  * Notes that a client inserts into a conversation: reminders, its environment, project rules. They
- * change from request to request and are no one's message. Clients may change these texts; an
+ * change from request to request and belong to no speaker. Clients may change these texts; an
  * unrecognised note only costs a recorded unit.
  */
 export interface ClientNote {
@@ -52,7 +52,7 @@ function takeOut(text: string, tag: string, notes: ClientNote[]): string {
   let kept = ''
   let at = 0
   while (from !== -1) {
-    // A person may write about a tag: only one that begins a line is the client's.
+    // A person may write about a tag, so only a tag at the start of a line is the client's.
     const isLineStart = from === 0 || text[from - 1] === '\n'
     if (!isLineStart) {
       from = text.indexOf(open, from + open.length)

@@ -10,7 +10,7 @@ import type {
 import { hashUnit, type Unit } from './unit.ts'
 import { entryEnd, type UnitNode, type UnitTree } from './unit-tree.ts'
 
-/** How units become entries of a transcript, and entries units again. */
+/** Converts units to transcript entries and back. */
 export interface PlannedEntry {
   readonly message: UserMessage | ToolMessage | (Message & { readonly role: 'assistant' })
   readonly hashes: readonly string[]
@@ -23,8 +23,8 @@ export interface EntryPlan {
 }
 
 /**
- * Puts a history into the transcript: what is known already is not recorded again. `units` are all
- * those behind the nearest entry that the history shares (`sharedDepth`).
+ * Plans the entries that record a history, without units that are already recorded. `units` are all
+ * those after the nearest shared entry (`sharedDepth`).
  */
 export function planEntries(tree: UnitTree, known: UnitNode, units: readonly Unit[]): EntryPlan {
   const base = entryEnd(known)

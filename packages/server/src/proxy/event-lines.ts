@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '#core/base/json'
 
-/** A line longer than this is not ours to read; the client reads it. */
+/** Longer lines are forwarded but not parsed. */
 const LINE_MAX = 16 * 1024 * 1024
 
 /** The events of a stream, from its bytes as they pass. Unreadable events are skipped. */

@@ -11,11 +11,11 @@ export interface History {
   readonly body: Body
   readonly wire: ClientWire
   readonly items: readonly HistoryItem[]
-  /** The newest item that names a handoff of ours, in the place of everything before it. */
+  /** The newest item that refers to one of our handoffs, which replaces everything before it. */
   readonly named: { readonly index: number; readonly address: Address } | null
 }
 
-/** Small on purpose: a long history has thousands, and they are kept until the next request. */
+/** Kept small, because a long history has thousands of these until the next request. */
 export interface HistoryItem {
   readonly hashes: readonly string[]
   readonly notes: readonly ClientNote[]
@@ -77,7 +77,7 @@ export interface Placed {
   readonly start: UnitNode
 }
 
-/** Null: it names a handoff that this session does not have. */
+/** Null: it refers to a handoff that this session does not have. */
 export function findPosition(
   { id, tree }: { readonly id: string; readonly tree: UnitTree },
   history: History,

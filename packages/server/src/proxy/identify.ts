@@ -1,12 +1,12 @@
 import { isArray, isObject, type JsonObject } from '#core/base/json'
 import type { ReadItem } from './wire/wire.ts'
 
-/** Whose request it is and what it is for, by what the client says of itself. */
+/** The conversation and the purpose of a request, from the client's headers and body. */
 export interface Identity {
   readonly client: string
-  /** The client's own name for the conversation; null: it says none, and the history decides. */
+  /** The client's id of the conversation; null: it sends none, and the history decides. */
   readonly session: string | null
-  /** Set where the name is only a hint, such as a cache key: the history decides before it does. */
+  /** Set if the id is only a hint, such as a cache key; the history takes precedence. */
   readonly isHint?: true
   /** A sub-agent of that conversation. */
   readonly agent: string | null

@@ -3,7 +3,7 @@ import type { ClientNote } from './client-notes.ts'
 import { countedItems, type History, type HistoryItem, type Placed } from './history.ts'
 
 /**
- * What leaves in the place of a whole history: the head of the body as it came, the stored handoff,
+ * The body sent instead of a whole history: the unchanged start of the body, the stored handoff,
  * and the raw bytes of everything that it does not cover.
  */
 
@@ -13,7 +13,7 @@ function leadingItems({ items }: History): number {
   return first === -1 ? items.length : first
 }
 
-/** Null: this history cannot be cut there, so another boundary has to do. */
+/** Null: this history cannot be cut there; use another boundary. */
 export function withHandoff(
   placed: Placed,
   depth: number,
@@ -97,8 +97,8 @@ export function cutsOf(placed: Placed): readonly Cut[] {
 }
 
 /**
- * The cut that keeps at most this much word for word, and as much of it as possible. Behind it
- * something must be left for the model to answer.
+ * The cut that keeps as much as possible verbatim, up to this limit. Something must remain after it
+ * for the model to answer.
  */
 export function chooseCut(
   placed: Placed,

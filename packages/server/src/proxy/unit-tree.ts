@@ -1,6 +1,6 @@
 /**
- * Every history that a client ever sent under one session, as a tree of units. A branch is a node
- * where two of them part; both stay. Each unit is in an entry of the transcript.
+ * Every history that a client has sent in one session, as a tree of units. Histories that diverge
+ * become branches; both stay. Each unit is in an entry of the transcript.
  */
 export interface UnitNode {
   readonly hash: string
@@ -37,7 +37,7 @@ export class UnitTree {
     this.root.entry = 0
   }
 
-  /** As far as the units are known, below this node. */
+  /** The last known node along these units, below this node. */
   follow(from: UnitNode, hashes: readonly string[]): UnitNode {
     let node = from
     for (const hash of hashes) {

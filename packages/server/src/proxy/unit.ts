@@ -3,8 +3,8 @@ import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/j
 import type { BlobSource, Provider, ResultPart } from '#core/message/message'
 
 /**
- * The units of a history, independent of the client's form. Clients change message borders, cache
- * marks, reminders and reasoning from request to request; the words, calls and results stay. Two
+ * The units of a history, independent of the client's form. Clients change message boundaries,
+ * cache marks, reminders and reasoning from request to request; text, calls and results stay. Two
  * histories are the same conversation as far as their units are equal.
  */
 export type Unit =
@@ -14,7 +14,7 @@ export type Unit =
       readonly id: string
       readonly name: string
       readonly input: JsonValue
-      /** The arguments as the model wrote them, where they are no JSON. */
+      /** The arguments as the model wrote them, if they are not JSON. */
       readonly inputText?: string
     }
   | {

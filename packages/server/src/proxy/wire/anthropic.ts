@@ -144,7 +144,7 @@ class AnthropicReply implements ReplyReader {
       if (start['type'] === 'text') return textUnit('assistant', textAt(start, 'text') + text)
       if (start['type'] === 'tool_use' && text !== '') {
         const unit = callUnit(textAt(start, 'id'), textAt(start, 'name'), text)
-        // Cut off in the middle of its arguments: no client carries it out.
+        // Cut off within its arguments, so no client runs it.
         return unit.kind === 'call' && unit.inputText === undefined ? [unit] : []
       }
       return assistantUnits(start)

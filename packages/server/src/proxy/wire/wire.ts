@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/base/json'
 import type { ClientNote } from '../client-notes.ts'
 import type { Unit } from '../unit.ts'
 
-/** One of the three forms in which clients speak to providers. */
+/** One of the three provider APIs that clients use. */
 export interface ClientWire {
   /** The field of the body that holds the history. */
   readonly list: 'messages' | 'input'

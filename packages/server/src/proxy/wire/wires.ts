@@ -3,7 +3,7 @@ import { chatWire } from './chat.ts'
 import { responsesWire } from './responses.ts'
 import type { ClientWire } from './wire.ts'
 
-/** Asks how many tokens a request has; nothing is said. */
+/** Counts the tokens of a request without a model call. */
 export const COUNT_PATH = '/messages/count_tokens'
 
 const WIRES: readonly { readonly end: string; readonly name: string; readonly wire: ClientWire }[] =
