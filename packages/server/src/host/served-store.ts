@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -81,15 +82,32 @@ function serversFolder(storeUrl: string): string {
   return resolve(besideStore(storeUrl), 'servers')
 }
 
+/**
+ * The file may have come with a copied folder and name any path: only a socket is removed, and its
+ * folder only if nothing else is in it.
+ */
 function removeFiles(folder: string, file: string, socket: string): void {
   rmSync(file, { force: true })
+  if (!isOwnSocket(socket)) return
   rmSync(socket, { force: true })
-  if (dirname(socket) !== folder) rmSync(dirname(socket), { recursive: true, force: true })
+  if (dirname(socket) === folder) return
+  try {
+    rmdirSync(dirname(socket))
+  } catch {
+    // It holds something else.
+  }
+}
+
+/** A socket of another user would get all messages. */
+function isOwnSocket(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found?.isSocket() === true && found.uid === process.geteuid?.()
 }
 
 function isMadePrivate(folder: string): boolean {
   try {
     mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    if (!isOwnFolder(folder)) return false
     chmodSync(folder, PRIVATE_FOLDER_MODE)
     return isPrivate(folder)
   } catch {
@@ -99,9 +117,13 @@ function isMadePrivate(folder: string): boolean {
 
 /** Another user who can write there could name a socket of their own. */
 function isPrivate(folder: string): boolean {
+  return isOwnFolder(folder) && (lstatSync(folder).mode & 0o077) === 0
+}
+
+/** Not a link, which could lead anywhere. */
+function isOwnFolder(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false })
-  if (found === undefined || !found.isDirectory()) return false
-  return found.uid === process.geteuid?.() && (found.mode & 0o077) === 0
+  return found?.isDirectory() === true && found.uid === process.geteuid?.()
 }
 
 function readAnnouncements(folder: string): readonly (ServerAddress & { readonly file: string })[] {
@@ -126,8 +148,9 @@ function readAnnouncement(file: string): readonly (ServerAddress & { readonly fi
   }
 }
 
-function accepts(path: string): Promise<boolean> {
-  return new Promise((settle) => {
+async function accepts(path: string): Promise<boolean> {
+  if (!isOwnSocket(path)) return false
+  return await new Promise((settle) => {
     const socket = connect(path)
     const answer = (isOpen: boolean) => {
       socket.destroy()
