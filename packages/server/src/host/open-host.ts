@@ -108,5 +108,7 @@ function openAudit({ store }: Config, logger: Logger): AuditLog {
 const NO_STAND_IN = 'http://127.0.0.1:9'
 
 async function startStandIn(config: Config) {
-  return needsStandIn(config) ? await standIn({ journalEntriesMax: 1 }).start() : null
+  return needsStandIn(config)
+    ? await standIn({ journalEntriesMax: 1 }).start({ isPrivate: true })
+    : null
 }

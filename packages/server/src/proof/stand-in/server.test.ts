@@ -19,7 +19,7 @@ import {
   textIn,
 } from '../../../../../test/wire/raw-client.ts'
 import type { ProtocolName } from './protocols/protocol.ts'
-import type { StandInOptions } from './server.ts'
+import { type StandInOptions, standIn } from './server.ts'
 
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -388,3 +388,19 @@ async function countResources(): Promise<readonly number[]> {
   }
   return (looks[0] ?? []).map((_, index) => Math.min(...looks.map((look) => look[index] ?? 0)))
 }
+
+describe('a private stand-in', () => {
+  it('answers under its own address, and cuts off everyone else before reading a body', async () => {
+    const model = standIn()
+    const { url, close } = await model.start({ isPrivate: true })
+    closers.push(close)
+    expect((await fetch(`${url}/v1/models`)).status).toBe(200)
+    const { origin } = new URL(url)
+    const body = JSON.stringify({ model: 'x', messages: [] })
+    const others = [`${origin}/v1/models`, `${origin}/`, `${origin}/${'0'.repeat(32)}/v1/models`]
+    for (const other of others) await expect(fetch(other)).rejects.toThrow('fetch failed')
+    const post = { method: 'POST', body }
+    await expect(fetch(`${origin}/v1/chat/completions`, post)).rejects.toThrow('fetch failed')
+    expect(model.journal.entries).toHaveLength(1)
+  })
+})

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { isObject } from '#core/base/json'
@@ -28,11 +29,21 @@ export interface StandInOptions {
 }
 
 export interface Running {
-  /** Without a path: `http://127.0.0.1:34567`. */
+  /** `http://127.0.0.1:34567`, with a path if it is private. */
   readonly url: string
   readonly port: number
   /** Ends every connection, also those that a fault holds. May be called twice. */
   close(): Promise<void>
+}
+
+export interface StandInAddress {
+  readonly host?: string
+  readonly port?: number
+  /**
+   * Cuts off requests that do not begin with a secret path, before their body is read: other users of
+   * the machine, and pages in a browser, can reach the port.
+   */
+  readonly isPrivate?: boolean
 }
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024
@@ -55,11 +66,13 @@ export class StandIn {
   }
 
   /** Once at a time; again after `close`, also on the same port, as a server that comes back. */
-  async start(address: { host?: string; port?: number } = {}): Promise<Running> {
+  async start(address: StandInAddress = {}): Promise<Running> {
     if (this.#server !== undefined) throw new Error('this stand-in is running; close it first')
-    const { host = '127.0.0.1', port = 0 } = address
+    const { host = '127.0.0.1', port = 0, isPrivate = false } = address
+    const base = isPrivate ? `/${randomBytes(16).toString('hex')}` : ''
     const exchanges = new Map<AbortController, Promise<void>>()
     const server = createServer((request, response) => {
+      if (!request.url?.startsWith(`${base}/`)) return void request.destroy()
       const leaving = new AbortController()
       const exchange = this.#exchange(request, response, leaving)
       exchanges.set(leaving, exchange)
@@ -81,7 +94,7 @@ export class StandIn {
     const found = (server.address() as AddressInfo).port
     const shown = host.includes(':') ? `[${host}]` : host
     return {
-      url: `http://${shown}:${found}`,
+      url: `http://${shown}:${found}${base}`,
       port: found,
       close: () => {
         closed ??= this.#close(server, exchanges)
