@@ -128,6 +128,27 @@ describe('another user of the host', () => {
     expect(own.exitCode).toBe(0)
   })
 
+  it('gets none of my words through files that they made beside a store that I name', async (context) => {
+    if (whyNot !== null) return context.skip(whyNot)
+    const { top, work } = sharedFolder()
+    const asVictim = { cwd: work, uid: VICTIM, env: { HOME: work } }
+    const send = (store: string) =>
+      runCli(['send', 'mine', 'BASALT', '--agent', 'main', '--store', store], asVictim)
+    for (const end of ['', '-wal', '-shm']) {
+      const store = join(top, `mine${end}.db`)
+      const planted = `${store}${end}`
+      writeFileSync(planted, '')
+      chmodSync(planted, 0o666)
+      chownSync(planted, ATTACKER, ATTACKER)
+      const { exitCode, stderr } = await send(store)
+      expect(stderr).toMatch(/another user \(65533\), who could read/)
+      expect(exitCode).toBe(2)
+      expect(statSync(planted).size).toBe(0)
+      rmSync(planted)
+      expect(await send(store)).toMatchObject({ exitCode: 0 })
+    }
+  })
+
   it('has no request passed on by my proxy, nor an upgrade', async (context) => {
     if (process.platform !== 'linux') return context.skip('not run: only Linux tells who connects')
     if (whyNot !== null) return context.skip(whyNot)

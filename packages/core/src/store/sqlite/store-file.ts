@@ -110,6 +110,7 @@ export function prepareFile(path: string): void {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') {
       refuseSecondName(path)
+      refuseForeignStart(path)
       return
     }
     if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
@@ -134,6 +135,36 @@ function refuseSecondName(path: string): void {
   const problem = `the file has ${names} names (hard links), and SQLite keeps a WAL for each: commits would be lost. Remove the others, or make them copies.`
   throw new StoreRefusedError({ path, problem })
 }
+
+const BESIDE = ['-wal', '-shm', '-journal', anchorOf(''), recordOf('')]
+
+/**
+ * In a folder like /tmp another user can create the files beside a database first, and then read and
+ * change what is written to them. Call it before the database is opened, and again when its files
+ * exist: from then on they cannot be exchanged there. Windows has no owners.
+ */
+export function refuseForeignFiles(path: string): void {
+  const own = process.geteuid?.()
+  if (own === undefined) return
+  const owners = [own, ROOT, statSync(path, { throwIfNoEntry: false })?.uid]
+  for (const file of BESIDE.map((end) => `${path}${end}`)) {
+    const uid = lstatSync(file, { throwIfNoEntry: false })?.uid
+    if (uid === undefined || owners.includes(uid)) continue
+    const problem = `${file} belongs to another user (${uid}), who could read and change what is written to it. Remove it, or keep the store in a folder of your own.`
+    throw new StoreRefusedError({ path, problem })
+  }
+}
+
+/** An empty file would become our store, and stay theirs. */
+function refuseForeignStart(path: string): void {
+  const own = process.geteuid?.()
+  const { uid, size } = statSync(path)
+  if (own === undefined || size > 0 || uid === own || uid === ROOT) return
+  const problem = `it is an empty file of another user (${uid}), who could read everything. Remove it, or choose another name.`
+  throw new StoreRefusedError({ path, problem })
+}
+
+const ROOT = 0
 
 /**
  * Writes a copy under a temporary name, private from the first byte, and renames it once it is

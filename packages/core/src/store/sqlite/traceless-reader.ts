@@ -4,7 +4,7 @@ import type { QueryOf } from '../facade.ts'
 import type { Manner } from './connection.ts'
 import { translateSqliteError } from './connection.ts'
 import { SQLITE_SCHEMA } from './schema.ts'
-import { fileState, hasWalIndex, walSize } from './store-file.ts'
+import { fileState, hasWalIndex, refuseForeignFiles, walSize } from './store-file.ts'
 import { Reader } from './worker/reader.ts'
 
 /** Busy writers are read through the WAL; this many changes outside it are unexpected. */
@@ -35,6 +35,7 @@ export class TracelessReader {
   }
 
   #open(): Reader {
+    refuseForeignFiles(this.#path)
     this.#state = this.#present()
     try {
       return new Reader(this.#path, this.#manner())

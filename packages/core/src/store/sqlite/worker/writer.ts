@@ -24,7 +24,14 @@ import { SqliteRows } from '../rows.ts'
 import { migrateSqlite, SQLITE_SCHEMA } from '../schema.ts'
 import { indexInSqlite, unindexedInSqlite } from '../search.ts'
 import { SessionNumbers } from '../sessions.ts'
-import { isOldSqlite, recordOf, SQLITE_VERSION_MIN, unusableFile, walSize } from '../store-file.ts'
+import {
+  isOldSqlite,
+  recordOf,
+  refuseForeignFiles,
+  SQLITE_VERSION_MIN,
+  unusableFile,
+  walSize,
+} from '../store-file.ts'
 import { SQLITE } from '../tables.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
 
@@ -88,6 +95,7 @@ export class Writer {
   constructor(options: WriterOptions) {
     this.#options = options
     const { path } = options
+    refuseForeignFiles(path)
     try {
       this.#db = new SqliteConnection(path, { readOnly: false, busyMs: 5_000 })
     } catch (error) {
@@ -97,6 +105,7 @@ export class Writer {
       this.#checkLibrary()
       configure(this.#db, { readOnly: false })
       migrateSqlite(this.#db.database, path)
+      refuseForeignFiles(path)
       this.#numbers = new SessionNumbers(this.#db)
       this.#rows = new SqliteRows(this.#db, this.#numbers)
       this.#unindexed = new Set(unindexedInSqlite(this.#db))
