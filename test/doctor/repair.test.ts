@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { KnownError } from '../../packages/core/src/base/errors.ts'
@@ -83,14 +83,15 @@ function make(path: string, sql: string): void {
 }
 
 describe('repairing a Hermes store', () => {
-  it('takes the place of a draft that a killed process of the same id left', async () => {
+  it('writes to no file that stands under a name that can be guessed', async () => {
     const place = fresh('stale-draft')
     make(place.path, TABLES)
-    const draft = join(folder, 'stale-draft', 'new', `.state.db.${process.pid}.tmp`)
-    mkdirSync(join(draft, '..'))
-    writeFileSync(draft, 'half a draft')
+    const planted = join(folder, 'stale-draft', 'new', `.state.db.${process.pid}.tmp`)
+    mkdirSync(join(planted, '..'))
+    writeFileSync(planted, 'planted')
     await repairHermes({ ...place, now: 5_000_000 })
-    expect(readdirSync(join(draft, '..'))).toEqual(['state.db'])
+    expect(readdirSync(join(planted, '..')).sort()).toEqual([basename(planted), 'state.db'])
+    expect(readFileSync(planted, 'utf8')).toBe('planted')
     const database = new DatabaseSync(place.to, { readOnly: true })
     expect(database.prepare('select count(*) as rows from messages').get()).toEqual({ rows: 2 })
     database.close()

@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { draftBeside } from '#core/base/draft'
 import type { Store } from '#core/store/contract'
 import { mintToken } from '../gateway/http/access/access.ts'
 import { besideStore } from './store-selection.ts'
@@ -24,8 +25,7 @@ export async function makeFirstToken(store: Store, storeUrl: string): Promise<vo
   if (outcome.kind !== 'done') return
   const file = tokenFile(storeUrl)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const draft = `${file}.${process.pid}.new`
-  writeFileSync(draft, `${text}\n`, { mode: 0o600 })
-  chmodSync(draft, 0o600)
+  const draft = draftBeside(file)
+  writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: 'wx' })
   renameSync(draft, file)
 }

@@ -1,6 +1,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { systemClock } from '#core/base/clock'
+import { draftBeside } from '#core/base/draft'
 import type { Picture, RehearsalReport } from '../proof/rehearsal/report.ts'
 import { loadConfig } from './config/load.ts'
 import { PRIVATE_MODE } from './platform.ts'
@@ -36,10 +37,10 @@ export class PictureFile {
 
   #write(content: object): void {
     if (this.#path === null) return
-    const part = `${this.#path}.${process.pid}.new`
+    const part = draftBeside(this.#path)
     try {
       const text = JSON.stringify({ writtenAt: systemClock.now(), ...content })
-      writeFileSync(part, text, { mode: PRIVATE_MODE })
+      writeFileSync(part, text, { mode: PRIVATE_MODE, flag: 'wx' })
       renameSync(part, this.#path)
     } catch {
       // A lost update does no harm: the rehearsal reports everything at its end.

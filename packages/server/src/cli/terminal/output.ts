@@ -7,11 +7,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { draftBeside } from '#core/base/draft'
 import { KnownError } from '#core/base/errors'
 import { UsageError } from '../../host/errors.ts'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../host/platform.ts'
+import { forTerminal } from './stderr.ts'
 
 /** Writes to standard output for `-`, otherwise atomically to a file. */
 export function writeOutput(path: string, text: string): Promise<void> {
@@ -29,14 +31,13 @@ export function writeOutput(path: string, text: string): Promise<void> {
 /** The same for text that does not fit in memory. */
 export async function writeStream(path: string, pieces: AsyncIterable<string>): Promise<void> {
   if (path === '-') {
-    for await (const piece of pieces) await writeOutput('-', piece)
+    for await (const piece of pieces) await writeOutput('-', forTerminal(piece))
     return
   }
-  const folder = dirname(path)
-  const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
+  const draft = draftBeside(path)
   try {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
-    await pipeline(pieces, createWriteStream(draft, { mode: PRIVATE_MODE }))
+    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    await pipeline(pieces, createWriteStream(draft, { mode: PRIVATE_MODE, flags: 'wx' }))
     renameSync(draft, path)
   } catch (error) {
     remove(draft)
@@ -59,11 +60,10 @@ function writeFileWhole(path: string, text: string): void {
 
 /** Private by default: most output contains conversations. */
 function replaceFile(path: string, text: string, mode = PRIVATE_MODE): void {
-  const folder = dirname(path)
-  const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
-  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+  const draft = draftBeside(path)
+  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })
   try {
-    writeFileSync(draft, text, { mode })
+    writeFileSync(draft, text, { mode, flag: 'wx' })
     renameSync(draft, path)
   } catch (error) {
     remove(draft)

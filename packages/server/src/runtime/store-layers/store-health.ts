@@ -104,7 +104,8 @@ function isWriteFailure(error: unknown): error is StoreError {
 async function hasSpaceBeside(path: string): Promise<boolean> {
   const probe = `${path}.probe-${process.pid}`
   try {
-    const file = await open(probe, 'w', 0o600)
+    // Exclusively: in a shared folder it could be a link of another user.
+    const file = await open(probe, 'wx', 0o600)
     try {
       await file.writeFile(Buffer.alloc(PROBE_BYTES, 1))
       await file.sync()

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { cancel, intro, isCancel, outro, select, text } from '@clack/prompts'
+import { draftBeside } from '#core/base/draft'
 import { AGENT_NAME } from '../../../host/config/schema/agent.ts'
 import { UsageError } from '../../../host/errors.ts'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../host/platform.ts'
@@ -89,7 +90,7 @@ function write(path: string, content: string, mayReplace: boolean): void {
       writeFileSync(path, content, { mode: PRIVATE_MODE, flag: 'wx' })
       return
     }
-    const draft = join(folder, `.${basename(path)}.${process.pid}.tmp`)
+    const draft = draftBeside(path)
     try {
       writeFileSync(draft, content, { mode: PRIVATE_MODE, flag: 'wx' })
       renameSync(draft, path)

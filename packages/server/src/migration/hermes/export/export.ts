@@ -1,5 +1,6 @@
 import { existsSync, linkSync, mkdirSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
+import { draftBeside } from '#core/base/draft'
 import { entryNumber, type SessionId } from '#core/base/ids'
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { Reads } from '#core/store/contract'
@@ -51,9 +52,8 @@ export async function exportHermes(request: ExportHermes): Promise<HermesExport>
     refuse(request.sessionId, 'there is no such session. See `throughline sessions`.')
   }
   if (existsSync(to)) refuse(to, 'it exists already, and an export replaces nothing.')
-  const draft = join(dirname(to), `.${basename(to)}.${process.pid}.tmp`)
+  const draft = draftBeside(to)
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
-  rmSync(draft, { force: true })
   try {
     const told = await write(session, request, draft)
     linkSync(draft, to)

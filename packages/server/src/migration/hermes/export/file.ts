@@ -38,7 +38,7 @@ export class HermesFile {
 
   constructor(path: string) {
     // SQLite takes an empty file for a new database, and it will hold what people said.
-    writeFileSync(path, '', { flag: 'a', mode: 0o600 })
+    writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
     this.#database = new DatabaseSync(path, { enableForeignKeyConstraints: true })
     this.#database.exec(`pragma synchronous = off; begin; ${SCHEMA}`)
     const columns = MESSAGE_COLUMNS.map((name) => `"${name}"`).join(', ')

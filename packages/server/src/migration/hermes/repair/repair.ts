@@ -1,6 +1,7 @@
 import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { draftBeside } from '#core/base/draft'
 import { isObject } from '#core/base/json'
 import { diagnoseHermes } from '../diagnose/diagnose.ts'
 import { isFault } from '../diagnose/diagnosis.ts'
@@ -38,9 +39,8 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
     if (existsSync(file)) refuse(file, 'it exists already, and a repair replaces nothing.')
   }
   const now = request.now ?? Date.now()
-  const draft = join(dirname(to), `.${basename(to)}.${process.pid}.tmp`)
+  const draft = draftBeside(to)
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
-  rmSync(draft, { force: true })
   try {
     const opened = await openReadOnly(profile.store)
     // Not the survey: the copy is examined next, and has one of its own.
