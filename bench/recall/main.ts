@@ -144,7 +144,7 @@ async function figuresNow(
     ms,
   }
   for (const characters of BUDGETS) {
-    const { text, shown } = recallAnswer(answer, { characters, skip: 0 })
+    const { text, shown } = recallAnswer(answer, { characters, skip: 0, here: sessionId })
     figures[`R@${characters}`] = shareOf(question, new Set(shown))
     if (question.fact !== null) figures[`fact@${characters}`] = text.includes(question.fact) ? 1 : 0
   }

@@ -3,44 +3,43 @@ import { hashOf } from '../data/address.ts'
 import { sessions } from '../data/session-list.ts'
 import { moment } from './words.ts'
 
-/** Search results, each with a link to its entry and the words around the hit. */
+/** Search results, each with a link to its entry and the words that were found marked. */
 const BEFORE = 40
 const AFTER = 140
 
-export function Hits(props: { readonly found: readonly Found[]; readonly words: string }) {
-  const { found, words } = props
+export function Hits({ found }: { readonly found: readonly Found[] }) {
   const titles = new Map(sessions.value.map(({ id, title }) => [id as string, title ?? id]))
   return (
     <div class="list">
-      {found.map(({ sessionId, excerpt, entry }) => (
+      {found.map(({ sessionId, excerpt, highlights, entry }) => (
         <a class="found" href={hashOf(sessionId, 'conversation', entry.number)}>
           <b>{titles.get(sessionId) ?? sessionId}</b>
           <span class="dim">
             #{entry.number} · {moment(entry.at)}
             {entry.isCovered && ' · compacted'}
           </span>
-          <Excerpt text={excerpt || textOf(entry)} words={words} />
+          <Excerpt text={excerpt || textOf(entry)} marks={highlights} />
         </a>
       ))}
     </div>
   )
 }
 
-function Excerpt({ text, words }: { readonly text: string; readonly words: string }) {
-  // The index finds words in any order and form; the first literal match is marked.
-  const lower = text.toLowerCase()
-  const [hit = ''] = [words, ...words.split(/\s+/)]
-    .map((word) => word.toLowerCase())
-    .filter((word) => word !== '' && lower.includes(word))
-  const at = hit === '' ? 0 : lower.indexOf(hit)
-  const from = Math.max(0, at - BEFORE)
+function Excerpt({ text, marks }: { readonly text: string; readonly marks: Found['highlights'] }) {
+  const from = Math.max(0, (marks[0]?.from ?? 0) - BEFORE)
+  const end = Math.min(text.length, (marks[0]?.from ?? 0) + AFTER)
+  const shown = marks.filter((mark) => mark.to <= end)
   return (
     <span>
       {from > 0 && '…'}
-      {text.slice(from, at)}
-      <mark>{text.slice(at, at + hit.length)}</mark>
-      {text.slice(at + hit.length, at + AFTER)}
-      {text.length > at + AFTER && '…'}
+      {shown.map((mark, at) => (
+        <>
+          {text.slice(shown[at - 1]?.to ?? from, mark.from)}
+          <mark>{text.slice(mark.from, mark.to)}</mark>
+        </>
+      ))}
+      {text.slice(shown.at(-1)?.to ?? from, end)}
+      {end < text.length && '…'}
     </span>
   )
 }

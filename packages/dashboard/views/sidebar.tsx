@@ -120,7 +120,7 @@ export function Sidebar() {
               Back to the list
             </button>
           </p>
-          <Hits found={typeof found === 'string' ? [] : found} words={filter.value.trim()} />
+          <Hits found={typeof found === 'string' ? [] : found} />
         </>
       )}
     </nav>

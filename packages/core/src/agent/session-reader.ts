@@ -7,8 +7,8 @@ import type { EventHub } from '../session/events/event-hub.ts'
 import type { RuntimeEvent } from '../session/events/runtime-event.ts'
 import { type CompactionReport, readCompactionReport } from '../session/view/compaction-report.ts'
 import { entryView, type TranscriptEntry } from '../session/view/transcript.ts'
-import { LIST_MAX } from '../store/bounds.ts'
 import type { Store } from '../store/contract.ts'
+import { everySession } from '../store/every-session.ts'
 import type { EntryKind, SessionRow } from '../store/rows.ts'
 import type { FoundEntry, HistoryEntry, SessionEvent, SessionInfo } from './agent-types.ts'
 import { type AnyFormat, internalsOf, type MessageOf } from './formats/format.ts'
@@ -148,14 +148,8 @@ export async function searchAgent<F extends AnyFormat>(
   { limit = SEARCH_LIMIT }: { limit?: number } = {},
 ): Promise<readonly FoundEntry<F>[]> {
   const sessions = new Map<SessionId, SessionRow>()
-  for (let after: SessionId | undefined; ; ) {
-    const page = await parts.store.listSessions({
-      ...{ agent: parts.name, limit: LIST_MAX, ...(after !== undefined && { after }) },
-    })
-    for (const row of page) if (row.state === 'open') sessions.set(row.id, row)
-    after = page.at(-1)?.id
-    if (page.length < LIST_MAX) break
-  }
+  const open = everySession(parts.store, { agent: parts.name, state: 'open' })
+  for await (const row of open) sessions.set(row.id, row)
   if (sessions.size === 0) return []
   const query = { sessionId: [...sessions.keys()], text, limit, neighbours: 0 }
   const { hits } = await parts.store.search(query)

@@ -59,22 +59,12 @@ export interface ReadAttempts {
   readonly since: number
   readonly limit: number
 }
-export interface Search {
-  /** One session, or several ranked together. */
-  readonly sessionId: SessionId | readonly SessionId[]
-  /** In a short query, a quoted phrase must occur in the entry exactly. */
-  readonly text: string
+/** What every search understands, wherever it is asked. */
+export interface SearchFilters {
   /** The entry must contain the whole text exactly: for identifiers, paths, error messages. */
   readonly exact?: boolean
-  readonly limit: number
   /** For the next page: how many of the best hits to skip. */
   readonly skip?: number
-  /** How many entries to show before and after each hit. */
-  readonly neighbours: number
-  /** Also match entries that contain none of the words but are close to entries that do. */
-  readonly near?: boolean
-  /** Only entries with a lower number. */
-  readonly before?: EntryNumber
   readonly speaker?: 'person' | 'notification' | 'agent' | 'tool'
   /** Only calls of this tool, and their results. */
   readonly tool?: string
@@ -83,6 +73,19 @@ export interface Search {
   /** `since` is inclusive, `until` exclusive. */
   readonly since?: number
   readonly until?: number
+}
+export interface Search extends SearchFilters {
+  /** One session, or several ranked together. */
+  readonly sessionId: SessionId | readonly SessionId[]
+  /** In a short query, a quoted phrase must occur in the entry exactly. */
+  readonly text: string
+  readonly limit: number
+  /** How many entries to show before and after each hit. */
+  readonly neighbours: number
+  /** Also match entries that contain none of the words but are close to entries that do. */
+  readonly near?: boolean
+  /** Only entries with a lower number; of several sessions, this holds for the first. */
+  readonly before?: EntryNumber
 }
 export interface SearchAnswer {
   /** Best first; ties go to the newer. */

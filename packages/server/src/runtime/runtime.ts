@@ -7,8 +7,9 @@ import type { Edge } from '#core/session/sender'
 import type { CompactionReport, CompactionSpend } from '#core/session/view/compaction-report'
 import type { ControlEnd } from '#core/session/view/control-outcome'
 import type { Reply, TranscriptEntry } from '#core/session/view/transcript'
-import type { Search } from '#core/store/queries'
+import type { SearchFilters } from '#core/store/queries'
 import type { BusyPolicy, Lane, MailState, OperationRow, TurnEnd } from '#core/store/rows'
+import type { Highlight } from '#core/store/search/highlights/highlights'
 import type { Health, RouteHealth } from './health.ts'
 import type { PinView, SessionMemory, TaskList } from './memory-view.ts'
 import type { CallFailure } from './sessions/model-calls.ts'
@@ -374,8 +375,10 @@ export interface BlobView {
   readonly data: string
 }
 
-/** The query and its filters; see `Search` of the store. */
-export type SearchRequest = Omit<Search, 'sessionId' | 'neighbours'>
+export interface SearchRequest extends SearchFilters {
+  readonly text: string
+  readonly limit: number
+}
 
 /** Which sessions to search; all conditions must hold. None: every session of the store. */
 export interface SearchedSessions {
@@ -389,6 +392,8 @@ export interface Found {
   readonly sessionId: SessionId
   /** The best matching part of its text. */
   readonly excerpt: string
+  /** Where the words of the question stand in the excerpt. */
+  readonly highlights: readonly Highlight[]
   readonly entry: TranscriptEntry
   readonly before: readonly TranscriptEntry[]
   readonly after: readonly TranscriptEntry[]

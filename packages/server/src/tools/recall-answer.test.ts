@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { sessionId } from '#core/base/ids'
 import type { SearchAnswer, SearchHit } from '#core/store/queries'
 import { recallAnswer } from './recall-answer.ts'
 
@@ -9,14 +10,19 @@ function hit(
   lane?: string,
 ) {
   const at = Date.UTC(2026, 4, number, 10, 30, 59)
-  return { entry: { number, kind, at, meta: { lane } }, excerpt } as unknown as SearchHit
+  return {
+    sessionId: 'here',
+    entry: { number, kind, at, meta: { lane } },
+    excerpt,
+  } as unknown as SearchHit
 }
 
 function answer(hits: readonly SearchHit[], total = hits.length, pending = 0): SearchAnswer {
   return { hits, total, pending } as unknown as SearchAnswer
 }
 
-const room = { characters: 10_000, skip: 0 }
+const here = sessionId('here')
+const room = { characters: 10_000, skip: 0, here }
 
 it('prints matches in the order of the conversation and lists the best first', () => {
   const hits = [
@@ -41,6 +47,22 @@ it('labels only the first of consecutive entries in full', () => {
   expect(recallAnswer(answer(hits), room).text).toBe('#4 person, 2026-05-04T10:30Z: a\n#5 you: b')
 })
 
+it('puts other sessions first, each entry with its session, the oldest session first', () => {
+  const of = (id: string, each: SearchHit) => ({ ...each, sessionId: sessionId(id) })
+  const hits = [
+    hit(4, 'assistant', 'a'),
+    of('new', hit(3, 'assistant', 'b')),
+    of('old', hit(2, 'assistant', 'c')),
+    of('new', hit(4, 'assistant', 'd')),
+  ]
+  expect(recallAnswer(answer(hits), room).text.split('\n')).toEqual([
+    'old #2 you, 2026-05-02T10:30Z: c',
+    'new #3 you, 2026-05-03T10:30Z: b',
+    'new #4 you: d',
+    '#4 you, 2026-05-04T10:30Z: a',
+  ])
+})
+
 it('reports how many are left, where to continue, and what was not searched', () => {
   const hits = [hit(4, 'assistant', 'a')]
   const notes = (total: number, skip: number, pending: number) =>
@@ -55,8 +77,8 @@ it('reports how many are left, where to continue, and what was not searched', ()
 
 it('stays within its size limit, but shows at least one', () => {
   const hits = Array.from({ length: 20 }, (_, at) => hit(2 * at + 1, 'assistant', 'x'.repeat(900)))
-  const { text, shown } = recallAnswer(answer(hits), { characters: 2_000, skip: 0 })
+  const { text, shown } = recallAnswer(answer(hits), { characters: 2_000, skip: 0, here })
   expect(text.length).toBeLessThanOrEqual(2_000)
   expect(shown).toEqual([1, 3])
-  expect(recallAnswer(answer(hits), { characters: 1, skip: 0 }).shown).toEqual([1])
+  expect(recallAnswer(answer(hits), { characters: 1, skip: 0, here }).shown).toEqual([1])
 })

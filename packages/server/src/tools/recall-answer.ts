@@ -1,3 +1,4 @@
+import type { SessionId } from '#core/base/ids'
 import { clip, oneLine } from '#core/base/line'
 import type { SearchAnswer, SearchHit } from '#core/store/queries'
 import type { Entry } from '#core/store/rows'
@@ -5,7 +6,8 @@ import { PASSAGE_CHARACTERS_MAX } from '#core/store/search/passages'
 
 /**
  * The results of a search for a model: the best excerpts that fit, printed in the order of the
- * conversation. Consecutive entries share one full label.
+ * conversation. Consecutive entries share one full label. Entries of other sessions come first, each
+ * with the id of its session.
  */
 export interface RecallAnswer {
   readonly text: string
@@ -16,28 +18,44 @@ export interface RecallAnswer {
 /** Two passages and what joins them. */
 const EXCERPT_CHARACTERS_MAX = 2 * PASSAGE_CHARACTERS_MAX + 3
 
+interface Asked {
+  readonly characters: number
+  readonly skip: number
+  /** The session that asks. */
+  readonly here: SessionId
+}
+
 export function recallAnswer(
   { hits, total, pending }: SearchAnswer,
-  { characters, skip }: { readonly characters: number; readonly skip: number },
+  { characters, skip, here }: Asked,
 ): RecallAnswer {
-  const chosen = new Map<number, SearchHit>()
+  const chosen = new Map<string, SearchHit>()
+  const has = ({ sessionId, entry }: SearchHit, step: 1 | -1) =>
+    chosen.has(`${sessionId}#${entry.number + step}`)
   let left = characters - NOTE_CHARACTERS
   for (const hit of hits) {
-    const { number } = hit.entry
-    const isBeside = chosen.has(number - 1) || chosen.has(number + 1)
-    const cost = lineOf(hit, isBeside).length + 1
+    const isBeside = has(hit, -1) || has(hit, 1)
+    const cost = lineOf(hit, here, isBeside).length + 1
     if (chosen.size > 0 && cost > left) break
     left -= cost
-    chosen.set(number, hit)
+    chosen.set(`${hit.sessionId}#${hit.entry.number}`, hit)
   }
-  const lines = [...chosen.values()]
-    .sort((a, b) => a.entry.number - b.entry.number)
-    .map((hit) => lineOf(hit, chosen.has(hit.entry.number - 1)))
-  const rest = Math.max(0, total - skip - chosen.size)
+  const shown = [...chosen.values()]
+  const lines = inOrder(shown, here).map((hit) => lineOf(hit, here, has(hit, -1)))
+  const rest = Math.max(0, total - skip - shown.length)
   return {
-    text: [...lines, ...noteOf({ rest, skip: skip + chosen.size, pending })].join('\n'),
-    shown: [...chosen.keys()],
+    text: [...lines, ...noteOf({ rest, skip: skip + shown.length, pending })].join('\n'),
+    shown: shown.map(({ entry }) => entry.number),
   }
+}
+
+/** By session, the oldest first and this one last; within a session by number. */
+function inOrder(hits: readonly SearchHit[], here: SessionId): readonly SearchHit[] {
+  const sorted = hits.toSorted((a, b) => a.entry.number - b.entry.number)
+  const bySession = Map.groupBy(sorted, ({ sessionId }) => sessionId)
+  const began = ([id, [first]]: readonly [SessionId, readonly SearchHit[]]) =>
+    id === here ? Number.POSITIVE_INFINITY : (first?.entry.at ?? 0)
+  return [...bySession].sort((a, b) => (began(a) < began(b) ? -1 : 1)).flatMap(([, own]) => own)
 }
 
 /** Space for the last line. */
@@ -53,9 +71,14 @@ function noteOf(more: { rest: number; skip: number; pending: number }): readonly
   ]
 }
 
-function lineOf({ entry, excerpt }: SearchHit, isShort: boolean): string {
+function lineOf(
+  { sessionId, entry, excerpt }: SearchHit,
+  here: SessionId,
+  isShort: boolean,
+): string {
   const at = isShort ? '' : `, ${new Date(entry.at).toISOString().slice(0, 16)}Z`
-  return `#${entry.number} ${speakerOf(entry)}${at}: ${clip(oneLine(excerpt), EXCERPT_CHARACTERS_MAX)}`
+  const where = sessionId === here ? '' : `${sessionId} `
+  return `${where}#${entry.number} ${speakerOf(entry)}${at}: ${clip(oneLine(excerpt), EXCERPT_CHARACTERS_MAX)}`
 }
 
 function speakerOf(entry: Entry): string {

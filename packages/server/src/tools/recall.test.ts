@@ -49,6 +49,45 @@ describe('recall', () => {
     ])
   })
 
+  it('searches and opens the other conversations of the same people, and no others [I21]', async () => {
+    const store = openMemoryStore()
+    const here = await StoreFixture.open(store, { scope: 'bea' })
+    const earlier = await StoreFixture.open(store, { scope: 'bea' })
+    const strangers = await StoreFixture.open(store, { scope: 'carl' })
+    const foreign = await StoreFixture.open(store, { scope: 'bea', agent: 'another' })
+    for (const each of [earlier, strangers, foreign]) {
+      await each.exchange(`The vault code of ${each.id} is kestrel.`, 'Noted.')
+    }
+    await here.exchange('The vault is shut.', 'Good.')
+    const tool = recallTool({ store })
+    const run = async (input: JsonObject) => {
+      const call = { sessionId: here.id, agent: 'ada', turn: 1, entry: 99, key: 'k', input }
+      return String((await tool.run(call, new AbortController().signal)).output)
+    }
+    expect(await run({ query: 'kestrel' })).toMatch(/^Nothing was found/)
+    const lines = (await run({ query: 'vault kestrel', everywhere: true })).split('\n')
+    expect(lines[0]).toMatch(`${earlier.id} #1 person, `)
+    expect(lines.at(-1)).toMatch(/^#\d+ /)
+    for (const { id } of [strangers, foreign]) {
+      expect(lines.join()).not.toContain(id)
+      expect(await run({ session: id, from: 1 })).toBe(
+        `There is no conversation ${id} with the same people.`,
+      )
+    }
+    expect(await run({ session: 'nobody', from: 1 })).toMatch(/^There is no conversation nobody/)
+    expect(await run({ session: earlier.id, from: 1 })).toContain('is kestrel.')
+    expect(await run({ session: here.id, from: 1 })).toContain('The vault is shut.')
+  })
+
+  it('keeps to what is written exactly, to a speaker and to days', async () => {
+    const { host, id } = await ada()
+    await host.ask(id, 'It failed: E_TIMEOUT (code 7) in src/net/dial.ts', ['A timeout, code 7.'])
+    const ask = async (input: JsonObject) => (await host.ask(id, 'hm', recall(input)))[0]
+    expect(await ask({ query: 'E_TIMEOUT (code 7)', exact: true })).toMatch(/^#\d+ person/)
+    expect(await ask({ query: 'timeout code', speaker: 'agent', limit: 1 })).toMatch(/^#\d+ you/)
+    expect(await ask({ query: 'timeout', until: '2026-03-01' })).toMatch(/^Nothing was found/)
+  })
+
   it('says where to continue when more entries were requested than fit', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { entryNumber } from '#core/base/ids'
+import { entryNumber, type SessionId } from '#core/base/ids'
 import { splitsCharacter } from '#core/base/line'
 import type { Reads } from '#core/store/contract'
-import type { Entry } from '#core/store/rows'
+import { everySession } from '#core/store/every-session'
+import type { Entry, SessionRow } from '#core/store/rows'
 import { defineTool, ok, refuse } from './define-tool.ts'
 import { entryLabel, entryText } from './entry-text.ts'
 import { recallAnswer } from './recall-answer.ts'
+import { filtersOf, searchFilters } from './search-filters.ts'
 import type { Tool } from './tool.ts'
 
 const NUMBER_MAX = 2 ** 31 - 1
-
-const moment = z.iso.datetime({ offset: true }).or(z.iso.date())
 
 const input = z.strictObject({
   query: z
@@ -18,24 +18,23 @@ const input = z.strictObject({
     .max(10_000)
     .optional()
     .describe('Words to look for, a few that matter; "quoted text" must occur exactly.'),
-  skip: z
-    .int()
-    .min(0)
-    .max(1_000)
-    .optional()
-    .describe('Leave out so many of the best matches, to see the next ones.'),
   characters: z
     .int()
     .min(1_000)
     .max(12_000)
     .optional()
     .describe('How long the answer may be; default 5400.'),
+  everywhere: z
+    .boolean()
+    .optional()
+    .describe('Also search the other conversations that you had with the same people.'),
   limit: z.int().min(1).max(100).optional().describe('At most so many matches.'),
-  speaker: z.enum(['person', 'agent', 'tool', 'notification']).optional(),
-  tool: z.string().max(200).optional().describe('Only calls of this tool and their results.'),
-  path: z.string().max(1_000).optional().describe('Only entries that name this file.'),
-  since: moment.optional().describe('Only from this day or moment on (ISO 8601).'),
-  until: moment.optional().describe('Only before this day or moment (ISO 8601).'),
+  ...searchFilters,
+  session: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('Open entries of another of these conversations, by its id.'),
   from: z.int().min(1).max(NUMBER_MAX).optional().describe('Open the entries from this number on.'),
   to: z.int().min(1).max(NUMBER_MAX).optional().describe('The last one to open; default: `from`.'),
   offset: z
@@ -54,8 +53,10 @@ const MATCHES_MAX = 100
 const PIECE_CHARACTERS_MIN = 600
 const ENTRIES_MAX = 200
 
+type RecallStore = Pick<Reads, 'search' | 'readEntries' | 'findSession' | 'listSessions'>
+
 /** Everything compacted away stays readable: search by words, open by number. */
-export function recallTool({ store }: { store: Pick<Reads, 'search' | 'readEntries'> }): Tool {
+export function recallTool({ store }: { store: RecallStore }): Tool {
   return defineTool({
     name: 'recall',
     description:
@@ -64,37 +65,56 @@ export function recallTool({ store }: { store: Pick<Reads, 'search' | 'readEntri
       'not a sentence, and a date if you know it. The best excerpts come back in the order of the ' +
       'conversation, each with its number; open an entry whole with `from`, ' +
       'also one that a handoff names as #12. If they do not answer ' +
-      'the question, try other words or `skip`. ' +
+      'the question, try other words, `skip`, or `everywhere`. ' +
       'Use it before you say that you do not know or remember something.',
     input,
     isRepeatable: true,
     run: async ({ sessionId, entry, input }) => {
-      const { query, from, to = from, offset = 0 } = input
+      const { query, everywhere, session, from, to = from, offset = 0 } = input
       if (from !== undefined && to !== undefined) {
+        const others = session === undefined ? [] : await othersOf(store, sessionId)
+        const other = others.find(({ id }) => id === session)
+        if (session !== undefined && session !== sessionId && other === undefined) {
+          return refuse(`There is no conversation ${session} with the same people.`)
+        }
         const last = Math.min(to, from + ENTRIES_MAX - 1)
-        const range = { sessionId, from: entryNumber(from), to: entryNumber(last) }
-        const entries = await store.readEntries(range)
+        const entries = await store.readEntries({
+          sessionId: other?.id ?? sessionId,
+          ...{ from: entryNumber(from), to: entryNumber(last) },
+        })
         // Fewer than requested means that the transcript ends here.
         const isCut = to > last && entries.length === ENTRIES_MAX
-        return ok(opened(entries, offset, isCut ? last + 1 : null) || nothingAt(from, entry))
+        const text = opened(entries, offset, isCut ? last + 1 : null)
+        return ok(text || nothingAt(from, other?.tail ?? entry))
       }
       if (query === undefined) return refuse('Give `query` to search, or `from` to open entries.')
-      const { characters = RECALL_CHARACTERS, skip = 0, limit = MATCHES_MAX } = input
-      const { speaker, tool, path, since, until } = input
+      const { characters = RECALL_CHARACTERS, limit = MATCHES_MAX } = input
+      const { exact, skip = 0, speaker, tool, path, since, until } = input
+      const others = everywhere === true ? await othersOf(store, sessionId) : []
       const answer = await store.search({
-        ...{ sessionId, text: query, limit, skip, neighbours: 0, near: true },
+        sessionId: [sessionId, ...others.map(({ id }) => id)],
+        ...{ text: query, limit, neighbours: 0, near: true },
         // The searching call contains the query and would be its own best match.
         before: entryNumber(entry),
-        ...(speaker !== undefined && { speaker }),
-        ...(tool !== undefined && { tool }),
-        ...(path !== undefined && { path }),
-        ...(since !== undefined && { since: Date.parse(since) }),
-        ...(until !== undefined && { until: Date.parse(until) }),
+        ...filtersOf({ exact, skip, speaker, tool, path, since, until }),
       })
-      if (answer.hits.length > 0) return ok(recallAnswer(answer, { characters, skip }).text)
+      if (answer.hits.length > 0) {
+        return ok(recallAnswer(answer, { characters, skip, here: sessionId }).text)
+      }
       return ok(skip > 0 ? NO_MORE : NOTHING)
     },
   })
+}
+
+/** The other sessions that the people of this one share with its agent: those of its scope. */
+async function othersOf(store: RecallStore, id: SessionId): Promise<readonly SessionRow[]> {
+  const here = await store.findSession(id)
+  if (here === undefined) return []
+  const others: SessionRow[] = []
+  for await (const row of everySession(store, { agent: here.agent, state: 'open' })) {
+    if (row.scope === here.scope && row.id !== id) others.push(row)
+  }
+  return others
 }
 
 const NOTHING = 'Nothing was found. Try other words, fewer words, or open entries by number.'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { sessionId } from '../../base/ids.ts'
+import { entryNumber, sessionId } from '../../base/ids.ts'
 import type { Store } from '../contract.ts'
 import { openMemoryStore } from '../memory/open.ts'
 import type { Search } from '../queries.ts'
@@ -261,6 +261,28 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
+    name: 'an exact text is found with its signs, whatever they are, and not without them',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear(
+        'TypeError: Cannot read properties of undefined (reading "map")',
+        'cannot read the properties, so reading maps is undefined for the TypeError',
+        'at Object.<anonymous> (C:\\\\app\\\\main.js:10:5) exit code -1',
+        'set MAX_RETRY_COUNT=5 in packages/core/src/store/find.ts',
+        'the max count of a retry is 5, see find in core',
+      )
+      const exact = (text: string) => find(store, fixture, { text, exact: true })
+      assert.deepEqual(await exact('undefined (reading "map")'), [1])
+      assert.deepEqual(await exact('typeerror: cannot read'), [1])
+      assert.deepEqual(await exact('Object.<anonymous> (C:'), [3])
+      assert.deepEqual(await exact('main.js:10:5)'), [3])
+      assert.deepEqual(await exact('MAX_RETRY_COUNT=5'), [4])
+      assert.deepEqual(await exact('core/src/store'), [4])
+      assert.deepEqual(await exact('store/core'), [])
+      assert.deepEqual(await find(store, fixture, { text: 'find', path: 'store/find.ts' }), [4])
+    },
+  },
+  {
     name: 'a hit shows the passage that matches best',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
@@ -335,6 +357,12 @@ export const rankings: readonly StoreCase[] = [
       await one.hear('red', 'blue')
       await two.hear('red green')
       await hidden.hear('red green blue')
+      const before = entryNumber(1)
+      const earlier = await ask(store, one, { sessionId: [one.id, two.id], text: 'red', before })
+      assert.deepEqual(
+        earlier.hits.map((hit) => hit.sessionId),
+        [two.id],
+      )
       const sessionId = [one.id, two.id]
       const { hits, total } = await ask(store, one, { sessionId, text: 'red green' })
       const shown = hits.map((hit) => [hit.sessionId, hit.entry.number])

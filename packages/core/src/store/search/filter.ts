@@ -31,7 +31,7 @@ const PHRASE = /(?<=^|\s)"([^"]+)"(?=\s|$)/g
 const TYPED_CHARACTERS_MAX = 200
 
 /** Text that must occur in an entry, punctuation included; case does not matter. */
-export function phrasesIn({ text, exact }: Query): readonly string[] {
+export function phrasesIn({ text, exact }: Pick<Query, 'text' | 'exact'>): readonly string[] {
   if (exact === true) return [text.trim()]
   if (text.length > TYPED_CHARACTERS_MAX || text.includes('\n')) return []
   return [...text.matchAll(PHRASE)]

@@ -132,8 +132,9 @@ function* columnsOf(
 }
 
 /** The last entry that may be found, as the index numbers it. */
-function lastOf({ before }: Query, { after, upto }: Searched): number {
-  return Math.max(0, Math.min(upto, (before ?? Number.POSITIVE_INFINITY) - 1) - after)
+function lastOf({ sessionId, before }: Query, { id, after, upto }: Searched): number {
+  const isLimited = before !== undefined && id === [sessionId].flat()[0]
+  return Math.max(0, (isLimited ? Math.min(upto, before - 1) : upto) - after)
 }
 
 /** The time of the first passage and of the last. */

@@ -10,7 +10,8 @@ import { cutPassages } from './passages.ts'
  * characters. A question is therefore only ever a list of such roots, and no text of a user can be
  * bad syntax.
  */
-const UNSPACED = '[[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}]&&\\p{L}]'
+/** A letter of a script that is written without blanks. */
+export const UNSPACED = '[[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}]&&\\p{L}]'
 const WORD = new RegExp(`${UNSPACED}+|[[\\p{L}\\p{N}]--${UNSPACED}]+`, 'gv')
 const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, 'v')
 const WORD_LENGTH_MAX = 64
@@ -21,13 +22,17 @@ const TEXT_LENGTH_MAX = 200_000
 /** Before a part of a name that is written in one: "compactMessages" holds "-compact", "-messages". */
 export const PART = '-'
 
+export function isUnspaced(run: string): boolean {
+  return STARTS_UNSPACED.test(run)
+}
+
 /** Words as written, without punctuation; case still separates the parts of a name. */
 export function wordsIn(text: string): string[] {
   const folded = text.slice(0, TEXT_LENGTH_MAX).toWellFormed().normalize('NFKD')
   const words: string[] = []
   for (const run of folded.replace(/\p{M}+/gu, '').match(WORD) ?? []) {
     // One by one: a long text without blanks has more pairs than a call takes arguments.
-    if (STARTS_UNSPACED.test(run)) for (const pair of pairs(run)) words.push(pair)
+    if (isUnspaced(run)) for (const pair of pairs(run)) words.push(pair)
     else words.push(run.slice(0, WORD_LENGTH_MAX))
   }
   return words

@@ -348,6 +348,7 @@ export const foundList = z
       z.strictObject({
         sessionId: z.string(),
         excerpt: z.string(),
+        highlights: z.array(z.strictObject({ from: count, to: count })),
         entry,
         before: z.array(entry),
         after: z.array(entry),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { searchFilters } from '../../tools/search-filters.ts'
 
 /** Input and output of the tools. Programs read these shapes; models read the descriptions. */
 const sessionName = z
@@ -68,6 +69,7 @@ export const searchInput = z.strictObject({
     .max(10_000)
     .describe('The words that matter; "quoted text" must occur exactly.'),
   session: sessionName.optional().describe('In this one only; default: in all.'),
+  ...searchFilters,
   limit: z.int().min(1).max(50).default(10),
   neighbours: z
     .int()

@@ -5,9 +5,16 @@ import { KnownError } from '#core/base/errors'
 import { sessionId } from '#core/base/ids'
 import { splitsCharacter } from '#core/base/line'
 import { textOf } from '#core/message/text'
-import type { Found, Runtime, Session, TranscriptEntry } from '../../runtime/runtime.ts'
+import type {
+  Found,
+  Runtime,
+  SearchRequest,
+  Session,
+  TranscriptEntry,
+} from '../../runtime/runtime.ts'
 import type { ForeignHistory } from '../../runtime/sessions/foreign-history.ts'
 import { whyNot } from '../../runtime/sessions/refusal-text.ts'
+import { filtersOf } from '../../tools/search-filters.ts'
 import {
   appendInput,
   appendOutput,
@@ -192,12 +199,13 @@ const conflictNote = APPEND_NOTES['conflict'] ?? null
 
 async function search(
   parts: McpServerParts,
-  { text, session, limit, neighbours }: z.output<typeof searchInput>,
+  { text, session, limit, neighbours, ...filters }: z.output<typeof searchInput>,
 ): Promise<z.output<typeof searchOutput>> {
+  const query = { text, limit, ...filtersOf(filters) }
   const found =
     session === undefined
-      ? await searchAll(parts, { text, limit })
-      : await (await known(parts, session)).search({ text, limit, neighbours })
+      ? await searchAll(parts, query)
+      : await (await known(parts, session)).search({ ...query, neighbours })
   return {
     found: found.map(({ sessionId: id, excerpt, entry, before, after }) => ({
       ...{ session: id, excerpt },
@@ -208,10 +216,7 @@ async function search(
   }
 }
 
-async function searchAll(
-  parts: McpServerParts,
-  query: { readonly text: string; readonly limit: number },
-): Promise<readonly Found[]> {
+async function searchAll(parts: McpServerParts, query: SearchRequest): Promise<readonly Found[]> {
   const { runtime, agent, sessions } = parts
   if (sessions === null) return await runtime.search({ ...query, agent })
   return await runtime.search({ ...query, agent, sessionIds: [...sessions].map(sessionId) })

@@ -1,11 +1,12 @@
 import type { SessionId } from '#core/base/ids'
 import type { WaitNotice } from '#core/session/events/runtime-event'
 import { entryView } from '#core/session/view/transcript'
-import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import { DamagedRowError } from '#core/store/errors'
+import { everySession } from '#core/store/every-session'
 import type { ContextEntries } from '#core/store/queries'
 import type { Entry, SessionRow } from '#core/store/rows'
+import { highlightsIn } from '#core/store/search/highlights/highlights'
 import type {
   Found,
   SearchedSessions,
@@ -36,7 +37,7 @@ async function listNewest(
   { agent, after, limit }: SessionQuery,
 ): Promise<readonly SessionRow[]> {
   const dated: { readonly row: SessionRow; readonly at: number }[] = []
-  for await (const row of allRows(store, agent)) {
+  for await (const row of everySession(store, agent === undefined ? {} : { agent })) {
     dated.push({ row, at: sort === 'created' ? row.createdAt : await activeAt(store, row) })
   }
   dated.sort((a, b) => b.at - a.at || (a.row.id < b.row.id ? -1 : 1))
@@ -56,19 +57,6 @@ async function activeAt(store: Store, { id, tail, createdAt, state }: SessionRow
   }
 }
 
-async function* allRows(store: Store, agent: string | undefined): AsyncGenerator<SessionRow> {
-  let after: SessionId | undefined
-  do {
-    const rows: readonly SessionRow[] = await store.listSessions({
-      ...(agent !== undefined && { agent }),
-      ...(after !== undefined && { after }),
-      limit: LIST_MAX,
-    })
-    yield* rows
-    after = rows.length < LIST_MAX ? undefined : rows.at(-1)?.id
-  } while (after !== undefined)
-}
-
 /** Ranks all sessions together. A damaged one does not hide the others; `health` reports it. */
 export async function searchAll(
   store: Store,
@@ -76,7 +64,7 @@ export async function searchAll(
 ): Promise<readonly Found[]> {
   const wanted = sessionIds === undefined ? null : new Set(sessionIds)
   const sessions = new Map<SessionId, SessionRow>()
-  for await (const row of allRows(store, agent)) {
+  for await (const row of everySession(store, agent === undefined ? {} : { agent })) {
     const isWanted = (wanted?.has(row.id) ?? true) && (scope ?? row.scope) === row.scope
     // Of a purged one only its forks still read something.
     if (isWanted && row.state === 'open') sessions.set(row.id, row)
@@ -117,6 +105,7 @@ export async function searchEntries(
     const view = (each: Entry) => entryView(each, sessions.get(sessionId)?.covers ?? 0)
     return {
       ...{ sessionId, excerpt, entry: view(entry) },
+      highlights: highlightsIn(excerpt, query),
       before: before.map(view),
       after: after.map(view),
     }

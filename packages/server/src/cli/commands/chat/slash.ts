@@ -60,7 +60,7 @@ export async function runSlash(
     draw: {
       help: helpText,
       status: describe,
-      found: (hit, text) => drawFound(hit, { text, paint }),
+      found: (hit, text) => drawFound(hit, { query: { text }, paint }),
       name: printable,
     },
   })

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { SearchFilters } from '#core/store/queries'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { ReadAction } from '../../../host/with-runtime.ts'
@@ -13,17 +14,12 @@ import { writeOutput } from '../../terminal/output.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { drawFound } from './text.ts'
 
-interface SearchFlags extends StoreFlags {
+interface SearchFlags extends StoreFlags, SearchFilters {
   readonly session?: string
   readonly agent?: string
+  readonly scope?: string
   readonly limit: number
   readonly neighbours: number
-  readonly exact?: true
-  readonly speaker?: 'person' | 'notification' | 'agent' | 'tool'
-  readonly tool?: string
-  readonly path?: string
-  readonly since?: number
-  readonly until?: number
   readonly json?: true
 }
 
@@ -31,13 +27,18 @@ export function searchCommand(): Command {
   const command = new Command('search')
     .summary('search conversations, including compacted parts')
     .description(
-      'Searches all sessions, one agent’s sessions, or one session. Compacted entries are found ' +
+      'Searches all sessions, those of an agent or of a person, or one session. Compacted entries are found ' +
         'like all others; purged ones are not. Only reads.',
     )
     .argument('<text...>', 'words to look for; "a phrase" in quotation marks must occur exactly')
     .option('--session <session>', 'only in this session')
     .option('--agent <name>', "only in this agent's sessions")
+    .option(
+      '--scope <scope>',
+      'only in the sessions of one person or chat: the id of the first of them',
+    )
     .addOption(countOption('--limit <n>', 'the most to list', { min: 1, max: 1_000 }).default(20))
+    .addOption(countOption('--skip <n>', 'leave out so many of the best', { min: 0, max: 1_000 }))
     .addOption(
       countOption('--neighbours <n>', 'entries before and after each hit; needs --session', {
         min: 0,
@@ -80,7 +81,14 @@ async function runSearch(opened: ReadRuntime, text: string, flags: SearchFlags):
   if (flags.json) await writeOutput('-', found.map(jsonLine).join(''))
   else {
     const paint = paintOn(process.stdout)
-    await writeOutput('-', found.map((hit) => drawFound(hit, { text, paint })).join(''))
+    await writeOutput(
+      '-',
+      found
+        .map((hit) =>
+          drawFound(hit, { query: { text, ...(flags.exact && { exact: true }) }, paint }),
+        )
+        .join(''),
+    )
     if (found.length === 0) {
       printNotice('Nothing found: no entry contains all of these words. Only whole words match.')
     }
@@ -93,9 +101,11 @@ async function find(
   text: string,
   flags: SearchFlags,
 ): Promise<readonly Found[]> {
-  const { agent, limit, neighbours, exact, speaker, tool, path, since, until } = flags
+  const { agent, scope, limit, neighbours } = flags
+  const { exact, skip, speaker, tool, path, since, until } = flags
   const query = {
     ...{ text, limit },
+    ...(skip !== undefined && { skip }),
     ...(exact !== undefined && { exact }),
     ...(speaker !== undefined && { speaker }),
     ...(tool !== undefined && { tool }),
@@ -105,9 +115,14 @@ async function find(
   }
   if (flags.session === undefined) {
     if (neighbours > 0) throw new UsageError('--neighbours needs --session.')
-    return await runtime.search({ ...query, ...(agent !== undefined && { agent }) })
+    return await runtime.search({
+      ...query,
+      ...(agent !== undefined && { agent }),
+      ...(scope !== undefined && { scope }),
+    })
   }
   if (agent !== undefined) throw new UsageError('Use either --session or --agent.')
+  if (scope !== undefined) throw new UsageError('Use either --session or --scope.')
   const session = runtime.session(await requireNamed(store, flags.session))
   return await session.search({ ...query, neighbours })
 }

@@ -18,13 +18,20 @@ function draw(excerpt: string, text: string, more = {}): string[] {
     ...more,
   }
   const paint = (style: string, words: string) => (style === 'dim' ? words : `<${words}>`)
-  return drawFound(found as unknown as Found, { text, paint }).split('\n')
+  return drawFound(found as unknown as Found, { query: { text }, paint }).split('\n')
 }
 
 it('shows the text around the first match, cut at both ends', () => {
   const [, line = ''] = draw(`${'a '.repeat(100)}GRANITE${' b'.repeat(100)}`, 'granite')
   expect(line).toMatch(/^ {4}…(?:a )+<GRANITE>(?: b)+ ?…$/)
   expect(line.replaceAll(/[<>…]/g, '').trim().length).toBeLessThanOrEqual(160)
+})
+
+it('shows the part that holds most of the words, in any of their forms', () => {
+  const far = 'granite '.padEnd(300, '- ')
+  expect(draw(`${far}granites were delivered`, 'granite delivering')[1]).toBe(
+    `    …${far.slice(-60)}<granites> were <delivered>`,
+  )
 })
 
 it('does not cut a text that fits, and marks every match', () => {

@@ -1,22 +1,25 @@
 import { oneLine, splitsCharacter } from '#core/base/line'
 import { textOf } from '#core/message/text'
+import { type Highlight, highlightsIn } from '#core/store/search/highlights/highlights'
 import type { Found, TranscriptEntry } from '../../../runtime/runtime.ts'
 import type { Paint } from '../../terminal/colours.ts'
 import { moment } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
 import { speakerOf } from '../../terminal/transcript-text.ts'
 
-/** One hit in two lines: its entry, and the text around the first word found. */
+type SearchedText = Parameters<typeof highlightsIn>[1]
+
+/** One hit in two lines: its entry, and the part of its text with most of what was asked for. */
 export function drawFound(
   { sessionId, excerpt: best, entry, before, after }: Found,
-  { text, paint }: { readonly text: string; readonly paint: Paint },
+  { query, paint }: { readonly query: SearchedText; readonly paint: Paint },
 ): string {
   const where = `${sessionId} ${paint('bold', `#${entry.number}`)} ${speakerOf(entry)}`
   const compacted = entry.isCovered ? paint('dim', ', compacted away') : ''
   const lines = [
     `${where}${compacted}${paint('dim', `  ${moment(entry.at)}`)}`,
     ...before.map((near) => `    ${paint('dim', neighbourLine(near))}`),
-    `    ${excerpt(oneLine(printable(best)) || textIn(entry), text, paint)}`,
+    `    ${excerpt(oneLine(printable(best)) || textIn(entry), query, paint)}`,
     ...after.map((near) => `    ${paint('dim', neighbourLine(near))}`),
   ]
   return `${lines.join('\n')}\n`
@@ -27,37 +30,40 @@ const EXCERPT_CHARACTERS_MAX = 160
 const LEAD = 60
 
 function neighbourLine(entry: TranscriptEntry): string {
-  return `#${entry.number} ${speakerOf(entry)}: ${cut(textIn(entry), 0)}`
+  return `#${entry.number} ${speakerOf(entry)}: ${beginning(textIn(entry))}`
 }
 
-function excerpt(text: string, query: string, paint: Paint): string {
-  const lower = text.toLowerCase()
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
-  const starts = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0)
-  const first = starts.length === 0 ? 0 : Math.min(...starts)
-  const part = cut(text, Math.max(0, first - LEAD))
-  return mark(part, words, paint)
+function beginning(text: string): string {
+  const { end } = windowIn(text, 0)
+  return `${text.slice(0, end)}${end < text.length ? '…' : ''}`
 }
 
-function cut(text: string, from: number): string {
+function excerpt(text: string, query: SearchedText, paint: Paint): string {
+  // Offsets of the stored text would not fit: what is printed has no line breaks.
+  const highlights = highlightsIn(text, query)
+  const { start, end } = windowIn(text, Math.max(0, bestStart(highlights) - LEAD))
+  const inside = highlights.filter(({ from, to }) => from >= start && to <= end)
+  const pieces = inside.map(({ from, to }, at) => {
+    const between = text.slice(inside[at - 1]?.to ?? start, from)
+    return between + paint('yellow', text.slice(from, to))
+  })
+  const rest = text.slice(inside.at(-1)?.to ?? start, end)
+  return `${start > 0 ? '…' : ''}${pieces.join('')}${rest}${end < text.length ? '…' : ''}`
+}
+
+/** Where most of what was found fits behind; of equals the first. */
+function bestStart(highlights: readonly Highlight[]): number {
+  const room = EXCERPT_CHARACTERS_MAX - LEAD
+  const behind = highlights.map(
+    ({ from }) => highlights.filter((each) => each.from >= from && each.to <= from + room).length,
+  )
+  return highlights[behind.indexOf(Math.max(...behind))]?.from ?? 0
+}
+
+function windowIn(text: string, from: number): { readonly start: number; readonly end: number } {
   const start = splitsCharacter(text, from) ? from + 1 : from
-  const end = start + EXCERPT_CHARACTERS_MAX
-  const safe = splitsCharacter(text, end) ? end - 1 : end
-  return `${start > 0 ? '…' : ''}${text.slice(start, safe)}${safe < text.length ? '…' : ''}`
-}
-
-/** Marks every occurrence of a word, in one pass. */
-function mark(text: string, words: readonly string[], paint: Paint): string {
-  const lower = text.toLowerCase()
-  let marked = ''
-  for (let at = 0; at < text.length; ) {
-    const word = words.find((each) => lower.startsWith(each, at))
-    const length = word?.length ?? 1
-    const piece = text.slice(at, at + length)
-    marked += word === undefined ? piece : paint('yellow', piece)
-    at += length
-  }
-  return marked
+  const end = Math.min(text.length, start + EXCERPT_CHARACTERS_MAX)
+  return { start, end: splitsCharacter(text, end) ? end - 1 : end }
 }
 
 function textIn({ message, body }: TranscriptEntry): string {

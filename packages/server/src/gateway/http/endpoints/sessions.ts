@@ -19,7 +19,7 @@ import {
   taskList,
   transcript,
 } from '../schemas.ts'
-import { searchFilters, searchRequest } from '../search-query.ts'
+import { queriedFilters, queryFilters } from '../search-query.ts'
 import { sessionList, sessionView } from '../session-schemas.ts'
 
 /** Creates and reads sessions. */
@@ -184,13 +184,13 @@ export const sessionEndpoints: readonly Endpoint[] = [
       q: queryText,
       limit: pageSize(FOUND_MAX),
       neighbours: pageSize(NEIGHBOURS_MAX),
-      ...searchFilters,
+      ...queryFilters,
     }),
     answers: { 200: { description: 'The best first', schema: foundList } },
     problems: ['unknown-session'],
     async run({ params, query: { q, limit = FOUND, neighbours = 0, ...filters } }, edge) {
       await findSummary(edge.runtime, params.id)
-      const asked = { text: q, limit, neighbours, ...searchRequest(filters) }
+      const asked = { text: q, limit, neighbours, ...queriedFilters(filters) }
       const found = await sessionAt(edge, params).search(asked)
       return { status: 200, body: { found } }
     },
@@ -205,7 +205,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
       agent: name.optional(),
       scope: queryText.optional(),
       limit: pageSize(FOUND_MAX),
-      ...searchFilters,
+      ...queryFilters,
     }),
     answers: {
       200: { description: 'The best first, of all sessions together', schema: foundList },
@@ -213,7 +213,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     problems: [],
     async run({ query: { q, agent, scope, limit = FOUND, ...filters }, principal }, { runtime }) {
       const found = await runtime.search({
-        ...{ text: q, limit, ...searchRequest(filters) },
+        ...{ text: q, limit, ...queriedFilters(filters) },
         ...(agent !== undefined && { agent }),
         ...(scope !== undefined && { scope }),
         ...(principal.sessions !== null && { sessionIds: [...principal.sessions] as SessionId[] }),
