@@ -54,7 +54,9 @@ export class KeepingLaws {
         const known = this.#shadows.get(sessionId)?.entries[number - 1]
         if (known === undefined) continue
         if (isMessage(known)) gone.push(...wordsIn(known.entry.body))
-        if (known.entry.kind === 'input') {
+        // An entry from another session names mail of that session.
+        const isOwn = number > (this.#world.tables.session(sessionId)?.forkedAt ?? 0)
+        if (known.entry.kind === 'input' && isOwn) {
           const { mail, blobs } = known.entry.meta
           for (const hash of blobs) this.#users.get(`${sessionId} ${hash}`)?.delete(`${mail}`)
         }

@@ -27,6 +27,12 @@ describe('the simulation', () => {
     [942, 'a compaction claimed by a fork from which another session had erased'],
     [1_922, 'the entry of a deleted session erased twice by one request'],
     [404_490, 'a compaction asked for under a handoff that another session had emptied'],
+    [
+      19_770,
+      'a handoff that another session erased between the reads of the row and of its entries',
+    ],
+    [39_038, 'an erasure asked for while another session emptied the handoff in effect'],
+    [67_710, 'an entry erased in the copy of a session that was deleted and kept for its forks'],
     [320_181, 'a session given back while the handoff for an erasure was written'],
   ])('keeps every law in seed %d: %s', async (seed) => {
     expect((await runSeed(seed)).violations).toEqual([])

@@ -57,3 +57,33 @@ describe('the first look at a session', () => {
     expect(look?.view.replyTo).toEqual(bo)
   })
 })
+
+describe('a handoff without a body', () => {
+  /** A store that returns the newest compaction without its body the first `times` times. */
+  async function emptied(times: number) {
+    const store = openMemoryStore()
+    const fixture = await StoreFixture.open(store)
+    for (let round = 0; round < 4; round++) await exchange(fixture, ANA)
+    await fixture.compact(fixture.tail.number - 4)
+    const { number } = fixture.tail
+    let reads = 0
+    const readContext: Store['readContext'] = async (query) => {
+      const source = await store.readContext(query)
+      if (source === null || ++reads > times) return source
+      const entries = source.entries.map((entry) =>
+        entry.number === number ? { ...entry, body: null, salt: null } : entry,
+      )
+      return { ...source, entries }
+    }
+    return new SessionViewReader({ ...store, readContext }, fixture.lease)
+  }
+
+  it('means that another session erased it after the row was read: the row is read again', async () => {
+    const look = await (await emptied(1)).look()
+    expect(look?.view.context.handoff?.message).toMatchObject({ handoff: expect.anything() })
+  })
+
+  it('is reported as damage if the row names no erasure the second time either', async () => {
+    await expect((await emptied(9)).look()).rejects.toThrow(/has no body/)
+  })
+})

@@ -1,5 +1,7 @@
 import type { OperationId } from '../base/ids.ts'
+import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Lease, Reads } from '../store/contract.ts'
+import { damagedEntry } from '../store/integrity/damaged-row.ts'
 import type { MailItem } from '../store/queries.ts'
 import type { Entry, Lane, OperationRow, SessionRow } from '../store/rows.ts'
 import { buildContext, type Context, continueContext, replyToOf } from './context/build.ts'
@@ -15,6 +17,21 @@ const ATTEMPTS_READ = 16
 const LOOK_BACK = 200
 /** Prefixes of call outcomes after which a turn waits. */
 const FAILURES = ['deadline:', 'connection:', 'refused:', 'malformed:']
+
+interface Look {
+  readonly view: SessionView
+  readonly next: OperationId | null
+}
+
+/**
+ * Another session erased the handoff after our row was read and before its entries were: the row
+ * does not name the erasure yet.
+ */
+function isTorn({ session, context }: SessionView): boolean {
+  const message = context.handoff?.message
+  const isErased = message?.role === 'handoff' && (message.handoff as Handoff | null) === null
+  return isErased && session.owed.length === 0
+}
 
 /**
  * Reads the view from which the protocol decides. Called only while none of our commits is in
@@ -47,7 +64,16 @@ export class SessionViewReader {
   }
 
   /** Null if this process no longer holds the session. */
-  async look(): Promise<{ view: SessionView; next: OperationId | null } | null> {
+  async look(): Promise<Look | null> {
+    const first = await this.#lookOnce()
+    if (first === null || !isTorn(first.view)) return first
+    const second = await this.#lookOnce()
+    if (second === null || !isTorn(second.view)) return second
+    const { id, effective } = second.view.session
+    throw damagedEntry(id, effective, 'has no body, and nothing says that it was erased')
+  }
+
+  async #lookOnce(): Promise<Look | null> {
     const { sessionId } = this.#lease
     const session = await this.#store.findSession(sessionId)
     if (session === undefined || !this.#isOurs(session)) return null
@@ -75,7 +101,7 @@ export class SessionViewReader {
         newestReplyTo(entries) ??
         (before === null ? await this.#readLastPlace(session) : before.replyTo),
     }
-    this.#view = view
+    if (!isTorn(view)) this.#view = view
     return { view, next: added[0]?.operation ?? null }
   }
 

@@ -165,9 +165,9 @@ function absorbCommit(state: State, committed: CommitOutcome): Advance {
     refusals,
   }
   const asked = state.busy
-  if (refusals === 0 || outcome.kind === 'superseded' || asked === null || asked === 'look') {
-    return only(free)
-  }
+  // The row changed since we looked; another session's erasure may have emptied our handoff.
+  const isLate = outcome.kind === 'superseded' || outcome.kind === 'replacement-needed'
+  if (refusals === 0 || isLate || asked === null || asked === 'look') return only(free)
   if (asked.verb === 'changeSettings' && asked.request.settles === undefined) {
     return only({ ...free, refusedSettings: state.view?.wanted ?? null })
   }
@@ -295,8 +295,6 @@ function refusalOf(outcome: CommitOutcome['outcome']): Refusal {
       return { why: 'no-room', tokensAfter: outcome.neededTokens, limit: outcome.hardTokens }
     case 'not-newest':
       return { why: 'nothing-to-revert' }
-    case 'replacement-needed':
-      return { why: 'no-replacement' }
     case 'unknown-pin':
     case 'unknown-entry':
     case 'elsewhere':
