@@ -45,7 +45,13 @@ const SLOWEST_SHOWN = 40
 const LONE_PART = 'test/simulation'
 
 /** Their tests start processes and wait for them: two files at a time keep two cores no busier. */
-const WAITING_PARTS = ['test/gateways', 'test/journeys', 'test/product', 'test/terminal']
+const WAITING_PARTS = [
+  'test/gateways',
+  'test/journeys',
+  'test/model',
+  'test/product',
+  'test/terminal',
+]
 
 /** Parts of many files that load the same sources and start few processes. */
 const SHARED_MODULES = /^(?:core|server|bench)\/|^test\/(?:doctor|model)$/
