@@ -1,4 +1,4 @@
-/** The rule sets that providers hold a request against. `strict` is user/assistant alternation. */
+/** The rule sets of the providers. `strict` requires alternating user and assistant messages. */
 export const DIALECTS = [
   'openai-chat',
   'openai-responses',

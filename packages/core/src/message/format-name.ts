@@ -1,4 +1,4 @@
-/** The formats people have conversations in. */
+/** The formats that conversation files come in. */
 export const FORMAT_NAMES = [
   'openai-chat',
   'openai-responses',
@@ -12,5 +12,5 @@ export const FORMAT_NAMES = [
 
 export type FormatName = (typeof FORMAT_NAMES)[number]
 
-/** Formats of libraries, which no file is in, beside those of files. */
+/** Also the formats that only libraries use, never files. */
 export type CodecName = FormatName | 'gemini'

@@ -1,4 +1,4 @@
-/** `@throughline/core/message`: the message model, formats of others both ways, rules of the providers. */
+/** `@throughline/core/message`: the message model, codecs for foreign formats, provider rules. */
 export type { JsonObject, JsonValue } from '../base/json.ts'
 export type { Codec, Conversation, Wrapper } from './codec.ts'
 export { DIALECTS, type Dialect } from './dialect.ts'

@@ -1,7 +1,7 @@
 /**
- * JSON as text: where it is broken, and how deep it nests, without recursion and in one pass.
- * `JSON.parse` decides what is right; this only finds the place, because its messages do not
- * always name one.
+ * Finds where JSON text is broken and how deep it nests, without recursion and in one pass.
+ * `JSON.parse` decides what is valid; this only finds the position, which its messages do not
+ * always name.
  */
 export const JSON_DEPTH_MAX = 1_000
 
@@ -12,8 +12,8 @@ export interface JsonFault {
 }
 
 /**
- * The place where the nesting passes the maximum. Deeper values parse, but overflow the stack of
- * whatever walks them afterwards, `JSON.stringify` included.
+ * The position where the nesting exceeds the maximum. Deeper values parse, but overflow the stack
+ * of everything that walks them afterwards, including `JSON.stringify`.
  */
 export function findDepthFault(text: string): JsonFault | undefined {
   if (text.length <= JSON_DEPTH_MAX) return undefined
@@ -45,7 +45,7 @@ function endOfString(text: string, start: number): number {
   return -1
 }
 
-/** Reads one document from `start`: the index behind it, or what is wrong with it. */
+/** Reads one document from `start`: returns the index after it, or the fault. */
 export function scanDocument(text: string, start: number): number | JsonFault {
   const open: number[] = []
   let at = skipBlank(text, start)

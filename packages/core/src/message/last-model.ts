@@ -1,6 +1,6 @@
 import type { Message } from './message.ts'
 
-/** The model that spoke last, where the conversation names one. */
+/** The model of the last reply that names one. */
 export function lastModel(messages: readonly Message[]): string | undefined {
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index]

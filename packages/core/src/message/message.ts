@@ -27,11 +27,11 @@ export type {
 } from './parts.ts'
 
 /**
- * The message model everything here speaks. It belongs to no provider and to no SDK's major
- * version: codecs bring foreign formats in and out, dialects make the result legal for a provider.
+ * The message model of this package. It belongs to no provider and to no SDK: codecs convert
+ * foreign formats to it and back, dialects make the result valid for a provider.
  *
- * Always true: a value is never changed after it was made; what we do not understand is carried
- * along verbatim (`OpaquePart`, `Origin.fields`) and never interpreted.
+ * Always true: a value never changes after it is made; content that the model does not cover is
+ * carried verbatim (`OpaquePart`, `Origin.fields`) and never interpreted.
  */
 export const MESSAGE_VERSION = 1
 
@@ -50,7 +50,7 @@ export interface AssistantMessage extends MessageBase {
   readonly usage?: Usage
 }
 
-/** The results of tool calls; always directly behind the assistant message that made the calls. */
+/** The results of tool calls; always directly after the assistant message that made the calls. */
 export interface ToolMessage extends MessageBase {
   readonly role: 'tool'
   readonly parts: readonly ToolResultPart[]
@@ -62,7 +62,7 @@ export interface HandoffMessage extends MessageBase {
   readonly handoff: Handoff
 }
 
-/** Tokens as the provider reported them. `inputTokens` includes what was read from a cache. */
+/** Tokens as the provider reported them. `inputTokens` includes tokens read from a cache. */
 export interface Usage {
   readonly inputTokens: number
   readonly outputTokens: number

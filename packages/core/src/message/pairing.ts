@@ -10,16 +10,16 @@ import type {
 import { isSame, withParts } from './same.ts'
 
 /**
- * The pairing of tool calls and results, in this one place.
+ * Pairs tool calls with their results.
  *
  * Well paired means: a run of assistant messages (a reply may be several) is followed by tool
  * messages with exactly one result for each of the run's calls, and ids are unique and not empty.
- * Files left by crashed agents, by cuts and by converters often are not; `repairPairs` makes them
- * so and loses nothing: a result that belongs to no call stays readable as a note.
+ * Files from crashed agents, cuts and converters often are not; `repairPairs` fixes them and loses
+ * nothing: a result without a call is kept as a readable note.
  */
 export interface Repair {
   readonly kind: RepairKind
-  /** The message, in the given list. */
+  /** The index of the message in the given list. */
   readonly at: number
   /** One sentence for people. */
   readonly explanation: string
@@ -44,7 +44,7 @@ export function openCalls(messages: readonly Message[]): readonly OpenCall[] {
   return open.map(({ at, call }) => ({ at, call }))
 }
 
-/** Well paired messages come back as the same array. */
+/** Returns the same array if the messages are already well paired. */
 export function repairPairs(messages: readonly Message[]): {
   readonly messages: readonly Message[]
   readonly repairs: readonly Repair[]
@@ -76,8 +76,8 @@ export function repairPairs(messages: readonly Message[]): {
 
     const late = moved.get(at)
     if (late !== undefined) repaired.push({ role: 'tool', parts: late })
-    // Notes wait for the end of the tool messages: between two results they would part the second
-    // from its call.
+    // Notes wait until after the tool messages: between two results they would separate the second
+    // one from its call.
     if (messages[at + 1]?.role !== 'tool') {
       for (const note of notes) repaired.push(note)
       notes = []
@@ -87,15 +87,15 @@ export function repairPairs(messages: readonly Message[]): {
 }
 
 /**
- * Names that differ from each other and are not empty, given in the order they are asked for: a
- * longer conversation never renames what a shorter one already named, so cached prefixes stay good.
+ * Makes unique, non-empty names, in the order of the requests: a longer conversation never renames
+ * what a shorter one named, so cached prefixes stay valid.
  */
 export function uniqueNames(lengthMax = Number.POSITIVE_INFINITY): (wanted: string) => string {
   const used = new Set<string>()
   const nextNumbers = new Map<string, number>()
   return (wanted) => {
     const base = (wanted === '' ? 'call' : wanted).slice(0, lengthMax)
-    // Seven digits and the underscore fit behind the stem, whatever the length allowed.
+    // Leaves room for an underscore and seven digits within the length allowed.
     const stem = base.slice(0, lengthMax - 8)
     let name = base
     let number = nextNumbers.get(stem) ?? 2
@@ -106,11 +106,11 @@ export function uniqueNames(lengthMax = Number.POSITIVE_INFINITY): (wanted: stri
   }
 }
 
-/** A run of assistant messages and the tool messages directly behind it. */
+/** A run of assistant messages and the tool messages directly after it. */
 interface Step {
   repliesEnd: number
   end: number
-  /** Whether one of its calls has its result in these tool messages. */
+  /** Whether any of its calls has its result in these tool messages. */
   answered: boolean
 }
 
@@ -131,8 +131,8 @@ interface Result {
 }
 
 /**
- * All calls and all results, each in order. A result belongs to the newest step that still waits
- * for its id, and within a step to the first such call: restarted agents reuse ids, and agents that
+ * All calls and all results, each in order. A result belongs to the newest step with an open call
+ * of that id, and within a step to the first such call: restarted agents reuse ids, and agents that
  * call in parallel answer in order.
  */
 function pairUp(messages: readonly Message[]): {
@@ -181,12 +181,12 @@ function pairUp(messages: readonly Message[]): {
   return { pairs, results }
 }
 
-/** Results to put in, by the message they go behind: late ones, and stand-ins for missing ones. */
+/** Results to insert, by the message they follow: late ones, and placeholders for missing ones. */
 function positionResults(pairs: readonly Pair[]): Map<number, ToolResultPart[]> {
   const moved = new Map<number, ToolResultPart[]>()
   for (const { call, at, step, id, answer } of pairs) {
     if (answer?.fate === 'in-place') continue
-    // Where the step has results they stay together; otherwise directly behind the call.
+    // Next to the step's other results if it has any; otherwise directly after the call.
     const behind = step.answered ? step.end - 1 : at
     const results = moved.get(behind) ?? []
     results.push(answer === undefined ? missingResult(call, id) : withCallId(answer.part, id))
@@ -267,7 +267,7 @@ function withCallId(part: ToolResultPart, callId: string): ToolResultPart {
   return part.callId === callId ? part : { ...part, callId }
 }
 
-/** An error, so that the model neither takes the call for done nor repeats it unseen. */
+/** Marked as an error, so that the model neither assumes success nor blindly repeats the call. */
 function missingResult(call: ToolCallPart, callId: string): ToolResultPart {
   const text = 'No result was recorded for this call: it may or may not have run.'
   return {
@@ -294,17 +294,17 @@ function noteOf(result: ToolResultPart, fate: 'orphan' | 'duplicate'): UserMessa
   return { role: 'user', parts: [{ type: 'text', text }, ...parts], synthetic: true }
 }
 
-/** Long ids and names are cut: explanations are one line for people. */
+/** Clips long ids and names, since an explanation is one line. */
 function quote(text: string): string {
   return `"${clip(text, 61)}"`
 }
 
 /**
- * Where a well paired conversation may be cut. A cut at `index` puts the messages before it into the
- * head. It is clean when no call in the head has its result in the tail, and no reply is parted from
- * the reasoning or the provider's item that came directly before it in a message of its own.
+ * Where a well paired conversation may be cut. A cut at `index` puts the messages before it into
+ * the head. It is clean if no call in the head has its result in the tail, and if no reply is
+ * separated from the reasoning or provider item in the message directly before it.
  *
- * This is the nearest clean cut at or before `index`. Only the step that the cut lies in is read: the
+ * Returns the nearest clean cut at or before `index`. It reads only the step around the cut, so the
  * cost does not grow with the conversation.
  */
 export function alignBack(messages: readonly Message[], index: number): number {
@@ -320,7 +320,7 @@ export function alignForward(messages: readonly Message[], index: number): numbe
   return cleanCuts(messages, index)?.find((cut) => cut >= index) ?? index
 }
 
-/** The clean cuts of the step that `index` lies inside of, both ends included; none if it does not. */
+/** The clean cuts of the step around `index`, including both ends; empty outside a step. */
 function cleanCuts(messages: readonly Message[], index: number): number[] | undefined {
   const roleAt = (at: number) => messages[at]?.role
   let repliesEnd = index
@@ -358,7 +358,7 @@ function cleanCuts(messages: readonly Message[], index: number): number[] | unde
   return cuts
 }
 
-/** Nothing but reasoning or provider's items: providers refuse it without the reply behind it. */
+/** Only reasoning or provider items, which providers refuse without the reply that follows. */
 function isPrelude({ parts }: AssistantMessage): boolean {
   return parts.length > 0 && parts.every(({ type }) => type === 'reasoning' || type === 'opaque')
 }

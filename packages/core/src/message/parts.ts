@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { CodecName } from './format-name.ts'
 
-/** What messages are made of, and the user's message, which a handoff preserves. */
+/** The parts of messages, and the user's message, which a handoff preserves. */
 export interface MessageBase {
-  /** When it was said, ISO 8601, where the source knows. */
+  /** ISO 8601, if the source knows the time. */
   readonly at?: string
   readonly origin?: Origin
 }
@@ -11,9 +11,9 @@ export interface MessageBase {
 export interface UserMessage extends MessageBase {
   readonly role: 'user'
   readonly parts: readonly UserPart[]
-  /** Written by a program in the user's place (reminders, hooks, command output): never an ask. */
+  /** Written by a program in the user role (reminders, hooks, command output); never a request. */
   readonly synthetic?: true
-  /** Holds a pin: it stays in front, as system text does, with the rank of a user's message. */
+  /** Contains a pin: stays at the front like system text, but ranks as a user message. */
   readonly pinned?: true
 }
 
@@ -53,7 +53,7 @@ export type BlobSource =
   | { readonly kind: 'id'; readonly id: string }
 
 /**
- * The model's reasoning. `sealed` is the provider's own item, returned byte for byte or not at all.
+ * The model's reasoning. `sealed` is the provider's item, sent back byte for byte or not at all.
  */
 export interface ReasoningPart {
   readonly type: 'reasoning'
@@ -67,7 +67,7 @@ export interface ToolCallPart {
   readonly id: string
   readonly name: string
   readonly input: JsonValue
-  /** The arguments as the model wrote them, kept when `JSON.stringify(input)` would not give them. */
+  /** The arguments as the model wrote them, kept if `JSON.stringify(input)` would differ. */
   readonly inputText?: string
   readonly origin?: Origin
 }
@@ -78,12 +78,12 @@ export interface ToolResultPart {
   readonly name?: string
   readonly output: readonly ResultPart[]
   readonly isError?: true
-  /** The body was dropped to make room; `output` holds a stub that says where the original is. */
+  /** The body was dropped to save space; `output` has a stub that says where the original is. */
   readonly cleared?: true
   readonly origin?: Origin
 }
 
-/** A provider's item that we do not read: kept in place, rendered for its own provider only. */
+/** A provider's item that we do not read: kept in place, sent only to that provider. */
 export interface OpaquePart {
   readonly type: 'opaque'
   readonly provider: Provider
@@ -96,12 +96,12 @@ export type Provider = 'openai' | 'anthropic' | 'google' | 'other'
 /** What a codec needs to write a message or part back exactly as it was read. */
 export interface Origin {
   readonly format: CodecName
-  /** Which item of the foreign conversation this came from; neighbours with one number were one item. */
+  /** The index of the foreign item; neighbours with the same index came from one item. */
   readonly at: number
-  /** Fields of the foreign item that our model has no word for. */
+  /** Fields of the foreign item that our model lacks. */
   readonly fields?: JsonObject
-  /** Which of several equivalent spellings the source used, in the codec's own words. */
+  /** Which of several equivalent forms the source used, as words of the codec. */
   readonly shape?: string
-  /** A message that was several items: the further ones. Its parts then say by `at` where they were. */
+  /** For a message made from several items: the other items. Its parts name their item by `at`. */
   readonly others?: readonly Origin[]
 }

@@ -2,7 +2,7 @@ import type { JsonValue } from '../base/json.ts'
 import { InputError } from './input-error.ts'
 import { findDepthFault, type JsonFault, scanDocument } from './json-text.ts'
 
-/** JSON documents out of text, with errors that name line and column of the file. */
+/** Reads JSON documents from text; errors name the line and column of the file. */
 interface ReadLines {
   readonly values: readonly JsonValue[]
   readonly notes: readonly string[]
@@ -19,9 +19,9 @@ export function parseDocument(text: string, firstLine = 1): JsonValue {
 }
 
 /**
- * One document a line. Programs die while they write and two may write at once, so blank lines, a
- * torn last line and documents that share a line are taken as they come, with a note; any other
- * broken line is an error.
+ * One document per line. Programs die while writing, and two may write at once, so blank lines, a
+ * truncated last line and several documents on one line are accepted with a note; any other broken
+ * line is an error.
  */
 export function parseLines(text: string): ReadLines {
   const values: JsonValue[] = []
@@ -57,7 +57,7 @@ export function parseLines(text: string): ReadLines {
   return { values, notes }
 }
 
-/** Start and end of every line, without the empty rest behind the last line break. */
+/** Start and end of every line, without an empty one after the last line break. */
 function* lineRanges(text: string): Generator<readonly [number, number]> {
   let start = 0
   while (start < text.length) {
@@ -81,7 +81,7 @@ function parseSeveral(line: string): readonly JsonValue[] | undefined {
   return values.length > 1 ? values : undefined
 }
 
-/** The line stops in the middle of a document, as when the writer was killed. */
+/** The line ends in the middle of a document, as when the writer was killed. */
 function isTorn(line: string): boolean {
   const fault = scanDocument(line, 0)
   return typeof fault !== 'number' && fault.at >= line.trimEnd().length

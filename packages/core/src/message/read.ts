@@ -10,12 +10,12 @@ export interface ReadLimits {
   readonly bytesMax?: number
 }
 
-/** Half of what a string can hold, so that what is made of it still fits. */
+/** Half of the maximum length of a string, so that results derived from it still fit. */
 const BYTES_MAX = 256 * 1024 * 1024
 
 /**
- * Reads a conversation in any of the formats. Throws `InputError`, and nothing else, for text that
- * is not one: empty, too large, broken, too deep, or of no format that is known.
+ * Reads a conversation in any supported format. Throws only `InputError`, for text that is empty,
+ * too large, broken, too deeply nested or in no known format.
  */
 export function readConversation(
   text: string,
@@ -23,7 +23,7 @@ export function readConversation(
   limits: ReadLimits = {},
 ): Conversation {
   checkSize(text, limits.bytesMax ?? BYTES_MAX)
-  // Editors on Windows put a byte order mark in front, which JSON does not know.
+  // Windows editors add a byte order mark, which JSON does not allow.
   const body = text.startsWith('\ufeff') ? text.slice(1) : text
   if (body.trim() === '') {
     throw new InputError('The input is empty: expected a conversation as JSON or JSON lines.')
@@ -45,7 +45,7 @@ export function readConversation(
 }
 
 function checkSize(text: string, bytesMax: number): void {
-  // A UTF-16 unit is at most three bytes, so that short texts need no counting.
+  // A UTF-16 unit takes at most three bytes, so short texts need no counting.
   if (text.length * 3 <= bytesMax) return
   const bytes = utf8Length(text)
   if (bytes <= bytesMax) return
@@ -60,7 +60,7 @@ interface Documents {
   readonly notes: readonly string[]
 }
 
-/** The text as one document, as one document a line, or as both where it has a single line. */
+/** The text as one document, as one document per line, or both if it is a single line. */
 function readDocuments(text: string, codecs: readonly Codec[]): Documents {
   const takes = (framing: Codec['framing']) => codecs.some((codec) => codec.framing === framing)
   const asLines = (): Documents => {
@@ -73,7 +73,7 @@ function readDocuments(text: string, codecs: readonly Codec[]): Documents {
   return isObject(json) ? { json, lines: [json], notes: [] } : { json, notes: [] }
 }
 
-/** Several lines, of which one of the first two is an object by itself and nothing more. */
+/** Several lines, and one of the first two is a complete object. */
 function looksLikeLines(text: string): boolean {
   const [first, second] = firstLines(text)
   if (first === undefined || second === undefined || !first.startsWith('{')) return false

@@ -3,7 +3,7 @@ import type { Message, Part } from './message.ts'
 
 /**
  * The plain text of a message or part: for people, for the summariser, and for formats without such
- * a part. Images and files become markers; it never fails.
+ * a part. Images and files become markers. Never throws.
  */
 export function textOf(value: Message | Part): string {
   if ('role' in value) {
@@ -27,7 +27,7 @@ export function textOf(value: Message | Part): string {
   }
 }
 
-/** The text among the parts, and nothing for the others. */
+/** The text parts only. */
 export function plainText(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }

@@ -2,10 +2,10 @@ import type { Message } from './message.ts'
 import { plainText } from './text.ts'
 
 const TITLE_CHARACTERS_MAX = 80
-/** A sentence is looked for in the first part of a message; a log that was pasted has none. */
+/** Only the start of a message is searched: a pasted log contains no sentence. */
 const TEXT_MAX = 4_000
 
-/** The first sentence that a person wrote; null: there is none that people would recognise. */
+/** The first sentence that a person wrote; null if there is none worth showing. */
 export function firstSentence(messages: readonly Message[]): string | null {
   for (const message of messages) {
     if (message.role !== 'user' || message.synthetic === true) continue
@@ -15,7 +15,7 @@ export function firstSentence(messages: readonly Message[]): string | null {
   return null
 }
 
-/** Of one message: without blocks that programs add, commands, and lines without words. */
+/** The first sentence of one message, skipping added blocks, commands and lines without words. */
 export function sentenceOf(text: string): string | null {
   const lines = withoutBlocks(text.slice(0, TEXT_MAX)).split('\n')
   const line = lines.map((each) => each.replaceAll(/\s+/g, ' ').trim()).find(isSpoken)
@@ -25,7 +25,7 @@ export function sentenceOf(text: string): string | null {
   return cutAtWord(sentence.replace(/^[#>*\-\s]+/, '').replace(/[.:,;]$/, ''))
 }
 
-/** At least two words of letters; a path, a number or a command names nothing. */
+/** At least two words of letters; a path, a number or a command does not qualify. */
 function isSpoken(line: string): boolean {
   if (line.startsWith('/') || line.startsWith('<')) return false
   return (line.match(/\p{L}{2,}/gu)?.length ?? 0) >= 2

@@ -3,7 +3,7 @@ import type { Conversation } from './codec.ts'
 import type { FormatName } from './format-name.ts'
 import { codecOf } from './formats/all.ts'
 
-/** The conversation in its format: JSON with two blanks, or one document a line; ends with a break. */
+/** The conversation in its format: indented JSON, or a document per line; ends with a newline. */
 export function writeConversation(conversation: Conversation): string {
   const codec = codecOf(conversation.format)
   const document = codec.format(conversation)
@@ -12,8 +12,8 @@ export function writeConversation(conversation: Conversation): string {
 }
 
 /**
- * The same messages, to be written in another format. What surrounded them (a request's other fields,
- * a log's header) belongs to the old format and stays behind.
+ * The same messages in another format. The surrounding data (other request fields, a log's header)
+ * belongs to the old format and is dropped.
  */
 export function convertConversation(conversation: Conversation, to: FormatName): Conversation {
   if (conversation.format === to) return conversation

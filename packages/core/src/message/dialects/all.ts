@@ -20,13 +20,13 @@ const BY_NAME: { readonly [name in Dialect]: ProviderDialect } = {
 
 export const ALL_DIALECTS: readonly ProviderDialect[] = Object.values(BY_NAME)
 
-/** Throws `invalid-option` for a name that is none. */
+/** Throws `invalid-option` for an unknown name. */
 export function dialectOf(name: Dialect): ProviderDialect {
   checkOneOf('dialect', name ?? null, DIALECTS)
   return BY_NAME[name]
 }
 
-/** OpenAI's chat shape with text only, for local servers whose chat templates take nothing else. */
+/** OpenAI's chat shape, text only, for local servers whose templates accept nothing else. */
 function formatStrict(messages: readonly Message[]): JsonObject {
   const system = messages.filter((message) => message.role === 'system').map(textOf)
   const written: JsonValue[] =

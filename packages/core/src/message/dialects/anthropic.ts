@@ -9,7 +9,7 @@ export const anthropicDialect: ProviderDialect = {
   check: checkAnthropic,
 }
 
-/** Anthropic's user messages hold results and words: one message for the results and what follows. */
+/** Merges adjacent messages of one role: Anthropic wants results and the text after them in one. */
 function joinTurns(wire: Wire): Wire {
   const turns: JsonObject[][] = []
   for (const message of wire['messages'] as readonly JsonObject[]) {

@@ -5,8 +5,8 @@ import { textOf } from '../text.ts'
 
 /**
  * Images and files that a provider accepts, judged by their content, because the sender's label may
- * be wrong. A provider refuses the whole request for one that it cannot read, and every later turn
- * with it, so a doubtful one is named instead of sent. The transcript keeps it either way.
+ * be wrong. A provider refuses a whole request, and every later turn, for one file that it cannot
+ * read, so a doubtful file is replaced by its name. The transcript keeps the file either way.
  */
 export function sendableBlob(
   part: ImagePart | FilePart,
@@ -26,13 +26,13 @@ export function sendableBlob(
   return isTooLarge ? named(part, 'it is too large for a model') : ofItsKind(part, mediaType)
 }
 
-/** Providers take an image as an image alone and a document as a file, whatever the part says. */
+/** Providers accept images only as images and documents only as files, whatever the part says. */
 function ofItsKind(part: ImagePart | FilePart, mediaType: string): ImagePart | FilePart {
   const type = mediaType.startsWith('image/') ? 'image' : 'file'
   return part.type === type ? part : { type, source: part.source }
 }
 
-/** The first bytes. */
+/** The first bytes of each type. */
 const BEGINNINGS: { readonly [mediaType: string]: readonly number[] } = {
   'image/png': [0x89, 0x50, 0x4e, 0x47],
   'image/jpeg': [0xff, 0xd8, 0xff],
@@ -40,7 +40,7 @@ const BEGINNINGS: { readonly [mediaType: string]: readonly number[] } = {
   'image/webp': [0x52, 0x49, 0x46, 0x46],
   'application/pdf': [0x25, 0x50, 0x44, 0x46],
 }
-/** The smallest limit of a provider for one image, Anthropic's: 5 MiB as it is sent. */
+/** The smallest limit of any provider for one image: Anthropic's 5 MiB, counted in base64. */
 const IMAGE_CHARACTERS_MAX = 5 * 1024 * 1024
 const BEGINNING_CHARACTERS = 16
 
@@ -50,14 +50,14 @@ function beginsWith(data: string, beginning: readonly number[]): boolean {
 }
 
 /**
- * A file is one part, which contexts count as no more than a share of the window whatever it holds;
- * so much fits the share of the smallest window.
+ * A context counts a file as one part and charges at most a share of the window for it, whatever
+ * its size. This many characters fit that share in the smallest window.
  */
 const TEXT_CHARACTERS_MAX = 30_000
 const BASE64_PER_BYTE = 4 / 3
 
 function withText(part: ImagePart | FilePart, data: string): string {
-  // Four bytes are the most that a character takes.
+  // A UTF-8 character takes at most four bytes.
   const enough = Math.ceil(4 * TEXT_CHARACTERS_MAX * BASE64_PER_BYTE)
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
     decodeBase64(data.slice(0, enough)),

@@ -9,7 +9,7 @@ export interface Violation {
   readonly detail: string
 }
 
-/** Collects what a checker finds. A checker reads the request's JSON and nothing else. */
+/** Collects the findings of a checker, which reads only the request's JSON. */
 export class WireFindings {
   readonly #violations: Violation[] = []
 
@@ -21,7 +21,7 @@ export class WireFindings {
     this.#violations.push({ rule, at, detail })
   }
 
-  /** The items of a list that has to be there; those that are no objects are reported and left out. */
+  /** The objects of a required list; other items are reported and left out. */
   objects(value: JsonValue | undefined, at: string): readonly Located[] {
     if (!isArray(value)) {
       this.add('shape', at, `expected a list, found ${jsonKindOf(value)}`)
@@ -46,12 +46,12 @@ export function jsonKindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`
 }
 
-/** For comparing and naming: the text, or its substitute. */
+/** The text, or a substitute, for comparison and display. */
 export function word(value: unknown): string {
   return typeof value === 'string' ? value : jsonKindOf(value)
 }
 
-/** White space and control characters: servers strip more of them than JavaScript's `trim`. */
+/** Only white space and control characters: servers strip more of them than JavaScript's `trim`. */
 export function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}]/u.test(text)
 }

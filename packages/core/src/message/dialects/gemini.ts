@@ -10,7 +10,7 @@ export const geminiDialect: ProviderDialect = {
   check: checkGemini,
 }
 
-/** Gemini's `generateContent`. Calls have no ids there: responses are in the order of the calls. */
+/** Gemini's `generateContent`. Its calls have no ids: responses follow the order of the calls. */
 function formatGemini(messages: readonly Message[]): JsonObject {
   const system: JsonValue[] = []
   const contents: JsonValue[] = []
@@ -40,7 +40,7 @@ function formatGemini(messages: readonly Message[]): JsonObject {
   return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents }
 }
 
-/** A signature seals the thought before a call, and goes back in the part of that call. */
+/** The signature of a thought is sent back in the part of the call that follows it. */
 function writeReply(parts: readonly Part[]): readonly JsonValue[] {
   let signature: JsonValue | undefined
   return parts.flatMap((part) => {
@@ -75,7 +75,7 @@ function writePart(part: Part): readonly JsonValue[] {
   }
 }
 
-/** A file id is another provider's. */
+/** Undefined for a file id, which only another provider can resolve. */
 function writeBlob(source: BlobSource): JsonObject | undefined {
   switch (source.kind) {
     case 'base64':

@@ -19,11 +19,10 @@ import { assistantParts, keepParts, resultParts, systemParts, userParts } from '
 import { CALL_ID_RULES, fits, type NameRule, TOOL_NAME_RULES } from './rules.ts'
 
 /**
- * Any list of messages as one that the dialect's provider will not refuse for its form. Valid
- * messages stay the same objects, and a valid list the same array; doing it twice changes nothing.
- * Handoffs become user-ranked messages, one with the user's words behind them.
- *
- * A conversation may end with a reply here: it is the request (see `render`) that may not.
+ * Turns any list of messages into one that the dialect's provider will not refuse for its form.
+ * Valid messages stay the same objects, a valid list stays the same array, and a second call
+ * changes nothing. A handoff becomes a user message, merged with the user message that follows it.
+ * A conversation may end with a reply here; only a request (see `render`) may not.
  */
 export function normalise(messages: readonly Message[], dialect: Dialect): readonly Message[] {
   checkOneOf('dialect', dialect ?? null, DIALECTS)
@@ -37,7 +36,7 @@ export function normalise(messages: readonly Message[], dialect: Dialect): reado
   return isSame(result, messages) ? messages : result
 }
 
-/** Refuse neighbours of one role, a first message that is not the user's, system text later on. */
+/** Refuse adjacent messages of one role, a first message not the user's, and late system text. */
 function takesTurns(dialect: Dialect): boolean {
   return dialect === 'anthropic' || dialect === 'gemini' || dialect === 'strict'
 }
@@ -75,14 +74,14 @@ function ruleOf(rules: { readonly [dialect in Dialect]?: NameRule }, dialect: Di
   return rules[dialect]
 }
 
-/** The letters that every provider takes, the first one no digit. */
+/** Keeps the characters that every provider accepts; the first is not a digit. */
 function clean(name: string, rule: NameRule): string {
   if (fits(name, rule)) return name
   const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, rule.lengthMax)
   return fits(safe, rule) ? safe : `_${safe}`.slice(0, rule.lengthMax)
 }
 
-/** Templates without tools get calls and results as words, from the side that said them. */
+/** For templates without tools: calls become assistant text, results user text. */
 function asPlainTurns(messages: readonly Message[]): readonly Message[] {
   const names = new Map<string, string>()
   return messages.map((message): Message => {
@@ -104,7 +103,7 @@ function asPlainTurns(messages: readonly Message[]): readonly Message[] {
   })
 }
 
-/** Every message with the parts that it may hold; `made` receives those that were not there before. */
+/** Every message with the parts that it may contain; adds new messages to `made`. */
 function withLegalParts(
   messages: readonly Message[],
   dialect: Dialect,
@@ -123,7 +122,7 @@ function withLegalParts(
     switch (message.role) {
       case 'system':
         if (isLeading || !takesTurns(dialect)) add(systemParts(message, dialect))
-        // Moving it to the front would change what it is about, and the cached prefix with it.
+        // Moving it to the front would change its meaning and invalidate the cached prefix.
         else add(userParts({ role: 'user', parts: message.parts, synthetic: true }, dialect), true)
         break
       case 'user':
@@ -153,7 +152,7 @@ function withLegalParts(
   return legal
 }
 
-/** Reasoning that nothing of its reply follows: the reply was broken off, or belongs to others. */
+/** Drops reasoning that no part of its reply follows, as in a reply that was interrupted. */
 function withoutLooseReasoning(messages: readonly Message[], dialect: Dialect): readonly Message[] {
   if (dialect !== 'anthropic' && dialect !== 'openai-responses') return messages
   const kept: Message[] = []
@@ -183,7 +182,7 @@ function mergeNeighbours(
   made: ReadonlySet<Message>,
 ): readonly Message[] {
   const groups: Message[][] = []
-  // Whether the newest group takes in a further message of its role.
+  // Whether the newest group accepts another message of its role.
   let isOpen = false
   for (const message of messages) {
     const group = groups.at(-1)
@@ -195,8 +194,8 @@ function mergeNeighbours(
       role !== 'system'
     if (isMerged) group?.push(message)
     else groups.push([message])
-    // Elsewhere only what we made merges with its neighbours, so that a compaction leaves no two
-    // user messages in a row; and chat wants a reply's calls in one message, results behind it.
+    // Other dialects merge only messages that we made, so a compaction leaves no two user messages
+    // in a row. Chat also needs a reply's calls in one message before their results.
     const hasCalls =
       dialect === 'openai-chat' &&
       role === 'assistant' &&

@@ -6,9 +6,9 @@ import { keepParts } from './parts.ts'
 import { CALL_ID_RULES, fits } from './rules.ts'
 
 /**
- * OpenAI's own items (sealed reasoning, searches, compactions, computer calls) go back to it as they
- * came. Left out are those for which it would refuse the whole request: broken copies of items that
- * our model reads, a second item of one id, half a pair of call and output.
+ * OpenAI's own items (sealed reasoning, searches, compactions, computer calls) are sent back
+ * unchanged, except those for which it would refuse the whole request: broken copies of items that
+ * our model reads, a second item with the same id, a call without its output or the reverse.
  */
 export function withoutBrokenItems(messages: readonly Message[]): readonly Message[] {
   const broken = findBrokenPairs(messages)
@@ -28,13 +28,13 @@ export function withoutBrokenItems(messages: readonly Message[]): readonly Messa
   )
 }
 
-/** Whether a part goes out as the output of a call, which ends what came before it. */
+/** Whether a part is sent as the output of a call; reasoning before it has no reply after it. */
 export function isOutputItem(part: AssistantPart): boolean {
   const item = itemOf(part)
   return item !== undefined && isOutput(item)
 }
 
-/** Items that our model reads when they are whole; an opaque one is broken. */
+/** Item types that our model reads: an opaque part of such a type is broken. */
 const READ_TYPES = new Set([
   'message',
   'reasoning',
@@ -60,12 +60,12 @@ function isOutput(item: JsonObject): boolean {
   return word(item['type']).endsWith('_output')
 }
 
-/** Calls that the provider runs itself have no `call_id` and wait for nothing. */
+/** Calls that the provider runs itself have no `call_id` and need no output item. */
 function isCall(item: JsonObject): boolean {
   return word(item['type']).endsWith('_call') && item['call_id'] !== undefined
 }
 
-/** The call ids of items that are not exactly one call and then its output. */
+/** Call ids that do not have exactly one call followed by one output. */
 function findBrokenPairs(messages: readonly Message[]): ReadonlySet<string> {
   const broken = new Set<string>()
   const stages = new Map<string, 'called' | 'answered'>()

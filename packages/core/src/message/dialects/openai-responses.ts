@@ -13,7 +13,7 @@ export const openaiResponsesDialect: ProviderDialect = {
   check: checkOpenaiResponses,
 }
 
-/** Codex writes it into each item of its files; the API refuses a request with a field that it does not know. */
+/** Codex adds this field to the items in its files; the API refuses unknown fields. */
 const CODEX_NOTES = 'internal_chat_message_metadata_passthrough'
 
 function withoutNotes(item: JsonValue): JsonValue {

@@ -19,12 +19,12 @@ export function findOverflow(complaint: Complaint): ContextOverflow | undefined 
   const isTold =
     codes.some((code) => CODES.includes(code)) ||
     TEXTS.some((words) => words.test(text)) ||
-    // Larger than the server takes at all: whatever it counts, a smaller request is the cure.
+    // The request exceeds the server's size limit; a smaller one helps, whatever is counted.
     status === 413
   return isTold ? { kind: 'overflow', ...sizesOf(text) } : undefined
 }
 
-/** Anthropic's and others' way of saying so at the end of an answer. */
+/** Anthropic and others report the overflow as the finish reason of an answer. */
 export function isOverflowFinish(raw: string | undefined): boolean {
   return raw === 'model_context_window_exceeded'
 }
@@ -41,7 +41,7 @@ const CODES = [
 const PER_TIME =
   /(?:tokens|requests|input tokens) per (?:second|minute|hour|day)|\((?:tpm|rpm|itpm)\)|\btpm\b/
 
-// Each is the shortest stretch that is in every version of the text seen; none can backtrack far.
+// Each is the shortest phrase common to every version of the text seen; none can backtrack far.
 const TEXTS: readonly RegExp[] = [
   /maximum (?:context|prompt|model|input) length/, // OpenAI, vLLM, OpenRouter, xAI, Mistral
   /exceeds? the (?:model's )?(?:maximum )?context (?:window|length|limit)/, // OpenAI Responses, Ollama

@@ -24,12 +24,12 @@ import { sendableBlob } from './blobs.ts'
 import { isBlank } from './findings.ts'
 
 /**
- * Which parts a dialect takes in which role, and what becomes of the others: a provider's item that
- * another provider cannot read becomes a marker where a person or a tool spoke, and is left out
- * where the model did; images in a place where they are not allowed become markers or move.
+ * Which parts a dialect accepts in which role, and what happens to the others. An item of another
+ * provider becomes a marker in a user or tool message and is dropped from a reply; images in a
+ * position where they are not allowed become markers or move.
  */
 
-/** The format that spells a dialect's parts; the other two are written here, from plain parts. */
+/** The format that writes a dialect's parts; this file writes the other two from plain parts. */
 const FORMATS: { readonly [dialect in Dialect]?: FormatName } = {
   'openai-chat': 'openai-chat',
   'openai-responses': 'openai-responses',
@@ -58,19 +58,19 @@ export function assistantParts(
   })
   return spoken(kept, dialect, (part): AssistantPart => {
     const isBlob = part.type === 'image' || part.type === 'file'
-    // Only Gemini's models speak in images.
+    // Only Gemini's models reply with images.
     if (isBlob) return dialect === 'gemini' ? sendableBlob(part, dialect) : marker(part)
     return part.type === 'tool-call' ? withObjectInput(part, dialect) : part
   })
 }
 
-/** The result as the dialect takes it, and what has to be shown behind the results instead. */
+/** The result in the dialect's form, and the images and files to show after the results instead. */
 export function resultParts(
   result: ToolResultPart,
   dialect: Dialect,
 ): { readonly result: ToolResultPart; readonly moved: readonly (ImagePart | FilePart)[] } {
   const moved: (ImagePart | FilePart)[] = []
-  // Anthropic refuses a failed call's result that is empty or holds anything but text.
+  // Anthropic refuses the result of a failed call if it is empty or contains anything but text.
   const isAnthropicError = dialect === 'anthropic' && result.isError === true
   const isTextOnly = dialect === 'openai-chat' || dialect === 'gemini' || isAnthropicError
   const sendable = result.output.map((part): ResultPart => {
@@ -93,7 +93,7 @@ export function resultParts(
   return { result: isSame(output, result.output) ? result : { ...result, output }, moved }
 }
 
-/** The message with the parts that pass; itself when all do. */
+/** The message with the parts that pass; the same object if all do. */
 export function keepParts<M extends AssistantMessage>(
   message: M,
   passes: (part: AssistantPart) => boolean,
@@ -101,21 +101,21 @@ export function keepParts<M extends AssistantMessage>(
   return withParts(message, message.parts.filter(passes))
 }
 
-/** Maps the parts and leaves out blank text; nothing when the message then says nothing. */
+/** Maps the parts and drops blank text; undefined if nothing else is left. */
 function spoken<M extends Exclude<Message, { role: 'handoff' | 'tool' }>>(
   message: M,
   dialect: Dialect,
   map: (part: M['parts'][number]) => M['parts'][number],
 ): M | undefined {
   const mapped = message.parts.map(map)
-  // Chat servers take a blank text beside other parts, and many replies with calls have one.
+  // Chat servers accept a blank text beside other parts, and many replies with calls have one.
   const parts =
     dialect === 'openai-chat'
       ? mapped
       : mapped.filter((part) => part.type !== 'text' || !isBlank(part.text))
   const saysSomething = parts.some((part) => {
     if (part.type === 'text') return !isBlank(part.text)
-    // Thoughts alone are no reply; elsewhere they may belong to the message behind this one.
+    // Reasoning alone is not a reply here; elsewhere it may belong to the next message.
     return part.type !== 'reasoning' || (dialect !== 'openai-chat' && dialect !== 'gemini')
   })
   if (!saysSomething) return undefined
@@ -134,7 +134,7 @@ const MARKER_LENGTH_MAX = 2000
 function isOwnReasoning({ sealed, origin }: ReasoningPart, dialect: Dialect): boolean {
   switch (dialect) {
     case 'openai-chat':
-      // Servers that send thoughts in a field of their own want them back there.
+      // Servers that send reasoning in a separate field want it back there.
       return sealed === undefined && origin !== undefined && isKindred({ origin }, dialect)
     case 'openai-responses':
       return sealed?.provider === 'openai'
@@ -159,7 +159,7 @@ function isSigned(value: JsonValue): boolean {
   )
 }
 
-/** Blocks that our model reads when they are whole; an opaque one is broken. */
+/** Block types that our model reads: an opaque part of such a type is broken. */
 const READ_BLOCKS = new Set(['text', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking'])
 const CHAT_TYPES = new Set(['image_url', 'input_audio', 'file'])
 const RESPONSES_TYPES = new Set(['input_image', 'input_file', 'input_audio'])
@@ -182,7 +182,7 @@ function isForUser(part: OpaquePart, dialect: Dialect): boolean {
 
 function isForAssistant(part: OpaquePart, dialect: Dialect): boolean {
   switch (dialect) {
-    // Which items may go back to OpenAI is decided over the whole conversation: openai-items.ts.
+    // openai-items.ts decides which items go back to OpenAI; it needs the whole conversation.
     case 'openai-responses':
       return true
     case 'anthropic': {
@@ -208,7 +208,7 @@ function isAnthropicBlock(part: OpaquePart): boolean {
   return typeOf(part) !== '' && (part.provider === 'anthropic' || isKindred(part, 'anthropic'))
 }
 
-/** Only what came as Gemini's own JSON: other formats' origins mean another spelling. */
+/** Only parts read from Gemini's own JSON; other formats write such items differently. */
 function isGeminiPart({ provider, origin, value }: OpaquePart): boolean {
   if (provider !== 'google' || !isObject(value)) return false
   if (origin !== undefined) return origin.format === 'gemini'
@@ -226,7 +226,7 @@ function typeOf({ value }: OpaquePart): string {
   return typeof type === 'string' ? type : ''
 }
 
-/** Anthropic and Gemini take arguments as an object only. */
+/** Anthropic and Gemini accept arguments only as an object. */
 function withObjectInput(call: Extract<AssistantPart, { type: 'tool-call' }>, dialect: Dialect) {
   const isTaken = isObject(call.input) || (dialect !== 'anthropic' && dialect !== 'gemini')
   if (isTaken) return call

@@ -11,8 +11,8 @@ import { findLoneSurrogates, jsonKindOf, type Violation, type WireFindings } fro
 export type Wire = JsonObject
 
 /**
- * One dialect as a value: how normalised messages are written for its provider, and which rules a
- * request breaks. A program that bundles one of them leaves out the code of the others.
+ * One dialect: how normalised messages are written for its provider, and which rules a request
+ * breaks. A program that imports one dialect does not bundle the others.
  */
 export interface ProviderDialect {
   readonly name: Dialect

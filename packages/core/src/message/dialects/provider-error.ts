@@ -1,15 +1,14 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 
 /**
- * The error that a provider reports, wherever it does so: in the body of an error, in an event of a
- * stream, in a JSON document with status 200. It is read for the judge and goes no further: such
- * texts quote requests, and keys.
+ * The error that a provider reports in an error body, a stream event or a JSON document with status
+ * 200. It is only classified, never logged or shown: such texts quote requests and keys.
  */
 export interface Complaint {
   readonly status?: number
   /** The provider's code and type of the error, lower case. */
   readonly codes: readonly string[]
-  /** Everything it said, lower case, bounded. */
+  /** The whole error text, lower case, bounded. */
   readonly text: string
 }
 

@@ -7,8 +7,8 @@ import { type ProviderDialect, violationsOf, type Wire } from './provider-dialec
 
 /**
  * The context as a request in the dialect. It never breaks a rule of `checkWire`, whatever the
- * messages are. A request is sent to be answered: if the last message is the model's, a short user
- * message asks it to continue (newer models and Gemini refuse to continue their own words).
+ * messages are. If the last message is the model's, a short user message asks it to continue,
+ * because newer models and Gemini refuse to continue their own text.
  */
 export function render(messages: readonly Message[], dialect: Dialect): Wire {
   return renderFor(dialectOf(dialect), messages)
@@ -17,8 +17,8 @@ export function render(messages: readonly Message[], dialect: Dialect): Wire {
 export function renderFor(dialect: ProviderDialect, messages: readonly Message[]): Wire {
   const request = endingWithRequest(normalise(messages, dialect.name))
   const wire = write(request, dialect)
-  // Read from this very format, messages go out in the spelling they came in, unless that is one
-  // that the provider refuses (old styles, servers with tastes of their own).
+  // Messages read from this format are sent as they were written, unless the provider refuses that
+  // form (old styles, servers with their own rules).
   if (!request.some(hasSpelling) || violationsOf(dialect, wire).length === 0) return wire
   return write(request.map(withoutSpelling), dialect)
 }
@@ -44,14 +44,14 @@ function hasSpelling(message: Message): boolean {
   return message.role !== 'handoff' && message.parts.some((part) => part.origin !== undefined)
 }
 
-/** Without what codecs remember of a source's spelling. */
+/** Drops the details that codecs keep of the source's form. */
 function withoutSpelling(message: Message): Message {
   const { origin: _, ...rest } = message
   if (rest.role === 'handoff') return rest
   return { ...rest, parts: rest.parts.map(plainPart) } as Message
 }
 
-/** A provider's item stays: by its origin a codec knows it for its own. */
+/** A provider's item keeps its origin, by which its codec recognises it. */
 function plainPart(part: Part): Part {
   if (part.type === 'opaque') return part
   const { origin: _, ...rest } = part
@@ -60,7 +60,7 @@ function plainPart(part: Part): Part {
     : rest
 }
 
-/** Half a surrogate pair cannot be sent and becomes the replacement character. */
+/** A lone surrogate cannot be sent and becomes the replacement character. */
 function wellFormed(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value.toWellFormed()
   if (isArray(value)) return value.map(wellFormed)

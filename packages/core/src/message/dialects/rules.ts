@@ -1,8 +1,8 @@
 import type { Dialect } from '../dialect.ts'
 
 /**
- * What providers refuse a request for, as they document it or answer it with status 400, each under
- * one name. `request-last` is ours for all of them: a context is sent to be answered.
+ * Reasons for which providers refuse a request, from their documentation and their 400 responses,
+ * each under one name. `request-last` is our own rule for all: a request must need an answer.
  */
 const RULES = {
   shape: 'Every item is an object of a kind and with the fields that the provider knows.',
@@ -50,7 +50,7 @@ const CALLS = [
   'duplicate-result',
 ] as const
 
-/** The rules of each dialect, as `checkWire` holds a request against them. */
+/** The rules that `checkWire` applies for each dialect. */
 export const RULES_BY_DIALECT: { readonly [dialect in Dialect]: readonly DialectRule[] } = {
   'openai-chat': [...EVERYWHERE, ...CALLS, 'empty-content', 'content-part'],
   'openai-responses': [
@@ -93,15 +93,16 @@ export const RULES_BY_DIALECT: { readonly [dialect in Dialect]: readonly Dialect
 }
 
 /**
- * Which ids and tool names a provider takes. OpenAI's limits as its errors state them (ids of 40
- * for the older chat models, 64 for Responses); Anthropic states the letters only.
+ * The ids and tool names that a provider accepts. OpenAI's limits come from its errors (40
+ * characters for ids in older chat models, 64 in Responses); Anthropic documents only the
+ * characters.
  */
 export interface NameRule {
   readonly pattern: RegExp
   readonly lengthMax: number
 }
 
-// Gemini pairs by order and name, strict has no calls: neither sends an id.
+// Neither sends an id: Gemini pairs by order and name, and strict has no calls.
 export const CALL_ID_RULES = {
   'openai-chat': { pattern: /^[\x21-\x7e]+$/, lengthMax: 40 },
   'openai-responses': { pattern: /^[A-Za-z0-9_-]+$/, lengthMax: 64 },

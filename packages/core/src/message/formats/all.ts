@@ -11,7 +11,7 @@ import { openaiChatFormat } from './openai-chat/openai-chat.ts'
 import { openaiResponsesFormat } from './openai-responses/openai-responses.ts'
 import { piFormat } from './pi/pi.ts'
 
-/** In the order in which they are tried: where several fit, the commonest comes first. */
+/** In the order in which they are tried: if several fit, the most common comes first. */
 export const CODECS: readonly Codec[] = [
   openaiChatFormat,
   openaiResponsesFormat,
@@ -23,7 +23,7 @@ export const CODECS: readonly Codec[] = [
   hermesFormat,
 ]
 
-/** The codec of a format; throws for a name that is none. */
+/** The codec of a format; throws for an unknown name. */
 export function codecOf(name: FormatName): Codec {
   const codec = CODECS.find((each) => each.name === name)
   if (codec !== undefined) return codec

@@ -6,14 +6,14 @@ import { kindredOrigin, originOf, originOfPart, type Position } from './origin.t
 
 const DATA_URL = /^data:([^;,]{1,100});base64,/
 
-/** A `data:` address becomes bytes with a type; anything else stays an address. */
+/** A `data:` URL becomes bytes with a media type; any other URL stays as it is. */
 export function readUrl(url: string): BlobSource {
   const match = DATA_URL.exec(url)
   if (match === null) return { kind: 'url', url }
   return { kind: 'base64', mediaType: match[1] ?? '', data: url.slice(match[0].length) }
 }
 
-/** An address for everything but a provider's file id, which means nothing elsewhere. */
+/** A URL for every source except a provider's file id, which is useless elsewhere. */
 export function writeUrl(source: BlobSource): string | undefined {
   switch (source.kind) {
     case 'url':
@@ -25,7 +25,7 @@ export function writeUrl(source: BlobSource): string | undefined {
   }
 }
 
-/** An id always keeps its origin: it belongs to the provider that gave it. */
+/** A file id always keeps its origin, because only the provider that issued it can use it. */
 export function originOfBlob(
   source: BlobSource,
   { format, at }: Position,
@@ -36,12 +36,12 @@ export function originOfBlob(
   return originOfPart(format, at, fields, ...words)
 }
 
-/** Whether the format has a word for an image or file from such a source. */
+/** Whether the format can express an image or file from such a source. */
 export function canSay(part: ImagePart | FilePart, format: CodecName): boolean {
   const { kind } = part.source
   if (format === 'pi') return part.type === 'image' && kind === 'base64'
   if (kind !== 'id') return true
-  // The SDK has no file ids, and chat none for images; elsewhere an id is good where it was given.
+  // The SDK has no file ids, chat none for images; elsewhere an id works for its own provider.
   if (format === 'ai-sdk') return false
   if (part.type === 'image' && (format === 'openai-chat' || format === 'hermes')) return false
   return part.origin === undefined || kindredOrigin(part, format) !== undefined

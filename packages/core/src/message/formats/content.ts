@@ -4,9 +4,9 @@ import type { OpaquePart, Part, TextPart } from '../message.ts'
 import { hasWord, kindredOrigin, originOf, type Position } from './origin.ts'
 
 /**
- * The `content` of a foreign message: a string in the simple case, a list of parts in the general
- * one, and in files that people really have also null, absent, empty or something else altogether.
- * The spelling is remembered as a word, so that the same one is written again.
+ * The `content` of a foreign message: usually a string or a list of parts, but real files also have
+ * null, absent, empty or other values. The form is recorded as a word in the origin, so that the
+ * same form is written again.
  */
 export type Spelling = 'string' | 'parts' | 'null' | 'absent' | 'empty' | 'whole'
 
@@ -60,7 +60,7 @@ function isPlainText(part: Part, format: CodecName): part is TextPart {
   return origin?.fields === undefined && origin?.shape === undefined
 }
 
-/** How the content was spelled; a message that was made here is spelled the format's usual way. */
+/** The form in which the content was read; for a new message, the format's usual one. */
 export function spellingOf(origin: Parameters<typeof hasWord>[0], usual: Spelling): Spelling {
   return SPELLINGS.find((word) => hasWord(origin, word)) ?? usual
 }
@@ -75,14 +75,14 @@ export function opaque(
   return { type: 'opaque', provider, value, origin }
 }
 
-/** A list may hold bare strings where parts are due; those are text. */
+/** A list of parts may contain bare strings, which are read as text. */
 export function readBare(value: JsonValue, position: Position): TextPart | OpaquePart {
   if (typeof value !== 'string') return opaque('other', value, position)
   const origin = originOf(position.format, position.at, undefined, 'bare')
   return { type: 'text', text: value, origin }
 }
 
-/** Nothing of the message can be said here: no message at all is better than an empty one. */
+/** The format can express no part of the message, so it is dropped instead of written empty. */
 export function isLost(content: JsonValue | undefined, parts: readonly Part[]): boolean {
   return parts.length > 0 && Array.isArray(content) && content.length === 0
 }

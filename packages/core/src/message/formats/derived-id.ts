@@ -1,8 +1,8 @@
 import { sha256Hex } from '../../base/sha256.ts'
 
 /**
- * Ids for lines that are new. Derived from the place and the line before, because the codecs have
- * no randomness: the same conversation is written as the same bytes.
+ * Ids for new lines. Codecs use no randomness, so ids are derived from the position and the
+ * preceding line: the same conversation is written as the same bytes.
  */
 export function derivedId(...parts: readonly (string | number)[]): string {
   return sha256Hex(parts.join('\n'))

@@ -23,7 +23,7 @@ export function closeRequest(items: readonly JsonValue[], wrapper: Wrapper | und
   return wrapper === undefined ? items : { ...wrapper.fields, [wrapper.key]: items }
 }
 
-/** What every codec does last: our own handoffs in a foreign file become handoffs again. */
+/** The last step of every codec: turns our own envelopes in a foreign file back into handoffs. */
 export function conversationOf<Name extends CodecName>(
   format: Name,
   messages: readonly Message[],
@@ -49,7 +49,7 @@ export function modelOf(wrapper: Wrapper | undefined): string | undefined {
   return wrapper === undefined ? undefined : textField(wrapper.fields, 'model')
 }
 
-/** Why the messages cannot be read at all, whatever the format. */
+/** Why the messages cannot be read in any format. */
 export function rejectItems(
   request: Request | undefined,
   key: Wrapper['key'],
@@ -65,13 +65,13 @@ export function rejectItems(
   return undefined
 }
 
-/** Why a request's messages cannot be read by a format with these roles. */
+/** Why a format with these roles cannot read the request's messages. */
 export function rejectMessages(document: JsonValue, roles: readonly string[]): string | undefined {
   const request = openRequest(document, 'messages')
   return rejectItems(request, 'messages', (item) => rejectRole(item, roles))
 }
 
-/** Roles a format knows; the reason names the one that it does not. */
+/** Why an item's role is not one of the format's. */
 export function rejectRole(item: JsonObject, roles: readonly string[]): string | undefined {
   const { role } = item
   if ('parts' in item && !('content' in item)) return 'has "parts" where "content" is due'

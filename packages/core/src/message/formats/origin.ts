@@ -3,12 +3,12 @@ import type { CodecName } from '../format-name.ts'
 import type { Origin } from '../message.ts'
 
 /**
- * What a codec keeps of a foreign item in order to write it back unchanged: the fields we have no
- * word for, and, as words in `shape`, the spelling where the format allows several.
+ * What a codec keeps of a foreign item in order to write it back unchanged: the fields that our
+ * model lacks and, as words in `shape`, which of several equivalent forms the source used.
  */
 export interface Position {
   readonly format: CodecName
-  /** The number of the item. */
+  /** The item's index in the source. */
   readonly at: number
 }
 
@@ -22,12 +22,12 @@ export function originOf(
 ): Origin {
   let shape = ''
   for (const word of words) if (word) shape = shape === '' ? word : `${shape} ${word}`
-  // Every message and many parts have one, so it is built without intermediate objects.
+  // Every message and many parts have an origin, so it is built without intermediate objects.
   if (shape === '') return fields === undefined ? { format, at } : { format, at, fields }
   return fields === undefined ? { format, at, shape } : { format, at, fields, shape }
 }
 
-/** For spreading into a part: most parts are spelled the only way there is and need no origin. */
+/** For spreading into a part: a part in the format's only form needs no origin. */
 export function originOfPart(
   format: CodecName,
   at: number,
@@ -38,12 +38,12 @@ export function originOfPart(
   return origin.fields === undefined && origin.shape === undefined ? {} : { origin }
 }
 
-/** The origin, where the value was read from this very format. */
+/** The origin if the value was read from this format. */
 export function ownOrigin(value: { readonly origin?: Origin }, format: CodecName) {
   return value.origin?.format === format ? value.origin : undefined
 }
 
-// A log and its provider's API speak the same parts; what surrounds them differs.
+// A log uses the same parts as its provider's API; only the surrounding structure differs.
 const LANGUAGES: { readonly [name in CodecName]: string } = {
   'openai-chat': 'chat',
   hermes: 'chat',
@@ -56,7 +56,7 @@ const LANGUAGES: { readonly [name in CodecName]: string } = {
   gemini: 'gemini',
 }
 
-/** The origin, where the part was read from a format that spells parts as this one does. */
+/** The origin if the part was read from a format with the same parts as this one. */
 export function kindredOrigin(value: { readonly origin?: Origin }, format: CodecName) {
   const { origin } = value
   if (origin === undefined || LANGUAGES[origin.format] !== LANGUAGES[format]) return undefined
@@ -68,8 +68,8 @@ export function hasWord(origin: Origin | undefined, word: string): boolean {
 }
 
 /**
- * The object without the keys; nothing when nothing is left. Built from entries, so that a key
- * called `__proto__` stays a key.
+ * The object without these keys; undefined if none is left. Built from entries, so that `__proto__`
+ * is copied as an ordinary key.
  */
 export function without(object: JsonObject, keys: readonly string[]): JsonObject | undefined {
   if (Object.keys(object).every((key) => keys.includes(key))) return undefined

@@ -4,8 +4,8 @@ import { asList } from './origin.ts'
 
 /**
  * Signs that distinguish the four request formats. They share roles and plain text, so most short
- * conversations fit all of them; the first sign of one in a single pass over all messages decides,
- * and without any sign it is the commonest, OpenAI chat.
+ * conversations fit all four. The first sign found in a single pass decides; without any, OpenAI
+ * chat is assumed, as the most common.
  */
 type Language = 'openai-chat' | 'openai-responses' | 'anthropic' | 'ai-sdk'
 
@@ -28,7 +28,7 @@ function findSigns(request: Request): Signs {
   return signs
 }
 
-/** The reason to leave a document to another format, unless it has signs of this one too. */
+/** Why the document is probably another format, unless it also has signs of this one. */
 export function doubtBySigns(request: Request | undefined, own: Language): string | undefined {
   if (request === undefined) return undefined
   const signs = findSigns(request)
@@ -85,7 +85,7 @@ function signOf(present: boolean, language: Language): Language | undefined {
   return present ? language : undefined
 }
 
-/** A request object that keeps its system prompt beside the messages is not OpenAI's chat. */
+/** A request object with a separate system prompt is not OpenAI chat. */
 export function doubtBySystem(request: Request | undefined, own: Language): string | undefined {
   if (request === undefined) return undefined
   const system = request.wrapper?.fields['system']

@@ -3,8 +3,8 @@ import { findDepthFault } from '../json-text.ts'
 import type { ToolCallPart } from '../message.ts'
 
 /**
- * Arguments that travel as JSON text. The model's own text is kept where printing the value again
- * would change it (spacing, number spellings, broken JSON), because providers cache by bytes.
+ * Arguments sent as JSON text. The model's own text is kept if printing the value would change it
+ * (spacing, number formats, broken JSON), because providers cache by bytes.
  */
 export function readToolInput(text: string): Pick<ToolCallPart, 'input' | 'inputText'> {
   const input = parseOr(text, text === '' ? {} : text)
@@ -15,9 +15,9 @@ export function writeToolInput(call: ToolCallPart): string {
   return call.inputText ?? JSON.stringify(call.input)
 }
 
-/** The value of a JSON text; any other input is returned unchanged. */
+/** The value of a JSON text; otherwise the second argument. */
 export function parseOr<T>(text: string, otherwise: T): JsonValue | T {
-  // Too deep a nesting would be parsed, and then overflow the stack of everything that walks it.
+  // Very deep nesting would parse, and then overflow the stack of every function that walks it.
   if (findDepthFault(text) !== undefined) return otherwise
   try {
     return JSON.parse(text) as JsonValue

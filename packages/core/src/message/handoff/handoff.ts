@@ -1,19 +1,19 @@
 import type { UserMessage } from '../parts.ts'
 
 /**
- * The replacement of all compacted messages in the context. Sections are data, so that the next
- * compaction can merge them instead of summarising a summary.
+ * Replaces all compacted messages in the context. Sections are data, so that the next compaction
+ * can merge them instead of summarising a summary.
  */
 export interface Handoff {
   readonly version: 1
   /** Who wrote `summary`: a model, our own digest, or the caller. */
   readonly by: 'model' | 'digest' | 'given'
   /**
-   * The number of the newest message that it replaces: its position in the conversation, in a
-   * session its entry. So are all other numbers in it.
+   * The number of the newest message that it replaces: in a session its entry, elsewhere its
+   * position in the conversation. All other numbers in a handoff count the same way.
    */
   readonly covers: number
-  /** How many messages followed it verbatim when it was made: more now means new ones. */
+  /** How many messages followed it when it was made; any beyond these are new. */
   readonly kept: number
   /** 1 for the first compaction of a conversation. */
   readonly compactions: number
@@ -25,18 +25,18 @@ export interface Handoff {
   readonly summary: string
   /** Standing instructions of the user, oldest first; absent in handoffs of earlier versions. */
   readonly rules?: readonly UserRule[]
-  /** The newest block of each kind that the host put into the user's messages. */
+  /** The newest block of each kind that the host program added to the user's messages. */
   readonly host?: readonly HostBlock[]
 }
 
-/** Something the user ruled once and for all, word for word. */
+/** A standing instruction of the user, verbatim. */
 export interface UserRule {
   readonly text: string
-  /** The message that said it. */
+  /** The message that contained it. */
   readonly number: number
-  /** When, ISO 8601, where it is known. */
+  /** ISO 8601, if known. */
   readonly at?: string
-  /** The message that ruled otherwise. */
+  /** The message that replaced this rule. */
   readonly supersededBy?: number
 }
 
@@ -49,9 +49,9 @@ export interface HostBlock {
 
 export interface PreservedMessage {
   readonly message: UserMessage
-  /** Which message of the conversation it was. */
+  /** The message's number in the conversation. */
   readonly number: number
-  /** Answered ones are history; an open one is still to be done. */
+  /** `answered` requests are history; an `open` one still has to be done. */
   readonly state: 'answered' | 'open'
   readonly truncated?: true
 }
@@ -64,13 +64,13 @@ export interface Task {
 export interface FileRecord {
   readonly path: string
   readonly access: 'read' | 'changed'
-  /** First hex digits of SHA-256 of the content as last seen whole, where it was. */
+  /** The first hex digits of the SHA-256 of the content when it was last seen whole, if it was. */
   readonly hash?: string
   /** The number of the message that last touched it. */
   readonly number: number
 }
 
-/** In the order in which they are written. */
+/** In the order in which kinds are written. */
 export const LEDGER_KINDS = [
   'action',
   'error',
@@ -85,12 +85,12 @@ export const LEDGER_KINDS = [
 
 export type LedgerKind = (typeof LEDGER_KINDS)[number]
 
-/** One fact kept word for word because the agent is likely to need it again. */
+/** One fact kept verbatim because the agent is likely to need it again. */
 export interface LedgerEntry {
   readonly kind: LedgerKind
-  /** One line; line breaks of the original are folded. */
+  /** A single line; line breaks of the original become spaces. */
   readonly text: string
-  /** How often the agent wrote or did it itself, over all compactions; 0 for what it only saw. */
+  /** How often the agent itself wrote or did it, over all compactions; 0 if it only saw it. */
   readonly count: number
   /** The number of the message where it was last seen. */
   readonly number: number

@@ -1,9 +1,9 @@
 import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from './handoff.ts'
 
 /**
- * The ledger as people and models read it, in rank order. Every character of it is paid for in
- * every later request, so single words of a kind share a line behind its name, and only an entry
- * that holds a blank takes a line to itself, indented.
+ * The ledger as people and models read it, in rank order. Every later request pays for each
+ * character, so single words of a kind share a line after its name, and only an entry that contains
+ * a space takes an indented line of its own.
  *
  *     path: /srv/app/main.ts /srv/app/plan.ts
  *     error:
@@ -12,7 +12,7 @@ import { LEDGER_KINDS, type LedgerEntry, type LedgerKind } from './handoff.ts'
 export function writeLedger(entries: readonly LedgerEntry[]): string {
   const lines: string[][] = []
   let open: LedgerKind | undefined
-  // The line that takes words; put together at the end, so that a long one is not copied per word.
+  // The words of the current line, joined at the end so that a long line is not copied per word.
   let words: string[] | undefined
   const begin = (line: string[]) => {
     lines.push(line)
@@ -32,7 +32,7 @@ export function writeLedger(entries: readonly LedgerEntry[]): string {
   return lines.map((line) => line.join(' ')).join('\n')
 }
 
-/** Counts and numbers are not written, so that what comes back has neutral ones. */
+/** Counts and numbers are not written, so entries read back get neutral ones. */
 export function readLedger(text: string): LedgerEntry[] {
   const entries: LedgerEntry[] = []
   let kind: LedgerKind | undefined

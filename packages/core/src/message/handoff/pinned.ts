@@ -2,9 +2,9 @@ import { sha256Hex } from '../../base/sha256.ts'
 import type { Message, UserMessage } from '../message.ts'
 
 /**
- * A pin as the model reads it: data that a person or the model wrote, with the rank of a user's
- * message and never that of the operator's system text. The label carries a hash of the content, so
- * that a text cannot close its own block and imitate another.
+ * A pin as the model reads it: data that a person or the model wrote, with the authority of a user
+ * message and never that of system text. The label carries a hash of the content, so that the text
+ * cannot close its own block and imitate another.
  */
 export function pinnedText(name: string, text: string): string {
   const check = sha256Hex(`${name}\n${text}`).slice(0, 12)
@@ -16,7 +16,7 @@ export function pinnedMessage(name: string, text: string): UserMessage {
   return { role: 'user', parts, synthetic: true, pinned: true }
 }
 
-/** Whether a message leads a context: it stays before the handoff and passes through no summary. */
+/** Whether a message leads a context: it stays before the handoff and is never summarised. */
 export function isLeading(message: Message): boolean {
   return message.role === 'system' || (message.role === 'user' && message.pinned === true)
 }

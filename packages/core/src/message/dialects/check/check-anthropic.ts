@@ -2,7 +2,7 @@ import { isArray, isObject, type JsonObject, type JsonValue } from '../../../bas
 import { isBlank, jsonKindOf, type Located, WireFindings, word } from '../findings.ts'
 import { CALL_ID_RULES, fits, TOOL_NAME_RULES } from '../rules.ts'
 
-/** Blocks we know and that the other role holds; blocks we do not know pass. */
+/** Known blocks that a role may not contain; unknown blocks pass. */
 const NOT_FOR: ReadonlyMap<string, readonly string[]> = new Map([
   ['user', ['tool_use', 'thinking', 'redacted_thinking', 'server_tool_use']],
   ['assistant', ['tool_result', 'image', 'document']],
@@ -21,7 +21,7 @@ export function checkAnthropic(wire: JsonObject): WireFindings {
   let open = new Set<string>()
   for (const [index, { item, at }] of messages.entries()) {
     const role = word(item['role'])
-    // Only newer models take one, so nothing of ours is rendered so.
+    // Only newer models accept one, so `render` never writes one here.
     if (role === 'system') findings.add('system-position', at, 'a system message among the others')
     else if (!NOT_FOR.has(role)) findings.add('shape', at, `unknown role ${role}`)
     const before = messages[index - 1]
@@ -61,7 +61,7 @@ function checkSystem(findings: WireFindings, system: JsonValue | undefined): voi
   }
 }
 
-/** String content as one block; every text is looked at here. */
+/** The content as blocks, each text checked; a string counts as one text block. */
 function readBlocks(
   findings: WireFindings,
   content: JsonValue | undefined,
@@ -90,7 +90,7 @@ function readBlocks(
   return blocks
 }
 
-/** The calls that stay open when the results of this message are taken. */
+/** The calls that are still open after the results of this message. */
 function checkResults(
   findings: WireFindings,
   blocks: readonly Located[],

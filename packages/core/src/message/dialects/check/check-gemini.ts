@@ -3,9 +3,9 @@ import { isBlank, jsonKindOf, type Located, WireFindings, word } from '../findin
 import { fits, TOOL_NAME_RULES } from '../rules.ts'
 
 /**
- * Gemini counts three kinds of turns: user, model, and function responses (in the user's role). A
- * call turn follows a user or a response turn; a response turn follows its call turn, holds as many
- * responses as that has calls, in their order, and nothing else.
+ * Gemini has three kinds of turns: user, model, and function responses (in the user role). A call
+ * turn follows a user or a response turn. A response turn follows its call turn and contains
+ * exactly one response per call, in the order of the calls.
  */
 type Turn = 'user' | 'model' | 'response'
 
@@ -88,7 +88,7 @@ function checkParts(
     if (text !== undefined) {
       if (typeof text !== 'string')
         findings.add('shape', path, `expected text, found ${jsonKindOf(text)}`)
-      // A reply may end with a signature alone, in a text that is empty.
+      // A reply may end with an empty text that carries only a signature.
       else if (isBlank(text) && item['thoughtSignature'] === undefined)
         findings.add('blank-text', path, 'nothing but white space')
     }

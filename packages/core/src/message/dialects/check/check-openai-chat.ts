@@ -14,7 +14,7 @@ export function checkOpenaiChat(wire: JsonObject): WireFindings {
   const findings = new WireFindings()
   const messages = findings.objects(wire['messages'], 'messages')
   const callIds = new Set<string>()
-  /** The ids of the reply just before that wait for a result, and those that have one. */
+  /** Call ids of the preceding reply: those that still need a result, and those that have one. */
   let waiting = new Set<string>()
   let answered = new Set<string>()
   let replyAt = ''
@@ -64,7 +64,7 @@ function isInstruction(item: JsonObject): boolean {
   return item['role'] === 'system' || item['role'] === 'developer'
 }
 
-/** Whether the content says something; a tool's output may be empty. */
+/** Reports empty content; only a tool's output may be empty. */
 function checkContent(
   findings: WireFindings,
   content: JsonValue | undefined,

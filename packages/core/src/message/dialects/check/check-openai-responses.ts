@@ -9,7 +9,7 @@ const PART_TYPES_BY_ROLE: ReadonlyMap<string, readonly string[]> = new Map([
   ['assistant', ['output_text', 'refusal']],
 ])
 
-/** The field with the arguments, for the calls whose arguments are text. */
+/** The field that contains the arguments, for calls whose arguments are text. */
 const INPUT_FIELDS: ReadonlyMap<string, string> = new Map([
   ['function_call', 'arguments'],
   ['custom_tool_call', 'input'],
@@ -17,7 +17,7 @@ const INPUT_FIELDS: ReadonlyMap<string, string> = new Map([
 
 export function checkOpenaiResponses(wire: JsonObject): WireFindings {
   const findings = new WireFindings()
-  // One string is short for one user message.
+  // A single string is shorthand for one user message.
   const { input } = wire
   const text = typeof input === 'string' ? [{ role: 'user', content: input }] : input
   const items = findings.objects(text, 'input')
@@ -73,7 +73,7 @@ export function checkOpenaiResponses(wire: JsonObject): WireFindings {
 
 type ItemKind = 'message' | 'call' | 'result' | 'reasoning' | 'other' | 'unknown'
 
-/** Calls that the provider runs itself have no `call_id` and wait for nothing. */
+/** Calls that the provider runs itself have no `call_id` and need no output item. */
 function kindOfItem(item: JsonObject): ItemKind {
   const type = item['type']
   if (type === 'message' || (type === undefined && item['role'] !== undefined)) return 'message'
@@ -84,12 +84,12 @@ function kindOfItem(item: JsonObject): ItemKind {
   return type.endsWith('_call') && item['call_id'] !== undefined ? 'call' : 'other'
 }
 
-/** Some of the provider's own results say what they have to say in other fields. */
+/** Some of the provider's own results use other fields instead of `output`. */
 function needsOutput({ type, output }: JsonObject): boolean {
   return INPUT_FIELDS.has(word(type).slice(0, -'_output'.length)) && output === undefined
 }
 
-/** Further reasoning counts: the last of a row is the one that needs something behind it. */
+/** Includes reasoning: only the last of several in a row needs another item after it. */
 function isFromModel(item: JsonObject): boolean {
   const kind = kindOfItem(item)
   return kind === 'message' ? item['role'] === 'assistant' : kind !== 'result'

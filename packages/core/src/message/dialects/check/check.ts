@@ -5,9 +5,9 @@ import type { Violation } from '../findings.ts'
 import { violationsOf } from '../provider-dialect.ts'
 
 /**
- * Every rule of the dialect that a request breaks, with its position; empty means the provider will not
- * refuse it for its form. It reads the request's JSON and nothing of ours, so that it can judge what
- * we render as well as what any other program does.
+ * Every rule of the dialect that a request breaks, with its position; empty means that the provider
+ * will not refuse the request for its form. It reads only the request's JSON, so it can also check
+ * requests that other programs made.
  */
 export function checkWire(dialect: Dialect, wire: JsonValue): readonly Violation[] {
   return violationsOf(dialectOf(dialect), wire)

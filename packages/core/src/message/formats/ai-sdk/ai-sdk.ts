@@ -10,7 +10,7 @@ import { doubtBySigns } from '../signs.ts'
 import { readAiAssistantPart, readAiPart, writeAiPart } from './parts.ts'
 import { readAiResult, writeAiResult } from './result.ts'
 
-/** The AI SDK's `ModelMessage`s: an array, or the options of a call with `system` beside them. */
+/** The AI SDK's `ModelMessage`s: an array, or the options of a call with a separate `system`. */
 const FORMAT = 'ai-sdk'
 const ROLES = ['system', 'user', 'assistant', 'tool']
 
@@ -50,7 +50,7 @@ function readMessage(item: JsonObject, at: number): Message {
       return { role: 'assistant', parts, origin: origin(spelling) }
     }
     case 'tool': {
-      // A part that is not a result does not belong in a tool message; it stays in a result without
+      // A tool message should contain only results; any other part is kept inside a result without
       // a call.
       const { parts, spelling } = read((value) => readAiResult(value, at) ?? stray(value, at))
       const results = parts.map((part) =>
@@ -82,7 +82,7 @@ function writeMessage(message: PlainMessage): readonly JsonValue[] {
   const origin = ownOrigin(message, FORMAT)
   const usual = message.role === 'tool' || message.role === 'assistant' ? 'parts' : 'string'
   const parts: readonly Part[] = message.parts.map(unwrapStray)
-  // A system message is a text here: a prompt that came in several parts becomes one.
+  // A system message is one string here, so a prompt in several parts is joined.
   if (message.role === 'system' && origin === undefined && parts.length > 1)
     return [{ role: message.role, content: plainText(parts) }]
   const content = writeContent(parts, spellingOf(origin, usual), FORMAT, (part) =>

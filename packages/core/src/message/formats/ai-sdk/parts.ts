@@ -28,7 +28,7 @@ export function readAiPart(value: JsonValue, at: number): UserPart {
   return opaque('other', value, position)
 }
 
-/** An address, or bytes in base64 with their type beside them. */
+/** A URL, or base64 bytes with a separate media type. */
 function readBlob(value: JsonObject, data: string, at: number): ImagePart | FilePart {
   const isImageType = value['type'] === 'image'
   const mediaType = textField(value, 'mediaType')
@@ -57,7 +57,7 @@ export function readAiAssistantPart(value: JsonValue, at: number): AssistantPart
   if (!isObject(value)) return readAiPart(value, at)
   const { type, text } = value
   const [id, name] = [textField(value, 'toolCallId'), textField(value, 'toolName')]
-  // A call that the provider ran itself is answered inside its own reply, so we do not pair it.
+  // The provider answers its own calls inside the reply, so these are not paired.
   const isOurs = value['providerExecuted'] !== true
   if (type === 'tool-call' && id !== undefined && name !== undefined && isOurs) {
     const key = 'input' in value || !('args' in value) ? 'input' : 'args'
@@ -82,7 +82,7 @@ export function readAiAssistantPart(value: JsonValue, at: number): AssistantPart
 
 type Seal = { readonly provider: 'anthropic' | 'openai' | 'google'; readonly value: JsonValue }
 
-/** The provider's own item, from the options in which the SDK carries its seal. */
+/** The provider's own item, rebuilt from the options in which the SDK stores its signature. */
 function readSeal(text: string, options: JsonValue | undefined): Seal | undefined {
   const { anthropic, openai, google } = isObject(options) ? options : {}
   if (isObject(anthropic) && typeof anthropic['signature'] === 'string') {
@@ -124,7 +124,7 @@ function writeSeal({
   return provider === 'google' ? { google: value } : undefined
 }
 
-/** Nothing for what only another provider understands. */
+/** Undefined for parts that only another provider understands. */
 export function writeAiPart(part: Part): JsonValue | undefined {
   const origin = ownOrigin(part, FORMAT)
   const fields = origin?.fields

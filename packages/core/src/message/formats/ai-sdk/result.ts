@@ -14,8 +14,8 @@ import {
 import { parseOr } from '../tool-input.ts'
 
 /**
- * Tool results of the AI SDK: `output` with a type since version 5, a bare `result` before. Values
- * become text with us; the word in the shape brings them back as the value they were.
+ * Tool results of the AI SDK: a typed `output` since version 5, a bare `result` before. Values
+ * become text in our model; a word in the origin's shape restores the value's type on writing.
  */
 const FORMAT = 'ai-sdk'
 
@@ -108,7 +108,7 @@ export function writeAiResult(part: ToolResultPart): JsonObject {
   }
 }
 
-/** As it was where that still fits what the result holds now; else the plainest way to say it. */
+/** In its original form if that still fits the content; otherwise in the simplest form. */
 function writeOutput(part: ToolResultPart, origin: Origin | undefined): JsonObject {
   const [first] = part.output
   const single = part.output.length === 1 ? first : undefined

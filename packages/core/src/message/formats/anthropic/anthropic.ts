@@ -33,7 +33,7 @@ export const anthropicFormat: Codec = {
     const system: SystemMessage[] = []
     const inside: PlainMessage[] = []
     for (const message of messages) {
-      // A system prompt goes beside the messages when it was there, or is new and leads them.
+      // A system prompt stays outside the messages if it was there, or is new and comes first.
       const origin = ownOrigin(message, FORMAT)
       const isOutside = origin === undefined ? inside.length === 0 : hasWord(origin, 'outside')
       if (message.role === 'system' && isOutside) system.push(message)

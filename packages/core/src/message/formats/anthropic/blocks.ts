@@ -22,7 +22,7 @@ import {
   without,
 } from '../origin.ts'
 
-/** Anthropic's content blocks, which its API and Claude Code's files share. */
+/** Anthropic's content blocks, used by its API and by Claude Code's files. */
 
 export function readUserBlock(block: JsonValue, position: Position): UserPart | ToolResultPart {
   if (!isObject(block)) return readBare(block, position)
@@ -72,7 +72,7 @@ export function readAssistantBlock(block: JsonValue, position: Position): Assist
   return readSharedBlock(block, position)
 }
 
-/** Text, images, documents and others: the blocks that are allowed anywhere. */
+/** Text, images, documents and unknown blocks, which are allowed in any role. */
 function readSharedBlock(block: JsonValue, position: Position): ResultPart {
   if (!isObject(block)) return readBare(block, position)
   const { format, at } = position
@@ -104,7 +104,7 @@ function isAnthropicType(type: JsonValue | undefined): boolean {
   return typeof type === 'string' && ANTHROPIC_TYPES.test(type)
 }
 
-/** Only what can be written again exactly; a source with more to it makes the block opaque. */
+/** Only sources that can be written back exactly; extra fields make the block opaque. */
 function readSource(source: JsonValue | undefined): BlobSource | undefined {
   if (!isObject(source)) return undefined
   const { type, media_type: mediaType, data, url, file_id: id } = source
@@ -128,7 +128,7 @@ function writeSource(source: BlobSource): JsonObject {
   }
 }
 
-/** Nothing for what only another provider understands. */
+/** Undefined for parts that only another provider understands. */
 export function writeBlock(part: Part, format: CodecName): JsonValue | undefined {
   const origin = kindredOrigin(part, format)
   const fields = origin?.fields
@@ -142,7 +142,7 @@ export function writeBlock(part: Part, format: CodecName): JsonValue | undefined
       if (part.sealed !== undefined) {
         return part.sealed.provider === 'anthropic' ? part.sealed.value : undefined
       }
-      // Thoughts without a signature are refused by the API; they go back only where they were.
+      // The API refuses thinking without a signature, so it is written only to where it came from.
       return origin === undefined ? undefined : { type: 'thinking', thinking: part.text, ...fields }
     case 'tool-call':
       return {

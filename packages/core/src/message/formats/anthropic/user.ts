@@ -7,8 +7,8 @@ import { originOf, type Position } from '../origin.ts'
 import { readUserBlock } from './blocks.ts'
 
 /**
- * One user message of Anthropic's may hold tool results and words. With us these are two messages
- * of one origin, results first; where the source had another order, the shape remembers it.
+ * An Anthropic user message may contain tool results and text. We read it as two messages with one
+ * origin, results first; if the source had another order, the origin's shape records it.
  */
 export function readUser(
   content: JsonValue | undefined,
@@ -21,7 +21,7 @@ export function readUser(
   return splitResults(parts, position, fields, spelling)
 }
 
-/** Results and words of one item as two messages of its origin. */
+/** Splits the results and the text of one item into two messages with the same origin. */
 export function splitResults(
   parts: readonly (UserPart | ToolResultPart)[],
   position: Position,
@@ -50,7 +50,7 @@ export function splitResults(
   return words.length === 0 ? [tool] : [tool, { role: 'user', parts: words, origin }]
 }
 
-/** The items to write: results and the words behind them together where they were one item. */
+/** The items to write: results and the text after them are joined if they came from one item. */
 export function joinUsers(
   messages: readonly PlainMessage[],
   format: CodecName,

@@ -2,13 +2,13 @@ import { isObject, type JsonObject } from '../../../base/json.ts'
 import { asList, textField } from '../origin.ts'
 
 /**
- * Which lines of a Claude Code file the model would be given now. Lines form a tree by `parentUuid`;
- * the branch that counts is the one of the newest line, without side chains (sub-agents), from the
- * newest compaction on. Three things need care, all seen in real files. A parent may be missing
- * (progress lines are often left out): then the line before it is the parent. Parallel tool calls
- * fork: each call is a line, and the results hang on different ones, so the replies and results
- * beside the branch that belong to its calls are brought back. And a compaction may keep the newest
- * lines before it, which the model is given behind the summary.
+ * The lines of a Claude Code file that the model would be given now. Lines form a tree by
+ * `parentUuid`; the active branch ends at the newest line, starts at the newest compaction, and
+ * leaves out side chains (sub-agents). Three cases in real files need care. A parent may be missing
+ * (progress lines are often left out): then the preceding line is the parent. Parallel tool calls
+ * fork: each call is a line and the results have different parents, so replies and results off the
+ * branch that belong to its calls are added. And a compaction may keep the newest lines before it,
+ * which the model is given after the summary.
  */
 export function activeLines(lines: readonly JsonObject[]): readonly JsonObject[] {
   const main = lines.filter((line) => line['isSidechain'] !== true)
@@ -24,14 +24,14 @@ export function activeLines(lines: readonly JsonObject[]): readonly JsonObject[]
   return [...prompts, ...said.slice(0, summary + 1), ...kept, ...said.slice(summary + 1)]
 }
 
-/** Which lines a compaction keeps; none where it says nothing. */
+/** The ids of the lines that a compaction keeps; empty if it lists none. */
 export function preservedIds(boundary: JsonObject | undefined): ReadonlySet<unknown> {
   const metadata = boundary?.['compactMetadata']
   const preserved = isObject(metadata) ? metadata['preservedMessages'] : undefined
   return new Set(isObject(preserved) ? asList(preserved['uuids']) : [])
 }
 
-/** The lines from before the compaction that it names as kept. */
+/** The lines before the compaction that it lists as kept. */
 function preservedLines(
   nodes: readonly JsonObject[],
   chosen: ReadonlySet<JsonObject>,
@@ -60,13 +60,13 @@ function walkBack(nodes: readonly JsonObject[]): Set<JsonObject> {
     chosen.add(line)
     if (startsAfresh(line)) return chosen
     const parent = line['parentUuid'] ?? line['logicalParentUuid']
-    // Lines are appended, so a parent comes before its children; any other does not count.
+    // Lines are appended, so a parent precedes its children; a later parent is ignored.
     const position = positions.get(parent) ?? at
     at = typeof parent !== 'string' ? -1 : position < at ? position : at - 1
   }
 }
 
-/** The summary covers everything before a compaction. */
+/** A compaction: its summary covers everything before it. */
 function startsAfresh(line: JsonObject): boolean {
   if (line['type'] === 'user') return line['isCompactSummary'] === true
   return line['subtype'] === 'compact_boundary'
@@ -113,15 +113,14 @@ function isSpoken(line: JsonObject): boolean {
   return (line['type'] === 'user' || isReply) && isObject(line['message'])
 }
 
-/** Claude Code keeps no system prompt in its files; the codec writes one that must not be lost so. */
+/** Claude Code stores no system prompt; the codec writes one as a marked line so it is not lost. */
 export function isSystemPrompt(line: JsonObject): boolean {
   return line['type'] === 'system' && line['subtype'] === 'system_prompt'
 }
 
 /**
- * A message that a person writes during a turn becomes an attachment, mostly without its own line;
- * it is read as the line that it would have been. Attachments of other kinds are notes of the
- * program.
+ * A message that a person sends during a turn is stored as an attachment, usually without a line of
+ * its own; it is read as a user line. Other attachments are notes of the program.
  */
 export function withQueuedPrompts(lines: readonly JsonObject[]): readonly JsonObject[] {
   const uuids = new Set(lines.map((line) => line['uuid']))

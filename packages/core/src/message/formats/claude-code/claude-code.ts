@@ -57,7 +57,7 @@ function isTurn(line: JsonObject): boolean {
   return (line['type'] === 'user' || line['type'] === 'assistant') && isObject(line['message'])
 }
 
-/** Joins the lines of one reply, although results of its first calls may be between them. */
+/** Joins the lines of one reply, even if results of its first calls are between them. */
 function inReplies(lines: readonly JsonObject[]): readonly (readonly JsonObject[])[] {
   const groups: JsonObject[][] = []
   let reply: { id: string; lines: JsonObject[] } | undefined
@@ -141,7 +141,7 @@ function readUserLine(line: JsonObject, at: number): readonly Message[] {
   })
 }
 
-/** Texts that the program itself writes in the user's role, without marking the line. */
+/** Texts that the program writes in the user role without marking the line. */
 const NOTICE =
   /^(?:<(?:local-command-|bash-std|command-name>|task-notification|system-reminder)|\[Request interrupted by user)/
 

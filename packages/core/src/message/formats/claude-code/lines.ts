@@ -9,10 +9,10 @@ import { type PlainMessage, plain, type ResponsesItem } from '../openai-response
 import { textField, without } from '../origin.ts'
 
 /**
- * Writes a Claude Code file that holds just the given messages. Lines are chained again, because
- * their parents may be gone. The program starts reading at the newest line that is marked as a
- * summary, so only the first one that is spoken may be: a handoff gets the mark there, and an older
- * summary that no longer leads loses it.
+ * Writes a Claude Code file with only the given messages. Lines are chained again, because their
+ * parents may be gone. The program starts reading at the newest line marked as a summary, so only
+ * the first spoken line may carry the mark: a handoff there gets it, and an older summary that is
+ * no longer first loses it.
  */
 const FORMAT = 'claude-code'
 
@@ -27,7 +27,7 @@ export function writeLines(conversation: Conversation): JsonValue {
   const lines: JsonObject[] = []
   const used = new Set<string>()
   let parentUuid: string | null = null
-  // New lines take the time of the line before them; the first ones, of the first that has one.
+  // New lines copy the time of the preceding line; the first ones, the first time in the file.
   let timestamp = messages.find(({ at }) => at !== undefined)?.at ?? NO_TIME
   for (const item of items) {
     const { message, origin } = item
@@ -53,7 +53,7 @@ export function writeLines(conversation: Conversation): JsonValue {
   return lines
 }
 
-/** What new lines share with the file's own. */
+/** The fields that new lines share with the existing ones. */
 function sessionOf(items: readonly ResponsesItem[]): JsonObject {
   const known = items.find(({ origin }) => origin !== undefined)?.origin?.fields ?? {}
   const keys = ['sessionId', 'version', 'cwd', 'gitBranch', 'userType']
@@ -73,7 +73,7 @@ function marksOf({ message, origin }: ResponsesItem): JsonObject {
     : {}
 }
 
-/** Nothing where nothing of the item can be said. */
+/** Undefined if the format cannot express any part of the item. */
 function writeSaid({ message, origin, parts }: ResponsesItem): JsonObject | undefined {
   const usual = message.role === 'user' || message.role === 'system' ? 'string' : 'parts'
   const content = writeContent(parts, spellingOf(origin, usual), FORMAT, (part) =>

@@ -10,8 +10,8 @@ import { asList, hasWord, originOf, ownOrigin, textField, without } from '../ori
 
 /**
  * Codex' rollout files. Since autumn 2025 every line is `{timestamp, type, payload}`; before, lines
- * were Responses items as they are, behind a first line about the session. What counts is the newest
- * `compacted` line's history and the items behind it.
+ * were plain Responses items after a first line about the session. The context is the history of
+ * the newest `compacted` line and the items after it.
  */
 const FORMAT = 'codex'
 
@@ -57,7 +57,7 @@ export const codexFormat: Codec = {
     // An earlier step that made the messages fit a provider may have expanded the handoff already.
     const messages = findHandoff(conversation.messages)
     const entries = messages.flatMap(writeEntries)
-    // The old form has bare lines, and no way to mark a compaction.
+    // The old form has plain lines, and no way to mark a compaction.
     if (isObject(header) && !('payload' in header))
       return [header, ...entries.map(({ item }) => item)]
 
@@ -101,7 +101,7 @@ function isNewItem(line: JsonObject): boolean {
   return line['type'] === 'response_item' && isObject(line['payload'])
 }
 
-/** The history that a compaction left: as recorded, or rebuilt as Codex did before it recorded it. */
+/** The history after a compaction: as recorded, or rebuilt as older versions of Codex did. */
 function replaced(payload: JsonObject, before: readonly Entry[]): Entry[] {
   const history = payload['replacement_history']
   if (Array.isArray(history)) return asList(history).map((item) => ({ item, line: null }))
@@ -111,7 +111,7 @@ function replaced(payload: JsonObject, before: readonly Entry[]): Entry[] {
   return [...asks, summary]
 }
 
-/** Undoing turns takes away everything from the n-th last request on. */
+/** Undoing n turns removes everything from the n-th last request on. */
 function rollBack(entries: Entry[], turns: JsonValue | undefined): void {
   let left = typeof turns === 'number' ? turns : 0
   let cut = entries.length
@@ -129,7 +129,7 @@ function isAsk(item: JsonValue | undefined): boolean {
   return typeof text !== 'string' || !NOTICE.test(text)
 }
 
-/** What Codex says in the user's place: its surroundings, instructions, earlier summaries. */
+/** Texts that Codex writes in the user role: environment, instructions, earlier summaries. */
 const NOTICE =
   /^(?:<(?:environment_context|user_instructions|turn_aborted|subagent_notification|permissions)|# AGENTS\.md instructions|Another language model started to solve this problem)/
 

@@ -5,13 +5,13 @@ interface Call {
   readonly id: string
   readonly name: string
   readonly order: number
-  /** Whether the id is Gemini's; otherwise it is ours, and does not go back. */
+  /** Whether Gemini gave the id; an id of ours is not sent back. */
   readonly isTheirs: boolean
 }
 
 /**
- * The calls of the newest reply. Gemini may leave their ids out: then the responses come in the order of
- * the calls, under their names.
+ * The calls of the newest reply. Gemini may leave out their ids: then the responses come in the
+ * order of the calls, matched by name.
  */
 export class GeminiCalls {
   #calls: Call[] = []

@@ -9,7 +9,7 @@ import { hasWord, originOf, without } from '../origin.ts'
 import { GeminiCalls } from './calls.ts'
 import { readGeminiPart, readGeminiReplyPart, writeGeminiPart } from './parts.ts'
 
-/** The `contents` of Gemini's `generateContent`. System text stands beside them, in its `config`. */
+/** The `contents` of Gemini's `generateContent`. System text is separate, in its `config`. */
 const FORMAT = 'gemini'
 const ROLES: readonly unknown[] = ['user', 'model', 'function', undefined]
 

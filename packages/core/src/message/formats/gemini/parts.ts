@@ -25,9 +25,9 @@ import { parseOr } from '../tool-input.ts'
 import type { GeminiCalls } from './calls.ts'
 
 /**
- * The parts of Gemini's contents. A part is an object of one kind (`text`, `functionCall`, `inlineData`)
- * with further fields beside it, such as `thoughtSignature`. Fields without a word of ours are kept
- * apart: those beside the kind (`outer`) and those in it (`inner`).
+ * The parts of Gemini's contents. A part is an object of one kind (`text`, `functionCall`,
+ * `inlineData`), possibly with other fields such as `thoughtSignature`. Fields that our model lacks
+ * are kept separately: those beside the kind (`outer`) and those inside it (`inner`).
  */
 const FORMAT = 'gemini'
 
@@ -74,11 +74,11 @@ export function readGeminiReplyPart(
   const thought = isObject(value) ? readThought(value, position) : undefined
   if (thought !== undefined) return thought
   const part = readGeminiPart(value, position, calls)
-  // Only the user's side answers calls.
+  // Responses occur only in the user role.
   return part.type === 'tool-result' ? opaque('google', value, position) : part
 }
 
-/** A thought, or the signature alone that closes a reply. */
+/** A thought, or only the signature that closes a reply. */
 function readThought(value: JsonObject, { at }: Position): ReasoningPart | undefined {
   const { text, thought, thoughtSignature } = value
   const isMarked = thought === true
@@ -92,7 +92,7 @@ function readThought(value: JsonObject, { at }: Position): ReasoningPart | undef
   return { type: 'reasoning', text, ...sealed, origin }
 }
 
-/** The library writes an empty id where there is none; it goes back as it came. */
+/** The library writes an empty id if there is none; it is written back unchanged. */
 function idOf(value: JsonObject): string | undefined {
   return textField(value, 'id') || undefined
 }
@@ -125,7 +125,7 @@ function readCall(
   return part
 }
 
-/** What a response holds becomes text with us; the word in the shape brings the object back. */
+/** A response becomes text in our model; a word in the origin restores the object on writing. */
 function readResponse(
   value: JsonObject,
   answer: JsonObject,
@@ -182,7 +182,7 @@ function readFile(value: JsonObject, file: JsonObject, { at }: Position): ImageP
   return { type: isImage ? 'image' : 'file', source, ...origin }
 }
 
-/** Nothing for what only another provider understands. */
+/** Undefined for parts that only another provider understands. */
 export function writeGeminiPart(part: Part, calls: GeminiCalls): JsonValue | undefined {
   const origin = ownOrigin(part, FORMAT)
   const { outer, inner } = kept(part)
@@ -246,7 +246,7 @@ function writeResponse(part: ToolResultPart, calls: GeminiCalls): JsonObject {
 function responseOf(part: ToolResultPart, text: string): JsonValue {
   const plain = part.isError ? { error: text } : { output: text }
   if (!hasWord(ownOrigin(part, FORMAT), 'json')) return plain
-  // A result that was shortened is no JSON any more.
+  // A result that was shortened is no longer valid JSON.
   const value = parseOr(text, plain)
   return isObject(value) ? value : plain
 }

@@ -9,11 +9,10 @@ import { asChatParts, asFirstSpelled } from './parts.ts'
 import { type JsonStyle, readPythonJson, writeJson } from './python-json.ts'
 
 /**
- * Hermes' transcripts: OpenAI chat messages, one a line, behind a line about the session. Exports of
- * its database keep lists as text (content behind NUL and `json:`, tool calls as JSON), in Python's
- * spelling, and mark rows that are no longer in the context with `active` 0. Where writing a list
- * again would give another text, the text itself is kept as `as_written`, with any other column of
- * which that is true.
+ * Hermes' transcripts: OpenAI chat messages, one per line, after a line about the session. Exports
+ * of its database store lists as text (content after NUL and `json:`, tool calls as JSON),
+ * formatted as Python does, and mark rows outside the context with `active` 0. A column that we
+ * would write back differently is kept as text in `as_written`.
  */
 const FORMAT = 'hermes'
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function', 'session_meta']
@@ -101,7 +100,7 @@ function readList(row: JsonObject, list: List) {
 }
 
 /**
- * Fields that only Hermes' rows have are kept with their part: those of a result with the result.
+ * Fields that only Hermes' rows have are kept on the message; for a tool message, on its result.
  */
 function spelled(message: Message, words: readonly string[], written?: JsonObject): Message {
   if (words.length === 0 && written === undefined) return message
@@ -121,12 +120,12 @@ function spelled(message: Message, words: readonly string[], written?: JsonObjec
 
 const WRITTEN = 'as_written'
 
-/** The same message, with columns that writing it would spell in another way. */
+/** The same message, plus the columns that we would write differently. */
 export function withWritten(message: Message, columns: JsonObject): Message {
   return spelled(message, [], columns)
 }
 
-/** Calls of Codex have two names, and results go by `call_id`. */
+/** Codex' calls have two ids, and results refer to `call_id`. */
 function byCallId(message: Message): Message {
   if (message.role !== 'assistant') return message
   const isOther = (part: AssistantPart) => part.type === 'tool-call' && otherIdOf(part) !== null
@@ -148,13 +147,13 @@ function otherIdOf({ id, origin }: ToolCallPart): string | null {
   return typeof callId === 'string' && callId !== '' && callId !== id ? callId : null
 }
 
-/** The other name of a call that has two. */
+/** The other id of a call that has two. */
 export function otherNameOf({ origin }: ToolCallPart): string | null {
   const other = origin?.fields?.[OTHER_ID]
   return typeof other === 'string' && other !== '' ? other : null
 }
 
-/** As the calls were read. */
+/** Restores the ids that the calls had in the source. */
 function byId(message: Message): Message {
   if (message.role !== 'assistant') return message
   const parts = message.parts.map((part) => {
@@ -184,7 +183,7 @@ function originOf(message: Message): Origin | undefined {
   return 'origin' in message ? message.origin : undefined
 }
 
-/** Seconds since 1970, or a stamp as text. */
+/** From seconds since 1970, or from a timestamp as text. */
 function timeOf(stamp: JsonValue | undefined): string | undefined {
   if (typeof stamp === 'string') return stamp
   const date = typeof stamp === 'number' ? new Date(stamp * 1000) : undefined

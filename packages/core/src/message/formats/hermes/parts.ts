@@ -2,8 +2,8 @@ import { isArray, isObject, type JsonObject, type JsonValue } from '../../../bas
 import { textField } from '../origin.ts'
 
 /**
- * Lists in Hermes' rows are of chat parts, and now and then of the parts of another API that it spoke
- * to. Those are read as the chat parts that mean the same, with a word about how they were spelled.
+ * Lists in Hermes' rows contain chat parts, and occasionally parts of another API that it called.
+ * Those are read as the equivalent chat parts, with a word that records their original form.
  */
 const SPELLED = 'spelled'
 

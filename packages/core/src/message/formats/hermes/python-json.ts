@@ -2,8 +2,8 @@ import type { JsonValue } from '../../../base/json.ts'
 import { parseOr } from '../tool-input.ts'
 
 /**
- * JSON as Python's `json.dumps` writes it and `json.loads` takes it: blanks behind commas and colons,
- * non-ASCII letters as escapes by default, and three words for numbers that JSON lacks.
+ * JSON as Python's `json.dumps` writes and `json.loads` accepts it: spaces after commas and colons,
+ * non-ASCII letters escaped by default, and three literals for numbers that JSON lacks.
  */
 export type JsonStyle = 'compact' | 'python' | 'python-raw'
 
@@ -11,11 +11,11 @@ const STYLES: readonly JsonStyle[] = ['python', 'compact', 'python-raw']
 
 export interface ReadJson {
   readonly value: JsonValue
-  /** How the same text is written again; null: in none of these ways. */
+  /** The style that reproduces the text exactly; null: none does. */
   readonly style: JsonStyle | null
 }
 
-/** Nothing where the text is no JSON, or only a bare text or number. */
+/** Undefined if the text is not JSON, or only a bare string or number. */
 export function readPythonJson(text: string): ReadJson | undefined {
   const plain = parseOr(text, undefined)
   const value = plain ?? parseOr(text.replace(NUMBER_WORDS, wordless), undefined)
@@ -23,7 +23,7 @@ export function readPythonJson(text: string): ReadJson | undefined {
   return { value, style: STYLES.find((style) => writeJson(value, style) === text) ?? null }
 }
 
-/** Texts come first, so that a word within one is not taken for a number. */
+/** Strings match first, so that `NaN` inside one is not read as a number. */
 const NUMBER_WORDS = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/gs
 
 function wordless(found: string): string {

@@ -22,10 +22,10 @@ import {
 
 type ChatFormat = 'openai-chat' | 'hermes'
 
-/** Fields of an assistant message in which servers send the model's thoughts. */
+/** The fields of an assistant message in which servers send reasoning. */
 const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const
 
-/** Reads messages one by one; the reader remembers the old style's calls, which have no ids. */
+/** Reads messages in order; it remembers the calls of the old style, which have no ids. */
 export function chatReader(format: ChatFormat): (item: JsonObject, at: number) => Message {
   const openCalls = new Map<string, string>()
   return (item, at) => {
@@ -155,7 +155,7 @@ function readTool(item: JsonObject, position: Position, openCalls: Map<string, s
   return { role: 'tool', parts: [part], ...origin }
 }
 
-/** One foreign message, or one for each result; none when nothing of it can be said here. */
+/** One foreign message, or one per result; none if the format can express no part of it. */
 export function writeChatMessage(message: PlainMessage, format: ChatFormat): readonly JsonObject[] {
   if (message.role === 'tool') return message.parts.map((part) => writeResult(part, format))
   if (message.role === 'assistant') return writeAssistant(message, format)
@@ -205,7 +205,7 @@ function writeAssistant(
   ]
 }
 
-/** Sealed thoughts are another provider's; open ones go where this file keeps them. */
+/** Drops another provider's sealed reasoning; open reasoning goes into the field it came from. */
 function writeReasoning(
   part: ReasoningPart,
   format: ChatFormat,

@@ -13,7 +13,7 @@ import {
 } from '../origin.ts'
 import { readToolInput, writeToolInput } from '../tool-input.ts'
 
-/** The content parts and tool calls of OpenAI's chat messages, which Hermes shares. */
+/** The content parts and tool calls of OpenAI's chat messages, also used by Hermes. */
 export function readChatPart(value: JsonValue, position: Position): ResultPart {
   if (!isObject(value)) return readBare(value, position)
   const { format, at } = position
@@ -60,7 +60,7 @@ function nonEmpty(fields: JsonObject): JsonObject | undefined {
   return Object.keys(fields).length === 0 ? undefined : fields
 }
 
-/** Nothing for what only another provider understands. */
+/** Undefined for parts that only another provider understands. */
 export function writeChatPart(part: Part, format: CodecName): JsonValue | undefined {
   const origin = kindredOrigin(part, format)
   const fields = origin?.fields ?? {}
@@ -130,7 +130,7 @@ export function readToolCall(value: JsonValue, position: Position): ToolCallPart
   }
 }
 
-/** Arguments are JSON text; some servers send the value itself, and custom tools plain text. */
+/** Arguments are JSON text; some servers send the value itself, and custom tools use plain text. */
 export function readCallInput(
   text: JsonValue | undefined,
   isCustom = false,

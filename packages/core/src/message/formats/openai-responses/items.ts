@@ -6,7 +6,7 @@ import { hasWord, originOf, ownOrigin, type Position } from '../origin.ts'
 
 export type PlainMessage = Exclude<Message, { role: 'handoff' }>
 
-/** One foreign item about to be written: what it was when it was read, and what it holds now. */
+/** One foreign item to be written: its origin, and its present parts. */
 export interface ResponsesItem<P = Part> {
   readonly message: PlainMessage
   readonly origin: Origin | undefined
@@ -14,8 +14,8 @@ export interface ResponsesItem<P = Part> {
 }
 
 /**
- * Handoffs as the user-ranked messages that the world outside knows. An image that the format
- * cannot say becomes words before the envelope is sealed: later they would break its seal.
+ * Writes a handoff as the user message that other programs understand. Images that the format
+ * cannot express become text first, because a later change would invalidate the envelope's hash.
  */
 export function plain(message: Message, format: CodecName): PlainMessage {
   if (message.role !== 'handoff') return message
@@ -30,7 +30,7 @@ export function plain(message: Message, format: CodecName): PlainMessage {
   return writeEnvelope({ ...message.handoff, preserved })
 }
 
-/** A message again as the items it was read from; one that was made here is one item. */
+/** Splits a message into the items that it was read from; a new message is one item. */
 export function itemsOf(message: PlainMessage, format: CodecName): readonly ResponsesItem[] {
   const origin = ownOrigin(message, format)
   if (origin?.others === undefined) return [{ message, origin, parts: message.parts }]
@@ -44,13 +44,13 @@ export function itemsOf(message: PlainMessage, format: CodecName): readonly Resp
     current = items.get(ownOrigin(part, format)?.at ?? -1) ?? current
     current?.parts.push(part)
   }
-  // An item whose parts were all dropped since is gone; one that never had any goes back.
+  // An item that lost all its parts is dropped; one that never had any is written back.
   return [...items.values()].filter(
     (item) => item.parts.length > 0 || hasWord(item.origin, 'hollow'),
   )
 }
 
-/** For a message of several items: every part says which one it was in. */
+/** For a message made from several items: marks every part with the item that it came from. */
 export function positioned<P extends Part>(
   parts: readonly P[],
   { format, at }: Position,

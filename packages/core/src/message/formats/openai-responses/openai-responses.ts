@@ -17,7 +17,7 @@ import { readItems, writeItems } from './write-items.ts'
 
 /** OpenAI's Responses API: a request object, or its array of input items alone. */
 const FORMAT = 'openai-responses'
-/** Of messages that leave out their type. */
+/** Roles of messages without a `type`. */
 const ROLES = ['user', 'assistant', 'system', 'developer']
 
 export const openaiResponsesFormat: Codec = {

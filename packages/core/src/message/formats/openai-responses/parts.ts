@@ -14,7 +14,7 @@ import {
   without,
 } from '../origin.ts'
 
-/** The content parts of OpenAI's Responses items, which Codex shares. */
+/** The content parts of OpenAI's Responses items, also used by Codex. */
 export function readResponsesPart(value: JsonValue, position: Position): ResultPart {
   if (!isObject(value)) return readBare(value, position)
   const { format, at } = position
@@ -52,7 +52,7 @@ export function readResponsesPart(value: JsonValue, position: Position): ResultP
 const FILE_KEYS = ['file_data', 'file_url'] as const
 const TEXT_TYPES = ['input_text', 'output_text', 'text'] as const
 
-/** An address or an id; a part with both, or neither, is not ours to read. */
+/** A URL or an id; a part with both or neither is left opaque. */
 function readSource(part: JsonObject, key: string): BlobSource | undefined {
   const { [key]: url, file_id: id } = part
   if (typeof url === 'string' && id === undefined) return readUrl(url)
@@ -60,7 +60,7 @@ function readSource(part: JsonObject, key: string): BlobSource | undefined {
   return undefined
 }
 
-/** Nothing for what only another provider understands. */
+/** Undefined for parts that only another provider understands. */
 export function writeResponsesPart(
   part: Part,
   format: CodecName,
@@ -103,7 +103,7 @@ function writeSource(source: BlobSource, key: string): JsonObject {
   return source.kind === 'id' ? { file_id: source.id } : { [key]: writeUrl(source) ?? '' }
 }
 
-/** The item itself is the seal; its summary is what people may read of it. */
+/** The whole item is kept as `sealed`; its summary is the readable text. */
 export function readReasoning(item: JsonObject, { format, at }: Position): ReasoningPart {
   const texts = [...asList(item['summary']), ...asList(item['content'])].flatMap((entry) =>
     isObject(entry) && typeof entry['text'] === 'string' ? [entry['text']] : [],
@@ -112,12 +112,12 @@ export function readReasoning(item: JsonObject, { format, at }: Position): Reaso
   return { type: 'reasoning', text: texts.join('\n'), sealed, origin: originOf(format, at) }
 }
 
-/** Whole items that we do not read (compactions, searches, references) ride along as one part. */
+/** Items that we do not read (compactions, searches, references) become one opaque part each. */
 export function readOpaqueItem(item: JsonValue, position: Position): OpaquePart {
   return opaque('openai', item, position, 'item')
 }
 
-/** A provider's item without an origin was made from one; chat's parts are no items. */
+/** Without an origin, an OpenAI part counts as a whole item; opaque chat parts do not. */
 export function isOpaqueItem(part: Part, format: CodecName): part is OpaquePart {
   if (part.type !== 'opaque' || part.provider !== 'openai') return false
   return part.origin === undefined || hasWord(kindredOrigin(part, format), 'item')

@@ -21,9 +21,9 @@ import {
 } from './parts.ts'
 
 /**
- * OpenAI's Responses items. A reply comes as several of them (thoughts, words, calls, items we do
- * not read); a run of such items is one assistant message here, so that no cut can part them, and
- * each part says by its origin's number which item it was.
+ * OpenAI's Responses items. A reply is several items (reasoning, text, calls, unknown ones); we
+ * read a run of them as one assistant message, so that no cut can separate them, and each part
+ * records in its origin which item it came from.
  */
 export function readItems(
   items: readonly JsonValue[],
@@ -135,10 +135,10 @@ function readMessage(
   }
 }
 
-/** The other fields of the line on which a log keeps an item; null for an item without a line. */
+/** The other fields of an item's line in a log; null for an item without a line. */
 export type Line = JsonObject | null
 
-/** The line's fields and the item's own are remembered apart. */
+/** Keeps the fields of the line separate from those of the item. */
 function joined(fields: JsonObject | undefined, line: Line | undefined): JsonObject | undefined {
   return line === undefined ? fields : { line, ...(fields && { item: fields }) }
 }
@@ -185,7 +185,7 @@ function readOutput(
   return { role: 'tool', parts: [part], origin: originOf(format, at, joined(undefined, line)) }
 }
 
-/** One message as items, each with the fields that its line carried. */
+/** One message as items, each with the other fields of its line. */
 export function writeItems(
   message: PlainMessage,
   format: CodecName,
@@ -215,7 +215,7 @@ function writeItem(item: ResponsesItem, format: CodecName): readonly JsonValue[]
   return written
 }
 
-/** The parts that are separate items; undefined for those inside a message. */
+/** The items for a part that is not inside a message; undefined for one that is. */
 function writeWhole(part: Part, format: CodecName): readonly JsonValue[] | undefined {
   switch (part.type) {
     case 'reasoning':

@@ -2,9 +2,9 @@ import type { JsonObject } from '../../../base/json.ts'
 import { isObject } from '../../../base/json.ts'
 
 /**
- * Which entries of a pi session the model would be given now: those on the way from the last entry
- * to the root (older files have no tree and are one branch), and of these, behind the newest
- * compaction, its summary, then what it kept, then what came after.
+ * The entries of a pi session that the model would be given now: the path from the last entry to
+ * the root (older files have no tree and are one branch), starting with the newest compaction's
+ * summary, then the entries that it kept, then the entries after it.
  */
 export function activeEntries(lines: readonly JsonObject[]): readonly JsonObject[] {
   const branch = branchOf(lines)
@@ -13,7 +13,7 @@ export function activeEntries(lines: readonly JsonObject[]): readonly JsonObject
   if (compaction === undefined) return branch
   const kept = Math.min(at, firstKept(compaction, branch, lines))
   const systems = branch.slice(0, kept).filter(isSystemEntry)
-  // Older compactions among what was kept are summarised by the newest one.
+  // The newest compaction's summary covers any older compaction among the kept entries.
   const before = branch.slice(kept, at).filter((entry) => entry['type'] !== 'compaction')
   return [
     ...systems,
@@ -38,7 +38,7 @@ function branchOf(lines: readonly JsonObject[]): readonly JsonObject[] {
   return [...branch].reverse()
 }
 
-/** By id since the files have trees; before, by the number of the line, the session's being 0. */
+/** By id in files with a tree; in older ones by line number, the session's line being 0. */
 function firstKept(
   compaction: JsonObject,
   branch: readonly JsonObject[],
@@ -53,7 +53,7 @@ function firstKept(
   return at === -1 ? branch.length : at
 }
 
-/** pi keeps no system prompt in its files; the codec writes one that must not be lost as a message. */
+/** pi stores no system prompt; the codec writes one as a `system` message so it is not lost. */
 function isSystemEntry(entry: JsonObject): boolean {
   return isObject(entry['message']) && entry['message']['role'] === 'system'
 }

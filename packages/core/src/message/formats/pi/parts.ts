@@ -30,7 +30,7 @@ export function readPiPart(value: JsonValue, position: Position): ResultPart {
   return opaque('other', value, position)
 }
 
-/** pi keeps every provider's seal in one field; the message's `api` says whose it is. */
+/** pi stores every provider's signature in one field; the message's `api` names the provider. */
 export function readPiAssistantPart(
   value: JsonValue,
   position: Position,
@@ -72,7 +72,7 @@ function providerOf(api: string): Provider {
   return api.startsWith('google') ? 'google' : 'other'
 }
 
-/** The `api` under which a message's seals are read again; seals of another provider are dropped. */
+/** The `api` to write; signatures of any other provider are dropped. */
 export function apiOf(parts: readonly Part[]): string {
   const sealed = parts.find((part) => part.type === 'reasoning' && part.sealed !== undefined)
   switch (sealed?.type === 'reasoning' ? sealed.sealed?.provider : undefined) {
@@ -85,7 +85,7 @@ export function apiOf(parts: readonly Part[]): string {
   }
 }
 
-/** Nothing for what only another provider understands. */
+/** Undefined for parts that only another provider understands. */
 export function writePiPart(part: Part, api: string): JsonValue | undefined {
   const origin = ownOrigin(part, FORMAT)
   const fields = origin?.fields

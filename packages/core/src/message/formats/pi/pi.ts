@@ -41,7 +41,7 @@ export const piFormat: Codec = {
   format: writeSession,
 }
 
-/** Nothing for entries that only the program reads. */
+/** Undefined for entries that the model never sees. */
 function readEntry(entry: JsonObject, at: number): Message | 'empty' | undefined {
   const position = { format: FORMAT, at } as const
   const time = textField(entry, 'timestamp')
@@ -134,12 +134,12 @@ function readMessage(
       return { role: 'user', parts: [{ type: 'text', text }], synthetic: true, origin: summary }
     }
     default:
-      // The model gets messages of extensions, under any name, in the user role.
+      // The model gets messages of extensions in the user role, whatever their role name.
       return { role: 'user', parts, synthetic: true, origin: origin(['content'], spelling) }
   }
 }
 
-/** pi 0.87 keeps its prompt by sections, beside an empty content; null takes a section back. */
+/** pi 0.87 stores its prompt as sections beside an empty content; null removes a section. */
 function readSections(sections: JsonValue | undefined, at: number): readonly TextPart[] {
   return Object.entries(isObject(sections) ? sections : {}).flatMap(([name, text]) =>
     typeof text === 'string'

@@ -9,9 +9,9 @@ import { hasWord, ownOrigin, textField } from '../origin.ts'
 import { apiOf, writePiPart } from './parts.ts'
 
 /**
- * Writes a pi session that holds just the given messages, as one branch: a tree where the file was
- * one or is new, else bare lines. A summary that leads the conversation is written as pi's own
- * compaction, which keeps nothing from before and everything behind.
+ * Writes a pi session with only the given messages, as one branch: a tree if the file is new or had
+ * one, otherwise plain lines. A summary at the start of the conversation is written as pi's own
+ * compaction, which keeps nothing before it and everything after.
  */
 const FORMAT = 'pi'
 
@@ -42,7 +42,7 @@ export function writeSession(conversation: Conversation): JsonValue {
   ]
 }
 
-/** A compaction names the first entry that it kept: here, the one behind it. */
+/** A compaction names the first entry that it kept: here, the next one. */
 function withKept(
   entry: JsonObject,
   next: JsonObject | undefined,
@@ -88,8 +88,8 @@ function messageEntries(message: PlainMessage): readonly JsonObject[] {
   const own = ownOrigin(message, FORMAT)
   const [only] = message.parts
   const text = only?.type === 'text' && message.parts.length === 1 ? only.text : undefined
-  // Rewritten as text: a compaction that no longer leads would hide the entries before it, and a
-  // command whose output was cut would restore it.
+  // Rewritten as text: a compaction that is no longer first would hide the entries before it, and a
+  // command would restore the output that was cut.
   const isStale =
     hasWord(own, 'compaction') ||
     (hasWord(own, 'bashExecution') && text !== bashText(innerOf(own?.fields)))
@@ -130,7 +130,7 @@ function messageEntries(message: PlainMessage): readonly JsonObject[] {
   ]
 }
 
-/** As they read now; a section that was taken back stays so. */
+/** The present sections; a removed section stays removed. */
 function sectionsOf(parts: readonly Part[], inner: JsonObject): JsonObject {
   if (parts.length === 0) return {}
   const named = parts.flatMap((part) => {
@@ -169,7 +169,7 @@ function freshFacts(message: PlainMessage, api: string): JsonObject {
   }
 }
 
-/** A command that the person ran beside the conversation, as the model sees it. */
+/** A command that the person ran outside the conversation, as the model sees it. */
 export function bashText(message: JsonObject): string {
   const { command, output, exitCode, cancelled } = message
   const said = typeof output === 'string' && output !== '' ? output : '(no output)'
