@@ -12,7 +12,7 @@ export class ImportFailedError extends KnownError {
   }
 }
 
-/** What was named is not what was asked for; nothing was changed. */
+/** The path is not what the command expects; nothing was changed. */
 export class NothingToImportError extends KnownError {
   override readonly name = 'NothingToImportError'
   readonly code = 'nothing-to-import'

@@ -2,7 +2,7 @@ import type { PutNoteOutcome } from '#core/store/operational-rows'
 import type { KindCount } from './hermes/import/kinds.ts'
 
 /**
- * What an import did, with every row of the foreign store in exactly one place:
+ * What an import did. Every row of the foreign store is counted in exactly one place:
  *
  *   rows in = brought now + there before + copies + without words + left behind
  */
@@ -12,7 +12,7 @@ export interface ImportReport {
   readonly path: string
   readonly isDryRun: boolean
   readonly profiles: readonly ProfileReport[]
-  /** Profiles that could not be brought, or not to their end. */
+  /** Profiles that could not be imported, or not completely. */
   readonly unread: readonly UnreadProfile[]
 }
 
@@ -31,18 +31,18 @@ export interface ProfileReport {
   readonly remarks: readonly string[]
   readonly conversations: readonly ConversationReport[]
   readonly rows: RowCount
-  /** Null: lines of logs are not counted so. */
+  /** Null for logs, whose lines are not counted this way. */
   readonly kinds: KindCount | null
   readonly routes: readonly RouteReport[]
   readonly settings: readonly SettingNote[]
-  /** The settings that have a counterpart, as YAML; empty: none. */
+  /** The settings that have a counterpart, as YAML; may be empty. */
   readonly proposal: string
   readonly memories: readonly MemoryNote[]
   readonly leftBehind: readonly LeftBehind[]
 }
 
 export interface RowCount {
-  /** As the foreign store counts them. */
+  /** The foreign store's own count. */
   readonly in: number
   readonly brought: number
   readonly before: number
@@ -53,10 +53,10 @@ export interface RowCount {
 }
 
 export interface ConversationReport {
-  /** The id of its first session there. */
+  /** The id of its first session in the foreign store. */
   readonly rootId: string
   readonly sessionId: string
-  /** All its ids there, oldest first. */
+  /** All its ids in the foreign store, oldest first. */
   readonly ids: readonly string[]
   readonly title: string | null
   readonly outcome: ImportOutcome
@@ -64,13 +64,13 @@ export interface ConversationReport {
   readonly kinds?: KindCount
   readonly messages: number
   readonly compactions: number
-  /** Taken back by the user; kept beside the conversation. */
+  /** Taken back by the user; kept outside the conversation. */
   readonly rewound: number
-  /** Rows delivered after a closing, put back in their place by time. */
+  /** Rows delivered after a closing, sorted back in by time. */
   readonly restored: readonly number[]
-  /** Entries that no row says: the one about where it comes from. */
+  /** Entries without a row: the one that records the origin. */
   readonly made: number
-  /** Every difference between what was there and what is here. */
+  /** Every difference between the source and the imported session. */
   readonly differences: readonly string[]
 }
 
@@ -94,7 +94,7 @@ export interface RouteReport {
 export interface SettingNote {
   readonly key: string
   readonly value: string
-  /** Our key, where there is one. */
+  /** Our key, if there is one. */
   readonly becomes: string | null
   readonly note: string
 }
@@ -123,7 +123,7 @@ export function addUp(counts: readonly RowCount[]): RowCount {
   }
 }
 
-/** Rows that are in no place, or in two; 0 or the import was not right. */
+/** Rows counted nowhere or twice; any value but 0 means that the import is wrong. */
 export function unaccounted({ in: given, ...placed }: RowCount): number {
   return Object.values(placed).reduce((rest, count) => rest - count, given)
 }

@@ -10,7 +10,7 @@ import type {
 } from './import-report.ts'
 import { unaccounted } from './import-report.ts'
 
-/** The report of an import as a person reads it: what came, what did not, and the sum. */
+/** The import report for people: what was imported, what was not, and the totals. */
 export function renderImport({ profiles, unread, isDryRun }: ImportReport): string {
   return [
     ...profiles.map((profile) => renderProfile(profile, isDryRun)),

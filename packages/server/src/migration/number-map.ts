@@ -1,15 +1,15 @@
 /**
- * Numbers above zero by whole numbers, in sixteen bytes each where a `Map` would take eighty. Zero
- * stands for a free place.
+ * Maps whole numbers to numbers above zero, in sixteen bytes per entry instead of a `Map`'s eighty.
+ * Zero marks a free slot.
  */
 export class NumberMap {
   #keys: Float64Array
   #values: Int32Array
   #size = 0
-  /** Odd and by chance: whoever chose the numbers cannot make them meet. */
+  /** Odd and random, so that chosen keys cannot be made to collide. */
   readonly #salt = 1 + 2 * Math.floor(Math.random() * 2 ** 31)
 
-  /** `expected`: how many there will be, about; more of them cost a copy. */
+  /** `expected`: an estimate of the number of entries; exceeding it costs a copy. */
   constructor(expected: number) {
     const length = Math.ceil(Math.max(16, expected) * FREE_FACTOR)
     this.#keys = new Float64Array(length)
@@ -51,5 +51,5 @@ export class NumberMap {
 }
 
 const TWO_32 = 2 ** 32
-/** A quarter stays free, so that looking for one does not become walking. */
+/** A quarter stays free, which keeps probe sequences short. */
 const FREE_FACTOR = 4 / 3

@@ -3,15 +3,15 @@ import type { Reads } from '#core/store/contract'
 import { importedFromOf } from './session-importer.ts'
 
 /**
- * The session that had this id where it was imported from, as one of several. Ids of old are found
- * by asking every imported session, so that they name nothing: no route and no message follows them.
+ * The imported session that had this id in its source. It searches all imported sessions, so that
+ * old ids stay unroutable: no route and no message follows them.
  */
 export async function findByOldId(store: Reads, id: string): Promise<SessionId | undefined> {
   for (let after: SessionId | undefined; ; ) {
     const page = await store.listSessions({ limit: PAGE, ...(after !== undefined && { after }) })
     for (const session of page) {
       if (session.birth !== 'imported' || session.tail === 0) continue
-      // The first entry tells of its birth, the newest settings of what was continued since.
+      // The first entry records the import, the newest settings what was continued since.
       for (const number of new Set([entryNumber(1), session.settings])) {
         if (number === 0) continue
         const range = { sessionId: session.id, from: number, to: number }

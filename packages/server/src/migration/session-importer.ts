@@ -16,19 +16,18 @@ import { ImportFailedError } from './errors.ts'
 import { EntryPositions, type PositionKind } from './hermes/import/positions.ts'
 
 /**
- * Where foreign conversations are taken in. Each becomes one session, born empty and then filled
- * page by page under a lease, so that nothing large is ever held and a run that ends early is
- * continued by the next one: the transcript itself says which rows it has. Without a store to write
- * to it only counts.
+ * Imports foreign conversations. Each becomes one session, created empty and then filled page by
+ * page under a lease, so that memory stays bounded and the next run continues one that ended early:
+ * the transcript itself records which rows it has. Without a store to write to it only counts.
  */
 export interface NewImport {
   readonly id: SessionId
   readonly agent: string
   readonly limits: Limits
   readonly createdAt: number
-  /** How many rows it has, about. */
+  /** An estimate of its number of rows. */
   readonly rows: number
-  /** The first entry: what the agent was told, and where the session comes from. */
+  /** The first entry: the system prompt, and where the session comes from. */
   readonly settings: Settings
 }
 
@@ -38,7 +37,7 @@ export interface Settings {
   readonly tokens: number
 }
 
-/** Puts what is large on the shelf of a session, and references in its place. */
+/** Moves large content to the session's shelf and leaves references. */
 export type Shelve = (
   store: Pick<Store, 'stageBlob'>,
   sessionId: SessionId,
@@ -55,13 +54,13 @@ export type Shelve = (
 export type ImportedFrom = {
   readonly format: string
   readonly id: string
-  /** All ids that the conversation had there, oldest first. */
+  /** All ids of the conversation in the source, oldest first. */
   readonly ids: readonly string[]
-  /** What else the row of its newest session said, and when its first one began. */
+  /** The other columns of its newest session, and when its first one began. */
   readonly session?: JsonObject
 }
 
-/** Why a conversation cannot be taken now, or at all. */
+/** Why a conversation cannot be imported, now or at all. */
 export type Hindrance =
   | { readonly kind: 'taken' }
   | { readonly kind: 'gone' }
@@ -79,12 +78,12 @@ export class SessionImporter {
   readonly #host: Pick<RunnerRow, 'boot' | 'process'>
   readonly #isGone: (runner: RunnerRow) => boolean
   readonly #shelve: Shelve | null
-  /** Sessions that a dry run would have made by now, and when they began. */
+  /** Sessions that a dry run would have created so far, and when they began. */
   readonly #wouldBe: Map<SessionId, number>
   #runner: RunnerRow['id'] | null = null
   #renewedAt = 0
 
-  /** `reads` null: nothing is there yet. `store` null: nothing is written. */
+  /** `reads` null: the target does not exist yet. `store` null: nothing is written. */
   constructor(parts: {
     readonly reads: Reads | null
     readonly store: Store | null
@@ -111,7 +110,7 @@ export class SessionImporter {
       const from = first === undefined ? null : importedFromOf(first)
       const { format, id } = newImport.settings.importedFrom
       const isSame = from?.format === format && from.id === id
-      // Two foreign stores can have the same ids; they do not begin at the same moment.
+      // Two foreign stores may share ids; their sessions do not begin at the same moment.
       if (!isSame || known.createdAt !== newImport.createdAt) return { kind: 'taken' }
       for (let at = 1; at <= known.tail; at += PAGE) {
         const page = await this.#entries(known, at, Math.min(known.tail, at + PAGE - 1))
@@ -165,7 +164,7 @@ export class SessionImporter {
     const outcome = await store.acquire(request)
     switch (outcome.kind) {
       case 'acquired': {
-        // Somebody who held it meanwhile may have gone on with it.
+        // Another holder may have continued it meanwhile.
         const { tail, tailHash } = outcome.session
         if (tail !== session.tail) return { kind: 'in-use' }
         hand.hold(outcome.lease, { number: tail, hash: tailHash })
@@ -186,7 +185,7 @@ export class SessionImporter {
     }
   }
 
-  /** An import that was killed still holds what it was filling; nobody else may come to free it. */
+  /** A killed import still holds its session, and no other process may be there to free it. */
   async #register(store: Store): Promise<RunnerRow['id']> {
     for (const runner of await store.listRunners()) {
       const { id, beat } = runner
@@ -199,13 +198,13 @@ export class SessionImporter {
     return id
   }
 
-  /** Pictures and files are kept beside the transcript, as those are that arrive here. */
+  /** Moves images and files out of the transcript, as for messages that arrive here. */
   async shelved(lease: Lease, entry: AdoptedEntry): Promise<AdoptedEntry> {
     if (entry.kind !== 'input' || this.#store === null || this.#shelve === null) return entry
     const { message } = entry.body as unknown as { readonly message: UserMessage }
     if (!message.parts.some((part) => part.type === 'image' || part.type === 'file')) return entry
     const shelved = await this.#shelve(this.#store, lease.sessionId, message.parts)
-    // One that is too large for the shelf stays where it is.
+    // Content too large for the shelf stays in the entry.
     if (shelved.kind !== 'shelved' || shelved.hashes.length === 0) return entry
     const body = { message: { ...message, parts: shelved.parts } } as unknown as JsonValue
     return { ...entry, body, blobs: shelved.hashes }
@@ -234,7 +233,7 @@ export class SessionImporter {
   }
 }
 
-/** One session while it is being filled. */
+/** One session while it is filled. */
 export class ImportHand {
   readonly state: 'new' | 'continued'
   readonly positions: EntryPositions
@@ -261,7 +260,7 @@ export class ImportHand {
     return this.#added
   }
 
-  /** `isAskedFor` false: nobody will ask where it stands, so that it is not remembered. */
+  /** `isAskedFor` false: no later row refers to it, so its position is not remembered. */
   async append(entry: AdoptedEntry, { isAskedFor = true } = {}): Promise<EntryNumber> {
     this.#added += 1
     const row = isAskedFor ? entry.row : null
@@ -300,7 +299,7 @@ function positionOf(entry: Entry): Parameters<EntryPositions['add']>[0] {
   return { row, kind: PLACES[entry.kind] ?? 'other' }
 }
 
-/** Where a session says that it comes from, if this is the entry that says it. */
+/** Where a session was imported from, if this entry records it. */
 export function importedFromOf(entry: Entry): ImportedFrom | null {
   if (entry.kind !== 'settings' || entry.body === null) return null
   const body = JSON.parse(entry.body) as JsonValue
@@ -308,7 +307,7 @@ export function importedFromOf(entry: Entry): ImportedFrom | null {
   return isObject(from) && Array.isArray(from['ids']) ? (from as unknown as ImportedFrom) : null
 }
 
-/** About how many characters it has; large texts are in the first levels. */
+/** An estimate of its characters; large texts are in the top levels. */
 function sizeOf(value: JsonValue): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 8

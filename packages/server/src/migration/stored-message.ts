@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { Message, Origin, ResultPart, ToolResultPart } from '#core/message/message'
 import type { Entry } from '#core/store/rows'
 
-/** What an entry says, as the message it was made from; null for what is none, or was erased. */
+/** The message that an entry was made from; null if it is not one, or was erased. */
 export function storedMessage(entry: Entry): Message | null {
   if (entry.body === null) return null
   const body = JSON.parse(entry.body) as JsonValue
@@ -21,8 +21,8 @@ export function storedMessage(entry: Entry): Message | null {
 }
 
 /**
- * A result's body is its output alone; what the foreign row said beside it is told with the first
- * piece, as the origin behind that piece's own.
+ * A result's body is only its output; the other fields of the foreign row are kept with the first
+ * part, as the origin after that part's own.
  */
 export function resultBody(
   part: ToolResultPart | undefined,

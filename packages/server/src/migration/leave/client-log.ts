@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '#core/base/json'
 
 /**
- * How a handoff is written into a client's own log, so that the client goes on from it alone. Each
- * form was accepted by the versions named here; another version may not open its log any more.
+ * Writes a handoff into a client's own log, so that the client continues from it without the proxy.
+ * The versions named here accepted each form; another version may refuse to open its log.
  */
 export interface ClientLog {
   readonly versions: readonly string[]
@@ -69,7 +69,7 @@ export const codexLog: ClientLog = {
     return isObject(payload) ? textOf(payload['cli_version']) : null
   },
   write(lines, { text, tokens, at }) {
-    // Without a number of its own a line keeps the whole log from being opened.
+    // The client refuses to open a log with an unnumbered line.
     const ordinal = lines.at(-1)?.['ordinal']
     if (typeof ordinal !== 'number') throw new Error('The lines of the log have no numbers.')
     const timestamp = at.toISOString()
@@ -78,7 +78,7 @@ export const codexLog: ClientLog = {
     const compacted = { message: text, replacement_history: [message] }
     return [
       { timestamp, ordinal: ordinal + 1, type: 'compacted', payload: compacted },
-      // Without it the client compacts once more before its next turn.
+      // Without it the client compacts again before its next turn.
       { timestamp, ordinal: ordinal + 2, type: 'event_msg', payload: usageEvent(lines, tokens) },
     ]
   },

@@ -21,7 +21,7 @@ import { KnownError } from '#core/base/errors'
 import { isObject, type JsonObject } from '#core/base/json'
 import { CLIENT_LOGS, type ClientLog } from './client-log.ts'
 
-/** The way out: the handoff goes into the client's own log, and the client needs no proxy any more. */
+/** Leaving: writes the handoff into the client's own log, so that it no longer needs the proxy. */
 export type LeavableClient = keyof typeof CLIENT_LOGS
 
 export interface LeaveRequest {
@@ -29,7 +29,7 @@ export interface LeaveRequest {
   /** The client's own id. */
   readonly session: string
   readonly home: string
-  /** Where copies are kept. */
+  /** The folder for backup copies. */
   readonly copies: string
 }
 
@@ -39,14 +39,14 @@ export class LeaveRefusedError extends KnownError {
   readonly retryable = false
 }
 
-/** What `undo` needs to know. */
+/** The data that `undo` needs. */
 interface Record {
   readonly log: string
   readonly size: number
   readonly sum: string
   readonly sizeAfter: number
   readonly sumAfter: string
-  /** The lines themselves: a process that is killed may have written a part of them. */
+  /** The added lines: a killed process may have written only some of them. */
   readonly added?: string
 }
 
@@ -95,7 +95,7 @@ export function checkLog(request: LeaveRequest): CheckedLog {
 export function leave(request: LeaveRequest, handoff: { text: string; tokens: number }): string {
   const { log, bytes: before, lines } = checkLog(request)
   const { copy, record } = placesOf(request)
-  // The record is written before the log: after a kill in between, the session was not left.
+  // The record is written before the log, so after a kill in between the session was not left.
   const earlier = readRecord(record)
   if (earlier !== null && !isUnchanged(earlier, before)) {
     throw new LeaveRefusedError(`The session was left before; ${copy} is the log from then.`)
@@ -117,7 +117,7 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
   appendFileSync(log, own, { flush: true })
   const read = readFileSync(log)
   if (!read.equals(after)) {
-    // A client that opens its log for each line is not seen. Only what was added here is taken back.
+    // A client that opens its log for each line goes unnoticed, so remove only our own lines.
     const isEnd = read.subarray(-own.length).equals(own)
     if (isEnd) truncateSync(log, read.length - own.length)
     rmSync(record)
@@ -129,7 +129,7 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
   return log
 }
 
-/** The log as it was, byte for byte. Refused once the client has gone on in it. */
+/** Restores the log byte for byte. Refused if the client has continued in it. */
 export function undoLeave(request: LeaveRequest): string {
   const { copy, record } = placesOf(request)
   const facts = readRecord(record)
@@ -160,7 +160,7 @@ function readRecord(path: string): Record | null {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Record
   } catch {
-    // Earlier versions could be killed while they wrote it; the log was not touched then.
+    // Earlier versions could be killed while writing the record, before they touched the log.
     return null
   }
 }
@@ -169,7 +169,7 @@ function isUnchanged({ size, sum }: Record, now: Buffer): boolean {
   return now.length === size && sumOf(now) === sum
 }
 
-/** Nothing follows the log of then but our own lines, or as many of them as could be written. */
+/** Whether only our own lines, or some of them, follow the original log. */
 function isOnlyOurs(facts: Record, now: Buffer): boolean {
   const { size, sum, sizeAfter, sumAfter, added } = facts
   if (now.length === sizeAfter && sumOf(now) === sumAfter) return true
@@ -202,7 +202,7 @@ function sumOf(bytes: Buffer): string {
   return hash('sha256', bytes, 'hex')
 }
 
-/** A process that has the file open, where the system tells (Linux). */
+/** A process that has the file open, if the system can tell (Linux). */
 function findUser(path: string): number | null {
   if (!existsSync('/proc/self/fd')) return null
   const { ino, dev } = statSync(path)
@@ -227,7 +227,7 @@ function listOpen(pid: number): readonly string[] {
       }
     })
   } catch {
-    // It ended, or belongs to another user.
+    // The process ended, or belongs to another user.
     return []
   }
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { parseLines } from '#core/message/read-lines'
 import { NothingToImportError } from '../errors.ts'
 
-/** The session logs of other programs: where they are, and what stands on each of their lines. */
+/** The session logs of other programs: where they are, and the documents on each line. */
 export type LogFormat = 'claude-code' | 'codex' | 'pi'
 
 /** Where each program keeps its logs below its home. */
@@ -43,13 +43,13 @@ async function logsBelow(folder: string): Promise<readonly string[]> {
 }
 
 export interface SessionLogLine {
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number
-  /** One, or several where two programs wrote at once; null: it cannot be read. */
+  /** Usually one; several if two programs wrote at once; null: unreadable. */
   readonly documents: readonly JsonObject[] | null
 }
 
-/** Blank lines are no lines. Throws what the file system says, and when it is too large. */
+/** Skips blank lines. Throws file system errors, and if the file is too large. */
 export async function readLog(path: string): Promise<readonly SessionLogLine[]> {
   const { size } = await stat(path)
   if (size > FILE_BYTES_MAX) throw new RangeError(`it is larger than ${FILE_BYTES_MAX} bytes`)

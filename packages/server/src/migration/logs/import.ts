@@ -18,9 +18,9 @@ import { findLogs, type LogFormat, nameOfLog, readLog, type SessionLogLine } fro
 import { LOG_READERS, type Reading } from './reading.ts'
 
 /**
- * Brings session logs of other programs: one file is one session, every line in one place. Lines are
- * only ever appended, so their numbers tell what is there already; run again, only what is new
- * arrives.
+ * Imports session logs of other programs: one file becomes one session, and every line is accounted
+ * for. Logs only grow, so line numbers tell what was already imported; a second run imports only
+ * what is new.
  */
 export interface ImportLogs extends ImportTarget {
   readonly format: LogFormat
@@ -29,7 +29,7 @@ export interface ImportLogs extends ImportTarget {
   readonly onFile?: (files: number, of: number) => void
 }
 
-/** Several messages can stand on one line; each has a number of its own. */
+/** A line may contain several messages; each has its own number. */
 const PER_LINE = 4_096
 const NOTHING = { messages: 0, compactions: 0, rewound: 0, restored: [], made: 0 }
 
@@ -107,7 +107,7 @@ function messagesOf(reading: Reading): readonly Message[] {
   return 'messages' in reading ? reading.messages : []
 }
 
-/** Of the first that has one, in milliseconds. */
+/** The first time found, in milliseconds. */
 function firstTime(readings: readonly Reading[], documents: readonly JsonObject[]): number {
   const said = readings.flatMap(messagesOf).find(({ at }) => at !== undefined)?.at
   return timeOf(documents[0]?.['timestamp'] ?? null) ?? timeOf(said ?? null) ?? 0
@@ -165,7 +165,7 @@ class LogWriting {
     }
   }
 
-  /** How many rows it took. */
+  /** Returns how many rows it used. */
   async #write(reading: Reading, row: number, positions: Set<Placed>): Promise<number> {
     switch (reading.kind) {
       case 'silent':
@@ -255,10 +255,10 @@ class LogWriting {
   }
 }
 
-/** A line of which something is new counts as new. */
+/** A line counts as new if any part of it is. */
 const ORDER: readonly Placed[] = ['brought', 'before', 'silent']
 
-/** Each result of a tool's message is an entry of its own. */
+/** Each result of a tool message becomes an entry of its own. */
 function oneByOne(message: Message): readonly Message[] {
   if (message.role !== 'tool' || message.parts.length < 2) return [message]
   return message.parts.map((part) => ({ ...message, parts: [part] }))

@@ -13,21 +13,21 @@ import { textOf } from '#core/message/text'
 import type { LogFormat } from './files.ts'
 
 /**
- * What each document of a log is in a transcript. The codecs read what a model would be given now;
- * here the whole log is wanted, so each document is read by itself, and only the shape around them
- * (branches, compactions, what was rolled back) is looked at here.
+ * What each document of a log becomes in a transcript. The codecs read only what a model would be
+ * given now; an import needs the whole log, so each document is read by itself, and this file
+ * handles the structure around them (branches, compactions, rollbacks).
  */
 export type Reading =
   | { readonly kind: 'messages'; readonly messages: readonly Message[] }
-  /** In the place of what is before it, but for what stands from a document on. */
+  /** Replaces everything before it, except from the given document on. */
   | { readonly kind: 'compaction'; readonly text: string; readonly keptFrom: number | null }
-  /** On a branch that was left, or taken back. */
+  /** On an abandoned branch, or rolled back. */
   | { readonly kind: 'aside'; readonly messages: readonly Message[] }
-  /** Only the program reads it. */
+  /** Not for the model. */
   | { readonly kind: 'silent' }
 
 export interface LogFacts {
-  /** As the program names the session; null: the file's name must do. */
+  /** The program's own session id; null: use the file's name. */
   readonly id: string | null
   readonly system: string | null
   readonly model: string | null
@@ -54,7 +54,7 @@ function messagesIn(codec: Codec, document: JsonObject): readonly Message[] {
     return codec.parse([document]).messages
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    // Nested deeper than anybody means it: the words as they stand.
+    // Nested too deeply to store as a value: kept as text.
     return [
       { role: 'user', synthetic: true, parts: [{ type: 'text', text: '(too deep to read)' }] },
     ]
@@ -67,7 +67,7 @@ function told(messages: readonly Message[], isActive: boolean): Reading {
 }
 
 function readClaudeCode(documents: readonly JsonObject[]): readonly Reading[] {
-  // A log of a sub-agent alone is marked as beside the conversation from end to end.
+  // In the log of a sub-agent every line is marked as a side chain.
   const isAllBeside = documents.every((line) => line['isSidechain'] !== false)
   const lines = withQueuedPrompts(
     isAllBeside ? documents.map((line) => ({ ...line, isSidechain: false })) : documents,
@@ -115,7 +115,7 @@ function codexFacts(documents: readonly JsonObject[]): LogFacts {
 
 function readCodex(documents: readonly JsonObject[]): readonly Reading[] {
   const readings: Reading[] = []
-  /** What could still be rolled back, as places in the list. */
+  /** Indexes of the readings that can still be rolled back. */
   let standing: number[] = []
   for (const [at, line] of documents.entries()) {
     const payload = isObject(line['payload']) ? line['payload'] : {}
@@ -127,7 +127,7 @@ function readCodex(documents: readonly JsonObject[]): readonly Reading[] {
     if (payload['type'] === 'thread_rolled_back') {
       standing = rollBack(readings, standing, payload['num_turns'])
     }
-    // The first document tells of the session, its instructions included.
+    // The first document describes the session, including its instructions.
     const isHeader = at === 0 && readings.length === 0 && !('role' in line)
     const reading = isHeader && isAbout(line) ? SILENT : told(messagesIn(codexFormat, line), true)
     readings.push(reading)
@@ -141,8 +141,8 @@ function isAbout(line: JsonObject): boolean {
 }
 
 /**
- * What the program went on with: the person's own requests and the summary, or where it has no words
- * of a summary, all of the history.
+ * What the program continued with: the person's own requests and the summary or, without a readable
+ * summary, the whole history.
  */
 function summaryIn(payload: JsonObject): string {
   const { message, replacement_history: history } = payload

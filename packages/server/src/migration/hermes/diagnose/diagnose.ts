@@ -10,14 +10,14 @@ import { type ExaminedProfile, examineOpened } from './examine.ts'
 import { RouteOwners } from './route-owners.ts'
 
 /**
- * Examines a Hermes home, a bare `state.db`, or logs alone (`path` null). Reads only: what it finds
- * out about a file that cannot be read is part of the answer, and one bad profile does not keep the
- * others from being examined. Throws `HermesStoreError` only where there is nothing to examine.
+ * Examines a Hermes home, a bare `state.db`, or logs alone (`path` null). It only reads. A file
+ * that cannot be read becomes part of the diagnosis, and one bad profile does not stop the others
+ * from being examined. Throws `HermesStoreError` only if there is nothing to examine.
  */
 export interface DiagnoseOptions {
   readonly logs?: readonly string[]
   readonly onProgress?: (progress: DiagnoseProgress) => void
-  /** Epoch milliseconds; what counts as "still" is measured against it. */
+  /** Epoch milliseconds; locks and pauses are compared with it. */
   readonly now?: number
 }
 
@@ -47,7 +47,7 @@ export async function diagnoseHermes(
   }
 }
 
-/** A log belongs to the profile in whose folder it lies, else to the first one. */
+/** A log belongs to the profile whose folder contains it, otherwise to the first one. */
 function shareOut(
   logs: readonly string[],
   profiles: readonly (ProfileFiles | null)[],
@@ -110,7 +110,7 @@ function countHealthy(
   return roots.size
 }
 
-/** Reports while the store is open: findings quote from it. */
+/** Called while the store is open, because findings quote its rows. */
 async function reportStore(
   profile: ProfileFiles,
   { onProgress }: DiagnoseOptions,

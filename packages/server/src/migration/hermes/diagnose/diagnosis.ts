@@ -1,7 +1,7 @@
 import type { Finding } from '../findings/finding.ts'
 import type { StoreVerdict } from '../read/errors.ts'
 
-/** Everything the doctor found, as one value. Renderers make it text, Markdown, JSON or a page. */
+/** Everything the doctor found. Renderers turn it into text, Markdown, JSON or HTML. */
 export interface Diagnosis {
   readonly format: 'throughline-doctor-hermes'
   readonly version: 1
@@ -14,11 +14,11 @@ export interface ProfileDiagnosis {
   readonly name: string
   readonly store: StoreFacts
   readonly logs: { readonly paths: readonly string[]; readonly lines: number }
-  /** Seconds that the log's clock is ahead of UTC, where ids and times of the store agree on it. */
+  /** Seconds that the log's clock is ahead of UTC, if the store's ids and times agree on it. */
   readonly zoneSeconds: number | null
   readonly remarks: readonly string[]
   readonly findings: readonly Finding[]
-  /** The conversations that findings speak of. */
+  /** The conversations that findings refer to. */
   readonly conversations: readonly HermesConversation[]
   readonly conversationsHealthy: number
 }
@@ -57,17 +57,17 @@ export interface ConversationSession {
 }
 
 export interface TimelineEntry {
-  /** Epoch seconds; null stands at the end. */
+  /** Epoch seconds; null sorts last. */
   readonly at: number | null
   readonly sessionId: string
   readonly text: string
-  /** Index into the profile's findings; null for what is no finding. */
+  /** Index into the profile's findings; null if the event is not a finding. */
   readonly finding: number | null
 }
 
 export type HermesHealth = 'healthy' | 'faults' | 'unreadable'
 
-/** Notes are no faults. A store that cannot be read is worse than one that has some. */
+/** Notes are not faults. A store that cannot be read is worse than one with faults. */
 export function healthOf({ profiles }: Diagnosis): HermesHealth {
   if (profiles.some(({ store }) => store.kind === 'unreadable')) return 'unreadable'
   const hasFault = profiles.some(({ findings }) => findings.some(isFault))

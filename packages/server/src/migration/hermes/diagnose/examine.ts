@@ -17,10 +17,10 @@ import { type HermesRoute, readRouting } from './routes.ts'
 import { type Condition, readCondition } from './store-condition.ts'
 import { type Survey, Surveyor } from './survey.ts'
 
-/** What was read of a store in one pass; detectors and the repair ask nothing else of it. */
+/** The result of one pass over a store, and the only input of the detectors and the repair. */
 export interface ExaminedProfile {
   readonly schema: HermesSchema
-  /** For as long as the store is open. */
+  /** Valid only while the store is open. */
   readonly read: ReadRow
   readonly survey: Survey
   readonly lineage: Lineage

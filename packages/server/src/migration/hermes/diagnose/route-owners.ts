@@ -2,20 +2,20 @@ import type { ProfileFiles } from '../read/home.ts'
 import type { HermesRoute } from './routes.ts'
 
 /**
- * A gateway that serves several profiles keeps the routes of all of them in the home that it was
- * started in. The key says whose a route is, `agent:NAME:…`, and the session stands in the store of
- * that profile. Profiles are read one after the other, the home's own first; it lends the others
- * theirs. A route of one that was read before stays where it is kept: nobody would ask for it again.
+ * A gateway that serves several profiles keeps all their routes in the home in which it was
+ * started. The key `agent:NAME:…` names the owner, and the session is in the store of that profile.
+ * Profiles are read one after another, the home's own first, which passes the others their routes.
+ * A route of a profile that was already read stays with the home, or it would be lost.
  */
 export class RouteOwners {
-  /** By those who have not asked yet. */
+  /** Routes by owner, for profiles that have not been read yet. */
   readonly #lent: Map<string, HermesRoute[]>
 
   constructor(profiles: readonly ProfileFiles[]) {
     this.#lent = new Map(profiles.map(({ name }) => [name, []]))
   }
 
-  /** The routes of this profile: its own, but for those that it lends, and those lent to it. */
+  /** The routes of this profile: its own, minus those it passes on, plus those passed to it. */
   of(
     { name }: ProfileFiles,
     routes: readonly HermesRoute[],
@@ -33,7 +33,7 @@ export class RouteOwners {
   }
 }
 
-/** `main` is the profile whose home it is; one that is called so bears a mark. */
+/** `main` is the profile of the home itself; a profile that is really named `main` has a mark. */
 function ownerOf(key: string): string {
   const [first, owner = ''] = key.split(':', 2)
   if (first !== 'agent') return ''

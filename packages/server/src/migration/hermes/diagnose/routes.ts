@@ -4,16 +4,16 @@ import { type ProfileFiles, readRoutingFile } from '../read/home.ts'
 import { columnText, hasColumns } from '../read/rows.ts'
 import type { HermesSchema } from '../read/schema.ts'
 
-/** Where messages go: in `gateway_routing`, or, before there was one, in `sessions/sessions.json`. */
+/** Where messages go: from `gateway_routing` or, in older versions, `sessions/sessions.json`. */
 export interface HermesRoute {
   readonly key: string
   readonly sessionId: string
   readonly from: string
-  /** What else the entry says: platform, chat, thread. */
+  /** The other fields of the entry: platform, chat, thread. */
   readonly entry: JsonObject
 }
 
-/** An entry that leads nowhere because it cannot be read; key null: the whole file. */
+/** An unreadable entry; key null: the whole file is unreadable. */
 export interface TornRoute {
   readonly key: string | null
   readonly from: string

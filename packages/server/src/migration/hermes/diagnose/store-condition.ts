@@ -85,7 +85,7 @@ function unreadableRows(database: DatabaseSync, schema: HermesSchema) {
   return found
 }
 
-/** A row beyond the limit for one value; what was seen before it counts. */
+/** SQLite's code for a row beyond the value limit; rows read before it still count. */
 const SQLITE_TOOBIG = 18
 
 function unreadableSessions(database: DatabaseSync, schema: HermesSchema): readonly string[] {
@@ -108,7 +108,7 @@ function isReadable(bytes: unknown): boolean {
   return !(bytes instanceof Uint8Array) || isUtf8(bytes)
 }
 
-/** Tables of the versions that are known exactly; each later one has at least their columns. */
+/** Tables of the versions known exactly; later versions have at least these columns. */
 const SESSIONS_11 = [
   ...['id', 'source', 'user_id', 'model', 'model_config', 'system_prompt', 'parent_session_id'],
   ...['started_at', 'ended_at', 'end_reason', 'message_count', 'tool_call_count', 'input_tokens'],

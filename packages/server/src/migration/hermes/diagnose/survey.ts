@@ -2,14 +2,14 @@ import { callMark, Marks, markOf } from '../read/marks.ts'
 import type { HermesRow, HermesSession } from '../read/rows.ts'
 
 /**
- * What one pass over the rows leaves behind: per session the few facts that the detectors ask for,
- * and of rows only their ids; whoever quotes one reads it again. So a session costs about 650 bytes,
- * and 150,000 of them are examined in 220 MB; with their newest rows it was 785. Rows must come in
- * the order of their ids.
+ * The result of one pass over the rows: for each session the few facts that the detectors need, and
+ * only the ids of rows, which are read again for quotations. A session takes about 650 bytes, so
+ * 150,000 of them are examined in 220 MB (785 MB with their newest rows). Rows must come in id
+ * order.
  *
- * Ids are given out without gaps and are never used twice, so a missing id is a deleted row. To say
- * whose, the survey remembers for each session the last id that was written before it began. Copies
- * keep their old times, hence the highest time seen so far stands for the clock.
+ * Ids have no gaps and are never reused, so a missing id is a deleted row. To attribute it, the
+ * survey records for each session the last id written before the session began. Copies keep their
+ * old times, so the highest time seen so far serves as the clock.
  */
 export interface SessionSurvey {
   readonly session: HermesSession
@@ -21,43 +21,43 @@ export interface SessionSurvey {
   /** Rows without a time, or with one that is years away from the session's. */
   oddTimes: Sample
   lastAt: number | null
-  /** The last id before the session began; at the latest the one before its first row. */
+  /** The last id before the session began; at most the one before its first row. */
   bornAfterId: number
   handoffs: Sample
-  /** Handoffs in the context that say that their summary could not be written. */
+  /** Handoffs in the context that say their summary could not be written. */
   torn: Sample
-  /** Rows later than the closing by compaction. */
+  /** Rows written after compaction closed the session. */
   late: Sample
-  /** Rows that say what a row of the parent says, at the same time. */
+  /** Rows with the same content and time as a row of the parent. */
   carried: Sample
-  /** Live rows that say again what a live row of this session says, at the same time. */
+  /** Live rows with the same content and time as another live row of this session. */
   doubled: Sample
-  /** Results in the context whose call is not before them. */
+  /** Results in the context without a call before them. */
   strayResults: Sample
-  /** Calls in the context that nothing has answered yet, with the row of each; the newest ones. */
+  /** The newest unanswered calls in the context, each with its row. */
   openCalls: Map<string, number> | null
-  /** Other names of those that have two; the newest ones, open or not. */
+  /** The second ids of calls that have two; only the newest calls, open or not. */
   otherNames: Map<string, string> | null
-  /** Rows with calls that were open for so long that they are not waited for. */
+  /** Rows whose calls have been open too long to be answered. */
   abandoned: Sample
   answered: Marks | null
-  /** Rows whose `tool_calls` cannot be read; pairs cannot be judged then. */
+  /** Rows with an unreadable `tool_calls`; then calls and results cannot be paired. */
   unreadableCalls: Sample
-  /** What the agent said that sounds like a lost memory, with the user's row before it. */
+  /** Replies that sound like lost memory, each with the user's row before it. */
   denials: readonly Denial[]
-  /** The last run that holds a handoff. */
+  /** The last run that contains a handoff. */
   burst: Burst | null
-  /** The one that may still go on. */
+  /** The run that may still continue. */
   run: Burst | null
-  /** What the newest rows said and when. */
+  /** Content and time of the newest rows. */
   readonly marks: Marks
-  /** Those that a row of the parent has too. */
+  /** Marks that a row of the parent also has. */
   carriedMarks: Set<number> | null
-  /** Of the newest row, with what `Burst` needs; 0 where there is none. */
+  /** The newest row, with the data that `Burst` needs; 0 if there is none. */
   lastId: number
   lastRowAt: number
   isLastHandoff: boolean
-  /** Unless it is a result, which tells nothing about calls before it. */
+  /** The newest live row except results, which say nothing about the calls before them. */
   lastLiveId: number | null
   lastUserId: number | null
 }
@@ -73,11 +73,11 @@ export interface Denial {
   readonly askedId: number | null
 }
 
-/** Rows a microsecond apart, as only the rewriting of a whole session leaves them. */
+/** Rows a microsecond apart, which only rewriting a whole session produces. */
 export interface Burst {
   readonly firstId: number
   readonly firstAt: number
-  /** Nothing stands before it but what the user had taken back. */
+  /** Only rows that the user took back come before it. */
   readonly isAlone: boolean
   lastId: number
   rows: number
@@ -88,12 +88,12 @@ export interface Survey {
   readonly sessions: ReadonlyMap<string, SessionSurvey>
   readonly rows: number
   readonly liveRows: number
-  /** Rows whose session does not exist, by the session they name. */
+  /** Rows whose session does not exist, by the session id they name. */
   readonly homeless: ReadonlyMap<string, Sample>
   readonly lastAt: number | null
-  /** How many ids are missing between the two, both excluded. */
+  /** How many ids are missing strictly between the two. */
   missingBetween(afterId: number, beforeId: number): number
-  /** The time that stood highest when this id had been written. */
+  /** The highest time among the rows up to this id. */
   clockAt(id: number): number | null
 }
 
@@ -101,19 +101,19 @@ const SAMPLE_MAX = 200
 const OPEN_CALLS_MAX = 1_000
 const BURST_STEP_SECONDS = 3e-6
 
-/** Of what a session has none of; most have none of anything. */
+/** Shared by all empty samples, since most sessions have no faults. */
 const NONE: Sample = { count: 0, ids: [] }
 const NO_DENIALS: readonly Denial[] = []
 
 const HANDOFF_PREFIXES = ['[CONTEXT COMPACTION', '[CONTEXT SUMMARY]:']
 const HANDOFF_MARK = '[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]'
-/** Where no log is left, a summary that was never written is known by the text put in its place. */
+/** Without a log, this placeholder text shows that a summary was never written. */
 const TORN_MARK = 'Summary generation was unavailable'
 
 type Told = Pick<HermesRow, 'role' | 'text' | 'isSummary'>
 
 export function isHandoff({ role, text, isSummary }: Told): boolean {
-  // An agent that reads its own logs has the marks of a handoff in a tool's result.
+  // An agent that reads its own logs gets the marks of a handoff in a tool result.
   if (isSummary || role === 'tool') return isSummary
   return HANDOFF_PREFIXES.some((prefix) => text.startsWith(prefix)) || text.includes(HANDOFF_MARK)
 }
@@ -127,13 +127,13 @@ function soundsForgetful(text: string): boolean {
 
 export class Surveyor {
   readonly #sessions = new Map<string, SessionSurvey>()
-  /** Sessions that the clock of the rows has not reached, latest first. */
+  /** Sessions that begin after the clock of the rows, latest first. */
   readonly #unborn: SessionSurvey[]
   readonly #homeless = new Map<string, Sample>()
-  /** Where ids are missing: the id behind each gap, and how many are missing up to there. */
+  /** Gaps in the ids: the id after each gap, and how many are missing up to there. */
   readonly #gapEnds: number[] = []
   readonly #gapSums: number[] = []
-  /** The clock, noted each time it moves on by a minute or more. */
+  /** The clock, recorded each time it advances by a minute or more. */
   readonly #clockIds: number[] = []
   readonly #clockTimes: number[] = []
   #missing = 0
@@ -259,7 +259,7 @@ function noteCopies(
     survey.carriedMarks ??= new Set()
     survey.carriedMarks.add(mark)
   }
-  // An archived original and its live copy are how compaction in place works.
+  // Compaction in place leaves an archived original and its live copy.
   if (row.state === 'live' && survey.marks.isLive(mark)) {
     survey.doubled = sample(survey.doubled, row.id)
   }
@@ -291,7 +291,7 @@ function notePairs(survey: SessionSurvey, row: HermesRow): void {
   }
 }
 
-/** Whole rows, the oldest first, and never the newest. */
+/** Drops whole rows, oldest first, but never the newest. */
 function giveUp(survey: SessionSurvey, openCalls: Map<string, number>, newestId: number): void {
   let givenUp: number | null = null
   for (const [call, rowId] of openCalls) {
@@ -324,7 +324,7 @@ function noteBurst(survey: SessionSurvey, row: HermesRow, isLed: boolean): void 
   survey.isLastHandoff = isLed
 }
 
-/** The one that is there, or a new one in place of none. */
+/** The existing sample, or a new one in place of `NONE`. */
 function sample(into: Sample, id: number): Sample {
   if (into === NONE) return { count: 1, ids: [id] }
   into.count += 1
@@ -343,7 +343,7 @@ function lastAtMost(sorted: readonly number[], value: number): number {
   return low - 1
 }
 
-/** Written out: an object that is spread together becomes a table of its own, of 1.5 kB. */
+/** Written out, because an object built by spreading becomes a hash table of 1.5 kB. */
 function blank(session: HermesSession): SessionSurvey {
   return {
     session,

@@ -12,15 +12,15 @@ import { HermesFile } from './file.ts'
 import { handoffRow, messageRow, preservedNumbers } from './row.ts'
 
 /**
- * The way back: one session as a Hermes store of its own, under the id that it had there. Compaction
- * looks as Hermes would have left it: what it covers is archived, the handoff stands behind it, and
- * what it kept follows once more, live. So the next context there is the one that would be next here.
+ * Exports one session as a Hermes store of its own, under its Hermes id. A compaction looks as
+ * Hermes would have left it: the covered rows are archived, the handoff follows them, and the rows
+ * that it kept are repeated live. So Hermes continues with the same context that we would.
  */
 export interface ExportHermes {
   readonly reads: Reads
   readonly sessionId: SessionId
   readonly to: string
-  /** Puts the bytes of pictures and files in the place of references. */
+  /** Replaces references by the bytes of images and files. */
   readonly unshelve: Unshelve
   readonly now?: number
 }
@@ -39,7 +39,7 @@ export interface HermesExport {
   readonly rows: number
   readonly live: number
   readonly routes: readonly string[]
-  /** What has no place in a Hermes store, counted by kind. */
+  /** Content that a Hermes store cannot hold, counted by kind. */
   readonly left: { readonly [kind: string]: number }
 }
 
@@ -97,7 +97,7 @@ async function write(
   }
 }
 
-/** As Hermes names the place of a conversation. */
+/** Hermes' key for the chat of a conversation. */
 function keyOf(channel: string, address: string): string {
   return `agent:main:${channel}:${address}`
 }
@@ -166,7 +166,7 @@ async function writeEntries(
   return left
 }
 
-/** They say nothing to a model that the rows do not say. */
+/** Entries that add nothing for a model beyond the rows. */
 const SILENT = new Set<Entry['kind']>(['settings', 'turn', 'revert', 'erasure', 'record'])
 
 function count(into: { [kind: string]: number }, kind: string): void {

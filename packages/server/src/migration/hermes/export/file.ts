@@ -18,11 +18,11 @@ export interface ExportedSession {
   readonly source: string
   readonly keys: readonly { readonly channel: string; readonly key: string }[]
   readonly now: number
-  /** Of a session that came from Hermes: what else its row said. */
+  /** For a session that came from Hermes: the other columns of its row. */
   readonly columns: JsonObject
 }
 
-/** What Hermes tells rows apart by: two that agree in all of it would pass for copies. */
+/** The columns that identify a row for Hermes: rows that agree in all of them count as copies. */
 const TOLD = ['role', 'content', 'tool_calls', 'tool_call_id'] as const
 const STEP_SECONDS = 0.001
 
@@ -37,7 +37,7 @@ export class HermesFile {
   #calls = 0
 
   constructor(path: string) {
-    // SQLite takes an empty file for a new database, and it will hold what people said.
+    // SQLite accepts an empty file as a new database; conversations must be private from the start.
     writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
     this.#database = new DatabaseSync(path, { enableForeignKeyConstraints: true })
     this.#database.exec(`pragma synchronous = off; begin; ${SCHEMA}`)
@@ -71,7 +71,7 @@ export class HermesFile {
     }
   }
 
-  /** The row as it was written; given again, it is a copy and keeps its time. */
+  /** Returns the row as written; adding that row again writes a copy with the same time. */
   add(row: JsonObject, state: WrittenState): JsonObject {
     const written = this.#copied.has(row) ? row : this.#apart(row)
     this.#copied.add(written)

@@ -9,7 +9,7 @@ import type { Entry } from '#core/store/rows'
 import { isHandoff } from '../diagnose/survey.ts'
 import type { OddValue } from '../read/raw-rows.ts'
 
-/** Entries as rows of Hermes: its own columns where it comes from there, else the like of them. */
+/** Entries as Hermes rows: their original columns if they came from Hermes, else equivalents. */
 const LIST_MARK = '\0json:'
 const PREFIX = '[CONTEXT COMPACTION \u2014 REFERENCE ONLY] '
 
@@ -18,7 +18,7 @@ export function messageRow(message: Message, at: number): readonly JsonObject[] 
   return (rows as readonly JsonObject[]).map((row) => asColumns(row, at))
 }
 
-/** Null where it was erased. */
+/** Null if it was erased. */
 export function handoffRow(entry: Entry): JsonObject | null {
   const handoff = handoffIn(entry)
   if (handoff === null) return null
@@ -32,7 +32,7 @@ export function handoffRow(entry: Entry): JsonObject | null {
   }
 }
 
-/** The numbers of the entries that it kept although they lie before what it covers. */
+/** The entries that it kept although they precede the covered range. */
 export function preservedNumbers(entry: Entry): ReadonlySet<number> {
   const handoff = handoffIn(entry)
   if (handoff?.by !== 'given') return new Set()
@@ -40,12 +40,12 @@ export function preservedNumbers(entry: Entry): ReadonlySet<number> {
   return new Set(apart.map(({ number }) => number))
 }
 
-/** A summary that stood in one row with a picture is kept with the row itself. */
+/** A summary that shared a row with an image is kept together with that row. */
 function isRow(message: Message, { meta }: Entry): boolean {
   return 'row' in meta && meta.row !== undefined && message.origin?.at === meta.row
 }
 
-/** Of one that was a row of Hermes: what else the row said. */
+/** For a handoff that was a Hermes row: the other columns of that row. */
 function fieldsIn(handoff: Handoff & { readonly origin?: Origin }): JsonObject {
   return handoff.origin?.format === 'hermes' ? (handoff.origin.fields ?? {}) : {}
 }
@@ -63,9 +63,9 @@ function handoffIn({ kind, body }: Entry): Handoff | null {
   const value = JSON.parse(body) as JsonValue
   const isHandoffBody = isObject(value) && Array.isArray(value['preserved'])
   if (isHandoffBody) return value as unknown as Handoff
-  // A clearing of a conversation without a handoff.
+  // A clearing in a conversation without a handoff.
   if (isObject(value) && Object.keys(value).length === 0) return null
-  // Written by a loop of somebody's own: its words as they stand.
+  // Written by a caller's own loop: its text is used unchanged.
   const nothing = { preserved: [], tasks: [], files: [], ledger: [] }
   return { version: 1, by: 'given', covers: 0, kept: 0, compactions: 1, ...nothing, summary: body }
 }
@@ -85,14 +85,14 @@ function isList(value: JsonValue | undefined): value is JsonObject | readonly Js
   return typeof value === 'object' && value !== null && !isOdd(value)
 }
 
-/** What JSON has no word for, as an import keeps it. */
+/** A value that JSON cannot express, in the form in which an import stores it. */
 export function isOdd(value: JsonValue): value is OddValue {
   if (!isObject(value)) return false
   const [key = '', ...others] = Object.keys(value)
   return others.length === 0 && ['blob', 'integer', 'real'].includes(key)
 }
 
-/** Such that whoever cuts it to milliseconds gets the same ones again. */
+/** Chosen so that truncating to milliseconds gives `ms` again. */
 export function secondsOf(ms: number): number {
   const seconds = ms / 1_000
   return Math.floor(seconds * 1_000) === ms ? seconds : seconds + 5e-7

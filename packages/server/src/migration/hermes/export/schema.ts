@@ -1,6 +1,6 @@
 /**
- * The tables of a Hermes store, schema 26: the newest that is known exactly. A newer Hermes brings
- * it up to date when it opens it, an older one takes the columns that it knows.
+ * The tables of a Hermes store, schema 26, the newest known exactly. A newer Hermes upgrades it on
+ * opening; an older one reads the columns that it knows.
  */
 const SCHEMA_VERSION = 26
 
@@ -24,7 +24,7 @@ const SESSION_REALS = [
   ...['ended_at', 'estimated_cost_usd', 'actual_cost_usd', 'last_activity_at'],
   ...['compression_failure_cooldown_until', 'last_read_at'],
 ]
-/** Those of a message that hold text or nothing. */
+/** The text columns of a message, which may be null. */
 const MESSAGE_TEXTS = [
   ...['content', 'tool_call_id', 'tool_calls', 'tool_name', 'effect_disposition', 'finish_reason'],
   ...['reasoning', 'reasoning_content', 'reasoning_details', 'codex_reasoning_items'],
@@ -34,7 +34,7 @@ const MESSAGE_TEXTS = [
 
 export const MESSAGE_COLUMNS: readonly string[] = [
   ...['session_id', 'role', 'timestamp', 'token_count', 'observed', 'active', 'compacted'],
-  // Of schema 30, which knows a handoff by it; others pass over it.
+  // Schema 30 recognises a handoff by it; other versions ignore it.
   '_compressed_summary',
   ...MESSAGE_TEXTS,
 ]
@@ -98,7 +98,7 @@ create view messages_fts_trigram_src as
   select id, role, content, tool_name, tool_calls from messages where role <> 'tool';
 ${searchIndex('messages_fts_trigram', 'messages_fts_trigram_src', ", tokenize='trigram'", "new.role <> 'tool'", "old.role <> 'tool'")}`
 
-/** One index over texts, kept up by triggers unless Hermes is about to build it anew. */
+/** One full-text index, maintained by triggers unless Hermes is about to rebuild it. */
 function searchIndex(
   table: string,
   content: string,

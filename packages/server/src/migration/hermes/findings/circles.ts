@@ -2,11 +2,11 @@ import type { Survey } from '../diagnose/survey.ts'
 
 export interface Circle {
   readonly sessionId: string
-  /** The one that it names, and that comes from it. */
+  /** Its parent, which is also its descendant. */
   readonly parentId: string
 }
 
-/** Of each circle the session that began first: it is where the conversation can begin. */
+/** For each cycle of parents the session that began first, where the conversation can start. */
 export function findCircles(sessions: Survey['sessions']): readonly Circle[] {
   const found: Circle[] = []
   const seen = new Set<string>()

@@ -11,9 +11,9 @@ interface Sickness {
   readonly route: string
   readonly timeout: LogEvent
   readonly errors: LogEvent[]
-  /** Turns that the main model answered meanwhile. */
+  /** Turns that the main model answered during that time. */
   answered: number
-  /** Errors that came within a moment of the call. */
+  /** Errors that followed the call at once. */
   quick: number
 }
 

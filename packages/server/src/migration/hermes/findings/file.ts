@@ -3,7 +3,7 @@ import type { SearchFault } from '../read/search-index.ts'
 import { counted, type Finding, finding } from './finding.ts'
 import type { StoreView } from './identity.ts'
 
-/** Damage of the file that no conversation shows by itself. */
+/** Damage to the file itself that is not visible in any conversation. */
 export function findFileFaults({ condition }: StoreView): Finding[] {
   return [
     ...unreadable(condition),

@@ -3,19 +3,19 @@ import type { LogEvent } from '../read/log-event.ts'
 import type { HermesRow, ReadRow } from '../read/rows.ts'
 
 /**
- * One thing that happened to a conversation, with what proves it. Certain: the rows or lines leave no
- * other reading. Suspected: the likeliest reading, and the text says what else it could be.
+ * One thing that happened to a conversation, with its evidence. Certain: the rows or lines allow no
+ * other explanation. Suspected: the most likely explanation; the text names the alternatives.
  */
 export interface Finding {
   readonly kind: FindingKind
   readonly severity: Severity
   readonly certainty: 'certain' | 'suspected'
-  /** The session it happened to first, then the others that take part. */
+  /** The session it happened to first, then the other sessions involved. */
   readonly sessionIds: readonly string[]
   readonly title: string
   readonly explanation: string
   readonly advice: string
-  /** Epoch seconds of the store's clock, or of the log's where only the log tells. */
+  /** Epoch seconds by the store's clock, or by the log's if only the log has it. */
   readonly from: number | null
   readonly to: number | null
   readonly clock: 'store' | 'log'
@@ -25,10 +25,10 @@ export interface Finding {
   readonly lines: readonly LineEvidence[]
 }
 
-/** Harm: something was lost or not seen. Risk: it may yet be. Note: worth knowing, no fault. */
+/** Harm: something was lost or not seen. Risk: it may still happen. Note: not a fault. */
 export type Severity = 'harm' | 'risk' | 'note'
 
-/** The kinds, and which of the two anomalies of the session-id issue each one is a form of. */
+/** The kinds, and to which of the two anomalies of the session-id issue each belongs. */
 export const FINDING_KINDS = {
   'rows-after-closing': 'A',
   'orphaned-parent': 'A',
@@ -82,18 +82,18 @@ export interface LineEvidence {
 
 const QUOTE_LENGTH_MAX = 160
 
-/** Advice for every finding that a repair can mend without touching the store. */
+/** Advice for every finding that a repair can fix in a copy of the store. */
 export const REPAIR = '`throughline doctor hermes STORE --repair-to NEW` does so in a copy.'
 
 export function rowEvidence(row: HermesRow): RowEvidence {
   const { id, sessionId, role, at, text } = row
   const start = text.startsWith('\0json:') ? 6 : 0
-  // Copied: a part of a text would hold on to the whole of it.
+  // Copied, because a slice would keep the whole text in memory.
   const quote = JSON.stringify(text.slice(start, start + QUOTE_LENGTH_MAX))
   return { id, sessionId, role, at, text: JSON.parse(quote) as string }
 }
 
-/** The survey knows rows by their ids; what they say is read again for whoever quotes them. */
+/** The survey stores only row ids, so quoted rows are read again. */
 export function readEvidence(ids: readonly number[], read: ReadRow): readonly RowEvidence[] {
   return ids.flatMap((id) => {
     const row = read(id)
@@ -107,7 +107,7 @@ export function lineEvidence({ path, line, text }: LogEvent): LineEvidence {
 
 type Optional = 'clock' | 'from' | 'to' | 'facts' | 'rows' | 'rowCount' | 'lines'
 
-/** What most findings leave out is nothing. */
+/** Fills the fields that most findings leave empty. */
 export function finding(
   given: Omit<Finding, Optional> & Partial<Pick<Finding, Optional>>,
 ): Finding {

@@ -7,10 +7,10 @@ export interface Kin {
 }
 
 /**
- * How each version of Hermes goes from a session that compaction closed to the next one. Up to 0.17
- * (schema 16) it is the child that was opened last, of those that were opened at or after the closing;
- * how a child came to be is not asked. Later it is a child that is no branch, delegate or tool: first
- * one that was compacted itself, then one that is open, then the one that was active last.
+ * How each version of Hermes chooses the session that continues one closed by compaction. Up to
+ * 0.17 (schema 16): of the children opened at or after the closing, the one opened last, however it
+ * was created. Later: a child that is not a branch, delegate or tool session; first one that was
+ * itself compacted, then an open one, then the one active last.
  */
 export type FollowRule = 'newest' | 'ranked' | 'ranked-without-resets'
 
@@ -41,7 +41,7 @@ export function isFollowed(child: HermesSession, parent: HermesSession, rule: Fo
   return !isOther && child.source !== 'tool'
 }
 
-/** The id of the session that Hermes takes; undefined: none. */
+/** The id of the session that Hermes continues with; undefined: none. */
 export function chosen<Member extends Kin>(
   children: readonly Member[],
   rule: FollowRule,

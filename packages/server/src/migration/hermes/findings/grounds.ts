@@ -2,9 +2,9 @@ import type { HermesSchema } from '../read/schema.ts'
 import type { Finding, FindingKind } from './finding.ts'
 
 /**
- * What findings rest on. Stores lack columns; what one of them would have said is then unknown. A
- * finding that cannot be told from the ordinary course of things without it is not made; one that is
- * only less sure without it is suspected.
+ * The columns that findings depend on. Some stores lack columns. A finding is not reported if,
+ * without the column, it cannot be told from normal behaviour; it is only suspected if the column
+ * would merely have made it more certain.
  */
 interface Grounds {
   readonly needs?: readonly string[]
@@ -13,11 +13,11 @@ interface Grounds {
 
 const GROUNDS: { readonly [kind in FindingKind]?: Grounds } = {
   'broken-tool-pair': { needs: ['messages.tool_calls', 'messages.tool_call_id'] },
-  // Any session that compaction closed looks so where nobody can say what it continues as.
+  // Without parents, every session that compaction closed looks like this.
   'orphaned-parent': { needs: ['sessions.parent_session_id'] },
-  // The child may hold copies of them.
+  // The child may have copies of them.
   'rows-after-closing': { isSurerBy: ['sessions.parent_session_id'] },
-  // A continuation is also written at once, and its parent has the rows.
+  // A continuation is also written at once, but its parent still has the rows.
   'destructive-rewrite': { needs: ['sessions.parent_session_id', 'sessions.end_reason'] },
   // Branches, delegates and sessions of tools have parents too.
   fork: { isSurerBy: ['sessions.model_config', 'sessions.source'] },

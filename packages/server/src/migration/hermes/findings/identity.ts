@@ -8,8 +8,8 @@ import { counted, type Finding, finding, REPAIR, rowEvidence } from './finding.t
 import type { Lineage } from './lineage.ts'
 
 /**
- * Anomaly A in the store: compaction closed a session and opened another, and not everybody followed.
- * Messages kept arriving at the closed one, or there is no other, or there are several.
+ * Anomaly A in the store: compaction closed a session and opened another, and some writers did not
+ * follow. Messages kept arriving in the closed one, or no session continues it, or several do.
  */
 export interface StoreView {
   readonly survey: Survey
@@ -47,10 +47,10 @@ function lateRows({ session, late }: SessionSurvey, { lineage, read }: StoreView
     return row === null || isSeen ? [] : [rowEvidence(row)]
   })
   if (unseen.length === 0) return []
-  // Beyond the sample the copies cannot be told apart; the share that was looked at stands for it.
+  // Copies can be recognised only within the sample; its share is applied to the rest.
   const count = late.count > late.ids.length ? late.count : unseen.length
   const tip = lineage.endOf(session.id)
-  // An empty shell continues nothing.
+  // An empty session continues nothing.
   const isFollowed = descendants.some((one) => one.session.id === tip && one.rows > 0)
   const said = counted(unseen.filter((row) => row.role === 'user').length, 'message')
   return [
@@ -142,7 +142,7 @@ function shells({ session }: SessionSurvey, lineage: Lineage): Finding[] {
   )
 }
 
-/** Ends after which the gateway gives a route another session. */
+/** Ends after which the gateway starts another session for a route. */
 const RESETS = new Set([
   ...['session_reset', 'session_switch', 'idle', 'daily', 'suspended', 'resume_pending_expired'],
 ])

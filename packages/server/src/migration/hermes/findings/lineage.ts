@@ -3,25 +3,25 @@ import type { HermesSession } from '../read/rows.ts'
 import { CLOSED, chosen, type FollowRule, isFollowed, type Kin } from './follow.ts'
 
 /**
- * Who continues whom. A conversation is a chain of sessions: each but the last was closed by a
- * compaction, and the next one names it as its parent. Branches, delegates, resets and tool sessions
- * have parents too and continue nobody.
+ * Which session continues which. A conversation is a chain of sessions: a compaction closed each
+ * one but the last, and the next one names it as its parent. Branches, delegates, resets and tool
+ * sessions also have parents, but continue none.
  */
 export interface Lineage<Member extends Kin = SessionSurvey> {
   continuationsOf(sessionId: string): readonly Member[]
   /** The first session of the conversation. */
   rootOf(sessionId: string): string
-  /** Where the conversation goes on today. */
+  /** The session with which the conversation continues today. */
   endOf(sessionId: string): string
-  /** Where Hermes itself goes on, by the rule of the version that wrote the store. */
+  /** The session with which Hermes continues, by the rule of the version that wrote the store. */
   tipOf(sessionId: string): string
-  /** Every session behind this one in its conversation. */
+  /** Every later session of the conversation. */
   descendantsOf(sessionId: string): readonly Member[]
 }
 
-/** A child that began this long before the closing was made while its parent lived: a subagent. */
+/** A child that began this long before the closing started while its parent ran: a subagent. */
 const EARLY_CHILD_SECONDS = 5
-/** Of those whom somebody asked, and who continue nobody. */
+/** Sources of sessions that another one called and that continue none. */
 const ASKED = new Set(['tool', 'subagent'])
 
 export function traceLineage({
@@ -41,11 +41,11 @@ export function traceLineage({
 
 export interface Kinship<Member> {
   readonly rule: FollowRule
-  /** Also of parents that something else than compaction ended, where their rows go on. */
+  /** Also include parents that ended without compaction, if their rows continue. */
   readonly anyEnd: boolean
-  /** Whether a session's rows begin with a handoff or say again what the parent said. */
+  /** Whether a session begins with a handoff or repeats rows of the parent. */
   readonly isHeir: (child: Member) => boolean
-  /** The latest time of its rows; only asked where there are several children. */
+  /** The latest time among its rows; read only if there are several children. */
   readonly lastRowAt: (child: Member) => number | null
 }
 
@@ -61,7 +61,7 @@ export function linkUp<Member extends Kin>(
     if (parent === undefined) continue
     if (isFollowed(child.session, parent.session, rule)) add(followed, parent.session.id, child)
     const relation = kinship(child.session, parent.session, { rule, anyEnd })
-    // Of a version that marks whom somebody asked, an empty one is a shell.
+    // In a version that marks called sessions, an empty session is a shell.
     const isShell = child.rows === 0 && rule !== 'newest' && parent.session.endReason === CLOSED
     if (relation === 'none' || (relation === 'open' && !isShell && !isHeir(child))) continue
     parents.set(child.session.id, parent.session.id)
@@ -90,7 +90,7 @@ function add<Member>(lists: Map<string, Member[]>, id: string, member: Member): 
   else list.push(member)
 }
 
-/** `open`: it began while its parent lived, or nothing says how that one ended: its rows decide. */
+/** `open`: it began while its parent ran, or the parent's end is unknown; its rows decide. */
 export function kinship(
   session: HermesSession,
   parent: HermesSession,
@@ -99,7 +99,7 @@ export function kinship(
   if (session.id === parent.id || parent.endReason === 'branched') return 'none'
   if (session.origin !== null || ASKED.has(session.source)) return 'none'
   if (parent.endReason !== CLOSED) return anyEnd ? 'open' : 'none'
-  // The older ones open the next session when the last one is closed, and mark no subagent.
+  // Older versions open the next session when they close the last, and do not mark subagents.
   const before = rule === 'newest' ? 0 : EARLY_CHILD_SECONDS
   const isEarly =
     session.startedAt !== null &&
@@ -109,8 +109,8 @@ export function kinship(
 }
 
 /**
- * Rows can name each other as parents in a circle; the end of one depends on where it is entered.
- * Every other end is remembered for all on the way, since a conversation may be thousands long.
+ * Parents can form a cycle; then the end depends on the session where it was entered. Any other end
+ * is cached for all sessions on the way, since a conversation may have thousands.
  */
 function follow(
   start: string,

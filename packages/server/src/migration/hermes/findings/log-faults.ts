@@ -2,7 +2,7 @@ import type { LogEvent } from '../read/log-event.ts'
 import { counted, type Finding, finding, lineEvidence } from './finding.ts'
 import type { Operation } from './operations.ts'
 
-/** Faults that only the log knows: summaries that failed, pauses that lasted, messages dropped. */
+/** Faults that only the log shows: failed summaries, long pauses, dropped messages. */
 export function findTornSummaries(pairs: readonly Operation[]): Finding[] {
   return pairs.flatMap(({ started, done, failures }) => {
     const { before, after, sessionId } = done.fact

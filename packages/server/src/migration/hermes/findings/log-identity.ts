@@ -3,20 +3,20 @@ import { type Finding, finding, lineEvidence } from './finding.ts'
 import type { Operation, Operations } from './operations.ts'
 
 /**
- * Anomalies A and B as the log shows them: a compaction that ends under another id than it began,
- * and one that stands under the bracket of a session it has nothing to do with.
+ * Anomalies A and B in the log: a compaction that ends under another id than it began, and one that
+ * is logged in the bracket of an unrelated session.
  */
 export interface LogView {
   readonly operations: Operations
   readonly events: readonly LogEvent[]
-  /** Whether the store knows both ids as parts of one conversation. */
+  /** Whether the store has both ids in one conversation. */
   readonly isSameConversation: (one: string, other: string) => boolean
-  /** What the store holds of a session; null: it does not know it. */
+  /** What the store has of a session; null: it does not know the session. */
   readonly heldOf: (sessionId: string) => Held | null
 }
 
 export interface Held {
-  /** Its rows look as a rewrite leaves them. */
+  /** Its rows look like the result of a rewrite. */
   readonly isRewritten: boolean
   readonly hasToolRows: boolean
 }
@@ -36,7 +36,7 @@ export function findLogIdentityFaults(view: LogView): Finding[] {
   ]
 }
 
-/** Which ids the log and the store join into one conversation. */
+/** The ids that the log and the store link into one conversation. */
 class Family {
   readonly #parent = new Map<string, string>()
   readonly #inStore: LogView['isSameConversation']
@@ -146,7 +146,7 @@ function foreignTag({ started, done }: Operation, family: Family, held: Held | n
   ]
 }
 
-/** An id that is as old as its line, and of which no start is known: the child of a change of identity. */
+/** An id as old as its line and without a known start: the child of a change of identity. */
 function lateBirth(done: Operations['unmatched'][number]): Finding[] {
   const { sessionId, before, after } = done.fact
   const born = bornAt(sessionId)
@@ -176,7 +176,7 @@ function lateBirth(done: Operations['unmatched'][number]): Finding[] {
 
 const BORN = /^(\d{4})(\d{2})(\d{2})_(\d{2})(\d{2})(\d{2})_/
 
-/** Ids begin with the local time of their birth, which is also the clock of the log. */
+/** Ids begin with their local creation time, by the same clock as the log. */
 export function bornAt(id: string): number | null {
   const match = BORN.exec(id)
   if (match === null) return null

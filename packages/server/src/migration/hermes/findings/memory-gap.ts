@@ -3,9 +3,9 @@ import { counted, type Finding, finding, lineEvidence, rowEvidence } from './fin
 import type { StoreView } from './identity.ts'
 
 /**
- * From the fault to what people noticed: an agent that says it has no record of something, in a
- * conversation that had lost something before. That it is the same thing is our reading; the rows on
- * both sides are shown.
+ * Links a fault to its visible effect: an agent says that it has no record of something, in a
+ * conversation that had lost rows before. That the two are the same thing is an inference; the rows
+ * on both sides are shown.
  */
 export function findDenials({
   view,
@@ -66,7 +66,7 @@ export function findDenials({
 
 const PREVIEW_LENGTH = 40
 
-/** Log lines by what they quote, so that each look-up costs the same however long the log is. */
+/** Log lines by the text they quote, so that a lookup does not depend on the log's length. */
 class Quotes {
   readonly #byText = new Map<string, LogEvent>()
 

@@ -1,27 +1,27 @@
 import type { LogEvent, LogFact } from '../read/log-event.ts'
 
 /**
- * Compactions as the log tells them. The bracket cannot be trusted to say which lines belong
- * together, that being the fault; so a `done` is matched with the open `started` that counted the
- * same messages, and among several with the one of the same session, of the same bracket, of the
- * shortest wait, in this order.
+ * Compactions as logged. The bracket may name the wrong session (that is the fault), so it cannot
+ * decide which lines belong together. A `done` is matched with the open `started` that counted the
+ * same messages; of several, the one of the same session, then of the same bracket, then the most
+ * recent.
  */
 export interface Operation {
   readonly started: LogEvent & { readonly fact: LogFact & { kind: 'started' } }
   readonly done: LogEvent & { readonly fact: LogFact & { kind: 'done' } }
-  /** Failures to write the summary between the two lines. */
+  /** Failures to write the summary that were logged between the two lines. */
   readonly failures: readonly LogEvent[]
-  /** More than one open `started` would have matched as well. */
+  /** More than one open `started` matched equally well. */
   readonly isAmbiguous: boolean
 }
 
 export interface Operations {
   readonly pairs: readonly Operation[]
-  /** A `done` for which no `started` is in the log. */
+  /** A `done` without a `started` in the log. */
   readonly unmatched: readonly Operation['done'][]
 }
 
-/** A start that is not done by then was given up; later lines must not be matched with it. */
+/** A start without an end for this long was given up; later lines must not match it. */
 const OPEN_SECONDS_MAX = 3_600
 const OPEN_MAX = 1_000
 

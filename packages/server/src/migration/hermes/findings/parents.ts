@@ -56,7 +56,7 @@ function missing({ session }: SessionSurvey, { survey }: Parents): Finding[] {
   ]
 }
 
-/** The older versions look for the next session only behind the closing. */
+/** Older versions look for the next session only among those opened after the closing. */
 function hidden({ session }: SessionSurvey, { survey, lineage, schema }: Parents): Finding[] {
   const parent = survey.sessions.get(session.parentId ?? '')?.session
   if (parent?.endReason !== CLOSED || parent.endedAt === null) return []

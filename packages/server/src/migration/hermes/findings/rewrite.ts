@@ -4,20 +4,20 @@ import type { StoreView } from './identity.ts'
 import type { Operation } from './operations.ts'
 
 /**
- * Anomaly B in the store: all rows of a session deleted and a shortened list put in their place. The
- * rewriter read the clock once and added a microsecond per row, which nothing else does; the handoff
- * among the rows says that it was a compaction and not an undo.
+ * Anomaly B in the store: all rows of a session were deleted and replaced by a shortened list. The
+ * rewriter read the clock once and added a microsecond per row, which nothing else does; a handoff
+ * among the rows shows that it was a compaction and not an undo.
  *
- * How many rows it deleted is not in the store. The ids that are missing before the first row are the
- * most it can be: /undo and /retry rewrite a session in the same way, so a row that one of them wrote
- * again used up two ids. Nothing else counts: the triggers take a deleted row out of the search tables,
- * `sqlite_sequence` holds the last id alone, and `message_count` is set anew. The log, if it is there,
- * counts the messages that the compaction read, without tool rows: the least it can be.
+ * The store does not record how many rows were deleted. The ids missing before the first row are an
+ * upper bound: /undo and /retry rewrite a session in the same way, so a row that they wrote again
+ * used two ids. Nothing else helps: triggers remove deleted rows from the search tables,
+ * `sqlite_sequence` has only the last id, and `message_count` is reset. The log, if present, counts
+ * the messages that the compaction read, without tool rows: a lower bound.
  */
 const ROWS_SURE = 5
-/** A continuation that was rewritten while it was being born lost nothing: its parent has the rows. */
+/** A continuation rewritten while it was being created lost nothing: its parent has the rows. */
 const BIRTH_SECONDS = 60
-/** Between the line of the log and the rewrite that it announces, but for the zone of the log's clock. */
+/** The time between a log line and its rewrite, apart from the time zone of the log. */
 const LOG_SECONDS = 60
 const ZONE_STEP_SECONDS = 900
 const ZONE_SECONDS_MAX = 14 * 3_600
@@ -26,7 +26,7 @@ interface Rewrite {
   readonly survey: SessionSurvey
   readonly burst: Burst
   readonly gone: number
-  /** Nothing of the session stands before it. */
+  /** No row of the session precedes it. */
   readonly isWhole: boolean
 }
 
@@ -36,7 +36,7 @@ export function findRewrites(view: StoreView, logged: readonly Operation[]): Fin
   return rewrites.map((rewrite) => tell(rewrite, { view, rewrites, read: readBy(rewrite, logged) }))
 }
 
-/** How many messages the log says that the compaction read; null: it says nothing that can be. */
+/** How many messages the compaction read, by the log; null: nothing plausible is logged. */
 function readBy({ survey, burst, gone }: Rewrite, logged: readonly Operation[]): number | null {
   const own = logged.findLast(
     ({ done: { at, fact } }) =>
@@ -55,9 +55,9 @@ function rewriteOf(survey: SessionSurvey, view: StoreView): Rewrite[] {
   const gone = view.survey.missingBetween(survey.bornAfterId, burst.firstId)
   if (gone === 0 && (burst.rows < ROWS_SURE || session.origin !== null)) return []
   const isWhole = survey.firstId === burst.firstId
-  // Rows before it: a rewrite leaves none, so a short run of microseconds means something else.
+  // A rewrite leaves no rows before it, so a short run of microseconds has another cause.
   if (!isWhole && (gone === 0 || burst.rows < ROWS_SURE)) return []
-  // Compaction in place writes so too, behind what it archives, and some versions every turn.
+  // Compaction in place also writes such runs after what it archives, some versions every turn.
   if (!burst.isAlone) return []
   const continuesAnother = view.lineage.rootOf(session.id) !== session.id
   const age = burst.firstAt - (session.startedAt ?? Number.POSITIVE_INFINITY)
@@ -82,7 +82,7 @@ function tell(
   const ids = [burst.firstId, burst.handoffId ?? burst.firstId, burst.lastId]
   const times = [session.startedAt, view.survey.clockAt(bornAfterId)]
   const began = times.find((time) => time !== null && time < at) ?? null
-  // Rows of another session may be among the missing ids.
+  // Some missing ids may belong to another session.
   const isShared = rewrites.some(
     (other) =>
       other.survey !== survey &&

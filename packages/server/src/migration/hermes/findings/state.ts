@@ -3,7 +3,7 @@ import { counted, type Finding, finding, readEvidence } from './finding.ts'
 import { CLOSED } from './follow.ts'
 import type { StoreView } from './identity.ts'
 
-/** Sessions whose own row, or whose messages together, are contradictory. */
+/** Sessions whose own row or whose messages contradict each other. */
 export function findStateFaults(view: StoreView): Finding[] {
   return [...view.survey.sessions.values()].flatMap((one) => [
     ...nothingLive(one),

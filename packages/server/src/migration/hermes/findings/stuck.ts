@@ -4,8 +4,8 @@ import { type Finding, finding } from './finding.ts'
 import type { StoreView } from './identity.ts'
 
 /**
- * Sessions that can no longer compact: a pause after failures that still runs, two strikes that
- * forbid it, a lock nobody will release. Such a session grows until the provider refuses it.
+ * Sessions that can no longer compact: a pause after failures that has not ended, two strikes that
+ * forbid it, a lock that will not be released. Such a session grows until the provider refuses it.
  */
 export interface StuckView extends StoreView {
   readonly locks: readonly Hold[]
@@ -13,11 +13,11 @@ export interface StuckView extends StoreView {
 }
 
 const STRIKES = 2
-/** Locks live 300 s and are renewed; one that ends this far ahead was written by a broken clock. */
+/** Locks last 300 s and are renewed; an end this far in the future comes from a wrong clock. */
 const LOCK_AHEAD_SECONDS = 3_600
 
 export function findStuck(view: StuckView): Finding[] {
-  // The first of a name, where a damaged table has several.
+  // The first row per name, since a damaged table may have several.
   const lockedUntil = new Map(view.locks.toReversed().map(({ name, until }) => [name, until]))
   return [...view.survey.sessions.values()]
     .filter(({ session }) => session.endedAt === null)

@@ -1,7 +1,7 @@
 import { type Finding, finding, readEvidence } from './finding.ts'
 import type { StoreView } from './identity.ts'
 
-/** Where no log is left: a handoff that says itself that its summary was never written. */
+/** Without a log: handoffs that say themselves that their summary was never written. */
 export function findTornMarkers({ survey, read }: StoreView): Finding[] {
   return [...survey.sessions.values()].flatMap(({ session, torn }) => {
     if (torn.count === 0) return []

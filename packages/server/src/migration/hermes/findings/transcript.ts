@@ -10,7 +10,7 @@ import {
 } from './finding.ts'
 import type { StoreView } from './identity.ts'
 
-/** What is wrong inside one session's rows: tool calls without results, rows that stand twice. */
+/** Faults within one session's rows: tool calls without results, duplicated rows. */
 export function findTranscriptFaults({ survey, lineage, read }: StoreView): Finding[] {
   const sessions = [...survey.sessions.values()]
   return [
@@ -25,13 +25,13 @@ export function findTranscriptFaults({ survey, lineage, read }: StoreView): Find
 
 function brokenPairs(survey: SessionSurvey, read: ReadRow): Finding[] {
   const { session, strayResults, openCalls, unreadableCalls, lastLiveId } = survey
-  // A call behind which nothing stands is still being worked on, or was cut off by a closing.
+  // A call with no row after it is still running, or was cut off when the session closed.
   const left = [...new Set(openCalls?.values())].filter(
     (id) => lastLiveId !== null && id < lastLiveId,
   )
   const abandoned = [...survey.abandoned.ids, ...left]
   const abandonedCount = survey.abandoned.count + left.length
-  // A list of calls that cannot be read may hold the missing call.
+  // An unreadable list of calls may contain the missing call.
   const strays = unreadableCalls.count > 0 ? [] : strayResults.ids
   if (strays.length === 0 && abandoned.length === 0) return []
   const rows = readEvidence([...strays, ...abandoned], read)

@@ -1,13 +1,13 @@
 import { otherNameOf } from '#core/message/formats/hermes/hermes'
 import type { Message } from '#core/message/message'
 
-/** Calls of Codex have two names, and a result may go by either. Only the newest are remembered. */
+/** Codex' calls have two ids, and a result may use either. Only the newest are remembered. */
 const NAMES_MAX = 1_000
 
 export class CallNames {
   readonly #byOther = new Map<string, string>()
 
-  /** The message as it is; a result by the name that its call goes by here. */
+  /** The message unchanged, except that a result gets the id that its call has here. */
   settle(message: Message): Message {
     if (message.role === 'assistant') {
       for (const part of message.parts) {

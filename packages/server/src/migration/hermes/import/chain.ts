@@ -15,7 +15,7 @@ import type { Chain } from './chains.ts'
 import { asideOf, type CountMessage, entryOf, handoffOf } from './entry.ts'
 import { addKinds, kindsOfEntry, kindsOfRow, NO_KINDS } from './kinds.ts'
 
-/** One conversation of Hermes, from its first session to its last, into one session. */
+/** Imports one Hermes conversation, a chain of sessions, as one session. */
 export interface ChainRequest {
   readonly importer: SessionImporter
   readonly store: Store | null
@@ -25,9 +25,9 @@ export interface ChainRequest {
   readonly rowIds: (sessionId: string) => Float64Array
   /** System prompts by session. */
   readonly prompts: (sessionId: string) => string | null
-  /** The columns of a session that are kept for the way back. */
+  /** The columns of a session that an export back to Hermes needs. */
   readonly sessionRow: (sessionId: string) => JsonObject
-  /** It is no store of Hermes itself: what came from here is not brought back into itself. */
+  /** Our own export: its sessions must not be taken for those that they were exported from. */
   readonly isExport: boolean
   readonly onRow: () => void
 }
@@ -174,7 +174,7 @@ class Writing {
     await this.#hand.append(entry, how)
   }
 
-  /** What the new handoff stands for, and what Hermes kept although it lies before that. */
+  /** The entries that the new handoff covers, and those before them that Hermes kept. */
   #positionOf(entry: FoldedEntry & { kind: 'compaction' }): Parameters<typeof handoffOf>[1] {
     const { positions } = this.#hand
     const covers = positions.coversBefore(entry.keptFrom)
@@ -204,7 +204,7 @@ class Writing {
     this.#rewound += 1
   }
 
-  /** A handoff that arrives late, from a branch that is not gone on with: it replaces nothing. */
+  /** A late handoff from an abandoned branch: it replaces nothing. */
   async setBeside(row: number): Promise<void> {
     this.#request.onRow()
     if (this.#hand.positions.has(row)) {

@@ -4,24 +4,24 @@ import type { Kin } from '../findings/follow.ts'
 import type { Lineage } from '../findings/lineage.ts'
 import type { HermesSession } from '../read/rows.ts'
 
-/** The sessions of one conversation, first one first; the one where it goes on today comes last. */
+/** The sessions of one conversation, oldest first; the last is the one that continues today. */
 export interface Chain {
   readonly rootId: string
   readonly sessionId: SessionId
   readonly links: readonly Link[]
 }
 
-/** `session` null: rows name it, and the table of sessions does not have it. */
+/** `session` null: rows name it, but the table of sessions does not have it. */
 export interface Link {
   readonly id: string
   readonly session: HermesSession | null
-  /** Of a fork, on the side that is not gone on with. */
+  /** On a branch of a fork that is not continued. */
   readonly isBranch: boolean
 }
 
 /**
- * Every session and every name that a row uses is in exactly one chain. They are made as they are
- * asked for: a home may have many.
+ * Puts every session, and every session id that a row names, into exactly one chain. Lazy, because
+ * a home may have many.
  */
 export function* gatherChains({
   sessions,
@@ -29,7 +29,7 @@ export function* gatherChains({
   lineage,
 }: {
   readonly sessions: ReadonlyMap<string, Kin>
-  /** Names of sessions that only rows know. */
+  /** Session ids that only rows name. */
   readonly homeless: Iterable<string>
   readonly lineage: Lineage<Kin>
 }): Generator<Chain> {
@@ -49,17 +49,17 @@ export function* gatherChains({
     }
   }
   for (const id of sessions.keys()) if (lineage.rootOf(id) === id) yield gather(id)
-  // Of a session that is gone the rows are left, and another one that goes on with them.
+  // A deleted session may have left rows, and another session that continues them.
   for (const id of sessions.keys()) {
     const root = lineage.rootOf(id)
     if (!sessions.has(root) && !taken.has(root)) yield gather(root)
   }
-  // Sessions that name each other as parents in a circle have no first one.
+  // Sessions whose parents form a cycle have no first one.
   for (const id of sessions.keys()) if (!taken.has(id)) yield gather(id)
   for (const id of homeless) yield gather(id)
 }
 
-/** A fork's branches one after the other, and the branch of the tip last: its context goes on. */
+/** The branches of a fork one after another, last the one whose context continues. */
 function order(rootId: string, lineage: Lineage<Kin>): readonly string[] {
   const tip = lineage.endOf(rootId)
   const leadsToTip = (id: string) => id === tip || lineage.endOf(id) === tip
@@ -78,7 +78,7 @@ function order(rootId: string, lineage: Lineage<Kin>): readonly string[] {
   return ids
 }
 
-/** Ids that we could not write are derived, the same ones every time. */
+/** Ids that are not valid here are replaced by derived ones, the same on every run. */
 export function idFor(foreign: string): SessionId {
   return sessionId(isId(foreign) ? foreign : `hermes-${hash('sha256', foreign).slice(0, 24)}`)
 }

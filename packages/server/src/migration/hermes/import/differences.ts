@@ -8,9 +8,9 @@ import { MESSAGE_COLUMNS } from '../export/schema.ts'
 import type { RawRow } from '../read/raw-rows.ts'
 
 /**
- * The columns of a row that an export would write in another way, from what the entry will hold once
- * it is stored. They are kept beside the message, so that the way back is exact for every row, also
- * for spellings that no one has met yet.
+ * The columns of a row that an export would write differently, computed from the entry to be
+ * stored. They are kept with the message, so that the way back is exact for every row, including
+ * forms that have not been seen yet.
  */
 const OWN = new Set(['id', 'session_id', 'active', 'compacted'])
 

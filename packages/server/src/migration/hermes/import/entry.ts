@@ -11,7 +11,7 @@ import type { RawRow } from '../read/raw-rows.ts'
 import type { CallNames } from './call-names.ts'
 import { unlike } from './differences.ts'
 
-/** A row of Hermes as an entry: everything its columns say is in the body, our words or theirs. */
+/** A Hermes row as an entry: its body holds every column, in our model's fields or as they were. */
 export type CountMessage = (message: Message) => number
 
 export function entryOf(row: RawRow, count: CountMessage, names?: CallNames): AdoptedEntry {
@@ -20,7 +20,7 @@ export function entryOf(row: RawRow, count: CountMessage, names?: CallNames): Ad
   return entryFor(exact(row, make, names), position, count)
 }
 
-/** A message from elsewhere as an entry; of a tool's message, its one result. */
+/** A foreign message as an entry; for a tool message, its only result. */
 export function entryFor(
   message: Message,
   { row, at, format }: { readonly row: number; readonly at: number; readonly format: FormatName },
@@ -51,7 +51,7 @@ export function entryFor(
   }
 }
 
-/** Kept whole and shown to nobody but people: what the user took back, handoffs out of place. */
+/** Kept whole but never shown to the model: rows that the user took back, misplaced handoffs. */
 export function asideOf(row: RawRow): AdoptedEntry {
   const position = { row: row.id, at: row.at }
   return asideFor(
@@ -95,7 +95,7 @@ function handoffFor(
     const said = messageOf(one)
     return said.role === 'user' ? [{ message: said, number, state: 'answered' }] : []
   })
-  // A summary can stand in one row with a picture; words alone would lose it.
+  // A summary may share a row with an image, which text alone would lose.
   const hasMore = message.role === 'user' && message.parts.some((part) => part.type !== 'text')
   if (hasMore) preserved.push({ message: message as UserMessage, number: covers, state: 'open' })
   const handoff: Handoff = {
@@ -111,7 +111,7 @@ function handoffFor(
 export function messageOf(row: RawRow): Message {
   const read = tryCodec(row)
   if (read !== null && isStorable(read as unknown as JsonValue)) return withRow(read, row.id)
-  // Nested deeper than anybody means it: the words as they stand.
+  // Nested too deeply to store as a value: kept as text.
   const { content, role: _, ...fields } = row.fields
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '')
   const origin = { format: 'hermes', at: row.id, fields: { ...fields, role: row.role } } as const
@@ -119,7 +119,7 @@ export function messageOf(row: RawRow): Message {
   return { role, parts: [{ type: 'text', text }], origin }
 }
 
-/** The message of the row, such that the entry made of it gives every column of the row again. */
+/** The row's message, extended until its entry reproduces every column of the row. */
 function exact(row: RawRow, make: (message: Message) => AdoptedEntry, names?: CallNames): Message {
   const read = messageOf(row)
   const message = names?.settle(read) ?? read
@@ -127,7 +127,7 @@ function exact(row: RawRow, make: (message: Message) => AdoptedEntry, names?: Ca
   return Object.keys(columns).length === 0 ? message : withWritten(message, columns)
 }
 
-/** A result says where it comes from in its part. */
+/** A result keeps its origin on its part. */
 function ownOrigin(message: Message): Origin | undefined {
   return message.role === 'tool' ? message.parts[0]?.origin : message.origin
 }
@@ -145,7 +145,7 @@ function withRow(message: Message, at: number): Message {
   return { ...message, origin: { format: 'hermes', ...message.origin, at } }
 }
 
-/** System rows and rows of roles we do not know are told to the model as notifications. */
+/** The model gets system rows and rows of unknown roles as notifications. */
 function asInput(message: Message): UserMessage {
   const parts = 'parts' in message ? message.parts : []
   const told = parts.filter((part) => part.type === 'text' || part.type === 'opaque')
@@ -162,7 +162,7 @@ function asBody(value: unknown): JsonValue {
   return value as JsonValue
 }
 
-// A body puts the message a few levels down.
+// The body nests the message a few levels deeper.
 const DEPTH_STORABLE = DEPTH_MAX - 8
 
 export function isStorable(value: JsonValue | undefined, depth = 0): boolean {

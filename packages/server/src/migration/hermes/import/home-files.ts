@@ -6,9 +6,9 @@ import type { LeftBehind, MemoryNote } from '../../import-report.ts'
 import type { ProfileFiles } from '../read/home.ts'
 
 /**
- * What Hermes noted down for every conversation becomes notes of the agent, one for each of its
- * paragraphs. A note's id comes from its text, so that the same one is not noted twice. It is of no
- * conversation: sessions see it where the operator has the agent share its notes.
+ * Hermes' memory files become notes of the agent, one per paragraph. A note's id is derived from
+ * its text, so that it is never added twice. It belongs to no conversation: sessions see it if the
+ * operator lets the agent share its notes.
  */
 const MEMORY_FILES = ['MEMORY.md', 'USER.md'] as const
 const FILE_BYTES_MAX = 1024 * 1024
@@ -55,7 +55,7 @@ async function paragraphs(path: string): Promise<readonly string[]> {
     .filter((paragraph) => paragraph !== '')
 }
 
-/** What else a Hermes home holds, and what to do about each. */
+/** The other contents of a Hermes home, and what to do about each. */
 const KINDS: readonly (readonly [path: string, what: string, advice: string])[] = [
   ['skills', 'skills', 'Tell the agent what it needs of them in its system text or its notes.'],
   ['cron', 'scheduled jobs', 'Have the agent set them again with its tool `schedule`.'],

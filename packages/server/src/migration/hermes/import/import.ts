@@ -27,27 +27,27 @@ import { importRoutes } from './routes.ts'
 import { translateSettings } from './settings.ts'
 
 /**
- * Brings the conversations of a Hermes home into a store. The home is only read. Every conversation
- * becomes one session under the id of its first one; run again, only what is new arrives.
+ * Imports the conversations of a Hermes home, which is only read. Every conversation becomes one
+ * session under the id of its first one; a second run imports only what is new.
  */
 export interface ImportHermes extends ImportTarget {
   readonly path: string
   /** Null: the profile's own name. */
   readonly agent: string | null
   readonly withMemories: boolean
-  /** `CONTEXT_COMPRESSION_PROMPT`, where the environment has it. */
+  /** `CONTEXT_COMPRESSION_PROMPT`, if the environment has it. */
   readonly compressionPrompt?: string
   readonly onProgress?: (progress: ImportProgress) => void
 }
 
 export interface ImportTarget {
   readonly limits: Limits
-  /** Absent: pictures stay in the transcript. */
+  /** Absent: images stay in the transcript. */
   readonly shelve?: Shelve
   readonly host: Pick<RunnerRow, 'boot' | 'process'>
-  /** Certain that the process is no more; absent: of nobody. */
+  /** Whether the process has certainly ended; absent: no process has. */
   readonly isGone?: (runner: RunnerRow) => boolean
-  /** Where it goes; with `isDryRun` it is only looked at, and may be absent. */
+  /** The target store; with `isDryRun` it is only read, and may be absent. */
   readonly target:
     | { readonly isDryRun: false; readonly store: Store }
     | { readonly isDryRun: true; readonly reads: ReadStore | null }
@@ -86,7 +86,7 @@ export async function importHermes(request: ImportHermes): Promise<ImportReport>
     try {
       profiles.push(await importProfile(profile, { ...request, owners, wouldBe }))
     } catch (error) {
-      // One damaged store keeps no other agent's conversations back.
+      // One damaged store does not keep the other agents' conversations from being imported.
       if (!(error instanceof HermesStoreError) || found.length === 1) throw error
       unread.push({ name: profile.name, store: profile.store, problem: error.facts.problem })
     }

@@ -3,8 +3,8 @@ import { readPythonJson } from '#core/message/formats/hermes/python-json'
 import type { AdoptedEntry } from '#core/store/adoption'
 
 /**
- * Calls, results and pictures, counted on both sides: in the columns, and in the entries made from them.
- * A call that arrived as text is a row that arrived and a call that did not.
+ * Calls, results and images, counted in the columns and again in the entries made from them. A call
+ * that became text counts as an imported row but as a lost call.
  */
 export interface Kinds {
   readonly calls: number
@@ -12,7 +12,7 @@ export interface Kinds {
   readonly pictures: number
 }
 
-/** Of the rows that this run brought. */
+/** For the rows that this run imported. */
 export interface KindCount {
   readonly given: Kinds
   readonly made: Kinds
@@ -31,7 +31,7 @@ const LIST_MARK = '\0json:'
 const SPEAKERS = new Set(['user', 'assistant', 'tool'])
 const PICTURES = new Set(['image_url', 'input_image', 'image'])
 
-/** By the columns alone. */
+/** Counted in the columns. */
 export function kindsOfRow({ role, content, tool_calls: calls }: JsonObject): Kinds {
   const list = typeof content === 'string' && content.startsWith(LIST_MARK) ? content : ''
   const isSaid = isText(role) && SPEAKERS.has(role)
@@ -49,7 +49,7 @@ function isPicture({ type, image_url: url, source }: JsonObject): boolean {
   return type === 'image' ? isObject(source) : isText(isObject(url) ? url['url'] : url)
 }
 
-/** By what was made of it. */
+/** Counted in the entry. */
 export function kindsOfEntry({ kind, body, row }: AdoptedEntry): Kinds {
   const pieces = piecesOf(body, row)
   const own = pieces.flatMap(({ type, output }) =>
@@ -63,7 +63,7 @@ export function kindsOfEntry({ kind, body, row }: AdoptedEntry): Kinds {
   }
 }
 
-/** The parts of a message, of a result, or of what a handoff keeps of its own row. */
+/** The parts of a message, of a result, or of the row that a handoff keeps. */
 function piecesOf(body: JsonValue, row: number | null): readonly JsonObject[] {
   if (!isObject(body)) return objectsIn(body)
   const { message, aside, preserved, parts } = body
@@ -80,7 +80,7 @@ function piecesOf(body: JsonValue, row: number | null): readonly JsonObject[] {
   return inner === undefined ? objectsIn(parts) : piecesOf(inner, row)
 }
 
-/** Calls, results and pictures that arrived as something else. */
+/** Calls, results and images that became something else. */
 export function changedKinds({ given, made }: KindCount): number {
   return KINDS.reduce((sum, key) => sum + Math.abs(given[key] - made[key]), 0)
 }
@@ -93,7 +93,7 @@ function isText(value: JsonValue | undefined): value is string {
   return typeof value === 'string'
 }
 
-/** Nothing where it is no JSON; the number words of Python count as none. */
+/** Undefined if it is not JSON; Python's number literals do not count. */
 function parse(text: string): JsonValue {
   return readPythonJson(text)?.value ?? null
 }

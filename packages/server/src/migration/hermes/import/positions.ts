@@ -3,7 +3,7 @@ import { NumberMap } from '../../number-map.ts'
 
 export type PositionKind = 'result' | 'handoff' | 'aside' | 'other'
 
-/** Which foreign row stands at which entry of a session, as far as somebody will ask. */
+/** The entries of foreign rows, for rows that later handoffs refer to. */
 export class EntryPositions {
   readonly #entryOf: NumberMap
   #isResult: Uint8Array
@@ -11,7 +11,7 @@ export class EntryPositions {
   #tail = 0
   #handoffs = 0
 
-  /** How many entries there will be, and of how many of them the row is remembered, about. */
+  /** Estimates: how many entries there will be, and for how many the row is remembered. */
   constructor({ entries, remembered }: { readonly entries: number; readonly remembered: number }) {
     this.#entryOf = new NumberMap(remembered)
     this.#isResult = new Uint8Array(entries + 2)
@@ -54,7 +54,7 @@ export class EntryPositions {
     return this.#handoffs
   }
 
-  /** What a handoff covers that kept everything from this row on; results stay with their calls. */
+  /** What a handoff covers if it kept all rows from this one on; results stay with their calls. */
   coversBefore(row: number | null): EntryNumber {
     const first = row === null ? undefined : this.#entryOf.get(row)
     let covers = first === undefined ? this.#tail : first - 1

@@ -17,9 +17,9 @@ import { type Chain, gatherChains } from './chains.ts'
 import { RowIds } from './row-ids.ts'
 
 /**
- * Which sessions are one conversation, and which rows are theirs. The doctor's survey knows that too,
- * with much else that an import does not ask for: here a session costs a few hundred bytes and a row
- * eight. Words are read only of the few sessions where nothing else tells whom they continue.
+ * Which sessions form a conversation, and which rows belong to them. The doctor's survey knows this
+ * and much more; here a session takes a few hundred bytes and a row eight. Text is read only for
+ * the few sessions whose parent cannot be determined otherwise.
  */
 interface ChainsRequest {
   readonly database: DatabaseSync
@@ -74,7 +74,7 @@ export async function readChains({
   }
 }
 
-/** Sessions that are gone, with rows and a session that names them as its parent: it may go on there. */
+/** Deleted sessions that still have rows and a session that names them as its parent. */
 function* namedOnly(
   sessions: ReadonlyMap<string, Kin>,
   rowIds: RowIds,
@@ -95,7 +95,7 @@ const NOBODY: Omit<HermesSession, 'id'> = {
 
 type ReadRow = (id: number) => HermesRow | null
 
-/** Of the sessions whose times leave it open, those whose rows say that they go on with the parent. */
+/** Of the sessions whose times are ambiguous, those whose rows continue the parent. */
 function findHeirs({
   sessions,
   rowIds,
@@ -127,7 +127,7 @@ function findHeirs({
   return heirs
 }
 
-/** Those that say again what the parent had said, in the order in which all of it was written. */
+/** Sessions that repeat rows of the parent, in the order in which all were written. */
 function findCarriers(
   parentId: string,
   children: readonly string[],

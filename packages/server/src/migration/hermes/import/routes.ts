@@ -4,14 +4,14 @@ import type { Reads, Store } from '#core/store/contract'
 import type { ConversationReport, RouteReport } from '../../import-report.ts'
 import type { HermesRoute, TornRoute } from '../diagnose/routes.ts'
 
-/** Where conversations took place: a route of Hermes points to the one session, whichever id it had. */
+/** Imports the routes: each points to the one session, whichever of its ids it named. */
 
 interface RouteRequest {
   readonly agent: string
   readonly torn: readonly TornRoute[]
   readonly conversations: readonly ConversationReport[]
   readonly reads: Reads | null
-  /** Null: only look. */
+  /** Null: dry run. */
   readonly store: Store | null
 }
 
@@ -57,7 +57,7 @@ async function importRoute(
   return { ...told, outcome: isLate ? 'taken' : 'pointed' }
 }
 
-/** `agent:main:telegram:dm:1001`: who, where, and what is left is the address there. */
+/** `agent:main:telegram:dm:1001`: the agent, the channel, and the rest as the address. */
 function positionOf(key: string, entry: JsonObject): RouteReport['route'] {
   const [first, , ...rest] = key.split(':')
   const [named, ...address] = first === 'agent' ? rest : key.split(':')

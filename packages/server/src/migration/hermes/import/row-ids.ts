@@ -1,14 +1,14 @@
-/** The ids of the rows of each session, in order: eight bytes for each, in one list for all. */
+/** The row ids of each session, in order: eight bytes per id, in one list for all. */
 export class RowIds {
-  /** Every name that a row uses, in the order of their first rows, with its place in `#starts`. */
+  /** Every session id that a row names, in order of first use, with its index in `#starts`. */
   readonly #positions = new Map<string, number>()
   #ids: Float64Array<ArrayBuffer>
-  /** Whose each id is; only while they are read. */
+  /** The session of each id; used only while reading. */
   #owners: Uint32Array<ArrayBuffer>
   #starts = new Uint32Array()
   #count = 0
 
-  /** `expected`: how many there will be, about. */
+  /** `expected`: an estimate of the number of ids. */
   constructor(expected: number) {
     this.#ids = new Float64Array(expected)
     this.#owners = new Uint32Array(expected)
@@ -25,7 +25,7 @@ export class RowIds {
     this.#owners[this.#count++] = owner
   }
 
-  /** All are read: what is of one session is put together, and stays in its order. */
+  /** Call it after the last id: groups the ids by session, each in order. */
   end(): void {
     const starts = new Uint32Array(this.#positions.size + 1)
     const owners = this.#owners.subarray(0, this.#count)
@@ -44,7 +44,7 @@ export class RowIds {
       this.#ids.buffer.transfer(0)
       this.#ids = sorted
     }
-    // Given back at once.
+    // Frees the memory at once.
     this.#owners = new Uint32Array(this.#owners.buffer.transfer(0))
   }
 
@@ -60,7 +60,7 @@ export class RowIds {
 
   #grow(): void {
     const length = Math.ceil(this.#count * GROWTH) + 1
-    // Moved, not copied: no old list waits to be collected.
+    // Transferred, not copied, so that no old list waits for garbage collection.
     this.#ids = new Float64Array(this.#ids.buffer.transfer(length * 8))
     this.#owners = new Uint32Array(this.#owners.buffer.transfer(length * 4))
   }

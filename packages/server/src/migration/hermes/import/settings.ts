@@ -6,8 +6,8 @@ import type { SettingNote } from '../../import-report.ts'
 import type { ProfileFiles } from '../read/home.ts'
 
 /**
- * Hermes' `config.yaml` in our words: a note for every key about compaction and its models, and the
- * ones that have a counterpart as YAML to take over. Nothing is written, and no key is copied.
+ * Translates Hermes' `config.yaml`: a note for every key about compaction and its models, and YAML
+ * for those that have a counterpart. Writes nothing and copies no secret.
  */
 export interface TranslatedSettings {
   readonly settings: readonly SettingNote[]
@@ -17,7 +17,7 @@ export interface TranslatedSettings {
 const FILE_BYTES_MAX = 4 * 1024 * 1024
 const PROMPT_VARIABLE = 'CONTEXT_COMPRESSION_PROMPT'
 
-/** Our key (null: none) and what to know; `{agent}` is the agent's name. */
+/** Our key (null: none) and a note; `{agent}` is the agent's name. */
 type Counterpart = readonly [becomes: string | null, note: string]
 
 const SAME = 'Means the same.'
@@ -99,7 +99,7 @@ export async function translateSettings(
   }
 }
 
-/** `terms`: all that is said of the task, where we have it. */
+/** `terms`: all settings of the task, if we have that task. */
 function counterpartOf(key: string, terms: JsonValue | undefined): Counterpart {
   const found = isObject(terms) ? (AUXILIARY[key] ?? UNKNOWN) : UNKNOWN
   const named = isObject(terms) ? terms['provider'] : undefined
@@ -108,13 +108,13 @@ function counterpartOf(key: string, terms: JsonValue | undefined): Counterpart {
 }
 
 const FOLLOWING: readonly JsonValue[] = [null, '', 'auto', 'main']
-/** Of a task that follows its agent's route our configuration refuses these. */
+/** Our configuration refuses these for a task that uses its agent's route. */
 const OF_A_ROUTE = ['base_url', 'context_length', 'reasoning_effort']
 const NAMELESS: Counterpart = [null, 'Belongs to a route of its own: name its provider, too.']
 const UNKNOWN: Counterpart = [null, 'Has no counterpart.']
 const HOUSEKEEPING: Counterpart = [null, `${NEEDLESS}there is one way of compacting here.`]
 
-/** `auto` chose by itself; here a task follows the agent's own route unless it is told otherwise. */
+/** `auto` chose a provider; here a task uses the agent's own route by default. */
 function provider(key: string, value: JsonValue): JsonValue {
   return key === 'provider' && value === 'auto' ? 'main' : value
 }
@@ -139,7 +139,7 @@ async function readConfig(path: string): Promise<JsonObject> {
   const found = await stat(path).catch(() => null)
   if (found?.isFile() !== true || found.size > FILE_BYTES_MAX) return {}
   try {
-    // Aliases that unfold to gigabytes are refused by the parser's own limit.
+    // The parser's limit refuses aliases that expand to gigabytes.
     const value = parse(await readFile(path, 'utf8'), { maxAliasCount: 100 }) as unknown
     return isObject(value) ? value : {}
   } catch {
@@ -151,7 +151,7 @@ function entriesOf(value: JsonValue | undefined): readonly (readonly [string, Js
   return isObject(value) ? Object.entries(value) : []
 }
 
-/** Only this one variable is looked at: the file holds keys. */
+/** Reads only this variable, because the file contains keys. */
 async function promptIn(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => null)
   if (found?.isFile() !== true || found.size > FILE_BYTES_MAX) return undefined

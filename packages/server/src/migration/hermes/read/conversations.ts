@@ -5,7 +5,7 @@ import type { Lineage } from '../findings/lineage.ts'
 import { bornAt } from '../findings/log-identity.ts'
 import type { ReadRow } from './rows.ts'
 
-/** Gathers the findings of one profile by conversation and tells each one's story in order of time. */
+/** Groups the findings of one profile by conversation, each with its events in order of time. */
 export interface Gathering {
   readonly survey: Survey | null
   readonly lineage: Lineage | null
@@ -29,7 +29,7 @@ export function gatherConversations(gathering: Gathering): readonly HermesConver
   return [...groups].map(([root, indexes]) => tellConversation(root, indexes, gathering))
 }
 
-/** By the store where it knows the session, else by what the log joined. */
+/** Uses the store if it knows the session, otherwise the links found in the log. */
 function rootFinder({ survey, lineage, findings }: Gathering): (id: string) => string {
   const parents = new Map<string, string>()
   for (const { kind, sessionIds } of findings) {
@@ -102,7 +102,7 @@ function findingEntry(
   finding: Finding | undefined,
   zoneSeconds: number | null,
 ): TimelineEntry {
-  // A rewrite reaches back to the beginning of its session, and happened at its end.
+  // A rewrite affects the session from its beginning, and happened at its end.
   const isRewrite = finding?.kind === 'destructive-rewrite'
   const at = (isRewrite ? finding?.to : finding?.from) ?? finding?.to ?? null
   const shift = finding?.clock === 'log' ? (zoneSeconds ?? 0) : 0
@@ -117,7 +117,7 @@ function findingEntry(
 const ZONE_STEP_SECONDS = 900
 const ZONE_SECONDS_MAX = 15 * 3_600
 
-/** Ids carry the local time of their birth and rows the time in UTC: the difference is the zone. */
+/** Ids contain their local creation time and rows the time in UTC; the difference is the zone. */
 export function findZone(survey: Survey): number | null {
   const votes = new Map<number, number>()
   let voters = 0

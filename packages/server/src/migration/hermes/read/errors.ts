@@ -1,6 +1,6 @@
 import { KnownError } from '#core/base/errors'
 
-/** What is wrong with a file that was offered as a Hermes store. Nothing was written to it. */
+/** Why a file is not a usable Hermes store. Nothing was written to it. */
 export type StoreVerdict =
   | 'missing'
   | 'unreadable'

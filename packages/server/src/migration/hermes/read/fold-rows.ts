@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import type { RowState } from './rows.ts'
 
 /**
- * What tells the rows of one conversation apart, in 25 bytes per row: a conversation of a million
- * messages is folded without holding one of them.
+ * Identifies the rows of one conversation in 25 bytes each: a conversation of a million messages is
+ * folded without keeping any of them in memory.
  */
 export interface FoldRow {
   readonly id: number
@@ -11,7 +11,7 @@ export interface FoldRow {
   readonly at: number | null
   readonly state: RowState
   readonly isHandoff: boolean
-  /** Role, content, calls and call id: equal means the same was said. It is not kept. */
+  /** Role, content, calls and call id: equal means the same message. Only its hash is kept. */
   readonly said: string
 }
 
@@ -19,7 +19,7 @@ const STATES: readonly RowState[] = ['live', 'archived', 'rewound']
 const HANDOFF = 4
 const TOOL = 8
 const KEPT = 16
-/** Of a hash, what a number holds exactly. With the time beside it, no two rows agree by chance. */
+/** As much of a hash as a number holds exactly. Together with the time it is practically unique. */
 const DIGEST_BYTES = 6
 
 export class FoldRows {
@@ -48,7 +48,7 @@ export class FoldRows {
       STATES.indexOf(state) | (isHandoff ? HANDOFF : 0) | (role === 'tool' ? TOOL : 0)
   }
 
-  /** Once everything has its place, only ids and flags are asked for. Given back at once. */
+  /** Frees the memory at once: after folding, only ids and flags are needed. */
   forgetWords(): void {
     this.#times = new Float64Array(this.#times.buffer.transfer(0))
     this.#said = new Float64Array(this.#said.buffer.transfer(0))
@@ -58,7 +58,7 @@ export class FoldRows {
     return this.#ids[index] ?? 0
   }
 
-  /** NaN: it has none. */
+  /** NaN if it has none. */
   time(index: number): number {
     return this.#times[index] ?? Number.NaN
   }
@@ -71,7 +71,7 @@ export class FoldRows {
     return STATES[(this.#flags[index] ?? 0) & 3] ?? 'live'
   }
 
-  /** It was not taken back: what came in its place says the same. */
+  /** The user did not take it back: its copy replaces it. */
   supersede(index: number): void {
     this.#flags[index] = ((this.#flags[index] ?? 0) & ~3) | STATES.indexOf('archived')
   }
@@ -93,7 +93,7 @@ export class FoldRows {
   }
 }
 
-/** The first row that said this at this time. */
+/** The first row with the same content and time. */
 export class FirstSaid {
   readonly #rows: FoldRows
   readonly #slots: Int32Array<ArrayBuffer>
@@ -110,7 +110,7 @@ export class FirstSaid {
     this.#slots.buffer.transfer(0)
   }
 
-  /** Its index, or -1. A row without a time is like no other. */
+  /** Its index, or -1. A row without a time matches no other. */
   find(index: number): number {
     const slot = this.#slotOf(index)
     return slot === -1 ? -1 : (this.#slots[slot] ?? 0) - 1

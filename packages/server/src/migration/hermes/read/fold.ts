@@ -3,28 +3,28 @@ import { FirstSaid, type FoldRow, FoldRows } from './fold-rows.ts'
 export type { FoldRow } from './fold-rows.ts'
 
 /**
- * Makes one conversation of a chain of sessions, root first: every row once, in the order in which
- * it was said. Rows that compaction copied are recognised and stand where their original stands;
- * rows that were delivered to a session after its closing, and those of the branches of a fork, are
- * put in their place by time; handoffs become compactions, but those of branches replace nothing;
- * what the user took back is kept apart.
+ * Folds a chain of sessions, root first, into one conversation: every row once, in the order in
+ * which it was written. Copies made by compaction are recognised and merged with their originals;
+ * rows delivered to a session after its closing, and rows of a fork's branches, are sorted in by
+ * time; handoffs become compactions, except that those of branches replace nothing; rows that the
+ * user took back are kept separately.
  *
- * Always true: every row that goes in is in exactly one place of the answer.
+ * Always true: every input row is in exactly one place of the result.
  */
 export interface FoldSession {
   readonly id: string
-  /** The session that it continues; that one stands before it. */
+  /** The session that it continues, which comes before it. */
   readonly parentId: string | null
   readonly closedAt: number | null
-  /** Of a fork, on the side that is not gone on with. */
+  /** On a branch of a fork that is not continued. */
   readonly isBranch?: boolean
   readonly rowCount: number
-  /** In the order of their ids. */
+  /** In id order. */
   readonly rows: Iterable<FoldRow>
 }
 
 export interface Folded {
-  /** In order. Made as they are asked for. */
+  /** In order; generated lazily. */
   entries(): Iterable<FoldedEntry>
   copies(): Iterable<Copy>
   rewound(): Iterable<number>
@@ -42,21 +42,21 @@ export type FoldedEntry =
       readonly kind: 'message'
       readonly rowId: number
       readonly isRestored: boolean
-      /** A compaction speaks of it. */
+      /** A compaction refers to it. */
       readonly isKept: boolean
     }
-  /** Stands for what is before it, but for the rows that stayed in the context word for word. */
+  /** Replaces everything before it, except the rows that stayed in the context. */
   | {
       readonly kind: 'compaction'
       readonly rowId: number
       readonly keptRowIds: readonly number[]
-      /** The first of those that are the end of what was said; null: the end was not kept. */
+      /** The first of the newest rows that it kept; null: it kept none of the newest. */
       readonly keptFrom: number | null
     }
-  /** A handoff of a branch. */
+  /** A handoff on a branch. */
   | { readonly kind: 'beside'; readonly rowId: number }
 
-/** Copies without their old times were written together with their handoff. */
+/** Copies without their old times were written within this time of their handoff. */
 const TOGETHER_SECONDS = 5
 /** How many of the first messages a compaction may keep before its handoff. */
 const HEAD_MAX = 20
@@ -72,21 +72,21 @@ export function foldConversation(sessions: readonly FoldSession[]): Folded {
 interface Handoff {
   /** Indexes of originals. */
   readonly kept: number[]
-  /** What was said in its session before it ends here. */
+  /** The end of its session's rows before it. */
   readonly ownEnd: number
   readonly session: ForkPoint
-  /** Known once all rows have been taken. */
+  /** Set after all rows were read. */
   keptFrom: number | null
 }
 
-/** A session's rows, and of what it said (copies as their originals) the part of one long list. */
+/** One session: its range in the list of rows, with copies replaced by their originals. */
 interface ForkPoint {
   readonly parent: ForkPoint | undefined
   readonly ownStart: number
   ownEnd: number
 }
 
-/** Rows that were written at once: copies of a beginning, a handoff, copies of an end. */
+/** Rows written together: copies of a beginning, a handoff, copies of an end. */
 interface Block {
   readonly start: number
   readonly handoff: number
@@ -97,7 +97,7 @@ class Folding {
   readonly #rows: FoldRows
   readonly #sessions: readonly FoldSession[]
   readonly #firsts: FirstSaid
-  /** Of what each row is a copy. */
+  /** For each row, the row that it copies. */
   readonly #copyOf: Int32Array
   #own: Int32Array<ArrayBuffer>
   #ownLive: Uint8Array<ArrayBuffer>
@@ -105,7 +105,7 @@ class Folding {
   readonly #handoffs = new Map<number, Handoff>()
   readonly #besides = new Set<number>()
   readonly #restored = new Set<number>()
-  /** What is put in its place by time: each with the results directly behind it. */
+  /** Rows to be sorted in by time, each with the results directly after it. */
   readonly #late: number[][] = []
   #ownCount = 0
   #placedCount = 0
@@ -136,7 +136,7 @@ class Folding {
       handoff.keptFrom = this.#keptFrom(handoff)
       for (const index of handoff.kept) this.#rows.keep(index)
     }
-    // Given back at once: what follows takes its own memory while it writes.
+    // Frees the memory at once, because writing the entries needs its own.
     this.#own = new Int32Array(this.#own.buffer.transfer(0))
     this.#ownLive = new Uint8Array(this.#ownLive.buffer.transfer(0))
     this.#rows.forgetWords()
@@ -156,7 +156,7 @@ class Folding {
     const carried = new Map<number, number>()
     const blocks = this.#blocksOf(from, to, parent !== undefined)
     let handoff: Handoff | null = null
-    // In the context, before the next handoff: it stands behind them and does not replace them.
+    // In the context before the next handoff, which follows them and does not replace them.
     let besideStart = this.#ownCount
     let wasLate = false
     for (let index = from; index < to; index++) {
@@ -170,7 +170,7 @@ class Folding {
         this.#copyOf[index] = original
         this.#copyCount += 1
         handoff?.kept.push(original)
-        // The next session may carry the copy on; it is still a copy of the original.
+        // The next session may copy it again; that is still a copy of the original.
         this.#say(point, original, isLive)
         continue
       }
@@ -193,7 +193,7 @@ class Folding {
         this.#placed[this.#placedCount++] = index
         wasLate = false
       }
-      // What follows new words is no longer what the compaction kept.
+      // Rows after new content were not kept by the compaction.
       if (!isHandoff) handoff = null
       if (!isLate) this.#say(point, index, isLive && !isHandoff)
     }
@@ -215,9 +215,9 @@ class Folding {
   }
 
   /**
-   * Versions that give copies the time of the copying write a block: the first rows of what is
-   * continued, the handoff, and the newest rows, all at once. A continuation begins with its block;
-   * in place it stands behind what it replaces, its rows a microsecond apart.
+   * Versions that give copies the time of the copying write a block at once: the first rows of what
+   * is continued, the handoff, and the newest rows. A continuation begins with its block; a
+   * compaction in place writes it after the rows it replaces, a microsecond apart.
    */
   #blocksOf(from: number, to: number, isContinuation: boolean): ReadonlyMap<number, Block> {
     const rows = this.#rows
@@ -238,13 +238,13 @@ class Folding {
         while (end < to && isBeside(end)) end += 1
       }
       blocks.set(start, { start, handoff, end })
-      // What stands in a block begins none.
+      // No block begins inside another.
       handoff = end - 1
     }
     return blocks
   }
 
-  /** The copies in a block: a beginning of what is continued, and the longest end of it. */
+  /** The copies in a block: a beginning of what is continued, and its longest end. */
   #matchBlock({ start, handoff, end }: Block, from: ForkPoint, found: Map<number, number>): void {
     const rows = this.#rows
     const own = (at: number) => this.#own[at] ?? NONE
@@ -268,8 +268,8 @@ class Folding {
   }
 
   /**
-   * Later versions mark the originals of what a compaction in place keeps as taken back, so that a
-   * search finds only the copies. Who takes something back leaves no copy of it.
+   * Later versions mark the originals of rows that a compaction in place keeps as taken back, so
+   * that a search finds only the copies. A row that the user really took back has no copy.
    */
   #findSuperseded(): void {
     const rows = this.#rows
@@ -294,7 +294,7 @@ class Folding {
     newest.close()
   }
 
-  /** Each late one before the first that was said after it, never between a call and its results. */
+  /** Puts each late row before the first later one, but never between a call and its results. */
   #inOrder(): Int32Array {
     const placed = this.#placed.subarray(0, this.#placedCount)
     if (this.#late.length === 0) return placed
@@ -334,7 +334,7 @@ class Folding {
     }
   }
 
-  /** Back from the end of what was said before it, as long as it was kept. */
+  /** Walks back from the end of the rows before it while they were kept. */
   #keptFrom({ kept, ownEnd, session }: Handoff): number | null {
     if (kept.length === 0) return null
     const isKept = new Set(kept)
@@ -342,7 +342,7 @@ class Folding {
     const walk = (start: number, end: number) => {
       for (let at = end - 1; at >= start; at--) {
         const index = this.#own[at] ?? NONE
-        // A handoff that was kept stands behind what it kept itself.
+        // A handoff that was kept follows the rows that it kept itself.
         if (this.#rows.isHandoff(index)) continue
         if (!isKept.has(index)) return false
         first = index
@@ -368,12 +368,12 @@ class Folding {
   }
 }
 
-/** One clock reading, and a microsecond more for each row. */
+/** One clock reading, plus a microsecond for each row. */
 function isStep(seconds: number): boolean {
   return seconds > 0 && seconds < 3e-6
 }
 
-/** The longest beginning of one that is an end of the other, in one walk over both. */
+/** The longest prefix of one that is a suffix of the other, in one pass over both. */
 function overlap(beginning: readonly number[], ending: readonly number[]): number {
   const failure: number[] = [0]
   const advance = (matched: number, next: number | undefined) => {

@@ -2,17 +2,17 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { HermesStoreError } from './errors.ts'
 
-/** Where the parts of a Hermes home are: one store per profile, with its logs and old routing file. */
+/** The files of a Hermes home: one store per profile, with its logs and its old routing file. */
 export interface ProfileFiles {
   readonly name: string
-  /** Null: a store alone, with nothing of a home around it. */
+  /** Null: a single store outside any home. */
   readonly folder: string | null
   readonly store: string
   readonly logs: readonly string[]
   readonly routingFile: string | null
 }
 
-/** Rotated by number or by date, packed or not. */
+/** Rotated by number or date, compressed or not. */
 const LOG_NAME = /\.log(?:[.-]\d[\d.-]{0,20})?(?:\.(?:gz|zst))?$/
 const ROUTING_BYTES_MAX = 32 * 1024 * 1024
 
@@ -38,7 +38,7 @@ export async function findProfiles(path: string): Promise<readonly ProfileFiles[
   })
 }
 
-/** Logs are looked for only beside a file that is named as Hermes names it. */
+/** Looks for logs only if the store has Hermes' own file name. */
 async function profileAt(folder: string, store: string, name: string): Promise<ProfileFiles> {
   const beside = repairedRoutes(store)
   const routes = (await isFile(beside)) ? beside : null
@@ -54,7 +54,7 @@ async function profileAt(folder: string, store: string, name: string): Promise<P
   }
 }
 
-/** Where a repair puts the routes of a version that keeps them in a file of their own. */
+/** Where a repair writes the routes of a version that keeps them in a separate file. */
 export function repairedRoutes(store: string): string {
   return `${store}.sessions.json`
 }
@@ -62,7 +62,7 @@ export function repairedRoutes(store: string): string {
 export async function readRoutingFile(path: string): Promise<string> {
   const { size } = await stat(path)
   const text = size > ROUTING_BYTES_MAX ? '' : await readFile(path, 'utf8')
-  // Some editors put a mark before the first letter, and no JSON begins with it.
+  // Some editors add a byte order mark, which JSON does not allow.
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 

@@ -1,6 +1,6 @@
 import type { LogLine } from './log-line.ts'
 
-/** What a log line says about compaction, turns and auxiliary calls. Everything else is no event. */
+/** What a log line says about compaction, turns and auxiliary calls; other lines are not events. */
 export type LogFact =
   | { readonly kind: 'started'; readonly sessionId: string; readonly messages: number }
   | {
@@ -8,7 +8,7 @@ export type LogFact =
       readonly sessionId: string
       readonly before: number
       readonly after: number
-      /** Written as later versions do, which no longer rewrite a session in place by deleting. */
+      /** In the form of later versions, which no longer rewrite a session by deleting rows. */
       readonly isNewForm: boolean
     }
   | { readonly kind: 'using'; readonly task: string; readonly route: string }
@@ -79,7 +79,7 @@ function readCompaction(match: RegExpExecArray, message: string): LogFact | null
   return { kind: 'done', sessionId, before: Number(before), after: Number(after), isNewForm }
 }
 
-/** The preview at the end, `msg='…'`, in Python's quotes. */
+/** The preview at the end, `msg='…'`, quoted as Python does. */
 function readSaid(message: string): string {
   const start = message.indexOf(' msg=')
   if (start < 0) return ''
@@ -105,7 +105,7 @@ function readTurnEnd(message: string): LogFact {
   }
 }
 
-/** The main route's own failures are logged by the loop; what is left failed beside the conversation. */
+/** The loop logs failures of the main route; any others are of auxiliary calls. */
 function isAuxiliaryConnectionError(message: string, logger: string | null): boolean {
   if (!message.includes('failed: Connection error') && !message.startsWith('Connection error')) {
     return false

@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from 'node:util'
 
 /**
- * One line of a Hermes log, taken apart: the file format, the verbose console's, and what people
- * paste into issues (a time without a date, or the message alone). Every step looks at a bounded
- * number of characters or searches for a fixed text, so a line costs what its length costs.
+ * Parses one line of a Hermes log: the file format, the verbose console's, and what people paste
+ * into issues (a time without a date, or only the message). Every step reads a bounded number of
+ * characters or searches for a fixed text, so the cost is linear in the line's length.
  */
 export interface LogLine {
-  /** Seconds by the clock of the log, which names no time zone; null where the line has no time. */
+  /** Seconds by the log's clock, which names no time zone; null if the line has no time. */
   readonly at: number | null
   readonly level: string | null
   readonly tag: string | null
@@ -29,7 +29,7 @@ export function parseLogLine(raw: string): LogLine {
   return rest.startsWith('- ') ? readConsole(rest.slice(2), at) : readHead(rest, at)
 }
 
-/** Without the mark at the beginning of a file, and without the colours of a terminal. */
+/** Without a byte order mark and terminal colours. */
 function plain(text: string): string {
   const unmarked = text.startsWith('\uFEFF') ? text.slice(1) : text
   return unmarked.includes('\u001B') ? stripVTControlCharacters(unmarked) : unmarked

@@ -6,9 +6,9 @@ import { type LogEvent, readFact } from './log-event.ts'
 import { parseLogLine } from './log-line.ts'
 
 /**
- * Reads the logs of one profile as one stream of events. Rotation leaves the parts in any order and
- * `errors.log` and `gateway.log` repeat lines of `agent.log`, so the parts are put in order by time
- * and a line that stands in two files with the same time counts once. Logs stream; only events stay.
+ * Reads the logs of one profile as one stream of events. Rotation leaves the parts in any order,
+ * and `errors.log` and `gateway.log` repeat lines of `agent.log`, so parts are sorted by time, and
+ * a line with the same time in two files counts once. Logs are streamed; only events are kept.
  */
 export interface LogReading {
   readonly events: readonly LogEvent[]
@@ -51,14 +51,14 @@ export async function readLogs(
   return { events: mergeParts(parts), lines, remarks }
 }
 
-/** Drops the oldest in place, whichever part they stand in; says how many are left. */
+/** Drops the oldest events of all parts in place; returns how many are left. */
 function keepNewest(parts: readonly LogEvent[][], eventsMax: number): number {
   const times = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
   let filled = 0
   for (const part of parts) for (const { at } of timesOf(part)) times[filled++] = at
   times.sort()
   const oldest = times[times.length - eventsMax] ?? Number.NEGATIVE_INFINITY
-  // Of those that share the oldest time, only as many as there is room for.
+  // Of the events with the oldest time, keep only as many as fit.
   let surplus = times.length - times.indexOf(oldest) - eventsMax
   let held = 0
   for (const part of parts) {
@@ -94,7 +94,7 @@ export function eventOf(
   return { fact, at, tag, logger, ...place, text: text.trimEnd().slice(0, QUOTE_LENGTH_MAX) }
 }
 
-/** A part without any time keeps its place. */
+/** A part without any time keeps its position. */
 function mergeParts(parts: readonly (readonly LogEvent[])[]): LogEvent[] {
   const timed: { readonly event: LogEvent; readonly at: number; readonly part: number }[] = []
   for (const [part, events] of parts.entries()) {
@@ -116,7 +116,7 @@ function mergeParts(parts: readonly (readonly LogEvent[])[]): LogEvent[] {
 
 const DAY_SECONDS = 86_400
 
-/** People quote the same lines twice, once without the date; a compaction begins and ends once. */
+/** People paste the same lines twice, once without the date; a compaction starts and ends once. */
 function keyOf(event: LogEvent): string | null {
   if (event.at === null) return null
   const time = isCompaction(event) ? event.at % DAY_SECONDS : event.at
@@ -148,7 +148,7 @@ async function readLines(
       rest = ''
       start = end + 1
     }
-    // A line without an end must not fill the memory: what is behind its limit is not read anyway.
+    // An endless line must not fill the memory; text beyond the limit is not used anyway.
     if (rest.length < REST_LENGTH_MAX) rest += text.slice(start, start + REST_LENGTH_MAX)
     onProgress?.(path, raw.bytesRead)
   }
@@ -156,7 +156,7 @@ async function readLines(
   return rest === '' ? line : line + 1
 }
 
-/** Of either byte order; Node has a word for one of them. */
+/** For either byte order; Node supports only one of them. */
 function decoderFor(form: Form): { write(piece: Buffer): string } {
   if (form !== 'utf16be') return new StringDecoder(form === 'utf16' ? 'utf16le' : 'utf8')
   const decoder = new StringDecoder('utf16le')
@@ -181,11 +181,11 @@ function unpack(raw: ReturnType<typeof createReadStream>, form: 'gzip' | 'zstd')
 
 type Form = 'text' | 'utf16' | 'utf16be' | 'gzip' | 'zstd' | 'packed'
 
-/** By the first bytes, in hex: names of rotated logs say nothing certain. */
+/** By the first bytes, in hex: the names of rotated logs are not reliable. */
 const FORMS: readonly (readonly [string, Form])[] = [
   ['1f8b', 'gzip'],
   ['28b52ffd', 'zstd'],
-  // As PowerShell writes what a program prints.
+  // As PowerShell redirects output.
   ['fffe', 'utf16'],
   ['feff', 'utf16be'],
   ['fd377a585a00', 'packed'],
@@ -195,7 +195,7 @@ const FORMS: readonly (readonly [string, Form])[] = [
 
 const START_BYTES = 64
 
-/** Without a mark: in UTF-16, every other byte of plain letters is zero. */
+/** Without a byte order mark: in UTF-16, every other byte of ASCII text is zero. */
 function unmarked(start: Buffer): Form {
   const zeros = [0, 0]
   for (const [at, byte] of start.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1

@@ -1,10 +1,9 @@
 import type { HermesRow } from './rows.ts'
 
 /**
- * Hashes of what came last, at least the newest `MARKS_MAX`, at most twice as many: what the rows of
- * a session said and when, or which calls were answered. In tables of numbers, and these in plain
- * lists, since a home has many sessions and most of them few rows: a typed list costs 300 bytes
- * beside its numbers.
+ * Hashes of at least the newest `MARKS_MAX` items, at most twice as many: content and time of a
+ * session's rows, or answered calls. Stored in plain arrays of numbers, because a home has many
+ * sessions and most have few rows: a typed array costs 300 bytes beside its numbers.
  */
 export class Marks {
   #young: number[] = free(8)
@@ -15,7 +14,7 @@ export class Marks {
     return this.#find(mark) !== 0
   }
 
-  /** It is in the live context. */
+  /** Whether it is in the live context. */
   isLive(mark: number): boolean {
     return this.#find(mark) === LIVE
   }
@@ -32,7 +31,7 @@ export class Marks {
     this.#size = 0
   }
 
-  /** 0: it is not there. */
+  /** 0: not found. */
   #find(mark: number): number {
     const found = Math.sign(this.#young[slotOf(this.#young, mark)] ?? 0)
     if (found !== 0 || this.#old === null) return found
@@ -40,9 +39,9 @@ export class Marks {
   }
 }
 
-// Copies stand near their originals: what compaction carries over is the newest few hundred rows.
+// Copies are close to their originals: compaction carries over the newest few hundred rows.
 const MARKS_MAX = 700
-/** The kind of a mark is its sign; zero stands for a free place, so that each is one more. */
+/** The sign of a mark is its kind; zero means a free slot, so each value is one more. */
 const LIVE = 1
 const ARCHIVED = -1
 const MARK_LOW = 2 ** 26
@@ -51,7 +50,7 @@ function free(length: number): number[] {
   return new Array<number>(length).fill(0)
 }
 
-/** They are hashes already, so that their last bits are as good as any. */
+/** Marks are already hashes, so their low bits can be used directly. */
 function slotOf(slots: readonly number[], mark: number): number {
   const mask = slots.length - 1
   let slot = (mark % MARK_LOW) & mask
@@ -70,7 +69,7 @@ function grown(slots: readonly number[]): number[] {
   return larger
 }
 
-/** What was said, by whom and when, as a number. A row without a time says nothing about copies. */
+/** Content, role and time as a number; null without a time, since copies are recognised by it. */
 export function markOf(row: HermesRow): number | null {
   if (row.at === null) return null
   const hash = new Hash()
@@ -83,14 +82,14 @@ export function markOf(row: HermesRow): number | null {
   return hash.value()
 }
 
-/** The id of a call, whole: those of one provider may begin alike. */
+/** The whole id of a call, because ids of one provider may share a prefix. */
 export function callMark(id: string): number {
   const hash = new Hash()
   hash.text(id, id.length)
   return hash.value()
 }
 
-/** Time and length tell nearly all rows apart; the beginning of the text does the rest. */
+/** Time and length distinguish nearly all rows; the start of the text does the rest. */
 const HASHED_LENGTH = 64
 const FLOAT = new Float64Array(1)
 const WORDS = new Uint32Array(FLOAT.buffer)

@@ -8,25 +8,25 @@ import { HermesStoreError, type StoreVerdict } from './errors.ts'
 import { readWalEnd } from './wal.ts'
 
 /**
- * Opens somebody else's database without leaving a trace in it. A store that stands still is opened
- * immutable: SQLite then takes no lock and makes no side file. Where a write-ahead log or a rollback
- * journal holds content, the truth is in two files and reading it needs recovery, which writes; so
- * both are copied to a private folder and the copy is recovered.
+ * Opens a foreign database without leaving a trace in it. A store that is not being written is
+ * opened immutable: SQLite then takes no lock and creates no side file. If a write-ahead log or a
+ * rollback journal has content, reading needs recovery, which writes; so both files are copied to a
+ * private folder and the copy is recovered.
  *
- * The schema is untrusted too: views and triggers are never run, functions in it are refused, and no
+ * The schema is untrusted too: views and triggers never run, functions in it are refused, and no
  * value may be larger than `VALUE_BYTES_MAX`.
  */
 export interface OpenedStore {
   readonly database: DatabaseSync
-  /** What a reader of the report must know about how it was read. */
+  /** What a reader of the report must know about how the store was read. */
   readonly remarks: readonly string[]
-  /** Frames of its log behind the last whole commit, which SQLite does not read. */
+  /** Frames of its log after the last complete commit, which SQLite ignores. */
   readonly lostFrames: number
-  /** A new file with the same content, as SQLite itself writes it; the old one is only read. */
+  /** Writes a new file with the same content through SQLite; the original is only read. */
   copyTo(file: string): void
-  /** Whether somebody wrote to the file since it was opened. */
+  /** Whether the file was written to since it was opened. */
   hasChanged(): Promise<boolean>
-  /** What an error met while reading says about the file; one that changes may look damaged. */
+  /** Turns a read error into a verdict; a file that is being written may look damaged. */
   judge(error: unknown): Promise<unknown>
   close(): Promise<void>
 }
@@ -63,7 +63,7 @@ export async function openReadOnly(path: string): Promise<OpenedStore> {
   const folder = await mkdtemp(join(tmpdir(), 'throughline-doctor-'))
   try {
     const copy = await copyWhole({ path, sideFile, folder })
-    // Before it is opened: recovery forgets what it does not take.
+    // Before opening, because recovery discards incomplete frames.
     const isLog = sideFile.suffix === '-wal'
     const end = isLog ? await readWalEnd(copy + sideFile.suffix) : { lostFrames: 0 }
     const isCut = end.lostFrames > 0 && !(await isBeingWritten(sideFile))
@@ -108,7 +108,7 @@ async function checkHeader(
   sideFile: SideFile | null,
 ): Promise<{ readonly isWal: boolean }> {
   const header = Buffer.concat([await readStart(path, HEADER_BYTES)], HEADER_BYTES)
-  // After the header: a file in use grows.
+  // After the header, because a file in use grows.
   const { size } = await look(path)
   const refuse = (verdict: StoreVerdict, problem: string) =>
     new HermesStoreError({ path, verdict, problem })
@@ -119,9 +119,9 @@ async function checkHeader(
   const declared = header.readUInt16BE(16)
   const pageBytes = declared === 1 ? 65_536 : declared
   const pages = header.readUInt32BE(28)
-  // The count is only valid where the two change counters agree; else SQLite goes by the size.
+  // The page count is valid only if the two change counters agree; otherwise SQLite uses the size.
   const isCountValid = header.readUInt32BE(24) === header.readUInt32BE(92)
-  // Where a log or a journal holds content, what is missing may stand there.
+  // If a log or a journal has content, the missing pages may be there.
   if (sideFile === null && isCountValid && pages * pageBytes > size) {
     throw refuse(
       'damaged',
@@ -154,9 +154,9 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /**
- * Two files that belong together: copied again for as long as one of them changes meanwhile. A
- * write-ahead log that only grows does not: what stands in it stays, and half a commit at its end
- * does not count. So a Hermes that writes all the time is read between two of its checkpoints.
+ * Copies two files that belong together, again while either changes. A write-ahead log that only
+ * grows does not count as changed: its content stays valid, and an incomplete commit at its end is
+ * ignored. So a Hermes that writes all the time is read between two of its checkpoints.
  */
 async function copyWhole({
   path,
@@ -192,7 +192,7 @@ async function copyWhole({
 interface FilesState {
   readonly database: Stats
   readonly side: Stats
-  /** A log that is begun anew has another one. */
+  /** Changes when the log is restarted. */
   readonly sideHeader: Buffer
 }
 
@@ -229,7 +229,7 @@ async function checkRoom(path: string, needed: number): Promise<void> {
   })
 }
 
-/** A log that somebody writes to ends in the middle of something now and then. */
+/** A log that is being written sometimes ends in the middle of a frame. */
 async function isBeingWritten({ path }: SideFile): Promise<boolean> {
   const before = await stat(path).catch(() => null)
   await new Promise((resolve) => setTimeout(resolve, WRITING_MS))
@@ -253,17 +253,17 @@ function connect(
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(address, {
-      // The copy is ours, and recovering it writes to it.
+      // Recovery writes to the copy.
       readOnly: immutable,
       enableForeignKeyConstraints: false,
-      // One: copying attaches the file that it makes.
+      // One, because copying attaches the new file.
       limits: { length: VALUE_BYTES_MAX, attach: 1 },
     })
     database.exec(
       'pragma trusted_schema = off; pragma cell_size_check = on; pragma mmap_size = 0; ' +
         'pragma cache_size = -4000',
     )
-    // Recovery and the reading of the schema happen with the first query, not with the opening.
+    // SQLite recovers and reads the schema on the first query, not on opening.
     database.prepare('select count(*) from sqlite_schema').get()
     database.exec('pragma query_only = on')
     return database
@@ -274,7 +274,7 @@ function connect(
 }
 
 function vacuumInto(database: DatabaseSync, file: string): void {
-  // SQLite fills an empty file as well, and it holds what people said.
+  // SQLite accepts an empty file; conversations must be private from the start.
   writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
   database.exec('pragma query_only = off')
   try {
@@ -291,7 +291,7 @@ function changing(error: unknown, path: string): unknown {
   return new HermesStoreError({ path, verdict: 'changing', problem }, { cause: error })
 }
 
-/** Whatever SQLite says about a file becomes a verdict; errors of our own pass. */
+/** Turns SQLite's errors about a file into a verdict; other errors pass through. */
 export function translate(error: unknown, path: string): unknown {
   const { code, errcode, message } = error as Error & { code?: string; errcode?: number }
   if (code !== 'ERR_SQLITE_ERROR') return error

@@ -5,11 +5,11 @@ import type { FoldRow } from './fold-rows.ts'
 import { columnText, numberOf, stateOf } from './rows.ts'
 import type { HermesSchema } from './schema.ts'
 
-/** Whole rows of a Hermes store, asked for one by one by their ids. */
+/** Whole rows of a Hermes store, read one at a time by id. */
 export interface RawRows {
-  /** What tells the row apart; its words are read and forgotten. */
+  /** The facts that identify the row; its text is not kept. */
   factsOf(id: number): FoldRow
-  /** Every column that says something, as JSON can hold it. */
+  /** Every column that is not null, as JSON. */
   read(id: number): RawRow
 }
 
@@ -21,7 +21,7 @@ export type RawRow = {
   readonly fields: JsonObject
   /** The columns that the table has. */
   readonly columns: readonly string[]
-  /** Values that JSON has no word for, in a spelling of ours. */
+  /** Values that JSON cannot express, in a notation of ours. */
   readonly odd: { readonly [column: string]: OddValue }
 }
 
@@ -31,7 +31,7 @@ export type OddValue =
   | { readonly real: string }
 
 const STATES = ['active', 'compacted'] as const
-/** As far as the doctor looks for the marks of a handoff. */
+/** How far the doctor looks for the marks of a handoff. */
 const BEGINNING = 2_048
 
 export function rawRows(database: DatabaseSync, schema: HermesSchema): RawRows {
@@ -49,7 +49,7 @@ export function rawRows(database: DatabaseSync, schema: HermesSchema): RawRows {
   }
 }
 
-/** The row of a session, but for what is kept of it elsewhere. */
+/** The row of a session, without the columns that are kept elsewhere. */
 export function rawSessions(
   database: DatabaseSync,
   schema: HermesSchema,

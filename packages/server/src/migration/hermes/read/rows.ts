@@ -4,8 +4,8 @@ import { HermesStoreError } from './errors.ts'
 import type { HermesSchema } from './schema.ts'
 
 /**
- * Rows of a Hermes store as values. A column may be absent, and SQLite keeps any type in any column,
- * so every value is read for what it is. Messages stream in the order of their ids.
+ * Rows of a Hermes store as values. A column may be absent, and SQLite stores any type in any
+ * column, so every value is read by its actual type. Messages stream in id order.
  */
 export interface HermesSession {
   readonly id: string
@@ -15,7 +15,7 @@ export interface HermesSession {
   readonly endedAt: number | null
   readonly endReason: string | null
   readonly lastActivityAt: number | null
-  /** `model_config` says that it came from its parent in another way than by compaction. */
+  /** By `model_config`: how it came from its parent, if not by compaction. */
   readonly origin: 'branch' | 'delegate' | 'reset' | null
   readonly model: string | null
   readonly title: string | null
@@ -34,16 +34,16 @@ export interface HermesRow {
   readonly id: number
   readonly sessionId: string
   readonly role: string
-  /** The beginning of what was said, at most `TEXT_BYTES_MAX`. */
+  /** The start of the content, at most `TEXT_BYTES_MAX`. */
   readonly text: string
   readonly contentBytes: number
   readonly at: number | null
   readonly state: RowState
   readonly isSummary: boolean
   readonly toolCallId: string | null
-  /** Ids of the calls it makes; null when `tool_calls` holds something that cannot be read. */
+  /** Ids of its calls; null if `tool_calls` is unreadable. */
   readonly callIds: readonly string[] | null
-  /** Of calls that have another name too: that one, and the id above. */
+  /** For calls with a second id: from that id to the one above. */
   readonly otherNames: ReadonlyMap<string, string> | null
 }
 
@@ -51,7 +51,7 @@ const TEXT_BYTES_MAX = 2_048
 const CALLS_BYTES_MAX = 16 * 1024 * 1024
 const TEXTS_MAX = 1_000
 
-/** As they are asked for. An id that stands twice, in a damaged table, comes twice. */
+/** Lazy. An id that occurs twice in a damaged table is returned twice. */
 export function* readSessions(
   database: DatabaseSync,
   schema: HermesSchema,
@@ -95,7 +95,7 @@ export function* readSessions(
   }
 }
 
-/** SQLite gives a new text for every row; of a hundred thousand equal ones, one is enough. */
+/** SQLite returns a new string for every row; equal ones are shared. */
 function oncePerText(): (text: string | null) => string | null {
   const known = new Map<string, string>()
   return (text) => {
@@ -114,14 +114,14 @@ export function* scanMessages(
   const statement = prepareArrays(database, `${selectMessages(schema)} order by id`)
   let lastId = Number.NEGATIVE_INFINITY
   for (const row of statement.iterate() as unknown as Iterable<readonly SQLOutputValue[]>) {
-    // A damaged tree may lead in circles.
+    // A damaged B-tree may contain cycles.
     if (Number(row[0]) < lastId) throw outOfOrder(path, Number(row[0]))
     lastId = Number(row[0])
     yield hermesRow(row)
   }
 }
 
-/** One of those that `scanMessages` tells of, by its id. */
+/** Reads one row that `scanMessages` returned, by its id. */
 export type ReadRow = (id: number) => HermesRow | null
 
 export function messageReader(database: DatabaseSync, schema: HermesSchema): ReadRow {
@@ -133,8 +133,8 @@ export function messageReader(database: DatabaseSync, schema: HermesSchema): Rea
 }
 
 /**
- * Whose each message is, in the order of their ids. What was said is read by SQLite and not handed
- * over: a file with unreadable words is refused here, before anything is made of the others.
+ * The session of each message, in id order. SQLite reads the content without returning it, so that
+ * a file with unreadable text is refused before any import begins.
  */
 export function* scanOwners(
   database: DatabaseSync,
@@ -142,7 +142,7 @@ export function* scanOwners(
   path: string,
 ): Generator<Pick<HermesRow, 'id' | 'sessionId'>> {
   const has = schema.columns.get('messages') ?? new Set()
-  // Of a bare column its length is known without reading it.
+  // SQLite knows the length of a bare column without reading it.
   const read = ['content', 'tool_calls']
     .filter((name) => has.has(name))
     .map((name) => `length(cast("${name}" as blob))`)
@@ -169,7 +169,7 @@ function prepareArrays(database: DatabaseSync, sql: string): StatementSync {
 function selectMessages(schema: HermesSchema): string {
   const has = schema.columns.get('messages') ?? new Set()
   const column = (name: string) => (has.has(name) ? `"${name}"` : `null`)
-  // Cut as bytes: text functions of SQLite stop at NUL, with which multimodal content begins.
+  // Cut as bytes: SQLite's text functions stop at NUL, with which multimodal content begins.
   return `select id, session_id, role,
        case when octet_length(content) <= ${TEXT_BYTES_MAX} then content
          else substr(cast(content as blob), 1, ${TEXT_BYTES_MAX}) end,
@@ -198,7 +198,7 @@ function hermesRow(row: readonly SQLOutputValue[]): HermesRow {
   }
 }
 
-/** Null: no call has one. */
+/** Null: no call has a second id. */
 function otherNamesOf(calls: readonly CallNames[] | null): ReadonlyMap<string, string> | null {
   const others = calls?.filter(([id, other]) => id !== other) ?? []
   return others.length === 0 ? null : new Map(others.map(([id, other]) => [other, id]))
@@ -217,7 +217,7 @@ export function hasColumns(schema: HermesSchema, table: string, names: readonly 
   return there !== undefined && names.every((name) => there.has(name))
 }
 
-/** What each session was told: in its own row, or once for all by the hash of the text. */
+/** The system prompt of each session: in its own row, or shared by the hash of the text. */
 export function readSystemPrompts(
   database: DatabaseSync,
   schema: HermesSchema,
@@ -249,7 +249,7 @@ export function readLocks(database: DatabaseSync, schema: HermesSchema): Hold[] 
   }))
 }
 
-/** Failures in a row of the gateway's own compaction, by session key. */
+/** Consecutive failures of the gateway's own compaction, by session key. */
 export function readHygiene(database: DatabaseSync, schema: HermesSchema): Map<string, number> {
   if (!hasColumns(schema, 'gateway_hygiene_state', ['session_key', 'failure_streak'])) {
     return new Map()
@@ -262,7 +262,7 @@ export function readHygiene(database: DatabaseSync, schema: HermesSchema): Map<s
   )
 }
 
-/** `active` and `compacted` came together; where only the second is there, it has to do. */
+/** `active` and `compacted` were added together; if only `compacted` exists, it decides. */
 export function stateOf(
   active: SQLOutputValue | undefined,
   compacted: SQLOutputValue | undefined,
@@ -280,12 +280,12 @@ function originOf(config: string | null): HermesSession['origin'] {
   return says('_reset_from') ? 'reset' : null
 }
 
-/** Null: it holds something that cannot be read. */
+/** Null: unreadable. */
 export function callIdsOf(value: SQLOutputValue | undefined): readonly string[] | null {
   return callsOf(value)?.map(([id]) => id) ?? null
 }
 
-/** The names of each call, the one that results go by first: Hermes prefers `call_id` to `id`. */
+/** The ids of each call, first the one that results use: Hermes prefers `call_id` to `id`. */
 function callsOf(value: SQLOutputValue | undefined): readonly CallNames[] | null {
   const text = columnText(value)
   if (text === null || text === '') return NO_CALLS
@@ -313,7 +313,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Text as it is, bytes as UTF-8, numbers in digits. */
+/** Text unchanged, bytes as UTF-8, numbers as digits. */
 export function columnText(value: SQLOutputValue | undefined): string | null {
   if (value === null || value === undefined) return null
   if (!(value instanceof Uint8Array)) return String(value)

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 /**
- * Whether Hermes' search index is whole, by its own tables: all of them are there, the triggers that
- * keep it up are there, every row is in it, and its words can be read from end to end. The words of
- * a row are not compared: SQLite versions split text that holds NUL differently.
+ * Whether Hermes' search index is complete, by its own tables: all tables and triggers exist, every
+ * row is indexed, and its words can be read to the end. The words of a row are not compared: SQLite
+ * versions split text with NUL differently.
  */
 export interface SearchFault {
   readonly table: string
@@ -21,7 +21,7 @@ export function findSearchFaults(database: DatabaseSync): readonly SearchFault[]
       .all()
       .map((row) => String(row['name'])),
   )
-  // Without any of it Hermes makes one when it opens the store; the second one can be turned off.
+  // If the whole index is missing, Hermes creates it on opening; the second one can be disabled.
   return TABLES.flatMap((table) => faultsOf(table, names, database))
 }
 
@@ -53,7 +53,7 @@ function faultsOf(
   return faults
 }
 
-/** Every word of it, as SQLite's own list of words gives them. */
+/** Reads every word of the index through SQLite's own vocabulary table. */
 function readThrough(table: string, database: DatabaseSync): void {
   const words = `throughline_words_${table}`
   const wasReadOnly = Number(database.prepare('pragma query_only').get()?.['query_only']) === 1
@@ -67,7 +67,7 @@ function readThrough(table: string, database: DatabaseSync): void {
   }
 }
 
-/** Rows that are not in it, unless Hermes knows that itself, or its trigger chooses among the rows. */
+/** Rows missing from the index, unless Hermes knows about them or its trigger selects rows. */
 function notIndexed(table: string, database: DatabaseSync): number {
   if (isBeingBuilt(database)) return 0
   const trigger = database

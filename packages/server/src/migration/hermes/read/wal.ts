@@ -1,15 +1,15 @@
 import { open } from 'node:fs/promises'
 
 /**
- * Whether a write-ahead log ends in the middle of a commit. SQLite silently returns to the last whole
- * commit and does not read the frames behind it. A frame of an earlier round has another salt and is
- * no loss.
+ * Whether a write-ahead log ends in the middle of a commit. SQLite silently returns to the last
+ * complete commit and ignores the frames after it. A frame of an earlier cycle has another salt and
+ * is not a loss.
  */
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 
 export interface WalEnd {
-  /** Frames, or the beginning of one, behind the last whole commit. */
+  /** Frames, or the beginning of one, after the last complete commit. */
   readonly lostFrames: number
 }
 
@@ -36,7 +36,7 @@ export async function readWalEnd(path: string): Promise<WalEnd> {
       sums.add(frame.subarray(0, 8))
       sums.add(frame.subarray(FRAME_HEADER_BYTES))
       if (!sums.fits(frame.subarray(16, 24))) break
-      // The size of the database after a commit; zero within one.
+      // The database size after a commit; zero for the other frames.
       if (frame.readUInt32BE(4) > 0) lost = 0
     }
     return { lostFrames: lost }
@@ -45,7 +45,7 @@ export async function readWalEnd(path: string): Promise<WalEnd> {
   }
 }
 
-/** SQLite's sum over pairs of words, in the byte order that the log names. */
+/** SQLite's checksum over pairs of words, in the byte order that the log names. */
 class Checksum {
   readonly #isBig: boolean
   #one = 0

@@ -4,14 +4,14 @@ import { RepairRefusedError } from './errors.ts'
 import type { Workbench } from './workbench.ts'
 
 /**
- * What must hold before a repair begins and before it counts. Writing runs the triggers of the file,
- * and checking its search index reads its views, so both must be such as Hermes makes; and what they
- * did is held against what was there.
+ * What must hold before a repair starts and before its result is accepted. Writing runs the file's
+ * triggers, and checking its search index reads its views, so both must be as Hermes creates them;
+ * afterwards their effects are compared with the original rows.
  */
 const TABLES = ['messages', 'sessions', 'gateway_routing']
 const TRIGGER = /^(?:messages_fts|messages?_display|sessions?_display)/i
 const OF_SEARCH = 'malformed inverted index for FTS5 table'
-/** A query without an end would never come back. */
+/** A recursive query may never end. */
 const ENDLESS = /\brecursive\b/i
 
 export function checkSchema(database: DatabaseSync, path: string): void {
@@ -54,7 +54,7 @@ function soundness(database: DatabaseSync): string {
   return problems.find((problem) => !problem.startsWith(OF_SEARCH)) ?? 'ok'
 }
 
-/** The search index holds every row and can be read, or is built anew. */
+/** Rebuilds a search index that lacks rows or cannot be read. */
 function mendIndexes(bench: Workbench): void {
   const { database } = bench
   for (const { table, problem } of findSearchFaults(database)) {
@@ -63,7 +63,7 @@ function mendIndexes(bench: Workbench): void {
       database.exec(`insert into "${table}" ("${table}") values ('rebuild')`)
       bench.note({ kind: 'index-rebuilt', table })
     } catch {
-      // It is more than its words that is gone; the doctor says so of the copy.
+      // More than its words is missing; the doctor reports that for the copy.
     }
   }
 }

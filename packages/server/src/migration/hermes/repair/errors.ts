@@ -1,6 +1,6 @@
 import { KnownError } from '#core/base/errors'
 
-/** Nothing was written, or what was begun is gone again. */
+/** Nothing was written, or the unfinished copy was removed. */
 export class RepairRefusedError extends KnownError {
   override readonly name = 'RepairRefusedError'
   readonly code = 'repair-refused'

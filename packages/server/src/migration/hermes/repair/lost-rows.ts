@@ -5,9 +5,9 @@ import { callIdsOf, type HermesSession } from '../read/rows.ts'
 import type { RepairPlan } from './plan.ts'
 
 /**
- * Which rows the end of a conversation has never seen, and in which order they are appended there:
- * by time, results behind their calls. A result whose call the end does not have brings the call and
- * its other results with it, since providers refuse half a pair.
+ * The rows that the end of a conversation has never had, and the order in which they are appended:
+ * by time, results after their calls. A result whose call the end lacks brings the call and its
+ * other results along, because providers refuse half a pair.
  */
 export interface LostRow {
   readonly rowId: number
@@ -34,7 +34,7 @@ function lostOf(
 ): readonly LostRow[] {
   const first = survey.sessions.get(root)
   const members = [...(first === undefined ? [] : [first]), ...plan.lineage.descendantsOf(root)]
-  // A conversation may be large: of all its rows only those are held that may be lost.
+  // A conversation may be large, so only rows that may be lost are kept in memory.
   const candidates = new Map<number, Candidate>()
   const folded = foldConversation(
     members.map(({ session }) =>
@@ -75,7 +75,7 @@ interface Candidate {
   readonly sessionId: string
   readonly at: number
   wanted: readonly Wish[]
-  /** The sessions that hold a copy of it. */
+  /** The sessions that have a copy of it. */
   readonly copiedIn: string[]
 }
 
@@ -135,7 +135,7 @@ function lineTo(tip: string, survey: Survey): ReadonlySet<string> {
 interface Pairing {
   readonly rows: RawRows
   readonly rowIds: (sessionId: string) => Float64Array
-  /** Calls that the end waits for an answer to. */
+  /** Unanswered calls at the end. */
   readonly open: ReadonlyMap<string, unknown>
 }
 
@@ -163,7 +163,7 @@ function withPairs(
       const maker = pair.answers === null ? id : makers.get(pair.answers)
       if (maker === undefined) continue
       const group = (calls.get(maker) ?? []).map((call) => answers.get(call))
-      // Half a pair stays half a pair; its other half is nowhere.
+      // The other half of this pair does not exist anywhere.
       if (pair.answers !== null && group.includes(undefined)) continue
       for (const one of [maker, ...group]) if (one !== undefined) whole.set(one, sessionId)
     }
@@ -185,7 +185,7 @@ function pairFacts(rows: RawRows, id: number): Pair | null {
   return calls.length === 0 ? null : { calls, answers: null }
 }
 
-/** By time; what answers a call stands directly behind it. */
+/** By time; results directly follow their call. */
 function inOrder(
   lost: ReadonlyMap<number, string>,
   timeOf: (id: number) => number,
@@ -201,7 +201,7 @@ function inOrder(
   return sorted.flatMap((item) => {
     const pair = pairFacts(rows, item[0])
     if (pair === null) return [item]
-    // It comes with its call.
+    // It is added with its call.
     if (pair.answers !== null) return made.has(pair.answers) ? [] : [item]
     return [item, ...pair.calls.flatMap((call) => answersOf.get(call) ?? [])]
   })

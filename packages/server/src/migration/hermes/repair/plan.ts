@@ -5,41 +5,40 @@ import { type FollowRule, isFollowed } from '../findings/follow.ts'
 import { type Lineage, traceLineage } from '../findings/lineage.ts'
 
 /**
- * What must change so that every conversation has one end at which it goes on, decided before
- * anything is written. Shells lead nowhere and are left out first; a session that compaction closed
- * and that nothing continues then is opened again; of a fork the branch that Hermes follows stays,
- * and the others become branches in name too.
+ * The changes that give every conversation exactly one end, decided before anything is written.
+ * Shells are dropped first; a session that compaction closed and that nothing then continues is
+ * reopened; of a fork, the branch that Hermes follows stays, and the others are marked as branches.
  */
 export interface RepairPlan {
-  /** Sessions that no longer name a parent, with the one that they named. */
+  /** Sessions that no longer name a parent, each with the parent they named. */
   readonly detached: readonly Detached[]
   readonly shells: readonly Shell[]
   readonly reopened: readonly SessionSurvey[]
   readonly branches: readonly Branch[]
-  /** Sessions that stay closed and were written to afterwards, with where that belongs. */
+  /** Closed sessions that were written to afterwards, with where those rows belong. */
   readonly late: readonly {
     readonly session: SessionSurvey
     readonly tip: string
     readonly closedAt: number | null
   }[]
-  /** Sessions whose closing is set to when the next one began, so that Hermes finds that one. */
+  /** Sessions whose closing time becomes the start of the next one, so that Hermes finds it. */
   readonly moved: readonly Hidden[]
   readonly routes: readonly { readonly route: HermesRoute; readonly to: string }[]
-  /** As it will be: without shells. */
+  /** After the repair, without shells. */
   readonly lineage: Lineage
 }
 
 export interface Detached {
   readonly sessionId: string
   readonly parentId: string
-  /** In a circle of parents, or one that Hermes would follow although it is closed. */
+  /** In a cycle of parents, or closed but still followed by Hermes. */
   readonly why: 'circle' | 'followed'
 }
 
 export interface Shell {
   readonly sessionId: string
   readonly parentId: string
-  /** The session before it stays closed, so that the shell must say that it does not continue it. */
+  /** The session before it stays closed, so the shell must be marked as not continuing it. */
   readonly isMarked: boolean
 }
 
@@ -49,7 +48,7 @@ export interface Branch {
   readonly parentId: string
   /** All of them. */
   readonly sessions: readonly SessionSurvey[]
-  /** Where what was said in it is appended. */
+  /** The session to which its rows are appended. */
   readonly tip: string
 }
 
@@ -101,7 +100,7 @@ export function planRepair(
   }
 }
 
-/** A version that asks for no mark follows what was opened last, closed or not. */
+/** A version without marks follows the child opened last, closed or not. */
 function isStillFollowed(
   { sessionId, parentId }: { readonly sessionId: string; readonly parentId: string },
   {
@@ -126,7 +125,7 @@ export interface Hidden {
   readonly closedAt: number
 }
 
-/** The one that goes on began before the closing, and the older versions look only behind it. */
+/** The continuing session began before the closing, and older versions look only after it. */
 export function hiddenFrom({ session }: SessionSurvey, lineage: Lineage): readonly Hidden[] {
   const tip = lineage.endOf(session.id)
   const next = lineage
@@ -141,7 +140,7 @@ function isClosed(endReason: string | null): boolean {
   return endReason === 'compression'
 }
 
-/** A shell behind a shell makes a shell of the one before it. */
+/** Repeats, because an empty session whose shells were dropped becomes a shell itself. */
 function takeShells(
   sessions: Map<string, SessionSurvey>,
   rule: FollowRule,
@@ -186,7 +185,7 @@ interface Ends {
   readonly lineage: Lineage
 }
 
-/** Where whoever is sent to this session should arrive; null: nobody knows. */
+/** The session where a route to this one should lead; null: unknown. */
 function endOf(id: string, { sessions, shells, branches, lineage }: Ends): string | null {
   const shell = shells.findLast(({ sessionId }) => sessionId === id)
   if (shell !== undefined) return endOf(shell.parentId, { sessions, shells, branches, lineage })

@@ -19,14 +19,14 @@ import type { Change, Left, RepairReport } from './report.ts'
 import { Workbench } from './workbench.ts'
 
 /**
- * Makes a repaired copy of a Hermes store, for Hermes itself. The store is only read. The copy is
- * made by SQLite, changed in one transaction with its own triggers at work, checked, and put in its
- * place only when every old row is still there; a file that exists is never replaced.
+ * Makes a repaired copy of a Hermes store, for Hermes itself. The store is only read. SQLite makes
+ * the copy, which is changed in one transaction with its own triggers active, checked, and renamed
+ * into place only if every old row is still there; an existing file is never replaced.
  */
 export interface RepairRequest {
   readonly path: string
   readonly to: string
-  /** Epoch milliseconds: when what is closed now was closed. */
+  /** Epoch milliseconds: the closing time of sessions that the repair closes. */
   readonly now?: number
   readonly onRows?: (rows: number, of: number) => void
 }
@@ -43,7 +43,7 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
   try {
     const opened = await openReadOnly(profile.store)
-    // Not the survey: the copy is examined next, and has one of its own.
+    // Without the survey, to free its memory before the copy is examined.
     let made: Pick<ExaminedProfile, 'routes' | 'remarks'> & { readonly changes: readonly Change[] }
     try {
       checkSchema(opened.database, profile.store)
@@ -113,7 +113,7 @@ function change(
   }
 }
 
-/** In a list of numbers: one session may have a million. */
+/** As a list of numbers, because one session may have a million rows. */
 function rowIdsOf(database: DatabaseSync): (sessionId: string) => Float64Array {
   const where = 'from "messages" where session_id = ?'
   const counts = database.prepare(`select count(*) as rows ${where}`)
@@ -136,7 +136,7 @@ function settle(plan: RepairPlan, bench: Workbench): void {
   for (const { route, to } of routes) bench.moveRoute(route, to)
 }
 
-/** The whole file as it was, but for the sessions that routes lead to. */
+/** The original file with only the sessions of its routes changed. */
 async function oldRoutes(profile: ProfileFiles, changes: readonly Change[]): Promise<string> {
   const text = profile.routingFile === null ? '{}' : await readRoutingFile(profile.routingFile)
   const value = JSON.parse(text) as unknown
@@ -151,7 +151,7 @@ async function oldRoutes(profile: ProfileFiles, changes: readonly Change[]): Pro
   return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
 }
 
-/** What a doctor says about the copy: only what no copying can mend. */
+/** The faults that the doctor still finds in the copy. */
 async function stillThere(to: string, now: number): Promise<readonly Left[]> {
   const { profiles } = await diagnoseHermes(to, { now })
   return profiles.flatMap(({ store, findings }) => {

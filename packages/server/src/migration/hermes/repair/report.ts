@@ -1,10 +1,10 @@
-/** What a repair did to the copy, change by change, and which faults it left as they are. */
+/** What a repair changed in the copy, and which faults it left. */
 export interface RepairReport {
   readonly format: 'throughline-repair-hermes'
   readonly version: 1
   readonly path: string
   readonly to: string
-  /** Routes of a version that keeps them in a file of their own, repaired; null: in the store. */
+  /** The repaired routes of a version that keeps them in a separate file; null: in the store. */
   readonly routingFile: string | null
   readonly changes: readonly Change[]
   readonly left: readonly Left[]
@@ -12,7 +12,7 @@ export interface RepairReport {
 }
 
 export type Change =
-  /** A session that rows or other sessions name and that was not there. */
+  /** A session that was missing although rows or other sessions name it. */
   | { readonly kind: 'session-added'; readonly sessionId: string }
   | {
       readonly kind: 'session-reopened'
@@ -27,14 +27,14 @@ export type Change =
       readonly parentId: string
       readonly tip: string
     }
-  /** It names no parent any more. */
+  /** It no longer names a parent. */
   | {
       readonly kind: 'session-detached'
       readonly sessionId: string
       readonly parentId: string
       readonly why: 'circle' | 'followed'
     }
-  /** It ended when the next one began, so that Hermes finds that one. */
+  /** Its end is now the start of the next session, so that Hermes finds that one. */
   | { readonly kind: 'closing-moved'; readonly sessionId: string; readonly next: string }
   | {
       readonly kind: 'row-appended'
@@ -49,7 +49,7 @@ export type Change =
       readonly from: string
       readonly to: string
     }
-  /** It named something that is nowhere. */
+  /** It named something that does not exist. */
   | {
       readonly kind: 'reference-cleared'
       readonly table: string

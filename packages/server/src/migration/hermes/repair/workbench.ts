@@ -9,15 +9,15 @@ import type { Branch, Detached, Hidden, Shell } from './plan.ts'
 import type { Change } from './report.ts'
 
 /**
- * The verbs of a repair on the copy's own tables, whatever columns they have. Each says what it
- * changed; none removes anything.
+ * The operations of a repair on the copy's own tables, whatever columns they have. Each reports
+ * what it changed; none removes anything.
  */
 export class Workbench {
   readonly database: DatabaseSync
   readonly #schema: HermesSchema
   readonly #now: number
   readonly #changes: Change[] = []
-  /** Ids up to here were there before. */
+  /** Ids up to here existed before the repair. */
   readonly #lastId: number
 
   constructor(database: DatabaseSync, schema: HermesSchema, now: number) {
@@ -40,7 +40,7 @@ export class Workbench {
     return this.#schema.columns.get(table)?.has(column) === true
   }
 
-  /** Whoever names a session that is gone gets one, with what the table insists on. */
+  /** Adds a missing session that others name, with the columns that the table requires. */
   addSession(id: string, startedAt: number | null): void {
     const given: { readonly [name: string]: SQLInputValue } = {
       ...{ id, source: 'recovered', started_at: startedAt ?? this.#now },
@@ -105,7 +105,7 @@ export class Workbench {
       .run(this.#now, reason, id)
   }
 
-  /** How Hermes itself says that a child does not continue its parent. */
+  /** Hermes' own mark for a child that does not continue its parent. */
   #mark(id: string, parentId: string): void {
     if (!this.#has('sessions', 'model_config')) return
     const row = this.database
@@ -150,7 +150,7 @@ export class Workbench {
     if (from === 'gateway_routing') {
       const moved = JSON.stringify({ ...entry, session_id: to })
       const same = JSON.stringify(entry)
-      // The same key can stand in several scopes; only what leads there is moved.
+      // The same key can occur in several scopes; only rows that lead to that session are moved.
       for (const row of this.database
         .prepare('select rowid, entry_json as entry from "gateway_routing" where session_key = ?')
         .all(key)) {
@@ -163,7 +163,7 @@ export class Workbench {
     this.note({ kind: 'route-moved', key, from: sessionId, to })
   }
 
-  /** What names a session that is gone gets it back; any other name that leads nowhere is cleared. */
+  /** Adds missing sessions that rows refer to; clears other references that lead nowhere. */
   mendReferences(): void {
     for (const { table, column, rowid, parent, value } of this.#loose()) {
       if (parent.toLowerCase() === 'sessions') {
@@ -201,7 +201,7 @@ export class Workbench {
     })
   }
 
-  /** A digest of everything that was there, but for what a repair is allowed to change. */
+  /** A digest of all original rows, without the columns that a repair may change. */
   witness(): string {
     const hash = createHash('sha256')
     const messages = this.database.prepare('select * from "messages" where id <= ? order by id')
@@ -221,7 +221,7 @@ export class Workbench {
   }
 }
 
-/** The display columns are filled by triggers of their own. */
+/** Triggers fill the display columns. */
 const NOT_COPIED = new Set(['id', 'display_identity', 'display_order'])
 const CHANGEABLE = new Set([
   ...['ended_at', 'end_reason', 'model_config', 'message_count', 'tool_call_count'],
@@ -237,7 +237,7 @@ function rowsOf(
   return statement.iterate(value) as unknown as Iterable<readonly SQLOutputValue[]>
 }
 
-/** Each with its size: what moves from one column to the next must not go unnoticed. */
+/** Hashes sizes too, so that text moved from one column to the next is noticed. */
 function feed(hash: ReturnType<typeof createHash>, row: readonly SQLOutputValue[]): void {
   for (const value of row) {
     const isBlob = value instanceof Uint8Array

@@ -8,7 +8,7 @@ import {
   type StoryLane,
 } from './story.ts'
 
-/** One page that needs nothing else: no script, no request, all text escaped, the timeline drawn. */
+/** A self-contained page: no scripts or requests, all text escaped, the timeline drawn. */
 export function renderHtml(diagnosis: Diagnosis): string {
   const { title, verdict, chapters } = renderStory(diagnosis)
   return `<!doctype html>
@@ -77,7 +77,7 @@ const WIDTH = 900
 const LANE_HEIGHT = 44
 const MARGIN = 12
 
-/** A bar per session from its beginning to its end, and a mark where something happened to it. */
+/** A bar per session from start to end, and a mark for each event. */
 function drawTimeline(lanes: readonly StoryLane[], moments: readonly Moment[]): string {
   const times = [
     ...lanes.flatMap(({ from, to }) => [from, to]),

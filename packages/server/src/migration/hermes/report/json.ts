@@ -1,6 +1,6 @@
 /**
- * What `JSON.stringify(value, undefined, 2)` writes, in pieces: a home of many conversations has a
- * long diagnosis, and whole, its text takes several times its length in memory.
+ * Writes what `JSON.stringify(value, undefined, 2)` does, in pieces: the diagnosis of a large home
+ * is long, and its whole text would take several times its length in memory.
  */
 export function* renderJson(value: object): Generator<string> {
   let piece = ''
@@ -13,7 +13,7 @@ export function* renderJson(value: object): Generator<string> {
   yield `${piece}\n`
 }
 
-/** A diagnosis, its profiles, what each says, and the lists of that. */
+/** The diagnosis, its profiles, their fields, and the items of their lists. */
 const LEVELS = 4
 const PIECE_LENGTH = 64 * 1024
 
@@ -22,7 +22,7 @@ function* partsOf(value: unknown, levels: number, pad: string): Generator<string
   const isOpened = levels > 0 && typeof value === 'object' && value !== null
   const items = isOpened ? Object.entries(value).filter(([, item]) => item !== undefined) : []
   if (items.length === 0) {
-    // Line ends stand only between its parts: those of a text are written as two letters.
+    // Line breaks occur only between values; inside strings they are escaped.
     yield JSON.stringify(value, undefined, 2).replaceAll('\n', `\n${pad}`)
     return
   }

@@ -1,7 +1,7 @@
 import type { Diagnosis } from '../diagnose/diagnosis.ts'
 import { type Chapter, renderStory, type Section, type StoryItem } from './story.ts'
 
-/** For an issue or a wiki. Nothing the store held can become markup. */
+/** For an issue or a wiki. No text of the store can become markup. */
 export function renderMarkdown(diagnosis: Diagnosis): string {
   const { title, verdict, chapters } = renderStory(diagnosis)
   return `${[`# ${inert(title)}`, '', `**${inert(verdict)}**`, ...chapters.flatMap(chapterLines)].join('\n')}\n`

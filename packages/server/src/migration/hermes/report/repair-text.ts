@@ -1,7 +1,7 @@
 import { counted } from '../findings/finding.ts'
 import type { Change, RepairReport } from '../repair/report.ts'
 
-/** A repair as a person reads it: every change, what is left and why, and what to do now. */
+/** A repair report for people: every change, what was left and why, and what to do next. */
 export function renderRepair(report: RepairReport): string {
   const { path, to, routingFile, changes, left, remarks } = report
   return [
@@ -53,7 +53,7 @@ function sentenceOf(change: Change): string {
   }
 }
 
-/** Ids of a foreign file may hold anything; a terminal must not obey it. */
+/** Foreign ids may contain control characters, which a terminal must not execute. */
 function unseen(line: string): string {
   return line.replace(/\p{Cf}|(?!\n)\p{Cc}/gu, '\ufffd')
 }

@@ -2,10 +2,10 @@ import { type Diagnosis, healthOf, isFault, type ProfileDiagnosis } from '../dia
 import { counted, FINDING_KINDS, type Finding } from '../findings/finding.ts'
 
 /**
- * The diagnosis as a post-mortem, before it is set in any type: what was looked at, the verdict, then
- * conversation by conversation what happened when, what is certain, what is suspected, what is only
- * worth knowing. All text in it is on one line and free of control characters, whatever the store
- * held; escaping for a format is the renderer's.
+ * The diagnosis as a post-mortem, independent of the output format: what was examined, the verdict,
+ * then for each conversation what happened when, what is certain, what is suspected, and what is
+ * only worth knowing. Every text is on one line and free of control characters, whatever the store
+ * contained; renderers escape it for their format.
  */
 export interface Story {
   readonly title: string
