@@ -17,8 +17,8 @@ import { jumpedClock, oldPicture } from './scenes/together.ts'
 import type { Scene } from './stage/stage.ts'
 
 /**
- * What is played on the stage, act by act: within an act beside each other, in sessions of their
- * own. What happens to a whole process has an act to itself.
+ * The scenes of a rehearsal, act by act. Scenes of one act run concurrently, each in its own
+ * sessions. A scene that affects a whole process has an act to itself.
  */
 export const ACTS: readonly (readonly Scene[])[] = [
   [

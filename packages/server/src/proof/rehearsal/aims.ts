@@ -2,31 +2,31 @@ import type { CommitVerb, Store } from '#core/store/contract'
 import { OutcomeUnknownError, StoreBusyError } from '#core/store/errors'
 
 /**
- * A bad line between a process and its store, aimed: at the next commit of a kind, of one session,
- * something goes wrong that only happens once in a thousand days by itself. It stands below
- * everything that decides, so what is held here has been decided and is on its way.
+ * Injects faults between a process and its store at an exact point: the next commit of a kind, of
+ * one session, fails in a way that by chance would take a thousand days. It sits below everything
+ * that decides, so a commit held here is already decided and on its way.
  */
 export interface Aim {
   readonly id: string
   readonly verb: CommitVerb
-  /** Absent: whichever session it is about. */
+  /** Absent: any session. */
   readonly sessionId?: string
   readonly mishap: Mishap
-  /** Every time until it is let go, not only the next. */
+  /** Every time until it is released, not only the next. */
   readonly stays?: true
 }
 
 /**
- * `hold`: on its way until it is let go, as from a process that is stopped. `lose`: done, and no
- * answer comes. `refuse`: not done, and said so. `repeat`: done, answered, and asked once more a
- * moment later, as by a line that delivers twice.
+ * `hold`: delayed until it is released, as by a stopped process. `lose`: done, but the answer is
+ * lost. `refuse`: not done, and reported as failed. `repeat`: done, answered, and requested again a
+ * moment later, as by a network that delivers twice.
  */
 export type Mishap = 'hold' | 'lose' | 'refuse' | 'repeat'
 
 export interface AimEvents {
-  /** The aim was met; what is held is held from now on. */
+  /** The aim matched a commit; a held commit is held from now on. */
   met(aim: Aim): void
-  /** What came of the second asking: the kind of its outcome, or the error. */
+  /** The result of the repeated request: the kind of its outcome, or the error. */
   repeated(aim: Aim, outcome: string): void
 }
 
@@ -48,14 +48,14 @@ export class Aims {
     this.#armed.set(aim.id, aim)
   }
 
-  /** What is held goes on; what was not met is forgotten. */
+  /** Releases a held commit; an aim that has not matched yet is dropped. */
   release(id: string): void {
     this.#armed.delete(id)
     this.#held.get(id)?.resolve()
     this.#held.delete(id)
   }
 
-  /** The same store over the bad line. */
+  /** Wraps the store with the faults. */
   over(store: Store): Store {
     const bad: Partial<Record<CommitVerb, Call>> = {}
     for (const verb of AIMED) {
@@ -76,7 +76,7 @@ export class Aims {
     }
     const outcome = await call(request)
     if (aim.mishap === 'hold') return outcome
-    // Only a commit that did something has an answer worth losing.
+    // Only a commit that changed something has an answer worth losing.
     if (DID_NOTHING.includes(outcome.kind)) {
       this.#armed.set(aim.id, aim)
       return outcome
@@ -104,7 +104,7 @@ export class Aims {
   }
 
   #repeat(aim: Aim, request: unknown, call: Call): void {
-    // A second claim comes from somebody else, so it is not the same operation.
+    // A second claim comes from another claimant, so it must not be the same operation.
     const again = aim.verb === 'claimCompaction' ? renamed(request) : request
     call(again).then(
       ({ kind }) => this.#events.repeated(aim, kind),

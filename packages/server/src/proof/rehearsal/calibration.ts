@@ -1,9 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-/**
- * A thread with nothing to do, measured as the agents are: by how much it is late is the machine's
- * doing alone.
- */
+/** An idle thread, measured like the agents: its delay is caused by the machine alone. */
 export class MachineCalibration {
   readonly #worker = new Worker(IDLE, { eval: true })
   #delayMsMax = 0

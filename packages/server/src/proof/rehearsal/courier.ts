@@ -5,9 +5,9 @@ import type { SessionAction } from './process-messages.ts'
 import type { ProcessHandle } from './stage/process-handle.ts'
 
 /**
- * Brings one agent its messages, one after another, through whichever process is there, as gateways
- * do. A message counts as acknowledged when a process has said so; until then it is brought again
- * under the same key.
+ * Sends one agent its messages, one after another, through any process that is running, as gateways
+ * do. A message counts as acknowledged when a process has said so; until then it is sent again with
+ * the same key.
  */
 export interface CourierParts {
   readonly agent: string
@@ -16,15 +16,15 @@ export interface CourierParts {
   readonly paceMs: number
   readonly tokens: number
   readonly sendsTwice: boolean
-  /** Something that must not happen at all. */
+  /** Something that must never happen. */
   readonly onFailure: (text: string) => void
 }
 
-/** More than these wait: the agent is left in peace for a moment. */
+/** If more than this many wait, sending pauses for a moment. */
 const WAITING_MAX = 30
 const AGAIN_MS = 50
 const TRIES_MAX = 400
-/** Every so many messages one has an effect outside, one is sent twice. */
+/** Of this many messages, one has an external effect and one is sent twice. */
 const HAND_OVER_EVERY = 4
 const TWICE_EVERY = 3
 
@@ -37,11 +37,11 @@ export class Courier {
 
   constructor(parts: CourierParts) {
     this.#parts = parts
-    // Each begins at another process.
+    // Each courier starts with a different process.
     this.#turn = parts.handles.findIndex(({ name }) => name === parts.agent)
   }
 
-  /** Besides the conversation, and before it goes on. */
+  /** Extra messages, sent before the conversation continues. */
   bring(lane: Letter['lane'], count: number, tokens = SHORT_TOKENS): void {
     const { agent, ledger } = this.#parts
     for (let at = 0; at < count; at++) this.#extra.push(ledger.write(agent, { lane, tokens }))
@@ -109,7 +109,7 @@ export class Courier {
     letter.mail = mail
   }
 
-  /** Through the next process that is there, until one answers. */
+  /** Tries one process after another until one answers. */
   async #ask(question: SessionAction): Promise<JsonValue> {
     const { handles } = this.#parts
     let last = 'nobody was there'

@@ -14,8 +14,8 @@ import type { StoreLocation } from './stage/store-location.ts'
 import type { Watcher } from './watcher.ts'
 
 /**
- * The agents of the worst day: a process each, driven by couriers into compaction, written to
- * meanwhile, troubled on time, and asked at the end what they know.
+ * The agents of the rehearsal: one process each, driven into compaction by couriers, sent messages
+ * meanwhile, disturbed on schedule, and asked at the end what they know.
  */
 export interface CrowdParts {
   readonly request: RehearsalRequest
@@ -26,9 +26,9 @@ export interface CrowdParts {
 }
 
 const EXTRA_MS_MAX = 30_000
-/** A context is full after so many messages, more or less. */
+/** About this many messages fill a context. */
 const MESSAGES_PER_WINDOW = 12
-/** What comes while a compaction runs. */
+/** Messages sent while a compaction runs. */
 const MEANWHILE = { user: 2, notification: 1 }
 
 export class Crowd {
@@ -37,7 +37,7 @@ export class Crowd {
   readonly ledger: Ledger
   readonly #parts: CrowdParts
   readonly #model: RehearsalModel
-  /** Those that had an effect outside. */
+  /** Agents that had an external effect. */
   readonly #active = new Set<string>()
   #couriers: ReadonlyMap<string, Courier> = new Map()
   #faults: FaultPlan | null = null
@@ -59,7 +59,7 @@ export class Crowd {
       },
     }
     this.handles = this.names.map((name, at) => {
-      // The neighbour takes over from whoever is gone or held.
+      // The neighbour takes over from a process that is gone or frozen.
       const neighbour = this.names[(at + 1) % this.names.length] ?? name
       const serves = [...new Set([name, neighbour])]
       const options = { name, serves, location, folder, modelUrl, windowTokens, sabotage }
@@ -86,7 +86,7 @@ export class Crowd {
   }
 
   async begin(signal: AbortSignal): Promise<void> {
-    // One first: it finds the store empty. The others come together.
+    // The first one alone, because it finds the store empty; then the others together.
     const [first, ...others] = this.handles
     await first?.start()
     await Promise.all(others.map((handle) => handle.start()))
@@ -103,7 +103,7 @@ export class Crowd {
     )
   }
 
-  /** Somebody begins to be compacted: the moment to write, and to strike. */
+  /** Called when a compaction starts: the moment to send messages and to inject faults. */
   compacting(agent: string): void {
     const courier = this.#couriers.get(agent)
     courier?.bring('user', MEANWHILE.user)
@@ -142,7 +142,7 @@ export class Crowd {
     signal.throwIfAborted()
   }
 
-  /** The given time, and longer on a slow machine: until everybody was told something meanwhile. */
+  /** The given time, or longer on a slow machine: until every agent got a message meanwhile. */
   async #untilDriven(
     watcher: Watcher,
     isEnough: () => boolean,

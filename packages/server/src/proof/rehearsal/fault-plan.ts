@@ -5,8 +5,8 @@ import type { ProcessHandle } from './stage/process-handle.ts'
 import { FREEZE_MS, type Terms } from './terms.ts'
 
 /**
- * Makes trouble, on time and at the worst moment: kills fall into compactions and between an effect
- * and its commit. No dice are rolled; agents have their turns one after another.
+ * Injects faults on schedule and at the worst moment: kills hit compactions, and the time between
+ * an effect and its commit. Nothing is random; the agents take turns.
  */
 export interface FaultPlanOptions {
   readonly terms: Terms
@@ -25,11 +25,11 @@ export interface FaultFigures {
 
 export const NO_FAULTS: FaultFigures = { kills: 0, freezes: 0, outages: 0, faults: 0 }
 
-/** A turn whose stream is silent for so long is stopped by its impatient person. */
+/** A person stops a turn whose stream has been silent for this long. */
 const WAIT_MS = 1_500
 const MODEL_FAULT_MS = 700
 const RESTART_MS = 300
-/** How far into a compaction a kill falls. */
+/** How long after the start of a compaction a kill comes. */
 const INTO_COMPACTION_MS = 250
 
 export class FaultPlan {
@@ -47,7 +47,7 @@ export class FaultPlan {
   constructor(parts: FaultPlanOptions) {
     this.#parts = parts
     const { agents, seconds } = parts.terms
-    // Everybody once within the first two thirds, and at least a second apart.
+    // Each agent once within the first two thirds, at least a second apart.
     this.#killEveryMs = Math.max(1_000, (seconds * 650) / agents)
     this.#killDueAt = performance.now() + this.#killEveryMs
   }
@@ -70,11 +70,11 @@ export class FaultPlan {
     await Promise.all(this.#work)
   }
 
-  /** Called when an agent is at a point where a kill hurts. */
+  /** Called when an agent reaches a point where a kill does most damage. */
   chance(agent: string, where: 'compaction' | 'effect'): void {
     const { terms, handles } = this.#parts
     if (this.#isOver || !terms.faults.has('kills') || performance.now() < this.#killDueAt) return
-    // One at a time: a turn that meets too many deaths is given up, and rightly.
+    // One at a time: a turn that loses too many processes is rightly given up.
     if (handles.some(({ isReady }) => !isReady)) return
     if (this.#killed.size === handles.length) this.#killed = new Set()
     const handle = handles.find(({ name }) => name === agent)
@@ -99,7 +99,7 @@ export class FaultPlan {
     await handle.start()
   }
 
-  /** One bad answer after another, for turns and for summaries. */
+  /** One bad answer after another, for turns and summaries. */
   async #spoilAnswers(signal: AbortSignal): Promise<void> {
     const { terms, model } = this.#parts
     const { faults } = model.server
@@ -112,14 +112,14 @@ export class FaultPlan {
       const isAimed = (target: { readonly model: string | undefined; readonly reused: boolean }) =>
         aim === 'summary' ? isForSummary(target) : target.model?.startsWith('agent-') === true
       faults.next(fault, {
-        // One that met nobody in time meets nobody any more.
+        // A fault that matched no request in time is dropped.
         when: (target) =>
           !this.#isOver && isAimed(target) && (kind.reused !== true || target.reused),
       })
     }
   }
 
-  /** People interrupt: each agent in its turn, and whoever has waited too long for an answer. */
+  /** Interrupts turns: each agent's in rotation, and any that has waited too long for an answer. */
   async #stopTurns(signal: AbortSignal): Promise<void> {
     const { couriers, model } = this.#parts
     const names = [...couriers.keys()]
@@ -131,7 +131,7 @@ export class FaultPlan {
         if (courier !== undefined) this.#own(courier.stop())
       }
     }
-    // Nobody is left hanging behind a stalled answer.
+    // Stops every turn that still waits for a stalled answer.
     const end = performance.now() + 5 * WAIT_MS
     while (performance.now() < end) {
       const late = model.waitingFor(WAIT_MS)
@@ -171,7 +171,7 @@ export class FaultPlan {
 
 const STOP_MS = 500
 const STOP_EVERY = 3
-/** Everybody has written so often by the time the provider is back. */
+/** Messages per agent by the time the provider is back. */
 const MEANWHILE = 14
 
 const ANSWER_FAULTS = [
@@ -185,7 +185,7 @@ const ANSWER_FAULTS = [
   { needs: 'resets', aim: 'summary', fault: 'cut-stream; after=0.7; how=fin', reused: false },
 ] as const
 
-/** False: it is over. */
+/** False: the rehearsal is over. */
 async function wait(ms: number, signal: AbortSignal): Promise<boolean> {
   await sleep(ms, undefined, { signal }).catch(() => {})
   return !signal.aborted

@@ -8,7 +8,7 @@ import type { KeptSession } from './laws/judge.ts'
 import type { RehearsedSession } from './laws/transcript-laws.ts'
 import type { Watcher } from './watcher.ts'
 
-/** Every session of the store with its whole transcript, however it came there. */
+/** Every session of the store with its whole transcript. */
 export async function readKept(store: Reads, watcher: Watcher): Promise<readonly KeptSession[]> {
   const kept: KeptSession[] = []
   for (const row of await store.listSessions({ limit: LIST_MAX })) {
@@ -57,14 +57,14 @@ async function readMail(store: Reads, { id, mail }: SessionRow): Promise<readonl
   return items
 }
 
-/** What still waits, runs or is being written, in words. */
+/** Describes what still waits, runs or is being written. */
 export async function findUnrest(
   store: Reads,
   agents: readonly string[],
 ): Promise<readonly string[]> {
   const unrest: string[] = []
   for (const row of await store.listSessions({ state: 'open', limit: LIST_MAX })) {
-    // Nobody runs a session that nobody made; that it is there is another law's matter.
+    // No process runs an unknown session; another law checks that there is none.
     if (!agents.includes(row.id)) continue
     const { control, user, notification } = row.pending
     const waiting = control + user + notification
@@ -75,7 +75,7 @@ export async function findUnrest(
   return unrest
 }
 
-/** A file outside the store, line by line; one that is not there yet is empty. */
+/** The lines of a file outside the store; a file that does not exist yet is empty. */
 export function readLines(path: string): readonly string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import type { Edge } from '../../runtime/runtime.ts'
 import { EDGE, SENT_FILE } from './terms.ts'
 
-/** Sending takes a moment, in which somebody else may want to send the same. */
+/** Sending takes a moment, so that another process may try to send the same reply. */
 const SEND_MS = 120
 
 /**
- * An edge that leads out of the rehearsal: what is sent by it stands in a file that no store has a
- * hand in. It can be shut, and then replies wait in the order they were given.
+ * An edge that writes each reply to a file outside every store. It can be closed; then replies wait
+ * in order.
  */
 export class Letterbox implements Edge {
   readonly name = EDGE

@@ -2,18 +2,18 @@ import type { Clock } from '#core/base/clock'
 import type { Store } from '#core/store/contract'
 
 /**
- * Stands between a process and its store and writes down what a transcript does not tell: under
- * which id the process runs, how late its renewals were, with which picture a session was taken,
- * and whether a commit of the holder was refused although nobody else may write.
+ * Wraps a process's store and records what a transcript does not show: the runner's id, how late
+ * its renewals were, on which view a session was acquired, and whether a holder's commit was
+ * refused although no other process may write.
  */
 export type Fact =
   | { readonly what: 'runner'; readonly runner: string }
-  /** The lease may have run out by the process's own fault: others may take its sessions. */
+  /** The process itself may have let the lease expire, so others may take its sessions. */
   | { readonly what: 'late'; readonly runner: string }
   | { readonly what: 'old-picture'; readonly sessionId: string; readonly text: string }
   | { readonly what: 'overtaken'; readonly sessionId: string; readonly verb: string }
 
-/** Challengers look at beats every so often, so a lease seems this much shorter to them. */
+/** Challengers check beats only now and then, so a lease seems this much shorter to them. */
 const LATE_SHARE = 0.6
 
 export class Observer {
@@ -30,7 +30,7 @@ export class Observer {
     this.#renewedAt = parts.clock.monotonic()
   }
 
-  /** How long ago the renewal was sent that was last confirmed, beyond the lease; 0: it holds. */
+  /** How long the lease has been expired, counted from its last confirmed renewal; 0: valid. */
   get overdueMs(): number {
     return Math.max(0, this.#clock.monotonic() - this.#renewedAt - this.#leaseMs)
   }

@@ -3,16 +3,16 @@ import type { Aim } from './aims.ts'
 import type { Fact } from './observer.ts'
 import type { AgentOptions } from './terms.ts'
 
-/** What the rehearsal and an agent's process say to each other. Questions carry a number. */
+/** The messages between the rehearsal and an agent's process. Questions carry a number. */
 export type Order =
   | { readonly verb: 'begin'; readonly options: AgentOptions }
   | ({ readonly verb: 'ask'; readonly id: number } & Question)
-  /** Holds the process: no timer and no socket is looked at for so long. */
+  /** Blocks the process: no timer and no socket runs for this long. */
   | { readonly verb: 'freeze'; readonly ms: number }
   | { readonly verb: 'release'; readonly aim: string }
-  /** The wall clock of this process jumps. */
+  /** Makes the wall clock of this process jump. */
   | { readonly verb: 'clock'; readonly aheadMs: number }
-  /** Whether the edge takes replies, or lets them wait. */
+  /** Whether the edge sends replies or makes them wait. */
   | { readonly verb: 'edge'; readonly isOpen: boolean }
   | { readonly verb: 'end' }
 
@@ -20,10 +20,10 @@ export type Question =
   | SessionAction
   /** Answered when it is armed. */
   | { readonly what: 'aim'; readonly aim: Aim }
-  /** Takes no session that nobody holds, until it is told otherwise. */
+  /** While resting, the process takes no free session. */
   | { readonly what: 'rest'; readonly isResting: boolean }
 
-/** Something about a session, as a gateway or a command would want it done. */
+/** An operation on a session, as a gateway or a command would request it. */
 export type SessionAction =
   | {
       readonly what: 'admit'
@@ -32,9 +32,9 @@ export type SessionAction =
       readonly key: string
       readonly lane: 'user' | 'notification'
       readonly text: string
-      /** The reply goes out by the edge, to this address. */
+      /** The edge sends the reply to this address. */
       readonly address?: string
-      /** Base64 of a picture that comes with it. */
+      /** Base64 of an attached image. */
       readonly picture?: string
     }
   | { readonly what: 'create'; readonly sessionId: string }
@@ -47,7 +47,7 @@ export type SessionAction =
     }
   | { readonly what: 'export'; readonly sessionId: string }
   | { readonly what: 'import'; readonly sessionId: string; readonly lines: readonly string[] }
-  /** Drops the files that nobody uses. */
+  /** Deletes files that are no longer used. */
   | { readonly what: 'sweep'; readonly sessionId: string }
   | {
       readonly what: 'stop'
@@ -65,11 +65,11 @@ export type ProcessMessage =
   | ({ readonly kind: 'status' } & Status)
   /** A person would have been told that a turn waits. */
   | { readonly kind: 'wait'; readonly sessionId: string; readonly code: string }
-  /** The tool with an effect outside has just had it; its result is not committed yet. */
+  /** The tool with an external effect has just run; its result is not committed yet. */
   | {
       readonly kind: 'effect'
       readonly parcel: string
-      /** For how long the lease had run out when it began. */
+      /** How long the lease had been expired when the effect began. */
       readonly overdueMs: number
     }
   | { readonly kind: 'aimed'; readonly aim: string }
@@ -85,7 +85,7 @@ export interface Status {
   readonly loop: LoopFigures
 }
 
-/** Milliseconds. `delay` counts everything that held the loop, `own` what our work can have held. */
+/** Milliseconds. `delay`: all delays of the loop; `own`: the most that our work caused. */
 export interface LoopFigures {
   readonly delayMsMax: number
   readonly ownMsMax: number

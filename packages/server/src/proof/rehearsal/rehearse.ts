@@ -20,13 +20,13 @@ import { Watcher } from './watcher.ts'
 
 const PICTURE_MS = 500
 const SETTLE_MS_MAX = 45_000
-/** A lease may seem to have run out by so much where a thread was only late. */
+/** A lease may seem expired by this much if a thread was only late. */
 const OVERDUE_MS_MAX = 250
 
 /**
- * The rehearsal as a story: agents begin, are driven and troubled for the given time while scenes are
- * played beside them, come to rest, are asked what they know, end, and are judged. Whatever happens,
- * nobody and nothing stays behind. Rejects with the signal's reason when it is called off.
+ * One rehearsal: agents start, are driven and disturbed for the given time while scenes run beside
+ * them, settle, are asked what they know, end, and are judged. No process or file is left behind,
+ * whatever happens. Rejects with the signal's reason when it is aborted.
  */
 export async function rehearse(
   request: RehearsalRequest,
@@ -112,10 +112,10 @@ class Rehearsal {
       this.#watcher = watcher
       await crowd.begin(signal)
       watching = watcher.run(ended.signal)
-      // Told where it is waited for, at the end; until then it is nobody's surprise.
+      // Awaited at the end; until then a rejection must not count as unhandled.
       watching.catch(() => {})
       this.#enter('driving')
-      // A planted bug that has shown itself on the stage need not be looked for among the crowd.
+      // If the stage has already found the planted bug, the crowd need not find it.
       const isReproduced = () => sabotage !== null && sceneRunner.isOver && findings.arePlain
       await together(signal, [
         (both) => crowd.drive(watcher, isReproduced, both),
@@ -124,7 +124,7 @@ class Rehearsal {
       signal.throwIfAborted()
       const unsettled = isReproduced() ? [] : await this.#settle(store, signal)
       this.#enter('asking')
-      // Who has not come to rest would not answer either, and is judged for that.
+      // An agent that has not settled would not answer, and is judged for that already.
       const isAsked = unsettled.length === 0 && !isReproduced()
       const asked = isAsked ? await crowd.examine(store, watcher) : []
       signal.throwIfAborted()
@@ -138,10 +138,10 @@ class Rehearsal {
     }
   }
 
-  /** Over all logs, with the store as witness, when nobody writes any more. */
+  /** Audits all logs against the store, after all writers have ended. */
   async audit(): Promise<AuditReport> {
     const logs = join(this.#parts.folder, 'audit')
-    // One that is empty belongs to a process that was killed before it had anything to tell.
+    // A process that was killed before its first line leaves an empty log.
     const paths = readdirSync(logs)
       .map((file) => join(logs, file))
       .filter((path) => statSync(path).size > 0)
@@ -219,7 +219,7 @@ class Rehearsal {
     }
   }
 
-  /** Agents end in order; then everything is read once more. */
+  /** Ends the agents in order, then reads everything once more. */
   async #gather(
     { crowd, watcher, store }: GatheredFrom,
     found: Pick<Evidence, 'unsettled' | 'asked' | 'isCutShort'>,
@@ -262,7 +262,7 @@ class Rehearsal {
   }
 }
 
-/** Each to its end: where one fails the others are called off, and nobody is left running. */
+/** Runs all to the end; if one fails, the others are aborted and awaited. */
 async function together(
   signal: AbortSignal,
   works: readonly ((signal: AbortSignal) => Promise<void>)[],

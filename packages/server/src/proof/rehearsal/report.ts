@@ -5,13 +5,13 @@ import type { Verdict, VerdictKind } from './laws/laws.ts'
 import type { StoreLocation } from './stage/store-location.ts'
 import type { Sabotage, Terms } from './terms.ts'
 
-/** What a rehearsal is asked for, what it looks like while it runs, and what it says at the end. */
+/** A rehearsal's options, its progress, and its report. */
 export interface RehearsalRequest extends Terms {
   /** Absent: a file in the rehearsal's own folder. */
   readonly location?: StoreLocation
   readonly isKept: boolean
   readonly sabotage: Sabotage | null
-  /** What the agents' processes find in their environment. */
+  /** The environment of the agents' processes. */
   readonly env: NodeJS.ProcessEnv
   readonly onPicture: (picture: Picture) => void
 }
@@ -28,7 +28,7 @@ export interface AgentLine {
   readonly name: string
   readonly contextTokens: number
   readonly windowTokens: number
-  /** `down`: no process is there just now. */
+  /** `down`: no process is running. */
   readonly state: string
   readonly isCompacting: boolean
   readonly compactions: number
@@ -43,7 +43,7 @@ export interface RehearsalReport {
   readonly verdicts: readonly Verdict[]
   readonly audit: AuditReport
   readonly figures: RehearsalFigures
-  /** Where everything is that was kept; null: it is removed. */
+  /** The folder with everything that was kept; null: it was removed. */
   readonly folder: string | null
 }
 
@@ -52,7 +52,7 @@ export interface RehearsalFigures extends Tally, FaultFigures {
   /** How long they were driven. */
   readonly seconds: number
   readonly windowTokens: number
-  /** Played on the stage. */
+  /** How many ran on the stage. */
   readonly scenes: number
   readonly compactions: number
   readonly compactionsFailed: number
@@ -64,7 +64,7 @@ export interface RehearsalFigures extends Tally, FaultFigures {
   readonly requestTokensMax: number
   readonly loopOwnMsMax: number
   readonly loopDelayMsMax: number
-  /** How late a thread was that had nothing to do. */
+  /** The largest delay of an idle thread. */
   readonly calibrationMsMax: number
   readonly load: number
 }

@@ -7,7 +7,7 @@ import type { Session } from '../../runtime/runtime.ts'
 import type { SessionAction } from './process-messages.ts'
 import { EDGE } from './terms.ts'
 
-/** What a process of a rehearsal is asked to do, done as a gateway or a command would. */
+/** Runs the requests to a rehearsal's process as a gateway or a command would. */
 const REPLY_MS_MAX = 60_000
 
 export async function performAction(

@@ -1,7 +1,7 @@
 import { KnownError } from '#core/base/errors'
 import type { StoreLocation } from './stage/store-location.ts'
 
-/** What a rehearsal is asked for, and what everybody who takes part in it must agree on. */
+/** The options of a rehearsal, and the constants that all its processes share. */
 export interface Terms {
   readonly agents: number
   readonly seconds: number
@@ -9,7 +9,7 @@ export interface Terms {
   readonly faults: ReadonlySet<FaultName>
 }
 
-/** What can go wrong on purpose, by the name that `--faults` takes. */
+/** Faults that can be injected, by the name that `--faults` takes. */
 export const FAULTS = {
   timeouts: 'summaries that take longer than they may',
   poisoned: 'pooled connections that are dead when they are used again',
@@ -30,7 +30,7 @@ export class RehearsalError extends KnownError {
   readonly retryable = false
 }
 
-/** `all`, `none`, or names with commas between them. Throws `RehearsalError`. */
+/** `all`, `none`, or names separated by commas. Throws `RehearsalError`. */
 export function readFaults(text: string): ReadonlySet<FaultName> {
   if (text === 'all') return new Set(FAULT_NAMES)
   if (text === 'none') return new Set()
@@ -50,7 +50,7 @@ export function agentName(number: number): string {
   return `agent-${number}`
 }
 
-/** Agents of the stage, each with one session of its own, by the policy that their scene needs. */
+/** Agents of the stage, each with one session, by the policy that its scene needs. */
 export const CAST: Readonly<Record<string, 'queue' | 'steer' | 'interrupt'>> = {
   'scene-between': 'steer',
   'scene-bloated': 'steer',
@@ -90,7 +90,7 @@ export const CAST: Readonly<Record<string, 'queue' | 'steer' | 'interrupt'>> = {
   'scene-withdrawn': 'queue',
 }
 
-/** The three policies under which a message can meet a running turn, in turn. */
+/** Rotates through the three policies for a message that arrives during a turn. */
 export function policyOf(name: string): 'queue' | 'steer' | 'interrupt' {
   const cast = CAST[name]
   if (cast !== undefined) return cast
@@ -98,40 +98,40 @@ export function policyOf(name: string): 'queue' | 'steer' | 'interrupt' {
   return (['queue', 'steer', 'interrupt'] as const)[number % 3] ?? 'steer'
 }
 
-/** Short enough that a rehearsal sees take-overs, long enough for a machine that is busy. */
+/** Short enough that a rehearsal sees take-overs, long enough for a busy machine. */
 export const LEASE = { leaseMs: 8_000, renewMs: 1_500, marginMs: 1_500, pollMs: 200 } as const
 
-/** Where everything is aimed a lease can be shorter, and nobody lingers. */
+/** Scenes are aimed, so a lease can be shorter and sessions are released soon. */
 export const STAGE_LEASE = { leaseMs: 3_000, renewMs: 500, marginMs: 600, pollMs: 100 } as const
 
-/** Longer than a lease, so that somebody else takes over from an agent that is held so long. */
+/** Longer than a lease, so that another process takes over from a frozen agent. */
 export const FREEZE_MS = 9_500
 
-/** So often a model is asked for the handoff of one session of the stage, at most. */
+/** How often at most a model is asked for the handoff of one session of the stage. */
 export const ATTEMPTS_MAX = 5
 
-/** So often a turn of the stage may lose its process before it is given up. */
+/** How often a turn of the stage may lose its process before it is given up. */
 export const LOSSES_MAX = 3
 
-/** The name of the edge by which replies leave the stage. */
+/** The edge through which replies leave the stage. */
 export const EDGE = 'letterbox'
-/** Every line is one reply that was sent: session, number, attempt, claimant. */
+/** Each line is one reply that was sent: session, number, attempt, claimant. */
 export const SENT_FILE = 'sent'
 
-/** What summaries are written by, so that faults can be aimed at them. */
+/** The model that writes summaries, so that faults can be aimed at it. */
 export const SUMMARY_MODEL = 'summary'
 
-/** What an agent's process is told when it begins. */
+/** The options that an agent's process gets when it starts. */
 export interface AgentOptions {
   readonly name: string
-  /** Its own agent first; behind it those it takes over from. */
+  /** Its own agent first, then those it takes over from. */
   readonly serves: readonly string[]
   readonly location: StoreLocation
   readonly folder: string
   readonly modelUrl: string
   readonly windowTokens: number
   readonly sabotage: Sabotage | null
-  /** On the stage sessions are made by the scenes; else the agent has one, made at once. */
+  /** On the stage, scenes create the sessions; otherwise the agent gets one at once. */
   readonly isOnStage: boolean
 }
 

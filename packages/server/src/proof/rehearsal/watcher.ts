@@ -3,25 +3,25 @@ import type { Reads } from '#core/store/contract'
 import type { AuditRow } from '#core/store/rows'
 
 /**
- * Follows the store's own record of what was committed, from outside all agents: who compacts just
- * now, what was admitted meanwhile, who took over from whom.
+ * Follows the store's own record of commits, independently of all agents: which sessions are
+ * compacting, what was admitted meanwhile, and which process took over from which.
  */
 export interface SessionFigures {
   /** Committed. */
   compactions: number
   failed: number
-  /** Of those, how many were broken off by something other than their own end. */
+  /** How many of those were interrupted from outside. */
   torn: number
-  /** Acquired without having been given back by the last holder. */
+  /** Acquired although the last holder had not released it. */
   takeOvers: number
   turns: number
   stopped: number
   isCompacting: boolean
-  /** Mail that was admitted while a compaction ran. */
+  /** Mail admitted while a compaction ran. */
   readonly meanwhile: Set<number>
 }
 
-/** One time that somebody was a session's only writer, and how it ended; null: it has not. */
+/** One holder's time as a session's only writer, and how it ended; null: it has not. */
 export interface LeaseRecord {
   readonly sessionId: string
   readonly fence: number
@@ -67,7 +67,7 @@ export class Watcher {
     }
   }
 
-  /** Everything up to now. */
+  /** Reads everything up to now. */
   async read(): Promise<void> {
     for (;;) {
       const rows = await this.#store.readAudit({ after: this.#cursor, limit: PAGE })

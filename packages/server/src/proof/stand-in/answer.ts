@@ -8,9 +8,9 @@ import { asksForSummary, summarizeAsStandIn } from './summary.ts'
 import { asksForTitle, titleOf } from './title.ts'
 
 /**
- * What the stand-in says. It knows nothing but the request: a script that was handed in comes first,
- * then a wish for a handoff, the user's commands, the results of tools, and questions about what was
- * said. It never pretends to be a model.
+ * The stand-in's answers. It knows only the request: a script passed by the caller comes first,
+ * then a request for a handoff, the user's commands, tool results, and questions about the
+ * conversation. It never pretends to be a model.
  */
 export type Script = (ask: Ask) => Partial<Answer> | undefined
 
@@ -34,7 +34,7 @@ const SILENT: Answer = { reasoning: '', text: '', calls: [], finish: 'stop' }
 
 function answerOf(ask: Ask): Answer {
   const { messages } = ask
-  // Claude Code adds system messages behind what was said.
+  // Claude Code adds system messages after the user's.
   const last = messages.findLast(({ role }) => role !== 'system')
   const spoken = messages.findLast(isSpoken)
   const asked = spoken === undefined ? '' : spokenText(spoken)
@@ -78,7 +78,7 @@ function ended(answer: Answer): Answer {
   return isCalling ? { ...answer, finish: 'tool-calls' } : answer
 }
 
-/** The limit of the request holds for thoughts and words, as with a provider. */
+/** The request's limit covers reasoning and text, as with a provider. */
 function withinLimit(answer: Answer, { tokensMax = Number.POSITIVE_INFINITY }: Ask): Answer {
   const thoughts = countTokens(answer.reasoning)
   if (thoughts + countTokens(answer.text) <= tokensMax) return answer

@@ -3,16 +3,16 @@ import { textOf } from '#core/message/text'
 import type { StandInCall } from './protocols/protocol.ts'
 
 /**
- * The script language in a user's own words. A line that begins with a command is one:
+ * Commands in a user message. A line that begins with one of these words is a command:
  *
  *     use read {"path":"a.txt"}      calls the tool, if it is offered; several lines, several calls
  *     think about the weather        thinks that first
  *     say Done.                      says exactly that
  *     then                           what follows is for the next step, when the results are in
  *
- * A message that begins with `slowly:` is answered at a few words a second.
- * Only the newest user message is read: nothing that a tool, a file or a handoff says is a command.
- * The step is found by counting the replies with calls since then, so the server keeps no state.
+ * A message that begins with `slowly:` is answered at a few words a second. Only the newest user
+ * message is read, so no text of a tool, a file or a handoff is a command. The step is found by
+ * counting the replies with calls since then, so the server keeps no state.
  */
 export interface Step {
   readonly calls: readonly StandInCall[]
@@ -20,26 +20,26 @@ export interface Step {
   readonly text: string
 }
 
-/** At the beginning only: a transcript to be summarised may contain such lines. */
+/** Only at the beginning: a transcript to be summarised may contain such lines. */
 const SLOWLY = /^slowly:\s*/
-/** An answer of two sentences takes some eight seconds: time enough to end a process meanwhile. */
+/** An answer of two sentences takes about eight seconds: time enough to kill a process. */
 const SLOW_TOKENS_PER_SECOND = 5
 
-/** The pace that the newest user message asks for; undefined: none. */
+/** The speed that the newest user message requests; undefined: none. */
 export function findPace(messages: readonly Message[]): number | undefined {
   const spoken = messages.findLast(isSpoken)
   if (spoken === undefined || !SLOWLY.test(textOf(spoken))) return undefined
   return SLOW_TOKENS_PER_SECOND
 }
 
-/** What a user said, without how fast to answer. */
+/** The user's text without `slowly:`. */
 export function spokenText(message: UserMessage): string {
   return textOf(message).replace(SLOWLY, '')
 }
 
 const COMMAND = /^(use|say|think|then)(?:\s+(\S.*))?$/
 
-/** The step that is due; nothing where the user gave no commands, or all have been played. */
+/** The next step; undefined if the user gave no commands, or all were carried out. */
 export function findStep(messages: readonly Message[]): Step | undefined {
   const at = messages.findLastIndex(isSpoken)
   const message = messages[at]

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 import { KnownError } from '#core/base/errors'
 
 /**
- * Faults on demand, in one small language: a kind, then `name=value` settings behind semicolons, as
- * in `drip; ms=20` or `status; code=429; retry-after=2`. It is the same in the request header
- * `x-stand-in-fault`, in the queue and in the rates. A request has at most one fault: that of its
- * header, else the first of the queue that wants it, else a standing one, else one by chance.
+ * Faults on demand, in one small language: a kind, then `name=value` settings after semicolons, as
+ * in `drip; ms=20` or `status; code=429; retry-after=2`. The request header `x-stand-in-fault`, the
+ * queue and the rates all use it. A request has at most one fault: that of its header, else the
+ * first match in the queue, else a standing one, else a random one.
  */
 export const STAND_IN_FAULTS = {
   latency: 'answers after `ms`',
@@ -42,7 +42,7 @@ export interface Fault {
   readonly kind: FaultKind
   /** For `latency` (1,000) and `drip` (20). */
   readonly ms: number
-  /** Which share of the answer comes before the fault, 0 to 1. */
+  /** The share of the answer that is sent before the fault, 0 to 1. */
   readonly after: number
   /** `fin` closes the connection, `reset` resets it, `clean` ends the HTTP answer properly. */
   readonly how: CutEnding
@@ -107,13 +107,13 @@ function splitSetting(setting: string): readonly [string, string] {
   return at === -1 ? [setting, ''] : [setting.slice(0, at).trim(), setting.slice(at + 1).trim()]
 }
 
-/** What a fault can be aimed at. */
+/** The properties of a request that a fault can be aimed at. */
 export interface Target {
   readonly path: string
   readonly model: string | undefined
   readonly headers: { readonly [name: string]: string | undefined }
   readonly bodyText: string
-  /** The connection carried a request before. */
+  /** The connection has carried a request before. */
   readonly reused: boolean
 }
 
@@ -132,12 +132,12 @@ export class Faults {
   #chances: { fault: Fault; rate: number }[] = []
   #seed = 0
 
-  /** The next request that is aimed at has this fault, once. */
+  /** The next matching request has this fault, once. */
   next(fault: string, aim: FaultTarget = {}): void {
     this.#queue.push({ fault: readFault(fault), ...aim })
   }
 
-  /** Every request that is aimed at has this fault, until the returned function is called. */
+  /** Every matching request has this fault, until the returned function is called. */
   always(fault: string, aim: FaultTarget = {}): () => void {
     const planned = { fault: readFault(fault), ...aim }
     this.#standing.push(planned)
@@ -146,13 +146,13 @@ export class Faults {
     }
   }
 
-  /** By chance, the same for the same seed and number of the request. Replaces earlier rates. */
+  /** Random, but the same for the same seed and request number. Replaces earlier rates. */
   rates(rates: { readonly [fault: string]: number }, options: { readonly seed: number }): void {
     this.#chances = Object.entries(rates).map(([text, rate]) => ({ fault: readFault(text), rate }))
     this.#seed = options.seed
   }
 
-  /** Faults of the queue that met no request yet. */
+  /** Queued faults that have not matched a request yet. */
   get waiting(): number {
     return this.#queue.length
   }

@@ -3,8 +3,8 @@ import type { JsonValue } from '#core/base/json'
 import type { Fault } from './faults.ts'
 
 /**
- * What the stand-in was sent and over which connections, for tests to look at. It lives in memory,
- * is bounded, and nothing of it is ever written anywhere.
+ * The requests and connections that the stand-in received, for tests. Kept in memory, bounded, and
+ * never written anywhere.
  */
 export interface JournalEntry {
   /** Counted from 1 over the life of the stand-in. */
@@ -12,17 +12,17 @@ export interface JournalEntry {
   readonly method: string
   readonly path: string
   readonly headers: { readonly [name: string]: string | undefined }
-  /** Byte for byte as it came, if it came as UTF-8. */
+  /** Byte for byte as received, if it was UTF-8. */
   readonly bodyText: string
-  /** Absent where the text is no JSON. */
+  /** Absent if the text is not JSON. */
   readonly body?: JsonValue
   readonly socket: SocketRecord
-  /** The connection carried a request before this one. */
+  /** The connection had carried a request before this one. */
   readonly reused: boolean
   readonly fault: Fault | undefined
   /** Absent until headers were sent. */
   readonly status: number | undefined
-  /** `answered`: ended as HTTP has it; `faulted`: broken off here; `left`: the client went first. */
+  /** `answered`: complete; `faulted`: cut off by the stand-in; `left`: the client went first. */
   readonly outcome: 'open' | 'answered' | 'faulted' | 'left'
   /** On the clock of `performance.now()`. */
   readonly startedAtMs: number
@@ -30,13 +30,13 @@ export interface JournalEntry {
 }
 
 export interface SocketRecord {
-  /** Counted from 1 over the life of the stand-in; never given twice. */
+  /** Counted from 1 over the life of the stand-in; never reused. */
   readonly id: number
   readonly requests: number
   readonly openedAtMs: number
   /** Absent while the connection is open. */
   readonly closedAtMs: number | undefined
-  /** Whose word was first that it is over. */
+  /** The side that closed it first. */
   readonly closedBy: 'client' | 'stand-in' | undefined
 }
 
@@ -60,7 +60,7 @@ export class Journal {
     this.#entriesMax = entriesMax
   }
 
-  /** Oldest first; the oldest go when there are too many or their bodies grow too large. */
+  /** Oldest first; the oldest are dropped when there are too many or their bodies are too large. */
   get entries(): readonly JournalEntry[] {
     return this.#entries
   }
@@ -85,12 +85,12 @@ export class Journal {
     return this.#requests
   }
 
-  /** Requests whose answer is under way. */
+  /** Requests that are still being answered. */
   get openRequests(): number {
     return this.#entries.filter(({ outcome }) => outcome === 'open').length
   }
 
-  /** Forgets the past; numbers go on, open connections stay known. */
+  /** Forgets past requests; numbers continue, and open connections stay listed. */
   clear(): void {
     this.#entries = []
     this.#sockets = [...this.#open.values()]
@@ -120,7 +120,7 @@ export class Journal {
     })
   }
 
-  /** Resolves when the connections that are open now are closed. */
+  /** Resolves when all connections that are open now have closed. */
   async closed(): Promise<void> {
     const sockets = [...this.#open.keys()]
     await Promise.all(

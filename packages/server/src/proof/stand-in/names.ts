@@ -1,4 +1,4 @@
-/** Exact names in a text, word by word, so that the work is linear whatever the text holds. */
+/** Finds exact names word by word, so that the time is linear for any text. */
 const SEPARATORS = /[\s"'`,;()<>[\]{}|]+/
 const LENGTH_MAX = 300
 

@@ -5,7 +5,7 @@ import type { Fault } from './faults.ts'
 import type { Frame } from './protocols/protocol.ts'
 import { planWire, type WirePlan } from './wire-plan.ts'
 
-/** How fast the emulated model is, looked at for every piece. Absent: as fast as the machine. */
+/** The speed of the emulated model, read again for every piece. Absent: no delay. */
 export interface Speed {
   readonly firstByteMs?: number
   readonly inputTokensPerSecond?: number
@@ -18,17 +18,17 @@ export interface Play {
   /** A document is a single frame. */
   readonly frames: readonly Frame[]
   readonly inputTokens: number
-  /** The pace that the request asks for; absent: that of the server. */
+  /** The speed that the request asks for; absent: the server's. */
   readonly outputTokensPerSecond?: number
 }
 
-// A reset overtakes what was sent just before it; this lets the client read that first.
+// A reset overtakes data sent just before it; this delay lets the client read that first.
 const RESET_AFTER_MS = 20
 
 /**
- * Sends an answer, with its fault if it has one. Resolves when nothing more will be sent and says
- * whether the answer went out whole; rejects when the signal ends the wait, as it does for those
- * faults that last for ever.
+ * Sends an answer, with its fault if it has one. Resolves when nothing more will be sent, with
+ * whether the answer was sent completely; rejects when the signal aborts the wait, as for faults
+ * that never end.
  */
 export async function play(
   response: ServerResponse,
@@ -43,14 +43,14 @@ export async function play(
   const plan = planWire(frames, fault)
   response.writeHead(status, headers)
   response.flushHeaders()
-  // The server's own speed may change while it speaks.
+  // The server's speed may change during an answer.
   const pace = outputTokensPerSecond === undefined ? speed : { ...speed, outputTokensPerSecond }
   if (plan.byteMs === undefined) await sendPieces(response, plan, pace, signal)
   else await dripBytes(response, plan, plan.byteMs, signal)
   return await end(response, plan.ending, signal)
 }
 
-/** Each piece at its time by the clock, so that a late timer does not slow the whole stream. */
+/** Schedules each piece by the clock, so that a late timer does not slow the whole stream. */
 async function sendPieces(
   response: ServerResponse,
   { pieces }: WirePlan,

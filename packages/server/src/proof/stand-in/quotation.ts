@@ -1,11 +1,11 @@
 import type { Record } from './records.ts'
 
 /**
- * Reads the request for a handoff as a model would see it: instructions, then texts quoted between
- * equal lines that carry a name and a hash. Nothing of the code that writes such requests is used.
+ * Reads a request for a handoff as a model would see it: instructions, then texts quoted between
+ * equal lines that carry a name and a hash. It shares no code with the writer of such requests.
  */
 export interface Quotations {
-  /** What stands outside of the quotations. */
+  /** The text outside the quotations. */
   readonly instructions: string
   readonly records: readonly Record[]
   /** Earlier handoffs, or those of pieces, oldest first. */
@@ -38,7 +38,7 @@ export function readQuotations(prompt: string): Quotations {
 
 const SPEAKER = /^#(\d{1,9}) (user|assistant|tool results|system)( \(written by a program\))?:$/
 
-/** `#12 user:` and the lines below it; text before the first such line is nobody's. */
+/** `#12 user:` and the lines below it; text before the first such line has no author. */
 function readConversation(lines: readonly string[]): readonly Record[] {
   const records: { where: string; who: Record['who']; lines: string[] }[] = []
   for (const line of lines) {
@@ -54,7 +54,7 @@ function readConversation(lines: readonly string[]): readonly Record[] {
 
 function whoIs(speaker: string, byProgram: string | undefined): Record['who'] {
   if (speaker === 'tool results') return 'tool'
-  // Reminders and command output in the user's place are no wishes of the user.
+  // Reminders and command output in the user role are not requests of the user.
   if (speaker === 'user') return byProgram === undefined ? 'user' : 'tool'
   return speaker === 'assistant' ? 'assistant' : 'system'
 }

@@ -8,13 +8,13 @@ import { Rejection } from './protocols/protocol.ts'
 import { checkSeals } from './seal.ts'
 
 /**
- * Rules that we hold ourselves to and providers do not: they answer a request that ends with the
- * model's own words, and Anthropic joins neighbours of one role and takes system messages among the
- * others, as Claude Code sends them.
+ * Rules of ours that providers do not enforce: they answer a request that ends with the model's own
+ * text, and Anthropic merges adjacent messages of one role and accepts system messages anywhere, as
+ * Claude Code sends them.
  */
 const LENIENT: readonly DialectRule[] = ['request-last', 'role-alternation', 'system-position']
 
-/** The messages of a request, refused where the provider would refuse their form. */
+/** The messages of a request; throws where the provider would refuse their form. */
 export function readMessages(
   body: JsonObject,
   { dialect, codec, key }: { dialect: Dialect; codec: Codec; key: 'messages' | 'input' },
@@ -35,7 +35,7 @@ export function readModel(body: JsonObject): string {
   throw new Rejection('model: Field required', { param: 'model' })
 }
 
-/** A limit on the answer, under whichever of its names it was given. */
+/** The limit on the answer, under any of its names. */
 export function readLimit(body: JsonObject, names: readonly string[]): { tokensMax?: number } {
   for (const name of names) {
     const value = body[name]

@@ -2,8 +2,8 @@ import { findNames } from './names.ts'
 import { type Record, sentencesOf } from './records.ts'
 
 /**
- * Answers to questions, found by their words in what was sent. There is no understanding here: a
- * sentence answers if it holds the words that the question is about; the newest one wins. English.
+ * Answers questions from the words of the request. It understands nothing: a sentence is an answer
+ * if it contains the question's keywords; the newest one wins. English only.
  */
 const STOP_WORDS = new Set(
   `a about again an and any anything are as asked at be before call called can could did do does
@@ -16,7 +16,7 @@ const STOP_WORDS = new Set(
 const ASKING =
   /^(?:what|which|who|whom|whose|where|when|why|how|did|do|does|is|are|was|were|can|could|tell me|remind me|recall)\b/i
 
-/** Several files may be asked for at once; more than these are noise. */
+/** A question may name several files; more than this many are noise. */
 const PATHS_MAX = 10
 
 export function isQuestion(sentence: string): boolean {
@@ -47,14 +47,14 @@ export function recall(question: string, records: readonly Record[]): RecalledTe
   return best
 }
 
-/** What the question is about, for people. */
+/** The subject of the question, for people. */
 export function subjectOf(question: string): string {
   return wordsOf(question)
     .filter((word) => !STOP_WORDS.has(word))
     .join(' ')
 }
 
-// What the stand-in said itself counts least: it only repeats what others said.
+// The stand-in's own sentences count least, because they only repeat others.
 function newestFirst(records: readonly Record[]): readonly Record[] {
   const reversed = records.toReversed()
   const isOwn = ({ who }: Record) => who === 'assistant'
@@ -85,7 +85,7 @@ function recallFiles(
   return where === undefined ? undefined : { where, quote: [...paths].join(', ') }
 }
 
-/** The words match one by one, or run together: `codeword` is said with `code word`. */
+/** Words match one by one, or joined: `codeword` matches `code word`. */
 function countMatches(keywords: readonly string[], sentence: string): number {
   const words = new Set(wordsOf(sentence).map(stem))
   const matched = keywords.filter((word) => words.has(word)).length

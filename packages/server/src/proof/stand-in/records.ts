@@ -4,7 +4,7 @@ import type { Message, Part } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import { unseal } from './seal.ts'
 
-/** What a request says, piece by piece with its place: all that the stand-in knows of the world. */
+/** The contents of a request in pieces, each with its position: all that the stand-in knows. */
 export interface Record {
   /** For people: `your message 3`, `the handoff's summary`. */
   readonly where: string
@@ -12,7 +12,7 @@ export interface Record {
   readonly text: string
 }
 
-/** Oldest first. A handoff is opened, and so are compactions that the stand-in made itself. */
+/** Oldest first. Handoffs and the stand-in's own compactions are unpacked. */
 export function recordsOf(messages: readonly Message[]): readonly Record[] {
   return messages.flatMap((message, index): readonly Record[] => {
     const number = index + 1
@@ -70,7 +70,7 @@ function recordsOfHandoff(handoff: Handoff): readonly Record[] {
 function unsealedText(part: Part): readonly string[] {
   if (part.type !== 'opaque') return []
   const { type, content } = isObject(part.value) ? part.value : {}
-  // Anthropic's can be read by anybody.
+  // Anthropic's compactions are plain text.
   if (type === 'compaction' && typeof content === 'string') return [content]
   const sealed = encryptedContent(part.value)
   const text = sealed === undefined ? undefined : unseal(sealed)
@@ -82,11 +82,11 @@ function encryptedContent(value: JsonValue): string | undefined {
   return typeof content === 'string' ? content : undefined
 }
 
-/** A line without an end, such as JSON of a tool, is read in pieces that overlap. */
+/** A very long line, such as a tool's JSON, is read in overlapping pieces. */
 const PIECE_CHARACTERS = 1_000
 const OVERLAP_CHARACTERS = 200
 
-/** Sentences and lines, with the mark at their end; bounded work per character. */
+/** Sentences and lines, with their closing punctuation; bounded work per character. */
 export function sentencesOf(text: string): readonly string[] {
   return text
     .split('\n')

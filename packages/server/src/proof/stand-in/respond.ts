@@ -21,7 +21,7 @@ import {
 import { spoil } from './spoil.ts'
 import { summarizeAll } from './summary.ts'
 
-/** From a request to the answer as it will be played: which endpoint, which words, which headers. */
+/** From a request to its answer: the endpoint, the text, the headers. */
 export interface StandInEndpoint {
   readonly kind: 'model' | 'compact' | 'count-tokens' | 'models' | 'unknown'
   readonly protocol: Protocol
@@ -33,7 +33,7 @@ export interface RespondOptions {
   readonly models?: readonly string[]
 }
 
-// By how the path ends: base URLs differ (`/v1`, `/backend-api/codex`, none at all).
+// Matched by the end of the path: base URLs differ (`/v1`, `/backend-api/codex`, none).
 const ENDPOINTS: readonly (readonly [string, string, StandInEndpoint])[] = [
   ['POST', '/chat/completions', { kind: 'model', protocol: openaiChatStandIn }],
   ['POST', '/responses', { kind: 'model', protocol: openaiResponsesStandIn }],
@@ -166,7 +166,7 @@ function page(entry: JournalEntry): Play {
   return { status: 200, headers, frames: [{ text, tokens: 0 }], inputTokens: 0 }
 }
 
-/** Which request this answers: our number for it, and the name that the client gave it. */
+/** The request that this answers: our number for it, and the client's own id. */
 function identityOf({ number, headers, fault }: JournalEntry): { readonly [name: string]: string } {
   const isOther = fault?.kind === 'other-request'
   const own = headers['x-client-request-id']

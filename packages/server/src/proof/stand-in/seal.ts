@@ -3,9 +3,9 @@ import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { Rejection } from './protocols/protocol.ts'
 
 /**
- * Opaque items, as providers hand them out: a signature over thoughts, encrypted reasoning, an
- * encrypted compaction. Nothing here is secret; what counts is that the stand-in notices, as the
- * provider does, when one of its own items comes back changed by a single character.
+ * Opaque items like those of providers: a signature over reasoning, encrypted reasoning, an
+ * encrypted compaction. Nothing here is secret; the point is that the stand-in notices, as a
+ * provider does, when one of its items comes back changed by a single character.
  */
 const MARK = 'standin.'
 
@@ -14,7 +14,7 @@ export function seal(text: string): string {
   return `${MARK}${check}.${Buffer.from(text).toString('base64url')}`
 }
 
-/** What was sealed, or nothing for what somebody else made or somebody changed. */
+/** The sealed text; undefined if it was changed or is not ours. */
 export function unseal(sealed: string): string | undefined {
   if (!sealed.startsWith(MARK)) return undefined
   const text = Buffer.from(sealed.slice(sealed.indexOf('.', MARK.length) + 1), 'base64url')
@@ -22,7 +22,7 @@ export function unseal(sealed: string): string | undefined {
   return seal(opened) === sealed ? opened : undefined
 }
 
-/** Refuses items of ours that were changed. Items of others are taken as they are. */
+/** Refuses our own items if they were changed. Foreign items are accepted unchecked. */
 export function checkSeals(items: readonly JsonValue[]): void {
   for (const block of blocksOf(items)) {
     const { encrypted_content: sealed, signature, thinking, content } = block

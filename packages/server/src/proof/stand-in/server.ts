@@ -11,28 +11,28 @@ import { Rejection } from './protocols/protocol.ts'
 import { findEndpoint, respond, respondWithError } from './respond.ts'
 
 /**
- * A model server that needs no provider: OpenAI chat and Responses and Anthropic Messages over real
- * HTTP with event streams. It answers from what it is sent, counts what it is sent, and plays faults
- * on demand. It keeps no conversation, reads no clock and rolls no dice for its answers: the same
+ * A model server without a provider: OpenAI chat and Responses and Anthropic Messages over real
+ * HTTP with event streams. It answers from the request alone, records requests, and injects faults
+ * on demand. It keeps no conversation and uses no clock and no randomness for its answers: the same
  * request gets the same body.
  */
 export interface StandInOptions {
-  /** Answers instead of the stand-in where it gives something. Must not throw. */
+  /** Its result, if any, replaces the stand-in's own answer. Must not throw. */
   readonly script?: Script
-  /** What a model takes; larger requests are refused in the provider's words. Absent: anything. */
+  /** The model's window; larger requests get the provider's own error. Absent: no limit. */
   readonly windowTokens?: number | ((model: string) => number | undefined)
   readonly speed?: Speed
-  /** What `GET /v1/models` lists; any name is answered. */
+  /** The list of `GET /v1/models`; requests may name any model. */
   readonly models?: readonly string[]
-  /** How many requests its journal holds, word for word; where nobody looks at it, a few. */
+  /** How many requests the journal keeps verbatim; a few are enough if no test reads it. */
   readonly journalEntriesMax?: number
 }
 
 export interface Running {
-  /** `http://127.0.0.1:34567`, with a path if it is private. */
+  /** `http://127.0.0.1:34567`, followed by a secret path if `isPrivate`. */
   readonly url: string
   readonly port: number
-  /** Ends every connection, also those that a fault holds. May be called twice. */
+  /** Closes every connection, including those that a fault holds open. May be called twice. */
   close(): Promise<void>
 }
 
@@ -40,8 +40,8 @@ export interface StandInAddress {
   readonly host?: string
   readonly port?: number
   /**
-   * Cuts off requests that do not begin with a secret path, before their body is read: other users of
-   * the machine, and pages in a browser, can reach the port.
+   * Drops requests without a secret path before their body is read, because other users of the
+   * machine and pages in a browser can reach the port.
    */
   readonly isPrivate?: boolean
 }
@@ -65,7 +65,7 @@ export class StandIn {
     this.journal = new Journal(options.journalEntriesMax)
   }
 
-  /** Once at a time; again after `close`, also on the same port, as a server that comes back. */
+  /** Call it again only after `close`; the same port simulates a server that comes back. */
   async start(address: StandInAddress = {}): Promise<Running> {
     if (this.#server !== undefined) throw new Error('this stand-in is running; close it first')
     const { host = '127.0.0.1', port = 0, isPrivate = false } = address
@@ -78,10 +78,10 @@ export class StandIn {
       exchanges.set(leaving, exchange)
       void exchange.finally(() => exchanges.delete(leaving))
     })
-    // Idle connections stay until the client or a test closes them: reuse is not a matter of time.
+    // Idle connections stay open until the client or a test closes them, however long it takes.
     server.keepAliveTimeout = 0
     server.on('connection', (socket: Socket) => this.journal.openSocket(socket))
-    // What is no HTTP at all gets no answer.
+    // Input that is not HTTP gets no answer.
     server.on('clientError', (_error, socket) => socket.destroy())
     this.#server = server
     try {
@@ -103,7 +103,7 @@ export class StandIn {
     }
   }
 
-  /** Closes the connections that carry no request just now, as servers do after a while. */
+  /** Closes idle connections, as servers do after a while. */
   closeIdleSockets(): void {
     this.#server?.closeIdleConnections()
   }
@@ -118,7 +118,7 @@ export class StandIn {
     await Promise.all(exchanges.values())
     server.closeAllConnections()
     await Promise.all([ended.promise, this.journal.closed()])
-    // One that came in over an open connection while the others ended.
+    // Requests may have arrived on open connections meanwhile.
     await Promise.all(exchanges.values())
     this.#server = undefined
   }
@@ -139,7 +139,7 @@ export class StandIn {
       if (bodyText === undefined) entry.outcome = await this.#refuseSize(entry, response, signal)
       else entry.outcome = await this.#answer(entry, response, signal)
     } catch {
-      // The client went, or the server closes; what is half said stays half said.
+      // The client disconnected, or the server is closing; the answer stays incomplete.
       if (entry !== undefined) entry.outcome = signal.reason === CLOSING ? 'faulted' : 'left'
       request.destroy()
     }
@@ -187,7 +187,7 @@ export class StandIn {
   }
 }
 
-/** The faults that come before any byte of an answer. */
+/** The faults that come before the first byte of an answer. */
 async function strike(
   fault: Fault | undefined,
   response: ServerResponse,
@@ -218,7 +218,7 @@ function parsed(text: string) {
   }
 }
 
-/** `undefined` for a body that is too large; it is read to its end all the same, to be answered. */
+/** `undefined` if it is too large; it is still read to the end, so that it can be answered. */
 async function readBody(
   request: IncomingMessage,
   signal: AbortSignal,

@@ -1,9 +1,9 @@
 import type { Fault } from './faults.ts'
 import type { Answer, Ask } from './protocols/protocol.ts'
 
-/** Faults of what is said, as opposed to how it is sent: the answer as a bad model would give it. */
+/** Faults in the content of an answer, as a bad model would give it, not in its delivery. */
 
-/** Shaped like credentials and worth nothing; put together here so that no scanner stumbles. */
+/** Shaped like credentials but worthless; assembled here so that secret scanners do not object. */
 export const LEAKED_SECRETS: readonly string[] = [
   ['AKIA', 'STANDINCANARY234'],
   ['ghp_', 'StandInCanary0123456789abcdefghij012'],
@@ -29,7 +29,7 @@ const REFUSAL = "I'm sorry, but I can't help with that."
 
 const OTHER = `The recipe needs two eggs and a spoon of sugar. (This is the answer to somebody else's request.)`
 
-// More than any judge accepts, and still sent in a moment.
+// More than any check accepts, and still sent quickly.
 const CHARACTERS_MAX = 2_000_000
 
 export function spoil(answer: Answer, fault: Fault | undefined, ask: Ask): Answer {
@@ -59,7 +59,7 @@ export function spoil(answer: Answer, fault: Fault | undefined, ask: Ask): Answe
     case 'other-request':
       return { ...said, text: OTHER }
     case 'cut-utf8':
-      // There has to be a character that takes more than one byte to cut it.
+      // Cutting inside a character needs one that takes several bytes.
       return { ...said, text: `${text} – ☕ – ☕ – ☕ –` }
     default:
       return answer

@@ -5,9 +5,9 @@ import { readQuotations } from './quotation.ts'
 import { type Record, recordsOf, sentencesOf } from './records.ts'
 
 /**
- * Handoffs without a model: extracts of what the request quotes, under the headings that it asks
- * for. The same request gives the same text. What earlier handoffs said is carried on, so that
- * pieces can be joined and a summary brought up to date.
+ * Handoffs without a model: extracts of the quoted texts, under the requested headings. The same
+ * request gives the same text. Points of earlier handoffs are carried over, so that pieces can be
+ * merged and a summary updated.
  */
 const HEADINGS = [
   'Progress and decisions',
@@ -29,18 +29,18 @@ export function asksForSummary(prompt: string): boolean {
   return ASKS.some((ask) => ask.test(prompt))
 }
 
-/** A long text is said in its first words: extracts stay short and the whole range shows. */
+/** A long text is represented by its first words, so that the whole range fits. */
 const LINE_CHARACTERS_MAX = 240
 const NAMES_MAX = 80
 
-/** An eighth of what was read is a summary; a text as long as its source is none. */
+/** A summary is at most an eighth of its source; a text of the same length is not one. */
 const SHARE = 1 / 8
 const CHARACTERS_MIN = 600
 const CHARACTERS_MAX = 8_000
 
 /**
- * The summary that the last message asks for: of the quotations in it, or of the whole conversation
- * where it quotes nothing.
+ * The summary that the last message requests: of its quotations or, if it has none, of the whole
+ * conversation.
  */
 export function summarizeAsStandIn(messages: readonly Message[], tokensMax = 1_500): string {
   const last = messages.at(-1)
@@ -81,7 +81,7 @@ function writeSummary({ records, handoffs, instructions, tokensMax }: SummaryReq
   const names = headings.length === 0 ? HEADINGS : headings
   const sections = names.map((heading) => {
     const extracts = extract(heading, records)
-    // What once remained is done with when somebody spoke since.
+    // An earlier "what remains" is obsolete if messages followed.
     const isOver = REMAINS.test(heading) && extracts.length > 0
     const lines = isOver ? extracts : [...(earlier.get(heading) ?? []), ...extracts]
     return `## ${heading}\n${newest(lines, charactersMax / names.length) || '- Nothing noted.'}`
@@ -91,7 +91,7 @@ function writeSummary({ records, handoffs, instructions, tokensMax }: SummaryReq
 
 const REMAINS = /remain|next|open|pending/i
 
-/** Which of the extracts a heading is about, by its words. */
+/** The extracts that belong under a heading, by its words. */
 function extract(heading: string, records: readonly Record[]): readonly string[] {
   if (/tool/i.test(heading)) return saidBy(records, 'tool').map(firstLine)
   if (/critical|data|identifier|exact/i.test(heading)) {
@@ -102,7 +102,7 @@ function extract(heading: string, records: readonly Record[]): readonly string[]
     return last === undefined ? [] : [`The user said last: ${firstLine(last.text)}`]
   }
   if (/constraint|preference|user/i.test(heading)) {
-    // What shall be kept goes last, where `newest` looks first.
+    // Text to be kept goes last, where `newest` looks first.
     const sentences = saidBy(records, 'user').flatMap(sentencesOf)
     return sentences.toSorted((a, b) => Number(isDirective(a)) - Number(isDirective(b)))
   }
@@ -121,7 +121,7 @@ function firstLine(text: string): string {
   return text.split('\n').find((line) => line.trim() !== '') ?? ''
 }
 
-/** The newest lines that fit, in their order, each once. */
+/** The newest distinct lines that fit, in order. */
 function newest(lines: readonly string[], charactersMax: number): string {
   const taken: string[] = []
   const seen = new Set<string>()

@@ -1,7 +1,7 @@
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 
-/** A title for a quoted conversation: the first words that somebody said in it. */
+/** A title for a quoted conversation: its first words. */
 const WISH = /\bname the (?:quoted )?conversation\b/i
 const WORDS_MAX = 8
 

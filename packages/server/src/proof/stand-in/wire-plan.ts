@@ -1,11 +1,11 @@
 import type { CutEnding, Fault } from './faults.ts'
 import type { Frame } from './protocols/protocol.ts'
 
-/** How an answer goes over the wire: which bytes, how fast, and how it ends. */
+/** How an answer is sent: which bytes, how fast, and how it ends. */
 export interface WirePlan {
   readonly pieces: readonly WirePiece[]
   readonly ending: CutEnding | 'silence'
-  /** One byte at a time, so far apart. */
+  /** One byte at a time, this far apart. */
   readonly byteMs?: number
 }
 
@@ -49,7 +49,7 @@ function pieceOf({ text, tokens }: Frame): WirePiece {
   return { bytes: Buffer.from(text), tokens }
 }
 
-/** A document is one piece; it takes two for a fault to strike between them. */
+/** Splits a document in two, so that a fault can come between the halves. */
 function halvesOf({ text, tokens }: Frame): readonly WirePiece[] {
   const bytes = Buffer.from(text)
   const half = halfOf(bytes)
@@ -59,7 +59,7 @@ function halvesOf({ text, tokens }: Frame): readonly WirePiece[] {
   ]
 }
 
-/** At least the last piece stays unsent: it is the one that says that all is well. */
+/** At least the last piece stays unsent, because it marks the answer as complete. */
 function shareOf(pieces: readonly WirePiece[], { after }: Fault): number {
   return Math.min(Math.floor(pieces.length * after), pieces.length - 1)
 }
@@ -68,7 +68,7 @@ function halfOf(bytes: Buffer): Buffer {
   return bytes.subarray(0, Math.ceil(bytes.length / 2))
 }
 
-/** Everything up to the first byte of the first character that has more than one. */
+/** Everything up to the first byte of the first multi-byte character. */
 function cutCharacter(pieces: readonly WirePiece[]): readonly WirePiece[] {
   for (const [index, piece] of pieces.entries()) {
     const at = piece.bytes.findIndex((byte) => byte >= 0xc0)

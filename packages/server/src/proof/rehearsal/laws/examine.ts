@@ -7,9 +7,9 @@ import { type Asked, type KeptSession, lettersToAsk } from './judge.ts'
 import { type Letter, openTaskOf } from './ledger.ts'
 
 /**
- * Asks an agent, in turns like any other, for what it was told while it was compacted and whether
- * anything is open. Whether an answer had to be looked up is told by where the letter stands: what
- * no compaction covers is in the context.
+ * Asks an agent, in ordinary turns, about messages it got during a compaction and whether anything
+ * is open. Whether the agent had to look an answer up follows from the position of the message: one
+ * that no compaction covers is in the context.
  */
 export async function examine(
   handle: ProcessHandle,

@@ -13,33 +13,33 @@ import {
   type RehearsedSession,
 } from './transcript-laws.ts'
 
-/** Everything that was found out, from places that know nothing of each other. Judging is pure. */
+/** All evidence, from independent sources. Judging it is pure. */
 export interface Evidence {
   readonly agents: readonly string[]
   readonly letters: readonly Letter[]
-  /** Acknowledged stops by agent. */
+  /** Acknowledged stops, by agent. */
   readonly stops: ReadonlyMap<string, number>
   readonly sessions: readonly KeptSession[]
   readonly wire: RecordedRequest
   readonly windowTokens: number
-  /** The same sessions and those of the stage, with everything the store has of them. */
+  /** The same sessions and those of the stage, with all their rows in the store. */
   readonly stored: readonly RehearsedSession[]
-  /** Runners from which sessions may be taken: they were killed, held or late. */
+  /** Runners whose sessions others may take, because they were killed, frozen or late. */
   readonly lapsed: ReadonlySet<string>
   readonly leases: readonly LeaseRecord[]
   readonly recoveredTwice: readonly string[]
-  /** One line per reply that left. */
+  /** One line per reply that was sent. */
   readonly sent: readonly string[]
-  /** Parcels as they were handed over. */
+  /** Parcels in the order in which they were handed over. */
   readonly effects: readonly string[]
   readonly asked: readonly Asked[]
-  /** A planted bug showed itself, and the day was not played to its end. */
+  /** A planted bug was found, so the rehearsal ended early. */
   readonly isCutShort: boolean
-  /** What did not come to rest in time. */
+  /** What did not settle in time. */
   readonly unsettled: readonly string[]
   readonly failures: readonly string[]
   readonly loops: ReadonlyMap<string, LoopFigures>
-  /** By how much a thread without work was late. */
+  /** The largest delay of an idle thread. */
   readonly calibrationMsMax: number
 }
 
@@ -47,19 +47,19 @@ export interface KeptSession {
   readonly agent: string
   readonly entries: readonly Pick<Entry, 'number' | 'kind' | 'meta' | 'body'>[]
   readonly compactions: number
-  /** Compactions that were broken off from outside. */
+  /** Compactions that were interrupted from outside. */
   readonly torn: number
-  /** Mail that was admitted while a compaction ran. */
+  /** Mail admitted while a compaction ran. */
   readonly meanwhile: ReadonlySet<number>
 }
 
 export interface Asked {
   readonly agent: string
-  /** The letter that was asked for; null: whether anything is open. */
+  /** The message that was asked about; null: the question was whether anything is open. */
   readonly letter: Letter | null
-  /** No compaction covers it, so that it needs not be looked up. */
+  /** No compaction covers it, so it need not be looked up. */
   readonly isReproduced: boolean
-  /** What must be in the answer. */
+  /** The text that the answer must contain. */
   readonly wanted: string
   readonly answer: string
 }
@@ -75,7 +75,7 @@ export interface Tally {
   readonly lookedUp: number
 }
 
-/** `findings`: what was found broken on the way. */
+/** `findings`: what was found broken during the run. */
 export function judge(
   evidence: Evidence,
   findings = new Findings(),
@@ -95,7 +95,7 @@ export function judge(
       continue
     }
     const stored = evidence.stored.find(({ row }) => row.id === agent)
-    // What still waits or is being answered is not lost; that it is not at rest is another law.
+    // Mail that waits or is being answered is not lost; another law covers unsettled mail.
     const waiting = new Set(
       stored?.mail.filter(({ state }) => state === 'pending').map((item) => Number(item.number)),
     )
@@ -106,7 +106,7 @@ export function judge(
     stopped += acknowledged.filter(({ key }) => ends.get(key) === 'stopped').length
     const stops = evidence.stops.get(agent) ?? 0
     const stoppedTurns = session.entries.filter((entry) => endOf(entry) === 'stopped').length
-    // Where a message may interrupt, no stop is needed.
+    // If a message may interrupt, no stop is needed.
     if (policyOf(agent) !== 'interrupt' && stoppedTurns > stops) {
       findings.broken('answered', `${agent}: ${stoppedTurns} turns were stopped by ${stops} stops`)
     }
@@ -146,7 +146,7 @@ export function judge(
   for (const [agent, { ownMsMax }] of evidence.loops) {
     if (ownMsMax <= LOOP_MS_MAX) continue
     const offence = `${agent} for ${ownMsMax} ms`
-    // On two threads of one core, or with caches that others use, the same work takes longer.
+    // The same work takes longer on two threads of one core, or with shared caches.
     if (evidence.calibrationMsMax <= OVERLOAD_MS) findings.broken('loop', offence)
     else findings.open('loop', `${offence}, on a machine that is overloaded`)
   }
@@ -162,9 +162,8 @@ export function judge(
 }
 
 /**
- * A compaction may be given up with its owner, and only with it: one that was killed, held or late,
- * and whose session was taken from it or given up by it. Whoever takes over delivers everything all
- * the same.
+ * A compaction may be abandoned only with its owner: one that was killed, frozen or late, and whose
+ * session was taken from it or released by it. The next owner still delivers everything.
  */
 function judgeAbandoned(
   { row, entries, mail, operations }: RehearsedSession,
@@ -221,7 +220,7 @@ function judgeKept(session: KeptSession, letters: readonly Letter[], findings: F
   }
 }
 
-/** How the turn ended that took each letter: the first whose model had it before it, or gave up. */
+/** How the turn of each message ended: the first turn whose model had it, or that gave up. */
 function judgeAnswered(
   session: KeptSession,
   isAtRest: boolean,
@@ -290,8 +289,8 @@ function endOf({ kind, meta }: KeptSession['entries'][number]): string | null {
 }
 
 /**
- * Which letters an agent is asked about: the newest told meanwhile, the oldest, and the first that
- * the compaction in effect does not cover.
+ * The messages that an agent is asked about: the newest one sent during a compaction, the oldest,
+ * and the first that the compaction in effect does not cover.
  */
 export function lettersToAsk(
   letters: readonly Letter[],

@@ -1,5 +1,5 @@
 /**
- * The laws that a rehearsal judges beside those of the audit: what its own record of messages, the
+ * The laws that a rehearsal checks beside those of the audit: what its own record of messages, the
  * wire and the agents' answers must agree on.
  */
 export const LAWS = {
@@ -34,12 +34,12 @@ export const LAWS = {
 export type LawName = keyof typeof LAWS
 export const LAW_NAMES = Object.keys(LAWS) as readonly LawName[]
 export const LOOP_MS_MAX = 30
-/** A busy machine alone can break these; where they are all, nothing is known of what was found. */
+/** A busy machine alone can break these; if only these are broken, nothing is proven. */
 export const VAGUE_LAWS: readonly string[] = ['played', 'loop'] satisfies readonly LawName[]
-/** Where a thread without work is late by so much, nothing can be said about those with work. */
+/** If an idle thread is this late, delays of busy threads prove nothing. */
 export const OVERLOAD_MS = 50
 
-/** What a busy machine may not come to in time: there these are not broken, they were not played. */
+/** A busy machine may not get to these in time: then they count as not played, not as broken. */
 const TIMED_LAWS: readonly LawName[] = ['played', 'compacted']
 
 export type VerdictKind = 'holds' | 'broken' | 'not-played'
@@ -49,14 +49,14 @@ export interface Verdict {
   readonly title: string
   readonly verdict: VerdictKind
   readonly holds: boolean
-  /** What speaks against it and cannot be proven on this machine; null: nothing. */
+  /** Evidence against it that cannot be proven on this machine; null: none. */
   readonly unproven: string | null
   readonly offencesCount: number
   /** The first ones. */
   readonly offences: readonly string[]
 }
 
-/** Of all laws together: one that is broken counts for more than any that was not played. */
+/** The verdict over all laws: a broken one outweighs any that was not played. */
 export function verdictOf(laws: readonly { readonly verdict: VerdictKind }[]): VerdictKind {
   const kinds = laws.map(({ verdict }) => verdict)
   if (kinds.includes('broken')) return 'broken'
@@ -69,7 +69,7 @@ export class Findings {
   readonly #offences = new Map<LawName, string[]>()
   readonly #unproven = new Map<LawName, string>()
 
-  /** Something is broken that says more than that the machine is busy. */
+  /** Whether a broken law shows more than that the machine is busy. */
   get arePlain(): boolean {
     return [...this.#offences.keys()].some((law) => !VAGUE_LAWS.includes(law))
   }

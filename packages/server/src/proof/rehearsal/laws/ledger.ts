@@ -1,9 +1,9 @@
 import { agentName } from '../terms.ts'
 
 /**
- * What the rehearsal itself knows of the messages it sent: the one record that no agent and no store
- * has a hand in. A message carries its own name in brackets, `[agent-3.17]`, and tells one fact that
- * can be asked for later.
+ * The rehearsal's own record of the messages it sent, independent of every agent and store. A
+ * message carries its name in brackets, `[agent-3.17]`, and states one fact that can be asked for
+ * later.
  */
 export interface Letter {
   /** Its name: agent and number. */
@@ -11,22 +11,22 @@ export interface Letter {
   readonly agent: string
   readonly lane: 'user' | 'notification'
   readonly text: string
-  /** What it told: the code word of its parcel. */
+  /** The fact that it states: the code word of its parcel. */
   readonly word: string
-  /** When it was sent, counted over all letters; null: not yet. */
+  /** Its position among all messages sent; null: not sent yet. */
   order: number | null
-  /** The mail number that was acknowledged; null: nobody has said yes. */
+  /** The acknowledged mail number; null: not acknowledged yet. */
   mail: number | null
 }
 
 const MARK = /\[(agent-\d{1,4}\.\d{1,6})\]/g
 
-/** The names of all letters that a text holds. */
+/** The names of all messages that a text contains. */
 export function marksIn(text: string): readonly string[] {
   return [...text.matchAll(MARK)].map(([, key = '']) => key)
 }
 
-/** What a letter tells of, in one word that no other letter holds: a search finds it. */
+/** A word that occurs in no other message, so that a search finds it. */
 export function parcelOf(key: string): string {
   return key.replace('agent-', 'p').replace('.', 'x')
 }
@@ -93,7 +93,7 @@ function wordFor(agent: string, number: number): string {
   return `${tree}-${(number * 7_919) % 9_973}-${agent}`
 }
 
-/** Words of no meaning, different in every place, so that nothing can be folded away. */
+/** Meaningless words that never repeat, so that nothing can be deduplicated. */
 export function fillerOf(characters: number): string {
   const words: string[] = []
   let length = 0
@@ -105,7 +105,7 @@ export function fillerOf(characters: number): string {
   return words.length === 0 ? '' : ` ${words.join(' ')}.`
 }
 
-/** What every agent is given to do before it begins, and must know of at the end. */
+/** The task that every agent gets at the start and must still know at the end. */
 export function openTaskOf(agent: string): string {
   return `bring parcel open-${agent} home`
 }

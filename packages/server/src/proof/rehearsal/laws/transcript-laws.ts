@@ -3,8 +3,8 @@ import type { Entry, OperationRow, ReplyRow, SessionRow } from '#core/store/rows
 import type { Findings } from './laws.ts'
 
 /**
- * What must be true of any session, whatever happened to it, read from the store when all is at rest
- * and from nothing else. It uses no code of sessions or rules, so that it cannot share their errors.
+ * What must be true of any session, whatever happened to it, read only from the store after
+ * everything has settled. It uses no code of sessions or rules, so it cannot share their errors.
  */
 export interface RehearsedSession {
   readonly row: SessionRow
@@ -23,7 +23,7 @@ export function judgeStored(stored: RehearsedSession, findings: Findings): void 
   judgeWaits(stored, findings)
 }
 
-/** What a turn waits for is claimed before its step, or for an overflow (I35). */
+/** A compaction that a turn waits for is claimed before its step, or for an overflow (I35). */
 function judgeWaits({ row, operations }: RehearsedSession, findings: Findings): void {
   for (const { id, by, trigger } of operations) {
     const isOfModel = by === 'model' || by === 'rewrite'
@@ -33,7 +33,7 @@ function judgeWaits({ row, operations }: RehearsedSession, findings: Findings): 
   }
 }
 
-/** Under one fence one writer, and each writer, drawn anew at every acquisition, under one fence. */
+/** Each fence has one writer, and each writer, new at every acquisition, has one fence. */
 function judgeWriters({ row, entries }: RehearsedSession, findings: Findings): void {
   const writers = new Map<number, string>()
   const fences = new Map<string, number>()
@@ -52,7 +52,7 @@ function judgeWriters({ row, entries }: RehearsedSession, findings: Findings): v
   }
 }
 
-/** Calls have their results, next to them; a turn ends once, and one operation says one thing. */
+/** Results follow their calls; a turn ends once, and an operation has one outcome. */
 function judgeTurns({ row, entries }: RehearsedSession, findings: Findings): void {
   const bad = (text: string) => findings.broken('written', `${row.id}: ${text}`)
   let open: string[] = []
@@ -83,7 +83,7 @@ function judgeTurns({ row, entries }: RehearsedSession, findings: Findings): voi
   if (open.length > 0 && row.turnState === 'idle') bad(`${open.length} calls have no result`)
 }
 
-/** People before watchers, and not more than there is room for beside what is unanswered (I34). */
+/** People before watchers, and no more than fit beside the unanswered messages (I34). */
 function judgeDeliveries({ row, entries, mail }: RehearsedSession, findings: Findings): void {
   const bad = (text: string) => findings.broken('bounded', `${row.id}: ${text}`)
   const room = row.limits.inputTokens
@@ -116,7 +116,7 @@ function judgeDeliveries({ row, entries, mail }: RehearsedSession, findings: Fin
   }
 }
 
-/** A turn is stopped by a stop that was sent while it ran, or by a person who interrupts. */
+/** A turn is stopped only by a stop sent while it ran, or by a person who interrupts. */
 function judgeStops({ row, entries, mail }: RehearsedSession, findings: Findings): void {
   const aimedAt = new Set(
     mail.filter(({ control }) => control === 'stop').map(({ turnAt }) => turnAt),
@@ -128,7 +128,7 @@ function judgeStops({ row, entries, mail }: RehearsedSession, findings: Findings
   }
 }
 
-/** What a compaction stands on, what it covers, and that it made the context smaller. */
+/** The base and range of each compaction, and that it made the context smaller. */
 function judgeFoundations(stored: RehearsedSession, findings: Findings): void {
   const { row, entries, operations } = stored
   const bad = (text: string) => findings.broken('founded', `${row.id}: ${text}`)
@@ -160,7 +160,7 @@ function judgeFoundations(stored: RehearsedSession, findings: Findings): void {
   if (row.state === 'open' && row.base !== base) bad(`its base is ${row.base}, not ${base}`)
   for (const { id, by, state, result } of operations) {
     if (state === 'running' && row.operation !== id) bad(`${id} never ended`)
-    // What a model writes in place of a digest may be longer than it, as long as there is room.
+    // A model's rewrite of a digest may be longer than the digest, if there is space.
     if (by === 'rewrite') continue
     const { tokensBefore: before, tokensAfter: after } = result
     const isLarger = typeof before === 'number' && typeof after === 'number' && after >= before
@@ -168,7 +168,7 @@ function judgeFoundations(stored: RehearsedSession, findings: Findings): void {
   }
 }
 
-/** A turn whose question came with an address has a reply for it, answered or given up. */
+/** A turn whose question had a reply address has a reply for it, even if it was given up. */
 export function judgeReplies(
   { row, entries, mail, replies }: RehearsedSession,
   findings: Findings,
@@ -194,8 +194,8 @@ export function judgeReplies(
 }
 
 /**
- * By the file that the far end wrote. The first sends of a session are in order; a second one has a
- * later attempt, by another claimant or one that was told that it failed.
+ * Checks the file that the receiver wrote. The first sends of a session are in order; a repeated
+ * send has a later attempt, by another claimant or by one whose attempt failed.
  */
 export function judgeSends(lines: readonly string[], findings: Findings): void {
   const newest = new Map<string, number>()
@@ -215,7 +215,7 @@ export function judgeSends(lines: readonly string[], findings: Findings): void {
   }
 }
 
-/** By the file that the tool wrote: one line per parcel that was handed over. */
+/** Checks the file that the tool wrote: one line per parcel handed over. */
 export function judgeEffects(parcels: readonly string[], findings: Findings): void {
   for (const [parcel, times] of Map.groupBy(parcels, (each) => each)) {
     if (times.length === 1) continue

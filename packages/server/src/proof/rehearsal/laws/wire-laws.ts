@@ -6,10 +6,10 @@ import type { StageModel } from '../stage/stage-model.ts'
 import { CAST } from '../terms.ts'
 import type { Findings } from './laws.ts'
 
-/** Shown shortened where it is close to the bound or beyond it. */
+/** Messages near or above this share of the bound may be shortened. */
 const WHOLE_SHARE = 0.9
 
-/** The part of a stage that is looked at. */
+/** The part of a stage that is checked. */
 export interface RecordedWire {
   readonly store: Pick<Reads, 'listSessions'>
   readonly model: Pick<StageModel, 'requestsOf'>
@@ -17,8 +17,8 @@ export interface RecordedWire {
 }
 
 /**
- * What a model was sent for each step of the stage's sessions: every message that no compaction
- * covered then, or that was unanswered, word for word. Seen on the wire, compared with the store.
+ * Compares the requests on the wire with the store: each step of the stage's sessions must contain
+ * verbatim every message that no compaction covered at that time, or that was unanswered.
  */
 export async function judgeWire(stage: RecordedWire, findings: Findings): Promise<void> {
   const known = await stage.store.listSessions({ limit: LIST_MAX })
@@ -41,7 +41,7 @@ export async function judgeWire(stage: RecordedWire, findings: Findings): Promis
   }
 }
 
-/** Long messages of the stage begin with whose page they are. */
+/** Long messages of the stage begin with the name of their session. */
 function strangerIn(text: string, own: string): string | undefined {
   const named = text.matchAll(/(scene-[a-z-]{1,30}) page/g)
   return [...named].map(([, name]) => name).find((name) => name !== own)
@@ -49,11 +49,11 @@ function strangerIn(text: string, own: string): string | undefined {
 
 interface StepRecord {
   readonly upto: number
-  /** Input behind the range in effect then, and all that no finished turn had answered (I34). */
+  /** Input after the range covered at that time, and all unanswered input (I34). */
   readonly visible: readonly Entry[]
 }
 
-/** Those that a model answered; a turn that was stopped before records a step that was never sent. */
+/** Steps that a model answered; a turn stopped earlier records a step that was never sent. */
 function stepsOf(entries: readonly Entry[]): readonly StepRecord[] {
   return entries.flatMap((entry, at) => {
     if (entry.kind !== 'assistant') return []
@@ -71,7 +71,7 @@ function stepsOf(entries: readonly Entry[]): readonly StepRecord[] {
   })
 }
 
-/** Up to where a finished turn had answered the input. */
+/** The last input that a finished turn had answered. */
 function answeredAt(entries: readonly Entry[]): number {
   let seen = 0
   let answered = 0
@@ -84,7 +84,7 @@ function answeredAt(entries: readonly Entry[]): number {
   return answered
 }
 
-/** How far the compaction in effect reached. */
+/** The last entry that the compaction in effect covered. */
 function coversAt(entries: readonly Entry[]): number {
   const covers = new Map<number, number>([[0, 0]])
   let effective = 0
@@ -101,7 +101,7 @@ function coversAt(entries: readonly Entry[]): number {
   return covers.get(effective) ?? 0
 }
 
-/** Its text as it stands in a request: JSON without the quotes around it. */
+/** Its text as it appears in a request: JSON without the quotes around it. */
 function writtenOf({ body }: Entry): string {
   const value = JSON.parse(body ?? 'null') as JsonValue
   const message = isObject(value) ? value['message'] : null

@@ -4,7 +4,7 @@ import { fillerOf } from '../laws/ledger.ts'
 import { entryKindOf, long, type Stage } from '../stage/stage.ts'
 import { ATTEMPTS_MAX } from '../terms.ts'
 
-/** Pins, compactions and what comes in their way. */
+/** Pins, compactions and what interferes with them. */
 
 export async function pins(stage: Stage): Promise<void> {
   const name = await stage.open('scene-pins')
@@ -15,7 +15,7 @@ export async function pins(stage: Stage): Promise<void> {
   await stage.compact(name)
   await pin(stage, name, 'late', late)
   await stage.ended(name, await stage.say(name, 'What must you know?'))
-  // Whoever takes it next reads everything anew.
+  // The next holder reads everything again.
   await stage.untilFree(name)
   await stage.ended(name, await stage.say(name, 'And what else?'))
   const sent = stage.model.requestsOf(name).at(-1) ?? ''
@@ -25,7 +25,7 @@ export async function pins(stage: Stage): Promise<void> {
   }
   const { limits, settings } = await stage.row(name)
   const fixed = (await stage.entries(name)).find(({ number }) => number === settings)?.tokens ?? 0
-  // Alone it would fit; beside the system text and the tools it does not.
+  // Alone it would fit; together with the system text and the tools it does not.
   const bulky = long('Everything', limits.pinTokens - Math.floor(fixed * 0.6))
   await stage.do(name, 'pin', { name: 'bulky', text: bulky })
   await stage.until('the bulky pin is judged', async () => (await waiting(stage, name)) === 0)
@@ -43,7 +43,7 @@ async function waiting(stage: Stage, name: string): Promise<number> {
   return (await stage.row(name)).pending.control
 }
 
-/** The conversation goes on while a handoff is written, and an answer is under way when it lands. */
+/** The conversation continues while a handoff is written; it lands during an answer. */
 export async function grown(stage: Stage): Promise<void> {
   const name = await stage.open('scene-grown')
   await stage.fill(name, [1_200, 1_200])
@@ -56,7 +56,7 @@ export async function grown(stage: Stage): Promise<void> {
   stage.model.heal(`summary of ${name}`)
 }
 
-/** Why a handoff that was written is not in effect; null: it is. */
+/** Why a written handoff is not in effect; null: it is. */
 async function whyNotInEffect(
   stage: Stage,
   name: string,
@@ -64,8 +64,8 @@ async function whyNotInEffect(
 ): Promise<string | null> {
   const { state, result } = await stage.outcome(name, operation)
   if (result['reason'] === UNWRITTEN) throw new Error(`${name}: no handoff was written`)
-  // On a machine that is overloaded an owner may lose its sessions. Whether it was really gone is
-  // judged when all is known (`judgeAbandoned`).
+  // On an overloaded machine an owner may lose its sessions. `judgeAbandoned` checks at the end
+  // whether the owner was really gone.
   if (state === 'abandoned' && result['reason'] === OWNER_GONE) return null
   return state === 'committed' ? null : `the handoff was ${state}: ${JSON.stringify(result)}`
 }
@@ -89,7 +89,7 @@ export async function paid(stage: Stage): Promise<void> {
   stage.model.heal(name)
 }
 
-/** A stop ends the answer that is under way and nothing else. */
+/** A stop ends the streaming answer and nothing else. */
 export async function untorn(stage: Stage): Promise<void> {
   const name = await stage.open('scene-untorn')
   await stage.fill(name, [1_000, 1_000])
@@ -106,7 +106,7 @@ export async function untorn(stage: Stage): Promise<void> {
   stage.model.heal(name)
 }
 
-/** A compaction is undone while the next one is being written on top of it. */
+/** A compaction is undone while the next one is written on top of it. */
 export async function undone(stage: Stage): Promise<void> {
   const name = await stage.open('scene-undone')
   await stage.fill(name, [700, 700])
@@ -123,7 +123,7 @@ export async function undone(stage: Stage): Promise<void> {
   }
 }
 
-/** What would come back does not fit. */
+/** An undo is refused because the restored context would not fit. */
 export async function noSpace(stage: Stage): Promise<void> {
   const name = await stage.open('scene-room')
   const { hardTokens, inputTokens } = (await stage.row(name)).limits
@@ -139,7 +139,7 @@ export async function noSpace(stage: Stage): Promise<void> {
   }
 }
 
-/** Summaries that are worth nothing, again and again: tried a few times, and nothing changes. */
+/** Worthless summaries again and again: a few attempts are made, and nothing changes. */
 export async function stubborn(stage: Stage): Promise<void> {
   const name = await stage.open('scene-stubborn')
   stage.model.spoilSummary(name, 'blank')
@@ -151,7 +151,7 @@ export async function stubborn(stage: Stage): Promise<void> {
   await stage.until('a handoff has failed', async () =>
     (await stage.operations(name)).some(({ state }) => state === 'failed'),
   )
-  // Somebody wants it all the same; behind a few attempts that is turned down.
+  // A person requests it anyway; after a few attempts that is refused.
   for (let at = 0; at < ATTEMPTS_MAX + 1; at++) {
     await stage.do(name, 'compact')
     await stage.until('the wish is judged', async () => (await waiting(stage, name)) === 0)
@@ -166,7 +166,7 @@ export async function stubborn(stage: Stage): Promise<void> {
   }
 }
 
-/** Somebody installs a preview that was made longer than a handoff may be. */
+/** A person installs a preview that was edited to exceed the limit of a handoff. */
 export async function bloated(stage: Stage): Promise<void> {
   const name = await stage.open('scene-bloated')
   await stage.fill(name, [1_000, 1_000])

@@ -2,11 +2,11 @@ import type { ProcessHandle } from '../stage/process-handle.ts'
 import type { Stage } from '../stage/stage.ts'
 import { LOSSES_MAX } from '../terms.ts'
 
-/** Processes that end at the worst moment. */
+/** Processes that are killed at the worst moment. */
 
 /**
- * One kill at four worst moments at once: behind an effect and before its commit, behind a stop and
- * before the end of its turn, within a compaction, and behind a reply that was sent.
+ * One kill at four bad moments at once: after an effect and before its commit, after a stop and
+ * before the end of its turn, during a compaction, and after a reply was sent.
  */
 export async function death(stage: Stage): Promise<void> {
   const { first, second } = stage
@@ -18,7 +18,7 @@ export async function death(stage: Stage): Promise<void> {
 
   const handing = await stage.aim(first, 'commitResults', 'hold', effect)
   const parcel = await stage.say(effect, 'use hand_over {"parcel":"scene-effect"}')
-  // Either of them could send it; the second one does not get to.
+  // Either process could send it; the second one is kept from doing so.
   const claiming = await stage.aim(second, 'claimReply', 'hold')
   const settling = await stage.aim(first, 'settleReply', 'hold', sent)
   await stage.say(sent, 'say Here you are.', { address: 'home' })
@@ -54,10 +54,10 @@ export async function death(stage: Stage): Promise<void> {
   })
 }
 
-/** A turn is given up behind so many: at its first attempt and at each recovery that it may have. */
+/** A turn is given up after this many: its first attempt and each allowed recovery. */
 const DEATHS = LOSSES_MAX + 1
 
-/** A message that ends whichever process takes it up. */
+/** A message that kills every process that takes it. */
 export async function poison(stage: Stage): Promise<void> {
   const { model } = stage
   const name = await stage.open('scene-poison')

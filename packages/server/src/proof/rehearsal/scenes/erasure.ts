@@ -6,7 +6,7 @@ import type { Entry } from '#core/store/rows'
 import { entryKindOf, type Stage } from '../stage/stage.ts'
 import { openLocation, removeLocation } from '../stage/store-location.ts'
 
-/** Purging, and carrying away: what is to go is gone everywhere, and nothing else. */
+/** Purging and exporting: erased content is gone everywhere, and nothing else is. */
 
 export async function erased(stage: Stage): Promise<void> {
   const name = await stage.open('scene-erased')
@@ -68,7 +68,7 @@ async function found(stage: Stage, name: string, text: string): Promise<readonly
   return hits.map(({ entry }) => entry.body ?? '')
 }
 
-/** One picture in two messages is one file, and goes with the second. */
+/** An image in two messages is one file, deleted with the second message. */
 export async function images(stage: Stage): Promise<void> {
   const name = await stage.open('scene-images')
   const picture = randomBytes(3_000).toString('base64')
@@ -96,7 +96,7 @@ export async function images(stage: Stage): Promise<void> {
   if (await isThere()) stage.broken('forgotten', `${name}: a picture that nobody uses is kept`)
 }
 
-/** Exported, imported where it is already, and imported where nothing is. */
+/** A session is exported, imported where it already exists, and imported into an empty store. */
 export async function carried(stage: Stage): Promise<void> {
   const name = await stage.open('scene-carried')
   await stage.fill(name, [800, 800])

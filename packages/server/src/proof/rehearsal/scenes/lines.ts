@@ -1,7 +1,7 @@
 import type { CommitVerb } from '#core/store/contract'
 import { NotInTime, type Stage } from '../stage/stage.ts'
 
-/** A bad line to the store: answers that never come, and requests that come twice. */
+/** A bad connection to the store: lost answers and repeated requests. */
 
 const OF_A_TURN: readonly CommitVerb[] = ['deliver', 'commitReply', 'commitResults']
 const OF_A_COMPACTION: readonly CommitVerb[] = ['claimCompaction', 'commitCompaction']
@@ -22,18 +22,18 @@ async function badLine(stage: Stage, name: string, mishap: 'lose' | 'repeat'): P
     await stage.untilMet(met)
   }
   await stage.fill(name, [1_000, 1_000])
-  // Long enough that a second claim finds the first one running.
+  // Long enough that a second claim finds the first one still running.
   stage.model.spoilSummary(name, 'latency; ms=500')
   const met: string[] = []
   for (const verb of OF_A_COMPACTION) met.push(await stage.aim(stage.first, verb, mishap, name))
   await stage.compact(name)
   for (const each of met) await stage.untilMet(each)
   await stage.ended(name, await stage.say(name, 'All well?'))
-  // What comes twice comes a moment later.
+  // A repeated request comes a moment later.
   await stage.pause(400)
 }
 
-/** A far end that takes nothing for a while, and a claim whose answer was lost. */
+/** A receiver that accepts nothing for a while, and a claim whose answer was lost. */
 export async function replies(stage: Stage): Promise<void> {
   const name = await stage.open('scene-replies')
   const address = 'home'
@@ -51,7 +51,7 @@ export async function replies(stage: Stage): Promise<void> {
   for (const aim of met) stage.release(aim)
 }
 
-/** In which order and how often is judged by the file that the far end wrote. */
+/** The file that the receiver wrote shows the order and the number of sends. */
 async function untilSent(stage: Stage, name: string, count: number): Promise<void> {
   let left = count
   const isSent = async () => {

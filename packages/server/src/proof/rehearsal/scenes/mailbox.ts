@@ -2,7 +2,7 @@ import { mailNumber, sessionId } from '#core/base/ids'
 import { isObject, type JsonValue } from '#core/base/json'
 import { entryKindOf, long, type Stage } from '../stage/stage.ts'
 
-/** What becomes of messages: taken once, in order, withdrawn, interrupted, and never too many. */
+/** Messages: delivered once and in order, withdrawn, interrupting, and bounded. */
 
 export async function withdrawn(stage: Stage): Promise<void> {
   const name = await stage.open('scene-withdrawn')
@@ -21,7 +21,7 @@ export async function withdrawn(stage: Stage): Promise<void> {
   if (isThere) stage.broken('mailed', `mail ${taken} of ${name} was withdrawn and delivered`)
 }
 
-/** A stop at rest, or just before a turn begins, is for nobody; one during a turn is for that turn. */
+/** A stop while idle, or just before a turn begins, does nothing; during a turn it ends it. */
 export async function stops(stage: Stage): Promise<void> {
   const name = await stage.open('scene-stops')
   await stage.ended(name, await stage.say(name, 'Good morning.'))
@@ -46,7 +46,7 @@ export async function stops(stage: Stage): Promise<void> {
   if (last !== 'answered') stage.broken('stopped', `${name}: the turn behind a stop ended ${last}`)
 }
 
-/** The same update through two agents, over a line that refuses, loses and repeats. */
+/** The same update through two agents, over a connection that refuses, loses and repeats. */
 export async function twins(stage: Stage): Promise<void> {
   const one = await stage.open('scene-twin')
   const other = await stage.open('scene-twins')
@@ -56,7 +56,7 @@ export async function twins(stage: Stage): Promise<void> {
       ...{ lane: 'user', text: `Update ${key}.` },
     })
   const first = await update(one, 'update-1')
-  // Under one key there is one message; who names another session is not told that it has it.
+  // One key means one message; a caller that names another session does not learn of it.
   for (const [to, kind] of [
     [other, 'conflict'],
     [one, 'duplicate'],
@@ -92,7 +92,7 @@ async function isKept(stage: Stage, name: string, key: string, mail: number): Pr
 
 const PEOPLE = 13
 
-/** A dozen people write and watchers shout while a turn runs; everybody is heard, people first. */
+/** A dozen people and some watchers write during a turn; all are answered, people first. */
 export async function lanes(stage: Stage): Promise<void> {
   const name = await stage.open('scene-lanes')
   const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
@@ -106,7 +106,7 @@ export async function lanes(stage: Stage): Promise<void> {
   for (const mail of people) await stage.ended(name, mail)
 }
 
-/** Somebody writes while a reply with a call is on its way. */
+/** A person writes while a reply with a call is streaming. */
 export async function between(stage: Stage): Promise<void> {
   const name = await stage.open('scene-between')
   const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
@@ -117,7 +117,7 @@ export async function between(stage: Stage): Promise<void> {
   for (const mail of [first, second]) await stage.ended(name, mail)
 }
 
-/** Under `interrupt` a person may cut an answer short, a watcher may not. */
+/** Under `interrupt` a person may interrupt an answer, a watcher may not. */
 export async function notified(stage: Stage): Promise<void> {
   const name = await stage.open('scene-notified')
   stage.model.spoil(name, 'latency; ms=2000')
@@ -129,7 +129,7 @@ export async function notified(stage: Stage): Promise<void> {
   stage.model.heal(name)
 }
 
-/** Long messages while the model is down: what no model has had does not pile up in the context. */
+/** Long messages during an outage: messages that no model has seen do not fill the context. */
 export async function bound(stage: Stage): Promise<void> {
   const name = await stage.open('scene-bound')
   stage.model.spoil(name, 'status; code=503')
@@ -142,7 +142,7 @@ export async function bound(stage: Stage): Promise<void> {
   for (const mail of sent) await stage.ended(name, mail)
 }
 
-/** One message that is larger than the window. */
+/** A message larger than the window. */
 export async function huge(stage: Stage): Promise<void> {
   const name = await stage.open('scene-huge')
   const { hardTokens } = (await stage.row(name)).limits

@@ -2,15 +2,14 @@ import type { MailNumber } from '#core/base/ids'
 import type { Stage } from '../stage/stage.ts'
 import { STAGE_LEASE } from '../terms.ts'
 
-/** Beyond a lease nothing may begin; so long it is watched whether something does. */
+/** Nothing may start after a lease has expired; this is how long the scene watches for it. */
 const BEYOND_MS = 1_200
-/** Enough to go on for longer than a lease and that. */
+/** Enough work to outlast a lease and that time. */
 const PARCELS = 24
 
 /**
- * A process is cut off from the store with four commits on their way, in four sessions, and goes on
- * working where it can. The other one takes over, and when it is in the middle of things the four
- * late commits arrive.
+ * A process is cut off from the store with four commits in flight, in four sessions, and continues
+ * where it can. The other process takes over, and while it is working the four late commits arrive.
  */
 export async function stall(stage: Stage): Promise<void> {
   const { first, second } = stage

@@ -1,10 +1,10 @@
 import type { Stage } from '../stage/stage.ts'
 
-/** Two processes that could both have a session. */
+/** Two processes compete for a session. */
 
 const HOUR_MS = 3_600_000
 
-/** Whoever decided to take a session on an old picture of it is too late. */
+/** A process that decided to acquire a session on an old view of it comes too late. */
 export async function oldPicture(stage: Stage): Promise<void> {
   const { first, second } = stage
   const name = await stage.open('scene-picture')
@@ -25,7 +25,7 @@ export async function oldPicture(stage: Stage): Promise<void> {
   await stage.rest(second, true)
 }
 
-/** Clocks are set forward by an hour, and back: nobody's lease ends by that. */
+/** Clocks jump forward by an hour, and back: no lease ends because of that. */
 export async function jumpedClock(stage: Stage): Promise<void> {
   const name = await stage.open('scene-clock')
   stage.model.spoil(name, 'latency; ms=1500')

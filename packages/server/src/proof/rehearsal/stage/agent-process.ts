@@ -22,9 +22,8 @@ import { LoopMeter } from './loop-meter.ts'
 import { openLocation } from './store-location.ts'
 
 /**
- * One agent of a rehearsal in a process of its own: a runtime over the shared store, as `serve` has
- * one. It does what it is told over its channel, ends in order when told to, and at once when
- * whoever started it is gone.
+ * One agent of a rehearsal in its own process: a runtime over the shared store, as in `serve`. It
+ * obeys its channel, ends in order when told to, and at once if its parent is gone.
  */
 const STATUS_MS = 400
 
@@ -39,7 +38,7 @@ let isResting = false
 let aheadMs = 0
 
 process.once('disconnect', () => process.exit(1))
-// Ctrl-C at a terminal reaches the whole group; whoever started us ends us in order.
+// Ctrl-C at a terminal reaches the whole group; our parent ends us in order.
 process.on('SIGINT', () => {})
 process.on('message', (order: Order) => {
   obey(order).catch((error: unknown) => {
@@ -118,7 +117,7 @@ async function begin(options: AgentOptions) {
   if (!isOnStage) await runtime.createSession({ agent: name, id: name })
   const stopReporting = new AbortController()
   const message = reportWaits(runtime, stopReporting.signal)
-  // For the picture only: a store that is busy just now is asked again.
+  // Only for display: a busy store is asked again later.
   const show = () =>
     reportStatus(runtime, options).catch((error: unknown) => {
       if (!(error instanceof KnownError && error.retryable)) reportFailure({ err: error }, 'status')
@@ -146,13 +145,13 @@ interface Planted extends Pick<RuntimeOptions, 'lease' | 'seams'> {
 
 const sound = (clock: Clock): Clock => clock
 
-/** Only a clone has such a module; what it gives takes the place of sound parts. */
+/** Only a clone has this module; its parts replace the correct ones. */
 async function plant({ module, name }: Sabotage): Promise<Planted> {
   const { plantSabotage } = await import(module)
   return plantSabotage(name)
 }
 
-/** The wall clock of a machine that somebody sets. */
+/** A wall clock that can be set. */
 const CLOCK: Clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
 
 function restful(store: Store): Store {
@@ -200,7 +199,7 @@ async function reportWaits(runtime: LocalRuntime, signal: AbortSignal): Promise<
 }
 
 function report(message: ProcessMessage, done: () => void = () => {}): void {
-  // Nobody hears it any more when the channel is closed, and this process is about to end.
+  // After the channel closes no one listens, and this process is about to end.
   if (process.connected) process.send?.(message, undefined, undefined, done)
 }
 

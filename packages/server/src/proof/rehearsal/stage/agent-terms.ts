@@ -8,9 +8,9 @@ import type { RuntimeOptions } from '../../../runtime/open-runtime.ts'
 import { type AgentOptions, ATTEMPTS_MAX, LOSSES_MAX, policyOf, SUMMARY_MODEL } from '../terms.ts'
 
 /**
- * The agents of one process, made from a configuration as `serve` would make them, with times so
- * short that a minute holds what otherwise takes days. Beside the usual tools they have one with an
- * effect outside: it hands over parcels, and no parcel may be handed over twice.
+ * The agents of one process, made from a configuration as `serve` would, with times so short that a
+ * minute covers what otherwise takes days. Beside the usual tools they have one with an external
+ * effect: it hands over parcels, and no parcel may be handed over twice.
  */
 export function agentTerms(
   options: AgentOptions,
@@ -45,10 +45,10 @@ export function agentTerms(
   return { ...terms, agents: terms.agents.map((agent) => hurried(agent, tool, isOnStage)) }
 }
 
-/** Every line is one parcel that was handed over. */
+/** Each line is one parcel that was handed over. */
 export const EFFECTS_FILE = 'handed-over'
 
-/** What the watched process runs: a program that is certainly there. */
+/** The program that watched processes run; it certainly exists. */
 export const WATCHED_PROGRAM = process.execPath
 
 const DEADLINES = { connectSeconds: 3, firstByteSeconds: 4, idleSeconds: 2, totalSeconds: 15 }
@@ -59,12 +59,12 @@ const PACE = {
   retryMsMax: 1_000,
   modelRetryMs: 200,
   modelRetryMsMax: 1_000,
-  // The drill asks for more summaries in a minute than a sound day.
+  // A rehearsal requests more summaries in a minute than a normal day.
   attemptsPerWindow: 1_000,
   idleCompactionMs: null,
 }
 
-/** Nobody lingers, and an attempt that fails again and again is counted. */
+/** Idle sessions are released soon, and repeated failures are counted. */
 const STAGE_PACE = {
   ...PACE,
   lingerMs: 400,
@@ -84,7 +84,7 @@ function hurried(agent: Agent, tool: Tool, isOnStage: boolean): Agent {
   }
 }
 
-// Between the effect and its commit a kill must find room.
+// Leaves time for a kill between the effect and its commit.
 const RESULT_MS = 120
 
 function parcelTool(file: string, onEffect: (parcel: string) => void): Tool {

@@ -1,14 +1,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { LoopFigures } from '../process-messages.ts'
 
-/** Short: what was computed in earlier turns since the last look is counted with the one that was late. */
+/** Short, because work of earlier turns since the last sample is attributed to the late one. */
 const EVERY_MS = 5
 
 /**
- * How long the event loop was held, and how much of that can have been our own work. A loop is late
- * because its thread computed, or because the machine gave the processor to somebody else; only the
- * first is ours, and the thread's own processor time tells them apart: a turn of the loop that was
- * late by 200 ms and computed for 3 ms was held for 3 ms at most.
+ * How long the event loop was blocked, and how much of that our own work can have caused. A loop is
+ * late because its thread computed, or because the machine ran something else; only the first is
+ * ours, and the thread's processor time distinguishes them: a loop turn that was 200 ms late and
+ * computed for 3 ms was blocked by us for 3 ms at most.
  */
 export class LoopMeter {
   readonly #delay = monitorEventLoopDelay({ resolution: EVERY_MS })
@@ -24,7 +24,7 @@ export class LoopMeter {
     this.#timer = setInterval(() => this.#look(), EVERY_MS).unref()
   }
 
-  /** What is done meanwhile holds the loop on purpose, and is not counted. */
+  /** Runs work that blocks the loop on purpose and is not counted. */
   pause(work: () => void): void {
     this.#delayMsMax = this.figures().delayMsMax
     this.#delay.disable()
@@ -35,7 +35,7 @@ export class LoopMeter {
   }
 
   figures(): LoopFigures {
-    // The histogram counts in nanoseconds and holds the period as well.
+    // The histogram is in nanoseconds and includes the sampling period.
     const delayMsMax = Math.max(this.#delayMsMax, this.#delay.max / 1e6 - EVERY_MS)
     return { delayMsMax: Math.round(delayMsMax), ownMsMax: Math.round(this.#ownMsMax) }
   }

@@ -8,14 +8,14 @@ import { agentOf, marksIn, openTaskOf, parcelOf } from '../laws/ledger.ts'
 import { SUMMARY_MODEL } from '../terms.ts'
 
 /**
- * The model of a rehearsal: the stand-in over real HTTP, which answers questions from what it is
- * sent and looks things up with `recall` before it says that it does not know. It watches the wire
- * meanwhile: which letters were put before which model, and how large the largest request was.
+ * The model of a rehearsal: the stand-in over real HTTP, which answers questions from the request
+ * and searches with `recall` before it says that it does not know. It also records the wire: which
+ * messages each model was sent, and how large the largest request was.
  */
 export interface RecordedRequest {
-  /** Letters that stood word for word in a request of their own agent. */
+  /** Messages that appeared verbatim in a request of their own agent. */
   readonly seen: ReadonlySet<string>
-  /** Letters in requests of another agent, or of several agents in one request. */
+  /** Messages in requests of another agent, or of several agents in one request. */
   readonly strays: readonly string[]
   readonly requests: number
   readonly summaries: number
@@ -23,7 +23,7 @@ export interface RecordedRequest {
 }
 
 const SPEED = { firstByteMs: 25, outputTokensPerSecond: 500 }
-/** A summary takes so long, so that things happen meanwhile. */
+/** A summary takes this long, so that other things happen meanwhile. */
 const SUMMARY_MS = 1_000
 const STRAYS_KEPT_MAX = 20
 
@@ -54,7 +54,7 @@ export class RehearsalModel {
     await this.#running?.close()
   }
 
-  /** Which agents have waited for this model for so long. */
+  /** The agents that have waited for this model for at least this long. */
   waitingFor(ms: number): readonly string[] {
     const now = performance.now()
     return this.server.journal.entries
@@ -120,7 +120,7 @@ export const KNOWN = 'I was told:'
 export const LOOKED_UP = 'I looked it up:'
 
 function answerTo({ messages }: Ask): Partial<Answer> | undefined {
-  // Something else may have come in behind it; it is answered all the same, and once.
+  // Other messages may follow the question; it is still answered, once.
   const at = messages.findLastIndex(isQuestion)
   const asked = messages[at]
   if (asked === undefined || messages.slice(at + 1).some(isFinal)) return undefined
@@ -144,7 +144,7 @@ function isFinal(message: Message): boolean {
   return message.parts.every((part) => part.type !== 'tool-call')
 }
 
-/** From the context, else by `recall`, else not at all. */
+/** From the context, otherwise by `recall`, otherwise not at all. */
 function answer(
   messages: readonly Message[],
   at: number,

@@ -8,25 +8,25 @@ import type { LoopFigures, Order, ProcessMessage, Question, Status } from '../pr
 import type { AgentOptions } from '../terms.ts'
 
 /**
- * The place of one agent at the table: a process, and after a kill the next one. What is asked of a
- * process that dies is refused, and the one who asked may ask somebody else.
+ * One agent's process, and after a kill the next one. Requests to a process that dies are rejected,
+ * and the caller may ask another one.
  */
 export interface ProcessEvents {
   effect(handle: ProcessHandle, effect: Extract<ProcessMessage, { kind: 'effect' }>): void
   wait(sessionId: string, code: string): void
   failure(handle: ProcessHandle, text: string): void
   fact(handle: ProcessHandle, fact: Fact): void
-  /** Only where something is aimed. */
+  /** Only for handles with aims. */
   aimed?(handle: ProcessHandle, aim: string): void
   repeated?(handle: ProcessHandle, aim: Aim, outcome: string): void
 }
 
-/** The process that was asked is gone; whether it did what it was asked is not known. */
+/** The process died before it answered; whether it carried out the request is unknown. */
 export class AgentGone extends Error {
   override readonly name = 'AgentGone'
 }
 
-/** Everybody who was started and has not ended: whatever happens here, nobody stays behind. */
+/** Child processes that have not ended; all of them are killed when this process exits. */
 const living = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of living) child.kill('SIGKILL')
@@ -51,9 +51,9 @@ export class ProcessHandle {
   #loop: LoopFigures = { delayMsMax: 0, ownMsMax: 0 }
   status: Status | null = null
   kills = 0
-  /** Under which ids its processes ran, the newest last. */
+  /** The runner ids of its processes, newest last. */
   readonly runners: string[] = []
-  /** Those whose sessions others may take: killed, held or late. Who ends in order gives them back. */
+  /** Runners whose sessions others may take: killed, frozen or late, but not ended in order. */
   readonly lapsed = new Set<string>()
 
   constructor(options: AgentOptions, env: NodeJS.ProcessEnv, events: ProcessEvents) {
@@ -97,7 +97,7 @@ export class ProcessHandle {
         resolve()
       } else this.#hear(message)
     })
-    // A channel that breaks while something is being said; the exit tells the rest.
+    // The channel may break during a send; `exit` reports the rest.
     child.on('error', () => {})
     child.once('exit', (code, signal) => {
       living.delete(child)
@@ -112,7 +112,7 @@ export class ProcessHandle {
     }
   }
 
-  /** Rejects with `AgentGone` when the process ends first, and with what it says otherwise. */
+  /** Rejects with `AgentGone` if the process ends first, otherwise with the error it reports. */
   ask(question: Question): Promise<JsonValue> {
     if (!this.#isReady) return Promise.reject(new AgentGone(`${this.name} is not there.`))
     const id = ++this.#questions
@@ -131,13 +131,13 @@ export class ProcessHandle {
     this.#send(order)
   }
 
-  /** Whoever it is now may lose its sessions: something is done to it. */
+  /** Marks the current process as one that may lose its sessions. */
   lapse(): void {
     const runner = this.runners.at(-1)
     if (runner !== undefined) this.lapsed.add(runner)
   }
 
-  /** Like a power cut: nothing of it is told to anybody. */
+  /** Like a power cut: the process gets no chance to report anything. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === null) return
@@ -145,7 +145,7 @@ export class ProcessHandle {
     await this.#killed(child)
   }
 
-  /** In order; one that does not end in time is killed, and that is told. */
+  /** Ends the process in order; if it takes too long, kills it and reports that. */
   async end(): Promise<void> {
     const child = this.#child
     if (child === null) return
@@ -160,7 +160,7 @@ export class ProcessHandle {
     clearTimeout(timer)
   }
 
-  /** For the end of everything, also of a failure. */
+  /** For the final clean-up, also after a failure. */
   async remove(): Promise<void> {
     if (this.#child !== null) await this.#killed(this.#child)
   }

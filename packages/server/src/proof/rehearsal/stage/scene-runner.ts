@@ -13,8 +13,8 @@ import { StageModel } from './stage-model.ts'
 import type { StoreLocation } from './store-location.ts'
 
 /**
- * The stage beside the crowd: two processes and a model for scenes that aim at one moment each, while
- * everybody else has a worst day of chance. With a planted bug it ends behind the act that shows it.
+ * The stage: two processes and a model for scenes that each aim at one moment, beside the crowd
+ * with its scheduled faults. With a planted bug it ends after the act that shows it.
  */
 export interface SceneRunnerOptions {
   readonly location: StoreLocation
@@ -30,9 +30,9 @@ export interface SceneRunnerOptions {
 
 const WINDOW_TOKENS = 8_000
 const WAIT_MS = 40_000
-/** Whoever looks for a bug that was planted need not wait so long for it to go away. */
+/** A run that looks for a planted bug need not wait as long for a stuck state to clear. */
 const SABOTAGED_WAIT_MS = 20_000
-/** What a request that comes a second time may not be told. A claim may, when the first is over. */
+/** Outcomes that a repeated request must not have. A claim may succeed once the first has ended. */
 const DONE_AGAIN = ['delivered', 'committed', 'recovered']
 
 export class SceneRunner {
@@ -99,7 +99,7 @@ export class SceneRunner {
     this.#isOver = true
   }
 
-  /** What is judged at the end anyway; a planted bug that shows already need not be waited for. */
+  /** Checks the final laws early, so that a planted bug that already shows ends the run. */
   async #lookEarly(stage: Stage): Promise<void> {
     const { store, folder, findings, others } = this.#parts
     await judgeWire(stage, findings)

@@ -2,14 +2,14 @@ import { type Running, type StandIn, standIn } from '../../stand-in/server.ts'
 import { SUMMARY_MODEL } from '../terms.ts'
 
 /**
- * The model of the stage: a stand-in of its own, so that what happens to the others does not happen
- * here, and the other way round. Agents are told apart by the model they ask for.
+ * The model of the stage: a separate stand-in, so that the crowd's faults do not reach it, nor its
+ * faults the crowd. Agents are distinguished by the model they request.
  */
 const SPEED = { firstByteMs: 10, outputTokensPerSecond: 2_000 }
-/** A handoff takes so long where nobody wants it longer. */
+/** How long a handoff takes unless a scene makes it longer. */
 const SUMMARY_MS = 150
 const OF_SUMMARY = 'summary of '
-/** How a handoff is asked for, in whichever way the conversation comes with it. */
+/** The text that every request for a handoff contains, in whichever form the conversation comes. */
 const WISH = 'Write the handoff under'
 
 export class StageModel {
@@ -43,18 +43,18 @@ export class StageModel {
     await this.#running?.close()
   }
 
-  /** Answers to this agent take so long, or go wrong, until `heal`. */
+  /** Answers to this agent are delayed or faulty until `heal`. */
   spoil(agent: string, fault: string): void {
     this.heal(agent)
     const heal = this.#server.faults.always(fault, { when: ({ model }) => model === agent })
     this.#spoilt.set(agent, heal)
   }
 
-  /** The same for handoffs of what names this agent. */
+  /** The same for handoffs of this agent's conversation. */
   spoilSummary(agent: string, fault: string): void {
     this.heal(OF_SUMMARY + agent)
     const heal = this.#server.faults.always(fault, {
-      // Where the one who writes handoffs fails, the agent's own model is asked.
+      // If the model that writes handoffs fails, the agent's own model is asked.
       when: ({ model, bodyText }) =>
         (model === SUMMARY_MODEL || (model === agent && bodyText.includes(WISH))) &&
         bodyText.includes(agent),
@@ -67,7 +67,7 @@ export class StageModel {
     this.#spoilt.delete(what)
   }
 
-  /** What this agent's model was sent, oldest first. */
+  /** The requests to this agent's model, oldest first. */
   requestsOf(agent: string): readonly string[] {
     const named = `"model":"${agent}"`
     return this.#server.journal.entries
@@ -75,7 +75,7 @@ export class StageModel {
       .filter((text) => text.includes(named))
   }
 
-  /** A handoff that nobody has spoilt; of two standing faults the older one counts. */
+  /** A handoff without a fault; of two standing faults the older one applies. */
   #isPlain({ model, bodyText }: { model: string | undefined; bodyText: string }): boolean {
     const spoilt = [...this.#spoilt.keys()].filter((what) => what.startsWith(OF_SUMMARY))
     const isSpoilt = spoilt.some((what) => bodyText.includes(what.slice(OF_SUMMARY.length)))

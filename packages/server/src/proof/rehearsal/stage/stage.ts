@@ -13,9 +13,9 @@ import { AgentGone, type ProcessHandle } from './process-handle.ts'
 import type { StageModel } from './stage-model.ts'
 
 /**
- * Where scenes are played: two processes that serve the same agents, a model of their own, and the
- * store as a witness. The first has everything while the second rests, until a scene wants it
- * otherwise. A scene says what it finds broken; one that cannot go on says that.
+ * Where scenes run: two processes that serve the same agents, a model of their own, and the store
+ * as evidence. The first process holds every session while the second rests, unless a scene changes
+ * that. A scene reports what it finds broken, and whether it could not continue.
  */
 export interface StageParts {
   readonly first: ProcessHandle
@@ -25,14 +25,14 @@ export interface StageParts {
   readonly findings: Findings
   /** The folder of the rehearsal. */
   readonly folder: string
-  /** How long anything may take. */
+  /** The longest that any wait may take. */
   readonly waitMs: number
-  /** A bug was planted and has shown itself: what is stuck by it need not be waited for. */
+  /** A planted bug has been found, so waits that it blocks can end. */
   readonly isEnough: () => boolean
   readonly signal: AbortSignal
 }
 
-/** Why a scene ends early that somebody else has made needless. */
+/** Ends a scene early because another one has already found the planted bug. */
 class Enough extends Error {
   override readonly name = 'Enough'
 }
@@ -44,7 +44,7 @@ export class NotInTime extends Error {
 export type Scene = (stage: Stage) => Promise<void>
 
 const LOOK_MS = 40
-/** Others may find more in this time. */
+/** Time for other scenes to find more. */
 const ENOUGH_MS = 1_500
 
 export class Stage {
@@ -59,7 +59,7 @@ export class Stage {
   readonly #signal: AbortSignal
   readonly #restarts = new Set<Promise<void>>()
   readonly #armed = new Map<string, ProcessHandle>()
-  /** Where messages were acknowledged to be. */
+  /** The mailbox positions of acknowledged messages. */
   readonly #locations = new Set<string>()
   readonly #met = new Set<string>()
   #keys = 0
@@ -77,7 +77,7 @@ export class Stage {
     this.#signal = parts.signal
   }
 
-  /** Beside each other; what breaks one leaves the others alone. */
+  /** Runs scenes concurrently; a scene that fails does not affect the others. */
   async play(scenes: readonly Scene[]): Promise<void> {
     await Promise.all(
       scenes.map(async (scene) => {
@@ -91,11 +91,11 @@ export class Stage {
       }),
     )
     await Promise.all(this.#restarts)
-    // A scene that broke off leaves nobody held.
+    // A scene that failed must not leave commits held.
     for (const id of this.#armed.keys()) this.release(id)
   }
 
-  /** Begins again while the scene goes on; the act waits for it. */
+  /** Restarts the process while the scene continues; the act waits for it. */
   restart(handle: ProcessHandle): void {
     const owned = handle
       .start()
@@ -108,7 +108,7 @@ export class Stage {
     this.#findings.broken(law, offence)
   }
 
-  /** By whichever process is there; the first is asked first. */
+  /** Asks a process that is running, the first one if possible. */
   async ask(question: SessionAction): Promise<JsonValue> {
     const end = performance.now() + this.#waitMs
     for (;;) {
@@ -131,7 +131,7 @@ export class Stage {
     return sessionId(name)
   }
 
-  /** Resolves when it is acknowledged. */
+  /** Resolves when the message is acknowledged. */
   async say(name: string, text: string, options: Telling = {}): Promise<MailNumber> {
     const { lane = 'user', ...rest } = options
     const request = { source: `${lane}-${name}`, key: `${name}-${++this.#keys}`, lane, text }
@@ -149,7 +149,7 @@ export class Stage {
     await this.ask({ what: 'stop', sessionId: name, source: `person-${name}`, key })
   }
 
-  /** One of the verbs of a session, with a key of its own. */
+  /** Calls one of the verbs of a session with a new key. */
   async do(
     name: string,
     action: Extract<SessionAction, { what: 'do' }>['action'],
@@ -164,14 +164,14 @@ export class Stage {
     return entryKindOf(await this.ask(asked))
   }
 
-  /** Has the session say something so long that a compaction is worth it, and waits for it. */
+  /** Sends texts long enough to make a compaction worthwhile, and waits for the answers. */
   async fill(name: string, sizes: readonly number[]): Promise<void> {
     for (const [at, tokens] of sizes.entries()) {
       await this.ended(name, await this.say(name, long(`${name} page ${at + 1}`, tokens)))
     }
   }
 
-  /** Asks for a compaction and waits until it is in effect. */
+  /** Requests a compaction and waits until it is in effect. */
   async compact(name: string): Promise<void> {
     const before = (await this.row(name)).base
     await this.do(name, 'compact')
@@ -192,7 +192,7 @@ export class Stage {
     return await this.store.listOperations({ sessionId: sessionId(name), limit: LIST_MAX })
   }
 
-  /** The newest operation, once there is one that runs. */
+  /** The newest operation, as soon as one is running. */
   async running(name: string): Promise<OperationRow> {
     let found: OperationRow | undefined
     await this.until(`a compaction of ${name} runs`, async () => {
@@ -203,7 +203,7 @@ export class Stage {
     return found
   }
 
-  /** How that one ended. */
+  /** How that operation ended. */
   async outcome(name: string, { id }: OperationRow): Promise<OperationRow> {
     let found: OperationRow | undefined
     await this.until(`the compaction of ${name} ends`, async () => {
@@ -219,7 +219,7 @@ export class Stage {
     await this.until(`a turn of ${name} runs`, test)
   }
 
-  /** How the turn ended that took this mail. */
+  /** How the turn that took this mail ended. */
   async ended(name: string, mail: MailNumber): Promise<TurnEnd> {
     let ended: TurnEnd | undefined
     await this.until(`mail ${mail} of ${name} is answered`, async () => {
@@ -230,7 +230,7 @@ export class Stage {
     return ended
   }
 
-  /** Until the session has come to rest and nobody holds it. */
+  /** Waits until the session is idle and no process holds it. */
   async untilFree(name: string): Promise<void> {
     await this.until(`${name} is given back`, async () => (await this.row(name)).runner === null)
   }
@@ -246,12 +246,12 @@ export class Stage {
     }
   }
 
-  /** Rejects when the rehearsal is called off. */
+  /** Rejects when the rehearsal is aborted. */
   async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.#signal })
   }
 
-  /** Arms an aim; its id names it from then on. */
+  /** Arms an aim and returns its id. */
   async aim(
     handle: ProcessHandle,
     verb: Aim['verb'],
@@ -266,7 +266,7 @@ export class Stage {
     return id
   }
 
-  /** What is held goes on; what was not met is forgotten. */
+  /** Releases a held commit; an aim that has not matched yet is dropped. */
   release(id: string): void {
     this.#armed.get(id)?.order({ verb: 'release', aim: id })
     this.#armed.delete(id)
@@ -291,7 +291,7 @@ export interface Telling {
   readonly picture?: string
 }
 
-/** So many tokens that begin with what they are about. */
+/** A text of this many tokens that begins with its subject. */
 export function long(about: string, tokens: number): string {
   return `${about}.${fillerOf(tokens * 4)}`
 }

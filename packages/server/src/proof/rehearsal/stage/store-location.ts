@@ -4,15 +4,15 @@ import { Connections } from '#core/store/postgres/connections/connections'
 import { openPostgres } from '#core/store/postgres/open'
 import { openSqliteStore } from '#core/store/sqlite/open'
 
-/** Where the store of a rehearsal is; plain data, so that a child can be told. */
+/** Where the store of a rehearsal is; plain data, so that it can be sent to a child process. */
 export type StoreLocation =
   | { readonly kind: 'sqlite'; readonly path: string }
-  /** A schema of its own, so that whatever else is in that database stays untouched. */
+  /** A separate schema, so that other data in that database is untouched. */
   | { readonly kind: 'postgres'; readonly url: string; readonly schema: string }
 
 // On a busy machine a commit may wait for a dozen others.
 const BUSY_MS = 20_000
-// 13 agents with 5 + 1 connections and ours stay below the hundred of a server.
+// 13 agents with 5 + 1 connections each, and ours, stay below a server's default of 100.
 const CONNECTIONS = 5
 
 export async function openLocation(location: StoreLocation): Promise<Store> {
@@ -23,7 +23,7 @@ export async function openLocation(location: StoreLocation): Promise<Store> {
   return await openPostgres(url, { schema, busyMs: BUSY_MS, connections: CONNECTIONS, pollMs: 250 })
 }
 
-/** Everything that a store left there; nobody may have it open any more. */
+/** Removes everything that a store left there; no process may still have it open. */
 export async function removeLocation(location: StoreLocation): Promise<void> {
   if (location.kind === 'sqlite') {
     for (const end of ['', '-wal', '-shm', '.anchor', '.commits', '.wake']) {

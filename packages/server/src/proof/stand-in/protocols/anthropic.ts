@@ -21,7 +21,7 @@ const FINISH: { readonly [finish in Finish]: string } = {
   'tool-calls': 'tool_use',
   length: 'max_tokens',
   window: 'model_context_window_exceeded',
-  // What the provider's own filter stops is told as a refusal.
+  // The provider reports content that its filter stopped as a refusal.
   'content-filter': 'refusal',
   refusal: 'refusal',
 }
@@ -89,7 +89,7 @@ export const anthropicStandIn: Protocol = {
   },
 }
 
-/** On demand, or as an edit of the context that begins at a size and may end the answer. */
+/** On request, or as a context edit that starts at a given size and may end the answer. */
 function readCompaction(body: JsonObject, inputTokens: number): Pick<Ask, 'wantsCompaction'> {
   const { compaction, context_management: management } = body
   if (isObject(compaction) && compaction['type'] === 'summarize')
@@ -102,7 +102,7 @@ function readCompaction(body: JsonObject, inputTokens: number): Pick<Ask, 'wants
   return { wantsCompaction: edit['pause_after_compaction'] === true ? 'alone' : 'first' }
 }
 
-/** What the counting of tokens is asked with, too: a request without a limit on its answer. */
+/** Also for token counting, whose request has no limit on its answer. */
 export function readPrompt(body: JsonObject) {
   const { thinking, system, messages, tools } = body
   const thinks = isObject(thinking) ? thinking['type'] : undefined
@@ -155,7 +155,7 @@ function blocksOf(reply: StandInReply): readonly Block[] {
     blocks.push({
       whole: { type: 'compaction', content: compaction, encrypted_content: null, signature },
       start: { type: 'compaction', content: '', encrypted_content: null, signature },
-      // In one go, as the provider sends it: its own client takes the last delta for the whole.
+      // In one piece, as the provider sends it: its own client takes the last delta for the whole.
       deltas: [{ type: 'compaction_delta', content: compaction, encrypted_content: null }],
     })
   }
@@ -192,7 +192,7 @@ function blocksOf(reply: StandInReply): readonly Block[] {
   return blocks
 }
 
-/** Only a stream can carry broken arguments; a document holds them as a value. */
+/** Only a stream can carry broken arguments; a document contains them as a value. */
 function inputOf(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text)

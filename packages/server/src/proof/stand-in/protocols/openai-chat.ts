@@ -17,8 +17,8 @@ import {
 import { frame, textFrame } from './sse.ts'
 
 /**
- * OpenAI's Chat Completions. Thoughts go out as `reasoning_content`, which OpenAI does not have and
- * the servers that speak its protocol do.
+ * OpenAI's Chat Completions. Reasoning is sent as `reasoning_content`, which compatible servers
+ * have and OpenAI itself does not.
  */
 const FINISH: { readonly [finish in Finish]: string } = {
   stop: 'stop',
@@ -113,7 +113,7 @@ function shell(reply: StandInReply, object: string): JsonObject {
   }
 }
 
-/** The fields that every chunk repeats, made once: a stream has thousands. */
+/** The fields that every chunk repeats, built once because a stream has thousands. */
 function chunkShell(reply: StandInReply): JsonObject {
   const usage = reply.ask.wantsUsage ? { usage: null } : {}
   return { ...shell(reply, 'chat.completion.chunk'), ...usage }

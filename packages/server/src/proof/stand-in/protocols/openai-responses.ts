@@ -20,8 +20,8 @@ import { itemFrames, outputOf } from './responses-output.ts'
 import { frame } from './sse.ts'
 
 /**
- * OpenAI's Responses. The stand-in stores nothing: a request that refers to an earlier response or
- * item instead of bringing it along is refused, as the provider refuses it with `store: false`.
+ * OpenAI's Responses. The stand-in stores nothing: it refuses a request that refers to an earlier
+ * response or item instead of including it, as the provider does with `store: false`.
  */
 export const openaiResponsesStandIn: Protocol = {
   name: 'openai-responses',
@@ -83,8 +83,8 @@ export const openaiResponsesStandIn: Protocol = {
 }
 
 /**
- * A compaction that begins at a size stands in front of the answer; one that the last item asks for,
- * as Codex does, is the whole answer.
+ * A compaction that starts at a given size precedes the answer; one that the last item requests, as
+ * Codex does, is the whole answer.
  */
 function readCompaction(
   { context_management: management }: JsonObject,
@@ -98,7 +98,7 @@ function readCompaction(
   return isDue ? { wantsCompaction: 'first' } : {}
 }
 
-/** The compact endpoint: every user message, then one item that stands for all the rest. */
+/** The compact endpoint: every user message, then one item that replaces all the rest. */
 export function writeCompaction(
   reply: StandInReply,
   { body, summary }: { body: JsonObject; summary: string },

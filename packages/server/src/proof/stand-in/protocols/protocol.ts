@@ -4,19 +4,19 @@ import type { Message } from '#core/message/message'
 
 /**
  * What the three wire protocols have in common. A protocol reads a request into an `Ask`; the
- * stand-in makes an `Answer` of it without knowing which protocol it was; the protocol writes the
- * answer back as one document or as the frames of an event stream.
+ * stand-in turns it into an `Answer` without knowing the protocol; the protocol writes the answer
+ * as one document or as the frames of an event stream.
  */
 export type ProtocolName = 'openai-chat' | 'openai-responses' | 'anthropic'
 
 export interface Protocol {
   readonly name: ProtocolName
-  /** Throws `Rejection` for what the provider would refuse. */
+  /** Throws `Rejection` for a request that the provider would refuse. */
   readAsk(body: JsonObject): Ask
   writeWhole(reply: StandInReply): JsonObject
   writeFrames(reply: StandInReply): readonly Frame[]
   writeError(rejection: Rejection): JsonObject
-  /** An error within a stream, behind so many frames. */
+  /** An error inside a stream, after this many frames. */
   writeErrorFrame(rejection: Rejection, behind: number): Frame
   overflow(sizes: Sizes): Rejection | undefined
 }
@@ -24,15 +24,15 @@ export interface Protocol {
 export interface Ask {
   readonly model: string
   readonly messages: readonly Message[]
-  /** The names of the tools on offer. */
+  /** The names of the tools in the request. */
   readonly tools: readonly string[]
   readonly inputTokens: number
   readonly tokensMax?: number
   readonly wantsStream: boolean
   readonly wantsReasoning: boolean
-  /** Chat only: a stream ends with a chunk that says what was used. */
+  /** Chat only: whether a stream ends with a chunk that reports the usage. */
   readonly wantsUsage: boolean
-  /** The provider's own compaction: alone, or in front of the answer. */
+  /** The provider's own compaction: alone, or before the answer. */
   readonly wantsCompaction?: 'alone' | 'first'
 }
 
@@ -40,7 +40,7 @@ export type Finish = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'refu
 
 export interface StandInCall {
   readonly name: string
-  /** The arguments as JSON text; they are sent as they stand here, broken ones too. */
+  /** The arguments as JSON text, sent unchanged even if broken. */
   readonly input: string
 }
 
@@ -49,17 +49,17 @@ export interface Answer {
   readonly text: string
   readonly calls: readonly StandInCall[]
   readonly finish: Finish
-  /** What the conversation was compacted into, where the request asked for that. */
+  /** The compacted conversation, if the request asked for one. */
   readonly compaction?: string
 }
 
 export interface StandInReply {
-  /** Hex, made from the request: the same request is answered under the same ids. */
+  /** Hex, derived from the request: the same request gets the same ids. */
   readonly id: string
   readonly ask: Ask
   readonly answer: Answer
   readonly usage: StandInUsage
-  /** The second half carries the id of another answer, where the protocol has ids. */
+  /** The second half carries the id of another answer, if the protocol has ids. */
   readonly isMixed: boolean
 }
 
@@ -71,7 +71,7 @@ export interface StandInUsage {
 
 export interface Frame {
   readonly text: string
-  /** What the emulated model needs time for. */
+  /** Tokens that the emulated model takes time for. */
   readonly tokens: number
 }
 
@@ -81,7 +81,7 @@ export interface Sizes {
   readonly windowTokens: number
 }
 
-/** A request that the provider refuses, before each protocol gives it its envelope. */
+/** A request that the provider refuses; each protocol wraps it in its own envelope. */
 export class Rejection extends Error {
   override readonly name = 'Rejection'
   readonly status: number
@@ -99,20 +99,20 @@ export class Rejection extends Error {
   }
 }
 
-// The first second of 2026: answers do not depend on the clock.
+// The first second of 2026, because answers must not depend on the clock.
 export const CREATED_AT = 1_767_225_600
 
-/** An estimate on purpose: the stand-in has no tokenizer, and nobody should rely on its figures. */
+/** Deliberately an estimate: the stand-in has no tokenizer, and its figures are not exact. */
 const CHARACTERS_PER_TOKEN = 4
 
-/** A picture is billed by its size on screen, not by the letters of its base64. */
+/** Providers bill an image by its dimensions, not by the length of its base64. */
 const PICTURE_TOKENS = 1_000
 
 export function countTokens(text: string): number {
   return Math.ceil(text.length / CHARACTERS_PER_TOKEN)
 }
 
-/** Pieces of one token each that together are the text; no character is parted. */
+/** Splits the text into pieces of one token each, never inside a character. */
 export function splitTokens(text: string): readonly string[] {
   const pieces: string[] = []
   for (let start = 0; start < text.length; ) {
@@ -125,12 +125,12 @@ export function splitTokens(text: string): readonly string[] {
   return pieces
 }
 
-/** The longest start of the text that is at most so many tokens. */
+/** The longest prefix of the text with at most this many tokens. */
 export function clipTokens(text: string, tokensMax: number): string {
   return text.slice(0, tokensMax * CHARACTERS_PER_TOKEN).toWellFormed()
 }
 
-/** What the request's words come to: every string in the values, pictures at a flat rate. */
+/** The tokens of a request: every string in the values, images at a flat rate. */
 export function countInput(values: readonly (JsonValue | undefined)[]): number {
   let characters = 0
   let pictures = 0
@@ -156,12 +156,12 @@ export function usageOf(ask: Ask, answer: Answer): StandInUsage {
   return { inputTokens: ask.inputTokens, outputTokens, reasoningTokens }
 }
 
-/** An id of a part of the reply: stable, and never met twice in a growing conversation. */
+/** An id for a part of the reply: stable, and unique within a growing conversation. */
 export function responseIdOf(reply: StandInReply, prefix: string, index = 0): string {
   return `${prefix}${hash('sha256', `${reply.id} ${prefix} ${index}`, 'hex').slice(0, 24)}`
 }
 
-/** Whose ids the later part of a reply carries: for a mixed one, those of another. */
+/** The reply whose ids the later part carries; for a mixed one, another reply. */
 export function otherReply(reply: StandInReply): StandInReply {
   return reply.isMixed ? { ...reply, id: `another than ${reply.id}` } : reply
 }

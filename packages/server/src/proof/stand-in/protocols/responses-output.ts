@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/base/json'
 import { seal } from '../seal.ts'
 import { responseIdOf, type StandInReply, splitTokens } from './protocol.ts'
 
-/** What an answer is in OpenAI's Responses: output items, each told twice, in pieces and whole. */
+/** An answer in OpenAI's Responses: output items, each sent twice, in pieces and whole. */
 export type OutputItem = JsonObject & { readonly id: string; readonly type: string }
 
 export function outputOf(reply: StandInReply): readonly OutputItem[] {
