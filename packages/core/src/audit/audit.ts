@@ -12,12 +12,12 @@ import { AuditLogError, type LogSummary, readAuditLog } from './log/read-log.ts'
 import { EvidenceCheck, type StoreEvidence } from './store-evidence.ts'
 
 /**
- * Reads logs, proves the laws and shows the lines that break them. Logs are read a second time only
+ * Reads logs, checks the laws and shows the lines that break them. Logs are read a second time only
  * if a law is broken, to fetch the offending lines, which are not kept in memory.
  */
 export interface AuditRequest {
   readonly paths: readonly string[]
-  /** Null: from the logs alone. */
+  /** Null: check the logs alone. */
   readonly witness: StoreEvidence | null
   readonly onProgress?: (progress: AuditProgress) => void
 }

@@ -8,7 +8,7 @@ import { type AuditWriter, type OperationIdentity, operationIdentity } from './l
  * answer was lost is still logged, and one that never happened is not. At most one commit lies
  * between two views.
  *
- * The shapes below are the parts of the store's rows that are needed; the rows themselves fit.
+ * The types below list only the fields of the store's rows that are needed.
  */
 export interface PictureFacts {
   readonly session: SessionFacts
@@ -41,7 +41,7 @@ export interface OperationFacts {
   readonly result: JsonObject
 }
 
-/** Unanswered mail in a context, by number, oldest first: as it was sent, and shortened. */
+/** Unanswered mail in a context, by number, oldest first: whole, and shortened. */
 export interface VisibleMail {
   readonly whole: readonly number[]
   readonly clipped: readonly number[]
@@ -80,7 +80,7 @@ export class SessionTrail {
     this.#turnEnd = how
   }
 
-  /** With every picture, before anything is decided from it. */
+  /** Call it with every view, before anything is decided from it. */
   looked(picture: PictureFacts): void {
     if (this.#isOver) return
     const before = this.#before
@@ -90,7 +90,7 @@ export class SessionTrail {
       this.#tellTurn(before.session, picture.session)
     }
     this.#tellOperations(picture)
-    // After the compaction that a revert ended in the same commit.
+    // After the compaction that a revert superseded in the same commit.
     if (before !== null) this.#tellReverted(before.session, picture.session)
     this.#turnEnd = null
     this.#before = picture
@@ -107,7 +107,7 @@ export class SessionTrail {
     this.#log.write({ kind: 'context shown', ...this.#lease, ...told })
   }
 
-  /** Call it once, when the session is released or lost; nothing is logged after it. */
+  /** Call it once, when the session is released or lost; nothing is logged afterwards. */
   lost(reason: LeaseEnd): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -117,7 +117,7 @@ export class SessionTrail {
 
   #tellAcquired({ session, operations }: PictureFacts): void {
     const gone = operations.find(({ id }) => id === this.#abandoned)
-    // Before our own first line, so that a reader of that line also finds the predecessor's end.
+    // Before our own first line, so that its reader also finds the end of the predecessor.
     if (gone !== undefined) {
       const reason = textOf(gone.result['reason']) ?? 'owner gone'
       const identity = this.#identityOf(gone)
@@ -127,7 +127,7 @@ export class SessionTrail {
     this.#log.write({ kind: 'lease acquired', ...this.#lease, entry, base })
   }
 
-  /** The mail that waited and is now before the lane's cursor: lanes are delivered in order. */
+  /** Logs mail that waited and is now before the lane's cursor: lanes are delivered in order. */
   #tellDelivered(before: PictureFacts, { session }: PictureFacts): void {
     const runs: { lane: string; from: number; to: number }[] = []
     for (const { number, lane } of before.waiting) {
@@ -171,7 +171,7 @@ export class SessionTrail {
     for (const row of picture.operations.toReversed()) {
       if (row.fence !== this.#lease.fence) continue
       const followed = this.#operations.get(row.id) ?? this.#tellStarted(row, picture)
-      // Abandoned means that there is a next holder, which logs it.
+      // An abandoned compaction has a next holder, which logs it.
       if (followed.isEnded || row.state === 'running' || row.state === 'abandoned') continue
       followed.isEnded = true
       this.#tellEnded(row, followed, session)

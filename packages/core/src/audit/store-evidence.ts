@@ -8,8 +8,8 @@ import type { SessionRecord } from './laws/session-record.ts'
 import type { MailRange } from './log/line.ts'
 
 /**
- * Compares the store's own audit rows, which are committed together with the changes they report,
- * with the lines of the logs. Rows are read a page at a time.
+ * Compares the store's own audit rows, which are committed with the changes they report, with the
+ * lines of the logs. Rows are read a page at a time.
  */
 export type StoreEvidence = Pick<Reads, 'listSessions' | 'readAudit' | 'verify'>
 
@@ -22,14 +22,14 @@ class Account {
   readonly input = { user: new RangeSet(), notification: new RangeSet() }
   readonly delivered = new RangeSet()
   readonly withdrawn = new RangeSet()
-  /** The largest entry that a committed step had in its context. */
+  /** The newest entry in the context of any committed step. */
   seen = 0
   running: string | null = null
-  /** Reports an end that no log has, unless the next row explains it. */
+  /** Reports an end that is in no log, unless the next row explains it. */
   untold: (() => void) | null = null
 }
 
-/** The phases of one operation that the store's audit has. */
+/** The phases of one operation in the store's audit. */
 interface Phases {
   started: boolean
   ended: boolean
@@ -89,13 +89,13 @@ export class EvidenceCheck implements Vouching {
     const account = this.#accounts.get(row.sessionId) ?? new Account()
     this.#accounts.set(row.sessionId, account)
     const { facts } = row
-    // Deleting a session ends its compaction in the same commit; its holder has nothing to log.
+    // Deleting a session ends its compaction in the same commit, so its holder logs nothing.
     if (row.kind !== 'session deleted') account.untold?.()
     account.untold = null
     switch (row.kind) {
       case 'session created':
         account.birth = String(facts['birth'])
-        // A fork counts what it begins with as seen.
+        // A fork counts its initial entries as seen.
         if (account.birth === 'forked') account.seen = countOf(facts['entry'])
         break
       case 'message admitted': {
@@ -173,7 +173,7 @@ export class EvidenceCheck implements Vouching {
     }
   }
 
-  /** Excused is only a process that died between the commit and its line. */
+  /** Missing lines are excused only if the process died between the commit and its line. */
   #missing(id: string, sessionId: string, fence: number, state: string): void {
     const span = this.#prover.sessions.get(sessionId)?.spans.get(fence)
     if (span !== undefined && !span.isClean) {
@@ -221,7 +221,7 @@ export class EvidenceCheck implements Vouching {
     }
   }
 
-  /** A store that is behind its logs was restored or cut; the missing commits were acknowledged. */
+  /** A store behind its logs was restored or truncated; the missing commits were acknowledged. */
   #compareSession({ id, fence, tail }: SessionRow, session: SessionRecord): void {
     const newest = session.inOrder().at(-1)
     if (newest === undefined) return
@@ -237,7 +237,7 @@ export class EvidenceCheck implements Vouching {
 
   #compareMessages(sessionId: string, session: SessionRecord, account: Account): void {
     const law = 'store-messages'
-    // Mail admitted before an import is in another store's audit.
+    // Mail admitted before an import is in the audit of another store.
     if (account.birth === 'imported') return
     const { findings } = this.#prover
     const lost = (problem: string, mail: number) =>

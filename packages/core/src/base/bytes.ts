@@ -6,7 +6,7 @@ export function utf8Length(text: string): number {
   let bytes = 0
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
-    // The halves of a pair take two each, four together.
+    // Each half of a pair takes two bytes.
     const isPair = code >= 0xd800 && code <= 0xdfff && isPaired(text, index)
     bytes += code < 0x80 ? 1 : code < 0x800 || isPair ? 2 : 3
   }

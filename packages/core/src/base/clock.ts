@@ -3,11 +3,11 @@
  * goes back and is for leases and deadlines (I25).
  */
 export interface Clock {
-  /** Milliseconds since 1970, as this host believes. */
+  /** Milliseconds since 1970, by this host's clock. */
   now(): number
-  /** Milliseconds since some fixed moment in this process. */
+  /** Milliseconds since an arbitrary fixed moment in this process. */
   monotonic(): number
-  /** Calls back once, not earlier than `delayMs` from now. The function returned calls it off. */
+  /** Calls back once, no earlier than `delayMs` from now. Returns a function that cancels it. */
   after(delayMs: number, callback: () => void): () => void
 }
 
@@ -20,7 +20,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** Resolves after that time, or as soon as waiting is no longer needed. */
+/** Resolves after that time, or as soon as the signal aborts. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve()
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -3,7 +3,7 @@
  * a careful caller expects are values instead; broken assumptions of our own are plain errors.
  */
 export abstract class KnownError extends Error {
-  /** Stable, kebab-case, for scripts and tables. */
+  /** Stable and in kebab-case, for scripts and tables. */
   abstract readonly code: string
   abstract readonly retryable: boolean
 }

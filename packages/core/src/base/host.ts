@@ -2,9 +2,9 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
 /**
- * This host and this process, as other processes on the store see them: there is no need to wait
- * for a process that is provably gone. Facts that only Linux reports are left out elsewhere; then a
- * lease ends only by its time.
+ * This host and this process, as other processes on the store see them, so that no one waits for a
+ * process that has provably ended. Only Linux reports all of these facts; elsewhere a lease ends
+ * only by its time.
  */
 export interface HostProcess {
   readonly boot: string
@@ -15,7 +15,7 @@ export function thisHost(): HostProcess {
   return { boot: bootOf(), process: process.pid }
 }
 
-/** True only if it is certain: same boot of the same host, and no process has that id. */
+/** True only if certain: same boot of the same host, and no process has that id. */
 export function isGone(row: HostProcess): boolean {
   if (row.boot !== bootOf() || row.process === process.pid) return false
   try {
@@ -43,7 +43,7 @@ function kernelBoot(): string {
   }
 }
 
-/** Containers on one host have the same boot id and each their own process ids. */
+/** Containers on one host share its boot id but have their own process ids. */
 function processSpace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid')

@@ -7,11 +7,11 @@ import { KnownError } from './errors.ts'
 declare const brand: unique symbol
 type Branded<Value, Name extends string> = Value & { readonly [brand]: Name }
 
-/** Chosen once, never changed, never used again. A dot is illegal: derived names are unroutable. */
+/** Chosen once, never changed, never reused. Contains no dot, so derived names are not routable. */
 export type SessionId = Branded<string, 'SessionId'>
 /** One process that may hold sessions; drawn at random when it registers. */
 export type RunnerId = Branded<string, 'RunnerId'>
-/** One attempt at a commit or a compaction, by value. */
+/** One attempt at a commit or a compaction. */
 export type OperationId = Branded<string, 'OperationId'>
 /** Position in a transcript, from 1 without gaps; 0 means "none yet". */
 export type EntryNumber = Branded<number, 'EntryNumber'>

@@ -1,4 +1,4 @@
-/** One line: every run of blanks and line breaks becomes a blank. */
+/** One line: every run of white space becomes a single space. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\s\u0085]+/g, ' ').trim()
 }
@@ -7,8 +7,8 @@ const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/
 const INDENT = '  '
 
 /**
- * Foreign text under a label, each line indented, so that no line of it can imitate a label, which
- * starts at the beginning of a line.
+ * Foreign text under a label, each line indented, so that it cannot imitate a label, which starts
+ * at the beginning of a line.
  */
 export function indentLines(text: string): string {
   return text
@@ -17,7 +17,7 @@ export function indentLines(text: string): string {
     .join('\n')
 }
 
-/** The same after a label on the same line. */
+/** The same for text that begins on the label's line. */
 export function indentRest(text: string): string {
   const indented = indentLines(text)
   return indented.startsWith(INDENT) ? indented.slice(INDENT.length) : indented
@@ -25,7 +25,7 @@ export function indentRest(text: string): string {
 
 const LINE_CHARACTERS_MAX = 160
 
-/** Cut at the end, with a sign that it was, and never through a character. */
+/** Cuts the end and marks the cut; never splits a character. */
 export function clip(text: string, charactersMax = LINE_CHARACTERS_MAX): string {
   if (text.length <= charactersMax) return text
   const end = charactersMax - 1

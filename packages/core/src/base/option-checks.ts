@@ -42,7 +42,7 @@ export function checkCount(name: string, value: unknown, unit: string): void {
   throw invalidOption(name, `"${name}" is ${show(value)}. It is a number of ${unit}, at least 1.`)
 }
 
-/** What a timer can hold; longer delays would end at once. */
+/** The maximum of a timer; longer delays would fire at once. */
 const DELAY_MS_MAX = 2 ** 31 - 1
 
 export function checkDelay(name: string, value: unknown): void {
@@ -54,7 +54,7 @@ export function checkDelay(name: string, value: unknown): void {
   )
 }
 
-/** A number that the library gave out: of an entry, of a message or of an event. */
+/** A number that the library issued: of an entry, a message or an event. */
 export function checkNumber(name: string, value: unknown, min: 0 | 1 = 1): void {
   if (isWhole(value, min)) return
   throw invalidOption(name, `"${name}" is ${show(value)}. It is a whole number, at least ${min}.`)
@@ -75,7 +75,7 @@ export function checkString(name: string, value: unknown): void {
   throw invalidOption(name, `"${name}" is ${show(value)}, not a string.`)
 }
 
-/** A text that must be given and say something. */
+/** A required text that is not empty. */
 export function checkText(name: string, value: unknown): void {
   if (typeof value === 'string' && value !== '') return
   throw invalidOption(name, `"${name}" is ${show(value)}. Give a text that is not empty.`)
@@ -86,7 +86,7 @@ export function checkFunction(name: string, value: unknown): void {
   throw invalidOption(name, `"${name}" is ${show(value)}, not a function.`)
 }
 
-/** A controller in place of its signal is the usual mistake. */
+/** Passing the controller instead of its signal is the usual mistake. */
 export function checkSignal(value: unknown): void {
   if (value === undefined || value instanceof AbortSignal) return
   throw invalidOption(

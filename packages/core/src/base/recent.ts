@@ -1,4 +1,4 @@
-/** A map that stays small: beyond its size the entry that was set longest ago is forgotten. */
+/** A bounded map: beyond its size, it drops the entry that was set longest ago. */
 export class Recent<Key, Value> {
   readonly #sizeMax: number
   readonly #entries = new Map<Key, Value>()

@@ -27,7 +27,7 @@ export class SampledMap<Key, Value> {
     this.#values.set(key, value)
   }
 
-  /** Marsaglia's xorshift: any place, each as often. */
+  /** Marsaglia's xorshift: every slot is equally likely. */
   #next(): number {
     this.#state ^= this.#state << 13
     this.#state ^= this.#state >>> 17

@@ -1,8 +1,8 @@
 /**
- * SHA-256 of a text's UTF-8, in hexadecimal digits; lone surrogates count as U+FFFD, as in every
- * encoder. Node hashes ten times as fast as JavaScript, but an import of `node:crypto` would keep
- * this file out of browsers and Workers, and WebCrypto only answers later, which would make every
- * pure function asynchronous (decision 66). So Node is asked at run time.
+ * SHA-256 of a text's UTF-8, in hexadecimal; lone surrogates count as U+FFFD, as in every encoder.
+ * Node hashes ten times as fast as JavaScript, but importing `node:crypto` would exclude browsers
+ * and Workers, and WebCrypto is asynchronous, which would make every pure function asynchronous
+ * (decision 66). So Node's module is looked up at run time.
  */
 export const sha256Hex: (text: string) => string = nativeSha256() ?? portableSha256
 

@@ -59,7 +59,7 @@ function findDoubled({ admitted }: SessionRecord): number | null {
   return all.doubled
 }
 
-/** The first number that both have and the third has not. */
+/** The first number that is in both and not in `gone`. */
 function intersect(left: RangeSet, right: RangeSet, gone: RangeSet): number | null {
   const outside = new RangeSet()
   for (const { from, to } of left.without(right)) outside.add(from, to)

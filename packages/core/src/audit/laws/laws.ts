@@ -1,6 +1,6 @@
 /**
- * The laws that an audit proves, by name, and the findings against them. The titles and advice are
- * for people; the names and the numbers of the contract are for scripts and tests.
+ * The laws that an audit checks, by name, and the findings against them. Titles and advice are for
+ * people; names and contract numbers are for scripts and tests.
  */
 export const AUDIT_LAWS = {
   whole: {
@@ -91,7 +91,7 @@ export const AUDIT_LAWS = {
   },
 } as const
 
-/** The reason of a compaction that a turn waits for although a model writes it. */
+/** The reason of a compaction that a turn waits for even though a model writes it. */
 export const WAIT_CONFIGURED = 'the next step does not fit; waiting for a model is configured'
 
 export type AuditLawName = keyof typeof AUDIT_LAWS
@@ -117,7 +117,7 @@ export interface Offence {
   readonly mail?: number
 }
 
-/** Lists end here; everything is counted. */
+/** Lists are cut at this length; counts are complete. */
 export const OFFENCES_KEPT_MAX = 20
 
 /** The findings, bounded, so that a log with a million faults does not exhaust memory. */

@@ -17,11 +17,11 @@ export interface AuditedOperation {
   started: Mark | null
   ended: Mark | null
   end: string | null
-  /** Of the commit. */
+  /** The entry of the commit. */
   entry: number | null
 }
 
-/** Why a line may be missing: the answer to the commit was lost and never requested again. */
+/** Facts that excuse a missing line: the answer to the commit was lost and not requested again. */
 export interface Vouching {
   isBorn(sessionId: string): boolean
   withdrawnFrom(sessionId: string): Iterable<MailRange>
@@ -32,7 +32,7 @@ export interface Figures {
   sessions: number
   compactions: number
   messages: number
-  /** Acknowledged while a compaction ran. */
+  /** Mail acknowledged while a compaction ran. */
   meanwhile: number
   waiting: number
 }
@@ -205,7 +205,7 @@ export class Prover {
     }
   }
 
-  /** Lines of earlier versions do not say who writes, and nothing is held against them. */
+  /** Lines of earlier versions do not name the writer, so this law cannot be checked for them. */
   #judgeWait({ sessionId, operationId, trigger, by, reason }: AuditLine, mark: Mark): void {
     const isWaitedFor = trigger === 'preflight' || trigger === 'reactive'
     const isOfModel = by === 'model' || by === 'rewrite'
@@ -221,7 +221,7 @@ export class Prover {
     const session = this.sessions.get(sessionId)
     const span = session?.spans.get(fence)
     if (started === null) {
-      // Claimed, but the process died before it could log that.
+      // Claimed, but the process died before it logged the claim.
       const isLate = end === 'abandoned' && span?.isClean !== true
       if (isLate) findings.open('endings', `the start of ${id}`)
       else if (ended !== null) broken(`${id} ended without having started`, ended)

@@ -1,7 +1,7 @@
 /**
- * A set of whole numbers kept as ranges. Numbers come nearly in order and from several logs, so they
- * are collected first and joined when the pile has doubled: the cost stays near linear, and a million
- * messages in a row are one range.
+ * A set of whole numbers kept as ranges. Numbers arrive nearly in order and from several logs, so
+ * they are buffered and merged when the buffer has doubled: the cost stays near linear, and a
+ * million consecutive messages are one range.
  */
 export class RangeSet {
   #from: number[] = []

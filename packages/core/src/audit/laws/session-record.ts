@@ -3,12 +3,12 @@ import type { Mark } from './laws.ts'
 import { RangeSet } from './ranges.ts'
 import type { Span } from './span.ts'
 
-/** The record of one session in the logs. */
+/** What the logs say about one session. */
 export class SessionRecord {
   readonly first: Mark
   readonly births: Mark[] = []
   readonly spans = new Map<number, Span>()
-  /** The newest fence per log, so that a log that goes back is seen. */
+  /** The newest fence per log, to detect a log whose fences go back. */
   readonly newest = new Map<string, number>()
   readonly admitted: Record<InputLane | 'control', RangeSet> = {
     user: new RangeSet(),
@@ -25,7 +25,7 @@ export class SessionRecord {
     this.first = first
   }
 
-  /** By fence: the order of the holders, whatever their clocks. */
+  /** Ordered by fence, which does not depend on the holders' clocks. */
   inOrder(): readonly Span[] {
     return [...this.spans.values()].sort((left, right) => left.fence - right.fence)
   }

@@ -17,7 +17,7 @@ export interface TurnMark {
   readonly mark: Mark
 }
 
-/** Mail acknowledged during a compaction that the next turn may have left waiting. */
+/** Mail acknowledged during a compaction that the next turn may have failed to take. */
 export interface LeftWaiting extends MailRange {
   readonly marks: readonly Mark[]
 }
@@ -39,10 +39,10 @@ export class Span {
   readonly firstBase: number
   lastEntry: number
   base: number
-  /** Why the holder released the session; null: it logged no reason. */
+  /** Why the holder released the session; null: not logged. */
   end: string | null = null
   last: Mark
-  /** The compaction that runs, and the extent of all that ran. */
+  /** The running compaction, and the range of entries of all compactions so far. */
   running: { readonly id: string; readonly mark: Mark } | null = null
   compactedFrom = Number.POSITIVE_INFINITY
   compactedTo = 0
@@ -188,7 +188,7 @@ export class Span {
     }
     this.turn = { id, mark }
     if (this.inherited === null) this.firstStarted ??= this.turn
-    // A turn that begins in the commit that ended the last one has its own input to answer.
+    // A turn that begins in the commit that ended the last one answers its own input.
     if (!this.#tookMail && line.entry === this.#turnEndedAt) return
     for (const owed of this.#owed ?? []) owed.turn ??= id
   }
@@ -208,7 +208,7 @@ export class Span {
     this.#turnEndedAt = line.entry ?? null
   }
 
-  /** The next turn takes the waiting mail: people's first, up to its limit. */
+  /** The next turn takes the waiting mail, people's first, up to its limit. */
   #settleOwed({ line, mark }: ReadLine, turn: string): void {
     if (this.#owed === null) return
     for (const owed of this.#owed) {
@@ -248,7 +248,7 @@ export class Span {
 
 export type Break = (law: AuditLawName, problem: string, ...others: readonly Mark[]) => void
 
-/** Kinds whose entry is their own: no other line may claim it. */
+/** Kinds whose entry is theirs alone: no other line may claim it. */
 const APPENDING: readonly string[] = [
   'message delivered',
   'turn ended',
@@ -262,12 +262,12 @@ export function sizeOf({ from, to }: MailRange): number {
 
 /**
  * Mail that one holder delivered and whose turn has not ended: every context that it logs must
- * contain each of them whole, or shortened and then alone (I34). Deliveries of earlier holders are
- * not known here; the store checks those.
+ * contain each message whole, or one alone in shortened form (I34). Deliveries of earlier holders
+ * are unknown here; the store checks those.
  */
 class OpenMail {
   #runs: (MailRange & { readonly firstEntry: number })[] = []
-  /** The newest entry that a context held. */
+  /** The newest entry in any context so far. */
   #upto = 0
 
   deliver({ line }: ReadLine): void {

@@ -41,7 +41,7 @@ export const AUDIT_FIELDS = {
 
 type FieldName = keyof typeof AUDIT_FIELDS
 
-/** The kinds, with the fields that each must have beside the first six. */
+/** The kinds, with the fields that each requires beyond the first six. */
 export const AUDIT_KINDS = {
   'session created': {
     means: 'a session was created; the reason is `created`, `afresh`, `imported` or `forked`',
@@ -163,7 +163,7 @@ export interface AuditLine extends AuditFacts {
 }
 
 export const LINE_LENGTH_MAX = 4_096
-/** Further ranges are left out, and the audit draws no conclusion from their absence. */
+/** Further ranges are left out; the audit concludes nothing from their absence. */
 const RANGES_MAX = 48
 const ID_LENGTH_MAX = 64
 const TEXT_LENGTH_MAX = 200
@@ -192,7 +192,7 @@ export type ParsedLine =
   | { readonly kind: 'newer'; readonly version: number }
   | { readonly kind: 'broken'; readonly problem: string }
 
-/** Takes exactly what `writeLine` makes: other spacing, order or doubled keys are refused. */
+/** Accepts only the exact output of `writeLine`: no other spacing, order or duplicate keys. */
 export function parseLine(text: string): ParsedLine {
   if (text.length > LINE_LENGTH_MAX) return broken(`is longer than ${LINE_LENGTH_MAX} characters`)
   const value = parseJson(text)
@@ -274,8 +274,8 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * Escapes everything but printable ASCII, so that a terminal shows it and does not obey it. In JSON
- * such characters occur only in strings, where the escape means the same.
+ * Escapes everything but printable ASCII, so that a terminal does not interpret it. In JSON such
+ * characters occur only in strings, where the escape means the same.
  */
 export function inAscii(text: string): string {
   return text.replace(
@@ -284,7 +284,7 @@ export function inAscii(text: string): string {
   )
 }
 
-/** Our own ids are never longer; clipping must not make two long foreign ids equal. */
+/** Our own ids are never longer; two long foreign ids must stay distinct when clipped. */
 function clipId(id: string): string {
   if (id.length <= ID_LENGTH_MAX) return id
   const mark = `~${digest(id).slice(0, 16)}`

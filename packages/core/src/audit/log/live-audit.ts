@@ -28,14 +28,14 @@ export interface LiveReport {
   readonly laws: readonly LiveVerdict[]
   readonly figures: Readonly<Figures>
   readonly logs: number
-  /** There is more than one look reads; the next one continues. */
+  /** One look reads a bounded amount; the next one continues. */
   readonly isBehind: boolean
 }
 
 const BYTES_PER_LOOK_MAX = 8 * 1024 * 1024
 const PIECE_BYTES = 256 * 1024
 const LOGS_MAX = 1_000
-/** Looks within this time of each other are one. */
+/** Looks within this time share one result. */
 const FRESH_MS = 2_000
 const ASKED_MAX = 1_000
 
@@ -55,7 +55,7 @@ export class LiveAudit {
   #looking: Promise<LiveReport> | null = null
   #last: { readonly report: LiveReport; readonly at: number } | null = null
 
-  /** `isKnown`: whether the store has that session, for those born before the oldest log. */
+  /** `isKnown`: whether the store has that session, for sessions older than the oldest log. */
   constructor(folder: string, isKnown: (sessionId: string) => Promise<boolean>) {
     this.#folder = folder
     this.#isKnown = isKnown

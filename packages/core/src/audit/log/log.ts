@@ -33,7 +33,7 @@ export class AuditLog implements AuditWriter {
   #file: number | null
   #line = 0
   #hash: string
-  /** The last write may have left half a line behind. */
+  /** The last write may have left an incomplete line. */
   #isTorn = false
 
   constructor({ folder, clock, onFailure = () => {} }: AuditLogOptions) {
@@ -55,7 +55,7 @@ export class AuditLog implements AuditWriter {
     this.#hash = hash
     try {
       const bytes = Buffer.from(`${this.#isTorn ? '\n' : ''}${text}\n`, 'latin1')
-      // One call is one line; the rest of a short write is a second call that may fail.
+      // Normally one call writes a line; after a short write, a second call may fail.
       for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done)
       this.#isTorn = false
     } catch (error) {
@@ -71,7 +71,7 @@ export class AuditLog implements AuditWriter {
   }
 }
 
-/** The latest representable date; a clock beyond it is not worth an error. */
+/** The latest date that can be represented; a clock beyond it does not justify an error. */
 const TIME_MAX = 8.64e15
 
 function timeText(now: number): string {
@@ -79,7 +79,7 @@ function timeText(now: number): string {
   return new Date(within).toISOString()
 }
 
-/** The identity of an operation, by value: made once, frozen, used in every line about it. */
+/** The identity of an operation: created once, frozen, used in every line about it. */
 export interface OperationIdentity {
   readonly operationId: string
   readonly sessionId: string

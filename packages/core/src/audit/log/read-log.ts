@@ -4,7 +4,7 @@ import { constants, createGunzip, gunzipSync } from 'node:zlib'
 import { KnownError } from '../../base/errors.ts'
 import { type AuditLine, firstLineHash, LINE_LENGTH_MAX, parseLine } from './line.ts'
 
-/** This is no audit log, or none that can be read; the logs that are, are not judged without it. */
+/** Not a readable audit log; the other logs are not judged without it. */
 export class AuditLogError extends KnownError {
   override readonly name = 'AuditLogError'
   readonly code = 'audit-log-unreadable'
@@ -18,11 +18,11 @@ export class AuditLogError extends KnownError {
 }
 
 export interface AuditLogReader {
-  /** Every readable line, including one that does not follow its predecessor. */
+  /** Every readable line, even if it does not follow its predecessor. */
   line(line: AuditLine, number: number, text: string): void
-  /** Damage of the log itself. */
+  /** Damage to the log itself. */
   damage(problem: string, number: number, text: string): void
-  /** Called after each piece that was read. */
+  /** Called after each chunk. */
   progress?(bytes: number): void
 }
 
@@ -30,11 +30,11 @@ export interface LogSummary {
   /** Null: the process has logged nothing yet. */
   readonly log: string | null
   readonly lines: number
-  /** The process was ended while it wrote its last line. */
+  /** The process was killed while it wrote its last line. */
   readonly isTorn: boolean
 }
 
-/** Reads one log as a stream: however long it is, one piece of it is in memory. `-`: standard input. */
+/** Streams one log, so memory does not depend on its length. `-`: standard input. */
 export async function readAuditLog(path: string, reader: AuditLogReader): Promise<LogSummary> {
   const chain = new LineChain(path, reader)
   try {
@@ -50,7 +50,7 @@ export async function readAuditLog(path: string, reader: AuditLogReader): Promis
   return chain.end()
 }
 
-/** Lines are cut at the byte that ends them, and then held against the chain. */
+/** Splits bytes into lines and checks each against the hash chain. */
 export class LineChain {
   readonly #path: string
   readonly #reader: AuditLogReader
@@ -67,7 +67,7 @@ export class LineChain {
   }
 
   take(piece: Buffer): void {
-    // Our lines are ASCII; any other byte becomes a character that no line has.
+    // Our lines are ASCII; any other byte becomes a character that no line contains.
     const text = piece.toString('latin1')
     let start = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
@@ -131,7 +131,7 @@ export class LineChain {
 
 interface Input {
   readonly pieces: AsyncIterable<Buffer>
-  /** Before unpacking, for comparison with the file size. */
+  /** Compressed bytes, for comparison with the file size. */
   readonly bytesRead: () => number
 }
 
@@ -156,7 +156,7 @@ async function isGzipped(path: string): Promise<boolean> {
   }
 }
 
-/** The session of a log's first line, which shows whose log it is; null: unreadable. */
+/** The session of a log's first line, which tells which store it belongs to; null: unreadable. */
 export function firstSessionIn(path: string): string | null {
   try {
     const file = openSync(path, 'r')
@@ -164,7 +164,7 @@ export function firstSessionIn(path: string): string | null {
       const head = Buffer.alloc(LINE_LENGTH_MAX + 1)
       const bytes = head.subarray(0, readSync(file, head, 0, head.length, 0))
       const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
-      // The beginning of a packed file unpacks to the beginning of its text.
+      // The beginning of a compressed file decompresses to the beginning of its text.
       const text = isGzip
         ? gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: GUNZIPPED_MAX })
         : bytes

@@ -7,7 +7,7 @@ import { newSession } from '../rules/create-session.ts'
 import { create, expectKind, LIMITS, newOperation, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
-/** An empty session that was imported, and a fixture that holds it. */
+/** An empty imported session, and a fixture that holds it. */
 async function imported(store: Store): Promise<StoreFixture> {
   const id = sessionId(`s-${randomUUID()}`)
   await adopt(store, id)
@@ -135,7 +135,7 @@ export const adoptions: readonly StoreCase[] = [
       await take(fixture, [entry(1), entry(2), entry(3)])
       await take(fixture, [entry(4, back(1)), entry(5), entry(6)])
       assert.deepEqual(await numbers(), [1, 5, 6])
-      // The past stays as it was, and a later rewind returns to what an earlier one left.
+      // The transcript is unchanged, and a later rewind can return to what an earlier one left.
       assert.deepEqual(await numbers(3), [1, 2, 3])
       await take(fixture, [entry(7, back(3)), entry(8)])
       assert.deepEqual(await numbers(), [1, 2, 3, 8])

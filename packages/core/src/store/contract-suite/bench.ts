@@ -37,7 +37,7 @@ type OfKind<Value, Kind> = Value extends { readonly kind: infer Found }
     : never
   : never
 
-/** The one kind that is expected; anything else fails with what was found. */
+/** Asserts the kind of an outcome; any other fails and shows what was found. */
 export function expectKind<Value extends { readonly kind: string }, Kind extends Value['kind']>(
   value: Value,
   kind: Kind,
@@ -68,7 +68,7 @@ export async function create(
   return id
 }
 
-/** Stands in for a session's actor: holds the lease, knows the tail, speaks in short verbs. */
+/** Plays the part of a session's actor: holds the lease, tracks the tail, and has short verbs. */
 export class StoreFixture {
   readonly store: Store
   readonly id: SessionId
@@ -126,7 +126,7 @@ export class StoreFixture {
     return outcome.entries
   }
 
-  /** Admits and delivers texts, so that a turn runs. */
+  /** Admits and delivers texts, which starts a turn. */
   async hear(...texts: string[]): Promise<readonly EntryNumber[]> {
     const mail: MailNumber[] = []
     for (const text of texts) mail.push(await this.admit(said(text)))
@@ -149,7 +149,7 @@ export class StoreFixture {
     return committed
   }
 
-  /** One whole exchange: heard and answered. */
+  /** One whole exchange: a message and its answer. */
   async exchange(
     question: string,
     answer: string,
@@ -197,7 +197,7 @@ export class StoreFixture {
     return this.store.commitCompaction({ lease, tail, operation, carries, ...content })
   }
 
-  /** Claims a clearing of the results up to this entry, and commits it. */
+  /** Claims and commits a clearing of the results up to this entry. */
   async clear(upto: number): Promise<OutcomeOf<'commitCompaction'>> {
     const operation = await this.claim((await this.row()).covers, 'clearing')
     const { lease, tail } = this

@@ -8,16 +8,16 @@ export interface StoreCase {
   readonly run: (bench: StoreBench) => Promise<void>
 }
 
-/** What an engine's author supplies: a fresh store, more hands on it, and ways to do it harm. */
+/** What an engine's author supplies: a fresh store, more handles on it, and ways to damage it. */
 export interface StoreBench {
   readonly store: Store
   /** Another handle on the same rows, as another process would have it. */
   sibling(): Promise<Store>
-  /** Another, empty store of the same engine. */
+  /** A separate empty store of the same engine. */
   fresh(): Promise<Store>
   /** Makes a runner count as silent for a whole lease period, then has it dismissed. */
   dismiss(runner: RunnerId): Promise<void>
-  /** Changes rows behind the store's back. */
+  /** Changes rows without the store's knowledge. */
   readonly harm: {
     changeBody(sessionId: SessionId, entry: EntryNumber): Promise<void>
     changeHead(sessionId: SessionId, entry: EntryNumber): Promise<void>
@@ -25,13 +25,13 @@ export interface StoreBench {
     swap(sessionId: SessionId, one: EntryNumber, other: EntryNumber): Promise<void>
     changeSessionRow(sessionId: SessionId): Promise<void>
     changeAudit(cursor: number): Promise<void>
-    /** Another body in the mailbox. */
+    /** Replaces the body of a mail. */
     changeMail(sessionId: SessionId, mail: MailNumber): Promise<void>
     removeMail(sessionId: SessionId, mail: MailNumber): Promise<void>
     changeBlob(sessionId: SessionId, hash: string): Promise<void>
     removeBlob(sessionId: SessionId, hash: string): Promise<void>
     removeSession(sessionId: SessionId): Promise<void>
-    /** Takes the newest audit row away, and whatever in the store counts it. */
+    /** Deletes the newest audit row and every count of it in the store. */
     cutAudit(): Promise<void>
   }
 }

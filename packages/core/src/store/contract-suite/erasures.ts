@@ -22,7 +22,7 @@ async function deleteWhole(store: Store, sessionId: SessionId): Promise<void> {
   assert.fail('the deletion did not end')
 }
 
-/** Every text that a store gives out about a session. */
+/** Every text about a session that a store returns. */
 async function everything(store: Store, id: SessionId): Promise<string> {
   const to = entryNumber(1_000)
   const found = [
@@ -271,7 +271,7 @@ export const erasures: readonly StoreCase[] = [
       const second = await fixture.admit(said('2'), { blobs: [hash] })
       await fixture.deliver(first, second)
       await fixture.erase([one])
-      // Erased again, it has nothing more to count off.
+      // Erasing again must not subtract anything from the counts.
       await fixture.erase([one])
       assert.ok(await store.findBlob({ sessionId: fixture.id, hash }))
       await fixture.erase([entryNumber(2)])

@@ -5,7 +5,7 @@ import type { Lease } from '../contract.ts'
 import { newOperation, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
-/** A session in which every verb below would succeed, and the verbs, under a given fence. */
+/** A session in which every verb below would succeed, and the verbs under a given fence. */
 interface Scene {
   readonly fixture: StoreFixture
   readonly mail: MailNumber
@@ -76,7 +76,7 @@ async function scene(bench: Parameters<StoreCase['run']>[0]): Promise<Scene> {
   return { fixture, mail: await fixture.admit(said('three')) }
 }
 
-/** Ways in which a caller's picture is old, and how the store says so. */
+/** Ways in which a caller's view is out of date, and the store's answer to each. */
 const OLD_PICTURES = [
   { what: 'another holder has taken over', by: 'fence' },
   { what: 'the same runner has acquired it again', by: 'fence' },

@@ -136,7 +136,7 @@ export const integrity: readonly StoreCase[] = [
       const fixture = await talked(bench)
       await fixture.admit(said('the last that was told'))
       await bench.harm.cutAudit()
-      // Files beside a store may remember the commit as well.
+      // Files beside a store may also record the commit.
       const found = (await bench.store.verify({})).filter(({ sessionId }) => sessionId !== null)
       assert.deepEqual(found, [about(fixture, 'session row says mail 5, the audit says 4')])
     },
@@ -178,7 +178,7 @@ export const integrity: readonly StoreCase[] = [
     run: async (bench) => {
       const fixture = await talked(bench)
       await fixture.admit(said('waits'))
-      // From behind: the numbers in front of it stay.
+      // From the end, so that the numbers before it stay valid.
       for (const number of [5, 3, 2]) await bench.harm.removeMail(fixture.id, mailNumber(number))
       assert.deepEqual(await bench.store.verify({ sessionId: fixture.id }), [
         about(fixture, 'mail 2 to 3 is missing'),

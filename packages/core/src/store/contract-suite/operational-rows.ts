@@ -8,7 +8,7 @@ import { create, expectKind, newOperation, StoreFixture } from './bench.ts'
 import type { StoreCase } from './case.ts'
 import { schedules } from './schedules.ts'
 
-/** Schedules, notes, access tokens, titles, and what model calls have cost. */
+/** Schedules, notes, access tokens, titles and the usage of model calls. */
 const notes: readonly StoreCase[] = [
   {
     name: 'notes belong to an agent, are replaced by id and listed by it',
@@ -37,7 +37,7 @@ const notes: readonly StoreCase[] = [
       )
       expectKind(await store.removeNote({ ...own, id: 'a' }), 'done')
       expectKind(await store.removeNote({ ...own, id: 'a' }), 'unknown')
-      // A removed note does not come back by a change to it.
+      // Changing a removed note must not restore it.
       expectKind(await store.putNote({ ...again, replaces: true }), 'unknown')
       expectKind(await store.putNote({ ...again, id: 'b', replaces: true }), 'noted')
       assert.equal((await store.listNotes({ agent: 'bob', limit: 10 })).length, 1)
@@ -283,7 +283,7 @@ const attempts: readonly StoreCase[] = [
   },
 ]
 
-/** What an edge has displayed of replies before they are complete. */
+/** What an edge has displayed of incomplete replies. */
 const drafts: readonly StoreCase[] = [
   {
     name: 'what was shown of a reply is kept under its key until it is dropped',

@@ -15,7 +15,7 @@ function changed(from: string, to: string): (lines: string[]) => string[] {
   return (lines) => lines.map((line) => line.replace(from, to))
 }
 
-/** Another session row in the header. */
+/** Replaces fields of the session row in the header. */
 function forged(fields: JsonObject): (lines: string[]) => string[] {
   return ([first = '', ...rest]) => {
     const header = JSON.parse(first)
@@ -23,12 +23,12 @@ function forged(fields: JsonObject): (lines: string[]) => string[] {
   }
 }
 
-/** As whoever forges would have it: without the sum over all lines. */
+/** Removes the checksum over all lines, as a forger would. */
 function unsummed(lines: string[]): string[] {
   return lines.map((line) => line.replace(/,"sha256":"[0-9a-f]{64}"\}\}/, '}}'))
 }
 
-/** The newest item as another one. */
+/** Changes the newest mail. */
 function mailed(change: (mail: JsonObject) => JsonObject): (lines: string[]) => string[] {
   return (lines) => {
     const last = lines.findLastIndex((line) => line.startsWith('{"mail"'))
@@ -37,7 +37,7 @@ function mailed(change: (mail: JsonObject) => JsonObject): (lines: string[]) => 
   }
 }
 
-/** The newest item taken out, and the end counted anew. */
+/** Removes the newest mail and updates the count at the end. */
 function withoutMail(lines: string[]): string[] {
   const kept = lines.toSpliced(
     lines.findLastIndex((line) => line.startsWith('{"mail"')),

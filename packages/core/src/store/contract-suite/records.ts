@@ -74,7 +74,7 @@ export const records: readonly StoreCase[] = [
       expectKind(await recordTurn(store, fixture.id), 'recorded')
       const row = await fixture.row()
       assert.deepEqual([row.pending.user, row.turnState], [1, 'idle'])
-      // The holder's picture is old: it is told so, looks again and goes on.
+      // The holder's view is out of date: its commit says so, it reads again and continues.
       const mail = await store.listMail({ sessionId: fixture.id, limit: 10 })
       const last = mail.at(-1)?.number ?? assert.fail('mail waits')
       const request = { ...fixture.fenced(), mail: [last] }

@@ -13,21 +13,21 @@ async function recover(fixture: StoreFixture, repeatable: readonly string[] = []
 
 const LOSSES_MAX = 5
 
-/** As every holder does before it writes anything else. */
+/** Recovers first, as every holder must before any other write. */
 async function openAndRecover(store: Store): Promise<StoreFixture> {
   const fixture = await StoreFixture.open(store)
   expectKind(await recover(fixture), 'recovered')
   return fixture
 }
 
-/** The process of the holder is gone, and another one takes over. */
+/** The holder's process dies, and another one takes over. */
 async function dieAndAcquire(bench: StoreBench, fixture: StoreFixture): Promise<StoreFixture> {
   const runner = await register(bench.store)
   await bench.dismiss(fixture.lease.runner)
   return StoreFixture.acquire(bench.store, fixture.id, runner)
 }
 
-/** An error ends the work of the holder, and it begins again. */
+/** An error ends the holder's work, and it starts again. */
 async function crashAndAcquire(fixture: StoreFixture): Promise<StoreFixture> {
   const { store, lease, id } = fixture
   expectKind(await store.release({ lease, reason: 'crash' }), 'done')

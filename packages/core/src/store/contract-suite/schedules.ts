@@ -6,7 +6,7 @@ import type { PutSchedule } from '../operational-rows.ts'
 import { expectKind, LIMITS, newOperation, StoreFixture } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
-/** Timers that outlive every process: fired once for each time, moved, cancelled, bounded. */
+/** Timers that outlive processes: they fire once per time, and can be moved and cancelled. */
 const said = { message: { role: 'user', parts: [{ type: 'text', text: 'water the plants' }] } }
 
 function timer(fixture: StoreFixture, fields: Partial<PutSchedule> = {}): PutSchedule {
@@ -124,7 +124,7 @@ export const schedules: readonly StoreCase[] = [
       expectKind(await back(9_000), 'passed')
       const { schedule } = expectKind(await back(9_100), 'scheduled')
       assert.deepEqual([schedule.dueAt, schedule.fired, schedule.firedAt], [1_000, 2, 9_000])
-      // It has fired for this time before: it moves on, and nothing is sent.
+      // It has already fired for this time: it moves on, and nothing is sent.
       expectKind(
         await store.fireSchedule({ id: 'plants', dueAt: 1_000, nextDueAt: 1_100 }),
         'fired',
@@ -204,7 +204,7 @@ export const schedules: readonly StoreCase[] = [
         operation: newOperation(),
         reason: 'asked',
       })
-      // At once: what has not been erased yet is still listed.
+      // At once, while content that is not erased yet is still listed.
       assert.equal((await fixture.row()).title, null)
       expectKind(await store.setTitle({ sessionId: fixture.id, title: 'late' }), 'gone')
       expectKind(await store.putSchedule(timer(fixture, { id: 'late' })), 'gone')

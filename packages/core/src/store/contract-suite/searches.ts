@@ -150,7 +150,7 @@ export const searches: readonly StoreCase[] = [
 
 const FILLER = 'Nothing of note happened today and the office stayed quiet until the evening came. '
 
-/** Messages and questions of a few words, always the same. */
+/** Messages and questions of a few words, the same on every run. */
 function conversation(messages: number): { texts: string[]; questions: string[] } {
   const words = ['red', 'green', 'blue', 'river', 'deploy', 'invoice', 'Lisbon', 'hotel', 'error']
   let seed = 7
@@ -311,7 +311,7 @@ export const rankings: readonly StoreCase[] = [
         assert.equal(excerpt.split(' … ').length, 2)
         assert.ok(excerpt.length <= 610)
       }
-      // One passage holds more of these words than the other.
+      // One passage contains more of these words than the other.
       const alone = await excerptFor('code word parcel p3x72')
       assert.ok(alone.startsWith(fact) && !alone.includes(order), alone)
     },

@@ -9,7 +9,7 @@ export const settings: readonly StoreCase[] = [
     run: async ({ store }) => {
       const before = await store.readSize()
       const fixture = await StoreFixture.open(store)
-      // Servers compress: what repeats itself would take next to nothing.
+      // Servers compress, so repetitive text would take almost no space.
       const odd = (_: unknown, n: number) => ((n * 2_654_435_761) % 2 ** 32).toString(36)
       await fixture.pin('large', Array.from({ length: 20_000 }, odd).join(' '), 1)
       const after = await store.readSize()

@@ -19,8 +19,8 @@ import { settings } from './settings.ts'
 import { steps, unanswered } from './steps.ts'
 
 /**
- * The contract of every engine, as cases that need no test runner: give each a bench of its own,
- * run it, and what it throws is the broken law. All engines run all of them.
+ * The contract of every engine, as cases that need no test runner: give each case a new bench and
+ * run it; it throws if the law is broken. All engines run all cases.
  */
 export const STORE_CONTRACT: Readonly<Record<string, typeof creation>> = {
   creation,

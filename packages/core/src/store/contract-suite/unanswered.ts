@@ -22,7 +22,7 @@ async function shownBy(store: Store, fixture: StoreFixture): Promise<readonly nu
 
 const OPEN = [4, 5] as unknown as readonly EntryNumber[]
 
-/** A message that no finished turn has answered is in every context whole, until it is answered. */
+/** Every context contains each unanswered message whole, until a finished turn has answered it. */
 export const unanswered: readonly StoreCase[] = [
   {
     name: 'a compaction that takes an unanswered message out of the context is refused [I34]',
@@ -47,7 +47,7 @@ export const unanswered: readonly StoreCase[] = [
       assert.deepEqual(await shownBy(store, fixture), [4, 5])
       assert.equal((await fixture.row()).covers, 5)
       await fixture.reply('answered', { ends: 'answered' })
-      // Nothing that was shown changes before the next compaction: caches live from that.
+      // The context does not change before the next compaction, so that prompt caches stay valid.
       assert.deepEqual(await shownBy(store, fixture), [4, 5])
       assert.equal(expectKind(await fixture.revert(entry), 'reverted').effective, 0)
       assert.deepEqual(await shownBy(store, fixture), [1, 4, 5])
@@ -80,7 +80,7 @@ export const unanswered: readonly StoreCase[] = [
       assert.deepEqual(await shownBy(store, fixture), [4, 5])
       expectKind(await fixture.tryClaim(seen), 'covered')
       await fixture.reply('answered', { ends: 'answered' })
-      // The same range once more: this time it takes in what was carried.
+      // Compacting the same range again now covers the messages that were carried over.
       await fixture.compact(seen)
       assert.deepEqual(await shownBy(store, fixture), [])
       expectKind(await fixture.tryClaim(seen), 'covered')

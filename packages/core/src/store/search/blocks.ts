@@ -2,13 +2,13 @@ import type { Entry } from '../rows.ts'
 import type { Passage } from './words.ts'
 
 /**
- * Data of an index beside its lists: the length of each passage, and its entry. A block holds 512
+ * The index data beside the lists: the length of each passage, and its entry. A block covers 512
  * consecutive entries of a session, whatever their kind; its bytes are the same on every engine.
  */
 export const BLOCK_ENTRIES = 512
 /** Per entry: passages (2 bytes), seconds (4), speaker (1). */
 export const ENTRY_BYTES = 7
-/** Per passage: words and distinct roots. Both are 0 once it was erased. */
+/** Per passage: words and distinct roots. Both are 0 after erasure. */
 export const PASSAGE_BYTES = 2
 
 export interface Block {
@@ -36,7 +36,7 @@ export function blockOf(entry: number): number {
 
 export const EMPTY_BLOCK: Block = { entries: new Uint8Array(0), lengths: new Uint8Array(0) }
 
-/** The block with one more entry. */
+/** Adds entries to a block. */
 export class BlockWriter {
   readonly #entries: number[]
   readonly #lengths: number[]
@@ -59,7 +59,7 @@ export class BlockWriter {
   }
 }
 
-/** The place of an entry's passages within its block. */
+/** The position of an entry's passages within its block. */
 export function passagesIn(block: Block, entry: number): { first: number; count: number } {
   const at = (entry - 1) % BLOCK_ENTRIES
   let first = 0
@@ -72,7 +72,7 @@ function countAt(entries: Uint8Array, index: number): number {
   return (entries[at] as number) + (entries[at + 1] as number) * 256
 }
 
-/** The block after an entry was erased, and how many distinct roots its passages had. */
+/** The block without an erased entry, and how many distinct roots its passages had. */
 export function withoutEntry(
   block: Block,
   entry: number,

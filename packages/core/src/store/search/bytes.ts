@@ -1,4 +1,4 @@
-/** Numbers in as few bytes as they need, seven bits each, the smallest first. */
+/** Numbers in as few bytes as they need, seven bits per byte, low bits first. */
 export class ByteWriter {
   #bytes = new Uint8Array(256)
   length = 0

@@ -5,9 +5,9 @@ import { lookUp, type SearchSteps } from './lookup.ts'
 import { PassageColumns } from './passage-table.ts'
 
 /**
- * Columns of sessions that were searched before, so that the next search reads only the blocks that
- * were added since. The least recently used go first. Entries never change and are only ever erased:
- * at the same number of entries, passages and erased passages, the columns are the same.
+ * Columns of sessions that were searched before, so that the next search reads only blocks added
+ * since. Evicts the least recently used. Entries never change, they are only erased: equal numbers
+ * of entries, passages and erased passages mean equal columns.
  */
 const BYTES_MAX = 32 * 1024 * 1024
 
@@ -15,7 +15,7 @@ interface Kept {
   readonly columns: PassageColumns
   readonly upto: number
   readonly erased: number
-  /** As they were kept: a search may have added to them since. */
+  /** The size when stored: a search may have added to them since. */
   readonly bytes: number
 }
 
@@ -32,7 +32,7 @@ export class ColumnsCache {
     return this.#bytes
   }
 
-  /** The columns of what is indexed; the caller may add to them what is not indexed yet. */
+  /** The columns of the indexed entries; the caller may add entries that are not indexed yet. */
   *columnsOf(id: SessionId, session: number, index: IndexState): SearchSteps<PassageColumns> {
     const known = this.#take(id)
     const columns =
@@ -51,7 +51,7 @@ export class ColumnsCache {
   }
 
   #keep(id: SessionId, kept: Kept): void {
-    // Another search of the same session may have kept its own meanwhile.
+    // Another search of the same session may have stored its columns meanwhile.
     this.#take(id)
     this.#kept.set(id, kept)
     this.#bytes += kept.bytes
@@ -62,7 +62,7 @@ export class ColumnsCache {
   }
 }
 
-/** The known columns with what was indexed since; null where they are not the beginning of it. */
+/** Extends cached columns with blocks indexed since; null if they no longer match. */
 function* grown(
   { columns, upto, erased }: Kept,
   session: number,
@@ -73,7 +73,7 @@ function* grown(
   const blocks = index.upto > upto ? yield* read(session, first) : []
   columns.cutTo(blocks.length > 0 ? first * BLOCK_ENTRIES : upto)
   columns.add(blocks)
-  // An index that was built again after an erasure has fewer passages for the same entries.
+  // An index rebuilt after an erasure has fewer passages for the same entries.
   return columns.slots === index.slots ? columns : null
 }
 

@@ -1,6 +1,6 @@
 /**
  * Days and months in a question, as time ranges. People mention a day on that day or soon after, so
- * each range lasts two more weeks.
+ * each range is extended by two weeks.
  */
 const MONTHS = [
   ...['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september'],
@@ -21,7 +21,7 @@ export interface TimeSpan {
   readonly to: number
 }
 
-/** `span` is the time of the first and the last entry: a date without a year means every year in it. */
+/** `span`: times of the first and last entry; a date without a year means every year in it. */
 export function stretchesIn(text: string, span: TimeSpan): readonly TimeSpan[] {
   const found: TimeSpan[] = []
   const add = (year: string | undefined, month: number, day: number) => {
@@ -40,7 +40,7 @@ export function stretchesIn(text: string, span: TimeSpan): readonly TimeSpan[] {
       return ' '
     })
   for (const [, month, day, year] of rest.matchAll(MONTH_FIRST)) {
-    // "may" is mostly a verb, "march" sometimes: alone they are no date.
+    // "may" is usually a verb, "march" sometimes: alone they are not dates.
     if (day === undefined && year === undefined && /^mar?(y|ch)$/i.test(month ?? '')) continue
     add(year, monthOf(month ?? ''), Number(day ?? 0))
   }

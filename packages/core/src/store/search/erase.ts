@@ -7,20 +7,20 @@ import { passagesOf } from './words.ts'
 /** The reads and writes of an engine to remove entries from an index, synchronous or not. */
 export interface IndexRows {
   block(number: number): Block
-  /** Where the passages of a block begin: those of all blocks before it. */
+  /** Where the passages of a block begin: the number in all blocks before it. */
   firstSlot(block: number): number
 }
 
 export type ErasedEntry = Pick<Entry, 'number' | 'kind' | 'body'>
 
-/** A page to write again: under which root it was kept, and what is left of it. */
+/** A page to rewrite: the root it is stored under, and its remaining content. */
 export interface RewrittenPage {
   readonly run: number
   readonly root: Uint8Array
   readonly pages: readonly ListPage[]
 }
 
-/** Erasing more than this share of a session is cheaper, and as thorough, by indexing the rest again. */
+/** Above this share of a session, indexing the rest again is cheaper and as thorough. */
 const REBUILD_SHARE = 0.25
 
 export function erasesMost(state: IndexState, entries: readonly ErasedEntry[]): boolean {
@@ -30,7 +30,7 @@ export function erasesMost(state: IndexState, entries: readonly ErasedEntry[]): 
 export interface Erasure {
   readonly state: IndexState
   readonly blocks: ReadonlyMap<number, Block>
-  /** For each entry: the runs that may hold its words, the roots, and the passages to remove. */
+  /** For each entry: the runs that may contain its words, the roots, and the passages to remove. */
   readonly words: readonly {
     readonly runs: readonly number[]
     readonly roots: readonly Uint8Array[]
@@ -69,7 +69,7 @@ export function planErasure(
   return { state: { ...state, live, distinctSum }, blocks, words }
 }
 
-/** The page without the passages; null where it holds none of them. */
+/** The page without the passages; null if it contains none of them. */
 export function erasedPage(page: Uint8Array, from: number, to: number): readonly ListPage[] | null {
   let changes = 0
   const pages = withoutPassages(page, (passage) => {

@@ -10,7 +10,7 @@ import { searchedText } from './words.ts'
 export function entryFilter(
   { since, until, speaker }: Query,
   table: PassageTable,
-  /** Of each session, the last entry that may be found; null: any. */
+  /** For each session, the last entry that may be found; null: any. */
   lasts: readonly number[] | null = null,
 ): ((entry: number) => boolean) | null {
   const isAny = [since, until, speaker].every((each) => each === undefined)
@@ -27,7 +27,7 @@ export function entryFilter(
 }
 
 const PHRASE = /(?<=^|\s)"([^"]+)"(?=\s|$)/g
-/** Longer texts were pasted, not typed; their quotation marks mean something else. */
+/** Longer texts are pasted, not typed; their quotation marks do not mean a phrase. */
 const TYPED_CHARACTERS_MAX = 200
 
 /** Text that must occur in an entry, punctuation included; case does not matter. */
@@ -41,7 +41,7 @@ export function phrasesIn({ text, exact }: Pick<Query, 'text' | 'exact'>): reado
 
 type Verify = (hit: SearchHit, session: number) => SearchSteps<boolean>
 
-/** Conditions that need the text of an entry; null: none. */
+/** Conditions that need an entry's text; null: none. */
 export function verifier({ tool, path }: Query, phrases: readonly string[]): Verify | null {
   const wanted = [...phrases, ...(path === undefined ? [] : [path])].map(comparable)
   if (wanted.length === 0 && tool === undefined) return null
@@ -56,7 +56,7 @@ function comparable(text: string): string {
   return text.normalize('NFC').toLowerCase().replace(/\s+/g, ' ')
 }
 
-/** How far back the call of a result is looked for: results directly follow their calls. */
+/** How far back to look for the call of a result: results directly follow their calls. */
 const CALL_DISTANCE = 40
 
 function* isOfTool(entry: Entry, tool: string, session: number): SearchSteps<boolean> {

@@ -14,14 +14,14 @@ import { type RankBudget, type Ranked, rankPassages } from './rank.ts'
 import { findTerms, type SearchPart } from './terms.ts'
 import { questionOf, searchedText } from './words.ts'
 
-/** What to search in, and how far it is indexed. */
+/** What to search, and how far it is indexed. */
 export interface Searched extends SearchedStretch {
   readonly index: IndexState
 }
 
-/** Of entries that are not indexed yet, the first are read directly; the rest is counted and said. */
+/** How many unindexed entries are read directly; the rest is counted and reported. */
 const UNINDEXED_READ_MAX = 1_000
-/** Phrases and tools are looked for in the texts of what the words find, the best first. */
+/** How many hits, best first, are checked for phrases and tools in their text. */
 const VERIFIED_MAX = 2_000
 const VERIFY_PAGE = 50
 
@@ -30,7 +30,7 @@ export interface SearchOptions {
   readonly budget?: RankBudget
 }
 
-/** Everything about a search that does not depend on where rows are kept. */
+/** The search algorithm, independent of where rows are stored. */
 export function* search(
   query: Query,
   sessions: readonly Searched[],
@@ -131,13 +131,13 @@ function* columnsOf(
   return { columns, starts }
 }
 
-/** The last entry that may be found, as the index numbers it. */
+/** The last entry that may be found, by its number in the index. */
 function lastOf({ sessionId, before }: Query, { id, after, upto }: Searched): number {
   const isLimited = before !== undefined && id === [sessionId].flat()[0]
   return Math.max(0, (isLimited ? Math.min(upto, before - 1) : upto) - after)
 }
 
-/** The time of the first passage and of the last. */
+/** The times of the first and last passage. */
 function spanOf(table: PassageTable): { readonly from: number; readonly to: number } {
   if (table.slots === 0) return { from: 0, to: 0 }
   const last = table.entryOf[table.slots - 1] as number
@@ -147,7 +147,7 @@ function spanOf(table: PassageTable): { readonly from: number; readonly to: numb
 interface Found {
   readonly query: Query
   readonly sessions: readonly Searched[]
-  /** Which of them the table holds, in its order. */
+  /** Indexes of the sessions in the table, in its order. */
   readonly places: readonly number[]
   readonly table: PassageTable
 }
@@ -191,7 +191,7 @@ function* hitsOf(
   })
 }
 
-/** The passages, with an ellipsis where something between them is left out. */
+/** The passages, with an ellipsis between those that are not adjacent. */
 function excerptOf(entry: Entry, places: readonly number[]): string {
   const texts = cutPassages(searchedText(entry))
   return places

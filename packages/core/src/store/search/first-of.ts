@@ -1,6 +1,6 @@
 /**
- * The items with the highest scores in that order, of equals the highest items first. A heap keeps
- * the best so far with the weakest of them on top, so that most items cost one comparison.
+ * The items with the highest scores, in that order; of equals the highest item first. A heap keeps
+ * the best so far with the weakest on top, so most items cost one comparison.
  */
 export function firstOf(
   items: ArrayLike<number>,
@@ -34,7 +34,7 @@ function siftUp(heap: number[], item: number, isWeaker: Compare): void {
   heap[at] = item
 }
 
-/** Puts an item in the place of the one on top. */
+/** Replaces the item on top. */
 function siftDown(heap: number[], item: number, isWeaker: Compare): void {
   let at = 0
   for (;;) {

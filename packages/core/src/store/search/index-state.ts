@@ -3,15 +3,15 @@ import { type ListPage, packLists } from './lists.ts'
 import { passagesOf } from './words.ts'
 
 /**
- * How far a session is indexed, and into which runs. A run is a sorted series of pages that covers
- * a stretch of passages; small runs are merged into larger ones, a few pages at a time, and a root
- * is either in the inputs of a merge or in its output. So a reader of every run always finds
+ * How far a session is indexed, and into which runs. A run is a sorted series of pages over a range
+ * of passages. Small runs are merged into larger ones, a few pages at a time; at any time a root is
+ * either in the inputs of a merge or in its output, so a reader of all runs always finds
  * everything.
  */
 export interface Run {
   readonly id: number
   readonly entries: number
-  /** Its passages: from the first to before the last. */
+  /** Its passages; `to` is exclusive. */
   readonly from: number
   readonly to: number
   /** The run that this one is being merged into. */
@@ -21,7 +21,7 @@ export interface Run {
 export interface IndexState {
   /** Entries 1..upto are indexed. */
   readonly upto: number
-  /** Numbers of passages given out; those of erased entries stay taken. */
+  /** Passage numbers issued so far; those of erased entries are not reused. */
   readonly slots: number
   readonly live: number
   readonly distinctSum: number
@@ -40,15 +40,15 @@ export const NO_INDEX: IndexState = {
 
 export interface IndexedBatch {
   readonly state: IndexState
-  /** The new run, as pages; none where the entries hold no words. */
+  /** The new run, as pages; none if the entries contain no words. */
   readonly run: number
   readonly pages: readonly ListPage[]
-  /** Blocks to write, by their numbers. */
+  /** Blocks to write, by number. */
   readonly blocks: ReadonlyMap<number, Block>
   readonly lists: ReadonlyMap<string, readonly number[]>
 }
 
-/** Adds the next entries. `last` is the block that the first of them belongs to, if it exists. */
+/** Adds the next entries. `last`: the block of the first of them, if it exists. */
 export function indexBatch(
   state: IndexState,
   last: Block | null,
@@ -98,8 +98,8 @@ export function indexBatch(
 const FAN_IN = 8
 
 /**
- * The merge to continue or to start: of the newest runs, at least eight, as soon as none of them is
- * larger than the others together. So an entry is written again about once for each doubling.
+ * The merge to continue or start: the newest runs, at least eight, as soon as none of them is
+ * larger than the others together. So an entry is rewritten about once per doubling.
  */
 export function dueMerge(state: IndexState): { inputs: readonly Run[]; output: number } | null {
   const { runs } = state
@@ -118,7 +118,7 @@ export function dueMerge(state: IndexState): { inputs: readonly Run[]; output: n
   return null
 }
 
-/** The state during a merge, or after it when `isDone`. */
+/** The state during a merge, or after it if `isDone`. */
 export function withMerge(
   state: IndexState,
   { inputs, output }: { inputs: readonly Run[]; output: number },
@@ -135,12 +135,12 @@ export function withMerge(
   return { ...state, runs }
 }
 
-/** Every run that may hold words, the outputs of merges included. */
+/** Every run that may contain words, including the outputs of merges. */
 export function runIds({ runs }: Pick<IndexState, 'runs'>): readonly number[] {
   return [...new Set(runs.flatMap(({ id, into }) => (into === null ? [id] : [id, into])))]
 }
 
-/** The runs that may hold these passages. */
+/** The runs that may contain these passages. */
 export function runsWith({ runs }: IndexState, from: number, to: number): readonly number[] {
   const holding = runs.filter((run) => run.from < to && from < run.to)
   return runIds({ runs: holding })

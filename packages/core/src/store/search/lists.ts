@@ -2,9 +2,8 @@ import { ByteReader, ByteWriter, compareBytes, harmed } from './bytes.ts'
 
 /**
  * The word index as bytes, the same on every engine. An item is a root and the ascending numbers of
- * the passages that hold it; items are sorted by the bytes of their root and packed into pages, which
- * an engine keeps as rows under the first root. Inside a page a root leaves out what it shares with
- * the root before it.
+ * the passages that contain it. Items are sorted by the bytes of their root and packed into pages,
+ * which an engine stores as rows under the first root. Within a page, roots are prefix-compressed.
  *
  * item: shared, length, rest of the root, count, then one passage, or size and delta after delta.
  */
@@ -25,7 +24,7 @@ export interface ListPage {
 
 const encoder = new TextEncoder()
 
-/** The key of a root. Long ones are cut alike everywhere; so far no word is as long. */
+/** The key of a root. Longer ones are truncated on every engine; real words are never this long. */
 export function rootBytes(root: string): Uint8Array {
   return encoder.encode(root).subarray(0, ROOT_BYTES_MAX)
 }
@@ -65,10 +64,10 @@ function listAt(reader: ByteReader, count: number): Uint8Array {
   return reader.take(reader.nextNumber())
 }
 
-/** The item of one root in its page, without building the others. */
+/** Finds the item of a root in its page without decoding the others. */
 export function findItem(page: Uint8Array, root: Uint8Array): ListItem | null {
   const reader = new ByteReader(page)
-  // How many bytes the wanted root and the item before have in common, and whether that is all of it.
+  // How many bytes the wanted root shares with the previous item, and whether that is all of it.
   let matched = 0
   while (!reader.isAtEnd) {
     const shared = reader.next()
@@ -97,7 +96,7 @@ export function findItem(page: Uint8Array, root: Uint8Array): ListItem | null {
   return null
 }
 
-/** Writes the passages of an item to `into`, from `at` on; the end. */
+/** Writes the passages of an item to `into` from `at` on; returns the end. */
 export function readPassages({ list, count }: ListItem, into: Uint32Array, at: number): number {
   let position = 0
   let passage = 0
@@ -153,7 +152,7 @@ export class PageWriter {
   }
 }
 
-/** Pages of roots and their passages, as they were counted. */
+/** Packs roots and their passages into pages. */
 export function packLists(lists: ReadonlyMap<string, readonly number[]>): readonly ListPage[] {
   const items = [...lists].map(([root, passages]) => itemOf(rootBytes(root), passages))
   items.sort((a, b) => compareBytes(a.root, b.root))
@@ -162,7 +161,7 @@ export function packLists(lists: ReadonlyMap<string, readonly number[]>): readon
   return writer.end()
 }
 
-/** One of the inputs of a merge: its first pages, and whether there are more behind them. */
+/** One input of a merge: its first pages, and whether more follow. */
 export interface MergeInput {
   readonly pages: readonly Uint8Array[]
   readonly isMore: boolean
@@ -170,7 +169,7 @@ export interface MergeInput {
 
 /**
  * Merges the beginnings of runs, in the order of their passages, up to the last root that every
- * input has reached. The rest is returned, to be written into its run again.
+ * input has reached. The caller writes the returned rest back into its run.
  */
 export function mergePages(inputs: readonly MergeInput[]): {
   readonly merged: readonly ListPage[]
@@ -208,7 +207,7 @@ export function mergePages(inputs: readonly MergeInput[]): {
   return { merged: writer.end(), left }
 }
 
-/** Lists one behind the other: only the first passage of each is counted from another one. */
+/** Concatenates lists; only the first passage of each needs a new delta. */
 function joined(root: Uint8Array, parts: readonly ListItem[]): ListItem {
   const writer = new ByteWriter()
   let last = 0
@@ -225,7 +224,7 @@ function joined(root: Uint8Array, parts: readonly ListItem[]): ListItem {
   return { root, count, list: writer.take() }
 }
 
-/** The page without some passages of some roots; what holds nothing more leaves no trace. */
+/** The page without some passages of some roots; roots without passages are dropped. */
 export function withoutPassages(
   page: Uint8Array,
   isErased: (passage: number) => boolean,

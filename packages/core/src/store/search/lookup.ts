@@ -3,24 +3,24 @@ import type { Entry } from '../rows.ts'
 import type { Block } from './blocks.ts'
 
 /**
- * The queries of a search to an engine, batched because each query to a server is a round trip.
- * Sessions are named by their index in the searched list.
+ * A search's queries to an engine, batched because each query to a server is a round trip. Sessions
+ * are identified by their index in the searched list.
  */
 export type IndexLookup =
   | {
-      /** For every run and root, run by run: the page that would hold the root, if there is one. */
+      /** For each run and root, run by run: the page that would contain the root, if it exists. */
       readonly want: 'pages'
       readonly of: readonly SessionRuns[]
       readonly roots: readonly Uint8Array[]
     }
   | {
-      /** All pages that may hold roots from `from` to before `to`. */
+      /** All pages that may contain roots from `from` up to but without `to`. */
       readonly want: 'range'
       readonly of: readonly SessionRuns[]
       readonly from: Uint8Array
       readonly to: Uint8Array
     }
-  /** Those of each session in their order, from this number on. */
+  /** The blocks of each session in order, from this number on. */
   | { readonly want: 'blocks'; readonly sessions: readonly number[]; readonly from: number }
   | { readonly want: 'entries'; readonly ranges: readonly EntryRange[] }
 
@@ -35,7 +35,7 @@ export interface EntryRange {
   readonly to: number
 }
 
-/** One for each session or range, in the order of the question. */
+/** One for each session or range, in the order of the query. */
 export interface Answers {
   pages: readonly (readonly (Uint8Array | null)[])[]
   range: readonly Uint8Array[]
@@ -51,7 +51,7 @@ export function* lookUp<Want extends IndexLookup['want']>(
   return (yield lookup) as Answers[Want]
 }
 
-/** For engines that answer at once. */
+/** For synchronous engines. */
 export function perform<Result>(
   search: SearchSteps<Result>,
   answer: (lookup: IndexLookup) => Answers[keyof Answers],
@@ -61,7 +61,7 @@ export function perform<Result>(
   return step.value
 }
 
-/** For engines that answer over a wire. */
+/** For asynchronous engines. */
 export async function performAsync<Result>(
   search: SearchSteps<Result>,
   answer: (lookup: IndexLookup) => Promise<Answers[keyof Answers]>,

@@ -3,19 +3,19 @@ import { type ForkRow, stretchesOf } from '../lineage.ts'
 import type { Entry } from '../rows.ts'
 
 /**
- * A stretch of entries to search in, with the index of the session that keeps it. An index numbers the
- * entries of its session from 1; those of a fork begin behind `after`.
+ * A range of entries to search, with the index of the session that stores it. An index numbers the
+ * entries of its session from 1; those of a fork begin after `after`.
  */
 export interface SearchedStretch {
   /** The session that is searched. */
   readonly id: SessionId
   readonly keeper: SessionId
   readonly after: number
-  /** Nothing behind this entry is found. */
+  /** Entries after this one are not found. */
   readonly upto: number
 }
 
-/** Each stretch once, also where a fork and its origin are searched together. */
+/** Each range once, even if a fork and its origin are searched together. */
 export function searchedStretches(
   lines: readonly (readonly (ForkRow & { readonly tail: number })[])[],
 ): readonly SearchedStretch[] {
@@ -31,7 +31,7 @@ export function searchedStretches(
   return [...found.values()]
 }
 
-/** An entry under the number that its session's index has for it. */
+/** The entry under its number in its session's index. */
 export function renumbered<Numbered extends Pick<Entry, 'number'>>(
   entry: Numbered,
   after: number,

@@ -1,6 +1,6 @@
 import { type Block, ENTRY_BYTES, PASSAGE_BYTES, SPEAKERS, type Speaker } from './blocks.ts'
 
-/** Blocks as columns for the ranking, one behind the other, with room to add more. */
+/** Blocks concatenated into columns for the ranking, with spare capacity. */
 export class PassageColumns {
   slots = 0
   entries = 0
@@ -55,7 +55,7 @@ export class PassageColumns {
     }
   }
 
-  /** Leaves the first entries only. */
+  /** Keeps only the first entries. */
   cutTo(entries: number): void {
     this.slots = firstSlotFrom(this, entries)
     this.entries = entries
@@ -76,7 +76,7 @@ interface Slots {
   readonly entryOf: Uint32Array
 }
 
-/** The first passage of an entry or behind it; entries are counted from 0. */
+/** The first passage at or after an entry; entries are counted from 0. */
 function firstSlotFrom({ entryOf, slots }: Slots, entry: number): number {
   let low = 0
   let high = slots
@@ -106,7 +106,7 @@ export class PassageTable {
   readonly entries: number
   readonly live: number
   readonly distinctSum: number
-  /** Words and distinct roots of each passage, one behind the other. */
+  /** Words and distinct roots of each passage, interleaved. */
   readonly lengths: Uint8Array
   readonly entryOf: Uint32Array
   readonly #counts: Uint16Array
@@ -135,18 +135,18 @@ export class PassageTable {
     return this.#sessions[session]?.slot ?? this.slots
   }
 
-  /** The first passage of an entry or behind it, in the only session. */
+  /** The first passage at or after an entry, in the only session. */
   slotOf(number: number): number {
     return firstSlotFrom(this, number - 1)
   }
 
-  /** The passages of the session that holds this one: the first, and the one behind the last. */
+  /** The passages of this one's session: the first, and the one after the last. */
   rangeOf(passage: number): readonly [number, number] {
     const session = this.#sessionAt((start) => start.slot <= passage)
     return [this.firstSlot(session), this.firstSlot(session + 1)]
   }
 
-  /** Which session, and which number in it. */
+  /** The session, and the entry's number in it. */
   identify(entry: number): { readonly session: number; readonly number: number } {
     const session = this.#sessionAt((start) => start.entry <= entry)
     return { session, number: entry - (this.#sessions[session]?.entry ?? 0) + 1 }
@@ -167,7 +167,7 @@ export class PassageTable {
     return this.#counts[entry] as number
   }
 
-  /** The passages of the entry that holds this one: the first, and the one behind the last. */
+  /** The passages of this one's entry: the first, and the one after the last. */
   entryRangeOf(passage: number): readonly [number, number] {
     const entry = this.entryOf[passage] as number
     let first = passage
@@ -180,7 +180,7 @@ export class PassageTable {
     return passage - this.entryRangeOf(passage)[0]
   }
 
-  /** In milliseconds, to the second. */
+  /** Milliseconds, with a resolution of one second. */
   timeOf(entry: number): number {
     return (this.#seconds[entry] as number) * 1_000
   }

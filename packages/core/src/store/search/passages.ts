@@ -1,9 +1,9 @@
 import { splitsCharacter } from '../../base/line.ts'
 
 /**
- * The unit that is searched and shown: at most 300 characters of an entry, cut where a line ends,
- * else a sentence, else a word, within the second half. Passages without a letter or digit are left
- * out, so that a number counts the same passages whether it is made from text or read from an index.
+ * The unit of searching and display: at most 300 characters of an entry, cut after a line, else a
+ * sentence, else a word, within the second half. Passages without a letter or digit are skipped, so
+ * that passage numbers computed from text agree with those in an index.
  */
 export const PASSAGE_CHARACTERS_MAX = 300
 const HALF = PASSAGE_CHARACTERS_MAX / 2
@@ -33,7 +33,7 @@ function endOf(text: string, from: number): number {
   return splitsCharacter(text, limit) ? limit - 1 : limit
 }
 
-/** Behind the last sign that ends a sentence; 0 where there is none. */
+/** The position after the last sentence end; 0 if there is none. */
 function lastSentenceEnd(text: string): number {
   for (let at = text.length - 1; at >= 0; at--) {
     const sign = text[at] as string

@@ -4,33 +4,33 @@ import type { PassageTable } from './passage-table.ts'
 /**
  * The order of hits, for every engine: which passages contain the words of a question, and which
  * are close to such passages. A word counts once per passage; words of neighbouring passages count
- * too, less with distance. Counts of passages are those of everything searched, so that a word's
- * weight does not depend on what else is asked.
+ * too, less with distance. Frequencies are counted over everything searched, so that a word's
+ * weight does not depend on the other words of the question.
  */
 const LENGTH_BASE = 0.6
 const LENGTH_SHARE = 0.4
-/** Of a word in an earlier passage, and in a later one. */
+/** The weight of a word in an earlier passage, and in a later one. */
 const EARLIER_WEIGHT = 0.4
 const LATER_WEIGHT = 0.3
 const FADE_WORDS = 60
 const WEIGHT_MIN = 0.03
 const REACH_PASSAGES = 8
-/** Erased passages do not count as passages: few enough not to reach over two buckets of 16. */
+/** Buckets of 16 passages: a reach of 8, even across a few erased ones, spans at most two. */
 const NEAR_BITS = 4
-/** A word that is nearly everywhere says nothing about the passages around it. */
+/** A word in more than this share of passages says nothing about those around it. */
 const CONTEXT_SHARE_MAX = 0.3
 const CONTEXT_PASSAGES_MIN = 4
 const ENTRY_PENALTY = 0.1
-/** How much a passage gains if it holds every word itself; for some of them, that share of it. */
+/** The gain of a passage that contains every word itself; proportional for some of them. */
 const HELD_GAIN = 0.2
-/** More than any score: each word adds less than 2.4 times its weight, a date less than 1.2 times. */
+/** Above any score: each word adds less than 2.4 times its weight, a date less than 1.2 times. */
 const AHEAD = 4
-/** More of one entry leaves less room for others: only the best entries show a second passage. */
+/** Only the best entries show a second passage, since it takes space from other entries. */
 const TWO_PASSAGES_ENTRIES = 3
-/** Longer questions were pasted: most of their identifiers are not what is asked about. */
+/** Longer questions were pasted: most identifiers in them are not what is asked about. */
 const NAMED_WORDS_MAX = 12
 
-/** Of long lists: so many places are looked at for every passage, the others for the best passages. */
+/** For long lists: this many postings score every passage, the others only the best ones. */
 export interface RankBudget {
   readonly postings: number
   readonly passages: number
@@ -47,12 +47,12 @@ export interface Term {
 
 export interface RankQuery {
   readonly terms: readonly Term[]
-  /** Entries without any of the words, beside entries with them. */
+  /** Also find entries without any of the words, next to entries with them. */
   readonly near: boolean
-  /** Passages from here on are not there. */
+  /** Passages from here on are ignored. */
   readonly end: number
   readonly accepts: ((entry: number) => boolean) | null
-  /** Entries of these moments gain the mean weight of a word. */
+  /** Entries in these ranges gain the mean weight of a word. */
   readonly times: readonly { readonly from: number; readonly to: number }[]
   readonly limit: number
 }
@@ -67,11 +67,11 @@ export interface Ranked {
 }
 
 const FADE = Float64Array.from({ length: 256 }, (_, words) => Math.exp(-words / FADE_WORDS))
-/** So many words away a weight has become too small to count. */
+/** Beyond this many words, a weight is too small to count. */
 const WORDS_AFTER = Math.floor(-FADE_WORDS * Math.log(WEIGHT_MIN / EARLIER_WEIGHT))
 const WORDS_BEFORE = Math.floor(-FADE_WORDS * Math.log(WEIGHT_MIN / LATER_WEIGHT))
 
-/** The passages that are still looked at, and what is close to one of them. */
+/** The passages that can still win, and what is close to one of them. */
 class Candidates {
   readonly #marks: Uint8Array
   readonly #near: Uint8Array
@@ -124,13 +124,13 @@ function idfOf({ postings: { length } }: Term, { live }: PassageTable): number {
 }
 
 /**
- * Cells for passages and entries, kept from one ranking to the next: clearing what was used is far
- * cheaper than making room for everything.
+ * Buffers per passage and entry, reused between rankings: clearing the used cells is far cheaper
+ * than allocating.
  */
 class Scratch {
   score = new Float64Array(0)
   presence = new Float64Array(0)
-  /** How many words of the question a passage holds itself, and how many of its names. */
+  /** How many words, and how many names, of the question a passage contains itself. */
   heldWords = new Uint8Array(0)
   heldNames = new Uint8Array(0)
   cells = new Uint32Array(0)
@@ -159,7 +159,7 @@ class Scratch {
 
 const scratch = new Scratch()
 
-/** The passages that were reached so far, and what they are worth. */
+/** The passages reached so far, and their scores. */
 class Scores {
   readonly #table: PassageTable
   readonly #meanDistinct: number
@@ -168,7 +168,7 @@ class Scores {
   #words = 0
   #names = 0
   #weights = 0
-  /** The passages of the session that was spread in last. */
+  /** The passages of the session that was scored last. */
   #first = 0
   #end = 0
 
@@ -211,7 +211,7 @@ class Scores {
     }
   }
 
-  /** Adds what a passage gives to those on one side of it; how many cells are in use then. */
+  /** Adds a passage's weight to those on one side of it; returns how many cells are in use. */
   #spread(at: number, step: 1 | -1, held: number, only: Candidates | null, used: number): number {
     const { lengths } = this.#table
     const { presence, cells } = this.#scratch
@@ -255,8 +255,8 @@ class Scores {
   }
 
   /**
-   * A crowd of neighbours that share the common words must not hide the one entry that was asked
-   * for: what holds every word of the question (2) comes first, then what holds all its identifiers
+   * Many neighbours that share common words must not hide the one entry that was asked for:
+   * passages with every word of the question (2) come first, then those with all its identifiers
    * (1).
    */
   #completeness(passage: number): 0 | 1 | 2 {
@@ -267,8 +267,8 @@ class Scores {
   }
 
   /**
-   * The best passages of each entry, the best entry first, of equals the newer. The cells are cleared
-   * in the end: it is the last thing that is asked.
+   * The best passages of each entry, best entry first, of equals the newer. Call it last: it clears
+   * the cells.
    */
   ranked({ near, end, accepts, limit }: RankQuery): {
     readonly best: readonly Ranked[]
@@ -308,8 +308,8 @@ class Scores {
   }
 
   /**
-   * Of passages with the same words the shortest ranks first, and it may say least: where an entry
-   * names what was asked for twice, the other mention may be the answer, and both are shown.
+   * Of passages with the same words the shortest ranks first, and it may say least: if an entry
+   * mentions the subject twice, the other mention may be the answer, so both are shown.
    */
   #shownOf(best: number): readonly number[] {
     const { score } = this.#scratch

@@ -1,4 +1,4 @@
-/** The closest of the known roots to a word that is nowhere: same first letter, most trigrams shared. */
+/** The known root closest to an unknown word: same first letter, most trigrams shared. */
 const LETTERS_MIN = 5
 const SIMILAR_MIN = 0.6
 export const SIMILAR_WEIGHT = 0.7

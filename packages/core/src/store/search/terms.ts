@@ -7,21 +7,21 @@ import type { Term } from './rank.ts'
 import { closestRoot, mayBeMistyped, SIMILAR_WEIGHT } from './similar.ts'
 import { PART, type QuestionWord } from './words.ts'
 
-/** A session with the entries that are not indexed yet added, as if they were. */
+/** A session, including the entries that are not indexed yet. */
 export interface SearchPart {
   readonly session: number
   readonly index: IndexState
   readonly fresh: ReadonlyMap<string, readonly number[]>
   readonly freshBlocks: readonly Block[]
-  /** Totals with the fresh ones; `index` is what is written. */
+  /** Totals including the unindexed entries; `index` counts only what is stored. */
   readonly live: number
   readonly distinctSum: number
   readonly pending: number
 }
 
-/** A name that is nowhere as a whole may be there in parts. */
+/** A name that does not occur as a whole may occur in parts. */
 const PART_WEIGHT = 0.5
-/** Slips of the pen are looked for by reading all roots with the first letter. */
+/** In more sessions, misspellings are not corrected: that reads all roots of a first letter. */
 const CORRECTED_SESSIONS_MAX = 20
 
 /** The lists of one root, by the sessions that have it. */
@@ -38,9 +38,9 @@ export function* findTerms(
   question: readonly QuestionWord[],
   parts: readonly SearchPart[],
 ): SearchSteps<{
-  /** The sessions that hold any of them. */
+  /** The sessions that contain any of them. */
   readonly holding: readonly SearchPart[]
-  /** With passages numbered as in a table of these sessions, as if `end` and later ones were not. */
+  /** With passages numbered as in a table of these sessions, ignoring `end` and later ones. */
   readonly termsIn: (table: PassageTable, end: number) => readonly Term[]
 }> {
   const found = new Map(yield* listsOf(new Set(question.flatMap(({ roots }) => roots)), parts))
@@ -106,7 +106,7 @@ function* listsOf(
   })
 }
 
-/** Room for the postings of a search, kept for the next one: making it costs more than filling it. */
+/** A buffer for the postings, reused by the next search: allocating costs more than filling. */
 const pool = { cells: new Uint32Array(0), end: 0 }
 const POOL_CELLS_MAX = 4 * 1024 * 1024
 
@@ -114,7 +114,7 @@ function roomFor(count: number): Uint32Array {
   if (pool.end + count > pool.cells.length) {
     const cells = Math.max(2 * pool.cells.length, count)
     if (cells > POOL_CELLS_MAX) return new Uint32Array(count)
-    // The lists that were given out before keep the room they have.
+    // Lists returned before keep the old buffer.
     pool.cells = new Uint32Array(cells)
     pool.end = 0
   }
@@ -122,7 +122,7 @@ function roomFor(count: number): Uint32Array {
   return pool.cells.subarray(pool.end - count, pool.end)
 }
 
-/** Passages of all sessions and runs, ascending; runs are in order except around a merge. */
+/** Passages of all sessions and runs, ascending; runs are in order except during a merge. */
 function joined(lists: Lists, holding: readonly SearchPart[], table: PassageTable): Uint32Array {
   let count = 0
   for (const { items, fresh } of lists.values()) {
@@ -188,7 +188,7 @@ function* closestIn(root: string, parts: readonly SearchPart[]): SearchSteps<str
   return closestRoot(root, known)
 }
 
-/** A name in camel case, letters with digits, or a number that is no year. */
+/** A camel-case name, letters with digits, or a number that is not a year. */
 function isIdentifier({ word, parts }: QuestionWord): boolean {
   if (parts.length > 0 || /\p{L}\p{N}|\p{N}\p{L}/u.test(word)) return true
   return /^\p{N}{3,}$/u.test(word) && !/^(?:19|20)\d\d$/.test(word)

@@ -5,21 +5,20 @@ import { stem } from './languages/stem.ts'
 import { cutPassages } from './passages.ts'
 
 /**
- * From texts to roots, for the index and for the question alike: folded to small letters without
- * marks, reduced to the root of the language, and where a script has no blanks cut into pairs of
- * characters. A question is therefore only ever a list of such roots, and no text of a user can be
- * bad syntax.
+ * Turns text into roots, for the index and for questions alike: folded to lower case without
+ * diacritics, reduced to the root of the language and, in scripts without spaces, cut into pairs of
+ * characters. A question is only a list of such roots, so no user text can be invalid syntax.
  */
-/** A letter of a script that is written without blanks. */
+/** A letter of a script that is written without spaces. */
 export const UNSPACED = '[[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}]&&\\p{L}]'
 const WORD = new RegExp(`${UNSPACED}+|[[\\p{L}\\p{N}]--${UNSPACED}]+`, 'gv')
 const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, 'v')
 const WORD_LENGTH_MAX = 64
 const QUESTION_LENGTH_MAX = 10_000
 const QUESTION_WORDS_MAX = 32
-/** Of one entry this much is indexed; the rest is found by reading, not by searching. */
+/** How much of an entry is indexed; a search does not find the rest. */
 const TEXT_LENGTH_MAX = 200_000
-/** Before a part of a name that is written in one: "compactMessages" holds "-compact", "-messages". */
+/** Prefix of a part of a compound name: "compactMessages" has "-compact" and "-messages". */
 export const PART = '-'
 
 export function isUnspaced(run: string): boolean {
@@ -31,7 +30,7 @@ export function wordsIn(text: string): string[] {
   const folded = text.slice(0, TEXT_LENGTH_MAX).toWellFormed().normalize('NFKD')
   const words: string[] = []
   for (const run of folded.replace(/\p{M}+/gu, '').match(WORD) ?? []) {
-    // One by one: a long text without blanks has more pairs than a call takes arguments.
+    // One at a time: a long text has more pairs than a call can take arguments.
     if (isUnspaced(run)) for (const pair of pairs(run)) words.push(pair)
     else words.push(run.slice(0, WORD_LENGTH_MAX))
   }
@@ -52,7 +51,7 @@ export function partsOf(word: string): readonly string[] {
   return parts.length === 1 ? [] : parts.map((part) => part.toLowerCase())
 }
 
-// A text has far more words than different words: remembering roots makes indexing five times faster.
+// A text repeats most of its words: caching roots makes indexing five times faster.
 const roots = new Map<Language, Map<string, string>>()
 const ROOTS_MAX = 20_000
 
@@ -67,7 +66,7 @@ export function rootOf(word: string, language: Language): string {
   return root
 }
 
-/** The words of a text as English roots, in their order. */
+/** The words of a text as English roots, in order. */
 export function wordsOf(text: string): string[] {
   return wordsIn(text).map((word) => stem(word.toLowerCase()))
 }
@@ -75,7 +74,7 @@ export function wordsOf(text: string): string[] {
 /** The index data of one passage. */
 export interface Passage {
   readonly roots: ReadonlySet<string>
-  /** Words and distinct roots that are no function words; at least 1, at most 255 each. */
+  /** Words, and distinct roots that are not function words; between 1 and 255 each. */
   readonly words: number
   readonly distinct: number
 }
@@ -85,7 +84,7 @@ export interface Indexed {
   readonly passages: readonly Passage[]
 }
 
-/** The passages of an entry as they are indexed. */
+/** The passages of an entry, as indexed. */
 export function passagesOf(entry: Pick<Entry, 'kind' | 'body'>): Indexed {
   if (!isSearched(entry) || entry.body === null) return { language: languageOf([]), passages: [] }
   const texts = cutPassages(searchedText(entry))
@@ -116,7 +115,7 @@ function clamped(count: number): number {
   return Math.min(255, Math.max(1, count))
 }
 
-/** A word of a question: its roots in any of the languages, best first. */
+/** A word of a question: its roots in each language, best first. */
 export interface QuestionWord {
   readonly word: string
   readonly roots: readonly string[]
@@ -124,8 +123,8 @@ export interface QuestionWord {
 }
 
 /**
- * The words to look for. Function words are left out, unless there are no others. `spoken` names the
- * languages of what is searched: the same word may have another root there.
+ * The words to look for, without function words unless there are no others. `spoken`: the languages
+ * of the searched text, in which the same word may have another root.
  */
 export function questionOf(text: string, spoken: ReadonlySet<string>): readonly QuestionWord[] {
   const words = wordsIn(text.slice(0, QUESTION_LENGTH_MAX))
@@ -165,7 +164,7 @@ export function searchedText(entry: Pick<Entry, 'body'>): string {
       for (const item of value) walk(item, isModel)
     } else if (isObject(value)) {
       for (const [name, item] of Object.entries(value)) {
-        // The arguments of a call are a program's own: there `id` or `type` may say something.
+        // Call arguments are free-form: there `id` or `type` may be content.
         if (!isModel || !MACHINE.has(name)) walk(item, isModel && name !== 'input')
       }
     }
@@ -174,7 +173,7 @@ export function searchedText(entry: Pick<Entry, 'body'>): string {
   return found.join('\n').slice(0, TEXT_LENGTH_MAX)
 }
 
-/** `verify` finds a damaged body; the search uses its readable part. */
+/** `verify` reports a damaged body; the search uses its readable part. */
 function parsed(body: string): JsonValue {
   try {
     return JSON.parse(body) as JsonValue
@@ -183,7 +182,7 @@ function parsed(body: string): JsonValue {
   }
 }
 
-/** Fields of the message model that hold no words: types, ids, base64, sealed provider items. */
+/** Fields of the message model without words: types, ids, base64, sealed provider items. */
 const MACHINE = new Set([
   'role',
   'type',

@@ -99,7 +99,7 @@ export const forkErasures: readonly StoreCase[] = [
       await purgeWhole(store, origin.id, 'keep')
       const erasure = { ...open, sessionId: origin.id }
       expectKind(await store.eraseRetained(erasure), 'erased')
-      // Asked again, because the answer was lost: done, and told once.
+      // Requested again because the answer was lost: succeeds, and is reported once.
       expectKind(await store.eraseRetained(erasure), 'erased')
       const audit = await store.readAudit({ after: 0, limit: 500 })
       assert.equal(audit.filter(({ operation }) => operation === erasure.operation).length, 1)

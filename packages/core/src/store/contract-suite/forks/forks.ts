@@ -21,7 +21,7 @@ export async function tryFork(
   return await store.fork({ ...plain, at: entryNumber(at), ...fields })
 }
 
-/** A fork that is held. */
+/** A fork with its lease. */
 export async function forkAt(store: Store, from: SessionId, at: number): Promise<StoreFixture> {
   const { session } = expectKind(await tryFork(store, from, at), 'forked')
   return await StoreFixture.acquire(store, session.id, await register(store))
@@ -227,7 +227,7 @@ export const forks: readonly StoreCase[] = [
       )
       assert.deepEqual(await store.listMail({ sessionId: fork.id, limit: 5 }), [])
       assert.deepEqual(await store.listReplies({ sessionId: fork.id, limit: 5 }), [])
-      // What its origin has not answered is no open request of the fork's.
+      // A request that its origin has not answered is not an open request of the fork.
       await fork.hear('mine')
       await fork.reply('ok', { ends: 'answered' })
       await fork.compact(4)

@@ -53,15 +53,15 @@ create table draft (
 ) with (fillfactor = 70);
 `
 
-// A token of before is a principal of its own, under the name that its idempotency keys had: a request
-// that is repeated across the upgrade is still recognised.
+// Each existing token becomes its own principal, named as in its idempotency keys, so that a
+// request repeated across the upgrade is still recognised.
 const FOURTH = `
 alter table token add column principal text collate "C" not null default '';
 update token set principal = id;
 `
 
-// Each session of before is in a scope of its own, and a note in that of the session it came from. One
-// that came from no session is in none: it is shown where an agent shares its notes, and nowhere else.
+// Each existing session gets its own scope, and each note the scope of its session. A note without
+// a session has no scope: it is shown only where an agent shares its notes.
 const FIFTH = `
 alter table session add column scope text collate "C" not null default '';
 update session set scope = id;
@@ -71,20 +71,20 @@ update note set scope = origin_session where origin_session is not null;
 alter table note drop constraint note_pkey, add primary key (agent, scope, id);
 `
 
-// A title of before is in no hash until it is set again.
+// An existing title is in no hash until it is set again.
 const SIXTH = `
 alter table session add column title_salt text;
 `
 
-// Before, the reason alone named the control item.
+// Until now, only the reason named the control item.
 const SEVENTH = `
 alter table operation add column requested_by bigint;
 update operation set requested_by = cast(substr(reason, 19) as bigint)
   where cause = 'manual' and reason ~ '^requested by mail [0-9]{1,15}$';
 `
 
-// Lists of passages instead of GIN, which cannot rank by passage. What is in the store is indexed
-// again in the background.
+// Lists of passages replace GIN, which cannot rank by passage. Existing entries are indexed again
+// in the background.
 const EIGHTH = `
 drop table entry_words;
 delete from indexed;
@@ -106,8 +106,8 @@ create table passage_block (
 );
 `
 
-// What is read all the time is found by an index that does not grow with age. `leads`: the first reply
-// that waits for its address, the only one that can be claimed.
+// Indexes for frequent reads that do not grow with age. `leads`: the first reply waiting for its
+// address, the only one that can be claimed.
 const NINTH = `
 alter table reply add column leads boolean not null default false;
 update reply set leads = true where state = 'waiting' and body is not null and not exists (
@@ -131,7 +131,7 @@ create index schedule_waiting on schedule (id) where state = 'waiting';
 create index schedule_of_session on schedule (session, id);
 `
 
-// A call of before belongs to the agent of its session; which turn it was for is not known.
+// An existing call belongs to the agent of its session; its turn is unknown.
 const TENTH = `
 alter table attempt add column agent text not null default '';
 alter table attempt add column turn bigint;
@@ -139,8 +139,8 @@ alter table attempt add column step bigint;
 update attempt set agent = session.agent from session where session.id = attempt.session;
 `
 
-// Forks. Those who share a root share entries: erasing looks at all of them. `lineage`: who keeps the
-// entries of a session, itself first; the last condition ends a circle, which only damage can make.
+// Forks. Sessions with one root share entries, so erasing checks them all. `lineage`: who keeps a
+// session's entries, itself first; the last condition ends a cycle, which only damage makes.
 const ELEVENTH = `
 alter table session add column origin text collate "C";
 alter table session add column forked_at bigint not null default 0;
@@ -165,7 +165,7 @@ language sql stable strict rows 2 as $$
 $$;
 `
 
-// Until here a lost holder was counted as an attempt, and most of what was counted is that.
+// Until now a lost holder counted as an attempt, which explains most of the counts.
 const TWELFTH = `
 alter table session add column losses bigint not null default 0;
 update session set losses = attempts, attempts = 0 where attempts > 0;

@@ -3,13 +3,13 @@ import { phrasesIn } from '../filter.ts'
 import { LANGUAGES } from '../languages/languages.ts'
 import { isUnspaced, partsOf, questionOf, rootOf, UNSPACED, wordsIn } from '../words.ts'
 
-/** A stretch of a text that matches the question, from its first character to before the last. */
+/** A range of a text that matches the question; the end is exclusive. */
 export interface Highlight {
   readonly from: number
   readonly to: number
 }
 
-/** Where the words and phrases of a question stand in a text, in its order; none overlap. */
+/** The words and phrases of a question in a text, in order, without overlaps. */
 export function highlightsIn(
   text: string,
   query: Pick<Search, 'text' | 'exact'>,
@@ -22,7 +22,7 @@ export function highlightsIn(
 const RUN = new RegExp(`(?:${UNSPACED}\\p{M}*)+|[[\\p{L}\\p{M}\\p{N}]--${UNSPACED}]+`, 'gv')
 const CHARACTER = /.\p{M}*/gsu
 
-/** Words by their roots, as the index has them; a name is marked whole where a part is asked for. */
+/** Words by their roots, as in the index; a name is marked whole if a part of it matches. */
 function wordsAsked(text: string, question: string): readonly Highlight[] {
   const asked = questionOf(question, new Set(LANGUAGES.map(({ name }) => name)))
   const roots = new Set(asked.flatMap(({ roots: each, parts }) => [...each, ...parts]))
@@ -37,14 +37,14 @@ function wordsAsked(text: string, question: string): readonly Highlight[] {
   )
 }
 
-/** Each character with the one behind it; a single character alone. */
+/** Each character with the next one; a single character by itself. */
 function pairsIn(run: string, start: number): readonly Highlight[] {
   const ends = Array.from(run.matchAll(CHARACTER), ({ 0: each, index }) => index + each.length)
   if (ends.length === 1) return [{ from: start, to: start + run.length }]
   return ends.slice(1).map((end, at) => ({ from: start + (ends[at - 1] ?? 0), to: start + end }))
 }
 
-/** Without regard to case, and to how much blank space there is. */
+/** Ignores case and the amount of white space. */
 function occurrencesOf(phrase: string, text: string): readonly Highlight[] {
   const { folded, starts } = fold(text)
   const wanted = fold(phrase).folded
@@ -57,7 +57,7 @@ function occurrencesOf(phrase: string, text: string): readonly Highlight[] {
   return found
 }
 
-/** The text for comparing, with the place in the original of each of its characters. */
+/** The text folded for comparison, with the original position of each character. */
 function fold(text: string): { readonly folded: string; readonly starts: readonly number[] } {
   const starts: number[] = []
   let folded = ''

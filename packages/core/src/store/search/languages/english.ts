@@ -1,7 +1,6 @@
 /**
- * English words that say nothing by themselves, and forms that no rule turns into their base. Both
- * lists were chosen by measurement (`npm run eval:recall`); a few synonyms of daily use are among the
- * forms.
+ * English function words, and irregular forms that no rule reduces to their base. Both lists were
+ * chosen by measurement (`npm run eval:recall`); the forms include a few common synonyms.
  */
 const FUNCTION_WORDS_TEXT = `
 a about ago an and are as at be been being by can could did do does done for from had has have

@@ -1,10 +1,10 @@
 import { FUNCTION_WORDS, IRREGULAR } from './english.ts'
 import { stem } from './stem.ts'
 
-/** How a language makes roots of words. Words come folded: small letters, no marks. */
+/** How a language reduces words to roots. Words are already folded: lower case, no diacritics. */
 export interface Language {
   readonly name: string
-  /** Words that say nothing by themselves, also folded. */
+  /** Words that carry no meaning by themselves, also folded. */
   readonly functionWords: ReadonlySet<string>
   stem(word: string): string
 }
@@ -19,7 +19,7 @@ export const LANGUAGES: readonly Language[] = [ENGLISH]
 
 const SAMPLE_WORDS = 400
 
-/** The language whose function words are most frequent; English where that says nothing. */
+/** The language whose function words are most frequent; English if that is inconclusive. */
 export function languageOf(words: readonly string[]): Language {
   const sample = words.slice(0, SAMPLE_WORDS)
   let best = ENGLISH

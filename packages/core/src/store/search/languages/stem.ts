@@ -1,6 +1,6 @@
 /**
- * Porter's stemmer (1980) for English words: "compacted", "compaction" and "compacting" become one.
- * It is ours, and not the engine's, so that every engine finds the same entries.
+ * Porter's stemmer (1980) for English: "compacted", "compaction" and "compacting" share a root. We
+ * implement it so that every engine finds the same entries.
  */
 const VOWEL = '[aeiouy]'
 const C = '[^aeiou][^aeiouy]*'
