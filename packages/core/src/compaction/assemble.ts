@@ -52,7 +52,7 @@ export function clipTail(request: TailRequest): readonly Message[] {
   return messages.slice(plan.cut).map((message, index) => clip(message, plan.cut + index, request))
 }
 
-/** The system messages of a range, each text once, the latest place winning. */
+/** The system messages of a range; of equal texts only the latest is kept. */
 export function systemMessagesOf(
   messages: readonly Message[],
   from: number,
@@ -80,7 +80,7 @@ function clip(message: Message, index: number, request: TailRequest): Message {
   return clearMessage(message, { tokensMax, countTokens, number })
 }
 
-/** The tokens of a message beside its texts: framing, ids, images of a request. */
+/** The message without its texts: what framing, ids and images of a request cost. */
 export function withoutBodies(message: Message): Message {
   if (message.role === 'tool') {
     return { ...message, parts: message.parts.map((part) => ({ ...part, output: [] })) }

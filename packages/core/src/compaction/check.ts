@@ -109,7 +109,7 @@ function checkSummary(request: CheckRequest): LawViolation[] {
   return violations
 }
 
-/** By the rules of every provider that the next request may go to. */
+/** Checks the rules of every provider that the next request may go to. */
 function checkForm({ before, after, plan, dialects }: CheckRequest): LawViolation[] {
   const violations = dialects.flatMap((dialect) =>
     violationsOf(dialect, renderFor(dialect, after)).map(
@@ -133,7 +133,7 @@ function checkPins({ before, after, plan, pins }: CheckRequest): LawViolation[] 
     ...before.slice(0, plan.layout.fixedTo),
     ...pins,
   ]
-  // Nearly always it is the same object; only others are compared byte for byte.
+  // Usually the same object; only others are compared byte for byte.
   const same = new Set(after)
   const others = must.filter((message) => !same.has(message))
   if (others.length === 0) return []

@@ -42,7 +42,7 @@ export interface CompactOptions {
   readonly tasks?: readonly Task[]
   /** Tokens sent beside the messages, such as tool schemas. */
   readonly overheadTokens?: number
-  /** A summary written elsewhere; only secrets are masked, and the other sections make way for it. */
+  /** A summary written elsewhere; its secrets are masked, and other sections give way to it. */
   readonly summary?: string
   /**
    * Writes the summary; without it and without `summary`, the digest does, which needs no model.
@@ -50,9 +50,9 @@ export interface CompactOptions {
    * digest takes its place.
    */
   readonly summarize?: SummaryWriter
-  /** From which compaction of a conversation on each one comes with a warning; 2 if not given. */
+  /** Warn from this compaction of a conversation on; default 2. */
   readonly warnFrom?: number
-  /** Passed to the writer; aborting it rejects. */
+  /** Passed to the writer; aborting it rejects the promise. */
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: { stage: 'summary'; done: number; of: number }) => void
   /** A clock for `stats.timingsMs`; without it nothing is timed. */
@@ -64,7 +64,7 @@ const OPTIONS = [
   ...['tasks', 'overheadTokens', 'summary', 'summarize', 'warnFrom', 'signal', 'onProgress', 'now'],
 ]
 
-/** A misspelt or impossible option would otherwise change the result in silence. */
+/** A misspelt or impossible option would otherwise change the result silently. */
 export function checkCompactOptions(options: CompactOptions): void {
   checkKeys(options, OPTIONS)
   checkBudget(options.budget ?? {})
@@ -79,7 +79,7 @@ export function checkCompactOptions(options: CompactOptions): void {
   }
 }
 
-/** The options with everything filled in that they leave open. */
+/** Fills in the options that the caller left open. */
 export function prepare(messages: readonly Message[], options: CompactOptions) {
   const { countTokens, summary } = options
   const count = countTokens && checkedCounter(countTokens)

@@ -21,9 +21,9 @@ import { buildStats, EMPTY_STATS, stopwatch } from './report/stats.ts'
 import { SummaryFailedError } from './summary/summarize.ts'
 
 /**
- * Any conversation in, a smaller valid one out. No content and no writer makes it throw: every
- * outcome is a value, and `messages` is always usable; it is the input unless the outcome is
- * `compacted`. Rejects only when `signal` aborts, or when the messages are not of our model.
+ * Turns any conversation into a smaller valid one. No content and no writer makes it throw: every
+ * outcome is a value, and `messages` is always usable (the input, unless the outcome is
+ * `compacted`). Rejects only when `signal` aborts, or when the messages are not of our model.
  * Calling it on its own result changes nothing until the conversation grows.
  */
 export async function compact(
@@ -34,7 +34,7 @@ export async function compact(
   return await compactFor(ALL_DIALECTS, messages, options)
 }
 
-/** The same for a program that sends the result to these providers only. */
+/** The same, for a program that sends the result only to these providers. */
 export async function compactFor(
   dialects: readonly ProviderDialect[],
   messages: readonly Message[],
@@ -86,7 +86,7 @@ export async function compactFor(
   const larger = (made?.reply.finish ?? 'stop') === 'stop' && whyLarger(run, before, request)
   if (larger) return unchanged({ outcome: 'kept', reason: 'would-not-shrink', explanation: larger })
   const [violation] = verdict.violations
-  // An overlong summary was already shortened and cut: nothing else can be made smaller.
+  // An overlong summary was already shortened and cut, so nothing else can be made smaller.
   if (violation?.law === 'I13') {
     const explanation = `No result fits the target: ${violation.detail}.`
     return unchanged({ outcome: 'cannot-fit', reason: 'target-too-small', explanation, verdict })
@@ -131,7 +131,7 @@ export async function compactFor(
   }
 }
 
-/** Messages of a library look alike, and would be counted as empty. */
+/** Another library's messages look similar, and would be counted as empty. */
 function checkModel(messages: readonly Message[]): void {
   if (!Array.isArray(messages)) {
     throw new ThroughlineError('wrong-format', `"messages" is ${show(messages)}, not an array.`, {
@@ -176,7 +176,7 @@ const UNUSABLE_WARNING = (fault: string) =>
 const CUT_WARNING =
   'The summary was still too long after one request to shorten it, so it was cut between its points.'
 
-/** Users least expect their own words to be missing. */
+/** Users expect least of all that their own words are missing. */
 function warnOfSilence(preserved: Required<CheckedRun>['made']['preserved'] | undefined): string[] {
   if (preserved === undefined || preserved.messages.length > 0 || preserved.dropped === 0) return []
   return [
@@ -184,7 +184,7 @@ function warnOfSilence(preserved: Required<CheckedRun>['made']['preserved'] | un
   ]
 }
 
-/** What was thrown, as the end of a sentence. */
+/** The error's message, worded as the end of a sentence. */
 function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text.endsWith('.') ? text : `${text}.`

@@ -4,7 +4,7 @@ import type { Message } from '../message/message.ts'
 /** The tokens of a text. */
 export type CountTokens = (text: string) => number
 
-/** How one compaction counts, the same from beginning to end. */
+/** How one compaction counts tokens, the same from start to end. */
 export interface Counters {
   readonly countTokens: CountTokens
   readonly countMessage: (message: Message) => number

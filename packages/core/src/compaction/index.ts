@@ -1,4 +1,4 @@
-/** `@throughline/core/compaction`: one function for most, and the parts for those who want them. */
+/** `@throughline/core/compaction`: `compact` for most programs, and the parts it consists of. */
 export { assemble } from './assemble.ts'
 export {
   type CheckRequest,

@@ -22,7 +22,7 @@ import { ENVELOPE_TOKENS, type FittedSummary, type SummaryWork } from './summary
 export interface HandoffWork extends SummaryWork {
   /** The open task list; absent: the newest one that the conversation shows. */
   readonly tasks?: readonly Task[]
-  /** At most this much for the user's own words. */
+  /** The most tokens for the user's own words. */
   readonly userTokens?: number | undefined
   /** Yields to the event loop between two pieces of work. */
   readonly breathe?: () => Promise<void>
@@ -122,7 +122,7 @@ export async function makeHandoff(
     ...(rules.length > 0 && { rules }),
     ...(host.length > 0 && { host }),
   }
-  // Space that the other sections leave is worth most in the ledger.
+  // Space that the other sections leave is most useful in the ledger.
   const taken = counters.countMessage({ role: 'handoff', handoff: bare }) + TITLE_TOKENS
   const spare = sectionTokens + ENVELOPE_TOKENS - taken
   const isLedgerAsked = work.budget.settings.ledgerTokens !== undefined
@@ -148,8 +148,8 @@ export async function makeHandoff(
 }
 
 /**
- * The newest message that the handoff covers. Positions go on behind it, so open requests, which
- * stay in the context and are counted again, are left out; entries have their numbers for good.
+ * The newest message that the handoff covers. Positions continue after it, so open requests, which
+ * stay in the context and are counted again, are left out; entry numbers never change.
  */
 function coveredNumber(layout: Layout, covered: number, open: number): number {
   const isSession = layout.entries !== undefined
@@ -161,7 +161,7 @@ const RULES_SHARE = 0.15
 const RULES_TOKENS_MAX = 1_500
 const HOST_SHARE = 0.03
 const HOST_TOKENS_MAX = 300
-/** For the largest handoffs; more names are hardly read. */
+/** A cap for the largest handoffs; more names are rarely used. */
 const LEDGER_TOKENS_MAX = 4_000
 
 /** Looking for rules in this much takes about two milliseconds; a turn of the event loop takes microseconds. */
@@ -199,12 +199,12 @@ function maskText<Item extends { readonly text: string }>(item: Item): Item {
   return { ...item, text: redact(item.text) }
 }
 
-/** A file that leaves the list of files is still a path that the agent has written. */
+/** A file dropped from the list of files is still a path that the agent wrote. */
 function asEntry(file: FileRecord): LedgerEntry {
   return { kind: 'path', text: file.path, count: 1, number: file.number }
 }
 
-/** Running ones first; the list is the agent's own and rarely long, so it is cut without ado. */
+/** Running tasks first; the list is the agent's own and rarely long, so it is simply cut. */
 function boundTasks(tasks: readonly Task[], tokensMax: number, countTokens: CountTokens): Task[] {
   const kept: Task[] = []
   let left = tokensMax

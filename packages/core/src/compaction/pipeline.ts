@@ -24,12 +24,12 @@ import {
 import { ENVELOPE_TOKENS, writeSummary } from './summary/write-summary.ts'
 
 /**
- * plan → summary → handoff → assembly → check: the only place that orders the parts of a compaction.
- * `compact` takes any conversation through it, a session the range that it has claimed.
+ * plan → summary → handoff → assembly → check: the only place that orders the steps of a
+ * compaction. `compact` runs it on any conversation, a session on the range that it has claimed.
  */
 export interface PipelineRequest extends Omit<HandoffWork, 'plan' | 'earlier'> {
   readonly trigger: Trigger
-  /** The providers whose rules the result is held against. */
+  /** The providers whose rules the result must satisfy. */
   readonly dialects: readonly ProviderDialect[]
   readonly pins?: readonly SystemMessage[]
   readonly overheadTokens?: number
@@ -45,7 +45,7 @@ export interface FailedRun {
 export interface CheckedRun {
   readonly kind: 'checked'
   readonly plan: CompactPlan
-  /** Absent where clipping the tail was enough. */
+  /** Absent if clipping the tail was enough. */
   readonly made?: MadeHandoff
   readonly after: readonly Message[]
   readonly verdict: CompactionVerdict
@@ -73,7 +73,7 @@ export async function runPipeline(
   return hasHead ? await carryOut(planned, request) : assembleAndCheck(planned, request)
 }
 
-/** For a range that the caller has chosen. Never rejects. */
+/** For a range chosen by the caller. Never rejects. */
 export async function runPipelineOn(
   range: ClaimedRange,
   request: PipelineRequest,

@@ -1,14 +1,14 @@
 /**
- * What a session learns from reported usage: one ratio per session and model, between the
- * provider's count and our estimate. The caller keeps the value beside the model's name; a new
- * model starts from scratch.
+ * What a session learns from reported usage: per session and model, the ratio of the provider's
+ * count to our estimate. The caller stores the value with the model's name; a new model starts from
+ * scratch.
  *
  * The ratio follows the growth of the input between two calls, never its total: the total hides
  * system text and tool schemas that no estimate has seen, growth is made of messages alone.
  */
 export interface Calibration {
   readonly ratio: number
-  /** Estimated tokens that the ratio rests on, forgotten slowly. */
+  /** Estimated tokens that the ratio is based on; older ones count less. */
   readonly weight: number
 }
 
@@ -16,19 +16,18 @@ export interface Calibration {
 export const UNCALIBRATED: Calibration = { ratio: 1, weight: 0 }
 
 // Usage outside these bounds has another cause: a compaction, a changed tool set, a provider that
-// leaves out its cache, an unlogged reminder.
+// omits cached tokens, an unlogged reminder.
 const OBSERVED_MIN = 0.4
 const OBSERVED_MAX = 2.5
 // How far one bill may pull: unlogged additions make single bills too high, never too low, and a
 // plain mean follows them (bench/tokens: median error of growth 8.2% with a mean, 8.0% so).
 const PULL_MAX = 0.15
-// An estimate of a whole conversation is never off by more than this; a ratio that wanders further
-// has learnt nonsense.
+// The estimate of a whole conversation is never off by more than this; a ratio beyond it is wrong.
 const RATIO_MIN = 0.6
 const RATIO_MAX = 1.7
-// The estimate counts as this much evidence for itself, so that the first small bill cannot swing it.
+// The estimate counts as this much evidence, so that the first small bill cannot dominate it.
 const PRIOR_TOKENS = 2_000
-// One huge tool result is one piece of evidence, not the end of learning.
+// Caps one huge tool result, so that it does not outweigh all later evidence.
 const OBSERVED_TOKENS_MAX = 4_000
 const WEIGHT_TOKENS_MAX = 40_000
 
@@ -57,8 +56,8 @@ export function calibrated(calibration: Calibration, estimate: number): number {
 }
 
 /**
- * The input of the next call: what the last one was billed plus what has been added since. Far
- * better than any estimate of the whole, which is only needed where no call was billed yet.
+ * The input of the next call: what the last one was billed plus what was added since. Far better
+ * than estimating the whole, which is only needed before the first billed call.
  */
 export function predictNext(known: {
   readonly lastReportedTotal: number

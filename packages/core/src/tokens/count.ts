@@ -3,7 +3,7 @@ import type { Message, Part } from '../message/message.ts'
 import { estimateMessage, estimatePart, MESSAGE_TOKENS } from './estimate.ts'
 import type { ModelFamily } from './family.ts'
 
-/** How messages are counted: by the family's estimate, or their texts by a given counter. */
+/** Counts messages: by the family's estimate, or their texts by a given counter. */
 export function messageCounter(
   family: ModelFamily,
   countTokens?: (text: string) => number,
@@ -21,7 +21,7 @@ export function messageCounter(
         return estimatePart(part, family)
     }
   }
-  // Roles and turn markers are no text, so that no counter of texts sees them.
+  // Roles and turn markers are not text, so a text counter does not see them.
   return (message) => {
     const parts = message.role === 'handoff' ? writeEnvelope(message.handoff).parts : message.parts
     return (parts as readonly Part[]).reduce((sum, part) => sum + countPart(part), MESSAGE_TOKENS)

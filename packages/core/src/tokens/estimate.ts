@@ -5,9 +5,9 @@ import type { BlobSource, Message, Part } from '../message/message.ts'
 import type { ModelFamily } from './family.ts'
 
 /**
- * Tokens without a tokenizer: characters, weighed by how tokenizers treat them, divided by the
- * family's density. Instant and right on the whole; a single message may be a third off, which
- * calibration does not mend but a long conversation averages out.
+ * Counts tokens without a tokenizer: characters, weighted by how tokenizers treat them, divided by
+ * the family's density. Instant and accurate on the whole; a single message may be off by a third,
+ * which calibration does not correct but a long conversation averages out.
  */
 
 /**
@@ -30,7 +30,7 @@ const WEIGHTS = {
   generic: { twoBytes: 1.6, threeBytes: 2.7, surrogate: 3.2 },
 } as const
 
-/** Text as tools print it: code, JSON, logs. Prose is less dense; `estimatePart` knows which is which. */
+/** For tool output: code, JSON, logs. Prose is less dense; `estimatePart` distinguishes them. */
 export function estimateText(text: string, family: ModelFamily): number {
   return tokens(weigh(text, family), family)
 }
@@ -49,7 +49,7 @@ const PROSE_PER_OUTPUT = 1.25
 
 /** Role and turn markers around a message. */
 export const MESSAGE_TOKENS = 4
-/** The wrapping of one call or one result, by the bills: the id alone is about twenty tokens. */
+/** The wrapping of one call or result, by provider bills: the id alone is about twenty tokens. */
 const TOOL_TOKENS = { claude: 30, openai: 12, gemini: 12, generic: 20 } as const
 
 /** In units of one ordinary ASCII character. */
@@ -131,7 +131,7 @@ function kindOf(code: number): number {
   return code < 128 ? (KINDS[code] ?? OTHER) : OTHER
 }
 
-/** The message with its role and its wrapping; a handoff is counted as it is written. */
+/** The message with its role and wrapping; a handoff counts as the text it is sent as. */
 export function estimateMessage(message: Message, family: ModelFamily): number {
   const parts = message.role === 'handoff' ? writeEnvelope(message.handoff).parts : message.parts
   let sum = MESSAGE_TOKENS
@@ -145,7 +145,7 @@ export function estimatePart(part: Part, family: ModelFamily): number {
     case 'text':
       return estimateProse(part.text, family)
     case 'reasoning':
-      // A sealed thought repeats in another form what the text says.
+      // Sealed reasoning repeats the text in another form.
       return part.text === '' && part.sealed !== undefined
         ? estimateJson(part.sealed.value, family)
         : estimateProse(part.text, family)
@@ -176,7 +176,7 @@ export function estimatePart(part: Part, family: ModelFamily): number {
   }
 }
 
-/** Tool schemas as they are sent beside the messages. */
+/** Tool schemas, which are sent with every request. */
 export function estimateTools(schemas: JsonValue, family: ModelFamily): number {
   return estimateJson(schemas, family)
 }

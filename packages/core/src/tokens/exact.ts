@@ -40,7 +40,7 @@ export function countInSlices(text: string, count: (slice: string) => number): n
   return sum
 }
 
-/** Half a surrogate pair is no character: the cut moves before it. */
+/** Moves the cut before a surrogate pair that it would split. */
 function endOfSlice(text: string, from: number): number {
   const end = from + SLICE_CHARACTERS_MAX
   if (end >= text.length) return text.length

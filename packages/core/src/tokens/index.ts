@@ -1,4 +1,4 @@
-/** `@throughline/core/tokens`: what messages cost, estimated, calibrated or counted. */
+/** `@throughline/core/tokens`: token counts of messages, estimated, calibrated or exact. */
 export {
   type Calibration,
   calibrated,

@@ -1,8 +1,8 @@
 import type { Message } from '../message/message.ts'
 
 /**
- * Messages with running totals of their stored counts. Planning reads totals instead of adding up,
- * so that its cost depends on what is kept and not on how long the conversation is.
+ * Messages with running totals of their token counts. Planning reads totals instead of summing, so
+ * that its cost depends on what is kept and not on the length of the conversation.
  */
 export interface Measured {
   readonly messages: readonly Message[]
@@ -10,7 +10,7 @@ export interface Measured {
   readonly totals: readonly number[]
 }
 
-/** Counts each message once; store the counts where counting is slow. */
+/** Counts each message once; store the counts if counting is slow. */
 export function measure(
   messages: readonly Message[],
   countOf: (message: Message) => number,
@@ -24,7 +24,7 @@ export function measure(
   return { messages, totals }
 }
 
-/** Tokens of the messages from `from` up to but without `to`. */
+/** Tokens of the messages from `from` up to but not including `to`. */
 export function tokensBetween(measured: Measured, from: number, to: number): number {
   return (measured.totals[to] ?? 0) - (measured.totals[from] ?? 0)
 }

@@ -12,7 +12,7 @@ export interface Coverage {
   /** Stretches with enough distinctive words to be recognised. */
   readonly stretches: number
   readonly mentioned: number
-  /** Words of single stretches that the text names, and how many there are. */
+  /** Words of single stretches that the text names, and how many such words there are. */
   readonly named: number
   readonly distinctive: number
 }
@@ -40,7 +40,7 @@ export function coverageOf(text: string, range: readonly Message[]): Coverage {
   }
 }
 
-/** In place of the one stretch that uses a stem. */
+/** Marks a stem that several stretches use. */
 const SEVERAL = -1
 
 function stretchesByStem(range: readonly Message[]): ReadonlyMap<Stem, number> {
@@ -83,7 +83,7 @@ const DENSE_RUN = new RegExp(`[${DENSE_SCRIPTS}]{2,}|[\\p{L}\\p{N}_]{4,}`, 'gu')
 const IS_DENSE = 2
 const classOf = characterClasses(/[\p{L}\p{N}_]/u, DENSE)
 
-/** ASCII characters as a number, others as a text: numbers are found in half the time. */
+/** ASCII stems as numbers, others as text: numbers are found in half the time. */
 type Stem = string | number
 
 /**

@@ -24,9 +24,9 @@ export type SummaryFault =
 export interface SummaryContext {
   /** The messages that the summary covers; empty if unknown. */
   readonly range: readonly Message[]
-  /** The instructions that it was written by. */
+  /** The instructions that the writer was given. */
   readonly ask?: string
-  /** Only a piece of the range was read, so the others need not be mentioned. */
+  /** Only a piece of the range was read, so the rest need not be mentioned. */
   readonly isPiece?: boolean
 }
 
@@ -67,7 +67,7 @@ function findFault(
   return isOtherLanguage(text, userTextOf(range)) ? 'other-language' : undefined
 }
 
-/** The newest of it, as much as is looked at. */
+/** The user's newest text, up to the sample size. */
 function userTextOf(range: readonly Message[]): string {
   const texts: string[] = []
   let characters = 0
@@ -166,7 +166,7 @@ const CALLS = [
 ]
 const PROSE_WORDS_MIN = 40
 
-/** A call, with little text beside it. */
+/** Mainly a tool call, with little text. */
 function isToolCall(text: string): boolean {
   const at = CALLS.map((call) => call.exec(text)?.index ?? -1).filter((index) => index >= 0)
   return at.length > 0 && countWords(text.slice(0, Math.min(...at))) < PROSE_WORDS_MIN
@@ -183,7 +183,7 @@ function isRepetition(shingles: readonly string[]): boolean {
   return new Set(shingles).size < shingles.length * (1 - REPEATED_SHARE)
 }
 
-/** A good part of the text is the instructions themselves. */
+/** A large part of the text repeats the instructions. */
 function isEchoOf(ask: string, shingles: readonly string[]): boolean {
   const asked = new Set(shinglesOf(ask))
   if (asked.size === 0 || shingles.length === 0) return false

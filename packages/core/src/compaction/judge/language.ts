@@ -17,7 +17,7 @@ type Script = keyof typeof SCRIPTS
 const NAMES = Object.keys(SCRIPTS) as Script[]
 const scriptsOf = characterClasses(...Object.values(SCRIPTS))
 
-/** The end of what was asked and the beginning of what was written. */
+/** Sampled: the end of the request and the beginning of the summary. */
 export const SAMPLE_CHARACTERS_MAX = 20_000
 const LETTERS_MIN = 40
 // Names, paths and commands are Latin in every language: half is a clear majority of the words.
@@ -25,7 +25,7 @@ const MAJORITY = 0.5
 const LATIN_MAJORITY = 0.9
 const SHARE_MIN = 0.1
 
-/** True only where both languages are clear: a doubtful case counts as the same. */
+/** True only if both languages are clear: a doubtful case counts as the same. */
 export function isOtherLanguage(summary: string, userText: string): boolean {
   const asked = scriptOf(userText)
   if (asked === undefined) return false
@@ -36,7 +36,7 @@ export function isOtherLanguage(summary: string, userText: string): boolean {
   return wanted !== undefined && written !== undefined && wanted !== written
 }
 
-/** The script of a text, if there is enough of it. */
+/** The script of a text, if there is enough text. */
 function scriptOf(text: string): Script | undefined {
   const sample = text.slice(-SAMPLE_CHARACTERS_MAX)
   const counts = countScripts(sample)

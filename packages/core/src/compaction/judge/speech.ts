@@ -27,7 +27,7 @@ const EDGE_CHARACTERS = 400
 
 export function readSpeech(text: string): Speech {
   const own = withoutQuotations(text.slice(0, CHARACTERS_MAX)).trim()
-  // A model that opens with a heading is no less a model that replies below it.
+  // A model that opens with a heading may still reply below it.
   const body = own.replace(/^(?:#{1,6} [^\n]{0,100}\n\s*)+/, '')
   const opening = body.slice(0, EDGE_CHARACTERS).replace(/^[\s*_>"'“]+/, '')
   const closing = own.slice(-EDGE_CHARACTERS)
@@ -81,7 +81,7 @@ function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0
 }
 
-// `\b` knows only Latin letters, so other scripts do without it.
+// `\b` works only for Latin letters, so other scripts do without it.
 const REPORTS = new RegExp(
   [
     String.raw`\b(?:the |this )?(?:users?|customer|client|caller|human|assistant|agent|operator)(?:'s|’s)?\b`,

@@ -57,7 +57,7 @@ export function buildLedger(request: LedgerRequest): readonly LedgerEntry[] {
     const text = writeLedger(entries)
     const tokens = countTokens(text)
     if (tokens <= tokensMax) return entries
-    // A little less than the measured density allows, since the next choice has other words in it.
+    // Slightly less than the measured density allows, since the next choice has other words.
     charactersMax = Math.floor((Math.min(charactersMax, text.length) * tokensMax * 0.99) / tokens)
   }
   return []
@@ -129,7 +129,7 @@ function rankWords(
       if (count > 0) sighting.source = 'argument'
     }
   }
-  // Its edit stands among the values; alone it would be read as what holds now.
+  // The edit is listed among the values; the old word alone would be read as the current one.
   for (const { old, number } of replaced) {
     if ((sightings.get(old)?.number ?? Number.POSITIVE_INFINITY) <= number) sightings.delete(old)
   }

@@ -81,7 +81,7 @@ function withoutPosition(word: string): string {
 /** An argument longer than this is the body of a file or of a message. */
 const ARGUMENT_CHARACTERS_MAX = 600
 
-/** With its part where the text is one, not an argument inside it. */
+/** `part` is set for a whole text part, not for an argument inside a call. */
 export function eachText(
   message: Message,
   visit: (text: string, source: WordSource, part?: TextPart) => void,

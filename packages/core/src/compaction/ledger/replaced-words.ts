@@ -4,8 +4,8 @@ import type { NumberOf } from '../layout.ts'
 import { redact } from '../redact/redact.ts'
 
 /**
- * Edits that put one word in the place of another: a version, a port, a name. The newest edit of a
- * place holds, and the word that it replaced must not be read as the present one.
+ * Edits that replace one word by another: a version, a port, a name. The newest edit at a position
+ * is current, and the word that it replaced must not be read as the current one.
  */
 export interface ReplacedWord {
   readonly old: string
@@ -13,7 +13,7 @@ export interface ReplacedWord {
   readonly number: number
 }
 
-/** Editors take what is there and what shall be there; the pair is known by its names. */
+/** Edit tools take the old and the new text; the pair is recognised by its argument names. */
 const PAIRS = [
   ['old_string', 'new_string'],
   ['oldText', 'newText'],

@@ -28,7 +28,7 @@ export function gatherToolActions(head: readonly Message[], numberOf: NumberOf):
     } else if (message.role === 'tool') {
       for (const [part, result] of message.parts.entries()) {
         actions.push(...actionsOf(calls.get(result.callId), result, numberOf(index, part)))
-        // An id that comes again belongs to a new call.
+        // A repeated id belongs to a new call.
         calls.delete(result.callId)
       }
     }

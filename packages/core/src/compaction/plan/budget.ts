@@ -7,7 +7,7 @@ import {
   SECTION_TOKENS_MAX,
 } from './defaults.ts'
 
-/** Settings made into numbers for one model: when to compact, and how large the result may be. */
+/** Settings resolved to numbers for one model: when to compact, and how large the result may be. */
 export interface Budget {
   readonly settings: BudgetSettings
   /** Above this a request cannot be sent. */

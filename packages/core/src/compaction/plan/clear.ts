@@ -4,8 +4,8 @@ import type { CountTokens } from '../counters.ts'
 import { shortenBulk } from '../own-words/pieces.ts'
 
 /**
- * Clearing: large bodies are reduced to their two ends and a note on where the whole is. Cheaper
- * than a compaction, and the only way out when the newest step alone is too large.
+ * Clearing: reduces large bodies to their two ends and a note that says where the whole is. Cheaper
+ * than a compaction, and the only way out if the newest step alone is too large.
  *
  * Keeps about two thirds from the beginning and a third from the end, with `note` in between.
  */
@@ -60,7 +60,7 @@ const NAMES: Readonly<Record<ResultPart['type'], string>> = {
   opaque: 'a provider item',
 }
 
-/** Clips the results of a tool message, or the words of a request, to `tokensMax` in all. */
+/** Clips the results of a tool message, or the text of a request, to `tokensMax` in total. */
 export function clearMessage(
   message: Message,
   options: { tokensMax: number; countTokens: CountTokens; number: number },

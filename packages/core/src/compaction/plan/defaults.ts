@@ -34,7 +34,7 @@ export interface BudgetSettings {
   readonly summarizerWindowTokens?: number
 }
 
-/** For a model of 200,000 tokens; set yours. */
+/** For a model with a window of 200,000 tokens; set your own. */
 export const DEFAULT_SETTINGS: BudgetSettings = {
   windowTokens: 200_000,
   outputTokensMax: 20_000,
@@ -45,8 +45,8 @@ export const DEFAULT_SETTINGS: BudgetSettings = {
 }
 
 /**
- * The habits of two well-known systems, as settings of the one planner. Codex's 20,000 tokens of
- * user messages are the cap of everybody here.
+ * The behaviour of two well-known systems, as settings of our planner. Codex' cap of 20,000 tokens
+ * for user messages applies to every preset here.
  */
 export const PRESETS = {
   hermes: { softShare: 0.5, targetShare: 0.2, protectFirst: 3, protectLast: 20 },

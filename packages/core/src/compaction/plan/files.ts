@@ -50,7 +50,7 @@ export function collectFiles(request: {
       const touch = readTouch(part, numberOf(index))
       const known = touches.get(touch?.record.path ?? '')
       if (touch === undefined) continue
-      // The newest touch gives number and hash; one change at any time makes it a changed file.
+      // The newest access gives number and hash; a single change makes it a changed file.
       if (known === undefined) touches.set(touch.record.path, touch)
       else if (touch.record.access === 'changed') {
         touches.set(known.record.path, { ...known, record: { ...known.record, access: 'changed' } })

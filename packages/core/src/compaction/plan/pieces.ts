@@ -44,7 +44,7 @@ function slices(text: string, size: number, tokensMax: number): string[] {
   return result
 }
 
-/** Names that the work needs again are cut in two only where a word is longer than this. */
+/** A piece ends inside a word only if the word is longer than this, to keep names whole. */
 const WORD_CHARACTERS_MAX = 200
 
 function cutBetweenWords(text: string, from: number, wanted: number): number {

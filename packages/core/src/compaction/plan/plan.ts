@@ -42,9 +42,9 @@ export interface CompactPlan {
   readonly cut: number
   /** Unanswered messages of the head: they stay whole, right after the handoff. */
   readonly open?: readonly number[]
-  /** The tail is `[cut, incoming)`; `incoming` is the end where nothing is held back. */
+  /** The tail is `[cut, incoming)`; `incoming` is the end if no message is held back. */
   readonly incoming: number
-  /** Tool results of the tail (and, but for preflight, its last request) are clipped to this. */
+  /** Tool results of the tail are clipped to this, and its last request except in preflight. */
   readonly clipTokens?: number
   readonly targetTokens: number
   readonly allotment: Allotment
@@ -62,7 +62,7 @@ export interface CannotFitPlan {
 /** Less than this is not worth a handoff: its envelope alone takes a third of it. */
 const HEAD_TOKENS_MIN = 400
 
-/** The least that a handoff takes: its envelope and a few sentences. The tail leaves it that much. */
+/** The minimum for a handoff: its envelope and a few sentences. The tail leaves that much. */
 const HANDOFF_TOKENS_MIN = 300
 
 /** The share of the space for a tail whose size was not requested. */
@@ -73,7 +73,7 @@ export interface PlanRequest {
   readonly trigger: Trigger
   /** `needed` checks the threshold first; `always` is a person's request. */
   readonly when: 'always' | 'needed'
-  /** Tokens of every request beside the messages: pins, tool schemas. */
+  /** Tokens of every request outside the messages: pins, tool schemas. */
   readonly overheadTokens?: number
   /** Tokens of messages that stay wherever the cut is: late system text. */
   readonly carriedTokens?: number
@@ -145,14 +145,14 @@ export function plan(measured: Measured, request: PlanRequest): Plan {
   }
 }
 
-/** A range that is chosen already, as a session claims it before its handoff is written. */
+/** A range that is already chosen: a session claims it before its handoff is written. */
 export interface ClaimedRange {
   /** The range ends before this message. */
   readonly cut: number
-  /** Its messages that are unanswered. */
+  /** Its unanswered messages. */
   readonly open: readonly number[]
   readonly handoffTokens: number
-  /** The entries of each message, to refer to them by these. */
+  /** The entries of each message, to refer to them by number. */
   readonly entries?: MessageEntries
 }
 
@@ -183,7 +183,7 @@ interface Space {
   /** The part of it to use: less if a person asks to compact a context that would fit. */
   readonly spaceTokens: number
   readonly handoffMin: number
-  /** The tail is cut to this where the newest step allows it, and clipped to `tailMax` at worst. */
+  /** The tail is cut to this if the newest step allows it, and clipped to `tailMax` at worst. */
   readonly keepMax: number
   readonly tailMax: number
 }

@@ -55,7 +55,7 @@ export function preserveUserMessages(request: PreserveRequest): Preserved {
   return withRepeated(request, best, repeated)
 }
 
-/** What the others leave goes to those that a newer one repeats, newest first. */
+/** Space left over goes to requests that a newer one repeats, newest first. */
 function withRepeated(
   { plan, countMessage }: PreserveRequest,
   { messages, dropped }: Preserved,
@@ -73,7 +73,7 @@ function withRepeated(
   return { messages: kept, dropped: dropped + repeated.length - added.length }
 }
 
-/** Newest first; an answered request is left out where a newer one says the same but for figures. */
+/** Newest first, without answered requests that a newer one repeats except for figures. */
 function withoutRepeated(all: readonly PreservedMessage[]): readonly PreservedMessage[] {
   const texts = all.map(({ message }) => plainText(message.parts))
   const sketches = texts.map(sketchOf)
@@ -96,7 +96,7 @@ const isFigureOrBlank = characterClasses(/[\p{N}\s]/u)
 
 const SKETCH_CHARACTERS = 40
 
-/** Equal for texts that are equal but for figures and blanks; others rarely share theirs. */
+/** Equal for texts that differ only in figures and white space; others rarely collide. */
 function sketchOf(text: string): string {
   let sketch = ''
   for (const character of text) {

@@ -18,7 +18,7 @@ const NAMES =
 
 const NAME_CHARACTERS_MAX = 48
 
-/** How the value was written decides how much of a proof it must give. */
+/** The way a value was written decides how much evidence is required. */
 interface Assignment {
   readonly name: string
   readonly value: string
@@ -147,11 +147,11 @@ function formOfBare(
 }
 
 const PASSWORD = /(?:password|passwd|passphrase|passcode|pwd|mnemonic)\d{0,2}$/
-/** `pass` ends many words; it must be one. */
+/** `pass` ends many words; it must be a word of its own. */
 const PASS = /(?:^|[^A-Za-z])(?:pass|Pass|PASS)\d{0,2}$|[a-z]Pass\d{0,2}$/
 const KEY =
   /(?:secret|token|credentials?|auth|(?:api|access|account|private|shared|signing|encryption|master|storage|service|license|session|deploy|admin|webhook|client|function|host|secret)key|connectionstring|clientkeydata)\d{0,2}$/
-/** Tokens that only mark a place or a request. */
+/** Tokens that are only placeholders or names of requests. */
 const HARMLESS_TOKEN =
   /(?:next|previous|page|paging|continuation|cursor|sync|change|request|idempotency|cancellation|purchase|publickey|eos|bos|pad|unk|special|stop|start|end)token$/
 

@@ -211,8 +211,8 @@ const ANY_BEGIN = new RegExp(
   'y',
 )
 
-// Hardly any place begins a secret. A hash over three characters that rolls along the text passes
-// over nearly all of them, in less than half the time of a search for the alternation.
+// Secrets begin at very few positions. A rolling hash over three characters skips nearly all
+// others, in less than half the time of a search for the alternation.
 const ROLLED = 3
 const HASH_BITS = 15
 const MAY_BEGIN = new Uint8Array(2 ** HASH_BITS)
@@ -222,7 +222,7 @@ for (const begin of BEGINS.keys()) {
   MAY_BEGIN[hash] = 1
 }
 
-/** A character is shifted out when `ROLLED` more have come. */
+/** A character is shifted out after `ROLLED` more. */
 function roll(hash: number, code: number): number {
   return ((hash << (HASH_BITS / ROLLED)) ^ code) & (2 ** HASH_BITS - 1)
 }

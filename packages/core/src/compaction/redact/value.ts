@@ -45,7 +45,7 @@ function plainTo(text: string, from: number, charactersMax: number): number {
 const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 const CALLED_CHARACTERS_MAX = 200
 
-/** A name, and a bracket that opens more or is closed in the same line: a call, an index, a template. */
+/** A name, then a bracket that is nested or closed on the same line: a call or an index. */
 function isExpression(text: string, from: number, at: number): boolean {
   const closing = CLOSING[text.charAt(at)]
   if (closing === undefined) return false
@@ -60,7 +60,7 @@ function lengthWithin(text: string, at: number, isQuery: boolean): number {
   const sign = text.charAt(at)
   const next = text.charAt(at + 1)
   if (/\s/.test(sign)) return 0
-  // An escaped line break or quote ends it; an escaped sign of the shell is part of it.
+  // An escaped line break or quote ends it; an escaped shell character is part of it.
   if (sign === '\\') return /[&;|<>()$!#*?[\]{} ]/.test(next) ? 2 : 0
   if (next === '' || BEHIND_END.test(next) || text.startsWith(MARK, at)) return 0
   if (sign === '<') return /[/!A-Za-z]/.test(next) ? 0 : 1
@@ -80,7 +80,7 @@ export function openingQuote(text: string, at: number): string {
   return character === '"' || character === "'" || character === '`' ? text.slice(at, to + 1) : ''
 }
 
-/** Up to the quote that was opened; where the text was cut before it, as far as a word goes. */
+/** Up to the closing quote; if the text was cut before it, up to the end of the word. */
 export function quotedValue(text: string, from: number, opened: string): string | undefined {
   const rest = text.slice(from, from + VALUE_CHARACTERS_MAX)
   const end = closingQuote(rest, opened)
@@ -104,5 +104,5 @@ function closingQuote(rest: string, opened: string): number {
   return -1
 }
 
-/** A quote inside quotes: doubled in SQL, left and entered again in shells. */
+/** A quote inside quotes: doubled in SQL, closed and reopened in shells. */
 const AGAIN = /^'(?:'|\\'')(?=\w)/

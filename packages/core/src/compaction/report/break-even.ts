@@ -1,18 +1,18 @@
-/** What a compaction did to the provider's prompt cache, and when the smaller context has paid for it. */
+/** The effect of a compaction on the provider's prompt cache, and when it has paid off. */
 export interface CacheEffect {
-  /** The cached beginning that no later call can use. */
+  /** Tokens of the cached prefix that later calls can no longer use. */
   readonly lostTokens: number
-  /** What the next call sends anew: the new context but for the beginning that stayed. */
+  /** Tokens that the next call sends uncached: the new context without the shared prefix. */
   readonly rewrittenTokens: number
-  /** How many model calls later it was cheaper than going on; null: the context did not shrink. */
+  /** Model calls until it is cheaper than not compacting; null: the context did not shrink. */
   readonly breakEvenCalls: number | null
-  /** The same in turns, by how many calls a turn took so far. */
+  /** The same in turns, by the number of calls per turn so far. */
   readonly breakEvenTurns: number | null
 }
 
 /**
- * In prices of one uncached input token, as the large providers charge: a tenth for what is read from
- * the cache, a quarter more for what is written to it, five times as much for output.
+ * Prices relative to one uncached input token, as the large providers charge: a tenth to read from
+ * the cache, a quarter more to write to it, five times as much for output.
  */
 const CACHE_READ = 0.1
 const CACHE_WRITE = 1.25
@@ -21,9 +21,9 @@ const OUTPUT = 5
 export function cacheEffect(figures: {
   readonly tokensBefore: number
   readonly tokensAfter: number
-  /** The beginning that both contexts share: system text and pins. */
+  /** The prefix that both contexts share: system text and pins. */
   readonly sharedTokens: number
-  /** What writing the handoff took. */
+  /** The tokens used to write the handoff. */
   readonly spent: {
     readonly inputTokens: number
     readonly cachedTokens: number

@@ -71,7 +71,7 @@ function breakDown(
       ['files', countTokens(files.map((file) => file.path).join('\n'))],
       ['ledger', countTokens(writeLedger(ledger))],
     ])
-    // By their share of the whole, so that the parts add up to it, the envelope's own words included.
+    // In proportion, so that the parts add up to the whole, including the envelope's own text.
     const sum = counts.values().reduce((all, count) => all + count, countTokens(summary))
     let rest = total
     for (const [kind, count] of counts) {

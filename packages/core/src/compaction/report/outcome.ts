@@ -8,7 +8,7 @@ import type { CompactStats } from './stats.ts'
 /** The outcome of a compaction: codes for scripts, sentences for people, figures. */
 export interface CompactResult {
   readonly outcome: 'compacted' | 'kept' | 'refused' | 'cannot-fit'
-  /** A stable word for scripts. */
+  /** Stable, for scripts. */
   readonly reason: string
   /** A sentence for people. */
   readonly explanation: string
@@ -19,7 +19,7 @@ export interface CompactResult {
   readonly warnings: readonly string[]
 }
 
-/** The reason, in a word for scripts, why a broken law refuses a result. */
+/** The reason code for each law that can refuse a result. */
 export const REFUSALS = {
   I13: 'not-smaller',
   I14: 'incomplete-summary',
@@ -56,7 +56,7 @@ const KEEP_REASONS = {
   'already-compacted': 'There is nothing new to compact since the last compaction.',
 } as const
 
-/** Each compaction loses details, so people are warned before they notice. 0: never. */
+/** Each compaction loses details, so people are warned. 0: never. */
 export function warnOfRepetition(compactions: number, warnFrom = WARN_FROM): readonly string[] {
   if (warnFrom === 0 || compactions < warnFrom) return []
   const times = compactions === 1 ? 'once' : `${compactions} times`

@@ -3,9 +3,9 @@ import { writeLedger } from '../../message/handoff/ledger-text.ts'
 import { textOf } from '../../message/text.ts'
 
 /**
- * Whether a handoff repeats something of a text: a phrase of a few words, or an exact value such as a
- * path, a name in code or a number with its unit. Words alone would not do: a handoff holds most of
- * the common ones. A summary that says the same in other words is not recognised.
+ * Whether a handoff repeats something of a text: a phrase of a few words, or an exact value such as
+ * a path, a name in code or a number with its unit. Single words are not enough: a handoff contains
+ * most common ones. A paraphrase is not recognised.
  */
 export function repetitionsIn(handoff: Handoff): (text: string) => boolean {
   const words = wordsIn(textsOf(handoff).join('\n\n'))
@@ -23,7 +23,7 @@ export function repetitionsIn(handoff: Handoff): (text: string) => boolean {
 }
 
 const PHRASE_WORDS = 5
-/** A shorter text, such as "yes, go on", stands in many places by chance. */
+/** A shorter text, such as "yes, go on", occurs in many places by chance. */
 const SHORT_CHARACTERS_MIN = 12
 const VALUE_CHARACTERS_MIN = 6
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}_./:@#-]*/gu
@@ -47,7 +47,7 @@ function phrasesOf(words: readonly string[]): readonly string[] {
   return words.slice(PHRASE_WORDS - 1).map((_, at) => words.slice(at, at + PHRASE_WORDS).join(' '))
 }
 
-/** Digits or signs inside a word: what nobody writes by chance. */
+/** Digits or punctuation inside a word, which do not recur by chance. */
 function isExactValue(word: string): boolean {
   return word.length >= VALUE_CHARACTERS_MIN && /\p{L}/u.test(word) && /[\d_./:@#]/.test(word)
 }

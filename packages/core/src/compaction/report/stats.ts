@@ -5,7 +5,7 @@ import type { Counters } from '../counters.ts'
 import type { CompactPlan, Trigger } from '../plan/plan.ts'
 import { type Breakdown, breakDownAfter, breakDownBefore } from './breakdown.ts'
 
-/** The figures of a compaction, for reports and pictures. */
+/** The figures of a compaction, for reports and charts. */
 export interface CompactStats {
   readonly trigger: Trigger
   readonly tokensBefore: number
@@ -40,13 +40,13 @@ export const EMPTY_STATS = {
   cleared: 0,
 } as const
 
-/** The figures that the two contexts and the handoff between them give. */
+/** Computes the figures from the two contexts and the handoff. */
 export function buildStats(compaction: {
   readonly before: readonly Message[]
   readonly after: readonly Message[]
   readonly plan: CompactPlan
   readonly handoff: Handoff | undefined
-  /** User messages that no budget was left for. */
+  /** User messages that did not fit the budget. */
   readonly dropped: number
   readonly overheadTokens: number
   readonly counters: Counters

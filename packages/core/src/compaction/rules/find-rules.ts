@@ -43,13 +43,13 @@ export function findRules(message: Message): readonly FoundRule[] {
   })
 }
 
-/** Lines that a chat or a mail program marks as words of others: of another person, or of the model. */
+/** Without lines that a chat or mail program marks as quoted from another person or the model. */
 function unquoted(text: string): string {
   const lines = text.split('\n').filter((line) => !/^\s*[>|]/.test(line))
   return lines.join('\n').trim()
 }
 
-/** In a group each message begins with the name of its sender. */
+/** In a group chat each message begins with its sender's name. */
 function splitSpeaker(text: string): [speaker: string, said: string] {
   const found = SPEAKER.exec(text)
   if (found === null || LABEL.test(found[0])) return ['', text]

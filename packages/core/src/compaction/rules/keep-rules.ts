@@ -5,9 +5,9 @@ import type { CountTokens } from '../counters.ts'
 import type { FoundRule } from './find-rules.ts'
 
 /**
- * The rules that hold after this compaction: those of the earlier handoff and those said since. A
- * later one supersedes an earlier one about the same thing; both are shown, so that the change is
- * seen. If they do not fit, the oldest are dropped first, and superseded ones before all others.
+ * The rules in force after this compaction: those of the earlier handoff and those stated since. A
+ * later one supersedes an earlier one on the same subject; both are shown, so that the change is
+ * visible. If they do not fit, superseded ones are dropped first, then the oldest.
  */
 export interface KeepRulesRequest {
   /** The messages in which rules were found, oldest first. */
@@ -54,7 +54,7 @@ function add(
 
 const OVERLAP_MIN = 0.6
 
-/** Whether both are about the same thing and differ. */
+/** Whether both are about the same subject and differ. */
 function supersedes(later: string, earlier: string, lifts: boolean): boolean {
   if (TOPICS.some((topic) => topic.test(later) && topic.test(earlier))) return true
   const [a, b] = [new Set(topicOf(later)), new Set(topicOf(earlier))]
@@ -63,7 +63,7 @@ function supersedes(later: string, earlier: string, lifts: boolean): boolean {
   return lifts || NEGATIVE.test(later) !== NEGATIVE.test(earlier) || differInValue(later, earlier)
 }
 
-/** Only one of each of these holds at a time. */
+/** Topics with only one rule in force at a time. */
 const TOPICS = [
   /\b(?:answer|reply|respond|write|speak|talk|antworte|schreib|réponds|responde|responda|rispondi)\b.*\b(?:english|german|french|spanish|italian|portuguese|dutch|russian|polish|japanese|chinese|deutsch|englisch|französisch|français|anglais|español|inglés|português|inglês|italiano|inglese)\b/i,
   /\b(?:call|address) me\b/i,

@@ -19,12 +19,12 @@ function wordsOf(text: string): number {
   return text.trim().split(/\s+/).length
 }
 
-/** Any of the words, as a whole; `\b` knows only Latin letters without marks. */
+/** Any of the words, as a whole word; `\b` works only for unaccented Latin letters. */
 function words(...lists: readonly string[]): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${lists.join('|')})(?![\\p{L}\\p{N}_])`, 'u')
 }
 
-/** Facts that hold from now on: who the person is, when it must be out, what stays as it is. */
+/** Facts that hold from now on: who the person is, a deadline, what must not change. */
 const FACT = words(
   "^(?:i'm|i am) (?:allergic|intolerant|vegan|vegetarian|diabetic|colou?r ?blind|deaf|left-handed)",
   "^we(?:'ll)? (?:ship|launch|release|go live|deliver) (?:on|by|in) ",

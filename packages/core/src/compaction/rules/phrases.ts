@@ -51,7 +51,7 @@ const LATIN: readonly Language[] = [
   ]),
 ]
 
-/** Of other scripts: short, and quickly refused by any other text. */
+/** For other scripts: short patterns that any other text fails quickly. */
 const OTHER_SCRIPTS: readonly RegExp[] = [
   // Russian and Ukrainian
   /^(?:пожалуйста,? |и |но )*(?:никогда |больше )?не \p{L}+(?:й|йте|ь|ьте|и|ите)(?!\p{L})/u,
@@ -76,14 +76,14 @@ export function isPutAsRule(text: string): boolean {
   )
 }
 
-/** Phrases that resemble a rule but are none. */
+/** Phrases that resemble a rule but are not. */
 export const NO_RULE_PHRASES: readonly RegExp[] = [
   /(?:\b(?:mach dir keine sorgen|nicht wahr sein|hab(?:e|en)? (?:\p{L}+ )?nie|keine sorge|kein problem|keine ahnung|ich weiß nicht|war (?:schon )?immer|ist (?:schon )?immer|wie immer|hat (?:noch )?nie|habe (?:noch )?nie|war nie|immer noch|nicht schlimm|pas de problème|pas grave|je ne (?:sais|comprends|vois|pense|suis|peux)|ce n['’]est pas|n['’]est[- ]ce pas|il n['’]y a pas|ça ne (?:marche|fonctionne)|comme toujours|no hay problema|no (?:sé|entiendo|funciona|importa)|como siempre|nunca (?:he|ha|han|hemos|había|fui|tuve|vi)|nunca (?:fui|vi|tive|estive)|non (?:so|importa|funziona)|geen (?:probleem|idee)|zoals altijd)\b)/u,
   /^nunca (?:me |te |se |lo |la )?\p{L}+(?:ó|aron|ieron|aba|aban|ía|ían)(?!\p{L})/u,
   /(?:не (?:знаю|понимаю|работает|беспокойся|проблема)|как всегда|всегда (?:был|была|было|были)|никогда не (?:был|видел|слышал|понимал|думал)|没关系|不要(?:担心|紧|客气)|不知道|心配しないで|気にしないで|わから(?:ない|ません)|걱정하지|괜찮)/u,
 ]
 
-/** Takes an earlier rule back. */
+/** Revokes an earlier rule. */
 export const LIFTS: readonly RegExp[] = [
   /\b(?:you (?:can|may) (?:now|again)|(?:you|it['’]s|it is|that['’]s) (?:ok(?:ay)?|fine|allowed|free) (?:now )?to|now (?:you (?:can|may)|allowed)|no longer (?:applies|needed|necessary|holds|a rule|forbidden|off[- ]limits|frozen)|doesn['’]t apply any ?more|does not apply any ?more|forget (?:what i said|the rule|my rule|that rule|about (?:the|my))|ignore (?:what i said|my earlier|the earlier|my previous)|scratch that|drop the rule|rule is (?:off|lifted|gone)|i changed my mind|(?:is|are) (?:allowed|open|unfrozen|lifted) (?:again|now))\b/,
   /\b(?:du (?:darfst|kannst) (?:jetzt|wieder|nun)|gilt nicht mehr|vergiss (?:die regel|was ich)|ist wieder erlaubt|tu peux (?:maintenant|de nouveau)|vous pouvez (?:maintenant|de nouveau)|ne s['’]applique plus|ya puedes|ya no (?:aplica|vale)|agora (?:pode|você pode)|não vale mais|ora puoi|mag nu wel|geldt niet meer)(?!\p{L})/u,

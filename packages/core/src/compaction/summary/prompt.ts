@@ -130,7 +130,7 @@ export function quoteMessage(message: Message, number: number): string {
   return `#${number} ${who}${note}:\n${quoteParts(message.parts)}`
 }
 
-/** Side by side, parts may show a secret that none shows alone. */
+/** Adjacent parts may together form a secret that neither shows alone. */
 function quoteParts(parts: readonly Part[]): string {
   const lines = parts.map(quotePart).filter((text) => text !== '')
   return lines.length > 1 ? redact(lines.join('\n')) : (lines[0] ?? '')

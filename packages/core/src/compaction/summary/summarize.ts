@@ -34,12 +34,12 @@ export class WriterOverflowError extends KnownError {
   }
 }
 
-/** A writer's word that it has tried everything. */
+/** Thrown by a writer that has tried everything. */
 export class SummaryFailedError extends KnownError {
   override readonly name = 'SummaryFailedError'
   readonly code = 'summary-failed'
   readonly retryable = true
-  /** A fixed word. */
+  /** A stable code. */
   readonly reason: string
 
   constructor(reason: string) {
@@ -47,7 +47,7 @@ export class SummaryFailedError extends KnownError {
     this.reason = reason
   }
 
-  /** Why the text is not a summary; undefined: it failed otherwise. */
+  /** Why the text is not a summary; undefined: it failed for another reason. */
   get fault(): string | undefined {
     return /^unusable:(.+)/.exec(this.reason)?.[1]
   }
@@ -59,13 +59,13 @@ export interface SummaryReply {
   readonly text: string
   /** Anything but `stop` is an incomplete summary and is refused. */
   readonly finish: 'stop' | 'length' | 'content-filter' | 'error' | 'unknown'
-  /** Which model wrote it, on which route, with which instructions: kept beside the handoff. */
+  /** The model, route and instructions that it was written with; kept with the handoff. */
   readonly provenance?: JsonObject
   /** Tries another way, because this text is not a summary; rejects if there is none. */
   readonly next?: (fault: SummaryFault) => Promise<SummaryReply>
 }
 
-/** Side by side, so that a long range takes little longer than one piece. */
+/** Concurrently, so that a long range takes little longer than one piece. */
 const PIECES_AT_ONCE = 4
 
 /** The least window to assume, even if the instructions alone exceed it. */
@@ -158,7 +158,7 @@ export async function summarize(request: SummarizeRequest): Promise<SummaryReply
         ? write(mergePrompt(only, options))
         : mapInOrder(groups, (group) => write(mergePrompt(group, limited())))
     const merged = await space.offer<SummaryReply | SummaryReply[]>(merge)
-    // Too long even joined in small groups: each is made shorter before they are joined again.
+    // Too long even in small groups: each is shortened before they are merged again.
     if (merged === undefined) replies = await writePieces(replies.map((reply) => reply.text))
     else if (Array.isArray(merged)) replies = merged
     else return merged
@@ -198,7 +198,7 @@ class WriterSpace {
   }
 }
 
-/** Neighbours together while they fit; at least two, also where a writer ignored its limit. */
+/** Groups neighbours that fit together; at least two, even if a writer ignored its limit. */
 function groupWithin(texts: readonly string[], tokensMax: number, countTokens: CountTokens) {
   const groups: string[][] = []
   let tokens = 0
@@ -261,7 +261,7 @@ export async function fitSummary(reply: SummaryReply, fitting: Fitting): Promise
   return { ...best, text: cutSummary(best.text, fitting), isCut: true }
 }
 
-/** "Certainly!" is no summary; a text this far below its limit was not made by shortening. */
+/** "Certainly!" is not a summary; a text this far below its limit was not made by shortening. */
 const SHARE_MIN = 0.1
 
 async function askForLess(

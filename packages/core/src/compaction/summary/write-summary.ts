@@ -47,7 +47,7 @@ export interface FittedSummary {
   readonly openTokens: number
 }
 
-/** The envelope's own words: header, preamble, section titles. */
+/** The envelope's own text: header, preamble, section titles. */
 export const ENVELOPE_TOKENS = 190
 
 /**
@@ -58,7 +58,7 @@ const ASKED_SHARE = 0.8
 /** The other sections give up to this share of their space to an overlong summary. */
 const GIVEN_SHARE = 0.5
 
-/** Rejects as the writer does. */
+/** Rejects if the writer does. */
 export async function writeSummary(given: SummaryWork): Promise<FittedSummary> {
   const { messages, plan, summarize: writer } = given
   const { allotment, cut } = plan

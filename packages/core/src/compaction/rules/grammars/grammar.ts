@@ -1,18 +1,18 @@
 /**
- * How rules are put in one language, by class: a scope that reaches beyond this moment, an order that
- * is general by its verb, a prohibition, a norm with a subject, a preference, a budget or a deadline,
- * and what only sounds like one of them. All of it in small letters. Compiled when the language is
- * first met: compiling takes longer than a search.
+ * How rules are phrased in one language, by class: a scope beyond this moment, an order that is
+ * general by its verb, a prohibition, a norm with a subject, a preference, a budget or deadline,
+ * and phrases that only resemble one of them. All in lower case. Compiled on first use of the
+ * language, because compiling takes longer than searching.
  */
 export interface Grammar {
-  /** Common words of the language; the patterns are tried where it has more of them than English. */
+  /** Common words of the language; its patterns are tried if it has more of them than English. */
   readonly words: string
   readonly rules: readonly string[]
   /** Reports of others, the past, facts about a third party, set phrases. */
   readonly others: readonly string[]
 }
 
-/** `other`: the sentence is of this language, and of a kind that rules nothing. */
+/** `other`: the sentence is in this language, but is not a rule. */
 type Verdict = 'rule' | 'other' | undefined
 
 export function recognizer({ words, rules, others }: Grammar): (text: string) => Verdict {
@@ -34,7 +34,7 @@ const ENGLISH = new Set(
   ),
 )
 
-/** `\b` stands for the edge of a word in any script. */
+/** Replaces `\b`: the edge of a word in any script. */
 const EDGE = '(?:(?<=\\p{L})(?!\\p{L})|(?<!\\p{L})(?=\\p{L}))'
 
 function compile(patterns: readonly string[]): RegExp {
