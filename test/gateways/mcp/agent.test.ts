@@ -9,13 +9,13 @@ import {
   type LocalRuntime,
   openRuntime,
 } from '../../../packages/server/src/runtime/open-runtime.ts'
-import type { McpServerTerms } from '../../../packages/server/src/tools/mcp/terms.ts'
+import type { McpServerConfig } from '../../../packages/server/src/tools/mcp/server-config.ts'
 import { closeAfterAll, closeLater, hostileProgram, until } from './world.ts'
 
 closeAfterAll()
 
 /** A runtime with one agent on the built-in model, and these servers. */
-async function open(mcp: Readonly<Record<string, McpServerTerms>>, windowTokens = 32_000) {
+async function open(mcp: Readonly<Record<string, McpServerConfig>>, windowTokens = 32_000) {
   const model = standIn()
   const { url, close } = await model.start()
   const store = openMemoryStore()

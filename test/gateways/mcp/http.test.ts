@@ -5,7 +5,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { UNANSWERED_MAX } from '../../../packages/server/src/tools/mcp/http-transport.ts'
-import type { McpAddress } from '../../../packages/server/src/tools/mcp/terms.ts'
+import type { McpAddress } from '../../../packages/server/src/tools/mcp/server-config.ts'
 import { closeAfterAll, closeLater, openWorld, until } from './world.ts'
 
 closeAfterAll()

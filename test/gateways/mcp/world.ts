@@ -4,8 +4,11 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { systemClock } from '../../../packages/core/src/base/clock.ts'
 import type { JsonValue } from '../../../packages/core/src/base/json.ts'
+import type {
+  McpProgram,
+  McpServerConfig,
+} from '../../../packages/server/src/tools/mcp/server-config.ts'
 import { McpServers, type McpServersParts } from '../../../packages/server/src/tools/mcp/servers.ts'
-import type { McpProgram, McpServerTerms } from '../../../packages/server/src/tools/mcp/terms.ts'
 import type { Tool, ToolAnswer } from '../../../packages/server/src/tools/tool.ts'
 
 const hostile = join(import.meta.dirname, 'hostile.ts')
@@ -53,7 +56,7 @@ export interface World {
 
 /** The servers of one agent, started. */
 export async function openWorld(
-  terms: Readonly<Record<string, McpServerTerms>>,
+  terms: Readonly<Record<string, McpServerConfig>>,
   parts: Partial<McpServersParts> = {},
 ): Promise<World> {
   let changes = 0

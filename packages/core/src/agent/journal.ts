@@ -192,7 +192,7 @@ class Conversation {
   }
 
   async read(list: string): Promise<readonly JsonValue[]> {
-    return await this.#oneByOne(async () => {
+    return await this.#oneAtATime(async () => {
       await this.#refresh()
       return this.#lists.get(list)?.items ?? []
     })
@@ -208,7 +208,7 @@ class Conversation {
       ...(operation !== undefined && { operation }),
     }
     const key = `list\n${list}\n${operation ?? randomUUID()}`
-    return await this.#oneByOne(async () => {
+    return await this.#oneAtATime(async () => {
       for (;;) {
         // What only adds depends on nothing that was read.
         if (expects.length === 0) {
@@ -230,7 +230,7 @@ class Conversation {
   }
 
   async delete(): Promise<void> {
-    await this.#oneByOne(async () => {
+    await this.#oneAtATime(async () => {
       const id = this.#id ?? (await this.#open())
       const operation = operationId(randomUUID())
       await this.#store.deleteSession({
@@ -309,7 +309,7 @@ class Conversation {
     if (operation !== undefined) state.operations.set(operation, canonicalJson(body))
   }
 
-  #oneByOne<Value>(act: () => Promise<Value>): Promise<Value> {
+  #oneAtATime<Value>(act: () => Promise<Value>): Promise<Value> {
     const next = this.#last.then(act, act)
     this.#last = next.catch(() => {})
     return next

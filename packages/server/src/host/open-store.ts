@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReadStore, Store } from '#core/store/contract'
 import { StoreRefusedError } from '#core/store/errors'
-import { forgetLoss, withAnchor } from '#core/store/integrity/anchor'
+import { removeAnchor, withAnchor } from '#core/store/integrity/anchor'
 import type { Rewritten } from '#core/store/postgres/rewrite-tables'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { readSqliteStore } from '#core/store/sqlite/read'
@@ -85,8 +85,8 @@ export function mayLackCommits({ url }: Config['store']): boolean {
 
 /** Continues with the store as it is and gives up commits that only the files beside it record. */
 export function acceptLoss(url: string, folder: string): void {
-  if (isServer(url)) forgetLoss(serverAnchor(folder))
-  else forgetLoss(anchorOf(resolveFile(url)), recordOf(resolveFile(url)))
+  if (isServer(url)) removeAnchor(serverAnchor(folder))
+  else removeAnchor(anchorOf(resolveFile(url)), recordOf(resolveFile(url)))
 }
 
 function serverAnchor(folder: string): string {

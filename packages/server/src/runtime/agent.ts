@@ -6,7 +6,7 @@ import { estimateText, estimateTools } from '#core/tokens/estimate'
 import { familyOf, type ModelFamily } from '#core/tokens/family'
 import { Routes, type RoutesConfig } from '../model/routes/routes.ts'
 import { capabilitiesOf } from '../model/routes/windows.ts'
-import type { McpServerTerms } from '../tools/mcp/terms.ts'
+import type { McpServerConfig } from '../tools/mcp/server-config.ts'
 import type { NoteSharing } from '../tools/memory/visible.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { AgentSummary } from './runtime.ts'
@@ -24,7 +24,7 @@ export interface Agent {
   /** The tools, or a function that makes them from the runtime's parts. */
   readonly tools?: readonly Tool[] | ((dependencies: ToolDependencies) => readonly Tool[])
   /** Names of the MCP servers whose tools it gets as well. */
-  readonly mcp?: Readonly<Record<string, McpServerTerms>>
+  readonly mcp?: Readonly<Record<string, McpServerConfig>>
   readonly policy?: BusyPolicy
   /** Steps in one turn before the agent is asked to sum up. */
   readonly stepsMax?: number

@@ -7,8 +7,8 @@ import { PINS_MAX, pinBudget } from '#core/store/pins'
 import type { MailItem } from '#core/store/queries'
 import type { SessionRow } from '#core/store/rows'
 import { defineTool, refuse } from './define-tool.ts'
-import { oneByOne } from './one-by-one.ts'
 import { admitControl, answerTo, type Counting } from './own-mail.ts'
+import { serializeCalls } from './serialize-calls.ts'
 import type { Tool } from './tool.ts'
 
 const input = z.strictObject({
@@ -28,7 +28,7 @@ export function pinTool(
   } & Counting,
 ): Tool {
   const { store, reserved, countTokens } = parts
-  const afterOthers = oneByOne()
+  const afterOthers = serializeCalls()
   return defineTool({
     name: 'pin',
     description:

@@ -97,7 +97,7 @@ function checkKeptRecord(
 export const NOT_ANCHORED = 'the store is not the one that was anchored'
 
 /** Accepts the store as it is: commits that only these files record are given up. */
-export function forgetLoss(anchorPath: string, recordPath?: string): void {
+export function removeAnchor(anchorPath: string, recordPath?: string): void {
   rmSync(anchorPath, { force: true })
   if (recordPath !== undefined) rmSync(recordPath, { force: true })
 }

@@ -28,7 +28,7 @@ export function intakeHash(
 /**
  * The body hash of imported mail whose body was already erased: only its key identifies a repeat.
  */
-export const UNTOLD = ''
+export const ERASED_BODY = ''
 
 const LANES: readonly Lane[] = ['control', 'user', 'notification']
 const NAME_MAX = 512
@@ -65,7 +65,7 @@ export const admit: Rule<'admit'> = (rows, request, stamp) => {
   const known = rows.intake(keyHash)
   if (known !== undefined) {
     const { sessionId, number: mail } = known
-    const isOther = known.bodyHash !== bodyHash && known.bodyHash !== UNTOLD
+    const isOther = known.bodyHash !== bodyHash && known.bodyHash !== ERASED_BODY
     if (isOther) return { outcome: { kind: 'conflict', sessionId, mail } }
     const session = rows.session(sessionId)
     // If the item is missing, `duplicate` would silently lose the message.

@@ -6,7 +6,7 @@ import { mailState } from '../mail-state.ts'
 import type { BlobRow, Entry, IntakeRow, SessionRow } from '../rows.ts'
 import { judgeInput } from '../verify/session.ts'
 import { checkTranscript } from '../verify/transcript.ts'
-import { hashKey, intakeHash, UNTOLD } from './admit.ts'
+import { ERASED_BODY, hashKey, intakeHash } from './admit.ts'
 import { creationLine } from './create-session.ts'
 import { recordedAt } from './record-entries.ts'
 import type { Rows, Rule, SenderRow } from './ruling.ts'
@@ -186,7 +186,7 @@ function intakeOf({ session, mail, entries }: AdoptSession): readonly IntakeRow[
   const sent = mail.flatMap(({ source, key, body, lane, control, number }) => {
     if (source === null || key === null) return []
     const keyHash = hashKey(source, key)
-    const bodyHash = body === null ? UNTOLD : intakeHash(keyHash, lane, control, body)
+    const bodyHash = body === null ? ERASED_BODY : intakeHash(keyHash, lane, control, body)
     return [{ keyHash, bodyHash, sessionId: session.id, number: mailNumber(number) }]
   })
   return [...sent, ...recorded]

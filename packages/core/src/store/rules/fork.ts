@@ -82,13 +82,13 @@ function bornAt(
   const { agent, policy, scope, root } = session
   const limits = limitsAt(folded, at) ?? session.limits
   // The handoff was erased: the fork owes a new one before a model sees the range.
-  const isHollow = effective !== 0 && rows.entry(session.id, effective)?.body === null
+  const isErased = effective !== 0 && rows.entry(session.id, effective)?.body === null
   return {
     ...newSession({ id, agent, limits, policy, scope }, 'forked', { at: now, seed: '' }),
     ...{ origin: keeper.id, forkedAt: at, root: root ?? session.id },
     ...{ tail: at, tailHash: entry.hash, turn: turnIn(newest) },
     ...{ effective, covers, by, base, pins, settings, tasks },
-    owed: isHollow ? [effective] : [],
+    owed: isErased ? [effective] : [],
   }
 }
 

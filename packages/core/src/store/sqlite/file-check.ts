@@ -12,7 +12,7 @@ const WHOLE_BYTES_MAX = 64 * 1024 * 1024
 const SMALL_TABLES = ['store', 'runner', 'session', 'route', 'sender', 'schedule', 'token'] as const
 
 /** Damage to the file itself, except in the search index, which can be rebuilt. */
-export function findFileHarm(db: SqliteConnection): string | null {
+export function findFileDamage(db: SqliteConnection): string | null {
   const isSmall = statSync(db.path).size <= WHOLE_BYTES_MAX
   const checks = isSmall ? ['5'] : SMALL_TABLES.map((name) => `'${name}'`)
   const told = checks

@@ -25,10 +25,10 @@ describe('the files of an open database', () => {
   it('a truncated WAL is reported on every check', () => {
     writeWal(1, 4_096)
     const files = new OpenFiles(path)
-    expect(files.findHarmBefore()).toBeNull()
+    expect(files.findDamageBefore()).toBeNull()
     truncateSync(`${path}-wal`, 2_048)
-    expect(files.findHarmBefore()).toMatch(/its WAL was cut/)
-    expect(files.findHarmBefore()).toMatch(/its WAL was cut/)
+    expect(files.findDamageBefore()).toMatch(/its WAL was cut/)
+    expect(files.findDamageBefore()).toMatch(/its WAL was cut/)
     files.close()
   })
 
@@ -41,23 +41,23 @@ describe('the files of an open database', () => {
       [3, WAL_KEPT_BYTES],
     ].map(([salt = 0, bytes = 0]) => {
       writeWal(salt, bytes)
-      return files.findHarmBefore()
+      return files.findDamageBefore()
     })
     expect(harms).toEqual([null, null, null])
     writeWal(3, WAL_KEPT_BYTES - 1)
-    expect(files.findHarmBefore()).toMatch(/its WAL was cut/)
+    expect(files.findDamageBefore()).toMatch(/its WAL was cut/)
     files.close()
   })
 
   it('a WAL may lack a header when opened, but not after a commit', () => {
     writeWal(0, 4_096)
     const files = new OpenFiles(path)
-    expect(files.findHarmBefore()).toBeNull()
-    expect(files.findHarmAfter()).toMatch(/its WAL was cut/)
+    expect(files.findDamageBefore()).toBeNull()
+    expect(files.findDamageAfter()).toMatch(/its WAL was cut/)
     writeWal(1, 4_096)
-    expect([files.findHarmAfter(), files.findHarmBefore()]).toEqual([null, null])
+    expect([files.findDamageAfter(), files.findDamageBefore()]).toEqual([null, null])
     writeWal(0, 4_096)
-    expect(files.findHarmBefore()).toMatch(/its WAL was cut/)
+    expect(files.findDamageBefore()).toMatch(/its WAL was cut/)
     files.close()
   })
 })

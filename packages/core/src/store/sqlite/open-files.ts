@@ -28,7 +28,7 @@ export class OpenFiles {
   }
 
   /** The caller holds the write lock, so no commit is in progress. */
-  findHarmBefore(): string | null {
+  findDamageBefore(): string | null {
     return this.#findMoved(ENDS) ?? this.#findCut()
   }
 
@@ -36,7 +36,7 @@ export class OpenFiles {
    * After a commit that wrote something: the WAL must still be the file that other processes see,
    * and must have a header. The other two files are checked before the next commit.
    */
-  findHarmAfter(): string | null {
+  findDamageAfter(): string | null {
     return this.#findMoved(['-wal']) ?? (this.#readHeader() === 'none' ? CUT : null)
   }
 

@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { entryNumber } from '../../base/ids.ts'
 import { StoreFixture, said } from '../contract-suite/bench.ts'
-import { forgetLoss, readAnchor } from '../integrity/anchor.ts'
+import { readAnchor, removeAnchor } from '../integrity/anchor.ts'
 import { readSqliteStore } from './read.ts'
 
 const { newPath, open } = sqlitePlace()
@@ -209,7 +209,7 @@ describe('a WAL damaged after its process was killed', () => {
         expect(await store.verify({})).toContainEqual(expect.objectContaining({ problem }))
         await store.close()
       }
-      forgetLoss(`${copy}.anchor`, `${copy}.commits`)
+      removeAnchor(`${copy}.anchor`, `${copy}.commits`)
       const store = await open(copy)
       await (await StoreFixture.open(store)).admit(said('after'))
       expect(await store.verify({})).toEqual([])

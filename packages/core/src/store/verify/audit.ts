@@ -28,7 +28,7 @@ interface Told {
   mayLackTitle: boolean
 }
 
-const UNTOLD: Told = {
+const NOTHING_TOLD: Told = {
   isBorn: false,
   agent: null,
   scope: null,
@@ -78,7 +78,7 @@ export class AuditCheck {
   }
 
   #hear(row: AuditRow): void {
-    const told = this.#told.get(row.sessionId) ?? { ...UNTOLD }
+    const told = this.#told.get(row.sessionId) ?? { ...NOTHING_TOLD }
     this.#told.set(row.sessionId, told)
     hear(told, row)
   }
@@ -148,7 +148,7 @@ function titleHashIn({ titleHash }: AuditRow['facts']): Told['titleHash'] {
 
 /** The differences between a session's columns and the audit. */
 export class IdentityCheck {
-  readonly #told: Told = { ...UNTOLD }
+  readonly #told: Told = { ...NOTHING_TOLD }
 
   add(row: AuditRow): void {
     hear(this.#told, row)

@@ -16,11 +16,11 @@ import {
 } from './commands.ts'
 import { admitEdit, type Intake } from './edits.ts'
 import { Live } from './live.ts'
+import { messageText } from './message-text.ts'
 import { bringKin, type ChatRoutes, followMove, kinOf } from './moves.ts'
 import { outboxEdge } from './outbox-edge.ts'
 import type { Incoming, Platform } from './platform.ts'
 import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
-import { saidText } from './said-text.ts'
 
 /**
  * One account of a chat platform on a runtime. Each allowed chat and topic has a session: messages
@@ -268,7 +268,7 @@ function partsOf(
   text: string,
   attached: readonly UserPart[],
 ): readonly UserPart[] {
-  const said = { type: 'text', text: saidText(incoming, text) } as const
+  const said = { type: 'text', text: messageText(incoming, text) } as const
   return said.text === '' ? attached : [said, ...attached]
 }
 

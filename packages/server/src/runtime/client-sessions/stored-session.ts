@@ -90,7 +90,7 @@ export class StoredSession {
     const whole = unitCount(placed)
     const node = locate(this.#tree, placed)
     if (node.depth === whole) return node
-    await this.#oneByOne(() =>
+    await this.#oneAtATime(() =>
       this.#write(() => {
         const known = locate(this.#tree, placed)
         if (known.depth === whole) return null
@@ -104,7 +104,7 @@ export class StoredSession {
   async recordReply(request: Placed, units: readonly Unit[]): Promise<void> {
     if (units.length === 0) return
     const hashes = units.map(hashUnit)
-    await this.#oneByOne(() =>
+    await this.#oneAtATime(() =>
       this.#write(() => {
         const asked = locate(this.#tree, request)
         if (asked.depth < unitCount(request)) return null
@@ -119,7 +119,7 @@ export class StoredSession {
 
   /** Appends other entries, such as a handoff. Null: no longer possible. */
   async append(make: () => AdoptedEntry | null): Promise<boolean> {
-    return await this.#oneByOne(() => this.#write(make))
+    return await this.#oneAtATime(() => this.#write(make))
   }
 
   async close(): Promise<void> {
@@ -129,7 +129,7 @@ export class StoredSession {
   }
 
   /** Requests of one session do not wait for each other; only their writes are ordered. */
-  #oneByOne<Value>(act: () => Promise<Value>): Promise<Value> {
+  #oneAtATime<Value>(act: () => Promise<Value>): Promise<Value> {
     const next = this.#last.then(act, act)
     this.#last = next.catch(() => {})
     return next
@@ -245,7 +245,7 @@ export class StoredSession {
     clearTimeout(this.#release)
     const isLong = this.#clock.monotonic() - this.#heldSince > HELD_MS_MAX
     this.#release = setTimeout(
-      () => void this.#oneByOne(() => this.#letGo()).catch(() => {}),
+      () => void this.#oneAtATime(() => this.#letGo()).catch(() => {}),
       isLong ? 0 : LINGER_MS,
     )
     this.#release.unref()

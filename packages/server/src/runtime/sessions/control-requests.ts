@@ -11,8 +11,8 @@ import type { MailItem } from '#core/store/queries'
  * Only the holder of a session writes to it. Others request an erasure, and must learn if the
  * request was not admitted.
  */
-export class NotAskedError extends KnownError {
-  override readonly name = 'NotAskedError'
+export class ControlNotAdmittedError extends KnownError {
+  override readonly name = 'ControlNotAdmittedError'
   readonly code = 'purge-not-asked'
   readonly retryable = true
 
@@ -30,7 +30,7 @@ export async function ask(
   const request = { source: 'purge', key: randomUUID(), lane: 'control', ...mail } as const
   const outcome = await store.admit({ to: { sessionId }, ...request })
   if (outcome.kind === 'gone' || outcome.kind === 'unknown') return null
-  if (outcome.kind !== 'admitted') throw new NotAskedError(sessionId, outcome.kind)
+  if (outcome.kind !== 'admitted') throw new ControlNotAdmittedError(sessionId, outcome.kind)
   return outcome.mail
 }
 

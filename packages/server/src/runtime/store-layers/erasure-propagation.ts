@@ -48,7 +48,7 @@ export function propagateErasure(parts: ErasureParts): Store {
   }
 }
 
-/** Throws NotAskedError if a mailbox accepts nothing now. */
+/** Throws ControlNotAdmittedError if a mailbox accepts nothing now. */
 export async function forgetNotes(parts: ErasureParts, forgotten: Forgotten): Promise<void> {
   const { store } = parts
   const source = await store.findSession(forgotten.sessionId)

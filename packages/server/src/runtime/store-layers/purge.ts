@@ -67,7 +67,7 @@ async function purgeEntries(
 
 /**
  * Finishes a removal from `erasing` to `gone`, wherever an earlier one stopped; several processes
- * may do it at once. False: the signal aborted first. Throws NotAskedError if a mailbox accepts
+ * may do it at once. False: the signal aborted first. Throws ControlNotAdmittedError if a mailbox accepts
  * nothing now.
  */
 export async function finishErasure(

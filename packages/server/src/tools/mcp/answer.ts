@@ -1,7 +1,7 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { ResultPart } from '#core/message/message'
 import type { ToolAnswer } from '../tool.ts'
-import { cleanText, shortText } from './words.ts'
+import { cleanText, shortText } from './clean-text.ts'
 
 /** The answer of a server as message parts. A part that a model cannot see is named instead. */
 const PARTS_MAX = 200

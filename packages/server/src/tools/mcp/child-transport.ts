@@ -7,9 +7,9 @@ import {
 } from '@modelcontextprotocol/client'
 import type { Clock } from '#core/base/clock'
 import { endGroup, startGroup } from '../process/posix.ts'
+import { shortText } from './clean-text.ts'
 import { FloodGauge } from './flood.ts'
 import type { McpServerFailure } from './server-failure.ts'
-import { shortText } from './words.ts'
 
 /**
  * A server that runs as a child process and communicates over standard input and output, one

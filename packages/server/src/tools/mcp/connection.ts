@@ -3,12 +3,12 @@ import { z } from 'zod'
 import type { Clock } from '#core/base/clock'
 import { isObject, type JsonObject } from '#core/base/json'
 import { ChildTransport, type GroupWatch } from './child-transport.ts'
+import { shortText } from './clean-text.ts'
 import { FloodGauge } from './flood.ts'
 import { HttpTransport } from './http-transport.ts'
 import { safeSchema } from './schema.ts'
+import type { McpAddress, McpServerConfig, SecretSource } from './server-config.ts'
 import { type McpServerFailure, ServerFailureError } from './server-failure.ts'
-import type { McpAddress, McpServerTerms, SecretSource } from './terms.ts'
-import { shortText } from './words.ts'
 
 /**
  * One connection to one server, from handshake to end. The official client implements the protocol.
@@ -65,7 +65,7 @@ const ANYTHING = z.looseObject({})
 const LIST_DEBOUNCE_MS = 300
 
 export async function openConnection(
-  terms: McpServerTerms,
+  terms: McpServerConfig,
   parts: ConnectionParts,
   { signal: opening, onEnd, onListChanged }: ConnectionEnds,
 ): Promise<McpConnection> {
@@ -143,7 +143,7 @@ export async function openConnection(
 }
 
 async function transportOf(
-  terms: McpServerTerms,
+  terms: McpServerConfig,
   parts: ConnectionParts,
 ): Promise<ChildTransport | HttpTransport> {
   if (terms.kind === 'address') {

@@ -1,12 +1,14 @@
 import { ProtocolError } from '@modelcontextprotocol/client'
 import type { JsonObject } from '#core/base/json'
 import type { ToolAnswer } from '../tool.ts'
+import { shortText } from './clean-text.ts'
 import {
   type ConnectionParts,
   type Described,
   type McpConnection,
   openConnection,
 } from './connection.ts'
+import type { McpServerConfig } from './server-config.ts'
 import {
   explainFailure,
   failureOf,
@@ -14,8 +16,6 @@ import {
   type McpServerFailure,
   serverText,
 } from './server-failure.ts'
-import type { McpServerTerms } from './terms.ts'
-import { shortText } from './words.ts'
 
 /**
  * One server for as long as it is configured. It is `starting` until its tools are known, then
@@ -48,7 +48,7 @@ const LIST_PAUSE_MS = 5_000
 
 export class ServerLink {
   readonly name: string
-  readonly terms: McpServerTerms
+  readonly terms: McpServerConfig
   readonly #parts: LinkParts
   #state: State = { kind: 'new' }
   #known: { readonly tools: readonly Described[]; readonly hasResources: boolean } = {
@@ -63,7 +63,7 @@ export class ServerLink {
   #listAgain = false
   readonly #closing = new AbortController()
 
-  constructor(name: string, terms: McpServerTerms, parts: LinkParts) {
+  constructor(name: string, terms: McpServerConfig, parts: LinkParts) {
     this.name = name
     this.terms = terms
     this.#parts = parts

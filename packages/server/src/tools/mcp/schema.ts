@@ -1,5 +1,5 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
-import { shortText } from './words.ts'
+import { shortText } from './clean-text.ts'
 
 /**
  * The schema of a foreign tool, rewritten in the subset that every provider accepts: one that a

@@ -1,5 +1,5 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
-import { shortText } from './words.ts'
+import { shortText } from './clean-text.ts'
 
 /**
  * Why a server does not run. The reason is in our own words, for logs and operators. The server's

@@ -2,11 +2,11 @@ import { isObject, type JsonObject } from '#core/base/json'
 import { Watchdog } from '../process/watchdog.ts'
 import type { Tool } from '../tool.ts'
 import { callAnswer, resourceAnswer } from './answer.ts'
+import { cleanText, shortText } from './clean-text.ts'
 import type { ConnectionParts } from './connection.ts'
 import { ServerLink } from './link.ts'
 import { isAllowedTool, toolName } from './names.ts'
-import type { McpServerTerms } from './terms.ts'
-import { cleanText, shortText } from './words.ts'
+import type { McpServerConfig } from './server-config.ts'
 
 /**
  * All servers that this runtime's agents get tools from. Each agent has its own servers, so that no
@@ -24,7 +24,7 @@ export interface McpServersParts extends Omit<ConnectionParts, 'groups'> {
   }) => void
 }
 
-export type McpByAgent = ReadonlyMap<string, Readonly<Record<string, McpServerTerms>>>
+export type McpByAgent = ReadonlyMap<string, Readonly<Record<string, McpServerConfig>>>
 
 export class McpServers {
   readonly #parts: McpServersParts
@@ -89,7 +89,7 @@ export class McpServers {
     this.#watchdog.close()
   }
 
-  #link(agent: string, name: string, terms: McpServerTerms): ServerLink {
+  #link(agent: string, name: string, terms: McpServerConfig): ServerLink {
     const { onChange, onState, ...parts } = this.#parts
     return new ServerLink(name, terms, {
       ...parts,

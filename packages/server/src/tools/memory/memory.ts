@@ -8,11 +8,11 @@ import type { NoteRow } from '#core/store/operational-rows'
 import type { Entry } from '#core/store/rows'
 import { defineTool, ok, type ParsedCall, refuse } from '../define-tool.ts'
 import { entryLabel, entryText } from '../entry-text.ts'
-import { oneByOne } from '../one-by-one.ts'
 import { admitControl, answerTo, type Counting, callScopedId } from '../own-mail.ts'
+import { serializeCalls } from '../serialize-calls.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import { memoryBlock } from './block.ts'
-import { findContrary } from './contrary.ts'
+import { findRefutation } from './find-refutation.ts'
 import { type NoteSharing, readNotes } from './visible.ts'
 
 /**
@@ -56,7 +56,7 @@ export interface MemoryParts extends Counting, NoteSharing {
 export const MEMORY_TOKENS_MAX = 1_500
 
 export function memoryTool(parts: MemoryParts): Tool {
-  const afterOthers = oneByOne()
+  const afterOthers = serializeCalls()
   return defineTool({
     name: MEMORY_TOOL,
     description:
@@ -108,7 +108,7 @@ export async function keepNote(
   const session = await store.findSession(sessionId)
   if (session === undefined) return { kind: 'refused', why: GONE }
   const { scope } = session
-  const contrary = await findContrary(store, call, text)
+  const contrary = await findRefutation(store, call, text)
   if (contrary !== null) return { kind: 'refused', why: denial(contrary) }
   const notes = await readNotes(store, session, { isShared })
   const origin = { sessionId, number: entryNumber(call.entry) }

@@ -5,7 +5,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Clock } from '#core/base/clock'
 import type { Matches } from './matches.ts'
 import { Lines, Output } from './output.ts'
-import { endGroup, endStrays } from './posix.ts'
+import { endEscapedProcesses, endGroup } from './posix.ts'
 
 export interface ChildLimits {
   readonly timeMs: number
@@ -86,7 +86,7 @@ export class Child {
     this.#cancelForce()
     // Processes left in its group end with it, and so do those outside the group that can be found.
     endGroup(this.pid, 'force')
-    await endStrays(this.pid).catch(() => {})
+    await endEscapedProcesses(this.pid).catch(() => {})
     // A process that escaped may keep the pipe open; it is not awaited.
     const cancelReading = this.#clock.after(READING_MS_MAX, () => {
       stdout?.destroy()

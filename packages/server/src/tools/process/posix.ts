@@ -39,7 +39,7 @@ export function startGroup(
     readonly folder: string
     readonly env: Readonly<Record<string, string>>
     readonly stdin?: 'ignore' | 'pipe'
-    /** So that processes that leave the group can be found; see `endStrays`. */
+    /** So that processes that leave the group can be found; see `endEscapedProcesses`. */
     readonly isMarked?: boolean
   },
 ): ChildProcess {
@@ -72,7 +72,7 @@ export function endGroup(pid: number, how: 'ask' | 'force'): void {
 }
 
 /** Ends processes that left the group of a child that has ended. */
-export async function endStrays(pid: number): Promise<void> {
+export async function endEscapedProcesses(pid: number): Promise<void> {
   const mark = marks.get(pid)
   marks.delete(pid)
   if (mark === undefined) return

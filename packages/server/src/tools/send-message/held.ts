@@ -4,7 +4,7 @@ import type { Commits, Reads } from '#core/store/contract'
 import type { ListSchedules, ScheduleRow } from '#core/store/operational-rows'
 import { callScopedId } from '../own-mail.ts'
 import type { ToolCall } from '../tool.ts'
-import { fromOf, parseMailBody } from './signs.ts'
+import { fromOf, parseMailBody } from './recent-events.ts'
 
 /**
  * Messages that are kept but start no turn. A held message is a durable timer of the receiver that

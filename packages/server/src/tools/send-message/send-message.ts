@@ -4,8 +4,8 @@ import { indentLines } from '#core/base/line'
 import type { Commits, Reads } from '#core/store/contract'
 import type { Route, SessionRow } from '#core/store/rows'
 import { defineTool, ok, type ParsedCall, refuse } from '../define-tool.ts'
-import { oneByOne } from '../one-by-one.ts'
 import { answerTo, type Counting, noticeBody } from '../own-mail.ts'
+import { serializeCalls } from '../serialize-calls.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import {
   type Destinations,
@@ -16,7 +16,14 @@ import {
 } from './destinations.ts'
 import { heldId, holding, isFrom, readHeld } from './held.ts'
 import { judgeLoop, LOOP_RULE, type LoopRule, type Sign } from './loop.ts'
-import { type From, fromOf, parseMailBody, readSigns, SEND_MESSAGE, type Signs } from './signs.ts'
+import {
+  type From,
+  fromOf,
+  parseMailBody,
+  readRecentEvents,
+  SEND_MESSAGE,
+  type Signs,
+} from './recent-events.ts'
 
 const name = z.string().min(1).max(200)
 
@@ -57,7 +64,7 @@ export interface SendMessageParts extends Counting {
 export function sendMessageTool(parts: SendMessageParts): Tool {
   const to = readDestinations(parts.to ?? [])
   // One at a time, so that concurrent messages also count as a row and arrive in order.
-  const afterOthers = oneByOne()
+  const afterOthers = serializeCalls()
   return defineTool({
     name: SEND_MESSAGE,
     description:
@@ -109,7 +116,7 @@ async function deliver(
   if (id === sender.id) return refuse('That is this session itself.')
   const receiver = id === undefined ? undefined : await store.findSession(id)
   if (receiver === undefined) return refuse(outOfReach(to))
-  const here = await readSigns(store, sender, receiver.id)
+  const here = await readRecentEvents(store, sender, receiver.id)
   const isAnswer = here.mail.some(
     ({ body }) => fromOf(parseMailBody(body))?.sessionId === receiver.id,
   )
@@ -135,7 +142,7 @@ async function send(
   const from: From = { agent: call.agent, sessionId: sender.id, tokens }
   const source = `agent:${call.agent}`
   const [there, held, heldHere] = await Promise.all([
-    readSigns(store, receiver, sender.id),
+    readRecentEvents(store, receiver, sender.id),
     readHeld(store, receiver.id),
     readHeld(store, sender.id),
   ])

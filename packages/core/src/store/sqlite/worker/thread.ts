@@ -34,7 +34,7 @@ port.on('message', (first: WorkerRequest) => {
     if (letters.length >= BATCH_MAX * 4) break
   }
   while (letters.length > 0) tell({ answers: answerSome(letters) })
-  keepHouse()
+  maintain()
 })
 
 function tell(news: WorkerNews): void {
@@ -135,13 +135,13 @@ function close(store: number): null {
 }
 
 /** Between requests: does a little of the deferred work. */
-function keepHouse(): void {
+function maintain(): void {
   if (keepsHouse) return
   keepsHouse = true
   setTimeout(() => {
     keepsHouse = false
     let more = false
     for (const writer of writers.values()) more = writer.maintain() || more
-    if (more) keepHouse()
+    if (more) maintain()
   }, HOUSE_MS)
 }

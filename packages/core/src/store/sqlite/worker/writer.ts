@@ -18,7 +18,7 @@ import type { Ruling, StoreChange } from '../../rules/ruling.ts'
 import { isSearched } from '../../search/words.ts'
 import { applyChange, newestAudit, readStoreId } from '../apply.ts'
 import { configure, isBusy, SqliteConnection, translateSqliteError } from '../connection.ts'
-import { findFileHarm } from '../file-check.ts'
+import { findFileDamage } from '../file-check.ts'
 import { OpenFiles } from '../open-files.ts'
 import { SqliteRows } from '../rows.ts'
 import { migrateSqlite, SQLITE_SCHEMA } from '../schema.ts'
@@ -110,7 +110,7 @@ export class Writer {
       this.#rows = new SqliteRows(this.#db, this.#numbers)
       this.#unindexed = new Set(unindexedInSqlite(this.#db))
       this.#storeId = readStoreId(this.#db)
-      this.#damage = this.#findLoss() ?? this.#findHarm()
+      this.#damage = this.#findLoss() ?? this.#findDamage()
       if (this.#damage === undefined) this.#record = this.#keepRecord()
       // Only now: while another process recovers the WAL of a killed one, even a read gets
       // SQLITE_BUSY.
@@ -168,10 +168,10 @@ export class Writer {
   }
 
   /** A malformed file could accept a message and fail to return it. */
-  #findHarm(): StoreDamagedError | undefined {
+  #findDamage(): StoreDamagedError | undefined {
     const { path } = this.#options
     try {
-      const problem = findFileHarm(this.#db)
+      const problem = findFileDamage(this.#db)
       return problem === null ? undefined : new StoreDamagedError({ path, problem })
     } catch (error) {
       const known = translateSqliteError(error, path)
@@ -227,7 +227,7 @@ export class Writer {
     }
     this.#contention.committed()
     this.#committedAt = performance.now()
-    if (changes.length > 0) this.#check(this.#files.findHarmAfter())
+    if (changes.length > 0) this.#check(this.#files.findDamageAfter())
     // A commit that changed nothing moves no anchor: waiting for the next one kept this thread
     // busy.
     if (newest !== null) {
@@ -257,7 +257,7 @@ export class Writer {
       }
     }
     // Before anything is written: the rest of a damaged WAL may contain other processes' commits.
-    this.#check(this.#files.findHarmBefore())
+    this.#check(this.#files.findDamageBefore())
     const schema = this.#db.get('pragma user_version')?.['user_version']
     if (schema !== SQLITE_SCHEMA) {
       this.#check(
@@ -342,7 +342,7 @@ export class Writer {
   #index(n: number): void {
     try {
       this.#db.exec('begin immediate')
-      this.#check(this.#files.findHarmBefore())
+      this.#check(this.#files.findDamageBefore())
       const more = indexInSqlite(this.#db, n)
       this.#db.exec('commit')
       this.#unindexed.delete(n)

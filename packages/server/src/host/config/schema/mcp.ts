@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isObject } from '#core/base/json'
 import { routesSchema } from '../../../model/routes/routes.ts'
 import { SERVER_NAME } from '../../../tools/mcp/names.ts'
-import type { McpServerTerms } from '../../../tools/mcp/terms.ts'
+import type { McpServerConfig } from '../../../tools/mcp/server-config.ts'
 import { seconds } from './values.ts'
 
 /** Servers that provide tools over the Model Context Protocol. Each is a program or a URL. */
@@ -86,9 +86,9 @@ function checkServer(value: Partial<ServerConfig>, context: z.RefinementCtx): vo
 export function mcpTerms(
   servers: Readonly<Record<string, ServerConfig>>,
   { folder, env }: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
-): Readonly<Record<string, McpServerTerms>> {
+): Readonly<Record<string, McpServerConfig>> {
   return Object.fromEntries(
-    Object.entries(servers).map(([name, config]): [string, McpServerTerms] => {
+    Object.entries(servers).map(([name, config]): [string, McpServerConfig] => {
       const { allow, deny, startSeconds, callSeconds } = config
       const common = {
         ...(allow !== undefined && { allow }),

@@ -24,7 +24,7 @@ export interface Signs {
 }
 
 /** The recent events in a session, seen from one that exchanges messages with it. */
-export async function readSigns(
+export async function readRecentEvents(
   store: Pick<Reads, 'listMail' | 'readEntries'>,
   session: SessionRow,
   other: SessionId,

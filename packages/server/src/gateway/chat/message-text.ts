@@ -9,7 +9,7 @@ const NAME_CHARACTERS_MAX = 64
  * neither a colon in a name nor a line of the text can imitate another speaker. A reply quotes the
  * message that it answers.
  */
-export function saidText(
+export function messageText(
   { chat, sender, answers, note }: Pick<Incoming, 'chat' | 'sender' | 'answers' | 'note'>,
   text: string,
 ): string {

@@ -1,7 +1,7 @@
 /** A server as an operator names it, for one agent. Plain data: the same terms are the same server. */
-export type McpServerTerms = McpProgram | McpAddress
+export type McpServerConfig = McpProgram | McpAddress
 
-interface CommonTerms {
+interface CommonConfig {
   /** Tool names, or prefixes followed by `*`; absent: all. */
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
@@ -11,7 +11,7 @@ interface CommonTerms {
   readonly callMs: number
 }
 
-export interface McpProgram extends CommonTerms {
+export interface McpProgram extends CommonConfig {
   readonly kind: 'program'
   readonly command: string
   readonly args: readonly string[]
@@ -21,7 +21,7 @@ export interface McpProgram extends CommonTerms {
   readonly variables: readonly string[]
 }
 
-export interface McpAddress extends CommonTerms {
+export interface McpAddress extends CommonConfig {
   readonly kind: 'address'
   readonly url: string
   readonly headers: Readonly<Record<string, string | SecretSource>>
