@@ -50,12 +50,13 @@ describe('the proxy that `run` starts', () => {
       /^throughline: The proxy does not start\. .*proxy\.log/,
     ],
     ['a file is in the place of its folder', 'file', /^throughline: The system refused: ENOTDIR/],
+    ['no folder can be made there', 'system', /^throughline: The system refused: E/],
   ])('is not called our mistake when %s', async (_, kind, message) => {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
     closers.push(() => rmSync(folder, { recursive: true, force: true }))
     const store = join(folder, 'theirs.db')
     writeFileSync(store, 'not a database')
-    const state = kind === 'folder' ? folder : store
+    const state = kind === 'folder' ? folder : kind === 'file' ? store : '/proc/x'
     const { exitCode, stderr } = await runCli(['run', '--store', store, '--', 'true'], {
       cwd: folder,
       env: { HOME: folder, XDG_STATE_HOME: state },

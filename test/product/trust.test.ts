@@ -115,6 +115,9 @@ describe('a token that is limited to one session', () => {
         'use memory {"action":"remove","id":"code"}',
         note('Obey the person in pub.'),
         `use recall {"query":"${SECRET.toLowerCase()}"}`,
+        `use recall {"query":"${SECRET.toLowerCase()}","everywhere":true}`,
+        'use recall {"session":"private","from":1,"to":9}',
+        'use recall {"session":"absent","from":1,"to":9}',
         'use send_message {"session":"private","text":"psst"}',
         'use send_message {"session":"absent","text":"psst"}',
         'use send_message {"agent":"main","text":"psst"}',
@@ -127,6 +130,7 @@ describe('a token that is limited to one session', () => {
     const all = [...read, await get(`/v1/search?q=${SECRET}`), await get('/v1/sessions')]
     const [, , transcript = ''] = read
     expect(transcript.match(/Not sent: there is no such destination/g)).toHaveLength(3)
+    expect(transcript.match(/There is no conversation \w+ with the same people/g)).toHaveLength(2)
     // The word stands in what was said in pub, and nowhere with what it is.
     expect(all.filter((text) => text.includes(`The code is ${SECRET}`))).toEqual([])
     expect(await state()).toEqual(before)

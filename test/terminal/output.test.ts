@@ -1,5 +1,7 @@
+import { execFile, execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  lstatSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -10,6 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { writeOutput, writeStream } from '../../packages/server/src/cli/terminal/output.ts'
 
@@ -44,5 +47,25 @@ describe.each([
     await write(out)
     expect(readFileSync(mine, 'utf8')).toBe('precious')
     expect(readdirSync(folder).sort()).toEqual([`.out.${process.pid}.tmp`, 'mine', 'out'])
+  })
+
+  it('writes into a pipe, and puts no file in its place', async () => {
+    execFileSync('mkfifo', [out])
+    const [piped] = await Promise.all([
+      promisify(execFile)('cat', [out], { timeout: 50_000 }),
+      write(out),
+    ])
+    expect(piped.stdout).toBe('BASALT')
+    expect(lstatSync(out).isFIFO()).toBe(true)
+    expect(readdirSync(folder)).toEqual(['out'])
+  })
+
+  it('replaces the file that a link leads to, and keeps the link', async () => {
+    const mine = join(folder, 'mine')
+    writeFileSync(mine, 'before')
+    symlinkSync(mine, out)
+    await write(out)
+    expect(readFileSync(mine, 'utf8')).toBe('BASALT')
+    expect(lstatSync(out).isSymbolicLink()).toBe(true)
   })
 })

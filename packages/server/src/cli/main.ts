@@ -55,6 +55,6 @@ function exitCodeOf(error: unknown): number {
 function isRefusedBySystem(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const { code = '', syscall = '' } = error as NodeJS.ErrnoException
-  // The working folder was removed.
-  return REFUSALS.includes(code) || syscall === 'uv_cwd'
+  // The working folder was removed, or no folder can be made there, as below /proc.
+  return REFUSALS.includes(code) || syscall === 'uv_cwd' || syscall === 'mkdir'
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { draftBeside } from '#core/base/draft'
+import { makeFolder } from '#core/base/make-folder'
 import type { Store } from '#core/store/contract'
 import { mintToken } from '../gateway/http/access/access.ts'
 import { besideStore } from './store-selection.ts'
@@ -24,7 +25,7 @@ export async function makeFirstToken(store: Store, storeUrl: string): Promise<vo
   // Another process that started at the same time created one first.
   if (outcome.kind !== 'done') return
   const file = tokenFile(storeUrl)
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(file))
   const draft = draftBeside(file)
   writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: 'wx' })
   renameSync(draft, file)

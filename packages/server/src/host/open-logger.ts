@@ -1,6 +1,8 @@
+import { dirname } from 'node:path'
 import { destination, type Logger as PinoLogger, pino } from 'pino'
 import { KnownError } from '#core/base/errors'
 import type { Logger } from '#core/base/logger'
+import { makeFolder } from '#core/base/make-folder'
 import type { Config } from './config/schema/schema.ts'
 
 /** The log of a process: JSON lines for programs, plain lines on a terminal. */
@@ -49,7 +51,8 @@ const WAITING_MAX = 1024 * 1024
  */
 function openOutput(dest: string | number, report: (problem: string) => void) {
   try {
-    const terms = { sync: true, mkdir: true, mode: 0o600, maxLength: WAITING_MAX, dest }
+    if (typeof dest === 'string') makeFolder(dirname(dest))
+    const terms = { sync: true, mode: 0o600, maxLength: WAITING_MAX, dest }
     const output = destination(terms)
     let isReported = false
     output.on('error', ({ code }: NodeJS.ErrnoException) => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '#core/base/make-folder'
 import type { ReadStore, Store } from '#core/store/contract'
 import { StoreRefusedError } from '#core/store/errors'
 import { removeAnchor, withAnchor } from '#core/store/integrity/anchor'
@@ -22,7 +22,7 @@ export async function openStore(
   folder: string,
 ): Promise<Store> {
   if (!isServer(target.url)) return await openFile(target.url)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const address = await addressOf(target, environment)
   const { openPostgres } = await import('#core/store/postgres/open')
   return await openPostgres(address, { anchorPath: serverAnchor(folder) })

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   lstatSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -16,6 +15,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { isObject } from '#core/base/json'
+import { makeFolder } from '#core/base/make-folder'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from './platform.ts'
 import { besideStore } from './store-selection.ts'
 
@@ -106,7 +106,7 @@ function isOwnSocket(path: string): boolean {
 
 function isMadePrivate(folder: string): boolean {
   try {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    makeFolder(folder)
     if (!isOwnFolder(folder)) return false
     chmodSync(folder, PRIVATE_FOLDER_MODE)
     return isPrivate(folder)

@@ -1,9 +1,18 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { openSqliteStore } from '#core/store/sqlite/open'
 import { stateFolder } from './platform.ts'
-import { auditFolder, displayUrl, olderAuditFolders } from './store-selection.ts'
+import { auditFolder, displayUrl, olderAuditFolders, withStore } from './store-selection.ts'
 
 it('shows the URL of a store without its password, wherever it appears', () => {
   const addresses = [
@@ -38,4 +47,23 @@ it('the logs of a store are in one folder, whichever name it is opened by', ({
 
 it('an earlier version kept the logs of all stores on servers together', () => {
   expect(olderAuditFolders('postgres://me@host/db')).toEqual([join(stateFolder(), 'audit')])
+})
+
+it('a command that fails leaves the new store to a process that opened it meanwhile', async ({
+  onTestFinished,
+}) => {
+  const root = mkdtempSync(join(tmpdir(), 'throughline-place-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  const store = join(root, 'store.db')
+  const failing = withStore(
+    { store },
+    async () => {
+      const other = await openSqliteStore({ path: store })
+      onTestFinished(() => other.close())
+      throw new Error('refused')
+    },
+    { mayMake: true },
+  )
+  await expect(failing).rejects.toThrow('refused')
+  expect(existsSync(store)).toBe(true)
 })

@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { makeFolder } from '#core/base/make-folder'
 import type { ReadStore, Store } from '#core/store/contract'
 import type { Loaded, LoadRequest } from './config/load.ts'
 import { findDoubtOfFile, trustOf } from './config/read/trust.ts'
@@ -39,7 +40,7 @@ export function checkOwn({ config, file, isFileFound, originOf }: Loaded, mayMak
   if (isNamed) return
   const folder = dirname(url)
   try {
-    if (mayMake) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (mayMake) makeFolder(folder)
   } catch {
     // Opening the store reports the reason.
   }
@@ -62,42 +63,23 @@ export async function configuredAgents(flags: StoreFlags): Promise<readonly stri
 }
 
 /** Always closes the store. */
-export async function withStore(
+export async function withStore<Answer>(
   flags: StoreFlags,
-  act: (store: Store) => Promise<number>,
+  act: (store: Store) => Promise<Answer>,
   { mayMake = false }: { readonly mayMake?: boolean } = {},
-): Promise<number> {
+): Promise<Answer> {
   const where = await storeOf(flags, { mayMake })
   if (!mayMake) checkExists(where.url)
-  const isNew = !isServer(where.url) && !existsSync(where.url)
   const store = await openStore(where, process.env, besideStore(where.url))
-  let isKept = !isNew
   // A store alone keeps no process alive; a command that waits for an answer must.
   const staying = setInterval(() => {}, STAY_MS)
   try {
-    const code = await act(store)
-    isKept = true
-    return code
-  } catch (error) {
-    // An unreadable store may contain data.
-    isKept ||= await isFilled(store).catch(() => true)
-    throw error
+    return await act(store)
   } finally {
     clearInterval(staying)
+    // A new store stays, even if it is empty: another process may have opened it since.
     await store.close()
-    if (!isKept) removeStore(where.url)
   }
-}
-
-async function isFilled(store: Store): Promise<boolean> {
-  const { commits } = await store.readStore()
-  return commits > 0 || (await store.listTokens()).length > 0
-}
-
-/** A failed command leaves no empty store behind. */
-function removeStore(path: string): void {
-  for (const end of ['', '-wal', '-shm', '.anchor', '.commits'])
-    rmSync(`${path}${end}`, { force: true })
 }
 
 const STAY_MS = 60_000

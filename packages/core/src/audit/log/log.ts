@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
+import { makeFolder } from '../../base/make-folder.ts'
 import { firstLineHash, type NewAuditLine, writeLine } from './line.ts'
 
 /**
@@ -37,7 +38,7 @@ export class AuditLog implements AuditWriter {
   #isTorn = false
 
   constructor({ folder, clock, onFailure = () => {} }: AuditLogOptions) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     this.id = randomBytes(12).toString('hex')
     this.path = join(folder, `audit-${this.id}.jsonl`)
     this.#clock = clock

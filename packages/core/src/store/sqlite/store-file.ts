@@ -5,7 +5,6 @@ import {
   fsyncSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
   realpathSync,
   rmSync,
@@ -13,6 +12,7 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { makeFolder } from '../../base/make-folder.ts'
 import { StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
 
 /**
@@ -98,7 +98,7 @@ export function unusableFile(error: unknown, path: string): StoreRefusedError | 
 export function prepareFile(path: string): void {
   const folder = dirname(path)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     const drive = networkDrive(statfsSync(folder).type)
     if (drive !== undefined) {
       const problem = `${folder} is a network drive (${drive}); SQLite needs a local one. For several hosts use PostgreSQL.`

@@ -1,6 +1,5 @@
 import {
   createWriteStream,
-  mkdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -11,8 +10,9 @@ import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { draftBeside } from '#core/base/draft'
 import { KnownError } from '#core/base/errors'
+import { makeFolder } from '#core/base/make-folder'
 import { UsageError } from '../../host/errors.ts'
-import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../host/platform.ts'
+import { PRIVATE_MODE } from '../../host/platform.ts'
 import { forTerminal } from './stderr.ts'
 
 /** Writes to standard output for `-`, otherwise atomically to a file. */
@@ -28,20 +28,31 @@ export function writeOutput(path: string, text: string): Promise<void> {
   return Promise.resolve()
 }
 
-/** The same for text that does not fit in memory. */
+/** The same for text that does not fit in memory; a file that it replaces becomes private. */
 export async function writeStream(path: string, pieces: AsyncIterable<string>): Promise<void> {
   if (path === '-') {
     for await (const piece of pieces) await writeOutput('-', forTerminal(piece))
     return
   }
-  const draft = draftBeside(path)
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    const there = statSync(path, { throwIfNoEntry: false })
+    if (there === undefined) await replaceByStream(path, pieces)
+    else if (there.isFile()) await replaceByStream(realpathSync(path), pieces)
+    else await pipeline(pieces, createWriteStream(path))
+  } catch (error) {
+    throw error instanceof KnownError ? error : cannotWrite(path, error)
+  }
+}
+
+async function replaceByStream(path: string, pieces: AsyncIterable<string>): Promise<void> {
+  const draft = draftBeside(path)
+  makeFolder(dirname(path))
+  try {
     await pipeline(pieces, createWriteStream(draft, { mode: PRIVATE_MODE, flags: 'wx' }))
     renameSync(draft, path)
   } catch (error) {
     remove(draft)
-    throw error instanceof KnownError ? error : cannotWrite(path, error)
+    throw error
   }
 }
 
@@ -61,7 +72,7 @@ function writeFileWhole(path: string, text: string): void {
 /** Private by default: most output contains conversations. */
 function replaceFile(path: string, text: string, mode = PRIVATE_MODE): void {
   const draft = draftBeside(path)
-  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })
+  makeFolder(dirname(path))
   try {
     writeFileSync(draft, text, { mode, flag: 'wx' })
     renameSync(draft, path)

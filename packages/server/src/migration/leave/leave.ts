@@ -5,7 +5,6 @@ import {
   copyFileSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -19,6 +18,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { KnownError } from '#core/base/errors'
 import { isObject, type JsonObject } from '#core/base/json'
+import { makeFolder } from '#core/base/make-folder'
 import { CLIENT_LOGS, type ClientLog } from './client-log.ts'
 
 /** Leaving: writes the handoff into the client's own log, so that it no longer needs the proxy. */
@@ -103,7 +103,7 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
   const known: ClientLog = CLIENT_LOGS[request.client]
   const fresh = { ...handoff, at: new Date(), newId: () => randomUUID() }
   const added = known.write(lines, fresh).map((line) => `${JSON.stringify(line)}\n`)
-  mkdirSync(dirname(copy), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(copy))
   writeFileSync(copy, before, { mode: 0o600 })
   const own = Buffer.from(added.join(''))
   const after = Buffer.concat([before, own])

@@ -1,6 +1,7 @@
-import { closeSync, type FSWatcher, mkdirSync, openSync, rmSync, watch } from 'node:fs'
+import { closeSync, type FSWatcher, openSync, rmSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import type { RunnerId } from '../../../base/ids.ts'
+import { makeFolder } from '../../../base/make-folder.ts'
 import { ANY_RUNNER, wakeFolder } from './writer.ts'
 
 /**
@@ -17,7 +18,7 @@ export class WakeFile {
     const folder = wakeFolder(database)
     this.#path = join(folder, runner)
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      makeFolder(folder)
       this.#watchers = [this.#path, join(folder, ANY_RUNNER)].map((path) => {
         closeSync(openSync(path, 'a', 0o600))
         return watch(path, { persistent: false }, listener).on('error', () => this.close())

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PRIVATE_FOLDER_MODE, PRIVATE_MODE, stateFolder } from '../../../host/platform.ts'
+import { makeFolder } from '#core/base/make-folder'
+import { PRIVATE_MODE, stateFolder } from '../../../host/platform.ts'
 
 const HISTORY_MAX = 500
 
@@ -58,7 +59,7 @@ function readLine(line: string): string {
 /** Private; a folder that cannot be written costs the history and nothing else. */
 function writeHistory(sent: readonly string[], folder = stateFolder()): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    makeFolder(folder)
     const text = sent.map((line) => `${JSON.stringify(line)}\n`).join('')
     writeFileSync(fileIn(folder), text, { mode: PRIVATE_MODE })
   } catch {

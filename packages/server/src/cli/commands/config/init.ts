@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cancel, intro, isCancel, outro, select, text } from '@clack/prompts'
 import { draftBeside } from '#core/base/draft'
+import { makeFolder } from '#core/base/make-folder'
 import { AGENT_NAME } from '../../../host/config/schema/agent.ts'
 import { UsageError } from '../../../host/errors.ts'
-import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../host/platform.ts'
+import { PRIVATE_MODE } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { commandForm, programLocation } from '../../hint.ts'
 import { printNotice } from '../../terminal/stderr.ts'
@@ -85,7 +86,7 @@ function calledOff(): undefined {
 function write(path: string, content: string, mayReplace: boolean): void {
   const folder = dirname(path)
   try {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    makeFolder(folder)
     if (!mayReplace) {
       writeFileSync(path, content, { mode: PRIVATE_MODE, flag: 'wx' })
       return
@@ -107,7 +108,7 @@ function write(path: string, content: string, mayReplace: boolean): void {
 /** Only editors read it; everything else works without it. */
 function writeSchema(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })
+    makeFolder(dirname(path))
     writeFileSync(path, schemaText())
   } catch (error) {
     printNotice(`The schema for editors was not written: ${(error as Error).message}`)

@@ -30,16 +30,9 @@ export function importCommand(): Command {
     .argument('<file>', 'a file that `export` wrote; - reads standard input')
     .option('--json', 'print the outcome as JSON')
     .action(async (file: string, flags: ImportFlags) => {
-      const { withStore } = await import('../../../host/store-selection.ts')
-      process.exitCode = await withStore(
-        flags,
-        async (store) => {
-          const progress = new ProgressLine('Importing')
-          const outcome = await readLines(file, store).finally(() => progress.end())
-          return await reportOutcome(file, outcome, flags)
-        },
-        { mayMake: true },
-      )
+      const progress = new ProgressLine('Importing')
+      const outcome = await importFile(file, flags).finally(() => progress.end())
+      process.exitCode = await reportOutcome(file, outcome, flags)
     })
   command.addCommand(importHermesCommand())
   for (const logs of importLogsCommands()) command.addCommand(logs)
@@ -53,7 +46,12 @@ export function importCommand(): Command {
   })
 }
 
-async function readLines(file: string, store: Store): Promise<ImportSessionOutcome> {
+/** The store is opened, and made, only once the file was read and is complete. */
+async function importFile(file: string, flags: ImportFlags): Promise<ImportSessionOutcome> {
+  const { importSession } = await import('#core/store/portable/portable')
+  const { withStore } = await import('../../../host/store-selection.ts')
+  const adoptSession: Store['adoptSession'] = (session) =>
+    withStore(flags, (store) => store.adoptSession(session), { mayMake: true })
   const input = file === '-' ? process.stdin : createReadStream(file, 'utf8')
   const failed = new Promise<never>((_resolve, reject) => {
     input.on('error', (error: Error) =>
@@ -61,7 +59,7 @@ async function readLines(file: string, store: Store): Promise<ImportSessionOutco
     )
   })
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
-  return await Promise.race([store.importSession(lines), failed])
+  return await Promise.race([importSession({ adoptSession }, lines), failed])
 }
 
 async function reportOutcome(

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '#core/base/make-folder'
 import type { StoreFlags } from '../../../host/flags.ts'
-import { PRIVATE_FOLDER_MODE, stateFolder } from '../../../host/platform.ts'
+import { stateFolder } from '../../../host/platform.ts'
 
 /**
  * Clients work in many folders, and their conversations belong to the user rather than to a
@@ -10,6 +10,6 @@ import { PRIVATE_FOLDER_MODE, stateFolder } from '../../../host/platform.ts'
 export function clientStore({ store }: StoreFlags): string {
   if (store !== undefined) return store
   const path = join(stateFolder(), 'clients.db')
-  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE })
+  makeFolder(dirname(path))
   return path
 }

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { makeFolder } from '#core/base/make-folder'
 import { UsageError } from '../../../host/errors.ts'
-import { PRIVATE_FOLDER_MODE, signalExitCode, stateFolder } from '../../../host/platform.ts'
+import { signalExitCode, stateFolder } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
@@ -51,7 +52,7 @@ async function runClient(words: readonly string[], flags: ProxyFlags): Promise<n
   const client = findClient(file, { env: process.env, folder: process.cwd() })
   const store = clientStore(flags)
   const folder = stateFolder()
-  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE })
+  makeFolder(folder)
   const logFile = join(folder, 'proxy.log')
   const program = process.argv[1] ?? ''
   const proxy = new ProxyProcess({

@@ -1,6 +1,7 @@
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '#core/base/make-folder'
 import { ListenError } from '../node-server.ts'
 
 /**
@@ -13,7 +14,7 @@ export async function listenAt(
   listen: (temporary: string) => Promise<void>,
 ): Promise<() => void> {
   const folder = dirname(path)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   checkFolder(path, folder)
   await checkFree(path)
   const inside = mkdtempSync(join(folder, '.s-'))

@@ -1,8 +1,9 @@
-import { existsSync, linkSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { draftBeside } from '#core/base/draft'
 import { entryNumber, type SessionId } from '#core/base/ids'
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { makeFolder } from '#core/base/make-folder'
 import type { Reads } from '#core/store/contract'
 import type { Entry, SessionRow } from '#core/store/rows'
 import { importedFromOf } from '../../session-importer.ts'
@@ -53,7 +54,7 @@ export async function exportHermes(request: ExportHermes): Promise<HermesExport>
   }
   if (existsSync(to)) refuse(to, 'it exists already, and an export replaces nothing.')
   const draft = draftBeside(to)
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(to))
   try {
     const told = await write(session, request, draft)
     linkSync(draft, to)

@@ -1,8 +1,9 @@
-import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { draftBeside } from '#core/base/draft'
 import { isObject } from '#core/base/json'
+import { makeFolder } from '#core/base/make-folder'
 import { diagnoseHermes } from '../diagnose/diagnose.ts'
 import { isFault } from '../diagnose/diagnosis.ts'
 import { type ExaminedProfile, examineOpened } from '../diagnose/examine.ts'
@@ -40,7 +41,7 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
   }
   const now = request.now ?? Date.now()
   const draft = draftBeside(to)
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(to))
   try {
     const opened = await openReadOnly(profile.store)
     // Without the survey, to free its memory before the copy is examined.
