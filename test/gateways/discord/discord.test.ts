@@ -99,6 +99,19 @@ describe.concurrent('discord', () => {
     expect(message?.mentions).toEqual([])
   })
 
+  it('has no link fetched for a preview, whatever the model writes', async () => {
+    const { here, dm, user, person, say } = await talk()
+    say('see [this](https://evil.example/?q=secret) https://evil.example/secret')
+    await here.untilSaid(dm, user, 1)
+    const search = here.discord.interact(dm, person, user, {
+      ...{ name: 'search', options: { words: 'secret' } },
+    })
+    await here.until(() => search.answers.length > 0)
+    expect(search.answers[0]).toContain('https://evil.example/secret')
+    expect(here.messagesOf(dm, user)[0]?.content).toContain('https://evil.example/secret')
+    expect(here.discord.previewed).toEqual([])
+  })
+
   it('splits a long answer, within the length that Discord takes', async () => {
     const line = 'All work and no play makes a dull answer.\n'
     const { here, dm, user, say } = await talk(() => ({

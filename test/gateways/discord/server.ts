@@ -33,6 +33,8 @@ export class DiscordServer {
   #deaf = 0
   #port = 0
   typing = 0
+  /** Addresses that Discord would call for a preview. */
+  readonly previewed: string[] = []
   /** How often a nonce kept a message from being there twice. */
   repeats = 0
 
@@ -244,6 +246,7 @@ export class DiscordServer {
       this.repeats++
       return [200, known]
     }
+    this.#preview(content, body)
     const reference = body['message_reference'] as { message_id: string } | undefined
     const message = this.say(channel, {
       ...{ author, content },
@@ -259,7 +262,13 @@ export class DiscordServer {
     if (message === undefined) return [404, UNKNOWN]
     if (message.author !== author) return [403, { message: 'Another author', code: 50005 }]
     const content = String(body['content'] ?? '')
+    this.#preview(content, body)
     return refusal(content) ?? [200, this.revise(message, content)]
+  }
+
+  #preview(content: string, { flags }: Body): void {
+    if ((Number(flags ?? 0) & SUPPRESS_EMBEDS) !== 0) return
+    this.previewed.push(...(content.match(/https?:\/\/[^\s)>]+/g) ?? []))
   }
 
   #callBack(token: string, body: Body): [number, unknown] {
@@ -277,6 +286,7 @@ export class DiscordServer {
     const content = String(body['content'] ?? '')
     const wrong = refusal(content)
     if (wrong !== undefined) return wrong
+    this.#preview(content, body)
     interaction.answers.push(content)
     const { bot, channel } = interaction
     return [200, this.world.wireMessage({ author: bot, content }, channel)]
@@ -308,6 +318,7 @@ interface Call {
 }
 
 const LENGTH_MAX = 2_000
+const SUPPRESS_EMBEDS = 4
 const UNKNOWN = { message: 'Unknown Message', code: 10008 }
 
 function refusal(content: string): [number, unknown] | undefined {

@@ -1,4 +1,4 @@
-import { Client, GatewayIntentBits, Options } from 'discord.js'
+import { Client, GatewayIntentBits, MessageFlags, Options } from 'discord.js'
 
 /** discord.js with its connection and rate limits, but without its caches. */
 
@@ -34,6 +34,16 @@ export function newDiscordClient({
   client.rest.setToken(token)
   return client
 }
+
+/**
+ * For each message that we send: it notifies nobody, and Discord fetches none of its links. For a
+ * preview it would call an address that a model wrote, with whatever the model put into it, before
+ * anyone has clicked on it.
+ */
+export const WITHOUT_EFFECTS = {
+  allowed_mentions: { parse: [] },
+  flags: MessageFlags.SuppressEmbeds,
+} as const
 
 export const TOKEN_REFUSED = 4004
 

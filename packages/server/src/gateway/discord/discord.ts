@@ -18,7 +18,13 @@ import type {
 import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
 import { Breaker } from './breaker.ts'
 import { Channels } from './channels.ts'
-import { isTokenInvalid, newDiscordClient, refusalText, TOKEN_REFUSED } from './client.ts'
+import {
+  isTokenInvalid,
+  newDiscordClient,
+  refusalText,
+  TOKEN_REFUSED,
+  WITHOUT_EFFECTS,
+} from './client.ts'
 import { accountOf, discordFailure, isShutOut } from './failure.ts'
 import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
 import {
@@ -160,7 +166,7 @@ export class DiscordPlatform implements Platform {
       if (id !== null) return { kind: 'sent', id }
       const nonce = nonceOf(out.nonce)
       this.#own.set(nonce, true)
-      const body = { content, nonce, enforce_nonce: true, allowed_mentions: { parse: [] } }
+      const body = { content, nonce, enforce_nonce: true, ...WITHOUT_EFFECTS }
       const path = Routes.channelMessages(out.address)
       const sent = (await this.#client.rest.post(path, { body })) as APIMessage
       // An earlier attempt with the same nonce sent an incomplete text.
@@ -172,7 +178,7 @@ export class DiscordPlatform implements Platform {
   }
 
   async edit({ address, id, text }: Outgoing & { readonly id: string }): Promise<Sent> {
-    const body = { content: discordMarkdown(text), allowed_mentions: { parse: [] } }
+    const body = { content: discordMarkdown(text), ...WITHOUT_EFFECTS }
     try {
       await this.#client.rest.patch(Routes.channelMessage(address, id), { body })
       return { kind: 'sent', id }

@@ -7,6 +7,7 @@ import {
 } from 'discord.js'
 import { type Clock, pause } from '#core/base/clock'
 import type { Incoming, PlatformHandlers } from '../chat/platform.ts'
+import { WITHOUT_EFFECTS } from './client.ts'
 import type { ChannelInfo } from './incoming.ts'
 import { isCommand, typedForm } from './slash.ts'
 
@@ -70,7 +71,7 @@ export class SlashCommandHandler {
     const token = this.#asked.get(key)
     if (token === undefined) return 'late'
     const path = Routes.webhookMessage(this.#parts.account, token, '@original')
-    const body = { content, allowed_mentions: { parse: [] } }
+    const body = { content, ...WITHOUT_EFFECTS }
     const answered = await this.#parts.rest.patch(path, { body, auth: false })
     this.#asked.delete(key)
     return (answered as APIMessage).id
