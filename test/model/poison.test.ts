@@ -70,7 +70,12 @@ const DEATHS: readonly Death[] = [
     fault: 'cut-stream; how=reset; after=0.1',
     outcome: { kind: 'connection', fault: 'reset' },
   },
-  { how: 'is aborted', abortMs: 150, outcome: { kind: 'interrupted' } },
+  {
+    how: 'is aborted in silence',
+    fault: 'half-open',
+    abortMs: 150,
+    outcome: { kind: 'interrupted' },
+  },
   {
     how: 'loses its dispatcher',
     destroys: true,
@@ -83,6 +88,39 @@ describe.each(DEATHS)('a compaction that $how', (death) => {
     await Promise.all(WIRES.map((wire) => onBench((bench) => showHarmless(death, wire, bench))))
   })
 })
+
+describe('an answer that is stopped while it arrives', () => {
+  it('takes its own connection with it, and leaves the others to the next calls [I22]', async () => {
+    await Promise.all(WIRES.map((wire) => onBench((bench) => showKept(wire, bench))))
+  })
+})
+
+async function showKept(wire: (typeof WIRES)[number], { modelOf, pool, server }: Bench) {
+  const model = modelOf(wire)
+  const sockets = () => server.journal.entries.map(({ socket }) => socket.id)
+  const warm = [1, 2, 3].map((n) => model.stream(asking(`say warm ${n}`), options('compaction')))
+  await Promise.all(warm.map((stream) => hear(stream)))
+  await pass()
+
+  const controller = new AbortController()
+  const asked = model.stream(asking(words(6_000)), options('compaction', {}, controller.signal))
+  for await (const piece of asked) {
+    if (piece.kind === 'text') controller.abort()
+    if (piece.kind === 'end') expect(piece.outcome).toEqual({ kind: 'interrupted' })
+  }
+  await expect.poll(() => server.journal.openRequests).toBe(0)
+
+  const next = [1, 2, 3].map((n) => model.stream(asking(`say next ${n}`), options('compaction')))
+  for (const { end } of await Promise.all(next.map((stream) => hear(stream)))) {
+    expect(end.outcome).toEqual({ kind: 'finished', finish: 'stop' })
+  }
+  const [kept, stopped] = [sockets().slice(0, 3), sockets()[3]]
+  expect(kept).toContain(stopped)
+  const used = sockets().slice(4)
+  expect(used).not.toContain(stopped)
+  expect(used).toEqual(expect.arrayContaining(kept.filter((id) => id !== stopped)))
+  expect([pool.opened, pool.evicted]).toEqual([1, 0])
+}
 
 /** A connection is free again a moment after its answer is: some turns of the loop, however late. */
 async function pass(): Promise<void> {

@@ -21,7 +21,7 @@ export const INVARIANTS = [
   'History changes only by erasure, which keeps the hashes; each row carries the hash of the row before it.',
   'Each operation has exactly one start and one end in the audit, with the same session and operation id, and no input can forge a line.',
   "An operation on one session reads and writes that session's rows only.",
-  'After a timeout, a reset or an abort, the next model call uses a new connection, and other calls are not affected.',
+  'After a timeout, a reset or an abort, the next model call uses another connection, and other calls are not affected.',
   'Once faults stop, every acknowledged message is delivered and every needed compaction ends within a stated bound.',
   'When something is full, new input is refused before it is acknowledged, and nothing is dropped silently.',
   'A clock that jumps may cost time, but never order, uniqueness or fencing.',

@@ -24,6 +24,7 @@ export class Exchange {
   readonly #base: string
   readonly #takeLoan: (origin: string) => ConnectionLoan
   readonly #prepare: (body: string) => string | undefined
+  readonly #clock: Clock
   readonly #watch: DeadlineTimers
   readonly #signal: AbortSignal
   readonly #events: EventReader
@@ -33,6 +34,7 @@ export class Exchange {
   #controller: Dispatcher.DispatchController | undefined
   #sink: Sink | undefined
   #answer = Promise.withResolvers<Response>()
+  #heardAt = Number.NEGATIVE_INFINITY
   #isUsed = false
   #isPaused = false
   #bytes = 0
@@ -44,6 +46,7 @@ export class Exchange {
     this.#signal = options.signal
     this.#events = new EventReader(options.take)
     this.#answer.promise.catch(() => {})
+    this.#clock = options.clock
     this.#watch = new DeadlineTimers(options.clock, {
       deadlines: options.deadlines,
       expire: (deadline) => this.abort(deadline),
@@ -69,12 +72,19 @@ export class Exchange {
     return await this.#answer.promise
   }
 
-  /** Closes the connection; what has arrived can still be read. */
+  /**
+   * Closes the connection; what has arrived can still be read. While an answer arrives, a stop says
+   * nothing against the other connections of the line, so they stay.
+   */
   abort(by: AbortedBy): void {
     if (this.isOver) return
     this.record.abortedBy = by
-    this.#loan?.evict()
+    if (isDeadline(by) || !this.#isArriving()) this.#loan?.evict()
     this.#end()
+  }
+
+  #isArriving(): boolean {
+    return this.#clock.monotonic() - this.#heardAt < ARRIVING_MS
   }
 
   #send(url: URL, { method = 'POST', headers, body }: RequestInit): void {
@@ -121,6 +131,7 @@ export class Exchange {
       },
       onResponseData: (_, chunk) => {
         if (this.isOver) return
+        this.#heardAt = this.#clock.monotonic()
         this.#bytes += chunk.length
         if (this.#bytes > ANSWER_BYTES_MAX) this.abort('too-large')
         else this.#sink?.take(chunk)
@@ -338,6 +349,8 @@ class StreamSink implements Sink {
   }
 }
 
+// Someone who stops an answer that has been silent for longer may have stopped it for that.
+const ARRIVING_MS = 5_000
 // A reader that falls this far behind makes the server wait.
 const BUFFER_BYTES_MAX = 8 * 1024 * 1024
 // Of a body that is not an event stream: enough for an error.
@@ -347,6 +360,10 @@ const ANSWER_BYTES_MAX = 256 * 1024 * 1024
 // By name, because some servers send `none` or `utf-8` here and compress nothing.
 const PACKED = /gzip|deflate|compress|zstd|\bbr\b/i
 const EVENT_START = /^\s*(?:data|event|id|retry)?:/
+
+function isDeadline(by: AbortedBy): by is DeadlineName {
+  return by === 'connect' || by === 'first-byte' || by === 'idle' || by === 'total'
+}
 
 function plainHeaders(headers: AnswerHeaders): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))

@@ -8,9 +8,9 @@ import { proxyFor } from './proxy.ts'
  * line (one undici dispatcher), so that a title never waits for a summary.
  *
  * A line is *current* while new loans get it. It is checked on every hit: a closed one is replaced.
- * Evicting it (a timeout, a reset, an abort, a dispatcher that died) removes it
- * from the pool at once, so no new loan gets it; it is destroyed when its last loan is returned, so
- * no other stream is cut. A loan is returned exactly once, however often it is released.
+ * Evicting it (a timeout, a reset, an abort in silence, a dispatcher that died) removes it from the
+ * pool at once, so no new loan gets it; it is destroyed when its last loan is returned, so no other
+ * stream is cut. A loan is returned exactly once, however often it is released.
  */
 export class Pool {
   readonly #open: OpenDispatcher
