@@ -6,7 +6,7 @@ import { signal } from '@preact/signals'
  */
 export const now = signal(Date.now())
 const MOVES_MS = 10_000
-/** A header has whole seconds and travels for a while: smaller differences mean nothing. */
+/** The header has whole seconds and arrives late: smaller differences mean nothing. */
 const DIFFERENCE_MS_MIN = 5_000
 let aheadMs = 0
 

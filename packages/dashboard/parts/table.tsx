@@ -4,7 +4,7 @@ export function Table(props: {
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly (readonly ComponentChildren[])[]
-  /** What to say where there is no row. */
+  /** The text shown if there are no rows. */
   readonly none: string
 }) {
   const { caption, head, rows, none } = props

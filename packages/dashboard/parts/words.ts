@@ -49,7 +49,7 @@ export function money(millionths: number): string {
   return `cost ${amount < 0.01 ? amount.toPrecision(2) : amount.toFixed(2)}`
 }
 
-/** A plus: calls without a known price are not in it. Null: no price is known at all. */
+/** A plus means that calls without a known price are not included. Null: no price is known. */
 export function costOf(usage: SessionSummary['usage']): string | null {
   const { calls, unpricedCalls, cost } = usage
   if (calls === unpricedCalls) return null

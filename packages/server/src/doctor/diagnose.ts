@@ -14,7 +14,7 @@ export interface OwnExamination extends Omit<Examination, 'reads'> {
   readonly file: string | null
   /** The version of SQLite that this program runs. */
   readonly sqlite: string
-  /** On the disk of the file; null: unknown. */
+  /** Free space on the file's disk; null: unknown. */
   readonly freeBytes: number | null
 }
 

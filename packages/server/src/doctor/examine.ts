@@ -6,13 +6,13 @@ import { hasWork } from '#core/store/rules/create-session'
 import { counted } from '../migration/hermes/findings/finding.ts'
 import { type OwnFinding, unreadable } from './finding.ts'
 
-/** Looks through a store of ours by its own reads; nothing is changed. */
+/** Examines one of our stores through its own reads; changes nothing. */
 export interface Examination {
   readonly reads: Reads
   readonly now: number
-  /** Certain that the process is no more. */
+  /** Whether the process has certainly ended. */
   readonly isGone: (runner: RunnerRow) => boolean
-  /** The agents of the configuration; null: there is none. */
+  /** The agents of the configuration; null: there is no configuration. */
   readonly agents: readonly string[] | null
   readonly onSession?: (count: number) => void
 }
@@ -84,7 +84,7 @@ async function judgeChains(reads: Reads): Promise<readonly OwnFinding[]> {
   })
 }
 
-/** The sessions one by one, and checks across all of them. */
+/** Counts and checks the sessions one by one, then across all of them. */
 class Census {
   readonly #examination: Examination
   readonly #living: ReadonlySet<string>

@@ -18,7 +18,7 @@ import { type OwnFinding, unreadable } from './finding.ts'
  */
 const WAL_BYTES_MAX = 256 * 1024 * 1024
 const OTHERS = 0o077
-/** The log alone may take as much before it is folded in. */
+/** The write-ahead log alone may take this much before a checkpoint. */
 const FREE_BYTES_MIN = 64 * 1024 * 1024
 
 export function examineFile(path: string): readonly OwnFinding[] {
@@ -26,7 +26,7 @@ export function examineFile(path: string): readonly OwnFinding[] {
 }
 
 function judgeModes(path: string): OwnFinding[] {
-  // Windows knows no modes.
+  // Windows has no file modes.
   if (process.platform === 'win32') return []
   return ['', '-wal', '-shm', '.anchor', '.commits'].flatMap((suffix): OwnFinding[] => {
     const file = `${path}${suffix}`
@@ -102,7 +102,7 @@ export function freeBytes(path: string): number | null {
   }
 }
 
-/** Of the library that is loaded; a Node may have been built with one that is the system's. */
+/** The version of the loaded library; Node may be built with the system's SQLite. */
 export function sqliteVersion(): string {
   const database = new DatabaseSync(':memory:')
   try {
@@ -113,8 +113,8 @@ export function sqliteVersion(): string {
 }
 
 /**
- * Of a store that can be read: does the search index know what it says it knows? `isWhole`: the
- * transcripts were checked, and nothing was found.
+ * For a readable store: does the search index contain what it claims? `isWhole`: the transcripts
+ * were checked without findings.
  */
 export function examineIndex(path: string, isWhole: boolean): readonly OwnFinding[] {
   const address = pathToFileURL(path)
@@ -134,7 +134,7 @@ export function examineIndex(path: string, isWhole: boolean): readonly OwnFindin
   }
 }
 
-/** What each session's index says it has must be there: its blocks, its passages and its pages. */
+/** Everything that a session's index claims must exist: its blocks, passages and pages. */
 function judgeIndex(database: DatabaseSync, path: string, isWhole: boolean): OwnFinding[] {
   const drifted = database
     .prepare(

@@ -1,17 +1,17 @@
 import { KnownError } from '#core/base/errors'
 import type { SessionId } from '#core/base/ids'
 
-/** One thing that is not as it should be in a store of ours. */
+/** One fault, warning or note about one of our stores. */
 export interface OwnFinding {
   readonly kind: string
-  /** `fault`: something is lost or stuck. `warning`: it may be soon. `note`: good to know. */
+  /** `fault`: something is lost or stuck. `warning`: it may be soon. `note`: for information. */
   readonly severity: 'fault' | 'warning' | 'note'
   readonly what: string
   /** Milliseconds; null: unknown. */
   readonly since: number | null
   readonly advice: string
   readonly sessionIds: readonly string[]
-  /** The repair that needs no decision; absent: none. */
+  /** The repair that needs no decision; absent: there is none. */
   readonly fix?: Fix
 }
 
@@ -52,7 +52,7 @@ export function unreadable(error: unknown, sessionIds: readonly string[] = []): 
   }
 }
 
-/** Findings after which nothing may be said of the transcripts, and nothing written. */
+/** Findings after which transcripts cannot be judged and nothing may be written. */
 export const DAMAGE: ReadonlySet<string> = new Set([
   'damaged-chain',
   'damaged-row',

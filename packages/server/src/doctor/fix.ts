@@ -7,7 +7,7 @@ import { DAMAGE, type Fix, type OwnFinding } from './finding.ts'
 /** Functions that the doctor needs from its caller. */
 export interface Hands {
   readonly openStore: () => Promise<Store>
-  /** Tools have copied the words, and only their runtime knows where to. */
+  /** Tools may have copied the text, and only their runtime knows where. */
   readonly finishErasure: (store: Store, sessionId: SessionId) => Promise<unknown>
 }
 
@@ -39,7 +39,7 @@ export async function fixFindings(
   if (findings.some(({ kind }) => DAMAGE.has(kind))) {
     return [...told, 'The store is damaged, so nothing in it was changed.']
   }
-  // Before the store is opened: opening it fills the index again.
+  // Before the store is opened, because opening it fills the index again.
   for (const fix of inStore) {
     if (fix.kind === 'rebuild-index') await attempt(fix, () => emptyIndex(fix.path))
   }
@@ -90,10 +90,7 @@ async function fixInStore(fix: Fix, store: Store, hands: Hands): Promise<string 
   }
 }
 
-/**
- * The cursors are removed with the words, so the next process to open the store indexes everything
- * again.
- */
+/** Also removes the cursors, so the next process to open the store indexes everything again. */
 function emptyIndex(path: string): string {
   const database = new DatabaseSync(path, { timeout: 5_000 })
   try {

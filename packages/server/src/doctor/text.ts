@@ -1,7 +1,7 @@
 import { counted } from '../migration/hermes/findings/finding.ts'
 import type { OwnDiagnosis, OwnFinding } from './finding.ts'
 
-/** The state of a store of ours as a person reads it, worst first. */
+/** The state of one of our stores for people, worst first. */
 export function renderOwn({ store, sessions, findings, fixed }: OwnDiagnosis): string {
   const rank = { fault: 0, warning: 1, note: 2 }
   const sorted = findings.toSorted((one, other) => rank[one.severity] - rank[other.severity])
@@ -39,7 +39,7 @@ function namesOf(ids: readonly string[]): string {
   return `${ids.length === 1 ? 'session' : 'sessions'} ${shown.join(', ')}${more}`
 }
 
-/** A damaged row may say anything. */
+/** A damaged row may contain any value. */
 function isMoment(ms: number): boolean {
   return !Number.isNaN(new Date(ms).getTime())
 }

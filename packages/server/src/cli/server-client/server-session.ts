@@ -24,7 +24,7 @@ import {
 export class ServerSession implements ChatSession {
   readonly id: SessionId
   readonly #requests: ServerRequests
-  /** What was sent, by its number: repeating it waits for its reply. */
+  /** Sent messages by mail number: repeating one waits for its reply. */
   readonly #sent = new Map<MailNumber, { readonly key: string; readonly body: JsonObject }>()
 
   constructor(id: SessionId, requests: ServerRequests) {
@@ -105,7 +105,7 @@ export class ServerSession implements ChatSession {
     for (;;) {
       const path = '/messages?wait=reply'
       const answer = await this.#send({ method: 'POST', path, signal, ...sent })
-      // 202: not in time; the server waits again.
+      // 202: no reply yet; wait again.
       if (answer.status === 202) continue
       this.#sent.delete(mail)
       return bodyOf<{ reply: Reply | null }>(answer).reply
@@ -113,8 +113,8 @@ export class ServerSession implements ChatSession {
   }
 
   /**
-   * Goes on after the last stored event when the connection breaks. What was written of an answer
-   * until then is withdrawn, because the server sends it again from its first word.
+   * Continues after the last stored event if the connection breaks. The partial answer shown so far
+   * is withdrawn, because the server sends it again from the start.
    */
   async *events(
     { after }: { after?: number },
@@ -151,7 +151,7 @@ export class ServerSession implements ChatSession {
   }
 }
 
-/** The inverse of what the endpoints make of an admission. */
+/** The inverse of how the endpoints report an admission. */
 function admissionOf({ status, body }: ServerAnswer, sessionId: SessionId): Admission {
   const mail = body['mail'] as MailNumber
   const limit = Number(body['limit'])

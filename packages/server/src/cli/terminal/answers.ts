@@ -84,7 +84,7 @@ export class AnswerDisplay {
   }
 }
 
-/** With the time of the next try, if there is one. */
+/** Includes the time of the next try, if there is one. */
 export function noticeText({
   text,
   nextTryAt,
@@ -109,7 +109,7 @@ function noticeFor(kind: string, { ended, state }: JsonObject): string | null {
     case 'compaction failed':
       return '(The compaction failed and will be retried; nothing changed.)'
     case 'session deleted':
-      // Said when it begins, not again when its last row is gone.
+      // Reported when the purge begins, not again when its last row is gone.
       return state === 'gone' ? null : '(This session was purged.)'
     default:
       return null

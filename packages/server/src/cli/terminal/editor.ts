@@ -1,7 +1,7 @@
 import stringWidth from 'fast-string-width'
 import type { Key } from './keys.ts'
 
-/** The message that is being written: one text with a cursor, on as many lines as it needs. */
+/** The message being written: a text with a cursor, on as many lines as it needs. */
 export interface InputDraft {
   readonly text: string
   readonly cursor: number
@@ -12,7 +12,7 @@ export const EMPTY_DRAFT: InputDraft = { text: '', cursor: 0 }
 export type Edited =
   | { readonly kind: 'draft'; readonly draft: InputDraft }
   | { readonly kind: 'submit'; readonly text: string }
-  /** Up in the first line, down in the last: through what was sent before. */
+  /** Up in the first line or down in the last: moves through the history. */
   | { readonly kind: 'history'; readonly step: -1 | 1 }
   | { readonly kind: 'complete' }
   | { readonly kind: 'interrupt' }
@@ -21,7 +21,7 @@ export type Edited =
 
 export function edit(draft: InputDraft, key: Key): Edited {
   if (key.kind !== 'key') {
-    // A tab is as wide as the terminal pleases; blanks keep the cursor where it is drawn.
+    // The width of a tab depends on the terminal; spaces keep the cursor where it is drawn.
     return changed(insert(draft, key.text.replaceAll('\t', '    ')))
   }
   const { name, ctrl, alt, shift } = key
@@ -52,7 +52,7 @@ export function edit(draft: InputDraft, key: Key): Edited {
   }
 }
 
-/** With a modifier, or behind a backslash, it is a new line. */
+/** With a modifier, or after a backslash, Enter adds a line. */
 function enter(draft: InputDraft, isNewLine: boolean): Edited {
   if (isNewLine) return changed(insert(draft, '\n'))
   const { text, cursor } = draft
@@ -139,10 +139,10 @@ function remove({ text }: InputDraft, from: number, to: number): InputDraft {
 }
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
-/** Far more than the longest sign; a whole message need not be looked at. */
+/** Far more than the longest grapheme, so that only the end of a message is segmented. */
 const SIGN_MAX = 64
 
-/** Where the sign before the cursor begins: an emoji of several characters is one sign. */
+/** The start of the grapheme before the cursor: an emoji may be several characters. */
 function before({ text, cursor }: InputDraft): number {
   const near = text.slice(Math.max(0, cursor - SIGN_MAX), cursor)
   const last = [...graphemes.segment(near)].at(-1)?.segment ?? ''
@@ -191,7 +191,7 @@ function goDown(draft: InputDraft): Edited {
   return moved(draft, Math.min(end + 1 + draft.cursor - lineStart(draft), below))
 }
 
-/** The only command that begins so, or what they all begin with; the names when there are several. */
+/** Completes to the only match, or to the common prefix; returns the names if there are several. */
 export function completeCommand(
   { text, cursor }: InputDraft,
   names: readonly string[],

@@ -11,8 +11,8 @@ export type Key =
     }
 
 /**
- * What a terminal sends, as keys. It may arrive in pieces: a sequence that is not complete waits for
- * the next one. Pasted text is known by its brackets, so that its line breaks send nothing.
+ * Parses terminal input into keys. It may arrive in pieces: an incomplete sequence waits for more
+ * input. Pasted text comes in brackets, so its line breaks do not send the message.
  */
 export class KeyReader {
   #rest = ''
@@ -36,12 +36,12 @@ const PASTE_START = `${ESCAPE}[200~`
 const PASTE_END = `${ESCAPE}[201~`
 
 interface FoundKey {
-  /** Null: a sequence that means nothing here. */
+  /** Null: a sequence without a meaning here. */
   readonly key: Key | null
   readonly length: number
 }
 
-/** Null: not complete. */
+/** Null: incomplete. */
 function readKey(text: string): FoundKey | null {
   if (text.startsWith(PASTE_START)) return readPaste(text)
   if (text.startsWith(ESCAPE)) return readSequence(text)
@@ -71,7 +71,7 @@ const SEQUENCE = /^\u001b(?:\[([\d;]*)([A-Za-z~])|O([A-Z])|([^[O\u001b]))/
 function readSequence(text: string): FoundKey | null {
   const match = SEQUENCE.exec(text)
   if (match === null) {
-    // Escape by itself, or the beginning of a sequence.
+    // Escape by itself, or the start of a sequence.
     return /^.(?:\[[\d;]*|O)?$/s.test(text) ? null : { key: null, length: 1 }
   }
   const [whole, numbers = '', letter = '', application, meta] = match

@@ -9,7 +9,7 @@ export interface MarkdownStyle {
   readonly paint: Paint
 }
 
-/** Markdown as lines of a terminal, none wider than it. A blank line separates two blocks. */
+/** Markdown as lines that fit the terminal. A blank line separates two blocks. */
 export function drawBlocks(
   blocks: readonly MarkdownBlock[],
   style: MarkdownStyle,
@@ -17,7 +17,7 @@ export function drawBlocks(
   return blocks.flatMap((block, index) => [...(index > 0 ? [''] : []), ...drawBlock(block, style)])
 }
 
-/** Breaks at words; a word that is wider than the terminal is broken within. Indentation stays. */
+/** Breaks between words, or inside a word wider than the terminal. Keeps indentation. */
 export function wrapWords(text: string, columns: number): readonly string[] {
   return text.split('\n').flatMap((line) => {
     const indent = /^ */.exec(line)?.[0].slice(0, Math.floor(columns / 2)) ?? ''
@@ -57,7 +57,7 @@ function drawBlock(block: MarkdownBlock, style: MarkdownStyle): readonly string[
 
 const RULE_COLUMNS = 40
 
-/** Blocks behind a mark on the first line and another on those that follow. */
+/** Blocks with one prefix on the first line and another on the following lines. */
 function beside(
   first: string,
   other: string,
@@ -90,7 +90,7 @@ function drawCode(
   const painted = highlight(text.replaceAll('\t', '    '), language)
     .map((span) => {
       const colour = CODE_COLOURS[span.kind]
-      // Line by line: a colour that spans lines would run into what stands beside them.
+      // Line by line: a colour that spans lines would run into the text beside them.
       const lines = span.text.split('\n')
       return lines
         .map((line) => (colour === null || line === '' ? line : paint(colour, line)))
@@ -124,7 +124,7 @@ function drawTable(
 
 const SEPARATOR = ' │ '
 
-/** The widest columns give way first. */
+/** The widest columns shrink first. */
 function fitWidths(wanted: readonly number[], columns: number): readonly number[] {
   const widths = [...wanted]
   let total = widths.reduce((sum, width) => sum + width, 0)

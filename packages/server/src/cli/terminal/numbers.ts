@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 
-/** An option that takes a whole number between two others. */
+/** An option that takes a whole number within a range. */
 export function countOption(
   flags: string,
   description: string,

@@ -5,11 +5,11 @@ import { PRIVATE_MODE, stateFolder } from '../../../host/platform.ts'
 
 const HISTORY_MAX = 500
 
-/** What was sent in this chat and in earlier ones, for the keys up and down. */
+/** The messages sent in this chat and in earlier ones, for the up and down keys. */
 export class SentHistory {
   /** The newest first. */
   #sent: readonly string[]
-  /** How far up; 0: the draft. */
+  /** Position in the history; 0: the draft. */
   #at = 0
   #draft = ''
 
@@ -24,7 +24,7 @@ export class SentHistory {
     writeHistory(this.#sent)
   }
 
-  /** Null: there is none further on. */
+  /** Null: there is none in that direction. */
   go(step: -1 | 1, draft: string): string | null {
     const at = this.#at - step
     if (at < 0 || at > this.#sent.length) return null
@@ -56,14 +56,14 @@ function readLine(line: string): string {
   }
 }
 
-/** Private; a folder that cannot be written costs the history and nothing else. */
+/** A private file; if the folder cannot be written, only the history is lost. */
 function writeHistory(sent: readonly string[], folder = stateFolder()): void {
   try {
     makeFolder(folder)
     const text = sent.map((line) => `${JSON.stringify(line)}\n`).join('')
     writeFileSync(fileIn(folder), text, { mode: PRIVATE_MODE })
   } catch {
-    // As above.
+    // Only the history is lost.
   }
 }
 

@@ -6,12 +6,12 @@ import { drawBlocks, type MarkdownStyle, wrapWords } from '../../terminal/markdo
 import { printable } from '../../terminal/printable.ts'
 import { shorten } from '../../terminal/transcript-text.ts'
 
-/** Messages shown, and entries looked through for them: calls and results lie between. */
+/** Messages shown, and entries read to find them: calls and results come between. */
 const MESSAGES_MAX = 4
 const ENTRIES_MAX = 60
 const LINES_MAX = 12
 
-/** Where the conversation was: its title, and the last that was said. Empty for a new one. */
+/** Where the conversation stopped: its title and its last messages. Empty for a new one. */
 export async function recentLines(
   session: Pick<Session, 'summary' | 'transcript'>,
   { agent, ...style }: MarkdownStyle & { readonly agent: string },

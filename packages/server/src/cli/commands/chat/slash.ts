@@ -78,7 +78,7 @@ function describe(summary: SessionSummary): string {
   ].join('\n')
 }
 
-/** What a person reads when the server ends, and when it is back. */
+/** The notices when the server goes away, and when it is back. */
 export const PRESENCE = {
   away: '(The server stopped. The chat waits for it and continues; Ctrl-D leaves.)',
   back: '(The server is back.)',

@@ -49,8 +49,8 @@ export async function chatOnTerminal(
 }
 
 /**
- * Pasted text comes in brackets, and Shift+Enter differs from Enter: as kitty and its relatives do
- * it, and as xterm and tmux do. A terminal without these ignores them.
+ * Asks for bracketed paste, and for Shift+Enter to differ from Enter: the protocols of kitty, and
+ * of xterm and tmux. A terminal without these ignores them.
  */
 const TERMINAL_MODES = {
   on: '\u001b[?2004h\u001b[>1u\u001b[>4;1m',
@@ -62,7 +62,7 @@ class TerminalTalk {
   readonly #paint: Paint
   readonly #connection: ChatConnection
   readonly #history = new SentHistory()
-  /** Sent and not yet taken, the oldest first; null: leave. */
+  /** Sent and not yet processed, oldest first; null: leave. */
   readonly #sent: (string | null)[] = []
   #wake: () => void = () => {}
   #following: { stop(): Promise<void> } = { stop: async () => {} }
@@ -171,7 +171,7 @@ class TerminalTalk {
     this.#screen.say(this.#paint('dim', words))
     const { isFollowed, ...following } = this.#follow(conversation)
     this.#following = following
-    // A message sent before would be answered unseen.
+    // Otherwise the answer to an earlier message would not be shown.
     await isFollowed
     await this.#refresh(conversation)
   }

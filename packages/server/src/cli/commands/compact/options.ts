@@ -188,7 +188,7 @@ export function parseTokens(text: string, minimum: number): number {
 
 function parseSeconds(text: string): number {
   const seconds = Number(text)
-  // Timers hold no more than 2^31 ms.
+  // Timers cannot exceed 2^31 ms.
   if (!(seconds > 0 && seconds <= 86_400)) {
     throw new InvalidArgumentError('Give a number of seconds, more than 0 and at most 86400.')
   }

@@ -175,7 +175,7 @@ function pathPattern(nodes: readonly CommandNode[]): string {
   return paths.map(quoted).join(' | ')
 }
 
-/** The cases of a word after an option that takes a value. */
+/** The cases for a word after an option that takes a value. */
 function valueCases(
   nodes: readonly CommandNode[],
   offers: {
@@ -195,7 +195,7 @@ function valueCases(
     .join('\n')
 }
 
-/** The cases of a word that is an argument. */
+/** The cases for a word that is an argument. */
 function argumentCases(nodes: readonly CommandNode[], offers: Offers): string {
   return nodes
     .flatMap(({ path, argument }) =>

@@ -48,7 +48,7 @@ store: ${quoted(store)}
 `
 }
 
-/** JSON's quotes are YAML's. */
+/** A JSON string is also a valid YAML string. */
 function quoted(text: string): string {
   return /^[A-Za-z0-9./][A-Za-z0-9./_-]*$/.test(text) && !/^[\d.]+$/.test(text)
     ? text

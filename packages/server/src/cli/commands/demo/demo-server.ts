@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { FailedError } from '../../../host/errors.ts'
 
-/** `serve` as a process of its own, so that the tour can kill it. */
+/** `serve` as a separate process, so that the tour can kill it. */
 export interface DemoServer {
   readonly url: string
   readonly pid: number
@@ -14,7 +14,7 @@ export async function startDemoServer(
   { port }: { readonly port: string },
 ): Promise<DemoServer> {
   const words = ['serve', '--json', '--store', store, '--port', port]
-  // No configuration of the folder in which the tour is taken.
+  // Ignores any configuration in the current folder.
   const settings = ['--set', 'logging.level=error', '--config', `${store}.yaml`]
   const program = [...process.execArgv, process.argv[1] ?? '']
   const child = spawn(process.execPath, [...program, ...words, ...settings], {

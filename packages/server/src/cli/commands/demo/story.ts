@@ -1,4 +1,4 @@
-/** What is said on the tour. The stand-in answers, so the words are plain. */
+/** The messages of the tour. The stand-in answers, so they use plain words. */
 export const FACT = 'The staging server is called heron-7, and its backup runs at 03:40.'
 export const SLOW_QUESTION = 'slowly: When does the backup of heron-7 run?'
 
@@ -7,7 +7,7 @@ const SUBJECTS = [
   ...['the mobile app', 'the exports', 'the old printer', 'the test data', 'the release notes'],
 ] as const
 
-/** One message of a long working day, some 2,000 tokens. */
+/** One message of a long working day, about 2,000 tokens. */
 export function workMessage(index: number): string {
   const subject = SUBJECTS[index % SUBJECTS.length]
   const notes = Array.from({ length: 48 }, (_, note) => {
@@ -17,7 +17,7 @@ export function workMessage(index: number): string {
   return [`Here is what I know about ${subject} so far.`, ...notes].join(' ')
 }
 
-/** Short, so that the conversation does not outrun the compaction behind it. */
+/** Short, so that the conversation does not outrun the background compaction. */
 export function shortMessage(index: number): string {
   return `Note ${index}: nothing new about ${SUBJECTS[index % SUBJECTS.length]}.`
 }

@@ -15,7 +15,7 @@ import { drawFill } from '../../terminal/usage-bar.ts'
 import { type DemoServer, startDemoServer } from './demo-server.ts'
 import { FACT, SLOW_QUESTION, shortMessage, workMessage } from './story.ts'
 
-/** Far more than fit into the window: the tour ends with a reason where no compaction comes. */
+/** Far more than fit the window: without a compaction, the tour ends with a reason. */
 const WORK_MESSAGES_MAX = 40
 /** Pieces of the slow answer that are shown before the server is killed. */
 const PIECES_BEFORE_KILL = 12
@@ -29,13 +29,13 @@ export interface TourOptions {
   readonly server: DemoServer
   readonly requests: ServerRequests
   readonly session: ServerSession
-  /** 1: as a person reads; 0: without pauses. */
+  /** 1: at reading speed; 0: without pauses. */
   readonly pace: number
   readonly paint: Paint
   write(text: string): void
 }
 
-/** The tour itself: each method is one scene, and shows what the product did, not what it should do. */
+/** The tour: each method is one scene, and shows what the product really did. */
 export class Tour {
   readonly #options: TourOptions
   #server: DemoServer
@@ -56,7 +56,7 @@ export class Tour {
     }
   }
 
-  /** Messages until a compaction has happened behind them; each shows how long its answer took. */
+  /** Sends messages until a background compaction ends; shows how long each answer took. */
   async #conversation(): Promise<void> {
     await this.#title('1. A long conversation plays in')
     await this.#say(FACT)
@@ -65,7 +65,7 @@ export class Tour {
       if (index >= WORK_MESSAGES_MAX && !summary.isCompacting) {
         throw new FailedError('No compaction happened.')
       }
-      // A person does not write faster, and the window would fill before the compaction is done.
+      // A person does not write faster, and the window would fill before the compaction ends.
       if (summary.isCompacting) await sleep(SHORT_MESSAGE_EVERY_MS)
       const startedAt = performance.now()
       await this.#ask(summary.isCompacting ? shortMessage(index) : workMessage(index))
@@ -197,7 +197,7 @@ export class Tour {
   }
 }
 
-/** Answers in the tour's own lines, as they grow. */
+/** Prints answers among the tour's own lines as they arrive. */
 class TourScreen implements Screen {
   readonly #write: (text: string) => void
   #isOpen = false

@@ -40,7 +40,7 @@ interface RehearseFlags {
 // More processes than this measure the machine rather than Throughline.
 const AGENTS_MAX = 64
 const SECONDS = { min: 5, max: 3_600 }
-// System text and tools fill a smaller window; a minute does not fill a larger one.
+// System text and tools fill a smaller window; a minute's messages do not fill a larger one.
 const WINDOW = { min: 7_000, max: 200_000 }
 
 export function rehearseCommand(): Command {

@@ -9,7 +9,7 @@ import { speakerOf } from '../../terminal/transcript-text.ts'
 
 type SearchedText = Parameters<typeof highlightsIn>[1]
 
-/** One hit in two lines: its entry, and the part of its text with most of what was asked for. */
+/** One hit in two lines: its entry, and the part of its text with most of the matches. */
 export function drawFound(
   { sessionId, excerpt: best, entry, before, after }: Found,
   { query, paint }: { readonly query: SearchedText; readonly paint: Paint },
@@ -39,7 +39,7 @@ function beginning(text: string): string {
 }
 
 function excerpt(text: string, query: SearchedText, paint: Paint): string {
-  // Offsets of the stored text would not fit: what is printed has no line breaks.
+  // Computed again, because the printed text has no line breaks and thus other offsets.
   const highlights = highlightsIn(text, query)
   const { start, end } = windowIn(text, Math.max(0, bestStart(highlights) - LEAD))
   const inside = highlights.filter(({ from, to }) => from >= start && to <= end)
@@ -51,7 +51,7 @@ function excerpt(text: string, query: SearchedText, paint: Paint): string {
   return `${start > 0 ? '…' : ''}${pieces.join('')}${rest}${end < text.length ? '…' : ''}`
 }
 
-/** Where most of what was found fits behind; of equals the first. */
+/** The start of the window with most matches; of equals the first. */
 function bestStart(highlights: readonly Highlight[]): number {
   const room = EXCERPT_CHARACTERS_MAX - LEAD
   const behind = highlights.map(

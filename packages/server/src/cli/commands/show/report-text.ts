@@ -8,7 +8,7 @@ import type { Paint } from '../../terminal/colours.ts'
 import { countText, grouped } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
 
-/** A clearing writes no handoff: what it does not keep whole is there with its two ends. */
+/** A clearing writes no handoff: results that it does not keep whole keep their two ends. */
 const CLEARED_TITLE = 'cleared: its two ends are in the context, recall opens the whole'
 
 const TITLES: Record<Fate, string> = {
@@ -25,10 +25,10 @@ const MAKERS: Record<CompactionReport['by'], string> = {
   clearing: 'old tool results cleared, no summary',
 }
 
-/** Of each class; `--full` shows all of them. */
+/** Per class; `--full` shows all. */
 const MESSAGES_MAX = 8
 
-/** What a compaction did with every message that the model had seen word for word. */
+/** What a compaction did with every message that the model had seen verbatim. */
 export function drawReport(
   report: CompactionReport,
   { paint, isFull }: { readonly paint: Paint; readonly isFull: boolean },
