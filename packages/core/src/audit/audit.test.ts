@@ -20,7 +20,7 @@ async function brokenBy(...texts: readonly string[]): Promise<readonly AuditLawN
   return brokenLaws(await auditTexts(texts))
 }
 
-/** The second holder of a session, in a process of its own. */
+/** The next holder of a session, in another process. */
 function nextHolder(sessionId: string, entry: number, more: readonly object[] = []) {
   return [
     { kind: 'lease acquired', sessionId, entry, base: 4, fence: 2 },
@@ -96,7 +96,7 @@ describe('auditLogs', () => {
     expect(await brokenBy(told(shown(23, { whole: kept, clipped: [] })))).toEqual(['unanswered'])
     const cut = { whole: [{ from: 2, to: 20 }], clipped: [{ from: 1, to: 1 }] }
     expect(await brokenBy(told(shown(23, cut)))).toEqual(['unanswered'])
-    // A line without ranges tells nothing, and nothing is held against it.
+    // A line without ranges proves nothing, so it breaks no law.
     expect(await brokenBy(told(shown(23, {})))).toEqual([])
   })
 
@@ -116,7 +116,7 @@ describe('auditLogs', () => {
       expect(await brokenBy(started({ trigger, by: 'model', reason }))).toEqual(['prompt'])
       expect(await brokenBy(started({ trigger, by: 'digest', reason }))).toEqual([])
       expect(await brokenBy(started({ trigger, by: 'model', reason: WAIT_CONFIGURED }))).toEqual([])
-      // Lines of earlier versions do not say who wrote.
+      // Lines of earlier versions do not name the writer.
       expect(await brokenBy(started({ trigger, reason }))).toEqual([])
     }
     expect(await brokenBy(started({ trigger: 'background', by: 'model', reason }))).toEqual([])
@@ -247,7 +247,7 @@ describe('auditLogs', () => {
   })
 
   it('says what it cannot know when a process died between a commit and its line', async () => {
-    // Dead after the commit of the compaction, and after the delivery of message 2.
+    // The process died after committing the compaction and delivering message 2.
     const life = lifeOf('a').slice(0, 9)
     const more = [
       { kind: 'message delivered', entry: 6, mailbox: { from: 3, to: 3 }, reason: 'user' },

@@ -23,7 +23,7 @@ const SEEDS = 60
 const brokenIn = ({ findings }: Prover) =>
   (Object.keys(AUDIT_LAWS) as AuditLawName[]).filter((law) => findings.count(law) > 0)
 
-/** A fixture over a store that writes lines; `look` is what an actor does between its commits. */
+/** A fixture over a store that writes audit lines; `look` acts as an actor between commits. */
 async function openDesk() {
   const lines: NewAuditLine[] = []
   const store = auditedStore(openMemoryStore(), { write: (line) => lines.push(line) })
@@ -125,7 +125,7 @@ describe('SessionTrail', () => {
     [unansweredRequestsCompacted, 'unanswered'],
     [turnWaitsForModel, 'prompt'],
   ] as const)('makes logs that show $name: %s', async (mutant, law) => {
-    // The simulation's own laws would stop the run at once; here only the logs are to tell.
+    // The simulation's own laws would stop the run at once; this test is about the logs alone.
     const silence = vi.spyOn(World.prototype, 'violate').mockImplementation(() => {})
     try {
       const planted = mutant.plant(COMPOSITION)

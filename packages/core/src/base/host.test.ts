@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { isGone, thisHost } from './host.ts'
 
-/** A process id that was somebody's a moment ago and is nobody's now. */
+/** The id of a process that has just ended. */
 function pastProcess(): number {
   return spawnSync(process.execPath, ['-e', '']).pid
 }
@@ -24,7 +24,7 @@ describe('a process of others', () => {
     for (const parts of [
       ['elsewhere', boot, space],
       [host, 'another-boot', space],
-      // Containers of one machine share its boot id; the numbers of their processes are their own.
+      // Containers on one machine share its boot id but have their own process ids.
       [host, boot, 'pid:[1]'],
     ]) {
       expect(isGone({ boot: parts.join(' '), process: past })).toBe(false)

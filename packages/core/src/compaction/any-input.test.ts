@@ -18,7 +18,7 @@ import { compact } from './compact.ts'
 import type { CompactOptions } from './compact-options.ts'
 import { isAsk } from './plan/preserve.ts'
 
-/** What holds whatever goes in: hostile messages, tiny windows, settings that contradict. */
+/** Laws for any input: hostile messages, tiny windows, contradictory settings. */
 const sizes = fc.integer({ min: 0, max: 3_000 })
 const large = sizes.chain((size) =>
   fc.constantFrom<Message[]>(

@@ -13,7 +13,7 @@ import { textOf } from '../message/text.ts'
 import { assemble, clipTail, systemMessagesOf, withoutBodies } from './assemble.ts'
 import type { CompactPlan } from './plan/plan.ts'
 
-/** A token for each character, and five for a message. */
+/** One token per character, and five per message. */
 const counters = {
   countTokens: (text: string) => text.length,
   countMessage: (message: Message) => textOf(message).length + 5,
@@ -48,7 +48,7 @@ describe('clipTail', () => {
     for (const each of [result, request]) {
       expect(each && counters.countMessage(each)).toBeLessThanOrEqual(200)
     }
-    // The second message behind the head's first, which is number 41.
+    // The second message after the head's first, which is number 41.
     expect(result && textOf(result)).toContain('the original is message 43 of the transcript')
   })
 

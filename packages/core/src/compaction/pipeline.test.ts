@@ -3,7 +3,7 @@ import { system, turns, user } from '../../../../test/support/builders.ts'
 import { estimateMessage } from '../tokens/estimate.ts'
 import { compact } from './compact.ts'
 
-/** System text of about so many tokens. */
+/** System text of about this many tokens. */
 function text(tokens: number, word: string) {
   const one = system(`${word} `.repeat(100))
   const perWord = estimateMessage(one, 'generic') / 100

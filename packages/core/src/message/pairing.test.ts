@@ -211,7 +211,7 @@ describe('openCalls', () => {
 })
 
 describe('cuts', () => {
-  /** The definition, read off the whole conversation. */
+  /** The definition, computed over the whole conversation. */
   function isCleanByDefinition(messages: readonly Message[], index: number): boolean {
     const before = new Set(
       messages

@@ -184,8 +184,8 @@ describe('readConversation takes time in proportion', () => {
         }
       }
     }
-    // Quadratic would be 100. JSON.parse alone was seen at 35 on a busy machine, because at this
-    // size the collector begins to copy.
+    // Quadratic would be 100. JSON.parse alone reached 35 on a busy machine, because at this size
+    // the garbage collector starts to copy.
     expect(costOfTenfold(prepare, { size: 100_000, floorMs: 2 })).toBeLessThan(50)
   })
 })

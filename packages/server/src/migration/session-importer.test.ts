@@ -27,7 +27,7 @@ async function take(more: Partial<NewImport> = {}): Promise<string> {
   return taken.state
 }
 
-/** Somebody goes on with it, and lets go or not. */
+/** Another holder continues the session, and releases it or not. */
 async function goOn(act: (fixture: StoreFixture) => Promise<unknown>, letsGo = true) {
   await take()
   const fixture = await StoreFixture.acquire(store, id, await register(store))

@@ -126,7 +126,7 @@ describe('delivery', () => {
     ])
     const both = delivered(6, 2, { to: 3 })
     expect(answered(both, turn('started', 2, 6), turn('ended', 2, 7))).toEqual([])
-    // Some of it is enough: the rest may not have fitted.
+    // Delivering some of it is enough: the rest may not have fitted.
     expect(answered(delivered(5, 2), turn('started', 2, 5), turn('ended', 2, 6))).toEqual([])
     const failed = turn('ended', 2, 5, { reason: 'failed' })
     expect(answered(turn('started', 2, 4), failed)).toEqual([])

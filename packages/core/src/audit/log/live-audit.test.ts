@@ -17,7 +17,7 @@ function open(ctx: TestContext) {
   }
   const known = new Set<string>()
   const audit = new LiveAudit(folder, async (id) => known.has(id))
-  // Looks that follow each other at once are one look.
+  // Looks in quick succession share one result.
   let now = 0
   const spied = vi.spyOn(performance, 'now').mockImplementation(() => now)
   ctx.onTestFinished(() => spied.mockRestore())
@@ -51,7 +51,7 @@ describe('LiveAudit', () => {
     expect(await look()).toMatchObject({ holds: true, logs: 1, figures: { lines: 2 } })
     hold(log, 1)
     expect(await broken()).toEqual([['fences', 1]])
-    // Told once, however often it is looked at.
+    // Reported once, however often the audit looks.
     expect(await broken()).toEqual([['fences', 1]])
   })
 

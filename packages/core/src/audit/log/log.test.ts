@@ -67,7 +67,7 @@ describe('AuditLog', () => {
     })
     const lines = lifeOf('agent-7')
     for (const line of lines.slice(0, 5)) log.write(line)
-    // Its file is taken away from under it, as a full disk would refuse it.
+    // Closing its file makes writes fail, as on a full disk.
     const file = fileOf(log.path)
     closeSync(file)
     for (const line of lines.slice(5, 8)) log.write(line)

@@ -7,7 +7,7 @@ const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{2,}|[\p{L}\p{N}_]{4,}/gu
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-/** The stems by their definition: slow, and easy to believe. */
+/** The stems by their definition: slow, but obviously correct. */
 function stemsOf(text: string): readonly string[] {
   return [...text.toLowerCase().matchAll(WORD)].flatMap(([word]) =>
     DENSE.test(word)
@@ -33,9 +33,9 @@ function expectedOf(text: string, stretches: readonly string[]): Coverage {
   }
 }
 
-/** Letters of several scripts, some outside the basic plane, with and without blanks between them. */
+/** Letters of several scripts, some outside the basic plane, with and without spaces. */
 const letter = fc.constantFrom(...'abcdefgXYZ019_ éßжЯ港の地カ한글𠮷𝒜😀.-\n\u0301\ud800')
-/** Words that several texts share, alone and inside a run of a script without blanks. */
+/** Words that several texts share, alone and inside a run of an unspaced script. */
 const word = fc.constantFrom('deploy ', '港deploy', 'port9000 ', 'port9000地', 'größe ', 'größeの')
 const piece = fc.oneof({ weight: 4, arbitrary: letter }, { weight: 1, arbitrary: word })
 const text = fc.array(piece, { minLength: 100, maxLength: 300 }).map((pieces) => pieces.join(''))

@@ -65,7 +65,7 @@ describe('judgeSummary by form', () => {
   })
 
   it('takes six words for one stretch of a text that repeats itself', () => {
-    /** Words of one letter in which every stretch of so many comes once, from the beginning again. */
+    /** A de Bruijn cycle of one-letter words: each run of `stretch` words occurs once per cycle. */
     const cycling = (stretch: number, words: number) => {
       const cycle = '0'.repeat(stretch).split('')
       const seen = new Set([cycle.join('')])
@@ -82,7 +82,7 @@ describe('judgeSummary by form', () => {
     expect(faultOf(cycling(6, 74))).toBeUndefined()
     expect(faultOf(cycling(6, 64 + 64 + 5))).toBeUndefined()
     expect(faultOf(cycling(6, 64 + 64 + 6))).toBe('repetition')
-    // A short text may well repeat itself.
+    // A short text may repeat itself.
     expect(faultOf('no '.repeat(34))).toBeUndefined()
     expect(faultOf('no '.repeat(35))).toBe('repetition')
   })
@@ -136,7 +136,7 @@ describe('judgeSummary with the conversation', () => {
     expect(faultOf('## What remains\n- Nothing.', long.slice(0, 1))).toBeUndefined()
   })
 
-  /** A text of so many topics, without a word about the user. */
+  /** A text about this many topics that never mentions the user. */
   const about = (count: number, perTopic: number, extra = 0) =>
     `Seen in order: ${topics
       .slice(0, count)
@@ -156,7 +156,7 @@ describe('judgeSummary with the conversation', () => {
   })
 
   it('demands no history of a conversation with too few stretches', () => {
-    // Three of five stretches have words enough of their own.
+    // Three of five stretches have enough distinctive words.
     const few = [...range.slice(0, 12), ...Array.from({ length: 8 }, () => user('Go on.'))]
     const nothing = 'Bread was baked with rye in May, and the oven was replaced before the winter.'
     expect(judgeSummary(nothing, { range: few }).fault).toBeUndefined()

@@ -14,7 +14,7 @@ import { textOf } from '../../message/text.ts'
 import type { CompactPlan } from './plan.ts'
 import { type Preserved, preserveUserMessages, TITLE_TOKENS } from './preserve.ts'
 
-/** One token a character, so that budgets can be read off the texts. */
+/** One token per character, so that budgets can be read from the texts. */
 const countTokens = (text: string) => text.length
 const countMessage = (message: Message) => textOf(message).length
 
@@ -88,7 +88,7 @@ describe('preserved user messages', () => {
     expect(texts.at(-1)).toBe('Look into part 11 of the survey and note the depth.')
     expect(kept.dropped).toBe(13 - texts.length)
     expect(kept.dropped).toBeGreaterThan(5)
-    // Where there is space for all of them, none is left out.
+    // If there is space for all of them, none is left out.
     expect(preserve(messages, { userTokens: 2_000 }).messages).toHaveLength(13)
   })
 

@@ -60,7 +60,7 @@ describe('findInProse finds', () => {
       ['password', 'tr0ub4dor'],
       ['credential', KEY],
     ])
-    // A value that reads like a name is a value only.
+    // A value that reads like a name is only a value.
     expect(found('my password is "the password is tr0ub4dor" there')).toEqual([
       ['password', 'the password is tr0ub4dor'],
     ])

@@ -206,7 +206,7 @@ describe('a writer that takes less than was believed', () => {
         for (let turn = 0; turn < 80; turn++) expect(read).toContain(`step-${turn}"`)
         expect(refusals()).toBeLessThanOrEqual(30)
       }),
-      // A name was once cut in two at the first of these.
+      // This example once cut a name in two.
       { numRuns: 30, examples: [[3_007, true]] },
     )
   })

@@ -53,7 +53,7 @@ const handoff: Handoff = {
   summary: 'The tests were fixed.',
 }
 
-/** Roles and kinds of parts, as short as they can be read. */
+/** Roles and kinds of parts, in a compact notation. */
 function outline(messages: readonly Message[]): string[] {
   return messages.map((message) => {
     if (message.role === 'handoff') return 'handoff'

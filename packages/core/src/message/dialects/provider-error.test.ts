@@ -21,7 +21,7 @@ describe('complaintOf', () => {
     ['Bad Gateway', 502, { status: 502, codes: [], text: 'bad gateway' }],
     [undefined, undefined, { codes: [], text: '""' }],
     [[1], undefined, { codes: [], text: '[1]' }],
-    // A status in the body counts where none came with it; the first one that is an error's.
+    // Without an HTTP status, the first error status in the body counts.
     [{ error: { code: 503 } }, undefined, { status: 503 }],
     [{ error: { code: 503 } }, 500, { status: 500 }],
     [{ error: { code: 503 } }, 200, { status: 503 }],

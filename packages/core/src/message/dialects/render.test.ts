@@ -50,7 +50,7 @@ const CODECS: readonly (Codec & { readonly roles: readonly string[] })[] = [
   { ...anthropicFormat, roles: ['user', 'assistant', 'system'] },
 ]
 
-/** Requests as nobody should send them, made of the words that the formats know. */
+/** Malformed requests, generated from words that the formats use. */
 function foreignRequest(roles: readonly string[]): fc.Arbitrary<JsonValue> {
   const words = fc.constantFrom<JsonValue>(
     ...['user', 'assistant', 'tool', 'function', 'system', 'developer', 'text', 'message', 'file'],

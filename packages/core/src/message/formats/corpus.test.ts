@@ -66,11 +66,11 @@ describe('every conversation of the samples and of the corpus', () => {
   })
 })
 
-/** What the system said, which formats join or lead with, and what the user said, in its order. */
+/** The system text, which formats join or move to the front, and the user's texts in order. */
 function asks({ messages }: Conversation, to: FormatName): readonly string[] {
   const textsOf = (role: string) => messages.filter((each) => each.role === role).map(textOf)
   const texts = [textsOf('system').join('\n'), ...textsOf('user')]
-  // A provider's own block in a user message (a file of cline's) is dropped elsewhere.
+  // Other formats drop a provider's own block in a user message (a file from Cline).
   return to === 'anthropic' || to === 'claude-code'
     ? texts
     : texts.map((text) => text.replace(/\n\[file\]$/, ''))

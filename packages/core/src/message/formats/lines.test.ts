@@ -18,7 +18,7 @@ import { piFormat } from './pi/pi.ts'
 const parent = fc.oneof(fc.constantFrom<JsonValue>(null, 'lost'), fc.nat(8).map(String))
 const stamp = { timestamp: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z') }
 
-/** Lines with ids 0, 1, 2…, whose parents are often, not always, lines before them. */
+/** Lines with ids 0, 1, 2…, whose parents are usually earlier lines. */
 function numbered(line: fc.Arbitrary<JsonObject>, key: string): fc.Arbitrary<JsonValue> {
   return fc
     .array(line, { minLength: 1, maxLength: 8 })
@@ -44,7 +44,7 @@ const claudeLine = fc.oneof(
       )
       .map(([message, { isCompactSummary, ...line }, reply]) => ({
         ...line,
-        // Summaries are words; results are never marked as one.
+        // Summaries are text; results are never marked as one.
         ...(typeof message['content'] === 'string' && isCompactSummary && { isCompactSummary }),
         type: message['role'] as string,
         message: { ...message, ...(message['role'] === 'assistant' && reply) },

@@ -37,21 +37,21 @@ describe.each(FORMAT_NAMES)('messages written as %s', (format) => {
   })
 })
 
-/** A handoff that preserves a user's message with a provider's own item in it: nobody can say that. */
+/** A handoff that preserves a user message with an opaque item, which no format can express. */
 function imitatesItems(message: Message): boolean {
   if (message.role !== 'handoff') return false
   const parts = message.handoff.preserved.flatMap((kept) => kept.message.parts)
   return parts.some((part) => part.type === 'opaque')
 }
 
-/** What is left of messages when everything is taken away that the format has no word for. */
+/** The messages without everything that the format cannot express. */
 function sayable(messages: readonly Message[], format: FormatName): readonly unknown[] {
   const said: { role: string; said: unknown[] }[] = []
   for (const message of messages) {
     const { parts: whole } = plain(message, format)
     const parts = whole.flatMap((part) => sayablePart(part, format))
     const last = said.at(-1)
-    // Formats differ in whether neighbours of one speaker are one message or several.
+    // Formats differ in whether adjacent messages of one role are merged.
     if (last?.role === message.role && message.role !== 'user') last.said.push(...parts)
     else if (parts.length > 0) said.push({ role: message.role, said: parts })
   }
@@ -100,7 +100,7 @@ function sayablePart(part: Part, format: FormatName): unknown[] {
   }
 }
 
-/** The SDK keeps the seal and the text; whatever else an item had, it has no place for. */
+/** The SDK keeps the signature and the text, and nothing else of the item. */
 function sealOf(value: unknown): unknown {
   const { signature, encrypted_content } = value as { [key: string]: unknown }
   return signature ?? encrypted_content

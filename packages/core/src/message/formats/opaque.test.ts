@@ -4,7 +4,7 @@ import { FORMAT_NAMES, type FormatName } from '../format-name.ts'
 import { readConversation } from '../read.ts'
 import { convertConversation, writeConversation } from '../write.ts'
 
-/** Items that only their provider reads, one conversation of each kind, as they travel. */
+/** Items that only their provider reads, one conversation for each kind. */
 const compaction = { id: 'cmp_1', type: 'compaction', encrypted_content: 'gAAAAB+/=\u2028' }
 const encrypted = {
   type: 'reasoning',

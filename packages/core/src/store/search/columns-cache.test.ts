@@ -8,7 +8,7 @@ import { perform } from './lookup.ts'
 
 const ID = sessionId('one')
 
-/** An index as an engine keeps it, with a count of the blocks that were read from it. */
+/** An index as an engine stores it, with a count of the blocks read from it. */
 class Index {
   state: IndexState = NO_INDEX
   blocks: Block[] = []

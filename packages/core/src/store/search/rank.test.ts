@@ -16,7 +16,7 @@ describe('firstOf', () => {
   })
 })
 
-/** One session: an entry per number, of so many passages, each of ten words that differ. */
+/** One session: per number one entry with that many passages, each of ten distinct words. */
 function tableOf(passages: readonly number[]): PassageTable {
   const columns = new PassageColumns()
   const slots = passages.reduce((sum, count) => sum + count, 0)
@@ -82,7 +82,7 @@ describe('rankPassages', () => {
     const others = first.filter(([entry]) => entry !== 2)
     expect(rank(pairs, [even], { accepts })).toEqual({ places: others, total: 3 })
     expect(rank(pairs, [even], { limit: 1 })).toEqual({ places: first.slice(0, 1), total: 4 })
-    // What was left out leaves nothing behind for the next question.
+    // Ignored passages must not affect the next question.
     expect(rank(pairs, [even])).toEqual({ places: first, total: 4 })
   })
 
@@ -91,7 +91,7 @@ describe('rankPassages', () => {
     expect(rank(five, [term([2])])).toEqual({ places: [[2, 2]], total: 1 })
     const near = rank(five, [term([2])], { near: true })
     expect(near.total).toBe(5)
-    // A word in an earlier passage says more than one in a later passage, and less with distance.
+    // A word counts more in an earlier passage than in a later one, and less with distance.
     expect(near.places.map(([entry]) => entry)).toEqual([2, 3, 4, 1, 0])
   })
 

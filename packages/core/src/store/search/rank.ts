@@ -60,8 +60,7 @@ export interface RankQuery {
 export interface Ranked {
   /** An index into the table's entries. */
   readonly entry: number
-  /** The best and, where another one also holds every word or name of the question, that one too;
-   * in the order of the text. */
+  /** The best, and any other with every word or name of the question, in text order. */
   readonly passages: readonly number[]
   readonly score: number
 }

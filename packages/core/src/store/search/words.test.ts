@@ -64,7 +64,7 @@ describe('wordsOf', () => {
     const sample =
       'Ärger: 3 deployments FAILED_at /srv/app-2; 設計のレビュー, naïve don\u2019t \u00bd went indexSome'
     const { passages } = passagesOf({ kind: 'input', body: JSON.stringify(sample) })
-    // When this changes, each engine needs a step that empties its word index.
+    // If this changes, each engine needs a migration that empties its word index.
     expect([...(passages[0]?.roots ?? [])].join(' ')).toMatchInlineSnapshot(
       `"arger 3 deploy fail at srv app 2 設計 計の のレ レヒ ヒュ ュー naiv don t 1 go indexsom -index -some"`,
     )

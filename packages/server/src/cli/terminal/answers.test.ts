@@ -27,7 +27,7 @@ describe('the answers of a session on a terminal', () => {
   })
   const committed = stored('step committed', { turn: 3, upto: 7, entry: 8 })
 
-  /** What a screen shows: pieces as they are, `|` at the end of an answer, lines in brackets. */
+  /** The output of a screen: pieces unchanged, `|` at the end of an answer, lines in brackets. */
   async function shown(
     events: readonly RuntimeEvent[],
     message: Message = assistant('From the store.'),

@@ -4,7 +4,7 @@ import { KeyReader } from './keys.ts'
 
 const ESCAPE = '\u001b'
 
-/** What is sent, and the draft that is left, after a terminal sent these pieces. */
+/** The sent messages and the remaining draft after a terminal sent these pieces. */
 function play(...pieces: readonly string[]): {
   readonly sent: readonly string[]
   draft: InputDraft

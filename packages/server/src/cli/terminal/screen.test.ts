@@ -112,7 +112,7 @@ function terminal() {
   return { screen, type, rows: () => render(written.join('')) }
 }
 
-/** As much of a terminal as the screen needs: rows, a cursor, and clearing. */
+/** The parts of a terminal that the screen needs: rows, a cursor, and clearing. */
 function render(text: string): readonly string[] {
   const rows: string[][] = [[]]
   let [row, column] = [0, 0]

@@ -25,7 +25,7 @@ const PLACES = {
   codex: { sample: 'codex.jsonl', folder: '.codex/sessions/2026', file: 'rollout-2026-s1.jsonl' },
 } as const
 
-/** A home with the log that the real client wrote. */
+/** A home with a log that the real client wrote. */
 function homeOf(client: LeavableClient, change = (text: string) => text) {
   const home = mkdtempSync(join(tmpdir(), 'throughline-leave-'))
   homes.push(home)

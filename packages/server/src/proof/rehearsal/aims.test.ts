@@ -44,7 +44,7 @@ describe('Aims', () => {
   })
 })
 
-/** A store behind a bad line, with one runner in it. */
+/** A store with injected faults, and one runner in it. */
 async function line() {
   const heard: string[] = []
   const aims = new Aims({

@@ -17,7 +17,7 @@ import type { ProtocolName } from './protocols/protocol.ts'
 import { LEAKED_SECRETS } from './spoil.ts'
 
 const QUESTION = 'The code word is PELICAN. What was the code word?'
-// What else would come does so in this time, mostly.
+// Usually long enough for anything else that would arrive.
 const PATIENCE_MS = 100
 
 let running: Awaited<ReturnType<typeof startStandIn>>
@@ -41,7 +41,7 @@ function askWith(fault: string, protocol: ProtocolName, rest: Partial<Sending> =
   return ask(protocol, { ...rest, headers: { 'x-stand-in-fault': fault } })
 }
 
-/** A stream that broke off: some of the words, and no word about the end. */
+/** A stream that was cut off: some of the text, and no end marker. */
 function expectTorn(protocol: ProtocolName, seen: Seen, ending: string): void {
   expect(seen).toMatchObject({ status: 200, ending })
   expect(finishIn(protocol, seen)).toBeUndefined()
@@ -63,7 +63,7 @@ async function expectSaid(fault: string, protocol: ProtocolName, text: RegExp): 
   return seen
 }
 
-/** For every fault what a client sees of it, on each protocol. */
+/** What a client sees of every fault, on each protocol. */
 const SEEN: { readonly [kind in FaultKind]: (protocol: ProtocolName) => Promise<void> } = {
   async latency(protocol) {
     const seen = await askWith('latency; ms=80', protocol)
@@ -108,7 +108,7 @@ const SEEN: { readonly [kind in FaultKind]: (protocol: ProtocolName) => Promise<
     const leaveFrom: Sending['leaveFrom'] = ({ bytes }) => bytes.length >= 10
     const seen = await askWith('drip; ms=5', protocol, { leaveMs: 0, leaveFrom })
     expect(seen).toMatchObject({ status: 200, ending: 'left' })
-    // A timer may ring up to a millisecond early.
+    // A timer may fire up to a millisecond early.
     expect(seen.bytes.length).toBeLessThanOrEqual(seen.durationMs / 4)
   },
   async 'cut-stream'(protocol) {

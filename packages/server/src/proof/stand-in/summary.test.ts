@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-// The request as the product writes it: the stand-in itself knows nothing of this code.
+// The request as the product writes it; the stand-in itself shares none of this code.
 import { handoffPrompt, mergePrompt, quoteMessage, SECTIONS } from '#core/compaction/summary/prompt'
 import type { Message } from '#core/message/message'
 import {

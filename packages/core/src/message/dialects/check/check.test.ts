@@ -67,7 +67,7 @@ const functionResponse = (name: string, response: JsonValue = {}): JsonObject =>
 })
 const gemini = (...contents: JsonValue[]): JsonObject => ({ contents })
 
-/** For every rule of every dialect a request that breaks it. */
+/** For every rule of every dialect, a request that breaks it. */
 const BROKEN: { readonly [dialect in Dialect]: { readonly [rule in DialectRule]?: JsonValue } } = {
   'openai-chat': {
     shape: chat({ role: 'function', name: 'x', content: 'x' }, user('go')),
@@ -322,7 +322,7 @@ describe.each(DIALECTS)('checkWire for %s', (dialect) => {
       ),
       { numRuns: 300, seed: 1 },
     )
-    // OpenAI takes a reply as the first message; the others break wherever a reply or result leads.
+    // OpenAI accepts a reply as the first message; the others refuse a leading reply or result.
     expect(broken / slices).toBeGreaterThan(dialect.startsWith('openai') ? 0.2 : 0.4)
   })
 

@@ -12,7 +12,7 @@ describe('the active entries of a pi session', () => {
   it('are all entries of a file without a tree', () => {
     const old = [header, { type: 'message', n: 1 }, { type: 'message', n: 2 }]
     expect(activeEntries(old)).toEqual(old.slice(1))
-    // An id alone, or a parent alone, makes no tree.
+    // An id alone, or a parent alone, does not make a tree.
     const ids = [
       { type: 'message', id: 'a' },
       { type: 'message', parentId: 'x' },
@@ -24,7 +24,7 @@ describe('the active entries of a pi session', () => {
   it('are the way from the last entry to the root', () => {
     const lines = [header, said('a', null), said('b', 'a'), said('c', 'a'), said('d', 'c')]
     expect(idsOf(lines)).toEqual(['a', 'c', 'd'])
-    // A note without an id is on no branch, and ends none.
+    // A note without an id is on no branch and ends none.
     expect(idsOf([...lines, { type: 'label', parentId: 'b' }])).toEqual(['a', 'c', 'd'])
   })
 
@@ -48,7 +48,7 @@ describe('the active entries of a pi session', () => {
       compaction('y', 'c', { firstKeptEntryId: 'b' }),
       said('d', 'y'),
     ]
-    // The older compaction lies among what was kept.
+    // The older compaction is among the kept entries.
     expect(idsOf(lines)).toEqual(['y', 'b', 'c', 'd'])
     expect(idsOf(lines.slice(0, 5))).toEqual(['x', 'b', 'c'])
   })

@@ -102,7 +102,7 @@ describe('throughline audit', () => {
   })
 })
 
-/** A turn for each word, with a picture before and after each commit. */
+/** A turn for each word, with a view before and after each commit. */
 async function talk(store: Store, fixture: StoreFixture, words: readonly string[]) {
   const look = async () => {
     await store.findSession(fixture.id)
@@ -180,7 +180,7 @@ describe('throughline audit --store', () => {
     mkdirSync(join(home, 'kept'))
     mkdirSync(join(home, 'audit'))
     copyFileSync(path, join(home, 'kept', 'store.db'))
-    // Beside the link, where a process of version 0.1.0 would have put it.
+    // Beside the link, where a process of version 0.1.0 would have written it.
     symlinkSync('kept/store.db', join(home, 'store.db'))
     copyFileSync(log.path, join(home, 'audit', basename(log.path)))
     writeFileSync(join(home, 'audit', 'audit-0a.jsonl'), logText(lifeOf('agent-9')))

@@ -34,7 +34,7 @@ describe('bash completion', () => {
       ['compact', '-f', ''],
       ['auto', 'codex'],
     ],
-    // Files where a file is wanted, ids where a session is, and nothing where nobody knows.
+    // Files where a file is expected, ids where a session is, otherwise nothing.
     [['compact', '--store', 'text.te'], ['text.test.ts']],
     [['compact', '--agent', 'text.te'], []],
     [
@@ -67,7 +67,7 @@ describe('completionText', () => {
     ['fish', ['--no-execute']],
   ] as const)('is a script that %s reads', (shell, flags) => {
     const text = completionText(shell, nodes)
-    // Not every machine has the shell; quotes that do not pair are seen without it.
+    // Not every machine has the shell; unbalanced quotes are detected without it.
     expect(text.replaceAll("'\\''", '').split("'").length % 2).toBe(1)
     if (hasShell(shell)) execFileSync(shell, flags, { input: text })
   })

@@ -7,7 +7,7 @@ import { requireConfig } from '../../../host/config/load.ts'
 import { findChoices } from './choices.ts'
 import { configTemplate } from './template.ts'
 
-/** Nobody listens there. */
+/** No server listens there. */
 const NO_OLLAMA = { OLLAMA_HOST: '127.0.0.1:1' }
 
 function load(text: string) {

@@ -86,7 +86,7 @@ describe('Surveyor', () => {
     said(9, { sessionId: 'nobody' })
     const { sessions, homeless } = surveyor.end()
     const kept = sessions.get('s')
-    // Each is there, so that what is looked through below is not empty.
+    // Each exists, so that the checks below are not vacuous.
     const { late, handoffs, torn, strayResults, unreadableCalls, doubled } = kept ?? {}
     const samples = [late, handoffs, torn, strayResults, unreadableCalls, doubled]
     expect(samples.map((one) => one?.ids[0])).toEqual([1, 3, 3, 5, 6, 7])

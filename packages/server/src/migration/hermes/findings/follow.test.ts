@@ -95,7 +95,7 @@ describe('the session that Hermes takes of several', () => {
       { startedAt: 7, lastActivityAt: 9 },
     ],
   ])('is later the one that %s', (_, winner, loser) => {
-    // Its id is the smaller one, so the id alone would decide otherwise.
+    // Its id is the smaller one, so ordering by id would decide otherwise.
     const [won, lost] = [session('a', winner), session('b', loser)]
     expect(take('ranked', [won, lost])).toBe('a')
     expect(take('ranked', [lost, won])).toBe('a')

@@ -15,7 +15,7 @@ function session(id: string, over: Partial<HermesSession> = {}): HermesSession {
   }
 }
 
-/** Each session with one row, a second after it began: a handoff, where it came from another. */
+/** Each session has one row, a second after its start; a handoff if it has a parent. */
 function faultsOf(sessions: readonly HermesSession[], version = 16) {
   const surveyor = new Surveyor(sessions)
   for (const [index, { id, startedAt, parentId }] of sessions.entries()) {

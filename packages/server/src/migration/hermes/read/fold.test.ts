@@ -227,7 +227,7 @@ describe('foldConversation', () => {
       ],
       ...{ kept: [[1, 3, 4]], keptFrom: [3] },
     })
-    // A second later it is somebody who says the same again.
+    // A second later it is the same text said again, not a copy.
     const later = [handoff(6, 30), row(7, 'z', 31), row(8, 'w', 32)]
     expect(told([{ ...session, rows: [...before, ...later] }]).copies).toEqual([])
   })

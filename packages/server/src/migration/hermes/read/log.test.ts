@@ -157,7 +157,7 @@ describe('readLogs', () => {
       return (user + system) / 1_000
     }
     await measure(100_000)
-    // The floor keeps a pause of the collector from deciding.
+    // The floor keeps a garbage collection from deciding the result.
     const below = 15 * Math.max(await measure(100_000), 20)
     expect(await leastOf(() => measure(1_000_000), { below })).toBeLessThan(below)
   })

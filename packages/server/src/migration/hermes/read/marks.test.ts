@@ -20,7 +20,7 @@ class Model {
 
 describe('Marks', () => {
   it('hold what two maps of the newest ones hold', () => {
-    // Multiples of a large prime below 2 ** 52: spread out, and each comes back a few times.
+    // Multiples of a large prime below 2 ** 52: spread out, and each recurs a few times.
     const markAt = (step: number) => ((step * 7_919) % 1_801) * 2_147_483_647
     const [marks, model] = [new Marks(), new Model()]
     for (let step = 0; step < 10_000; step++) {

@@ -20,7 +20,7 @@ function open() {
 }
 
 describe('the witness of a repair', () => {
-  /** Whether it tells a row with the first two values from one with the others. */
+  /** Whether the digest distinguishes a row with the first values from one with the second. */
   const tells = (before: readonly SQLInputValue[], after: readonly SQLInputValue[]) => {
     const { database, bench } = open()
     const update = database.prepare('update messages set content = ?, extra = ? where id = 1')

@@ -180,7 +180,7 @@ describe('lettersToAsk', () => {
   })
 })
 
-/** One agent, two messages, the second during a compaction; everybody says so. */
+/** One agent, two messages, the second during a compaction; all evidence agrees. */
 function sound(): Evidence {
   return {
     agents: ['agent-1'],
@@ -246,7 +246,7 @@ function loops(ownMsMax: number): Evidence['loops'] {
   return new Map([['agent-1', { ownMsMax, delayMsMax: 300 }]])
 }
 
-/** The letters as input, one step that saw them all, and the end of its turn. */
+/** The messages as input, one step that saw them all, and the end of its turn. */
 function session(
   numbers: readonly number[],
   end: 'answered' | 'stopped' | 'failed' | 'mute' = 'answered',

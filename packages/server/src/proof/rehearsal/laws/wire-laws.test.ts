@@ -88,7 +88,7 @@ async function offencesOf(recorded: Readonly<Record<string, Recorded>>) {
   return findings.verdicts().flatMap(({ offences }) => offences)
 }
 
-/** Two messages and their answers; the second request holds both. */
+/** Two messages and their answers; the second request contains both. */
 function conversation(): Recorded {
   const entries = [said(1, 'One.'), answer(2, 1), end(3), said(4, 'Two.'), answer(5, 4), end(6)]
   return { entries, requests: ['"One."', '"One.", "Two."'] }

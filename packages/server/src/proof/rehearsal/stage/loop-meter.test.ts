@@ -43,7 +43,7 @@ describe('a loop meter', () => {
   })
 })
 
-/** As a machine does that gives the processor to somebody else. */
+/** Blocks the thread without using the processor, as a busy machine does. */
 function hold(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

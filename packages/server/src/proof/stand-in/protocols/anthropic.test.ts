@@ -11,7 +11,7 @@ import { seal } from '../seal.ts'
 import { anthropicStandIn } from './anthropic.ts'
 import { type Ask, type Finish, Rejection, responseIdOf } from './protocol.ts'
 
-/** Whole documents and whole streams; the provider's own types say what may stand in them. */
+/** Whole documents and whole streams, checked against the provider's own types. */
 
 describe("Anthropic's Messages", () => {
   const usage = {

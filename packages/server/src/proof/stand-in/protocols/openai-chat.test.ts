@@ -18,7 +18,7 @@ import {
   type StandInReply,
 } from './protocol.ts'
 
-/** Whole documents and whole streams; the provider's own types say what may stand in them. */
+/** Whole documents and whole streams, checked against the provider's own types. */
 
 describe("OpenAI's Chat Completions", () => {
   const usage = {
