@@ -6,7 +6,7 @@ import { textOf } from '../text.ts'
 /**
  * Images and files that a provider accepts, judged by their content, because the sender's label may
  * be wrong. A provider refuses a whole request, and every later turn, for one file that it cannot
- * read, so a doubtful file is replaced by its name. The transcript keeps the file either way.
+ * read, so a text that names it replaces a doubtful file. The transcript keeps it either way.
  */
 export function sendableBlob(
   part: ImagePart | FilePart,

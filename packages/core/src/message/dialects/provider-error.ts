@@ -8,7 +8,7 @@ export interface Complaint {
   readonly status?: number
   /** The provider's code and type of the error, lower case. */
   readonly codes: readonly string[]
-  /** The whole error text, lower case, bounded. */
+  /** The error text, lower case, cut to `TEXT_MAX`. */
   readonly text: string
 }
 
