@@ -45,7 +45,7 @@ export const DEFAULT_SETTINGS: BudgetSettings = {
 }
 
 /**
- * The behaviour of two well-known systems, as settings of our planner. Codex' cap of 20,000 tokens
+ * The behaviour of two well-known systems, as settings of our planner. Codex's cap of 20,000 tokens
  * for user messages applies to every preset here.
  */
 export const PRESETS = {

@@ -9,9 +9,9 @@ import { type Line, readItems, writeItems } from '../openai-responses/write-item
 import { asList, hasWord, originOf, ownOrigin, textField, without } from '../origin.ts'
 
 /**
- * Codex' rollout files. Since autumn 2025 every line is `{timestamp, type, payload}`; before, lines
- * were plain Responses items after a first line about the session. The context is the history of
- * the newest `compacted` line and the items after it.
+ * Codex's rollout files. Since autumn 2025 every line is `{timestamp, type, payload}`; before,
+ * lines were plain Responses items after a first line about the session. The context is the history
+ * of the newest `compacted` line and the items after it.
  */
 const FORMAT = 'codex'
 

@@ -125,7 +125,7 @@ export function withWritten(message: Message, columns: JsonObject): Message {
   return spelled(message, [], columns)
 }
 
-/** Codex' calls have two ids, and results refer to `call_id`. */
+/** Codex's calls have two ids, and results refer to `call_id`. */
 function byCallId(message: Message): Message {
   if (message.role !== 'assistant') return message
   const isOther = (part: AssistantPart) => part.type === 'tool-call' && otherIdOf(part) !== null

@@ -1,7 +1,7 @@
 import { otherNameOf } from '#core/message/formats/hermes/hermes'
 import type { Message } from '#core/message/message'
 
-/** Codex' calls have two ids, and a result may use either. Only the newest are remembered. */
+/** Codex's calls have two ids, and a result may use either. Only the newest are remembered. */
 const NAMES_MAX = 1_000
 
 export class CallNames {
