@@ -27,13 +27,17 @@ export function entryFilter(
 }
 
 const PHRASE = /(?<=^|\s)"([^"]+)"(?=\s|$)/g
-/** Longer texts are pasted, not typed; their quotation marks do not mean a phrase. */
 const TYPED_CHARACTERS_MAX = 200
+
+/** Longer texts were pasted: most of what they quote or name is not what is asked for. */
+export function isTyped(text: string): boolean {
+  return text.length <= TYPED_CHARACTERS_MAX && !text.includes('\n')
+}
 
 /** Text that must occur in an entry, punctuation included; case does not matter. */
 export function phrasesIn({ text, exact }: Pick<Query, 'text' | 'exact'>): readonly string[] {
   if (exact === true) return [text.trim()]
-  if (text.length > TYPED_CHARACTERS_MAX || text.includes('\n')) return []
+  if (!isTyped(text)) return []
   return [...text.matchAll(PHRASE)]
     .map(([, phrase = '']) => phrase.trim())
     .filter((phrase) => /[\p{L}\p{N}]/u.test(phrase))

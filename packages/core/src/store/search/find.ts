@@ -11,6 +11,7 @@ import { renumbered, type SearchedStretch } from './parts.ts'
 import { PassageColumns, PassageTable, type SessionStart } from './passage-table.ts'
 import { cutPassages } from './passages.ts'
 import { type RankBudget, type Ranked, rankPassages } from './rank.ts'
+import { spelledIn, spellingsIn } from './spellings/spellings.ts'
 import { findTerms, type SearchPart } from './terms.ts'
 import { questionOf, searchedText } from './words.ts'
 
@@ -24,6 +25,8 @@ const UNINDEXED_READ_MAX = 1_000
 /** How many hits, best first, are checked for phrases and tools in their text. */
 const VERIFIED_MAX = 2_000
 const VERIFY_PAGE = 50
+/** So many of the best are compared with the spelling of identifiers; the same for every page. */
+const COMPARED_MAX = 50
 
 export interface SearchOptions {
   readonly cache?: ColumnsCache
@@ -50,11 +53,13 @@ export function* search(
   const { columns, starts } = yield* columnsOf(holding, sessions, cache)
   const table = new PassageTable(columns, starts, totals)
   const verify = verifier(query, phrasesIn(query))
+  const spellings = spellingsIn(query.text)
+  const compared = spellings.length > 0 ? COMPARED_MAX : 0
   const wanted = Math.min(limit, LIST_MAX)
   const places = holding.map(({ session }) => session)
   const lasts = places.map((place) => lastOf(query, sessions[place] as Searched))
   const end = places.length === 1 ? table.slotOf((lasts[0] as number) + 1) : table.slots
-  const { best, total } = rankPassages(
+  const { best: ranked, total } = rankPassages(
     table,
     {
       terms: termsIn(table, end),
@@ -62,11 +67,13 @@ export function* search(
       near: query.near === true && verify === null,
       accepts: entryFilter(query, table, places.length === 1 ? null : lasts),
       times: stretchesIn(query.text, spanOf(table)),
-      limit: verify === null ? skip + wanted : VERIFIED_MAX,
+      limit: verify === null ? Math.max(skip + wanted, compared) : VERIFIED_MAX,
     },
     budget,
   )
-  const hitsFor = (ranked: readonly Ranked[]) => hitsOf({ query, sessions, places, table }, ranked)
+  const found = { query, sessions, places, table, spellings }
+  const best = compared > 0 ? yield* spelledFirst(found, ranked) : ranked
+  const hitsFor = (page: readonly Ranked[]) => hitsOf(found, page)
   if (verify === null) {
     return { hits: yield* hitsFor(best.slice(skip, skip + wanted)), total, pending }
   }
@@ -150,17 +157,43 @@ interface Found {
   /** Indexes of the sessions in the table, in its order. */
   readonly places: readonly number[]
   readonly table: PassageTable
+  readonly spellings: readonly string[]
 }
 
-function* hitsOf(
-  { query: { neighbours }, sessions, places, table }: Found,
-  ranked: readonly Ranked[],
-): SearchSteps<readonly SearchHit[]> {
-  const ranges = ranked.map(({ entry }) => {
-    const { session: place, number: local } = table.identify(entry)
-    const session = places[place] as number
-    const { after, upto } = sessions[session] as Searched
-    const number = local + after
+/** Which of the sessions, and the number that the entry has there. */
+function numberOf(
+  { sessions, places, table }: Found,
+  { entry }: Ranked,
+): { readonly session: number; readonly number: number } {
+  const { session: place, number } = table.identify(entry)
+  const session = places[place] as number
+  return { session, number: number + (sessions[session] as Searched).after }
+}
+
+/** Entries that hold the identifiers and paths of the question as they are spelled come first. */
+function* spelledFirst(found: Found, ranked: readonly Ranked[]): SearchSteps<readonly Ranked[]> {
+  const first = ranked.slice(0, COMPARED_MAX)
+  const ranges = first.map((each) => {
+    const { session, number } = numberOf(found, each)
+    return { session, from: number, to: number }
+  })
+  const read = ranges.length === 0 ? [] : yield* lookUp({ want: 'entries', ranges })
+  const weightOf = (entries: readonly Entry[] | DamagedRowError) =>
+    // Damage is reported when the entry is to be shown.
+    entries instanceof DamagedRowError
+      ? 0
+      : sum(entries, (entry) => spelledIn(searchedText(entry), found.spellings))
+  const weighed = first.map((each, at) => ({ each, weight: weightOf(read[at] ?? []) }))
+  weighed.sort((a, b) => b.weight - a.weight)
+  return [...weighed.map(({ each }) => each), ...ranked.slice(COMPARED_MAX)]
+}
+
+function* hitsOf(found: Found, ranked: readonly Ranked[]): SearchSteps<readonly SearchHit[]> {
+  const { sessions, table, spellings } = found
+  const { neighbours } = found.query
+  const ranges = ranked.map((each) => {
+    const { session, number } = numberOf(found, each)
+    const { upto } = sessions[session] as Searched
     const from = Math.max(1, number - neighbours)
     return { session, number, from, to: Math.min(upto, number + neighbours) }
   })
@@ -183,6 +216,7 @@ function* hitsOf(
         excerpt: excerptOf(
           entry,
           passages.map((passage) => table.placeOf(passage)),
+          spellings,
         ),
         before: near.filter((each) => each.number < number),
         after: near.filter((each) => each.number > number),
@@ -192,8 +226,9 @@ function* hitsOf(
 }
 
 /** The passages, with an ellipsis between those that are not adjacent. */
-function excerptOf(entry: Entry, places: readonly number[]): string {
+function excerptOf(entry: Entry, best: readonly number[], spellings: readonly string[]): string {
   const texts = cutPassages(searchedText(entry))
+  const places = spellings.length > 0 ? spelledPlaces(texts, best, spellings) : best
   return places
     .map((place, at) => {
       const isBehindGap = at > 0 && places[at - 1] !== place - 1
@@ -201,6 +236,17 @@ function excerptOf(entry: Entry, places: readonly number[]): string {
     })
     .join('')
     .trim()
+}
+
+/** The best passages, unless another one holds more of the identifiers as they are spelled. */
+function spelledPlaces(
+  texts: readonly string[],
+  best: readonly number[],
+  spellings: readonly string[],
+): readonly number[] {
+  const weights = texts.map((text) => spelledIn(text, spellings))
+  const most = weights.reduce((a, b) => Math.max(a, b), 0)
+  return best.some((place) => weights[place] === most) ? best : [weights.indexOf(most)]
 }
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {

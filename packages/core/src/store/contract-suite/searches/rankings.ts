@@ -1,152 +1,9 @@
 import assert from 'node:assert/strict'
-import { entryNumber, sessionId } from '../../base/ids.ts'
-import type { Store } from '../contract.ts'
-import { openMemoryStore } from '../memory/open.ts'
-import type { Search } from '../queries.ts'
-import { StoreFixture, said } from './bench.ts'
-import type { StoreCase } from './case.ts'
-
-type Asked = Partial<Search> & { readonly text: string }
-
-async function ask(store: Store, fixture: StoreFixture, asked: Asked) {
-  return await store.search({ sessionId: fixture.id, limit: 10, neighbours: 0, ...asked })
-}
-
-async function find(store: Store, fixture: StoreFixture, asked: Asked | string): Promise<number[]> {
-  const { hits } = await ask(store, fixture, typeof asked === 'string' ? { text: asked } : asked)
-  return hits.map(({ entry }) => entry.number)
-}
-
-const ODD_TEXTS = [
-  '"unbalanced',
-  "it's",
-  'a AND OR NOT',
-  'NEAR(a b)',
-  'col:word',
-  'a* ^b -c',
-  '(((',
-  '%_\\',
-  "'; drop table entry; --",
-  '\u0000\u0001',
-  '\ud800',
-  '🧵',
-  '   ',
-  '',
-  '日本語',
-  'x'.repeat(50_000),
-]
-
-export const searches: readonly StoreCase[] = [
-  {
-    name: 'search finds what was heard, said and returned by tools',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
-      await fixture.hear('please water the orchid')
-      await fixture.reply('I ask the gardener', { calls: ['sprinkler'] })
-      await fixture.results('sprinkler')
-      assert.deepEqual(await find(store, fixture, 'orchid'), [1])
-      assert.deepEqual(await find(store, fixture, 'gardener'), [2])
-      assert.deepEqual(await find(store, fixture, 'sprinkler'), [3])
-    },
-  },
-  {
-    name: 'search finds word forms, without regard to case and accents',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
-      await fixture.hear('The deployments were FAILING', 'ein Café in Zürich')
-      assert.deepEqual(await find(store, fixture, 'deployment'), [1])
-      assert.deepEqual(await find(store, fixture, 'fail'), [1])
-      assert.deepEqual(await find(store, fixture, 'cafe zurich'), [2])
-    },
-  },
-  {
-    name: 'search finds parts of text without blanks',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
-      await fixture.hear('データベースの設計', 'another')
-      assert.deepEqual(await find(store, fixture, '設計'), [1])
-    },
-  },
-  {
-    name: 'search finds what was compacted away; handoffs are not found [I10]',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
-      await fixture.exchange('the password is swordfish', 'noted')
-      await fixture.compact(1)
-      assert.deepEqual(await find(store, fixture, 'swordfish'), [1])
-      assert.deepEqual(await find(store, fixture, 'what happened'), [])
-    },
-  },
-  {
-    name: 'entries with more of the words come first, newer before older',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
-      await fixture.hear('red', 'red green', 'blue', 'red')
-      assert.deepEqual(await find(store, fixture, 'red green'), [2, 4, 1])
-    },
-  },
-  {
-    name: 'hits come with their neighbours',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
-      await fixture.hear('a one', 'b two', 'needle', 'c three', 'd four')
-      const query = { sessionId: fixture.id, text: 'needle', limit: 5, neighbours: 1 }
-      const {
-        hits: [hit],
-      } = await store.search(query)
-      assert.deepEqual(
-        [hit?.before, [hit?.entry], hit?.after].map((list) => list?.map((entry) => entry?.number)),
-        [[2], [3], [4]],
-      )
-      const {
-        hits: [edge],
-      } = await store.search({ ...query, text: 'one', neighbours: 3 })
-      assert.deepEqual([edge?.before.length, edge?.after.length], [0, 3])
-    },
-  },
-  {
-    name: 'search stays inside its session [I21]',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
-      const other = await StoreFixture.open(store)
-      await fixture.hear('canary')
-      await other.hear('nothing here')
-      assert.deepEqual(await find(store, other, 'canary'), [])
-      const nobody = { sessionId: sessionId('nobody'), text: 'canary', limit: 5, neighbours: 0 }
-      assert.deepEqual((await store.search(nobody)).hits, [])
-    },
-  },
-  {
-    name: 'search gives at most as many hits as asked for',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
-      await fixture.hear('same', 'same', 'same')
-      assert.equal((await find(store, fixture, { text: 'same', limit: 2 })).length, 2)
-    },
-  },
-  {
-    name: 'an entry is found right after its commit, before any indexing',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
-      for (let index = 0; index < 40; index++) {
-        await fixture.deliver(await fixture.admit(said(`marker${index}`), { tokens: 1 }))
-        assert.deepEqual(await find(store, fixture, `marker${index}`), [index + 1])
-      }
-    },
-  },
-  {
-    name: 'no text of a user is bad syntax',
-    run: async ({ store }) => {
-      const fixture = await StoreFixture.open(store)
-      await fixture.hear('a quiet text')
-      for (const text of ODD_TEXTS) await find(store, fixture, text)
-      for (let round = 0; round < 200; round++) {
-        const codes = Array.from({ length: 8 }, (_, index) => 32 + ((round * 37 + index * 61) % 95))
-        await find(store, fixture, String.fromCharCode(...codes))
-      }
-    },
-  },
-]
+import { entryNumber } from '../../../base/ids.ts'
+import { openMemoryStore } from '../../memory/open.ts'
+import { StoreFixture } from '../bench.ts'
+import type { StoreCase } from '../case.ts'
+import { find, searchFor } from './find.ts'
 
 const FILLER = 'Nothing of note happened today and the office stayed quiet until the evening came. '
 
@@ -160,10 +17,14 @@ function conversation(messages: number): { texts: string[]; questions: string[] 
   }
   const sentence = (length: number) => Array.from({ length }, pick).join(' ')
   return {
-    texts: Array.from({ length: messages }, (_, at) =>
-      at % 9 === 4 ? `${sentence(90)} rare${at}` : sentence(2 + (at % 7)),
-    ),
-    questions: ['rare13 river', 'Lisbon hotel', 'red green blue', 'invoise', ...words],
+    texts: Array.from({ length: messages }, (_, at) => {
+      if (at % 9 === 4) return `${sentence(90)} rare${at}`
+      return at % 9 === 7 ? sentence(20).replaceAll(' ', '_') : sentence(2 + (at % 7))
+    }),
+    questions: [
+      ...['rare13 river', 'Lisbon hotel', 'red green blue', 'invoise', 'red_green', 'lisbon_Hotel'],
+      ...words,
+    ],
   }
 }
 
@@ -180,8 +41,8 @@ export const rankings: readonly StoreCase[] = [
         if (at % 20 !== 0) continue
         for (const text of questions) {
           const [found, wanted] = [
-            await ask(here, fixture, { text }),
-            await ask(reference, other, { text }),
+            await searchFor(here, fixture, { text }),
+            await searchFor(reference, other, { text }),
           ]
           const shown = ({ hits }: typeof found) =>
             hits.map(({ entry, excerpt }) => [entry.number, excerpt])
@@ -283,13 +144,60 @@ export const rankings: readonly StoreCase[] = [
     },
   },
   {
+    name: 'an identifier or path that stands as it was asked for comes before its words apart',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      const amid = (text: string) => `${FILLER.repeat(9)}${text} ${FILLER.repeat(9)}`
+      await fixture.hear(
+        amid(
+          'The default of MAX_RETRY_COUNT is in src/http/retry-policy.ts, readConfigFile reads it.',
+        ),
+        amid('max_retry_count and SRC/HTTP/Retry-Policy.ts were renamed; ReadConfigFile was not.'),
+        amid(
+          'Not MAX_RETRY_COUNT2: count. Not src/http/retry-policy.tsx: ts. readConfigFiles is new.',
+        ),
+      )
+      for (let round = 0; round < 12; round++) {
+        await fixture.hear('Count each retry up to the max.', 'The http retry policy: src and ts.')
+      }
+      for (const name of ['MAX_RETRY_COUNT', 'src/http/retry-policy.ts', 'readConfigFile']) {
+        for (const text of [name, `\`${name}\`: default?`]) {
+          for (const near of [false, true]) {
+            const { hits } = await searchFor(store, fixture, { text, near })
+            const first = hits.slice(0, 2).map(({ entry }) => entry.number)
+            assert.deepEqual(first, [1, 2], `${text}: ${first}`)
+            assert.ok(hits[0]?.excerpt.includes(name), `${text}: ${hits[0]?.excerpt}`)
+          }
+        }
+      }
+      // The others keep their order, on one page or on several.
+      const apart = await find(store, fixture, 'max retry count')
+      const whole = await find(store, fixture, 'MAX_RETRY_COUNT')
+      const others = (numbers: readonly number[]) => numbers.filter((number) => number > 3)
+      assert.deepEqual(others(whole), others(apart).slice(0, others(whole).length))
+      const page = (skip: number) =>
+        find(store, fixture, { text: 'MAX_RETRY_COUNT', limit: 2, skip })
+      assert.deepEqual([await page(0), await page(2)].flat(), whole.slice(0, 4))
+    },
+  },
+  {
+    name: 'a hit shows the passage with the identifier whole, not the one with its words',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      const apart = `${'Count the max of a retry. '.repeat(10)}\n`
+      await fixture.hear(`${apart.repeat(3)}The default is MAX_RETRY_COUNT=5. ${FILLER}`)
+      const { hits } = await searchFor(store, fixture, { text: 'MAX_RETRY_COUNT' })
+      assert.match(hits[0]?.excerpt ?? '', /MAX_RETRY_COUNT=5/)
+    },
+  },
+  {
     name: 'a hit shows the passage that matches best',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
       await fixture.hear(
         `${FILLER.repeat(20)} the needle is under the haystack ${FILLER.repeat(20)}`,
       )
-      const { hits } = await ask(store, fixture, { text: 'needle haystack' })
+      const { hits } = await searchFor(store, fixture, { text: 'needle haystack' })
       assert.match(hits[0]?.excerpt ?? '', /needle is under the haystack/)
       assert.ok((hits[0]?.excerpt.length ?? 0) <= 400)
     },
@@ -302,7 +210,7 @@ export const rankings: readonly StoreCase[] = [
       const order = 'use hand_over {"parcel":"p3x72"}'
       await fixture.hear(`${fact} ${FILLER.repeat(20)}\n${order}`, FILLER)
       const excerptFor = async (text: string) => {
-        const { hits } = await ask(store, fixture, { text, near: true })
+        const { hits } = await searchFor(store, fixture, { text, near: true })
         return hits.find(({ entry }) => entry.number === 1)?.excerpt ?? ''
       }
       for (const text of ['p3x72', 'parcel p3x72', 'what about p3x72 tomorrow']) {
@@ -322,7 +230,9 @@ export const rankings: readonly StoreCase[] = [
       const fixture = await StoreFixture.open(store)
       await fixture.hear('same one', 'same two', 'same three', 'other')
       const whole = await find(store, fixture, 'same')
-      const pages = [0, 2].map((skip) => ask(store, fixture, { text: 'same', limit: 2, skip }))
+      const pages = [0, 2].map((skip) =>
+        searchFor(store, fixture, { text: 'same', limit: 2, skip }),
+      )
       const [first, second] = await Promise.all(pages)
       const numbers = [first, second].flatMap((page) => page?.hits.map(({ entry }) => entry.number))
       assert.deepEqual([numbers, first?.total, second?.total], [whole, 3, 3])
@@ -358,13 +268,17 @@ export const rankings: readonly StoreCase[] = [
       await two.hear('red green')
       await hidden.hear('red green blue')
       const before = entryNumber(1)
-      const earlier = await ask(store, one, { sessionId: [one.id, two.id], text: 'red', before })
+      const earlier = await searchFor(store, one, {
+        sessionId: [one.id, two.id],
+        text: 'red',
+        before,
+      })
       assert.deepEqual(
         earlier.hits.map((hit) => hit.sessionId),
         [two.id],
       )
       const sessionId = [one.id, two.id]
-      const { hits, total } = await ask(store, one, { sessionId, text: 'red green' })
+      const { hits, total } = await searchFor(store, one, { sessionId, text: 'red green' })
       const shown = hits.map((hit) => [hit.sessionId, hit.entry.number])
       assert.deepEqual(
         [shown, total],
