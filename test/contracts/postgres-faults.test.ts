@@ -385,6 +385,18 @@ describe('a place that must not be written to', () => {
     await create(bench.store)
   })
 
+  it('a newer schema is noticed by reading a row that no commit rewrites', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    const id = await create(bench.store, { limits })
+    const place = async () => await bench.sql('select xmin, ctid from store')
+    const before = await place()
+    await send(bench.store, id, 'one')
+    const { commits } = await bench.store.readStore()
+    await send(bench.store, id, 'two')
+    expect((await bench.store.readStore()).commits).toBeGreaterThan(commits)
+    expect(await place()).toEqual(before)
+  })
+
   it('tables of another program are left alone', async (context) => {
     const url = urlOf(context)
     const schema = newSchema()

@@ -491,7 +491,7 @@ describe('a row that is harmed', () => {
     const strays = 'rows of a session that is not there: entry, intake, mail'
     const problems = async () => (await bench.store.verify({})).map(({ problem }) => problem)
     expect(await problems()).toEqual(['session row is missing, but the audit mentions it', strays])
-    await bench.sql('delete from audit; update store set commits = 0')
+    await bench.sql('delete from audit; update chain set commits = 0')
     expect((await problems()).at(-1)).toBe(strays)
   })
 

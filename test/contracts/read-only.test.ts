@@ -56,7 +56,7 @@ describe('an anchor beside a store on PostgreSQL', () => {
 
     await bench.sql('delete from audit where cursor > $1', [commits])
     await bench.sql(
-      `update store set commits = $1, hash = (select encode(hash, 'hex') from audit where cursor = $1)`,
+      `update chain set commits = $1, hash = (select encode(hash, 'hex') from audit where cursor = $1)`,
       [commits],
     )
     const restored = await open()
@@ -80,10 +80,10 @@ describe('a store on PostgreSQL opened for looking', () => {
     // It would link the rows by itself after a while.
     await store.close()
     // Rows that nobody has linked yet, as a killed process leaves them.
-    await sql(`update store set commits = commits - 2, hash = (
-      select encode(hash, 'hex') from audit where cursor = store.commits - 2)`)
+    await sql(`update chain set commits = commits - 2, hash = (
+      select encode(hash, 'hex') from audit where cursor = chain.commits - 2)`)
     await sql(`update audit set cursor = null, hash = null
-      where cursor > (select commits from store)`)
+      where cursor > (select commits from chain)`)
     const only = await readPostgres(url, { schema })
     const seen = {
       store: await only.readStore(),

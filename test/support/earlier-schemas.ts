@@ -16,6 +16,9 @@ export const SQLITE_TO_9 = `
   pragma user_version = 9;`
 
 export const POSTGRES_TO_8 = `
+  alter table store add column commits bigint, add column hash text;
+  update store set commits = chain.commits, hash = chain.hash from chain;
+  drop table chain;
   drop function lineage; drop index session_root, session_origin;
   alter table session drop column origin, drop column forked_at, drop column root,
     drop column owed, drop column retained, drop column losses;

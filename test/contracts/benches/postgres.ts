@@ -30,7 +30,8 @@ const TABLES = [
   ],
 ]
 const EMPTY = `${TABLES.map((table) => `delete from ${table}`).join(';')}; truncate entry;
-  update store set commits = 0, hash = encode(sha256(convert_to(id, 'UTF8')), 'hex')`
+  update chain set commits = 0,
+    hash = (select encode(sha256(convert_to(id, 'UTF8')), 'hex') from store)`
 
 let admin: Promise<pg.Client> | undefined
 function adminOf(url: string): Promise<pg.Client> {
@@ -123,9 +124,9 @@ export async function postgresBench(
       removeSession: (id) => harm('delete from session where id = $1', id),
       cutAudit: async () => {
         await store.readStore() // Links what is to be cut.
-        await harm('delete from audit where cursor = (select commits from store)')
-        await harm(`update store set commits = commits - 1,
-          hash = (select encode(hash, 'hex') from audit where cursor = store.commits - 1)`)
+        await harm('delete from audit where cursor = (select commits from chain)')
+        await harm(`update chain set commits = commits - 1,
+          hash = (select encode(hash, 'hex') from audit where cursor = chain.commits - 1)`)
       },
     },
     [Symbol.asyncDispose]: async () => {

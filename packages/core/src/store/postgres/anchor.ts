@@ -4,11 +4,10 @@ import { sweepAnchorDrafts } from '../integrity/anchor-drafts.ts'
 import type { SessionRow } from '../rows.ts'
 import type { StoreChange } from '../rules/ruling.ts'
 import type { Connections, LoanedClient } from './connections/connections.ts'
-import { CHAIN } from './maintenance.ts'
+import { CHAIN, CHAIN_END } from './maintenance.ts'
 import { AUDIT_COLUMNS, decodeAudit } from './tables.ts'
 
 const ANCHOR_MS = 1_000
-const PLACE = { text: 'select id, commits, hash from store where one = 1', values: [] }
 
 /** The counters of a session that only ever grow. */
 type Acknowledged = Pick<SessionRow, 'id' | 'fence' | 'tail' | 'mail'>
@@ -69,7 +68,7 @@ export class PostgresAnchor {
   async #findLoss(loan: LoanedClient): Promise<string | null> {
     const [anchor, newest] = [this.#anchor, this.#acknowledged]
     const [[store] = [], [row] = [], [session] = []] = await loan.send([
-      PLACE,
+      CHAIN_END,
       {
         text: `select ${AUDIT_COLUMNS} from audit where cursor = $1`,
         values: [anchor?.commits ?? 0],
@@ -105,7 +104,7 @@ export class PostgresAnchor {
     const loan = await this.#connections.loan()
     try {
       await this.prove(loan)
-      const [[store] = []] = await loan.send([PLACE])
+      const [[store] = []] = await loan.send([CHAIN_END])
       return store as { id: string; commits: number; hash: string }
     } finally {
       loan.end()

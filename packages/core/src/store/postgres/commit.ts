@@ -16,7 +16,7 @@ const ROUNDS_MAX = 8
 const CONFLICTS_MAX = 20
 const BEGIN = 'begin isolation level read committed read write'
 // One clock for all hosts: the server's (decision 21). The schema number is read too, because a
-// newer version may have changed it while this process was running.
+// newer version may have changed it while this process was running. Only a migration writes that row.
 const CLOCK = {
   text: `select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as at, schema
     from store where one = 1`,

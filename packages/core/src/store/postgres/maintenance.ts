@@ -5,6 +5,11 @@ import { indexInPostgres, unindexedInPostgres } from './word-index.ts'
 
 /** Links a long chain in pieces: 5,000 links take about a tenth of a second. */
 export const CHAIN = { text: 'select chain_audit(5000) as more', values: [] }
+/** Which store this is, and how far its chain has come. */
+export const CHAIN_END = {
+  text: 'select id, commits, hash from store join chain using (one) where one = 1',
+  values: [],
+}
 const DELAY_MS = 100
 
 /**

@@ -22,7 +22,7 @@ import {
   type Query,
 } from './connections/connections.ts'
 import { mailQuery } from './mail-query.ts'
-import { CHAIN } from './maintenance.ts'
+import { CHAIN, CHAIN_END } from './maintenance.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
 import { searchPostgres } from './search.ts'
 import {
@@ -80,8 +80,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
 
   return {
     readStore: async () => {
-      const text = 'select id, commits, hash from store where one = 1'
-      const [row = {}] = await readChained(connections, { text, values: [] })
+      const [row = {}] = await readChained(connections, CHAIN_END)
       const { id, commits, hash } = row as { id: string; commits: number; hash: string }
       return { id, schema: POSTGRES_SCHEMA, commits, hash }
     },

@@ -31,9 +31,13 @@ export async function migratePostgres(loan: LoanedClient, { place, schema }: Pla
     const id = randomUUID()
     await loan.send([
       {
-        text: `insert into store (one, id, schema, commits, hash) values (1, $1, $2, 0, $3)
+        text: `insert into store (one, id, schema) values (1, $1, $2)
           on conflict (one) do update set schema = excluded.schema`,
-        values: [id, POSTGRES_SCHEMA, sha256(id)],
+        values: [id, POSTGRES_SCHEMA],
+      },
+      {
+        text: 'insert into chain (one, commits, hash) values (1, 0, $1) on conflict (one) do nothing',
+        values: [sha256(id)],
       },
       { text: 'commit' },
     ])

@@ -3,6 +3,7 @@ import type { Reads } from '../contract.ts'
 import { hashAudit } from '../integrity/chain.ts'
 import type { AuditRow } from '../rows.ts'
 import { type Connections, inSnapshot } from './connections/connections.ts'
+import { CHAIN_END } from './maintenance.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
 import { AUDIT_COLUMNS, type Columns, decodeAudit, toText } from './tables.ts'
 import { verifyPostgres } from './verify.ts'
@@ -59,7 +60,7 @@ export function unchainedReads(
 function readHorizon(connections: Connections): Promise<Horizon> {
   return inSnapshot(connections, async (loan) => {
     const [[store] = [], lines = []] = await loan.send([
-      { text: 'select id, commits, hash from store where one = 1', values: [] },
+      CHAIN_END,
       { text: 'select line from audit where cursor is null order by id', values: [] },
     ])
     const { id, commits, hash } = store as unknown as Omit<Horizon, 'unchained'>

@@ -6,6 +6,7 @@ import { AuditCheck, type Counted } from '../verify/audit.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import type { Prefix } from '../verify/transcript.ts'
 import { type Connections, inSnapshot, type LoanedClient } from './connections/connections.ts'
+import { CHAIN_END } from './maintenance.ts'
 import {
   AUDIT_COLUMNS,
   type Columns,
@@ -153,9 +154,7 @@ async function verifyAudit(
   loan: LoanedClient,
   only: SessionId | undefined,
 ): Promise<readonly StoreFinding[]> {
-  const [[store = {}] = []] = await loan.send([
-    { text: 'select id, commits, hash from store where one = 1', values: [] },
-  ])
+  const [[store = {}] = []] = await loan.send([CHAIN_END])
   const { id, commits, hash } = store as { id: string; commits: number; hash: string }
   const check = new AuditCheck(id)
   for (let last: unknown = 0; ; ) {

@@ -171,6 +171,39 @@ alter table session add column losses bigint not null default 0;
 update session set losses = attempts, attempts = 0 where attempts > 0;
 `
 
+// Every commit reads the schema number in `store`, and the chain rewrote the row several times a second.
+// While someone held a snapshot, each commit walked over all versions of the row since then. The chain
+// has its own row now, and that of `store` changes with the schema only.
+const THIRTEENTH = `
+create table chain (
+  one integer primary key check (one = 1),
+  commits bigint not null,
+  hash text not null
+) with (fillfactor = 50);
+insert into chain select one, commits, hash from store;
+alter table store drop column commits, drop column hash;
+
+create or replace function chain_audit(most integer) returns boolean language plpgsql as $$
+declare
+  place record;
+  unchained record;
+  upto bigint;
+  link text;
+begin
+  if not exists (select from audit where cursor is null) then return false; end if;
+  select commits, hash into place from chain where one = 1 for update;
+  upto := place.commits;
+  link := place.hash;
+  for unchained in select id, line from audit where cursor is null order by id limit most loop
+    upto := upto + 1;
+    link := encode(sha256(convert_to('["' || link || '",' || upto || ',' || unchained.line, 'UTF8')), 'hex');
+    update audit set cursor = upto, hash = decode(link, 'hex') where id = unchained.id;
+  end loop;
+  update chain set commits = upto, hash = link where one = 1;
+  return exists (select from audit where cursor is null);
+end $$;
+`
+
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
  * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
@@ -183,5 +216,5 @@ update session set losses = attempts, attempts = 0 where attempts > 0;
  */
 export const MIGRATIONS: readonly string[] = [
   ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
-  ...[ELEVENTH, TWELFTH],
+  ...[ELEVENTH, TWELFTH, THIRTEENTH],
 ]
