@@ -28,6 +28,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "json_each(entry.meta, '$.blobs')": 'what forks of a deleted session still read',
   'from passage_block where id between ? and ?': '16 bits for each passage of one session',
   'from reply where id > ? and id < ? order by id limit ?': 'a page of one session',
+  'where reply.id > ? order by reply.id limit ?': 'a page of all replies, once a minute',
   'from schedule where id > ? order by id limit ?': 'a page of all schedules',
   "from schedule where state = 'waiting' and due_at <= ?": 'what is due, by its own index',
   'from attempt where at >= ? and model_route = ? order by': 'the server also names the task',

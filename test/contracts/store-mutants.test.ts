@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { entryNumber } from '../../packages/core/src/base/ids.ts'
 import type { CommitVerb, OutcomeOf, RequestOf } from '../../packages/core/src/store/contract.ts'
 import { STORE_CONTRACT } from '../../packages/core/src/store/contract-suite/store-contract.ts'
+import type { ReplyHead } from '../../packages/core/src/store/retention-commits.ts'
 import type { SessionRow } from '../../packages/core/src/store/rows.ts'
 import { RULES, type Rules } from '../../packages/core/src/store/rules/rules.ts'
 import type { Rows, Rule, Ruling, StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
@@ -100,6 +101,15 @@ function answering<Verb extends CommitVerb>(
     return ruling.outcome.kind === from
       ? { ...ruling, outcome: { ...ruling.outcome, ...to } }
       : ruling
+  })
+}
+
+/** The sweep sees replies as something that they are not. */
+function sweeping(alter: Partial<ReplyHead>): Mutation {
+  return replace('dropSent', (rule) => (rows, request, stamp) => {
+    const repliesAfter: Rows['repliesAfter'] = (after, limit) =>
+      rows.repliesAfter(after, limit).map((reply) => ({ ...reply, ...alter }))
+    return rule({ repliesAfter } as Rows, request, stamp)
   })
 }
 
@@ -292,6 +302,9 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
       const row = rows.reply(request.sessionId, request.number)
       return { ...request, attempt: row?.attempt ?? 0, claimant: row?.claimant ?? request.claimant }
     }),
+    'the sweep takes replies of any age': sweeping({ at: -1 }),
+    'the sweep takes the last reply of a session': sweeping({ isLast: false }),
+    'the sweep takes replies that were not sent': sweeping({ state: 'sent' }),
   },
   creation: {
     'a route is re-pointed blindly': asked('startAfresh', (request, rows) => ({

@@ -91,6 +91,7 @@ import type {
   StoreFinding,
 } from './queries.ts'
 import type { RecordEntries, RecordOutcome } from './record-commits.ts'
+import type { DropSent, DropSentOutcome } from './retention-commits.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -175,6 +176,8 @@ export interface Commits {
 
   claimReply(request: ClaimReply): Promise<{ kind: 'claimed'; reply: ReplyRow } | { kind: 'none' }>
   settleReply(request: SettleReply): Promise<SettleOutcome>
+  /** Removes one bounded piece of old, sent replies. Repeat with `after` until `upTo` is null. */
+  dropSent(request: DropSent): Promise<DropSentOutcome>
 
   /** Replaces the ids of a reply's messages shown so far; without ids, the draft is removed. */
   putDraft(request: Omit<DraftRow, 'at'>): Promise<Done | Unknown | Gone>

@@ -17,7 +17,7 @@ export function runtimeTerms(
     /** The whole environment of a started program. */
     readonly env: Readonly<Record<string, string>>
   },
-): Pick<RuntimeOptions, 'agents' | 'auxiliary' | 'processes'> {
+): Pick<RuntimeOptions, 'agents' | 'auxiliary' | 'processes' | 'keepSentDays'> {
   const plans = agentsOf(config, context)
   return {
     agents: plans.map((plan) => agentFrom(plan, config, context)),
@@ -29,6 +29,7 @@ export function runtimeTerms(
       summaries: { atProvider: config.auxiliary.compaction.atProvider },
     },
     processes: processLimitsOf(config),
+    keepSentDays: config.limits.keepSentDays,
   }
 }
 

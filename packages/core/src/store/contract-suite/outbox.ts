@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { entryNumber, type RunnerId } from '../../base/ids.ts'
-import type { ClaimReply } from '../commits.ts'
+import type { ClaimReply, SettleReply } from '../commits.ts'
 import type { Store } from '../contract.ts'
+import type { ReplyKey } from '../retention-commits.ts'
 import { expectKind, register, replyTo, StoreFixture } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
@@ -13,6 +14,26 @@ async function claim(store: Store, claimant: RunnerId, fields: Partial<ClaimRepl
 const sent = { kind: 'sent', receipt: 'r' } as const
 const failed = (retryAt: number, attemptsMax = 5) =>
   ({ kind: 'failed', retryAt, attemptsMax }) as const
+
+const LATER = Number.MAX_SAFE_INTEGER
+
+async function settle(store: Store, result: SettleReply['result']): Promise<void> {
+  const claimant = await register(store)
+  const { sessionId, number, attempt } = await claim(store, claimant)
+  const request = { sessionId, number, attempt, claimant, result }
+  expectKind(await store.settleReply(request), 'settled')
+}
+
+async function dropSent(store: Store, before = LATER): Promise<number> {
+  const { count, upTo } = await store.dropSent({ before, limit: 100 })
+  assert.equal(upTo, null)
+  return count
+}
+
+async function numbersOf({ store, id }: StoreFixture): Promise<readonly number[]> {
+  const replies = await store.listReplies({ sessionId: id, limit: 100 })
+  return replies.map(({ number }) => number)
+}
 
 async function answered(store: Store, ...addresses: string[]): Promise<StoreFixture> {
   const fixture = await StoreFixture.open(store)
@@ -169,6 +190,76 @@ export const outbox: readonly StoreCase[] = [
       const claimant = await register(store)
       await dismiss(claimant)
       expectKind(await store.claimReply({ edge: 'telegram', claimant, at: 0 }), 'none')
+    },
+  },
+  {
+    name: 'a reply that was sent is removed once it is old, and its answer stays',
+    run: async ({ store }) => {
+      const fixture = await answered(store, 'ana', 'ana', 'ana')
+      for (let number = 1; number <= 3; number++) await settle(store, sent)
+      assert.equal(await dropSent(store, 0), 0)
+      assert.deepEqual(await numbersOf(fixture), [1, 2, 3])
+      assert.equal(await dropSent(store), 2)
+      assert.deepEqual(await numbersOf(fixture), [3])
+      assert.equal((await fixture.row()).replies, 3)
+      const [first] = await store.readEntries({
+        ...{ sessionId: fixture.id, from: entryNumber(1), to: entryNumber(99) },
+      })
+      assert.notEqual(first?.body, null)
+      assert.deepEqual(await store.verify({}), [])
+    },
+  },
+  {
+    name: 'neither the last reply of a session is removed, nor one that waits, is claimed or is dead [I31]',
+    run: async ({ store }) => {
+      const one = await answered(store, 'ana')
+      await settle(store, sent)
+      const other = await answered(store, 'bea', 'bea', 'bea', 'bea')
+      await settle(store, sent)
+      await settle(store, failed(0, 1))
+      const claimant = await register(store)
+      await claim(store, claimant)
+      assert.equal(await dropSent(store), 1)
+      assert.deepEqual([await numbersOf(one), await numbersOf(other)], [[1], [2, 3, 4]])
+    },
+  },
+  {
+    name: 'replies of many sessions are removed a piece at a time, each looked at once',
+    run: async ({ store }) => {
+      const fixtures = []
+      for (const address of ['ana', 'bea', 'cai']) {
+        fixtures.push(await answered(store, address, address))
+        await settle(store, sent)
+        await settle(store, sent)
+      }
+      const counts: number[] = []
+      for (let after: ReplyKey | null | undefined; after !== null; ) {
+        const from = after === undefined ? {} : { after }
+        const outcome = await store.dropSent({ before: LATER, limit: 2, ...from })
+        counts.push(outcome.count)
+        after = outcome.upTo
+      }
+      assert.deepEqual(counts, [1, 1, 1, 0])
+      assert.deepEqual(await Promise.all(fixtures.map(numbersOf)), [[2], [2], [2]])
+    },
+  },
+  {
+    name: 'a session whose old replies were removed answers, is erased and is exported as before',
+    run: async ({ store }) => {
+      const fixture = await answered(store, 'ana', 'ana')
+      const [first] = await store.listReplies({ sessionId: fixture.id, limit: 1 })
+      await settle(store, sent)
+      await settle(store, sent)
+      assert.equal(await dropSent(store), 1)
+      await fixture.exchange('q', 'a', [replyTo('ana')])
+      const claimant = await register(store)
+      assert.equal((await claim(store, claimant)).number, 3)
+      await fixture.erase([first?.entry ?? entryNumber(0)])
+      assert.deepEqual(await numbersOf(fixture), [2, 3])
+      assert.deepEqual(await store.verify({}), [])
+      let lines = 0
+      for await (const _line of store.exportSession(fixture.id)) lines += 1
+      assert.ok(lines > 0)
     },
   },
   {

@@ -12,6 +12,7 @@ import {
   type ScheduleRow,
   type TokenRow,
 } from '../operational-rows.ts'
+import type { ReplyHead, ReplyKey } from '../retention-commits.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -167,6 +168,15 @@ export class MemoryTables implements Rows {
       .filter((reply) => isFree(reply) && reply.dueAt <= at)
       .sort((a, b) => a.dueAt - b.dueAt || a.at - b.at)[0]
   }
+  repliesAfter(after: ReplyKey | undefined, limit: number): readonly ReplyHead[] {
+    const isLast = ({ sessionId, number }: ReplyRow) =>
+      number >= (this.sessions.get(sessionId)?.replies ?? 0)
+    return [...this.replies.values()]
+      .sort(byKey)
+      .filter((reply) => after === undefined || byKey(reply, after) > 0)
+      .slice(0, limit)
+      .map((reply) => ({ ...reply, isLast: isLast(reply) }))
+  }
   attempt(id: OperationId): AttemptRow | undefined {
     return this.attempts.get(id)
   }
@@ -258,6 +268,9 @@ export class MemoryTables implements Rows {
     }
     for (const row of change.operations ?? []) this.operations.set(row.id, row)
     for (const row of change.replies ?? []) this.replies.set(key(row.sessionId, row.number), row)
+    for (const { sessionId, number } of change.repliesRemoved ?? []) {
+      this.replies.delete(key(sessionId, number))
+    }
     for (const row of change.routes ?? []) {
       this.routes.set(key(row.agent, row.channel, row.address), row)
     }
@@ -324,6 +337,11 @@ function place<Row extends { readonly number: number }>(
 
 export function key(...parts: readonly (string | number)[]): string {
   return JSON.stringify(parts)
+}
+
+function byKey(one: ReplyKey, other: ReplyKey): number {
+  if (one.sessionId === other.sessionId) return one.number - other.number
+  return one.sessionId < other.sessionId ? -1 : 1
 }
 
 function isOf(sessionId: SessionId, name: string): boolean {

@@ -15,7 +15,7 @@ import {
   sessionAnd,
   textArgs,
 } from './lookup.ts'
-import { REMAINS } from './remains.ts'
+import { REMAINS, REPLIES_AFTER } from './remains.ts'
 import {
   type Columns,
   decodeReadable,
@@ -388,6 +388,7 @@ export const LOOKUPS = {
     keyOf: column('id'),
     decode: one(POSTGRES.attempt.decode),
   },
+  repliesAfter: REPLIES_AFTER,
   remains: REMAINS,
 } as const satisfies Record<string, Lookup>
 

@@ -194,6 +194,9 @@ const PREFETCH: Prefetch = {
       what.kind === 'turn' ? what.steps.flatMap(({ blobs = [] }) => blobs) : [],
     ),
   ],
+  dropSent: ({ after, limit }) => [
+    ['repliesAfter', after?.sessionId ?? '', after?.number ?? 0, limit],
+  ],
   eraseSome: ({ sessionId, limit, after }) => [
     ['session', sessionId],
     ['remains', sessionId, limit, after?.entry ?? 0, after?.mail ?? 0, after?.reply ?? 0, 0],

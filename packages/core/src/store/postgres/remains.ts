@@ -1,5 +1,20 @@
-import { type Lookup, noteKey } from './lookup.ts'
+import { type Lookup, many, noteKey } from './lookup.ts'
 import { POSTGRES } from './tables.ts'
+
+/** The next replies of the whole store, a piece at a time. A reply that was sent changes no more. */
+export const REPLIES_AFTER: Lookup = {
+  text: `select reply.session, reply.number, reply.state, reply.at,
+      reply.number >= session.replies as is_last,
+      $1::text as after_session, $2::bigint as after_number, $3::bigint as most
+    from reply join session on session.id = reply.session
+    where (reply.session, reply.number) > ($1, $2)
+    order by reply.session, reply.number limit $3`,
+  values: ([args = []]) => args,
+  keyOf: (row) => ['after_session', 'after_number', 'most'].map((name) => row[name] as string),
+  decode: many(({ session, number, state, at, is_last: isLast }) => {
+    return { sessionId: session, number, state, at, isLast }
+  }),
+}
 
 const REMAINING_BODIES = ['entry', 'mail', 'reply'].map(
   (table, index) => `select '${table}' as what, number, null as hash, null as agent,

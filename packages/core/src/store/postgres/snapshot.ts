@@ -1,6 +1,7 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../../base/ids.ts'
 import type { ErasedUpTo } from '../commits.ts'
 import type { NoteKey, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
+import type { ReplyHead, ReplyKey } from '../retention-commits.ts'
 import type {
   AttemptRow,
   Entry,
@@ -205,6 +206,9 @@ export class Snapshot implements Rows {
   }
   stagedBefore(at: number): readonly { readonly sessionId: SessionId; readonly hash: string }[] {
     return this.#get('stagedBefore', at)
+  }
+  repliesAfter(after: ReplyKey | undefined, limit: number): readonly ReplyHead[] {
+    return this.#get('repliesAfter', after?.sessionId ?? '', after?.number ?? 0, limit)
   }
   remains(
     sessionId: SessionId,

@@ -52,6 +52,13 @@ export function writeChange(change: StoreChange, at: number): readonly Query[] {
     ),
     ...put(PUT_REPLY, (change.replies ?? []).map(POSTGRES.reply.encode)),
     ...put(
+      REMOVE_REPLY,
+      (change.repliesRemoved ?? []).map(({ sessionId, number }) => ({
+        session: sessionId,
+        number,
+      })),
+    ),
+    ...put(
       SET_LEADERS,
       queuesChangedBy(change.replies ?? []).map(({ edge, sessionId, address }) => ({
         ...{ edge: toText(edge), session: sessionId, address: toText(address) },
@@ -133,6 +140,8 @@ const PUT_DRAFT = insert(
 )
 const REMOVE_DRAFT = `delete from draft using json_populate_recordset(null::draft, $1) as old
   where (draft.session, draft.key) = (old.session, old.key)`
+const REMOVE_REPLY = `delete from reply using json_populate_recordset(null::reply, $1) as old
+  where (reply.session, reply.number) = (old.session, old.number)`
 const PUT_RUNNER = insert(
   'runner',
   POSTGRES.runner.columns,

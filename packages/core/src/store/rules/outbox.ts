@@ -1,3 +1,4 @@
+import type { ReplyKey } from '../retention-commits.ts'
 import type { ReplyRow } from '../rows.ts'
 import type { Rule } from './ruling.ts'
 
@@ -48,6 +49,23 @@ export const settleReply: Rule<'settleReply'> = (rows, request) => {
 }
 
 /**
+ * A reply that was sent is no longer needed: the transcript has its answer. The last one of a
+ * session stays, because the next answer may go to its address.
+ */
+export const dropSent: Rule<'dropSent'> = (rows, { before, limit, after }) => {
+  const seen = rows.repliesAfter(after, limit)
+  const old = seen.filter(({ state, at, isLast }) => state === 'sent' && at < before && !isLast)
+  const last = seen.length < limit ? undefined : seen.at(-1)
+  const upTo = last === undefined ? null : keyOf(last)
+  const outcome = { kind: 'dropped', count: old.length, upTo } as const
+  return old.length === 0 ? { outcome } : { outcome, change: { repliesRemoved: old.map(keyOf) } }
+}
+
+function keyOf({ sessionId, number }: ReplyKey): ReplyKey {
+  return { sessionId, number }
+}
+
+/**
  * The addresses, each once, whose first waiting reply may have changed. A claim changes none; only
  * a claim sets a claimant.
  */
@@ -55,9 +73,9 @@ export function queuesChangedBy(
   replies: readonly ReplyRow[],
 ): readonly Pick<ReplyRow, 'edge' | 'sessionId' | 'address'>[] {
   const changed = replies.filter(({ claimant }) => claimant === null)
-  const keyOf = ({ edge, sessionId, address }: ReplyRow) =>
+  const queueOf = ({ edge, sessionId, address }: ReplyRow) =>
     JSON.stringify([edge, sessionId, address])
-  return [...new Map(changed.map((reply) => [keyOf(reply), reply])).values()]
+  return [...new Map(changed.map((reply) => [queueOf(reply), reply])).values()]
 }
 
 export const putDraft: Rule<'putDraft'> = (rows, { sessionId, key, ids }, stamp) => {

@@ -51,6 +51,7 @@ export const RULES: Rules = {
   changeSettings: settings.changeSettings,
   claimReply: outbox.claimReply,
   settleReply: outbox.settleReply,
+  dropSent: outbox.dropSent,
   putDraft: outbox.putDraft,
   recordAttempt: outbox.recordAttempt,
   putSchedule: schedules.putSchedule,

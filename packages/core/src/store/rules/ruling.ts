@@ -3,6 +3,7 @@ import type { JsonObject } from '../../base/json.ts'
 import type { ErasedUpTo } from '../commits.ts'
 import type { CommitVerb, Lease, OutcomeOf, RequestOf, Superseded, Tail } from '../contract.ts'
 import type { DraftRow, NoteKey, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
+import type { ReplyHead, ReplyKey } from '../retention-commits.ts'
 import type {
   AttemptRow,
   AuditKind,
@@ -78,6 +79,8 @@ export interface Rows {
    * sender.
    */
   nextReply(edge: string, at: number): ReplyRow | undefined
+  /** The next replies of the whole store, in an order that the engine chooses. */
+  repliesAfter(after: ReplyKey | undefined, limit: number): readonly ReplyHead[]
   attempt(id: OperationId): AttemptRow | undefined
   schedule(id: string): ScheduleRow | undefined
   waitingSchedules(sessionId: SessionId): number
@@ -125,6 +128,7 @@ export interface StoreChange {
   readonly senders?: readonly SenderRow[]
   readonly operations?: readonly OperationRow[]
   readonly replies?: readonly ReplyRow[]
+  readonly repliesRemoved?: readonly ReplyKey[]
   readonly routes?: readonly RouteRow[]
   readonly routesRemoved?: readonly Route[]
   readonly blobs?: readonly BlobRow[]

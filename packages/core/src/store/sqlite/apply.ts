@@ -57,6 +57,9 @@ export function applyChange(
     db.run(PUT_OPERATION, ...SQLITE.operation.encode(row, numbers))
   }
   writeReplies(db, numbers, change.replies ?? [])
+  for (const { sessionId, number } of change.repliesRemoved ?? []) {
+    db.run('delete from reply where id = ?', packed(numbers.get(sessionId), number))
+  }
   writeRoutes(db, numbers, change)
   writeBlobs(db, numbers, change)
   for (const row of change.attempts ?? []) {

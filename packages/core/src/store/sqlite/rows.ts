@@ -8,6 +8,7 @@ import {
   type ScheduleRow,
   type TokenRow,
 } from '../operational-rows.ts'
+import type { ReplyHead, ReplyKey } from '../retention-commits.ts'
 import type {
   AttemptRow,
   Entry,
@@ -293,6 +294,27 @@ export class SqliteRows implements Rows {
         sessionId: this.#numbers.idOf(row['session'] as number),
         hash: row['hash'] as string,
       }))
+  }
+
+  repliesAfter(after: ReplyKey | undefined, limit: number): readonly ReplyHead[] {
+    const id = after === undefined ? 0 : packed(this.#numbers.get(after.sessionId), after.number)
+    const rows = this.#db.all(
+      `select reply.id, reply.state, reply.at, session.id as session, session.replies
+        from reply cross join session on session.n = reply.id >> 31
+        where reply.id > ? order by reply.id limit ?`,
+      id,
+      limit,
+    )
+    return rows.map((row) => {
+      const number = unpacked(row['id'])
+      return {
+        sessionId: row['session'] as SessionId,
+        number,
+        state: row['state'] as ReplyRow['state'],
+        at: row['at'] as number,
+        isLast: number >= (row['replies'] as number),
+      }
+    })
   }
 
   remains(

@@ -3,9 +3,11 @@ import type { Clock } from '#core/base/clock'
 import type { Logger } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import type { StoreError } from '#core/store/errors'
+import type { PeriodicTask } from '../periodic-task.ts'
 import { auditedIntake } from './audited-intake.ts'
 import { DamagedSessions } from './damaged-sessions.ts'
 import { type ErasureParts, propagateErasure } from './erasure-propagation.ts'
+import { sentSweep } from './sent-sweep.ts'
 import { stagedSweep } from './staged-sweep.ts'
 import { StoreHealth } from './store-health.ts'
 import { unfinishedErasures } from './unfinished-erasures.ts'
@@ -14,6 +16,7 @@ interface LayeredStoreParts extends ErasureParts {
   readonly clock: Clock
   readonly logger: Logger
   readonly audit: AuditWriter
+  readonly keepSentDays: number
 }
 
 /**
@@ -25,17 +28,20 @@ export class LayeredStore {
   readonly #clock: Clock
   readonly #health: StoreHealth
   readonly #damaged: DamagedSessions
-  readonly #sweep: ReturnType<typeof stagedSweep>
+  readonly #sweeps: readonly PeriodicTask[]
   readonly #erasures: ReturnType<typeof unfinishedErasures>
 
   constructor(parts: LayeredStoreParts) {
-    const { clock, logger, audit } = parts
+    const { clock, logger, audit, keepSentDays } = parts
     this.#clock = clock
     this.#health = new StoreHealth(clock, logger)
     this.#damaged = new DamagedSessions(logger)
     const heard = this.#damaged.heard(this.#health.heard(parts.store))
     this.store = propagateErasure({ ...parts, store: auditedIntake(heard, audit) })
-    this.#sweep = stagedSweep({ store: this.store, clock, logger })
+    this.#sweeps = [
+      stagedSweep({ store: this.store, clock, logger }),
+      sentSweep({ store: this.store, clock, logger, keepSentDays }),
+    ]
     this.#erasures = unfinishedErasures({ ...parts, store: this.store })
   }
 
@@ -54,12 +60,12 @@ export class LayeredStore {
   }
 
   startUpkeep(): void {
-    this.#sweep.start()
+    for (const sweep of this.#sweeps) sweep.start()
     this.#erasures.start({ firstMs: 0 })
   }
 
   async stopUpkeep(): Promise<void> {
-    await this.#sweep.close()
+    for (const sweep of this.#sweeps) await sweep.close()
     await this.#erasures.close()
   }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ALLOWANCE } from '../../../auxiliary/allowance.ts'
 import type { CredentialSource } from '../../../model/routes/credential.ts'
 import { routesSchema } from '../../../model/routes/routes.ts'
+import { KEEP_SENT_DAYS } from '../../../runtime/store-layers/sent-sweep.ts'
 import { PROCESS_LIMITS } from '../../../tools/process/processes.ts'
 import { discord, gatewayAgent, telegram } from './gateway.ts'
 import { countSchema, needsRestart, seconds, tokens } from './values.ts'
@@ -194,6 +195,13 @@ export const limits = z
       })
       .prefault({})
       .describe('How much may wait.'),
+    keepSentDays: countSchema(1, 36_500)
+      .default(KEEP_SENT_DAYS)
+      .meta({
+        description:
+          'Replies that were sent are removed from the outbox after so many days; the transcript keeps the answers.',
+        ...needsRestart,
+      }),
     processes: z
       .strictObject({
         secondsMax: seconds()
