@@ -68,7 +68,7 @@ describe('throughline send', () => {
 
 describe('commands that read', () => {
   it('show sessions, transcript, context and what was said', async () => {
-    const [table, sessions, entries, atStep, wrong, found, missed] = await all([
+    const [table, sessions, entries, atStep, wrong, found, missed, notExact] = await all([
       ['sessions'],
       ['sessions', '--json'],
       ['show', 'notes', '--json', '--to', '4'],
@@ -76,6 +76,7 @@ describe('commands that read', () => {
       ['show', 'notes', '--at', '2'],
       ['search', 'BASALT', '--json'],
       ['search', 'granodiorite'],
+      ['search', 'granodiorite', '--exact'],
     ])
     expect(table?.stdout).toMatch(/^SESSION +AGENT +STATE +CONTEXT/)
     expect(table?.stdout).toMatch(/^notes +main +\S+ +[█░]{10} \d+ %/m)
@@ -87,6 +88,9 @@ describe('commands that read', () => {
     expect(wrong).toMatchObject({ exitCode: 2, stdout: '' })
     expect(lines(found).map(({ sessionId }) => sessionId)).toContain('notes')
     expect(missed).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(missed?.stderr).toContain('One of the words is enough')
+    expect(notExact).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(notExact?.stderr).toContain('With --exact the whole text must occur')
   })
 
   it('make no store where there is none', async () => {

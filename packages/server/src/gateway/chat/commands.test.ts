@@ -34,3 +34,8 @@ describe('a control request from a chat', () => {
     expect(await say('compact')).toBe('Not done: there is nothing to compact yet.')
   })
 })
+
+it('a search from a chat that finds nothing says what would match', async () => {
+  const say = await talk()
+  expect(await say('search', 'granodiorite gneiss')).toMatch(/^Nothing found\. One of the words/)
+})

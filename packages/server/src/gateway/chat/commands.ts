@@ -99,7 +99,7 @@ export async function runSlashCommand(
       const found = await session.search({ text: rest, limit: SEARCH_LIMIT, neighbours: 0 })
       const hits = found.map((hit) => draw.found(hit, rest).trimEnd())
       return hits.length === 0
-        ? 'Nothing found: no entry contains all of these words.'
+        ? 'Nothing found. One of the words is enough, in any form; a phrase in quotation marks must occur exactly.'
         : hits.join('\n')
     }
     case 'pin':

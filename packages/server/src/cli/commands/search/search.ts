@@ -89,11 +89,15 @@ async function runSearch(opened: ReadRuntime, text: string, flags: SearchFlags):
         )
         .join(''),
     )
-    if (found.length === 0) {
-      printNotice('Nothing found: no entry contains all of these words. Only whole words match.')
-    }
+    if (found.length === 0) printNotice(nothingFound(flags))
   }
   return found.length > 0 ? EXIT.done : EXIT.failed
+}
+
+function nothingFound({ exact }: SearchFlags): string {
+  return exact === true
+    ? 'Nothing found. With --exact the whole text must occur; without it one of the words is enough.'
+    : 'Nothing found. One of the words is enough, in any form; a phrase in quotation marks must occur exactly.'
 }
 
 async function find(
