@@ -119,6 +119,8 @@ const ARCHITECTURE: Architecture = {
     'packages/server/src/runtime/handoffs/thread.ts',
     'packages/server/src/proof/rehearsal/stage/agent-process.ts',
     'packages/dashboard/main.tsx',
+    // Bundled instead of packages by vite.config.ts.
+    ...['packages/dashboard/replaced/entities.ts', 'packages/dashboard/replaced/linkify-it.ts'],
     // Run by package.json of each package, and by each other.
     ...['packages/build.js', 'packages/build-page.js', 'packages/published-form.js'],
     // Loaded by its path where there is a clone.

@@ -6,6 +6,13 @@ import { defineConfig } from 'vite'
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
+  resolve: {
+    // What markdown-it needs elsewhere, but not in a browser: 17 KB compressed.
+    alias: {
+      entities: fileURLToPath(new URL('replaced/entities.ts', import.meta.url)),
+      'linkify-it': fileURLToPath(new URL('replaced/linkify-it.ts', import.meta.url)),
+    },
+  },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
   build: {
     outDir: '../server/page',

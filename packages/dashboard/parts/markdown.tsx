@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
+import { highlight } from '../../server/src/gateway/text/highlight.ts'
+import type { MarkdownBlock, MarkdownSpan } from '../../server/src/gateway/text/parse-markdown.ts'
+import { readMessage } from '../data/message-markdown.ts'
 
 /**
- * A message with the Markdown that helps reading: code, emphasis, headings and web addresses.
- * Everything becomes text nodes; no part of a message is ever parsed as HTML, and only http and https
- * addresses become links. Linear in the length of the text; past the element limit, the rest is plain.
+ * A message as Markdown: CommonMark and tables. Everything becomes text nodes; no part of a message
+ * is ever parsed as HTML, and only web and mail addresses become links.
  */
 const TEXT_MAX = 20_000
-/** Without a limit, seven long messages blocked the page for 2.7 s; with 500 there is no delay. */
-const ELEMENTS_MAX = 500
 
 /** A growing text that is too long to be shown whole shows its end. */
 export function Prose(props: { readonly text: string; readonly isGrowing?: boolean }) {
@@ -16,11 +16,13 @@ export function Prose(props: { readonly text: string; readonly isGrowing?: boole
   const [isWhole, setWhole] = useState(false)
   const isLong = text.length > TEXT_MAX && !isWhole
   const visible = isGrowing ? text.slice(-TEXT_MAX) : text.slice(0, TEXT_MAX)
+  const shown = isLong ? visible : text
+  const drawn = useMemo(() => drawMessage(shown), [shown])
   const more = isLong && <More length={text.length} onClick={() => setWhole(true)} />
   return (
     <div class="said" dir="auto">
       {isGrowing && more}
-      {blocks(isLong ? visible : text)}
+      {drawn}
       {!isGrowing && more}
     </div>
   )
@@ -49,52 +51,91 @@ function More({ length, onClick }: { readonly length: number; readonly onClick: 
   )
 }
 
-/** How many more elements a text may become. */
+/** How many more elements a message may become. */
 interface ElementBudget {
   elements: number
 }
 
-function blocks(text: string): ComponentChildren[] {
-  const out: ComponentChildren[] = []
-  const budget: ElementBudget = { elements: ELEMENTS_MAX }
-  const add = (block: ComponentChildren) => {
-    budget.elements--
-    out.push(block)
-  }
-  let lines: string[] = []
-  const flush = () => {
-    const prose = lines.join('\n')
-    if (prose !== '') add(<p>{inline(prose, budget)}</p>)
-    lines = []
-  }
-  let code: string[] | null = null
-  const all = text.split('\n')
-  for (const [index, line] of all.entries()) {
-    if (budget.elements <= 0 && code === null) {
-      out.push(<p>{all.slice(index - lines.length).join('\n')}</p>)
-      return out
-    }
-    const isFence = line.trimStart().startsWith('```')
-    if (code !== null) {
-      if (isFence) {
-        add(<Code text={code.join('\n')} />)
-        code = null
-      } else code.push(line)
-    } else if (isFence) {
-      flush()
-      code = []
-    } else if (/^#{1,6} /.test(line)) {
-      flush()
-      add(<p class="heading">{inline(line.slice(line.indexOf(' ') + 1), budget)}</p>)
-    } else if (line === '') flush()
-    else lines.push(line)
-  }
-  flush()
-  if (code !== null) add(<Code text={code.join('\n')} />)
-  return out
+function drawMessage(text: string): ComponentChildren {
+  const { blocks, elementsLeft, rest } = readMessage(text)
+  const budget: ElementBudget = { elements: elementsLeft }
+  return (
+    <>
+      {blocks.map((block) => drawBlock(block, budget))}
+      {rest !== '' && <p>{rest}</p>}
+    </>
+  )
 }
 
-function Code({ text }: { readonly text: string }) {
+function drawBlock(block: MarkdownBlock, budget: ElementBudget): ComponentChildren {
+  const drawAll = (blocks: readonly MarkdownBlock[]) =>
+    blocks.map((each) => drawBlock(each, budget))
+  switch (block.kind) {
+    case 'heading': {
+      // The title of the session is the heading of the first level.
+      const Heading = `h${Math.min(6, block.level + 1)}` as 'h2'
+      return <Heading>{drawSpans(block.children)}</Heading>
+    }
+    case 'paragraph':
+      return <p>{drawSpans(block.children)}</p>
+    case 'code':
+      return <Code text={block.text}>{drawCode(block, budget)}</Code>
+    case 'quote':
+      return <blockquote>{drawAll(block.blocks)}</blockquote>
+    case 'list': {
+      const items = block.items.map((item) => <li>{drawAll(item)}</li>)
+      return block.start === null ? <ul>{items}</ul> : <ol start={block.start}>{items}</ol>
+    }
+    case 'table':
+      return <MessageTable table={block} />
+    case 'rule':
+      return <hr />
+    default:
+      return block satisfies never
+  }
+}
+
+function MessageTable({ table }: { readonly table: Extract<MarkdownBlock, { kind: 'table' }> }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <div class="table" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {table.head.map((cell) => (
+              <th scope="col">{drawSpans(cell)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row) => (
+            <tr>
+              {row.map((cell) => (
+                <td>{drawSpans(cell)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** In colours as far as the budget goes. */
+function drawCode(
+  { text, language }: Extract<MarkdownBlock, { kind: 'code' }>,
+  budget: ElementBudget,
+): ComponentChildren {
+  const spans = highlight(text, language)
+  if (spans.length > budget.elements) return text
+  budget.elements -= spans.length
+  return spans.map((span) =>
+    span.kind === 'plain' ? span.text : <span class={`code-${span.kind}`}>{span.text}</span>,
+  )
+}
+
+function Code(props: { readonly text: string; readonly children: ComponentChildren }) {
+  const { text, children } = props
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
     // Without a secure address browsers have no clipboard; then the button stays as it is.
@@ -105,7 +146,7 @@ function Code({ text }: { readonly text: string }) {
     <div class="code-block">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre class="code" tabIndex={0}>
-        <code>{text}</code>
+        <code>{children}</code>
       </pre>
       <button type="button" class="quiet" onClick={() => void copy()}>
         {isCopied ? 'Copied' : 'Copy'}
@@ -114,52 +155,29 @@ function Code({ text }: { readonly text: string }) {
   )
 }
 
-function inline(text: string, budget: ElementBudget): ComponentChildren[] {
-  const out: ComponentChildren[] = []
-  let rest = 0
-  // An unpaired mark is searched for once; after that, such marks are plain text.
-  const isOver: Record<string, boolean> = {}
-  for (let at = 0; at < text.length && budget.elements > 0; ) {
-    const mark = text[at] === '`' ? '`' : text.startsWith('**', at) ? '**' : null
-    if (mark === null || isOver[mark]) {
-      at += 1
-      continue
-    }
-    const end = text.indexOf(mark, at + mark.length)
-    if (end === -1 || end === at + mark.length) {
-      isOver[mark] = end === -1
-      at += mark.length
-      continue
-    }
-    out.push(...withLinks(text.slice(rest, at), budget))
-    const inner = text.slice(at + mark.length, end)
-    out.push(mark === '`' ? <code>{inner}</code> : <strong>{inner}</strong>)
-    budget.elements--
-    at = end + mark.length
-    rest = at
-  }
-  out.push(...withLinks(text.slice(rest), budget))
-  return out
-}
+const drawSpans = (spans: readonly MarkdownSpan[]): ComponentChildren => spans.map(drawSpan)
 
-const ADDRESS = /https?:\/\/[^\s<>"'`()[\]{}]{1,2000}/g
-
-function withLinks(text: string, budget: ElementBudget): ComponentChildren[] {
-  const out: ComponentChildren[] = []
-  let rest = 0
-  for (const { 0: found, index } of text.matchAll(ADDRESS)) {
-    if (budget.elements <= 0) break
-    const href = found.replace(/[.,;:!?]$/, '')
-    if (!URL.canParse(href)) continue
-    out.push(
-      text.slice(rest, index),
-      <a href={href} target="_blank" rel="noopener noreferrer">
-        {href}
-      </a>,
-    )
-    budget.elements--
-    rest = index + href.length
+function drawSpan(span: MarkdownSpan): ComponentChildren {
+  switch (span.kind) {
+    case 'text':
+      return span.text
+    case 'code':
+      return <code>{span.text}</code>
+    case 'break':
+      return '\n'
+    case 'strong':
+      return <strong>{drawSpans(span.children)}</strong>
+    case 'emphasis':
+      return <em>{drawSpans(span.children)}</em>
+    case 'strike':
+      return <s>{drawSpans(span.children)}</s>
+    case 'link':
+      return (
+        <a href={span.href} target="_blank" rel="noopener noreferrer">
+          {drawSpans(span.children)}
+        </a>
+      )
+    default:
+      return span satisfies never
   }
-  out.push(text.slice(rest))
-  return out
 }
