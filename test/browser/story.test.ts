@@ -59,6 +59,11 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     const rows = page.locator('.list .row')
     const note = page.locator('.list-note')
     await note.getByText(/^4 sessions/).waitFor()
+    const today = page.locator('.today')
+    await today.getByText('Everything is well.').waitFor()
+    await today
+      .getByText(/4 sessions were active today\. .* \d+ model calls today: .* in/)
+      .waitFor()
     await row(page).getByText('compacted').waitFor()
     await page.getByLabel('Channel').selectOption('telegram:harbour')
     await note.getByText(/^1 session/).waitFor()
@@ -102,7 +107,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
   it('shows gateways, owners, verdicts, a rehearsal and the events of one kind', async (ctx) => {
     const { place, home } = await openStory(ctx)
     const { page, problems } = await stage.visit(ctx, `${place.url}/#/health`)
-    await page.getByText('Ready: nothing needs attention').waitFor()
+    await page.getByText('Everything is well.').waitFor()
     await page.getByText(/^[\d.]+ [KM]B in the store$/).waitFor()
     const audit = page.getByRole('region', { name: 'Audit' })
     expect(await audit.locator('.law').count()).toBeGreaterThan(8)

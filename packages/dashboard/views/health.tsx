@@ -3,9 +3,12 @@ import type { LiveReport } from '../../core/src/audit/log/live-audit.ts'
 import type { Rehearsal } from '../../server/src/gateway/http/diagnostics.ts'
 import type { Health as HealthReport } from '../../server/src/runtime/runtime.ts'
 import { call, errorText } from '../data/api.ts'
+import { now } from '../data/clock.ts'
+import { concernsIn } from '../data/overview.ts'
 import { agents, sessions } from '../data/session-list.ts'
 import { Table } from '../parts/table.tsx'
-import { ago, bytes, count, tokens } from '../parts/words.ts'
+import { Verdict } from '../parts/verdict.tsx'
+import { ago, bytes, count, second, tokens } from '../parts/words.ts'
 import { AuditPanel } from './audit-panel.tsx'
 import { EventList } from './event-list.tsx'
 import { RehearsalPanel } from './rehearsal-panel.tsx'
@@ -61,7 +64,8 @@ export function Health() {
       {seen === null && problem === null && <p class="dim">Reading…</p>}
       {seen !== null && (
         <>
-          <Verdict report={seen.report} audit={seen.audit} />
+          <Verdict concerns={concernsIn(seen.report, seen.audit, sessions.value, now.value)} />
+          <Figures report={seen.report} />
           {seen.rehearsal !== null && <RehearsalPanel rehearsal={seen.rehearsal} />}
           <div class="cards wide">
             <AuditPanel audit={seen.audit} />
@@ -74,67 +78,32 @@ export function Health() {
   )
 }
 
-function Verdict({
-  report,
-  audit,
-}: {
-  readonly report: Report
-  readonly audit: LiveReport | null
-}) {
-  const { reason, problems, store, runner, connections, streams } = report
-  const broken = audit?.laws.filter(({ holds }) => !holds) ?? []
-  const concerns = [
-    ...problems,
-    ...(reason === 'no-lease'
-      ? ['This process lost contact with the store; another process may take over its sessions.']
-      : []),
-    ...report.routes.filter(({ state }) => state === 'open').map(pausedRoute),
-    ...broken.map(({ title }) => `Broken: ${title}.`),
-  ]
-  const isHealthy = concerns.length === 0
+function Figures({ report }: { readonly report: Report }) {
+  const { store, runner, connections, streams } = report
   return (
-    <>
-      <div class={isHealthy ? 'verdict well' : 'verdict ill'} role="status">
-        {isHealthy ? '✓ Ready: nothing needs attention.' : '✕ Needs attention.'}
-        {!isHealthy && (
-          <ul class="problems">
-            {concerns.map((each) => (
-              <li>{each}</li>
-            ))}
-          </ul>
-        )}
-      </div>
-      <p class="figures">
-        <span>
-          <b>{store.bytes === null ? '–' : bytes(store.bytes)}</b>{' '}
-          {store.bytes === null ? 'kept in memory' : 'in the store'}
-        </span>
-        <span>
-          <b>{count(store.commits)}</b> commits
-        </span>
-        <span>
-          <b>{count(runner.sessions)}</b> sessions in this process
-        </span>
-        <span>
-          <b>{count(connections.evicted)}</b> of {count(connections.opened)} model connections
-          closed early
-        </span>
-        <span>
-          <b>{count(streams)}</b> event streams
-        </span>
-      </p>
-    </>
+    <p class="figures">
+      <span>
+        <b>{store.bytes === null ? '–' : bytes(store.bytes)}</b>{' '}
+        {store.bytes === null ? 'kept in memory' : 'in the store'}
+      </span>
+      <span>
+        <b>{count(store.commits)}</b> commits
+      </span>
+      <span>
+        <b>{count(runner.sessions)}</b> sessions in this process
+      </span>
+      <span>
+        <b>{count(connections.evicted)}</b> of {count(connections.opened)} model connections closed
+        early
+      </span>
+      <span>
+        <b>{count(streams)}</b> event streams
+      </span>
+    </p>
   )
 }
 
 const ROUTE_STATES = { closed: 'in use', open: 'paused', 'half-open': 'trying again' } as const
-
-function pausedRoute({ route, task, failures, retryAt }: HealthReport['routes'][number]): string {
-  const next = retryAt === null ? '' : `; next try ${timeOf(retryAt)}`
-  return `Model route ${route} is paused after ${failures} failures (${task})${next}.`
-}
-
-const timeOf = (at: number): string => new Date(at).toLocaleTimeString('en-GB')
 
 function Parts({ report }: { readonly report: Report }) {
   const { runner, runners, routes, edges } = report
@@ -151,7 +120,7 @@ function Parts({ report }: { readonly report: Report }) {
           route.task,
           <span class={`chip ${route.state}`}>{ROUTE_STATES[route.state]}</span>,
           count(route.failures),
-          route.retryAt === null ? '' : timeOf(route.retryAt),
+          route.retryAt === null ? '' : second(route.retryAt),
         ])}
       />
       <Table

@@ -1,14 +1,20 @@
 import { useState } from 'preact/hooks'
-import type { SessionSummary } from '../../server/src/runtime/runtime.ts'
+import type { Health as HealthReport, SessionSummary } from '../../server/src/runtime/runtime.ts'
+import { dayStart, type UsageGroup } from '../../server/src/runtime/usage.ts'
 import { hashOf } from '../data/address.ts'
 import { call, errorText } from '../data/api.ts'
+import { now } from '../data/clock.ts'
 import { queueFirstMessage } from '../data/outbox.ts'
+import { concernsIn, dayIn } from '../data/overview.ts'
+import { useServerData } from '../data/reading.ts'
 import { agents, isListRead, readAgents, sessions } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
+import { Verdict } from '../parts/verdict.tsx'
 import { activityOf, activityWords, ago, count, percent } from '../parts/words.ts'
 
 /** The first screen: a form for a new session, and the sessions that need a look. */
 const ROWS_MAX = 5
+const REREAD_MS = 30_000
 
 export function Home() {
   const all = sessions.value
@@ -25,6 +31,7 @@ export function Home() {
       <Start />
       {all.length > 0 && (
         <>
+          <Today />
           <p class="figures">
             <Figure value={all.length} words="sessions" />
             <Figure value={busy.length} words="running" />
@@ -68,6 +75,29 @@ export function Home() {
         <kbd>/</kbd> searches all conversations, <kbd>↑</kbd> <kbd>↓</kbd> move through the list.
       </p>
     </section>
+  )
+}
+
+/** Whether all is well, what happened today and what it cost. */
+function Today() {
+  const interval = Math.floor(now.value / REREAD_MS)
+  const { value: health } = useServerData(
+    (signal) => call<HealthReport>('/v1/health', { signal }),
+    [interval],
+  )
+  const since = dayStart(now.value)
+  const path = `/v1/usage?by=day&since=${since}&limit=1`
+  const { value: day } = useServerData(
+    (signal) => call<{ usage: readonly UsageGroup[] }>(path, { signal }),
+    [path, interval],
+  )
+  return (
+    <div class="today">
+      {health !== null && (
+        <Verdict concerns={concernsIn(health, null, sessions.value, now.value)} />
+      )}
+      <p>{dayIn(sessions.value, since, day?.usage[0] ?? null).join(' ')}</p>
+    </div>
   )
 }
 
