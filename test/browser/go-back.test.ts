@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { makeSession } from './hands.ts'
+import { answers, makeSession } from './hands.ts'
 import { openStage } from './stage.ts'
 
 const { open, visit } = openStage()
@@ -34,6 +34,21 @@ describe('an answer on the page', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Copy' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npm ci\nnpm start')
+    expect(problems).toEqual([])
+  })
+
+  it('stands below its question, and the first settings only where a link leads to them', async (ctx) => {
+    const place = await open(ctx, { model: { script: () => ({ text: 'Noted.' }) } })
+    const id = await makeSession(place)
+    await place.ask(id, 'The first report.')
+    const address = `${place.url}/#/sessions/${id}`
+    const { page, problems } = await visit(ctx, address)
+    await answers(page).getByText('Noted.').waitFor()
+    const settings = page.locator('.is-settings')
+    expect(await settings.getAttribute('data-entry')).toBe('1')
+    expect(await settings.isVisible()).toBe(false)
+    await page.goto(`${address}?at=1`)
+    await settings.getByText('Settings changed.').waitFor()
     expect(problems).toEqual([])
   })
 })

@@ -25,6 +25,8 @@ export function EntryView(props: {
     <article
       class={classes.filter(Boolean).join(' ')}
       data-entry={number}
+      // The first settings change nothing: shown only to those who follow a link to them.
+      hidden={kind === 'settings' && number === 1 && !isMarked}
       aria-label={`Entry ${number}, ${LABELS[kind] ?? kind}${isCovered ? ', compacted' : ''}`}
     >
       {kind === 'compaction' ? (
