@@ -98,6 +98,7 @@ describe('the page, when somebody or something is against it', { timeout: 120_00
     const tasks = { tasks: [{ content, status: 'pending' }] }
     await place.ask(id, `use tasks ${JSON.stringify(tasks)}\nthen\nsay Kept.`)
     const { page } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('button', { name: 'Tasks…' }).click()
     const task = page.locator('.task')
     const left = async (part: string) => (await task.locator(part).boundingBox())?.x ?? 0
@@ -196,6 +197,8 @@ describe('the page, when somebody or something is against it', { timeout: 120_00
     await page.keyboard.type('say By keyboard.')
     await page.keyboard.press('Enter')
     await answers(page).getByText('By keyboard.').waitFor()
+    await isOn('button', /^More/)
+    await page.keyboard.press('Enter')
     await isOn('button', 'Tasks…')
     await page.keyboard.press('Enter')
     await page.getByRole('region', { name: 'Tasks' }).waitFor()

@@ -33,7 +33,7 @@ describe('readMessage', () => {
 
   it('shows what would need too many elements as it was written, from its block on', () => {
     const list = '- **w** `w`\n'.repeat(400)
-    const { blocks, rest, elementsLeft } = readMessage(`# Head\n\n${list}\nThe *end*.`)
+    const { blocks, rest, elementsLeft } = readMessage(`# Head\r\r${list}\nThe *end*.`)
     expect(blocks.map(({ kind }) => kind)).toEqual(['heading'])
     expect(rest).toBe(`${list}\nThe *end*.`)
     expect(elementsLeft).toBe(999)

@@ -168,6 +168,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
   it('shows pins with their texts, and the tasks that a compaction carries, and says why something was not done', async (ctx) => {
     const { place, id } = await openStory(ctx)
     const { page } = await stage.visit(ctx, `${place.url}/#/sessions/${id}`)
+    await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('button', { name: 'Pin…' }).click()
     const pins = page.getByRole('form', { name: 'Pin' })
     await pins.locator('summary', { hasText: 'payments' }).click()
@@ -184,6 +185,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     const box = page.getByRole('textbox', { name: 'Message', exact: true })
     expect(await box.inputValue()).toContain('- Switch over at 02:00\n')
     expect(await box.inputValue()).not.toContain('B-17')
+    await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('button', { name: 'Compact…' }).click()
     const refused = page.getByRole('alert').getByText('There is nothing to compact yet')
     // Asked while a handoff is still written, it joins that one and is not turned down.

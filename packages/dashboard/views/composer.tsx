@@ -5,8 +5,13 @@ import { PinPanel } from './pin-panel.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 import { TasksPanel } from './tasks-panel.tsx'
 
-/** The controls of a session: send, stop, compact, pin, tasks. */
-type Panel = 'compact' | 'pin' | 'tasks' | null
+/** The controls of a session: send, stop, and a menu with compact, pin and tasks. */
+type Panel = 'compact' | 'pin' | 'tasks'
+const MENU: readonly (readonly [Panel, string])[] = [
+  ['compact', 'Compact…'],
+  ['pin', 'Pin…'],
+  ['tasks', 'Tasks…'],
+]
 
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
   const draft = `throughline-draft-${conversation.id}`
@@ -16,7 +21,8 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     showText(words)
     keep(draft, words === '' ? null : words)
   }
-  const [panel, setPanel] = useState<Panel>(null)
+  const [panel, setPanel] = useState<Panel | null>(null)
+  const [isMenuOpen, setMenuOpen] = useState(false)
   const summary = conversation.summary.value
   const isBusy = summary !== null && summary.state !== 'idle' && summary.state !== 'gone'
   const send = (event: Event) => {
@@ -25,10 +31,14 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     conversation.outbox.add(text)
     setText('')
   }
-  const toggle = (name: Panel) => setPanel(panel === name ? null : name)
+  const toggleMenu = () => {
+    setMenuOpen(!isMenuOpen)
+    setPanel(null)
+  }
   const box = useRef<HTMLTextAreaElement>(null)
   const leave = () => {
     setPanel(null)
+    setMenuOpen(false)
     box.current?.focus()
   }
   const propose = (words: string) => {
@@ -36,7 +46,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
     leave()
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the panels
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the menu
     <div class="composer" onKeyDown={(event) => event.key === 'Escape' && leave()}>
       {panel === 'compact' && <PreviewPanel conversation={conversation} />}
       {panel === 'pin' && <PinPanel conversation={conversation} />}
@@ -74,15 +84,19 @@ export function Composer({ conversation }: { readonly conversation: Conversation
             {summary.state === 'waiting-for-approval' ? 'Continue' : 'Try again now'}
           </button>
         )}
-        <button type="button" aria-expanded={panel === 'compact'} onClick={() => toggle('compact')}>
-          Compact…
+        <button type="button" aria-expanded={isMenuOpen} onClick={toggleMenu}>
+          More <span aria-hidden="true">{isMenuOpen ? '▴' : '▾'}</span>
         </button>
-        <button type="button" aria-expanded={panel === 'pin'} onClick={() => toggle('pin')}>
-          Pin…
-        </button>
-        <button type="button" aria-expanded={panel === 'tasks'} onClick={() => toggle('tasks')}>
-          Tasks…
-        </button>
+        {isMenuOpen &&
+          MENU.map(([name, label]) => (
+            <button
+              type="button"
+              aria-expanded={panel === name}
+              onClick={() => setPanel(panel === name ? null : name)}
+            >
+              {label}
+            </button>
+          ))}
         {summary !== null && summary.pins.length > 0 && (
           <span class="dim">Pinned: {summary.pins.join(', ')}</span>
         )}
