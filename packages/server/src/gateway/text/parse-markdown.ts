@@ -42,7 +42,7 @@ let parser: ReturnType<typeof MarkdownIt> | undefined
 
 export function parseMarkdown(text: string): ParsedMarkdown {
   parser ??= new MarkdownIt({ html: false, linkify: false, maxNesting: NESTING_MAX })
-  const reader = new TokenReader(parser.parse(text, {}))
+  const reader = new TokenReader(parser.parse(text, {}), text.split(/\r\n?|\n/))
   const starts: number[] = []
   const blocks: MarkdownBlock[] = []
   for (let token = reader.peek(); token !== undefined; token = reader.peek()) {
@@ -56,10 +56,17 @@ export function parseMarkdown(text: string): ParsedMarkdown {
 
 class TokenReader {
   readonly #tokens: readonly Token[]
+  readonly #lines: readonly string[]
   #at = 0
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], lines: readonly string[] = []) {
     this.#tokens = tokens
+    this.#lines = lines
+  }
+
+  /** The lines that a block was made of. */
+  linesOf({ map }: Token): readonly string[] {
+    return map === null ? [] : this.#lines.slice(...map)
   }
 
   peek(): Token | undefined {
@@ -105,7 +112,7 @@ function readBlock(reader: TokenReader): MarkdownBlock | null {
         language: firstWord(token.info),
       }
     case 'blockquote_open':
-      return { kind: 'quote', blocks: reader.until('blockquote_close', () => readBlock(reader)) }
+      return { kind: 'quote', blocks: readInside(reader, token, 'blockquote_close') }
     case 'bullet_list_open':
       return { kind: 'list', start: null, items: readItems(reader, 'bullet_list_close') }
     case 'ordered_list_open': {
@@ -129,9 +136,22 @@ function firstWord(info: string): string {
 
 function readItems(reader: TokenReader, close: string): MarkdownBlock[][] {
   return reader.until(close, () => {
-    reader.next() // list_item_open
-    return reader.until('list_item_close', () => readBlock(reader))
+    const open = reader.next()
+    return open === undefined ? null : readInside(reader, open, 'list_item_close')
   })
+}
+
+/** The blocks in a quote or a list item. markdown-it leaves out what is nested too deep: it stays as written. */
+function readInside(reader: TokenReader, open: Token, close: string): MarkdownBlock[] {
+  const blocks = reader.until(close, () => readBlock(reader))
+  if (open.level + 1 < NESTING_MAX) return blocks
+  const children = reader
+    .linesOf(open)
+    .flatMap((text, index): MarkdownSpan[] => [
+      ...(index > 0 ? [{ kind: 'break' } as const] : []),
+      { kind: 'text', text },
+    ])
+  return [{ kind: 'paragraph', children }]
 }
 
 function readTable(reader: TokenReader): MarkdownBlock {

@@ -55,6 +55,14 @@ describe('parseMarkdown', () => {
     expect(JSON.stringify(paragraph)).not.toMatch(/"kind":"link"/)
     expect(paragraph).toMatchObject({ children: [{ text: '<b>x</b>' }, { kind: 'break' }, {}] })
   })
+
+  it('keeps text that is nested too deep, and what follows it, as it was written', () => {
+    for (const mark of ['> ', '- ', '1. ']) {
+      const parsed = JSON.stringify(parseMarkdown(`${mark.repeat(60)}deep\n\nAfter it.`))
+      expect(parsed).toContain('deep')
+      expect(parsed).toContain('After it.')
+    }
+  })
 })
 
 /** The time for the text, as a multiple of the time for a quarter of it. */
