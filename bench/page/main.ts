@@ -135,11 +135,12 @@ async function measureEvents(browser: Browser, place: Place): Promise<void> {
   const told: { length: number; at: number }[] = []
   const stop = new AbortController()
   const following = (async () => {
-    let length = 0
+    let text = ''
     for await (const event of place.runtime.session(sessionId(id)).events({}, stop.signal)) {
       if (event.type !== 'live' || event.kind !== 'delta') continue
-      length += event.text.length
-      told.push({ length, at: Date.now() })
+      text += event.text
+      // Markdown does not show a space at the end.
+      told.push({ length: text.trimEnd().length, at: Date.now() })
     }
   })()
   const words = Array.from({ length: 300 }, (_, index) => `word${index}`).join(' ')

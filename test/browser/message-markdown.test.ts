@@ -22,7 +22,9 @@ describe('readMessage', () => {
     const { blocks } = readMessage(
       '[a](https://a.example) [b](mailto:b@b.example) [c](ftp://c.example) [d](#/health) [e](javascript:e)',
     )
-    const [first, , second, ...others] = (blocks[0] as { children: unknown[] }).children
+    const [block] = blocks
+    const spans: readonly unknown[] = block?.kind === 'paragraph' ? block.children : []
+    const [first, , second, ...others] = spans
     expect([first, second]).toEqual([
       link('https://a.example', 'a'),
       link('mailto:b@b.example', 'b'),

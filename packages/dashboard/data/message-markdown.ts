@@ -24,7 +24,10 @@ export function readMessage(text: string): MessageMarkdown {
     const block = withLinks(each)
     const elements = elementsIn(block)
     if (elements > elementsLeft) {
-      const rest = text.split(/\r\n?|\n/).slice(starts[index]).join('\n')
+      const rest = text
+        .split(/\r\n?|\n/)
+        .slice(starts[index])
+        .join('\n')
       return { blocks: drawn, elementsLeft, rest }
     }
     elementsLeft -= elements
