@@ -70,7 +70,7 @@ describe("Anthropic's tool runner", () => {
     const told = await durableRunnable(
       next,
       look(() => 'again'),
-    ).run({}, { toolUse } as never)
+    ).run({}, { toolUse, toolUseBlock: toolUse })
     expect(told).toMatch(/not known/)
     await store.close()
   })

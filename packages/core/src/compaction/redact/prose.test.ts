@@ -9,7 +9,7 @@ const KEY = 'k9Qz4TtR7vWb2LmX8c'
 
 describe('findInProse finds', () => {
   it.each([
-    // A value of letters and digits counts, whoever's password it is.
+    // A value of letters and digits counts, no matter who owns the password.
     ['The password is hunter2x!', 'hunter2x'],
     ['The password is tr0ub4dor and more', 'tr0ub4dor'],
     ['the password for the staging server is now tr0ub4dor.', 'tr0ub4dor'],

@@ -13,8 +13,8 @@ export interface PlannedClearing {
 
 /**
  * Whether shortening old tool results makes the context as small as a compaction would: then no
- * summary is needed, and every word of the conversation stays. Null: it does not suffice. Whatever
- * changes old messages makes the provider read everything behind them anew, so a clearing comes only
+ * summary is needed, and every word of the conversation stays. Null: it does not suffice. A
+ * change of old messages costs the prompt cache of everything after them, so a clearing comes only
  * where a compaction is due, frees as much, and is as rare (decision 77).
  *
  * The newest results stay whole, as many as a compaction would leave, and all that no model has

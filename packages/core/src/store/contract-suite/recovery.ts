@@ -136,7 +136,7 @@ export const recovery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'whoever ends before it took the turn up has not touched it [I27]',
+    name: 'a holder that is lost before it takes up the turn is not counted [I27]',
     run: async (bench) => {
       const { store } = bench
       let fixture = await openAndRecover(store)

@@ -69,7 +69,7 @@ class MemoryEngine implements Engine {
     this.#open = false
     for (const listener of this.#listeners) {
       this.#tables.listeners.delete(listener)
-      // Whoever waits for a change reads once more, and learns that none will come.
+      // Wakes those that wait for a change: their next read fails, because the store is closed.
       queueMicrotask(listener)
     }
   }

@@ -142,7 +142,7 @@ class SqliteEngine implements Engine {
 
   close(): Promise<void> {
     this.#closing ??= this.#close()
-    // Whoever waits for a change reads once more, and learns that none will come.
+    // Wakes those that wait for a change: their next read fails, because the store is closed.
     this.#tell()
     return this.#closing
   }
