@@ -80,7 +80,7 @@ export function eraseFromKin(
   rows: Rows,
   { owner, entries, operation, stamp }: ErasedFrom,
 ): readonly StoreChange[] {
-  const kin = kinIn(rows, owner).filter(({ state, retained }) => state !== 'gone' || retained > 0)
+  const kin = kinIn(rows, owner)
   const byId = new Map(kin.map((row) => [row.id, row]))
   const gone = new Map<SessionId, Map<EntryNumber, Entry>>([[owner.id, byNumber(entries)]])
   return kin
@@ -88,6 +88,8 @@ export function eraseFromKin(
     .flatMap((session) => {
       const own = byNumber(copiesIn(rows, session, owner, entries))
       gone.set(session.id, own)
+      // Nothing is left in it, but a session that still exists may read entries through it.
+      if (session.state === 'gone' && session.retained === 0) return []
       const line = lineOf(session, (id) => byId.get(id))
       const shown = stretchesOf(line, 1, session.tail).flatMap(({ sessionId, from, to }) =>
         [...(gone.get(sessionId)?.values() ?? [])].filter(
