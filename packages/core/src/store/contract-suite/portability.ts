@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { entryNumber, sessionId } from '../../base/ids.ts'
 import type { JsonObject } from '../../base/json.ts'
+import { TITLE_MAX } from '../bounds.ts'
 import { expectKind, LIMITS, newOperation, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
 import { talked } from './integrity.ts'
@@ -283,6 +284,14 @@ export const portability: readonly StoreCase[] = [
       ['silent where mail waits', mailed(() => ({ body: null })), /has no body/],
       ['using one key twice', mailed(() => ({ source: 'chat', key: 'first' })), /repeats the key/],
       ['forged in a lane', mailed(() => ({ control: 'stop' })), /wrong lane/],
+      [
+        'forged in its title',
+        forged({ title: 'x'.repeat(TITLE_MAX + 1) }),
+        /title: expected at most/,
+      ],
+      ['forged in its agent', forged({ agent: 'x'.repeat(10_000) }), /agent: expected a name/],
+      ['owing what is not there', forged({ owed: [99] }), /owes erasures/],
+      ['owing one entry twice', forged({ owed: [1, 1] }), /owes erasures/],
       ['counting further than anybody can', forged({ fence: Number.MAX_SAFE_INTEGER }), /fence/],
     ] as const
   ).map(

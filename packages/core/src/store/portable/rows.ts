@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../base/json.ts'
+import { TITLE_MAX } from '../bounds.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
 import type { BlobRow, Entry, MailRow, ReplyRow, SessionRow } from '../rows.ts'
 import {
@@ -30,11 +31,13 @@ const maybeText = nullable(anyText)
 /** Contexts and the search parse bodies: one that is not JSON would break them for good. */
 const body = nullable(text(isBody, 'JSON'))
 const sha = text((value) => /^[0-9a-f]{64}$/.test(value), 'a SHA-256 hash')
+/** Names come from configurations and programs, which set no limit; this is far above any. */
+const AGENT_MAX = 1_000
 const perInput = { user: number, notification: number }
 
 const session = object({
   id,
-  agent: text((value) => value !== '', 'a name'),
+  agent: text((value) => value !== '' && value.length <= AGENT_MAX, 'a name'),
   state: oneOf('open', 'gone'),
   birth: oneOf('created', 'afresh', 'imported', 'forked'),
   createdAt: whole,
@@ -77,7 +80,10 @@ const session = object({
   forkedAt: absentAs(0, number),
   root: absentAs<string | null>(null, nullable(id)),
   owed: absentAs<readonly number[]>([], list(number)),
-  title: absentAs<string | null>(null, maybeText),
+  title: absentAs<string | null>(
+    null,
+    nullable(text((value) => value.length <= TITLE_MAX, `at most ${TITLE_MAX} characters`)),
+  ),
 })
 
 const entry = object({

@@ -117,6 +117,8 @@ function findWrongSum({ session, entries, mail, replies, blobs }: AdoptSession):
   const calls = new Set(entries.flatMap(({ meta }) => ('calls' in meta ? meta.calls : [])))
   const stray = session.openCalls.find((call) => !calls.has(call))
   if (stray !== undefined) return `the session has an open call that no entry made`
+  if (!isAscending(session.owed, session.tail)) return 'the session owes erasures out of order'
+  if (new Set(session.openCalls).size < session.openCalls.length) return 'a call is open twice'
   let last = 0
   for (const { number, entry } of replies) {
     if (number <= last || number > session.replies) return `reply ${number} is out of order`
@@ -125,6 +127,10 @@ function findWrongSum({ session, entries, mail, replies, blobs }: AdoptSession):
   }
   const known = new Set(blobs.map(({ hash }) => hash))
   return known.size === blobs.length ? null : 'a blob occurs twice'
+}
+
+function isAscending(numbers: readonly number[], max: number): boolean {
+  return numbers.every((number, index) => number > (numbers[index - 1] ?? 0) && number <= max)
 }
 
 function findWrongMail(session: SessionRow, mail: AdoptSession['mail']): string | null {

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { Command } from 'commander'
 import type { ImportSessionOutcome } from '#core/store/commits'
 import type { Store } from '#core/store/contract'
@@ -52,14 +51,38 @@ async function importFile(file: string, flags: ImportFlags): Promise<ImportSessi
   const { withStore } = await import('../../../host/store-selection.ts')
   const adoptSession: Store['adoptSession'] = (session) =>
     withStore(flags, (store) => store.adoptSession(session), { mayMake: true })
-  const input = file === '-' ? process.stdin : createReadStream(file, 'utf8')
-  const failed = new Promise<never>((_resolve, reject) => {
-    input.on('error', (error: Error) =>
-      reject(new UsageError(`${file} cannot be read: ${reasonOf(error)}.`, { cause: error })),
-    )
-  })
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
-  return await Promise.race([importSession({ adoptSession }, lines), failed])
+  return await importSession({ adoptSession }, linesOf(file))
+}
+
+/** Far above the longest line that `export` writes, and below the longest string of V8. */
+const LINE_CHARACTERS_MAX = 256 * 1024 * 1024
+
+async function* linesOf(file: string): AsyncIterable<string> {
+  let line = ''
+  let number = 1
+  for await (const chunk of chunksOf(file)) {
+    const [end = '', ...next] = chunk.split('\n')
+    line += end
+    if (line.length > LINE_CHARACTERS_MAX) {
+      const problem = `longer than ${LINE_CHARACTERS_MAX} characters, so \`export\` did not write it`
+      throw new UsageError(`${lineName(file, number)}: ${problem}.`)
+    }
+    for (const begun of next) {
+      yield line
+      line = begun
+      number += 1
+    }
+  }
+  yield line
+}
+
+async function* chunksOf(file: string): AsyncIterable<string> {
+  const input = file === '-' ? process.stdin.setEncoding('utf8') : createReadStream(file, 'utf8')
+  try {
+    yield* input as AsyncIterable<string>
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`, { cause: error })
+  }
 }
 
 async function reportOutcome(
