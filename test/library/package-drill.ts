@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path'
 import manifest from '../../packages/core/package.json' with { type: 'json' }
 import { installPackage } from '../clients/install.ts'
 import { copyClone, pack, root, run, subpathsOf } from '../support/pack.ts'
+import { PROGRAMS, WRITTEN_OUT } from './type-programs.ts'
 
 const COMPILERS = {
   'TypeScript 5.9.3': join(installPackage('typescript', '5.9.3'), 'typescript', 'bin', 'tsc'),
@@ -20,34 +21,6 @@ const ATTW = join(
   installPackage('@arethetypeswrong/cli', '0.18.5'),
   ...['@arethetypeswrong', 'cli', 'dist', 'index.js'],
 )
-
-const GENAI = join(installPackage('@google/genai', '2.32.0'), '@google', 'genai')
-
-/** No cast: contents of the library go in and come out, and its call takes a request. */
-const WITH_GENAI = `
-import {
-  type Content, createModelContent, createPartFromFunctionCall, createUserContent,
-  type GenerateContentParameters, type GenerateContentResponse,
-} from '@google/genai'
-import { compactMessages } from '@throughline/core'
-import { openAgent } from '@throughline/core/agent'
-import { gemini } from '@throughline/core/gemini'
-import type { Store } from '@throughline/core/store'
-
-const call = createPartFromFunctionCall('find', { text: 'x' })
-const history: Content[] = [createUserContent('Hello.'), createModelContent([call])]
-export async function shorten(): Promise<Content[]> {
-  return (await compactMessages(gemini, history, { contextWindow: 32_000 })).messages
-}
-type Ask = (request: GenerateContentParameters) => Promise<GenerateContentResponse>
-export const open = (store: Store, ask: Ask) =>
-  openAgent({
-    store, name: 'mine', format: gemini, contextWindow: 32_000,
-    step: ({ request }) => ask({ model: 'gemini-3-pro', ...request }),
-  })
-// @ts-expect-error: messages of another library
-export const wrong = compactMessages(gemini, [{ role: 'user', content: 'x' }], { contextWindow: 32_000 })
-`
 
 const place = mkdtempSync(join(tmpdir(), 'throughline-package-'))
 const project = join(place, 'project')
@@ -77,9 +50,11 @@ function writeProject(): void {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(modules, name))
   }
-  mkdirSync(join(modules, '@google'), { recursive: true })
-  symlinkSync(GENAI, join(modules, '@google', 'genai'))
-  writeFileSync(join(project, 'with-genai.ts'), WITH_GENAI)
+  for (const [name, version] of Object.entries(WRITTEN_OUT)) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true })
+    symlinkSync(join(installPackage(name, version), name), join(modules, name))
+  }
+  for (const [file, text] of Object.entries(PROGRAMS)) writeFileSync(join(project, file), text)
   const imports = subpaths.map((path, index) => `import * as module${index} from '${path}'`)
   const names = subpaths.map((_, index) => `module${index}`)
   writeFileSync(
@@ -93,7 +68,7 @@ function writeProject(): void {
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
   writeFileSync(
     join(project, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: ['use.ts', 'with-genai.ts'] }),
+    JSON.stringify({ compilerOptions, files: ['use.ts', ...Object.keys(PROGRAMS)] }),
   )
 }
 
