@@ -36,7 +36,7 @@ const small = runCli(SMALL)
 /** What a program might say of the long conversation. */
 const SUMMARY = `## Progress and decisions
 - The user had the rentals service moved from MySQL on db-1 to PostgreSQL on db-2; the agent ported the data layer,
-  copied the tables in slices, normalised customer references, verified every table and rehearsed the switch.
+  copied the tables in slices, normalized customer references, verified every table and rehearsed the switch.
 - The catch-up looks back because ids are not commit order; the pool was set to 8 connections.
 ## What remains
 - Only the runbook is left.

@@ -19,7 +19,7 @@ import { Credentials } from '../../packages/server/src/model/routes/credential.t
 import { Routes, routesSchema } from '../../packages/server/src/model/routes/routes.ts'
 
 /**
- * A range of a million tokens through a summariser of 128,000, its pieces side by side against one
+ * A range of a million tokens through a summarizer of 128,000, its pieces side by side against one
  * after the other. The model is emulated at a fixed speed, so the figures are those of waiting and
  * depend little on the machine; a real model is about `SCALE` times slower.
  */

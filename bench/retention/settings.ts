@@ -1,7 +1,7 @@
 import { compact } from '../../packages/core/src/compaction/compact.ts'
 import type { CompactOptions } from '../../packages/core/src/compaction/compact-options.ts'
 import { clearMessage } from '../../packages/core/src/compaction/plan/clear.ts'
-import { normalise } from '../../packages/core/src/message/dialects/normalise.ts'
+import { normalize } from '../../packages/core/src/message/dialects/normalize.ts'
 import { writeEnvelope } from '../../packages/core/src/message/handoff/envelope.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { repairPairs } from '../../packages/core/src/message/pairing.ts'
@@ -54,7 +54,7 @@ export async function runCommand(
   const results: string[] = []
   let unchanged = 0
   for (const event of events) {
-    const messages = normalise(repairPairs(event.before).messages, 'anthropic')
+    const messages = normalize(repairPairs(event.before).messages, 'anthropic')
     const file = writeConversation({ format: 'anthropic', messages, notes: [] })
     const conversation = readConversation(file, 'anthropic')
     const budget = { windowTokens: 200_000, keepTokens: 0, targetTokens }

@@ -137,7 +137,7 @@ export const CONTINUATIONS: readonly Case[] = [
   },
   {
     name: 'claims that nothing was given',
-    text: `It looks like there is no conversation for me to work with yet. Please paste your conversation here and I will gladly summarise it for you.`,
+    text: `It looks like there is no conversation for me to work with yet. Please paste your conversation here and I will gladly summarize it for you.`,
   },
   {
     name: 'plays both sides',
@@ -189,7 +189,7 @@ export const OTHER_FAULTS: readonly (Case & { readonly fault: string; readonly a
   {
     name: 'refusal',
     fault: 'refusal',
-    text: `I can't help with summarising this conversation.`,
+    text: `I can't help with summarizing this conversation.`,
   },
   {
     name: 'tool call in tags',

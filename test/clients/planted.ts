@@ -103,7 +103,7 @@ const PLANTED: readonly Planted[] = [
     to: '',
   },
   {
-    ...{ law: 14, what: 'reminders are not recognised' },
+    ...{ law: 14, what: 'reminders are not recognized' },
     file: 'proxy/client-notes.ts',
     from: "  'system-reminder',\n",
     to: '',

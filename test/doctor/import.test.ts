@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { entryNumber, sessionId } from '../../packages/core/src/base/ids.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'
-import { unshelve } from '../../packages/core/src/session/blobs.ts'
+import { loadParts } from '../../packages/core/src/session/blobs.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import {
   create,
@@ -86,7 +86,7 @@ describe('importing a Hermes home', () => {
     const store = openMemoryStore()
     await bring(path, store)
     const stored = (await entriesOf(store)).flatMap((entry) => storedMessage(entry) ?? [])
-    const messages = await unshelve(store, sessionId('root'), stored)
+    const messages = await loadParts(store, sessionId('root'), stored)
     expect(messages).toMatchObject([
       { role: 'user', parts: [{ type: 'text' }, { type: 'image' }] },
       { role: 'assistant', parts: [{ type: 'reasoning', text: 'first look' }, { id: 'c1' }] },

@@ -24,7 +24,7 @@ import { readSqliteStore } from '../../packages/core/src/store/sqlite/read.ts'
 import { diagnoseOwn, type OwnExamination } from '../../packages/server/src/doctor/diagnose.ts'
 import { sqliteVersion } from '../../packages/server/src/doctor/file.ts'
 import type { OwnDiagnosis, OwnFinding } from '../../packages/server/src/doctor/finding.ts'
-import { fixFindings, type Hands } from '../../packages/server/src/doctor/fix.ts'
+import { fixFindings, type RepairActions } from '../../packages/server/src/doctor/fix.ts'
 import { renderOwn } from '../../packages/server/src/doctor/text.ts'
 import { finishErasure } from '../../packages/server/src/runtime/store-layers/purge.ts'
 import { until } from '../support/runtime-place.ts'
@@ -280,7 +280,7 @@ describe('a damaged store of ours', () => {
 
 const PAGE_BYTES = 4_096
 
-const handsFor = (path: string): Hands => ({
+const handsFor = (path: string): RepairActions => ({
   openStore: () => openSqliteStore({ path }),
   finishErasure: (store, id) => finishErasure({ store, countTokens: () => 1 }, id),
 })

@@ -18,14 +18,14 @@ import { diagnoseOwn } from '../../packages/server/src/doctor/diagnose.ts'
 import { type Examination, examineStore } from '../../packages/server/src/doctor/examine.ts'
 import { examineFile, examineIndex, sqliteVersion } from '../../packages/server/src/doctor/file.ts'
 import { worstOf } from '../../packages/server/src/doctor/finding.ts'
-import { fixFindings, type Hands } from '../../packages/server/src/doctor/fix.ts'
+import { fixFindings, type RepairActions } from '../../packages/server/src/doctor/fix.ts'
 import { acceptLoss } from '../../packages/server/src/host/open-store.ts'
 import { until } from '../support/runtime-place.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-own-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const handsFor = (openStore: Hands['openStore']): Hands => ({
+const handsFor = (openStore: RepairActions['openStore']): RepairActions => ({
   openStore,
   finishErasure: () => Promise.reject(new Error('nothing was to be erased')),
 })

@@ -87,7 +87,7 @@ describe('the sample logs', () => {
     ])
   })
 
-  it('of the poisoned client are recognised', async (context) => {
+  it('of the poisoned client are recognized', async (context) => {
     const path = place('seeds', 'issue-poisoned-auxiliary-client.txt')
     need(context, path)
     const faults = await faultsOf(null, [path])

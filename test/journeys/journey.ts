@@ -125,7 +125,7 @@ export class Journey {
       system: 'You help.',
       routes: routesSchema.parse({
         main: { ...route, model: 'stand-in', windowTokens },
-        // Whatever is to be summarised fits into one call.
+        // Whatever is to be summarized fits into one call.
         auxiliary: { compaction: { ...route, model: SUMMARIES, windowTokens: 1_000_000 } },
       }),
       ...agent,

@@ -7,7 +7,7 @@ import { openJournal } from '../../packages/core/src/agent/journal.ts'
 import {
   compact,
   compactMessages,
-  normalise,
+  normalize,
   readConversation,
   render,
 } from '../../packages/core/src/index.ts'
@@ -160,7 +160,7 @@ const COMPACTING: readonly Misuse[] = [
   ),
   throws('`budget: { windowTokens: 0 }`', () => compact(own, { budget: { windowTokens: 0 } })),
   throws("`render(messages, 'mistral')`", () => render(own, wrong('mistral'))),
-  throws("`normalise(messages, 'mistral')`", () => normalise(own, wrong('mistral'))),
+  throws("`normalize(messages, 'mistral')`", () => normalize(own, wrong('mistral'))),
   throws("`readConversation(text, 'gpt')`", () => readConversation('[]', wrong('gpt'))),
 ]
 

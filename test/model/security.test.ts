@@ -44,7 +44,7 @@ const compacted = async ({ tasks, routes, clock }: Bench, messages: readonly Mes
   })
 }
 
-describe('point 8: the summariser', () => {
+describe('point 8: the summarizer', () => {
   it('has no tools, a call of its own, and the messages as data between fences of this call', async () => {
     const { server, handoffs } = await opened()
     const tools = [toolCall('c1', { path: 'a' }), toolResult('c1', 'fine')]
@@ -121,7 +121,7 @@ describe('point 11: injected orders', () => {
     expect(items.length).toBeGreaterThanOrEqual(200)
     let survived = 0
     const opening = await opened({
-      // The worst of summarisers: it copies what it was told to, tags and all.
+      // The worst of summarizers: it copies what it was told to, tags and all.
       script: ({ messages }) => {
         const said = messages.at(-1)
         const prompt =
@@ -193,7 +193,7 @@ function carry(carrier: string, text: string): readonly Message[] {
 }
 
 describe('point 12: raw secrets of 20 shapes and more', () => {
-  it('reach no summary, no summariser’s request, no notice, no error and no console', async () => {
+  it('reach no summary, no summarizer’s request, no notice, no error and no console', async () => {
     const printed: string[] = []
     const listen = (stream: 'stdout' | 'stderr') =>
       vi

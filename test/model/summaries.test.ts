@@ -165,7 +165,7 @@ describe('the rungs of a summary', () => {
     expect(JSON.stringify(messages)).toBe(before)
   })
 
-  it('an earlier handoff is brought up to date, not summarised again', async () => {
+  it('an earlier handoff is brought up to date, not summarized again', async () => {
     const { handoffs, server } = await opened()
     const first = await handoffs.write(handoffOf(conversation()), never)
     if (first.kind !== 'written') throw new Error('not written')
@@ -181,7 +181,7 @@ describe('the rungs of a summary', () => {
   })
 })
 
-describe('a summariser whose own context overflows', () => {
+describe('a summarizer whose own context overflows', () => {
   it('the range is split until it fits, and every part of it is read [fault 58]', async () => {
     // Configured as large, in truth small: only the provider's refusals tell.
     const { handoffs, server, outcomes } = await opened({

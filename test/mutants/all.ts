@@ -39,7 +39,7 @@ import { pinsUnbounded } from './keeping/pins-unbounded.ts'
 import { withdrawalForgotten } from './keeping/withdrawal-forgotten.ts'
 import { bufferTruncated } from './mailbox/buffer-truncated.ts'
 import { deliveryBetweenCallAndResult } from './mailbox/delivery-between-call-and-result.ts'
-import { duplicatesNotRecognised } from './mailbox/duplicates-not-recognised.ts'
+import { duplicatesNotRecognized } from './mailbox/duplicates-not-recognized.ts'
 import { hugeEntriesNotClipped } from './mailbox/huge-entries-not-clipped.ts'
 import { inputBoundPerDelivery } from './mailbox/input-bound-per-delivery.ts'
 import { keysPerSession } from './mailbox/keys-per-session.ts'
@@ -105,7 +105,7 @@ export const MUTANTS: readonly Mutant[] = [
   deliveryBetweenCallAndResult,
   dismissedTooEarly,
   dismissesTheLiving,
-  duplicatesNotRecognised,
+  duplicatesNotRecognized,
   erasureLeavesHandoffs,
   erasureLeavesMail,
   erasureLeavesReplies,

@@ -94,6 +94,6 @@ export function sessionWith(rows: Rows, change: (row: SessionRow) => SessionRow)
 /** As if every session stood alone. */
 export function withoutKin(rows: Rows): Rows {
   return rowsWith(rows, {
-    kin: (root) => rows.kin(root).filter(({ id }) => id === root),
+    related: (root) => rows.related(root).filter(({ id }) => id === root),
   })
 }

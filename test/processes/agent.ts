@@ -5,10 +5,10 @@ import { Sender } from '../../packages/core/src/session/sender.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { COMPOSITION, type Composition } from '../simulation/composition.ts'
 import type { AgentOptions } from './agent-options.ts'
-import { Courier } from './courier.ts'
 import { withFailpoints } from './failpoints.ts'
 import { fileEdge, note, scriptedSteps, scriptedTools, scriptedWriter } from './far-ends.ts'
 import { openPlace } from './place.ts'
+import { SendingClient } from './sending-client.ts'
 
 /**
  * An agent in its own process: a store, a runner with a scripted model, tools and edge, and a
@@ -65,8 +65,8 @@ runner.start()
 process.on('SIGTERM', () => void end())
 console.log('ready')
 if (options.sends !== undefined) {
-  const courier = new Courier({ store, folder, name, sessions: options.sends.sessions })
-  await courier.run(options.sends.paceMs, options.sends.count)
+  const client = new SendingClient({ store, folder, name, sessions: options.sends.sessions })
+  await client.run(options.sends.paceMs, options.sends.count)
 }
 
 async function end(): Promise<void> {

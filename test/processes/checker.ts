@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import type { AuditRow, Entry } from '../../packages/core/src/store/rows.ts'
-import { type Ack, agentOf, readAcks } from './courier.ts'
 import { type Host, isAtRest, until } from './host.ts'
 import { type Kept, readAudit, readKept } from './kept.ts'
+import { type Ack, agentOf, readAcks } from './sending-client.ts'
 
 /**
  * The checker is independent: it compares the files that senders, tools, edges and models wrote

@@ -8,10 +8,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { operationId, sessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { type AgentOptions, LIMITS } from './agent-options.ts'
-import { agentOf } from './courier.ts'
 import { HOLD, LOGS } from './far-ends.ts'
 import { openPlace, type Place } from './place.ts'
 import { bundledProgram, type Program } from './program.ts'
+import { agentOf } from './sending-client.ts'
 
 /** Shared compile cache: a killed process would keep nothing that it compiled. */
 const COMPILED = join(tmpdir(), 'throughline-compiled')

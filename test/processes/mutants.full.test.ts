@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { CALM_LEASE, leaseFor, PACES } from './agent-options.ts'
 import { findingsOf, judge } from './checker.ts'
-import { readAcks } from './courier.ts'
 import type { Paces } from './far-ends.ts'
 import { Host, until } from './host.ts'
+import { readAcks } from './sending-client.ts'
 
 /**
  * A checker that has never failed proves nothing. Runs planted bugs of the shared list in real
@@ -20,7 +20,7 @@ const CASES: readonly {
   { mutant: 'one-commit-per-step', failpoint: 'effect.after:1:kill', finding: /the effect/ },
   { mutant: 'outbox-without-claim', failpoint: 'send.after:2:kill', finding: /was sent again/ },
   // SQLite enforces this a second time: the key is unique in its table.
-  { mutant: 'duplicates-not-recognised', failpoint: 'admit.after:5:kill', finding: /UNIQUE/ },
+  { mutant: 'duplicates-not-recognized', failpoint: 'admit.after:5:kill', finding: /UNIQUE/ },
   {
     mutant: 'no-fence-at-reply',
     failpoint: 'commitReply.before:2:stop',

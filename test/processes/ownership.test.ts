@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { CALM_LEASE, leaseFor, PACES } from './agent-options.ts'
 import { findingsOf, judge } from './checker.ts'
-import { Courier } from './courier.ts'
 import { Host, until } from './host.ts'
+import { SendingClient } from './sending-client.ts'
 
 const id = 'main-0'
 /** Of several waits, each of which may take a minute on a busy machine. */
@@ -33,9 +33,14 @@ describe.concurrent('an owner that is away for longer than its lease', {
       const away = host.start(agent('p0'), { failpoint: `${verb}.before:1:${act}` })
       await away.ready
       await host.using(async (store) => {
-        const courier = new Courier({ store, folder: host.folder, name: 'driver', sessions: [id] })
+        const client = new SendingClient({
+          store,
+          folder: host.folder,
+          name: 'driver',
+          sessions: [id],
+        })
         await until('the owner is away', async () => {
-          if (!away.stdout.includes('ing\n')) await courier.send()
+          if (!away.stdout.includes('ing\n')) await client.send()
           return away.stdout.includes('ing\n')
         })
         if (act === 'stop') await host.untilStopped(away)
@@ -50,7 +55,7 @@ describe.concurrent('an owner that is away for longer than its lease', {
         await until('the late commit is refused', () =>
           host.lines('outcomes').includes(`p0 ${verb} superseded`),
         )
-        await courier.run(0, 5)
+        await client.run(0, 5)
         expect(findingsOf(await judge(host))).toEqual([])
       })
     },
@@ -68,8 +73,13 @@ describe.concurrent('an owner that is told to end', { timeout: TEST_MS_MAX }, ()
     const first = host.start({ ...agent('p0'), lease, paces })
     await first.ready
     await host.using(async (store) => {
-      const courier = new Courier({ store, folder: host.folder, name: 'driver', sessions: [id] })
-      await courier.send()
+      const client = new SendingClient({
+        store,
+        folder: host.folder,
+        name: 'driver',
+        sessions: [id],
+      })
+      await client.send()
       await until('a step runs', () => host.lines('views').length > 0)
       first.kill('SIGTERM')
       expect(await first.ended).toEqual({ code: 0, signal: null })

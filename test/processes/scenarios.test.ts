@@ -4,9 +4,9 @@ import type { Store } from '../../packages/core/src/store/contract.ts'
 import type { AuditRow } from '../../packages/core/src/store/rows.ts'
 import { type AgentOptions, leaseFor, PACES } from './agent-options.ts'
 import { findingsOf, judge } from './checker.ts'
-import { Courier, readAcks } from './courier.ts'
 import { Host, type Life, until } from './host.ts'
 import { readAudit } from './kept.ts'
+import { readAcks, SendingClient } from './sending-client.ts'
 
 /** The scenarios of the report on drifting session ids, each agent a process of its own. */
 /** Processes start slowly on a busy machine. */
@@ -37,7 +37,7 @@ async function settle(host: Host) {
 }
 
 const driver = (host: Host, store: Store, sessions = host.sessions) =>
-  new Courier({ store, folder: host.folder, name: 'driver', sessions })
+  new SendingClient({ store, folder: host.folder, name: 'driver', sessions })
 
 async function askForCompaction(store: Store, id: string): Promise<void> {
   const to = { sessionId: sessionId(id) }
@@ -105,13 +105,13 @@ describe.concurrent('one session', { timeout: TEST_MS_MAX }, () => {
     const paces = { ...PACES, handoffFailures: 0 }
     await startAgent(host, 'p0', { paces, atHardLimit: 'wait' })
     await host.using(async (store) => {
-      const courier = driver(host, store)
+      const client = driver(host, store)
       await until('a compaction runs', async () => {
-        await courier.send()
+        await client.send()
         return isRunning(store, id)()
       })
       // Admission never waits for a compaction: all are acknowledged before it can end.
-      await courier.run(0, 40)
+      await client.run(0, 40)
       host.letHandoffsEnd()
       await settle(host)
       expect(admittedDuring(await readAudit(store), id).length).toBeGreaterThan(5)
@@ -144,13 +144,13 @@ describe.concurrent('several sessions', { timeout: TEST_MS_MAX }, () => {
     await startAgent(host, 'p0', { paces, atHardLimit: 'wait' })
     await host.using(async (store) => {
       for (const id of sessions) {
-        const courier = new Courier({
+        const client = new SendingClient({
           store,
           folder: host.folder,
           name: id.slice(5),
           sessions: [id],
         })
-        await courier.run(0, 9)
+        await client.run(0, 9)
       }
       await until('all is answered', async () => {
         const rows = await store.listSessions({ limit: 10 })

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { CALM_LEASE, leaseFor, PACES } from './agent-options.ts'
 import { judge, type Verdict } from './checker.ts'
-import { readAcks } from './courier.ts'
 import { Host, type Life, until } from './host.ts'
 import type { Place } from './place.ts'
+import { readAcks } from './sending-client.ts'
 
 /**
  * One storm: several agents on one store, each killed again and again, at random or at a failpoint,

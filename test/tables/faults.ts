@@ -83,7 +83,7 @@ export const FAULTS: readonly (readonly [
       'a kept connection that is reset when used again',
       'failure of TLS or of the name look-up',
       'an answer to another request',
-      'the summariser’s own context overflows',
+      'the summarizer’s own context overflows',
       'a token count that is wrong by a fifth',
       'a reader that lags hides a dead peer',
       'a connect deadline that would end a healthy stream',

@@ -1,4 +1,4 @@
-import { shelve } from '../../../packages/core/src/session/blobs.ts'
+import { stageParts } from '../../../packages/core/src/session/blobs.ts'
 import type { Store } from '../../../packages/core/src/store/contract.ts'
 import { LIMITS } from '../../../packages/core/src/store/contract-suite/bench.ts'
 import { importHermes } from '../../../packages/server/src/migration/hermes/import/import.ts'
@@ -6,7 +6,7 @@ import type { ImportReport } from '../../../packages/server/src/migration/import
 
 export async function bring(path: string, store: Store): Promise<ImportReport> {
   return await importHermes({
-    ...{ path, agent: null, limits: LIMITS, withMemories: false, shelve },
+    ...{ path, agent: null, limits: LIMITS, withMemories: false, stageParts },
     host: { boot: 'boot', process: 1 },
     target: { isDryRun: false, store },
   })

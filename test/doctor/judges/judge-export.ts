@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { unshelve } from '../../../packages/core/src/session/blobs.ts'
+import { loadParts } from '../../../packages/core/src/session/blobs.ts'
 import type { Store } from '../../../packages/core/src/store/contract.ts'
 import { openMemoryStore } from '../../../packages/core/src/store/memory/open.ts'
 import type { SessionRow } from '../../../packages/core/src/store/rows.ts'
@@ -70,6 +70,6 @@ async function write(store: Store, { id }: SessionRow, to: string, now: number):
   rmSync(to, { force: true })
   await exportHermes({
     ...{ reads: store, sessionId: id, to, now },
-    unshelve: async (message) => (await unshelve(store, id, [message]))[0] ?? message,
+    unshelve: async (message) => (await loadParts(store, id, [message]))[0] ?? message,
   })
 }

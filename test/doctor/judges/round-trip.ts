@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { entryNumber, type SessionId } from '../../../packages/core/src/base/ids.ts'
-import { unshelve } from '../../../packages/core/src/session/blobs.ts'
+import { loadParts } from '../../../packages/core/src/session/blobs.ts'
 import type { Store } from '../../../packages/core/src/store/contract.ts'
 import type { Entry } from '../../../packages/core/src/store/rows.ts'
 import { exportHermes } from '../../../packages/server/src/migration/hermes/export/export.ts'
@@ -23,7 +23,7 @@ export async function judgeWayBack(store: Store, source: string, to: string): Pr
     rmSync(to, { force: true })
     await exportHermes({
       ...{ reads: store, sessionId: id, to },
-      unshelve: async (message) => (await unshelve(store, id, [message]))[0] ?? message,
+      unshelve: async (message) => (await loadParts(store, id, [message]))[0] ?? message,
     })
     const wanted = new Map(rows.map((row) => [originals.get(row)?.said ?? '', row]))
     const found = new Set(plainRows(to).map(({ said }) => said))

@@ -4,7 +4,7 @@ import type { Mutant } from '../mutant.ts'
 export const compactionUnderOtherContext: Mutant = {
   name: 'compaction-under-other-context',
   story:
-    'The writer keeps the last request in a variable of the process and summarises another session.',
+    'The writer keeps the last request in a variable of the process and summarizes another session.',
   plant: (sound) => ({
     ...sound,
     writer: (writer) => {

@@ -2,7 +2,7 @@ import { type Mutant, plantDecisions, plantRule, rowsWith, sessionWith } from '.
 
 export const coversUnseenInput: Mutant = {
   name: 'covers-unseen-input',
-  story: 'A request is summarised before any model has seen it.',
+  story: 'A request is summarized before any model has seen it.',
   plant: (sound) =>
     plantRule(
       plantDecisions(sound, {

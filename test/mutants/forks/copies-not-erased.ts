@@ -5,12 +5,12 @@ export const copiesNotErased: Mutant = {
   story: 'An erasure reaches forks, but no imported copy of the same entry.',
   plant: (sound) =>
     plantRule(sound, 'eraseEntries', (rule) => (rows, request, stamp) => {
-      const kin = (root: Parameters<typeof rows.kin>[0]) =>
-        rows.kin(root).map((row) => ({ ...row, birth: 'created' }) as const)
+      const related = (root: Parameters<typeof rows.related>[0]) =>
+        rows.related(root).map((row) => ({ ...row, birth: 'created' }) as const)
       const session = (id: Parameters<typeof rows.session>[0]) => {
         const row = rows.session(id)
         return row && ({ ...row, birth: 'created' } as const)
       }
-      return rule(rowsWith(rows, { kin, session }), request, stamp)
+      return rule(rowsWith(rows, { related, session }), request, stamp)
     }),
 }

@@ -5,10 +5,10 @@ export const deletionStopsEarly: Mutant = {
   story: 'A deleted session is called gone while its mail is still there.',
   plant: (sound) =>
     plantRule(sound, 'eraseSome', (rule) => (rows, request, stamp) => {
-      const remains = (...asked: Parameters<typeof rows.remains>) => ({
-        ...rows.remains(...asked),
+      const remainingRows = (...asked: Parameters<typeof rows.remainingRows>) => ({
+        ...rows.remainingRows(...asked),
         mail: [],
       })
-      return rule(rowsWith(rows, { remains }), request, stamp)
+      return rule(rowsWith(rows, { remainingRows }), request, stamp)
     }),
 }

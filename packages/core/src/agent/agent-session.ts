@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../base/json.ts'
 import { invalidOption } from '../base/option-checks.ts'
 import { pinnedText } from '../message/handoff/pinned.ts'
 import type { Message, UserMessage } from '../message/message.ts'
-import { type Shelved, shelve, unshelve } from '../session/blobs.ts'
+import { loadParts, type StagedParts, stageParts } from '../session/blobs.ts'
 import { buildContext, messagesOf } from '../session/context/build.ts'
 import type { EventHub } from '../session/events/event-hub.ts'
 import { controlOutcome } from '../session/view/control-outcome.ts'
@@ -59,11 +59,11 @@ export function openSession<F extends AnyFormat>(
     const question = readQuestion(parts.format, message)
     const refused = await claimSession(parts, id)
     if (refused !== null) return refused
-    const shelved = await shelve(store, id, question)
-    if (shelved.kind !== 'shelved') return notShelved(shelved)
-    const body: UserMessage = { role: 'user', parts: shelved.parts }
+    const staged = await stageParts(store, id, question)
+    if (staged.kind !== 'staged') return notStaged(staged)
+    const body: UserMessage = { role: 'user', parts: staged.parts }
     const outcome = await store.admit({
-      ...{ to: { sessionId: id }, source: name, key, lane: 'user', blobs: shelved.hashes },
+      ...{ to: { sessionId: id }, source: name, key, lane: 'user', blobs: staged.hashes },
       body: { message: body as unknown as JsonValue },
       tokens: parts.countMessage({ role: 'user', parts: question }),
     })
@@ -131,9 +131,9 @@ export function openSession<F extends AnyFormat>(
       const messages = readTurn(parts.format, made)
       const refused = await claimSession(parts, id)
       if (refused !== null) return refused
-      const shelved = await shelve(store, id, question)
-      if (shelved.kind !== 'shelved') return notShelved(shelved)
-      const asked = { parts: shelved.parts, blobs: shelved.hashes }
+      const staged = await stageParts(store, id, question)
+      if (staged.kind !== 'staged') return notStaged(staged)
+      const asked = { parts: staged.parts, blobs: staged.hashes }
       const steps = stepsOf(asked, messages, parts.countMessage)
       const recorded = await recordTurn(store, {
         ...{ sessionId: id, source: `${name}/record`, key, steps },
@@ -151,7 +151,7 @@ export function openSession<F extends AnyFormat>(
       if (source === null) return parts.request([])
       const { session, limits } = source
       const messages = messagesOf(buildContext(source, limits, session.tail))
-      return parts.request(await unshelve(store, id, messages))
+      return parts.request(await loadParts(store, id, messages))
     },
     stop: (options) => control('stop', options),
     compact: ({ focus, ...options } = {}) =>
@@ -203,9 +203,9 @@ async function claimSession<F extends AnyFormat>(
   return session.state === 'open' ? null : { kind: 'refused', why: 'session-deleted' }
 }
 
-function notShelved(shelved: Exclude<Shelved, { kind: 'shelved' }>): RefusedMessage {
-  if (shelved.kind !== 'too-large') return { kind: 'refused', why: 'session-deleted' }
-  return { kind: 'refused', why: 'too-large', limit: shelved.limit }
+function notStaged(staged: Exclude<StagedParts, { kind: 'staged' }>): RefusedMessage {
+  if (staged.kind !== 'too-large') return { kind: 'refused', why: 'session-deleted' }
+  return { kind: 'refused', why: 'too-large', limit: staged.limit }
 }
 
 function sentOf(outcome: AdmitOutcome, id: SessionId): SentMessage {

@@ -9,7 +9,7 @@ import {
   invalidOption,
   show,
 } from '../base/option-checks.ts'
-import { normalise } from '../message/dialects/normalise.ts'
+import { normalize } from '../message/dialects/normalize.ts'
 import type { Message } from '../message/message.ts'
 import { limitsFor, WindowTooSmallError } from '../session/limits.ts'
 import { messageCounter } from '../tokens/count.ts'
@@ -77,7 +77,7 @@ export function agentSettings<F extends AnyFormat>(options: OpenAgentOptions<F>)
     ...(maxOutputTokens !== undefined && { outputTokensMax: maxOutputTokens }),
   })
   const request = (context: readonly Message[]) =>
-    internals.request(normalise(context, dialect.name), descriptions) as RequestFor<F>
+    internals.request(normalize(context, dialect.name), descriptions) as RequestFor<F>
   return { limits, fixedTokens, request, countMessage, countTokens }
 }
 

@@ -3,11 +3,18 @@ import { checkString } from '../base/option-checks.ts'
 import { Recent } from '../base/recent.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 import type { Message } from '../message/message.ts'
-import { unshelve } from '../session/blobs.ts'
+import { loadParts } from '../session/blobs.ts'
 import type { EventHub } from '../session/events/event-hub.ts'
 import type { StepOutcome, StepRequest, StepRunner } from '../session/step.ts'
 import type { OpenAgentOptions } from './agent-types.ts'
-import { heard, mayRetry, overflowIn, textOfError, untilAborted, withDeadline } from './attempt.ts'
+import {
+  callListener,
+  mayRetry,
+  overflowIn,
+  textOfError,
+  untilAborted,
+  withDeadline,
+} from './attempt.ts'
 import type { AnyFormat, RequestFor } from './formats/format.ts'
 import { internalsOf } from './formats/format.ts'
 import { readReply } from './read-reply.ts'
@@ -80,7 +87,7 @@ export class AgentSteps<F extends AnyFormat> implements StepRunner {
     }
     let isOver = false
     try {
-      const context = await unshelve(this.#options.store, sessionId, request.context)
+      const context = await loadParts(this.#options.store, sessionId, request.context)
       const given = { sessionId, turn, attempt, request: this.#request(context), signal, delta }
       const reply = await untilAborted(() => this.#options.step(given), signal)
       const message = readReply(internalsOf(this.#options.format), reply)
@@ -105,12 +112,12 @@ export class AgentSteps<F extends AnyFormat> implements StepRunner {
     { step, ...where }: { sessionId: SessionId; turn: number; attempt: number; step: string },
   ): StepOutcome {
     const { onError, retry = {} } = this.#options
-    const told = heard(textOfError(error), 'onError', () => onError?.(error, where))
+    const told = callListener(textOfError(error), 'onError', () => onError?.(error, where))
     const overflow = overflowIn(error)
     if (overflow !== undefined) return overflow
     const { attempts = ATTEMPTS, isRetryable = mayRetry } = retry
     let retryable = false
-    const reason = heard(told, 'isRetryable', () => {
+    const reason = callListener(told, 'isRetryable', () => {
       retryable = where.attempt < attempts && isRetryable(error)
     })
     if (retryable) this.#failed.set(step, where.attempt)

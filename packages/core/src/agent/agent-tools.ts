@@ -2,7 +2,7 @@ import { ThroughlineError } from '../base/throughline-error.ts'
 import type { Message } from '../message/message.ts'
 import type { ToolOutcome, ToolRequest, ToolRunner } from '../session/step.ts'
 import type { OpenAgentOptions } from './agent-types.ts'
-import { heard, textOfError, untilAborted, withDeadline } from './attempt.ts'
+import { callListener, textOfError, untilAborted, withDeadline } from './attempt.ts'
 import type { AnyFormat } from './formats/format.ts'
 import type { AnyTool, SchemaIssue, StandardSchema } from './tool.ts'
 
@@ -35,7 +35,9 @@ export class AgentTools implements ToolRunner {
     } catch (error) {
       if (lease.aborted) return this.#outcome(call.id, 'interrupted', 'Stopped.')
       const where = { sessionId, turn, attempt: 1, tool: call.name }
-      const text = heard(textOfError(error), 'onError', () => this.#options.onError?.(error, where))
+      const text = callListener(textOfError(error), 'onError', () =>
+        this.#options.onError?.(error, where),
+      )
       return this.#outcome(call.id, 'error', text)
     }
   }

@@ -2,9 +2,9 @@ import type { JsonValue } from '../base/json.ts'
 import { show } from '../base/option-checks.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
 import { findOverflow } from '../message/dialects/overflow.ts'
-import { complaintOf } from '../message/dialects/provider-error.ts'
+import { reportedErrorOf } from '../message/dialects/provider-error.ts'
 
-/** Throw it from `step` when the provider says "too long" in words that are not recognised. */
+/** Throw it from `step` when the provider says "too long" in words that are not recognized. */
 export class ContextTooLongError extends Error {
   override readonly name = 'ContextTooLongError'
   readonly limitTokens: number | undefined
@@ -39,7 +39,7 @@ export function overflowIn(
   if (status === undefined) return undefined
   const said = { code: String(code ?? ''), message: error.message }
   const found = [body, responseBody, said]
-    .map((each) => findOverflow(complaintOf(each as JsonValue | undefined, status)))
+    .map((each) => findOverflow(reportedErrorOf(each as JsonValue | undefined, status)))
     .find((each) => each !== undefined)
   return found && { kind: 'overflow' }
 }
@@ -70,7 +70,7 @@ export function textOfError(error: unknown): string {
 }
 
 /** Calls a listener of the program. What it throws joins the text, so that it is neither lost nor in the way. */
-export function heard(text: string, name: string, listen: () => void): string {
+export function callListener(text: string, name: string, listen: () => void): string {
   try {
     listen()
     return text

@@ -1,6 +1,6 @@
 import { entryNumber, type SessionId } from '../base/ids.ts'
 import type { Message } from '../message/message.ts'
-import { unshelve } from '../session/blobs.ts'
+import { loadParts } from '../session/blobs.ts'
 import { buildContext } from '../session/context/build.ts'
 import { readRange } from '../session/context/source.ts'
 import type { EventHub } from '../session/events/event-hub.ts'
@@ -136,7 +136,7 @@ export class SessionReader<F extends AnyFormat> {
   /** Unchanged: a piece of a conversation need not be a legal request. */
   async #write(stored: readonly Message[]): Promise<readonly MessageOf<F>[]> {
     const { codec } = internalsOf(this.#parts.format)
-    const messages = await unshelve(this.#parts.store, this.#id, stored)
+    const messages = await loadParts(this.#parts.store, this.#id, stored)
     return codec.format({ format: codec.name, messages, notes: [] }) as unknown as MessageOf<F>[]
   }
 }

@@ -56,7 +56,7 @@ export interface ToolMessage extends MessageBase {
   readonly parts: readonly ToolResultPart[]
 }
 
-/** Replaces the compacted head of the conversation. Recognised by its role, never by its text. */
+/** Replaces the compacted head of the conversation. Recognized by its role, never by its text. */
 export interface HandoffMessage extends MessageBase {
   readonly role: 'handoff'
   readonly handoff: Handoff

@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from '../base/json.ts'
 import type { Message, Part } from './message.ts'
 
 /**
- * The plain text of a message or part: for people, for the summariser, and for formats without such
+ * The plain text of a message or part: for people, for the summarizer, and for formats without such
  * a part. Images and files become markers. Never throws.
  */
 export function textOf(value: Message | Part): string {

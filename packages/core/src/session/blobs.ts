@@ -11,38 +11,38 @@ const PREFIX = 'blob:'
 /** Smaller ones stay inline. */
 const BYTES_MIN = 2_048
 
-export type Shelved =
-  | { readonly kind: 'shelved'; readonly parts: readonly UserPart[]; readonly hashes: string[] }
+export type StagedParts =
+  | { readonly kind: 'staged'; readonly parts: readonly UserPart[]; readonly hashes: string[] }
   | { readonly kind: 'too-large'; readonly bytes: number; readonly limit: number }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'gone' }
 
-export async function shelve(
+export async function stageParts(
   store: Pick<Store, 'stageBlob'>,
   sessionId: SessionId,
   parts: readonly UserPart[],
-): Promise<Shelved> {
+): Promise<StagedParts> {
   const hashes: string[] = []
-  const shelved: UserPart[] = []
+  const kept: UserPart[] = []
   for (const part of parts) {
     const source = sourceOf(part)
     if (source?.kind !== 'base64' || source.data.length < BYTES_MIN) {
-      shelved.push(part)
+      kept.push(part)
       continue
     }
     const bytes = Buffer.from(source.data, 'base64')
     // An unusual base64 spelling could not be restored exactly.
     if (bytes.toString('base64') !== source.data) {
-      shelved.push(part)
+      kept.push(part)
       continue
     }
     const staged = await store.stageBlob({ sessionId, mediaType: source.mediaType, bytes })
     if (staged.kind !== 'staged') return staged
     hashes.push(staged.hash)
     const id = `${PREFIX}${staged.hash}`
-    shelved.push({ ...part, source: { kind: 'id', id } } as UserPart)
+    kept.push({ ...part, source: { kind: 'id', id } } as UserPart)
   }
-  return { kind: 'shelved', parts: shelved, hashes }
+  return { kind: 'staged', parts: kept, hashes }
 }
 
 /** Where the bytes come from: a store, or a session that is read over the network. */
@@ -54,7 +54,7 @@ export interface BlobReads {
 }
 
 /** The messages with bytes in place of references; a note replaces a missing blob. */
-export async function unshelve(
+export async function loadParts(
   store: BlobReads,
   sessionId: SessionId,
   messages: readonly Message[],

@@ -167,7 +167,7 @@ describe('a session', () => {
       writer,
       store: Object.assign(Object.create(store) as typeof store, {
         async readEntries(query: Parameters<typeof store.readEntries>[0]) {
-          // A digest is never summarised, so the rewrite of one reads everything again.
+          // A digest is never summarized, so the rewrite of one reads everything again.
           const isSource = query.kind === 'revert' && asked > 0
           if (isSource && ++held > 1) await opened.promise
           return await store.readEntries(query)

@@ -5,7 +5,7 @@ import type { SessionRow } from './rows.ts'
 export type ForkRow = Pick<SessionRow, 'id' | 'origin' | 'forkedAt'>
 
 /** Entries from..to, all stored in one session. */
-export interface Stretch {
+export interface StoredRange {
   readonly sessionId: SessionId
   readonly from: number
   readonly to: number
@@ -35,12 +35,12 @@ export function lineOf<Row extends ForkRow>(
 }
 
 /** The sessions that store entries from..to of the line's first session, oldest entries first. */
-export function stretchesOf(
+export function storedRanges(
   line: readonly ForkRow[],
   from: number,
   to: number,
-): readonly Stretch[] {
-  const found: Stretch[] = []
+): readonly StoredRange[] {
+  const found: StoredRange[] = []
   let last = to
   for (const session of line) {
     const after = ownAfter(session)

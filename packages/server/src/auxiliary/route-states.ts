@@ -30,7 +30,7 @@ export class RouteStates {
     task: string,
     routes: readonly ModelRoute[],
     sessionId: SessionId,
-  ): Promise<Entrance> {
+  ): Promise<RouteAdmission> {
     const now = this.#clock.now()
     const states = await Promise.all(routes.map((route) => this.#state(task, route, now)))
     const probes: string[] = []
@@ -102,7 +102,7 @@ interface Probe {
   readonly now: number
 }
 
-export type Entrance =
+export type RouteAdmission =
   | {
       readonly kind: 'entered'
       readonly routes: readonly [ModelRoute, ...ModelRoute[]]

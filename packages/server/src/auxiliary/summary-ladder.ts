@@ -94,7 +94,7 @@ export class SummaryLadder {
       const [route, ...behind] = rung.routes.filter((each) => !down.has(destinationOf(each)))
       if (route === undefined) continue
       if (isTooLong(rung)) {
-        // As quoted text it may fit; a range that is already quoted is summarised in pieces.
+        // As quoted text it may fit; a range that is already quoted is summarized in pieces.
         if (rung.request.isVerbatim) continue
         throw new WriterOverflowError(capabilitiesOf(rung.routes[0]).windowTokens)
       }

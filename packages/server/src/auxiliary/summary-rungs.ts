@@ -13,7 +13,7 @@ import type { TaskOptions, TaskRequest } from './tasks.ts'
  * The ways to get a summary, in order, with their prompts. The task's own route with its fallbacks,
  * once more fresh, then the main route; all of them are given the range as quoted text.
  *
- * Two rungs come first, if the range is summarised as a whole: the provider's own compaction, if
+ * Two rungs come first, if the range is summarized as a whole: the provider's own compaction, if
  * the operator wants it, and on the conversation's own route its cached prefix with one more
  * message. Both send the conversation unchanged.
  */
@@ -36,7 +36,7 @@ export interface SummarySettings {
   readonly atProvider?: boolean
 }
 
-/** The conversation to summarise; the range to cover ends before `cut`. */
+/** The conversation to summarize; the range to cover ends before `cut`. */
 export interface SummaryRange {
   readonly sessionId: SessionId
   readonly messages: readonly Message[]

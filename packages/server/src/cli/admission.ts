@@ -8,7 +8,7 @@ export const COMMAND_SOURCE = 'cli'
 type Accepted = Extract<Admission, { kind: 'admitted' | 'duplicate' }>
 
 /** Returns an accepted admission; otherwise throws an error that says why and what to do. */
-export function taken(admission: Admission, what: string): Accepted {
+export function requireAccepted(admission: Admission, what: string): Accepted {
   switch (admission.kind) {
     case 'admitted':
     case 'duplicate':

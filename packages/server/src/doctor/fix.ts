@@ -5,7 +5,7 @@ import type { Store } from '#core/store/contract'
 import { DAMAGE, type Fix, type OwnFinding } from './finding.ts'
 
 /** Functions that the doctor needs from its caller. */
-export interface Hands {
+export interface RepairActions {
   readonly openStore: () => Promise<Store>
   /** Tools may have copied the text, and only their runtime knows where. */
   readonly finishErasure: (store: Store, sessionId: SessionId) => Promise<unknown>
@@ -18,7 +18,7 @@ export interface Hands {
  */
 export async function fixFindings(
   findings: readonly OwnFinding[],
-  hands: Hands,
+  hands: RepairActions,
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ fix }) => (fix === undefined ? [] : [fix]))
   const told: string[] = []
@@ -65,7 +65,7 @@ function makePrivate(path: string): string {
   return `${path} is private now.`
 }
 
-async function fixInStore(fix: Fix, store: Store, hands: Hands): Promise<string | null> {
+async function fixInStore(fix: Fix, store: Store, hands: RepairActions): Promise<string | null> {
   switch (fix.kind) {
     case 'dismiss-runner': {
       const { runner, beat } = fix

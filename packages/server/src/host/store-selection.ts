@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { makeFolder } from '#core/base/make-folder'
 import type { ReadStore, Store } from '#core/store/contract'
 import type { Loaded, LoadRequest } from './config/load.ts'
-import { findDoubtOfFile, trustOf } from './config/read/trust.ts'
+import { trustOf, whyFileUntrusted } from './config/read/trust.ts'
 import { UsageError } from './errors.ts'
 import type { StoreFlags } from './flags.ts'
 import { loadRequest as configRequest } from './flags.ts'
@@ -44,7 +44,7 @@ export function checkOwn({ config, file, isFileFound, originOf }: Loaded, mayMak
   } catch {
     // Opening the store reports the reason.
   }
-  const doubt = existsSync(folder) ? findDoubtOfFile(url, trustOf(process.env)) : null
+  const doubt = existsSync(folder) ? whyFileUntrusted(url, trustOf(process.env)) : null
   if (doubt === null) return
   throw new UsageError(
     `The store ${url} is not used: ${doubt}. Work in a folder of your own, or name the store if ` +

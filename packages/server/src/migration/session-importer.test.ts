@@ -20,7 +20,7 @@ const brought: NewImport = {
 
 async function take(more: Partial<NewImport> = {}): Promise<string> {
   const host = { boot: 'boot-1', process: 1 }
-  const parts = { reads: store, store, host, isGone: () => false, shelve: null }
+  const parts = { reads: store, store, host, isGone: () => false, stageParts: null }
   const taken = await new SessionImporter(parts).take({ ...brought, ...more })
   if ('kind' in taken) return taken.kind
   await taken.close()

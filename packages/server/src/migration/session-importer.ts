@@ -38,13 +38,13 @@ export interface Settings {
 }
 
 /** Moves large content to the session's shelf and leaves references. */
-export type Shelve = (
+export type PartStager = (
   store: Pick<Store, 'stageBlob'>,
   sessionId: SessionId,
   parts: UserMessage['parts'],
 ) => Promise<
   | {
-      readonly kind: 'shelved'
+      readonly kind: 'staged'
       readonly parts: UserMessage['parts']
       readonly hashes: readonly string[]
     }
@@ -61,7 +61,7 @@ export type ImportedFrom = {
 }
 
 /** Why a conversation cannot be imported, now or at all. */
-export type Hindrance =
+export type ImportObstacle =
   | { readonly kind: 'taken' }
   | { readonly kind: 'gone' }
   | { readonly kind: 'held'; readonly by: string }
@@ -77,7 +77,7 @@ export class SessionImporter {
   readonly #store: Store | null
   readonly #host: Pick<RunnerRow, 'boot' | 'process'>
   readonly #isGone: (runner: RunnerRow) => boolean
-  readonly #shelve: Shelve | null
+  readonly #stageParts: PartStager | null
   /** Sessions that a dry run would have created so far, and when they began. */
   readonly #wouldBe: Map<SessionId, number>
   #runner: RunnerRow['id'] | null = null
@@ -89,18 +89,18 @@ export class SessionImporter {
     readonly store: Store | null
     readonly host: Pick<RunnerRow, 'boot' | 'process'>
     readonly isGone: (runner: RunnerRow) => boolean
-    readonly shelve: Shelve | null
+    readonly stageParts: PartStager | null
     readonly wouldBe?: Map<SessionId, number>
   }) {
     this.#reads = parts.reads
     this.#store = parts.store
     this.#host = parts.host
     this.#isGone = parts.isGone
-    this.#shelve = parts.shelve
+    this.#stageParts = parts.stageParts
     this.#wouldBe = parts.wouldBe ?? new Map()
   }
 
-  async take(newImport: NewImport): Promise<ImportHand | Hindrance> {
+  async take(newImport: NewImport): Promise<SessionImport | ImportObstacle> {
     const known = await this.#reads?.findSession(newImport.id)
     if (known !== undefined && known.state !== 'open') return { kind: 'gone' }
     const positions = new EntryPositions({ entries: newImport.rows, remembered: known?.tail ?? 0 })
@@ -120,7 +120,7 @@ export class SessionImporter {
       const ids = new Set([...from.ids, ...((settings && importedFromOf(settings)?.ids) ?? [])])
       isReported = newImport.settings.importedFrom.ids.every((one) => ids.has(one))
     } else if (known !== undefined && known.birth !== 'imported') return { kind: 'taken' }
-    const hand = new ImportHand(this, known === undefined ? 'new' : 'continued', positions)
+    const hand = new SessionImport(this, known === undefined ? 'new' : 'continued', positions)
     const isBlank = positions.tail === 0
     if (this.#store === null) {
       const { id, createdAt } = newImport
@@ -132,8 +132,8 @@ export class SessionImporter {
       return hand
     }
     if (known === undefined) await this.#bear(this.#store, newImport)
-    const hindrance = await this.#acquire(this.#store, newImport.id, hand)
-    if (hindrance !== null) return hindrance
+    const obstacle = await this.#acquire(this.#store, newImport.id, hand)
+    if (obstacle !== null) return obstacle
     if (isBlank || !isReported) await hand.append(settingsEntry(newImport))
     return hand
   }
@@ -153,7 +153,7 @@ export class SessionImporter {
     throw new ImportFailedError({ sessionId: id, problem: `it could not be made: ${outcome.kind}` })
   }
 
-  async #acquire(store: Store, id: SessionId, hand: ImportHand): Promise<Hindrance | null> {
+  async #acquire(store: Store, id: SessionId, hand: SessionImport): Promise<ImportObstacle | null> {
     this.#runner ??= await this.#register(store)
     const session = await store.findSession(id)
     if (session === undefined) return { kind: 'gone' }
@@ -199,15 +199,15 @@ export class SessionImporter {
   }
 
   /** Moves images and files out of the transcript, as for messages that arrive here. */
-  async shelved(lease: Lease, entry: AdoptedEntry): Promise<AdoptedEntry> {
-    if (entry.kind !== 'input' || this.#store === null || this.#shelve === null) return entry
+  async staged(lease: Lease, entry: AdoptedEntry): Promise<AdoptedEntry> {
+    if (entry.kind !== 'input' || this.#store === null || this.#stageParts === null) return entry
     const { message } = entry.body as unknown as { readonly message: UserMessage }
     if (!message.parts.some((part) => part.type === 'image' || part.type === 'file')) return entry
-    const shelved = await this.#shelve(this.#store, lease.sessionId, message.parts)
+    const staged = await this.#stageParts(this.#store, lease.sessionId, message.parts)
     // Content too large for the shelf stays in the entry.
-    if (shelved.kind !== 'shelved' || shelved.hashes.length === 0) return entry
-    const body = { message: { ...message, parts: shelved.parts } } as unknown as JsonValue
-    return { ...entry, body, blobs: shelved.hashes }
+    if (staged.kind !== 'staged' || staged.hashes.length === 0) return entry
+    const body = { message: { ...message, parts: staged.parts } } as unknown as JsonValue
+    return { ...entry, body, blobs: staged.hashes }
   }
 
   async write(lease: Lease, tail: Tail, entries: readonly AdoptedEntry[]): Promise<Tail> {
@@ -234,7 +234,7 @@ export class SessionImporter {
 }
 
 /** One session while it is filled. */
-export class ImportHand {
+export class SessionImport {
   readonly state: 'new' | 'continued'
   readonly positions: EntryPositions
   readonly #importer: SessionImporter
@@ -266,7 +266,7 @@ export class ImportHand {
     const row = isAskedFor ? entry.row : null
     const number = this.positions.add({ row, kind: PLACES[entry.kind] ?? 'other' })
     if (this.#lease === null) return number
-    const kept = await this.#importer.shelved(this.#lease, entry)
+    const kept = await this.#importer.staged(this.#lease, entry)
     this.#page.push(kept)
     this.#pageBytes += sizeOf(kept.body)
     if (this.#page.length >= PAGE || this.#pageBytes >= PAGE_BYTES) await this.#flush()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
 import type { JsonValue } from '#core/base/json'
-import type { Complaint } from '#core/message/dialects/provider-error'
+import type { ReportedError } from '#core/message/dialects/provider-error'
 import type { AssistantMessage, Message, OpaquePart } from '#core/message/message'
 import { Exchange } from './calls/exchange.ts'
 import type { Pool } from './connections/pool.ts'
@@ -15,7 +15,7 @@ import type {
   StreamPiece,
 } from './model.ts'
 import { judgeCall } from './outcomes/judge.ts'
-import type { Malformation, Outcome } from './outcomes/outcome.ts'
+import type { MalformedReason, Outcome } from './outcomes/outcome.ts'
 import { PROTOCOLS } from './protocols/all.ts'
 import { type Collector, type ModelProtocol, splice } from './protocols/protocol.ts'
 import { openProvider } from './providers/open.ts'
@@ -83,8 +83,8 @@ class Try implements AsyncIterator<StreamPiece> {
   #exchange: Exchange | undefined
   #stream: ProviderStream | undefined
   #finish: FinishPart | undefined
-  #complaint: Complaint | undefined
-  #fault: Malformation | undefined
+  #complaint: ReportedError | undefined
+  #fault: MalformedReason | undefined
 
   constructor(route: ModelRoute, { request, options, deps, readCredential }: TryParts) {
     this.#route = route

@@ -1,7 +1,7 @@
 /**
  * Notes that a client inserts into a conversation: reminders, its environment, project rules. They
  * change from request to request and belong to no speaker. Clients may change these texts; an
- * unrecognised note only costs a recorded unit.
+ * unrecognized note only costs a recorded unit.
  */
 export interface ClientNote {
   /** Notes of one kind replace each other. */

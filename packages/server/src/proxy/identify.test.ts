@@ -53,7 +53,7 @@ describe('purposeOf', () => {
     expect(purpose(facts({ headers: codex, fields: {} }))).toBe('compaction')
     const last = { type: 'compaction_trigger' }
     expect(purpose(facts({ headers: codex, last }))).toBe('compaction-item')
-    const asked = { role: 'user', content: 'CRITICAL: Respond with TEXT ONLY. Summarise.' }
+    const asked = { role: 'user', content: 'CRITICAL: Respond with TEXT ONLY. Summarize.' }
     const lastRead = anthropicWire.read(asked)
     const headers = { 'x-claude-code-session-id': 's' }
     expect(purpose(facts({ headers, last: asked, lastRead }))).toBe('compaction')

@@ -16,7 +16,7 @@ export interface Identity {
 
 /**
  * `conversation`: to be recorded. `side`: titles and other small calls beside it. `compaction`: the
- * client wants its history summarised. `compaction-item`: and expects an item in the answer.
+ * client wants its history summarized. `compaction-item`: and expects an item in the answer.
  */
 export type Purpose = 'conversation' | 'side' | 'compaction' | 'compaction-item'
 

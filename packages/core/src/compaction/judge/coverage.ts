@@ -9,7 +9,7 @@ import { eachText } from '../ledger/gather.ts'
  * eval:summaries`).
  */
 export interface Coverage {
-  /** Stretches with enough distinctive words to be recognised. */
+  /** Stretches with enough distinctive words to be recognized. */
   readonly stretches: number
   readonly mentioned: number
   /** Words of single stretches that the text names, and how many such words there are. */

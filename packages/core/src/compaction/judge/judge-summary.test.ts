@@ -32,7 +32,7 @@ describe('judgeSummary by form', () => {
 
   it.each([
     "I'm sorry, but I can't help with that.",
-    'I cannot summarise this conversation.',
+    'I cannot summarize this conversation.',
     'As an AI language model I must not.',
     'Es tut mir leid, dabei kann ich nicht helfen.',
     'Je suis désolé, je ne peux pas.',

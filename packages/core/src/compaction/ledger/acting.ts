@@ -1,5 +1,5 @@
 /**
- * Which calls change something outside the conversation. Recognised by verbs: programs and tools
+ * Which calls change something outside the conversation. Recognized by verbs: programs and tools
  * have many names, but "send", "commit" and "delete" are common to all.
  */
 const ACTING = new Set(

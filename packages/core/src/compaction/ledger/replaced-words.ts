@@ -13,7 +13,7 @@ export interface ReplacedWord {
   readonly number: number
 }
 
-/** Edit tools take the old and the new text; the pair is recognised by its argument names. */
+/** Edit tools take the old and the new text; the pair is recognized by its argument names. */
 const PAIRS = [
   ['old_string', 'new_string'],
   ['oldText', 'newText'],

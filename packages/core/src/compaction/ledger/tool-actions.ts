@@ -79,7 +79,7 @@ const COMMAND_CHARACTERS_MAX = 1000
 const READING_TAIL = / *2>(?:&1|\/dev\/null)| *\| *(?:head|tail)(?: -[a-z]? ?\d+)?(?=$| *[;&|])/g
 
 /**
- * A shell is recognised by its argument: words or a list of words under a name that means command.
+ * A shell is recognized by its argument: words or a list of words under a name that means command.
  */
 function shellCommandOf(input: JsonValue): string | undefined {
   if (!isObject(input)) return undefined

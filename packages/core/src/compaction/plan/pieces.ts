@@ -2,7 +2,7 @@ import { splitsCharacter } from '../../base/line.ts'
 import type { CountTokens } from '../counters.ts'
 
 /**
- * Packs quoted messages, in order, into pieces that a summariser can read at once. Every character
+ * Packs quoted messages, in order, into pieces that a summarizer can read at once. Every character
  * is in exactly one piece; a message that is larger than a piece is continued in the next.
  */
 export function splitIntoPieces(

@@ -4,7 +4,7 @@ import type { Message } from '../../message/message.ts'
 
 /**
  * The open task list, read from the conversation: agents call a tool with the whole list each time,
- * under many names but in one shape, so the list is recognised by its shape. The newest list
+ * under many names but in one shape, so the list is recognized by its shape. The newest list
  * counts; finished tasks are left out.
  */
 export function findTasks(messages: readonly Message[]): readonly Task[] | undefined {

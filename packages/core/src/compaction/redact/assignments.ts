@@ -3,7 +3,7 @@ import type { Secret } from './secret.ts'
 import { bareValue, openingQuote, quotedValue } from './value.ts'
 
 /**
- * Secrets recognised by their name: `PASSWORD=…`, `"api_key": "…"`, `token: …`, `--password …`,
+ * Secrets recognized by their name: `PASSWORD=…`, `"api_key": "…"`, `token: …`, `--password …`,
  * `<password>…</password>`.
  *
  * Code mentions passwords far more often than it contains one, so the name alone decides nothing:

@@ -2,7 +2,7 @@ import { isStandIn, looksRandom } from './randomness.ts'
 import type { Secret } from './secret.ts'
 
 /**
- * Secrets recognised by their position: before the host of a URL, in a header, after a flag of a
+ * Secrets recognized by their position: before the host of a URL, in a header, after a flag of a
  * known program. Linear: from every such position a bounded number of characters is read, or a run
  * that cannot fail.
  */

@@ -2,7 +2,7 @@ import { isWordy, looksRandom } from './randomness.ts'
 import type { Secret } from './secret.ts'
 
 /**
- * Secrets recognised by their prefix. One pass finds all prefixes; a rule's tail is tried only
+ * Secrets recognized by their prefix. One pass finds all prefixes; a rule's tail is tried only
  * after its prefix. Discord's tokens have no prefix and are found by their dots.
  *
  * Linear by construction: a tail is a run that cannot fail once it is long enough, or it is bounded.
@@ -280,7 +280,7 @@ function findDiscord(text: string): readonly Secret[] {
   return secrets
 }
 
-/** The secret half has no prefix; it is recognised by the key before it. */
+/** The secret half has no prefix; it is recognized by the key before it. */
 function findAwsSecret(text: string, from: number): readonly Secret[] {
   const near = text.slice(from, from + 160)
   const hit = /(?<![\w+/=])[A-Za-z0-9+/]{40}(?![\w+/=])/.exec(near)

@@ -5,7 +5,7 @@ import { textOf } from '../../message/text.ts'
 /**
  * Whether a handoff repeats something of a text: a phrase of a few words, or an exact value such as
  * a path, a name in code or a number with its unit. Single words are not enough: a handoff contains
- * most common ones. A paraphrase is not recognised.
+ * most common ones. A paraphrase is not recognized.
  */
 export function repetitionsIn(handoff: Handoff): (text: string) => boolean {
   const words = wordsIn(textsOf(handoff).join('\n\n'))

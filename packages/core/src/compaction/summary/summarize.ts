@@ -84,8 +84,8 @@ export interface SummarizeRequest extends PromptOptions {
 }
 
 /**
- * Has the writer summarise the head of a conversation. The whole range is read: if it does not fit
- * at once, it is summarised in parallel pieces, which are then joined. The reply may be incomplete
+ * Has the writer summarize the head of a conversation. The whole range is read: if it does not fit
+ * at once, it is summarized in parallel pieces, which are then joined. The reply may be incomplete
  * (`finish`): the caller checks it. Rejects as the writer does.
  */
 export async function summarize(request: SummarizeRequest): Promise<SummaryReply> {

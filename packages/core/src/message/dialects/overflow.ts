@@ -1,8 +1,8 @@
-import type { Complaint } from './provider-error.ts'
+import type { ReportedError } from './provider-error.ts'
 
 /**
  * Whether a provider says that the context is too large for its model. OpenAI and llama.cpp have a
- * code for it; the others are recognised by their words, under statuses from 400 to 500. Limits per
+ * code for it; the others are recognized by their words, under statuses from 400 to 500. Limits per
  * minute also mention too many tokens but are different: waiting helps, compaction does not.
  */
 export interface ContextOverflow {
@@ -12,7 +12,7 @@ export interface ContextOverflow {
   readonly askedTokens?: number
 }
 
-export function findOverflow(complaint: Complaint): ContextOverflow | undefined {
+export function findOverflow(complaint: ReportedError): ContextOverflow | undefined {
   const { status, codes, text } = complaint
   if (status === 401 || status === 403 || status === 429) return undefined
   if (PER_TIME.test(text) || codes.some((code) => code.startsWith('rate_limit'))) return undefined

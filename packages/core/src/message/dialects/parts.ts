@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
 import type { Dialect } from '../dialect.ts'
 import type { FormatName } from '../format-name.ts'
-import { kindredOrigin } from '../formats/origin.ts'
+import { sameFamilyOrigin } from '../formats/origin.ts'
 import type {
   AssistantMessage,
   AssistantPart,
@@ -218,7 +218,7 @@ function isGeminiPart({ provider, origin, value }: OpaquePart): boolean {
 
 function isKindred(part: Pick<Part, 'origin'>, dialect: Dialect): boolean {
   const format = FORMATS[dialect]
-  return format !== undefined && kindredOrigin(part, format) !== undefined
+  return format !== undefined && sameFamilyOrigin(part, format) !== undefined
 }
 
 function typeOf({ value }: OpaquePart): string {

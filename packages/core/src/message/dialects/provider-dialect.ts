@@ -11,7 +11,7 @@ import { findLoneSurrogates, jsonKindOf, type Violation, type WireFindings } fro
 export type Wire = JsonObject
 
 /**
- * One dialect: how normalised messages are written for its provider, and which rules a request
+ * One dialect: how normalized messages are written for its provider, and which rules a request
  * breaks. A program that imports one dialect does not bundle the others.
  */
 export interface ProviderDialect {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../base/json.ts'
-import { type Complaint, complaintOf, isComplaint } from './provider-error.ts'
+import { isReportedError, type ReportedError, reportedErrorOf } from './provider-error.ts'
 
 describe('complaintOf', () => {
-  it.each<[JsonValue | undefined, number | undefined, Partial<Complaint>]>([
+  it.each<[JsonValue | undefined, number | undefined, Partial<ReportedError>]>([
     [
       { error: { code: 'Rate_Limit', type: 'REQUESTS', message: 'Slow.' } },
       429,
@@ -29,16 +29,18 @@ describe('complaintOf', () => {
     [{ error: { status: 400 } }, undefined, { status: 400 }],
     [{ error: { code: 399, status: 599 } }, undefined, { status: 599 }],
   ])('reads %j with status %s', (said, status, complaint) => {
-    expect(complaintOf(said, status)).toMatchObject(complaint)
+    expect(reportedErrorOf(said, status)).toMatchObject(complaint)
   })
 
   it.each([399, 600, '500', null])('takes %s for no status of an error', (code) => {
-    expect(complaintOf({ error: { code } })).not.toHaveProperty('status')
+    expect(reportedErrorOf({ error: { code } })).not.toHaveProperty('status')
   })
 
   it('keeps the provider’s text, shortened and in lower case', () => {
-    expect(complaintOf({ error: { message: 'SLOW' } }).text).toBe('{"error":{"message":"slow"}}')
-    expect(complaintOf('A'.repeat(9_000)).text).toBe('a'.repeat(8_192))
+    expect(reportedErrorOf({ error: { message: 'SLOW' } }).text).toBe(
+      '{"error":{"message":"slow"}}',
+    )
+    expect(reportedErrorOf('A'.repeat(9_000)).text).toBe('a'.repeat(8_192))
   })
 })
 
@@ -52,6 +54,6 @@ describe('isComplaint', () => {
     ['["error"]', false],
     ['error', false],
   ])('%s: %s', (text, is) => {
-    expect(isComplaint(text)).toBe(is)
+    expect(isReportedError(text)).toBe(is)
   })
 })

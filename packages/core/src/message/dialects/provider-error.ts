@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
  * The error that a provider reports in an error body, a stream event or a JSON document with status
  * 200. It is only classified, never logged or shown: such texts quote requests and keys.
  */
-export interface Complaint {
+export interface ReportedError {
   readonly status?: number
   /** The provider's code and type of the error, lower case. */
   readonly codes: readonly string[]
@@ -14,7 +14,7 @@ export interface Complaint {
 
 const TEXT_MAX = 8_192
 
-export function complaintOf(said: JsonValue | undefined, status?: number): Complaint {
+export function reportedErrorOf(said: JsonValue | undefined, status?: number): ReportedError {
   const body = typeof said === 'string' ? (parse(said) ?? said) : said
   const error = isObject(body) ? errorOf(body) : undefined
   const words = [error?.['code'], error?.['type'], error?.['status'], error?.['reason']]
@@ -30,7 +30,7 @@ export function complaintOf(said: JsonValue | undefined, status?: number): Compl
 }
 
 /** Whether a document with status 200 is still an error. */
-export function isComplaint(text: string): boolean {
+export function isReportedError(text: string): boolean {
   const body = parse(text)
   return isObject(body) && (body['error'] !== undefined || body['type'] === 'error')
 }

@@ -9,7 +9,7 @@ import { openaiChatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { openaiResponsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import type { Message } from '../message.ts'
 import { checkWire } from './check/check.ts'
-import { normalise } from './normalise.ts'
+import { normalize } from './normalize.ts'
 import { render } from './render.ts'
 
 describe.each(DIALECTS)('render for %s', (dialect) => {
@@ -32,12 +32,12 @@ describe.each(DIALECTS)('render for %s', (dialect) => {
   })
 })
 
-describe.each(DIALECTS)('normalise for %s', (dialect) => {
+describe.each(DIALECTS)('normalize for %s', (dialect) => {
   it('changes nothing the second time', () => {
     fc.assert(
       fc.property(messageList(), (messages) => {
-        const once = normalise(messages, dialect)
-        expect(normalise(once, dialect)).toBe(once)
+        const once = normalize(messages, dialect)
+        expect(normalize(once, dialect)).toBe(once)
       }),
       { numRuns: 400 },
     )
@@ -163,7 +163,7 @@ describe.each(CODECS)('messages read by $name', (codec) => {
       fc.property(plain, (messages: readonly Message[]) => {
         const wire = render(messages, dialect)
         const read = codec.parse(wire).messages
-        expect(normalise(read, dialect)).toBe(read)
+        expect(normalize(read, dialect)).toBe(read)
         expect(render(read, dialect)).toEqual(wire)
       }),
       { numRuns: 200 },

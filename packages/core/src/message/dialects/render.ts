@@ -2,7 +2,7 @@ import { isArray, isObject, type JsonValue } from '../../base/json.ts'
 import type { Dialect } from '../dialect.ts'
 import type { Message, Part, ResultPart, UserMessage } from '../message.ts'
 import { dialectOf } from './all.ts'
-import { normalise } from './normalise.ts'
+import { normalize } from './normalize.ts'
 import { type ProviderDialect, violationsOf, type Wire } from './provider-dialect.ts'
 
 /**
@@ -15,7 +15,7 @@ export function render(messages: readonly Message[], dialect: Dialect): Wire {
 }
 
 export function renderFor(dialect: ProviderDialect, messages: readonly Message[]): Wire {
-  const request = endingWithRequest(normalise(messages, dialect.name))
+  const request = endingWithRequest(normalize(messages, dialect.name))
   const wire = write(request, dialect)
   // Messages read from this format are sent as they were written, unless the provider refuses that
   // form (old styles, servers with their own rules).
@@ -51,7 +51,7 @@ function withoutSpelling(message: Message): Message {
   return { ...rest, parts: rest.parts.map(plainPart) } as Message
 }
 
-/** A provider's item keeps its origin, by which its codec recognises it. */
+/** A provider's item keeps its origin, by which its codec recognizes it. */
 function plainPart(part: Part): Part {
   if (part.type === 'opaque') return part
   const { origin: _, ...rest } = part

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts'
 import type { CodecName } from '../format-name.ts'
 import type { BlobSource, FilePart, ImagePart, Origin } from '../message.ts'
 import { textOf } from '../text.ts'
-import { kindredOrigin, originOf, originOfPart, type Position } from './origin.ts'
+import { originOf, originOfPart, type Position, sameFamilyOrigin } from './origin.ts'
 
 const DATA_URL = /^data:([^;,]{1,100});base64,/
 
@@ -44,7 +44,7 @@ export function canSay(part: ImagePart | FilePart, format: CodecName): boolean {
   // The SDK has no file ids, chat none for images; elsewhere an id works for its own provider.
   if (format === 'ai-sdk') return false
   if (part.type === 'image' && (format === 'openai-chat' || format === 'hermes')) return false
-  return part.origin === undefined || kindredOrigin(part, format) !== undefined
+  return part.origin === undefined || sameFamilyOrigin(part, format) !== undefined
 }
 
 /** The substitute for an image or file that the format cannot express. */

@@ -1,7 +1,7 @@
 import { isArray, type JsonValue } from '../../base/json.ts'
 import type { CodecName } from '../format-name.ts'
 import type { OpaquePart, Part, TextPart } from '../message.ts'
-import { hasWord, kindredOrigin, originOf, type Position } from './origin.ts'
+import { hasWord, originOf, type Position, sameFamilyOrigin } from './origin.ts'
 
 /**
  * The `content` of a foreign message: usually a string or a list of parts, but real files also have
@@ -56,7 +56,7 @@ const EMPTY: { readonly [spelling in Spelling]: JsonValue | undefined } = {
 
 function isPlainText(part: Part, format: CodecName): part is TextPart {
   if (part.type !== 'text') return false
-  const origin = kindredOrigin(part, format)
+  const origin = sameFamilyOrigin(part, format)
   return origin?.fields === undefined && origin?.shape === undefined
 }
 

@@ -57,7 +57,7 @@ const LANGUAGES: { readonly [name in CodecName]: string } = {
 }
 
 /** The origin if the part was read from a format with the same parts as this one. */
-export function kindredOrigin(value: { readonly origin?: Origin }, format: CodecName) {
+export function sameFamilyOrigin(value: { readonly origin?: Origin }, format: CodecName) {
   const { origin } = value
   if (origin === undefined || LANGUAGES[origin.format] !== LANGUAGES[format]) return undefined
   return origin

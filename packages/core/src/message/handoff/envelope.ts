@@ -184,7 +184,7 @@ function joinLines(lines: readonly (string | UserPart)[]): UserPart[] {
   return parts
 }
 
-/** Covers titles and texts but not images, so that a copy without images is still recognised. */
+/** Covers titles and texts but not images, so that a copy without images is still recognized. */
 function checkOf(sections: readonly Section[]): string {
   const lines = sections.flatMap((section) => [
     section.title,

@@ -2,7 +2,7 @@ import type { UserMessage } from '../parts.ts'
 
 /**
  * Replaces all compacted messages in the context. Sections are data, so that the next compaction
- * can merge them instead of summarising a summary.
+ * can merge them instead of summarizing a summary.
  */
 export interface Handoff {
   readonly version: 1

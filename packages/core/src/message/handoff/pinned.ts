@@ -16,7 +16,7 @@ export function pinnedMessage(name: string, text: string): UserMessage {
   return { role: 'user', parts, synthetic: true, pinned: true }
 }
 
-/** Whether a message leads a context: it stays before the handoff and is never summarised. */
+/** Whether a message leads a context: it stays before the handoff and is never summarized. */
 export function isLeading(message: Message): boolean {
   return message.role === 'system' || (message.role === 'user' && message.pinned === true)
 }

@@ -84,7 +84,7 @@ const ENDS: readonly string[] = ['step committed', 'turn ended']
  * The attempts that a listener has received in part, which a missed piece invalidates, and the
  * notices it got, so that it gets none twice.
  */
-export class Heard {
+export class ReceivedAttempts {
   readonly #bySession = new Map<SessionId, AttemptId>()
   readonly #notices = new Map<SessionId, Set<string>>()
 

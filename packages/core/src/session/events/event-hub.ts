@@ -5,7 +5,7 @@ import type { Logger } from '../../base/logger.ts'
 import { LIST_MAX } from '../../store/bounds.ts'
 import type { Store } from '../../store/contract.ts'
 import type { AuditRow, StoreRow } from '../../store/rows.ts'
-import { Heard, noticeName, RunningAttempts } from './attempt-replay.ts'
+import { noticeName, ReceivedAttempts, RunningAttempts } from './attempt-replay.ts'
 import type { CurrentNotice, EventQuery, LiveEvent, RuntimeEvent } from './runtime-event.ts'
 
 /**
@@ -86,7 +86,7 @@ export class EventHub {
       const { id: store, commits: newest } = row
       // A cursor from beyond the end belongs to another store, or to one that was restored since.
       let cursor = Math.min(query.after ?? newest, newest)
-      const heard = new Heard()
+      const heard = new ReceivedAttempts()
       let isNew = true
       while (!signal.aborted) {
         if (listener.isBehind) {

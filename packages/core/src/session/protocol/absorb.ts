@@ -10,8 +10,8 @@ import {
   type ErasureTrack,
   type Event,
   numbered,
-  only,
   type State,
+  withoutEffects,
 } from './state.ts'
 
 const NO_ENTRY = entryNumber(0)
@@ -25,61 +25,63 @@ const SPEND_CHECK_MS = 60_000
 export function absorb(state: State, event: Event): Advance {
   switch (event.kind) {
     case 'opened':
-      return only(state)
+      return withoutEffects(state)
     case 'woken':
-      return only({ ...state, hinted: true })
+      return withoutEffects({ ...state, hinted: true })
     case 'looked':
-      return only(absorbView(state, event.view, event.next))
+      return withoutEffects(absorbView(state, event.view, event.next))
     case 'committed':
       return absorbCommit(state, event.committed)
     case 'unsure':
-      return only({ ...state, busy: null, stale: true, delivery: deliveryOf(state) })
+      return withoutEffects({ ...state, busy: null, stale: true, delivery: deliveryOf(state) })
     case 'unavailable':
-      return only(failed({ ...state, busy: null, stale: true }))
+      return withoutEffects(failed({ ...state, busy: null, stale: true }))
     case 'lost':
       return lose(state)
     case 'step ended':
-      return only(absorbStep(state, event.outcome))
+      return withoutEffects(absorbStep(state, event.outcome))
     case 'tools ended':
-      if (state.tools.kind !== 'running') return only(state)
-      return only(
+      if (state.tools.kind !== 'running') return withoutEffects(state)
+      return withoutEffects(
         numbered(state, (operation) => ({
           tools: { kind: 'ended', operation, results: event.results },
         })),
       )
     case 'handoff written':
     case 'handoff failed':
-      return only(absorbHandoff(state, event))
+      return withoutEffects(absorbHandoff(state, event))
     case 'handoff delayed':
       if (state.handoff.kind !== 'writing' || state.handoff.operation.id !== event.operation) {
-        return only(state)
+        return withoutEffects(state)
       }
-      return only(failed({ ...state, handoff: { kind: 'none' } }))
+      return withoutEffects(failed({ ...state, handoff: { kind: 'none' } }))
     case 'revert measured': {
       const { target, tokensAfter, upto } = event
-      if (!isMeasuring(state, target)) return only(state)
-      return only(
+      if (!isMeasuring(state, target)) return withoutEffects(state)
+      return withoutEffects(
         numbered(state, (operation) => ({
           revert: { kind: 'measured', target, tokensAfter, upto, operation },
         })),
       )
     }
     case 'revert delayed':
-      if (!isMeasuring(state, event.target)) return only(state)
-      return only(failed({ ...state, revert: { kind: 'none' } }))
+      if (!isMeasuring(state, event.target)) return withoutEffects(state)
+      return withoutEffects(failed({ ...state, revert: { kind: 'none' } }))
     case 'replacement written': {
       const { mail, base, owed, replacement } = event
-      if (state.erasure.kind !== 'writing') return only(state)
+      if (state.erasure.kind !== 'writing') return withoutEffects(state)
       const written = { kind: 'written', mail, base, owed, replacement } as const
       // The result describes an outdated range: it has grown, or entries were erased since.
       const isVoid = state.view === null || isOutdated(written, state.view.session)
-      if (isVoid) return only({ ...state, erasure: { kind: 'none' } })
-      return only(numbered(state, (operation) => ({ erasure: { ...written, operation } })))
+      if (isVoid) return withoutEffects({ ...state, erasure: { kind: 'none' } })
+      return withoutEffects(
+        numbered(state, (operation) => ({ erasure: { ...written, operation } })),
+      )
     }
     case 'model back':
-      return only(tryNow(state))
+      return withoutEffects(tryNow(state))
     case 'closing':
-      return only({ ...state, phase: 'closing' })
+      return withoutEffects({ ...state, phase: 'closing' })
     default:
       return event satisfies never
   }
@@ -167,9 +169,9 @@ function absorbCommit(state: State, committed: CommitOutcome): Advance {
   const asked = state.busy
   // The row changed since we looked; another session's erasure may have emptied our handoff.
   const isLate = outcome.kind === 'superseded' || outcome.kind === 'replacement-needed'
-  if (refusals === 0 || isLate || asked === null || asked === 'look') return only(free)
+  if (refusals === 0 || isLate || asked === null || asked === 'look') return withoutEffects(free)
   if (asked.verb === 'changeSettings' && asked.request.settles === undefined) {
-    return only({ ...free, refusedSettings: state.view?.wanted ?? null })
+    return withoutEffects({ ...free, refusedSettings: state.view?.wanted ?? null })
   }
   const turnsDown =
     asked.verb === 'revert' ||
@@ -177,9 +179,9 @@ function absorbCommit(state: State, committed: CommitOutcome): Advance {
     asked.verb === 'changeSettings' ||
     asked.verb === 'eraseEntries'
   const [mail] = turnsDown ? (asked.request.settles ?? []) : []
-  if (mail === undefined) return only(free)
+  if (mail === undefined) return withoutEffects(free)
   const turnedDown = { mail, refused: refusalOf(outcome) }
-  return only({ ...free, turnedDown, revert: { kind: 'none' } })
+  return withoutEffects({ ...free, turnedDown, revert: { kind: 'none' } })
 }
 
 /**

@@ -10,12 +10,12 @@ import {
   followOperation,
   offerHandoff,
 } from './rules/compaction.ts'
-import { adoptSettings, obeyControls, payErasure } from './rules/controls.ts'
-import { deliverWaitingMail, rest } from './rules/delivery.ts'
+import { adoptSettings, applyControls, nameOwedErasures } from './rules/controls.ts'
+import { deliverWaitingMail, restOrRelease } from './rules/delivery.ts'
 import {
   endStopped,
-  mindStep,
-  mindTools,
+  handleOpenCalls,
+  handleRunningStep,
   offerReply,
   offerResults,
   recoverFirst,
@@ -116,17 +116,17 @@ const RULES: readonly ProtocolRule[] = [
   offerResults,
   offerHandoff,
   closeDown,
-  payErasure,
-  obeyControls,
+  nameOwedErasures,
+  applyControls,
   adoptSettings,
-  mindTools,
-  mindStep,
+  handleOpenCalls,
+  handleRunningStep,
   endStopped,
   claimForSpace,
   deliverWaitingMail,
   claimInBackground,
   runStep,
-  rest,
+  restOrRelease,
 ]
 
 /** Each round starts or ends one of the three things that can run; more rounds mean a loop. */

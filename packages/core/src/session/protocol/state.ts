@@ -337,7 +337,7 @@ export function numbered(state: State, change: (operation: OperationId) => Parti
   return { ...state, count, ...change(operationOf(state.lease, count)) }
 }
 
-export function only(state: State): Advance {
+export function withoutEffects(state: State): Advance {
   return { state, effects: [] }
 }
 

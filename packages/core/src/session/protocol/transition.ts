@@ -79,7 +79,7 @@ export function settle(state: State, mail: readonly MailNumber[]): Advance {
 }
 
 /** Reports the reason to the requester. */
-export function turnDown(state: State, mail: MailNumber, refused: Refusal): Advance {
+export function refuseControl(state: State, mail: MailNumber, refused: Refusal): Advance {
   const request = { lease: state.lease, mail: [mail], refused }
   return commit(state, { verb: 'settleControl', request })
 }

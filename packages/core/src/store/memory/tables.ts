@@ -4,7 +4,7 @@ import type { ErasedUpTo } from '../commits.ts'
 import { compactionMetaOf, FOLDED_KINDS } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { hashAudit } from '../integrity/chain.ts'
-import { lineOf, ownAfter, stretchesOf } from '../lineage.ts'
+import { lineOf, ownAfter, storedRanges } from '../lineage.ts'
 import {
   type DraftRow,
   type NoteRow,
@@ -29,7 +29,7 @@ import type {
   RunnerRow,
   SessionRow,
 } from '../rows.ts'
-import type { Birthplace, Erase, Remains, Rows, StoreChange } from '../rules/ruling.ts'
+import type { Erase, ForkPrefix, RemainingRows, Rows, StoreChange } from '../rules/ruling.ts'
 
 /** All rows of a memory store: maps by key, and one method that changes them. */
 export class MemoryTables implements Rows {
@@ -69,7 +69,7 @@ export class MemoryTables implements Rows {
   heldBy(runner: RunnerId): readonly SessionRow[] {
     return [...this.sessions.values()].filter((session) => session.runner === runner)
   }
-  kin(root: SessionId): readonly SessionRow[] {
+  related(root: SessionId): readonly SessionRow[] {
     return [...this.sessions.values()].filter((row) => row.id === root || row.root === root)
   }
   runner(id: RunnerId): RunnerRow | undefined {
@@ -105,7 +105,7 @@ export class MemoryTables implements Rows {
       return this.entries.get(sessionId)?.slice(from - 1, to) ?? []
     }
     const line = lineOf(session, (id) => this.sessions.get(id))
-    return stretchesOf(line, from, to).flatMap(
+    return storedRanges(line, from, to).flatMap(
       (stretch) => this.entries.get(stretch.sessionId)?.slice(stretch.from - 1, stretch.to) ?? [],
     )
   }
@@ -121,7 +121,7 @@ export class MemoryTables implements Rows {
   inputsAfter(sessionId: SessionId, number: EntryNumber): readonly EntryHead[] {
     return this.entriesOf(sessionId, number + 1).filter(({ kind }) => kind === 'input')
   }
-  birthplace(sessionId: SessionId, upto: EntryNumber): Birthplace {
+  forkPrefix(sessionId: SessionId, upto: EntryNumber): ForkPrefix {
     const settings = this.sessions.get(sessionId)?.settings ?? 0
     const entries = this.entriesOf(sessionId, 1, Math.max(upto, settings))
     const behind = entries.slice(0, upto)
@@ -213,7 +213,12 @@ export class MemoryTables implements Rows {
   stagedBefore(at: number): readonly BlobRow[] {
     return [...this.blobs.values()].filter((blob) => blob.uses === 0 && blob.at < at)
   }
-  remains(sessionId: SessionId, limit: number, after: ErasedUpTo, retained: EntryNumber): Remains {
+  remainingRows(
+    sessionId: SessionId,
+    limit: number,
+    after: ErasedUpTo,
+    retained: EntryNumber,
+  ): RemainingRows {
     const own = this.ownEntries(sessionId)
     const used = new Set(
       own

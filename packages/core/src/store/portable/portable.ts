@@ -36,7 +36,7 @@ interface Header {
 }
 
 export async function* exportSession(store: Reads, id: SessionId): AsyncIterable<string> {
-  const session = await readTold(store, id)
+  const session = await readAuditedSession(store, id)
   let lines = 0
   const sum = createHash('sha256')
   const line = (value: unknown): string => {
@@ -93,7 +93,7 @@ export async function* exportSession(store: Reads, id: SessionId): AsyncIterable
 /**
  * Reads the session row and checks it against the audit, so that a forged title is not exported.
  */
-async function readTold(store: Reads, id: SessionId): Promise<SessionRow> {
+async function readAuditedSession(store: Reads, id: SessionId): Promise<SessionRow> {
   while (true) {
     const session = await store.findSession(id)
     if (session === undefined) throw new UnknownSessionError({ sessionId: id })

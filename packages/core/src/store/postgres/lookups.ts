@@ -1,7 +1,7 @@
 import { DELIVERY_MAX } from '../bounds.ts'
 import { compactionMetaOf, FOLDED_KINDS } from '../fold.ts'
 import { PROPOSED } from '../operational-rows.ts'
-import type { Birthplace } from '../rules/ruling.ts'
+import type { ForkPrefix } from '../rules/ruling.ts'
 import {
   type Args,
   column,
@@ -15,7 +15,7 @@ import {
   sessionAnd,
   textArgs,
 } from './lookup.ts'
-import { REMAINS, REPLIES_AFTER } from './remains.ts'
+import { REMAINING_ROWS, REPLIES_AFTER } from './remaining-rows.ts'
 import {
   type Columns,
   decodeReadable,
@@ -74,7 +74,7 @@ function entries(columns: string, where: string): string {
   return `select ${columns} from entry where session = any($1) and ${where} order by session, number`
 }
 
-function birthplace(rows: readonly Columns[]): Birthplace {
+function forkPrefix(rows: readonly Columns[]): ForkPrefix {
   const heads = rows.map(POSTGRES.entry.decode)
   const upto = (rows[0]?.['upto'] ?? 0) as number
   const within = heads.filter(({ number }) => number <= upto)
@@ -111,7 +111,7 @@ export const LOOKUPS = {
     { serves: 'session' },
   ),
   // Origins are created before their forks, and locked before them.
-  kin: {
+  related: {
     text: `select ${POSTGRES.session.columns}, coalesce(root, id) as asked from session
       where id = any($1) or root = any($1) order by n ${LOCK_SESSION}`,
     values: (asked) => [textArgs(asked, 0)],
@@ -319,7 +319,7 @@ export const LOOKUPS = {
     keyOf: (row) => [row['asked'] as string, row['after'] as number],
     decode: many(POSTGRES.entry.decode),
   },
-  birthplace: {
+  forkPrefix: {
     text: `select ${prefixed(POSTGRES_HEAD_COLUMNS, 'entry')}, asked.number as upto, asked.session as asked
       from unnest($1::text[], $2::bigint[]) as asked (session, number)
       join session on session.id = asked.session
@@ -344,7 +344,7 @@ export const LOOKUPS = {
       order by entry.number`,
     values: (asked) => [textArgs(asked, 0), numberArgs(asked, 1)],
     keyOf: (row) => [row['asked'] as string, row['upto'] as number],
-    decode: birthplace,
+    decode: forkPrefix,
   },
   erased: {
     text: `select session, encode(hash, 'hex') as hash from entry
@@ -389,7 +389,7 @@ export const LOOKUPS = {
     decode: one(POSTGRES.attempt.decode),
   },
   repliesAfter: REPLIES_AFTER,
-  remains: REMAINS,
+  remainingRows: REMAINING_ROWS,
 } as const satisfies Record<string, Lookup>
 
 export type LookupName = keyof typeof LOOKUPS

@@ -51,7 +51,7 @@ const PREFETCH: Prefetch = {
     ['session', from],
     ['session', id],
     ['entry', from, entry],
-    ['birthplace', from, entry],
+    ['forkPrefix', from, entry],
   ],
   pointRoute: ({ route, sessionId }) => [
     at('route', route, 'routeToChange'),
@@ -176,7 +176,7 @@ const PREFETCH: Prefetch = {
     ['runningOf', sessionId],
   ],
   adoptSession: ({ session }) => [
-    ['kin', session.root ?? session.id],
+    ['related', session.root ?? session.id],
     ['session', session.id],
   ],
   adoptEntries: ({ lease, entries }) => [
@@ -199,7 +199,7 @@ const PREFETCH: Prefetch = {
   ],
   eraseSome: ({ sessionId, limit, after }) => [
     ['session', sessionId],
-    ['remains', sessionId, limit, after?.entry ?? 0, after?.mail ?? 0, after?.reply ?? 0, 0],
+    ['remainingRows', sessionId, limit, after?.entry ?? 0, after?.mail ?? 0, after?.reply ?? 0, 0],
   ],
 }
 

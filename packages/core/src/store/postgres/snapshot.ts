@@ -16,7 +16,7 @@ import type {
   RunnerRow,
   SessionRow,
 } from '../rows.ts'
-import type { Birthplace, Remains, Rows } from '../rules/ruling.ts'
+import type { ForkPrefix, RemainingRows, Rows } from '../rules/ruling.ts'
 import type { LoanedClient, Query } from './connections/connections.ts'
 import type { Args, Lookup } from './lookup.ts'
 import { LOOKUP_NAMES, LOOKUPS, type LookupName } from './lookups.ts'
@@ -120,8 +120,8 @@ export class Snapshot implements Rows {
   heldBy(runner: RunnerId): readonly SessionRow[] {
     return this.#get('heldBy', runner)
   }
-  kin(root: SessionId): readonly SessionRow[] {
-    return this.#get('kin', root)
+  related(root: SessionId): readonly SessionRow[] {
+    return this.#get('related', root)
   }
   runner(id: RunnerId): RunnerRow | undefined {
     return this.#get(this.#strengths.runner, id)
@@ -150,8 +150,8 @@ export class Snapshot implements Rows {
     if (number === seen) return this.#get('unseen', sessionId)
     return this.#get('inputsAfter', sessionId, number)
   }
-  birthplace(sessionId: SessionId, upto: EntryNumber): Birthplace {
-    return this.#get('birthplace', sessionId, upto)
+  forkPrefix(sessionId: SessionId, upto: EntryNumber): ForkPrefix {
+    return this.#get('forkPrefix', sessionId, upto)
   }
   erased(sessionIds: readonly SessionId[]): readonly string[] {
     return sessionIds.flatMap((id) => this.#get<readonly string[]>('erased', id))
@@ -210,13 +210,13 @@ export class Snapshot implements Rows {
   repliesAfter(after: ReplyKey | undefined, limit: number): readonly ReplyHead[] {
     return this.#get('repliesAfter', after?.sessionId ?? '', after?.number ?? 0, limit)
   }
-  remains(
+  remainingRows(
     sessionId: SessionId,
     limit: number,
     { entry, mail, reply }: ErasedUpTo,
     retained: EntryNumber,
-  ): Remains {
-    return this.#get('remains', sessionId, limit, entry, mail, reply, retained)
+  ): RemainingRows {
+    return this.#get('remainingRows', sessionId, limit, entry, mail, reply, retained)
   }
 }
 

@@ -78,8 +78,8 @@ function withoutErased(
   rows: Rows,
   { session, entries }: AdoptSession,
 ): Pick<AdoptSession, 'entries'> & Pick<SessionRow, 'owed'> {
-  const kin = rows.kin(session.root ?? session.id).map(({ id }) => id)
-  const lost = new Set(kin.length === 0 ? [] : rows.erased(kin))
+  const chain = rows.related(session.root ?? session.id).map(({ id }) => id)
+  const lost = new Set(chain.length === 0 ? [] : rows.erased(chain))
   const isLost = ({ hash, body }: Entry) => body !== null && lost.has(hash)
   const first = entries.find((entry) => isLost(entry) && entry.kind !== 'pin')?.number
   const isEmptied = (entry: Entry) =>

@@ -9,17 +9,17 @@ import { NO_OPERATION } from './admit.ts'
 import { Draft } from './change-builder.ts'
 import { inheritedClears } from './compaction.ts'
 import {
-  eraseFromKin,
+  eraseFromRelated,
   goneWith,
   isRepeated,
-  kinIn,
+  relatedSessions,
   taintedBy,
   together,
   UNTITLED,
-} from './erase-kin.ts'
+} from './erase-related.ts'
 import {
   fencedAtTail,
-  type Remains,
+  type RemainingRows,
   type Rows,
   type Rule,
   type Stamp,
@@ -93,10 +93,10 @@ export const eraseEntries: Rule<'eraseEntries'> = (rows, request, stamp) => {
     schedulesRemoved,
   }
   const { operation } = request
-  const kin = { owner: session, entries: [...named.values()], operation, stamp }
+  const related = { owner: session, entries: [...named.values()], operation, stamp }
   return {
     outcome: { kind: 'erased', tail: tailOf(draft.session), entries },
-    change: together([own, ...(named.size === 0 ? [] : eraseFromKin(rows, kin))]),
+    change: together([own, ...(named.size === 0 ? [] : eraseFromRelated(rows, related))]),
   }
 }
 
@@ -126,10 +126,13 @@ export const eraseRetained: Rule<'eraseRetained'> = (rows, request, stamp) => {
   draft.dropBlobs(gone.blobs)
   const entries = [...named.keys()].sort((a, b) => a - b)
   draft.auditOperation('entries erased', 'erased', { entries })
-  const kin = { owner: session, entries: [...named.values()], operation, stamp }
+  const related = { owner: session, entries: [...named.values()], operation, stamp }
   return {
     outcome: { kind: 'erased', entries },
-    change: together([{ ...draft.change(), erase: [gone.erase] }, ...eraseFromKin(rows, kin)]),
+    change: together([
+      { ...draft.change(), erase: [gone.erase] },
+      ...eraseFromRelated(rows, related),
+    ]),
   }
 }
 
@@ -139,8 +142,8 @@ function checkCount(count: number, least: number): void {
 }
 
 function elsewhere(rows: Rows, session: SessionRow, entry: EntryNumber) {
-  const kin = new Map(kinIn(rows, session).map((row) => [row.id, row]))
-  const line = lineOf(session, (id) => kin.get(id))
+  const related = new Map(relatedSessions(rows, session).map((row) => [row.id, row]))
+  const line = lineOf(session, (id) => related.get(id))
   const sessionId = keeperOf(line, entry)?.id ?? session.origin ?? session.id
   return { kind: 'elsewhere', entry, sessionId } as const
 }
@@ -189,7 +192,7 @@ export const deleteSession: Rule<'deleteSession'> = (rows, request, stamp) => {
   const session = rows.session(request.sessionId)
   if (session === undefined || session.state !== 'open') return { outcome: { kind: 'gone' } }
   const { forks = 'refuse', operation } = request
-  const readers = readersOf(session.id, kinIn(rows, session)).filter(
+  const readers = readersOf(session.id, relatedSessions(rows, session)).filter(
     ({ state }) => state === 'open',
   )
   if (forks === 'refuse' && readers.length > 0) {
@@ -232,9 +235,9 @@ function deletion(
 }
 
 /** All sessions that read entries of this one, directly or through another fork. */
-function readersOf(id: SessionId, kin: readonly SessionRow[]): readonly SessionRow[] {
+function readersOf(id: SessionId, related: readonly SessionRow[]): readonly SessionRow[] {
   const found = new Set<SessionId>([id])
-  return kin.filter((row) => {
+  return related.filter((row) => {
     if (row.origin === null || !found.has(row.origin)) return false
     found.add(row.id)
     return true
@@ -242,9 +245,9 @@ function readersOf(id: SessionId, kin: readonly SessionRow[]): readonly SessionR
 }
 
 /** How many of a session's entries are read by living forks, directly or through deleted ones. */
-function retainedOf(id: SessionId, kin: readonly SessionRow[]): EntryNumber {
-  const direct = kin.filter(({ origin }) => origin === id)
-  const alive = direct.filter((fork) => fork.state === 'open' || retainedOf(fork.id, kin) > 0)
+function retainedOf(id: SessionId, related: readonly SessionRow[]): EntryNumber {
+  const direct = related.filter(({ origin }) => origin === id)
+  const alive = direct.filter((fork) => fork.state === 'open' || retainedOf(fork.id, related) > 0)
   return entryNumber(Math.max(0, ...alive.map(({ forkedAt }) => forkedAt)))
 }
 
@@ -255,13 +258,15 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
   if (session === undefined || session.state === 'open') return { outcome: { kind: 'not-deleted' } }
   const from = after ?? NOTHING_ERASED
   if (session.state === 'gone') return { outcome: { kind: 'erased', left: false, upTo: from } }
-  const kin = kinIn(rows, session)
-  const retained = retainedOf(sessionId, kin)
+  const related = relatedSessions(rows, session)
+  const retained = retainedOf(sessionId, related)
   // When nothing follows the last piece, scan once more from the start before reporting completion.
-  const rest = rows.remains(sessionId, limit, from, retained)
-  const remains = isEmpty(rest) ? rows.remains(sessionId, limit, NOTHING_ERASED, retained) : rest
-  const { entries, mail, replies, blobs, routes, schedules, notes } = remains
-  const left = !isEmpty(remains)
+  const rest = rows.remainingRows(sessionId, limit, from, retained)
+  const remaining = isEmpty(rest)
+    ? rows.remainingRows(sessionId, limit, NOTHING_ERASED, retained)
+    : rest
+  const { entries, mail, replies, blobs, routes, schedules, notes } = remaining
+  const left = !isEmpty(remaining)
   const upTo = {
     entry: entries.at(-1) ?? from.entry,
     mail: mail.at(-1) ?? from.mail,
@@ -280,7 +285,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
     }
   }
   const ended: SessionRow = { ...session, state: 'gone', retained, pins: {}, ...UNTITLED }
-  const freed = freedBy(ended, kin)
+  const freed = freedBy(ended, related)
   return {
     outcome: { kind: 'erased', left, upTo, ...(freed && { next: freed.id }) },
     change: {
@@ -307,13 +312,13 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
 }
 
 /** The origin, if it is deleted and retains more than its remaining forks read. */
-function freedBy(ended: SessionRow, kin: readonly SessionRow[]): SessionRow | undefined {
-  const origin = kin.find(({ id }) => id === ended.origin)
+function freedBy(ended: SessionRow, related: readonly SessionRow[]): SessionRow | undefined {
+  const origin = related.find(({ id }) => id === ended.origin)
   if (origin?.state !== 'gone') return undefined
-  const now = kin.map((row) => (row.id === ended.id ? ended : row))
+  const now = related.map((row) => (row.id === ended.id ? ended : row))
   return retainedOf(origin.id, now) < origin.retained ? origin : undefined
 }
 
-function isEmpty(remains: Remains): boolean {
-  return Object.values(remains).every((rest) => rest.length === 0)
+function isEmpty(remaining: RemainingRows): boolean {
+  return Object.values(remaining).every((rest) => rest.length === 0)
 }

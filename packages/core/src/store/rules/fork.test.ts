@@ -10,7 +10,7 @@ import {
   tryFork,
 } from '../contract-suite/forks/forks.ts'
 import { openMemoryStore } from '../memory/open.ts'
-import { together } from './erase-kin.ts'
+import { together } from './erase-related.ts'
 
 let store: Store
 beforeEach(() => {
@@ -36,7 +36,7 @@ describe('fork', () => {
     expect(await tryFork(store, id, 1)).toEqual({ kind: 'gone' })
   })
 
-  it('recognises a repeated key first, even if the origin is gone', async () => {
+  it('recognizes a repeated key first, even if the origin is gone', async () => {
     const { id } = await talkedThrice(store)
     const { session } = expectKind(await tryFork(store, id, 9, { key: 'k' }), 'forked')
     await purgeWhole(store, id, 'keep')

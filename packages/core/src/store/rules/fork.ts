@@ -9,7 +9,7 @@ import type { EntryHead, SessionRow } from '../rows.ts'
 import { hashKey } from './admit.ts'
 import { Draft } from './change-builder.ts'
 import { creationLine, newSession } from './create-session.ts'
-import { kinIn } from './erase-kin.ts'
+import { relatedSessions } from './erase-related.ts'
 import type { Rows, Rule } from './ruling.ts'
 
 /** The result of a call that the fork left open, as the model reads it. */
@@ -42,7 +42,7 @@ export const fork: Rule<'fork'> = (rows, request, stamp) => {
 
   const born = bornAt(rows, session, { id, at }, stamp.at)
   const draft = new Draft(rows, born, operation, stamp)
-  const left = openCallsIn(rows.birthplace(from, at).newest)
+  const left = openCallsIn(rows.forkPrefix(from, at).newest)
   for (const call of left) {
     const meta = { call, outcome: 'interrupted', blobs: [] } as const
     draft.append({ kind: 'result', meta }, { body: LEFT_BEHIND, tokens: LEFT_TOKENS })
@@ -72,7 +72,7 @@ function bornAt(
 ): SessionRow {
   const entry = rows.entry(session.id, at)
   const keeper = at > ownAfter(session) ? session : keeperAbove(rows, session, at)
-  const { folded, newest } = rows.birthplace(session.id, at)
+  const { folded, newest } = rows.forkPrefix(session.id, at)
   const { effective, covers, by, base, pins, settings, tasks } = fold(
     folded.filter(({ number }) => number <= at),
   )
@@ -93,9 +93,9 @@ function bornAt(
 }
 
 function keeperAbove(rows: Rows, session: SessionRow, at: EntryNumber): SessionRow | undefined {
-  const kin = new Map(kinIn(rows, session).map((row) => [row.id, row]))
+  const related = new Map(relatedSessions(rows, session).map((row) => [row.id, row]))
   return keeperOf(
-    lineOf(session, (id) => kin.get(id)),
+    lineOf(session, (id) => related.get(id)),
     at,
   )
 }

@@ -52,7 +52,7 @@ export interface Rows {
   session(id: SessionId): SessionRow | undefined
   heldBy(runner: RunnerId): readonly SessionRow[]
   /** The root session with this id and all sessions of its chain, origins before their forks. */
-  kin(root: SessionId): readonly SessionRow[]
+  related(root: SessionId): readonly SessionRow[]
   runner(id: RunnerId): RunnerRow | undefined
   intake(keyHash: string): IntakeRow | undefined
   mail(sessionId: SessionId, number: MailNumber): MailRow | undefined
@@ -64,7 +64,7 @@ export interface Rows {
   entry(sessionId: SessionId, number: EntryNumber): Entry | undefined
   inputsAfter(sessionId: SessionId, number: EntryNumber): readonly EntryHead[]
   /** The heads that a fork at `upto` starts from. */
-  birthplace(sessionId: SessionId, upto: EntryNumber): Birthplace
+  forkPrefix(sessionId: SessionId, upto: EntryNumber): ForkPrefix
   /** The session's own compactions and erasures, oldest first. */
   handoffs(sessionId: SessionId): readonly EntryHead[]
   /** Hashes of these sessions' own entries whose bodies were erased. */
@@ -97,17 +97,22 @@ export interface Rows {
    * Rows that a deletion must still remove, at most `limit` of each kind, after these numbers.
    * Entries up to `retained` stay, as do the blobs they use.
    */
-  remains(sessionId: SessionId, limit: number, after: ErasedUpTo, retained: EntryNumber): Remains
+  remainingRows(
+    sessionId: SessionId,
+    limit: number,
+    after: ErasedUpTo,
+    retained: EntryNumber,
+  ): RemainingRows
 }
 
-export interface Birthplace {
+export interface ForkPrefix {
   /** Heads of the folded kinds, oldest first. */
   readonly folded: readonly EntryHead[]
   /** The newest head that names a turn, and all heads after it. */
   readonly newest: readonly EntryHead[]
 }
 
-export interface Remains {
+export interface RemainingRows {
   readonly entries: readonly EntryNumber[]
   readonly mail: readonly MailNumber[]
   readonly replies: readonly number[]

@@ -52,13 +52,13 @@ export class ByteReader {
 
   next(): number {
     const byte = this.bytes[this.at++]
-    if (byte === undefined) throw harmed()
+    if (byte === undefined) throw damagedIndexError()
     return byte
   }
 
   take(length: number): Uint8Array {
     const end = this.at + length
-    if (end > this.bytes.length) throw harmed()
+    if (end > this.bytes.length) throw damagedIndexError()
     const bytes = this.bytes.subarray(this.at, end)
     this.at = end
     return bytes
@@ -76,7 +76,7 @@ export class ByteReader {
   }
 }
 
-export function harmed(): Error {
+export function damagedIndexError(): Error {
   return new Error('The search index is damaged. `throughline doctor --fix` builds it again.')
 }
 

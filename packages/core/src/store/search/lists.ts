@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter, compareBytes, harmed } from './bytes.ts'
+import { ByteReader, ByteWriter, compareBytes, damagedIndexError } from './bytes.ts'
 
 /**
  * The word index as bytes, the same on every engine. An item is a root and the ascending numbers of
@@ -110,7 +110,7 @@ export function readPassages({ list, count }: ListItem, into: Uint32Array, at: n
     passage += delta
     into[at + index] = passage
   }
-  if (position !== list.length) throw harmed()
+  if (position !== list.length) throw damagedIndexError()
   return at + count
 }
 

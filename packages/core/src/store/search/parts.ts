@@ -1,5 +1,5 @@
 import type { SessionId } from '../../base/ids.ts'
-import { type ForkRow, stretchesOf } from '../lineage.ts'
+import { type ForkRow, storedRanges } from '../lineage.ts'
 import type { Entry } from '../rows.ts'
 
 /**
@@ -23,7 +23,7 @@ export function searchedStretches(
   for (const line of lines) {
     const [session] = line
     if (session === undefined) continue
-    for (const { sessionId, from, to } of stretchesOf(line, 1, session.tail)) {
+    for (const { sessionId, from, to } of storedRanges(line, 1, session.tail)) {
       if ((found.get(sessionId)?.upto ?? -1) >= to) continue
       found.set(sessionId, { id: session.id, keeper: sessionId, after: from - 1, upto: to })
     }

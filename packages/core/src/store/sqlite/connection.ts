@@ -18,14 +18,14 @@ export interface SqliteConnectionOptions {
   readonly readOnly: boolean
   readonly busyMs: number
   /** How SQLite treats the `-wal` and `-shm` files when it must not change them. */
-  readonly manner?: Manner
+  readonly manner?: ReadOnlyMode
 }
 
 /**
  * `immutable`: no writer, no WAL, no lock. `readonly_shm`: a process is writing, or was killed
  * while writing, and its WAL index is read without changing it.
  */
-export type Manner = '?immutable=1' | '?readonly_shm=1'
+export type ReadOnlyMode = '?immutable=1' | '?readonly_shm=1'
 
 /**
  * One connection with its prepared statements. Whole numbers are bound as BigInt: node:sqlite binds

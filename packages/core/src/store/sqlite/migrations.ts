@@ -273,7 +273,7 @@ create index operation_session on operation (session);
 `
 
 // Each existing token becomes a principal of its own, under the name that its idempotency keys had,
-// so that a request repeated across the upgrade is still recognised.
+// so that a request repeated across the upgrade is still recognized.
 const FIFTH = `
 alter table token add column principal text not null default '';
 update token set principal = id;

@@ -23,7 +23,7 @@ import type {
   RunnerRow,
   SessionRow,
 } from '../rows.ts'
-import type { Birthplace, Remains, Rows } from '../rules/ruling.ts'
+import type { ForkPrefix, RemainingRows, Rows } from '../rules/ruling.ts'
 import type { SqliteConnection, Value } from './connection.ts'
 import { findNote, findScheduleRow, findToken } from './operational-rows.ts'
 import {
@@ -57,7 +57,7 @@ export class SqliteRows implements Rows {
     return readableSessions(this.#db, ids)
   }
 
-  kin(root: SessionId): readonly SessionRow[] {
+  related(root: SessionId): readonly SessionRow[] {
     const ids = this.#db.all('select id from session where id = ?1 or root = ?1 order by n', root)
     return ids.flatMap((row) => findSession(this.#db, row['id'] as SessionId) ?? [])
   }
@@ -144,7 +144,7 @@ export class SqliteRows implements Rows {
     )
   }
 
-  birthplace(sessionId: SessionId, upto: EntryNumber): Birthplace {
+  forkPrefix(sessionId: SessionId, upto: EntryNumber): ForkPrefix {
     const session = findSession(this.#db, sessionId)
     if (session === undefined) return { folded: [], newest: [] }
     const last = Math.max(upto, session.settings)
@@ -317,12 +317,12 @@ export class SqliteRows implements Rows {
     })
   }
 
-  remains(
+  remainingRows(
     sessionId: SessionId,
     limit: number,
     { entry, ...after }: ErasedUpTo,
     retained: EntryNumber,
-  ): Remains {
+  ): RemainingRows {
     const n = this.#numbers.get(sessionId)
     const behind = { ...after, entry: Math.max(entry, retained) }
     const used = `select lower(value) from entry, json_each(entry.meta, '$.blobs')

@@ -1,7 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
 import { orUnreadable, unlessDamaged } from '../integrity/damaged-row.ts'
-import { type ForkRow, lineOf, ownAfter, type Stretch, stretchesOf } from '../lineage.ts'
+import { type ForkRow, lineOf, ownAfter, type StoredRange, storedRanges } from '../lineage.ts'
 import type { Entry, SessionRow } from '../rows.ts'
 import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { packed, SQLITE, SQLITE_HEAD_COLUMNS } from './tables.ts'
@@ -112,9 +112,9 @@ export function keptStretches(
   session: ForkRow,
   from: number,
   to: number,
-): readonly Stretch[] {
+): readonly StoredRange[] {
   if (from > ownAfter(session)) return from > to ? [] : [{ sessionId: session.id, from, to }]
-  return stretchesOf(lineIn(db, session), from, to)
+  return storedRanges(lineIn(db, session), from, to)
 }
 
 /** Heads of the folded kinds, from the first entry. */

@@ -1,7 +1,7 @@
 import type { ReadVerb } from '../contract.ts'
 import { StoreBusyError, StoreRefusedError } from '../errors.ts'
 import type { QueryOf } from '../facade.ts'
-import type { Manner } from './connection.ts'
+import type { ReadOnlyMode } from './connection.ts'
 import { translateSqliteError } from './connection.ts'
 import { SQLITE_SCHEMA } from './schema.ts'
 import { fileState, hasWalIndex, refuseForeignFiles, walSize } from './store-file.ts'
@@ -44,7 +44,7 @@ export class TracelessReader {
     }
   }
 
-  #manner(): Manner {
+  #manner(): ReadOnlyMode {
     if (walSize(this.#path) === 0) return '?immutable=1'
     if (hasWalIndex(this.#path)) return '?readonly_shm=1'
     const problem =

@@ -83,7 +83,7 @@ export function blankOf(fields: readonly TableField[]): Values {
 }
 
 /** A table whose rows are shaped differently from its columns. */
-export function shaped<Columns, WrittenColumns, Row, Written>(
+export function mapTable<Columns, WrittenColumns, Row, Written>(
   { name, fields, flatten, restore }: Table<Columns, WrittenColumns>,
   toColumns: (row: Written) => WrittenColumns,
   fromColumns: (columns: Columns) => Row,

@@ -16,9 +16,9 @@ import type {
 } from '../rows.ts'
 import { hasWork } from '../rules/create-session.ts'
 import type { SenderRow } from '../rules/ruling.ts'
-import { shaped, table } from './table.ts'
+import { mapTable, table } from './table.ts'
 
-export const SESSION = shaped(
+export const SESSION = mapTable(
   table<SessionRow, SessionRow & { readonly work: boolean }>('session', {
     id: ['id', 'text'],
     agent: ['agent', 'text'],
@@ -220,7 +220,7 @@ interface NoteColumns extends Omit<NoteRow, 'origin'> {
   readonly originSession: SessionId | null
   readonly originEntry: EntryNumber | null
 }
-export const NOTE = shaped(
+export const NOTE = mapTable(
   table<NoteColumns>('note', {
     agent: ['agent', 'text'],
     scope: ['scope', 'text'],

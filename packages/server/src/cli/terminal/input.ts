@@ -6,7 +6,7 @@ import { UsageError } from '../../host/errors.ts'
 const INPUT_BYTES_MAX = 256 * 1024 * 1024
 
 /**
- * The text of a file, or of standard input for `-`. Gzipped input is recognised by its first bytes.
+ * The text of a file, or of standard input for `-`. Gzipped input is recognized by its first bytes.
  */
 export async function readInputText(path: string): Promise<string> {
   const raw = path === '-' ? await readStandardInput() : readBytes(path, INPUT_BYTES_MAX)

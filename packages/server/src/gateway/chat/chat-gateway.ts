@@ -17,7 +17,7 @@ import {
 import { admitEdit, type Intake } from './edits.ts'
 import { Live } from './live.ts'
 import { messageText } from './message-text.ts'
-import { bringKin, type ChatRoutes, followMove, kinOf } from './moves.ts'
+import { type ChatRoutes, earlierRoutes, followMove, moveRoutes } from './moves.ts'
 import { outboxEdge } from './outbox-edge.ts'
 import type { Incoming, Platform } from './platform.ts'
 import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
@@ -115,8 +115,8 @@ export class ChatGateway {
   /** The allow-list may still name this chat by an earlier id. */
   async #isMoved({ chat: { kind, id: chat } }: Incoming): Promise<boolean> {
     if (kind !== 'group') return false
-    const kin = await kinOf(this.#terms.drafts, this.#routeOf({ address: chat }))
-    return kin.some(({ address }) => this.#terms.allow.chats.includes(address))
+    const earlier = await earlierRoutes(this.#terms.drafts, this.#routeOf({ address: chat }))
+    return earlier.some(({ address }) => this.#terms.allow.chats.includes(address))
   }
 
   async #follow({ from, to }: { readonly from: string; readonly to: string }): Promise<void> {
@@ -170,9 +170,9 @@ export class ChatGateway {
     if (name === 'start' || name === 'help') return CHAT_DRAWING.help()
     if (!Object.hasOwn(SLASH_COMMANDS, name)) return unknownText(clip(name))
     if (name === 'new') {
-      const kin = await kinOf(this.#terms.drafts, route)
+      const earlier = await earlierRoutes(this.#terms.drafts, route)
       const started = await runtime.startAfresh({ ...route, ...once })
-      if ('sessionId' in started) await bringKin(this.#terms.drafts, kin, started.sessionId)
+      if ('sessionId' in started) await moveRoutes(this.#terms.drafts, earlier, started.sessionId)
       return 'A new session begins with your next message; the old one stays.'
     }
     const id = await runtime.findRoute(route)

@@ -5,7 +5,7 @@ import type {
   Session,
   SessionSummary,
 } from '../../runtime/runtime.ts'
-import { whyNot } from '../../runtime/sessions/refusal-text.ts'
+import { refusalReason } from '../../runtime/sessions/refusal-text.ts'
 
 /** Chat input: a message, or a command that begins with a slash. */
 export type Typed<Name extends string> =
@@ -151,7 +151,7 @@ export async function commandOutcome(
   if (pending === undefined) return done
   const end = await session.controlOutcome(admission.mail, AbortSignal.timeout(CARRY_OUT_MS_MAX))
   if (end === null) return pending
-  return end.kind === 'done' ? done : `Not done: ${whyNot(end)}.`
+  return end.kind === 'done' ? done : `Not done: ${refusalReason(end)}.`
 }
 
 const NOT_TAKEN: Readonly<Record<Exclude<Admission['kind'], 'admitted' | 'duplicate'>, string>> = {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { SessionId } from '#core/base/ids'
 import { create } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
-import { bringKin, followMove, kinOf } from './moves.ts'
+import { earlierRoutes, followMove, moveRoutes } from './moves.ts'
 
 const at = (channel: string, address: string) => ({ agent: 'main', channel, address })
 
@@ -16,9 +16,9 @@ it('a chat that moves keeps its own earlier ids, and takes no route of another c
     await store.pointRoute({ route, sessionId: first, version: 0 })
   }
   await followMove(store, group, supergroup.address)
-  const kin = await kinOf(store, supergroup)
-  expect(kin).toMatchObject([group])
-  await bringKin(store, kin, second)
+  const earlier = await earlierRoutes(store, supergroup)
+  expect(earlier).toMatchObject([group])
+  await moveRoutes(store, earlier, second)
   const targets: (SessionId | undefined)[] = []
   for (const route of [group, supergroup, ...others]) {
     targets.push((await store.findRoute(route))?.sessionId)

@@ -18,7 +18,10 @@ export async function followMove(routes: ChatRoutes, from: Route, to: string): P
 }
 
 /** The other routes of the same chat: its earlier ids. */
-export async function kinOf(routes: ChatRoutes, route: Route): Promise<readonly RouteRow[]> {
+export async function earlierRoutes(
+  routes: ChatRoutes,
+  route: Route,
+): Promise<readonly RouteRow[]> {
   const known = await routes.findRoute(route)
   if (known === undefined) return []
   const all = await routes.listRoutes({ sessionId: known.sessionId })
@@ -28,12 +31,12 @@ export async function kinOf(routes: ChatRoutes, route: Route): Promise<readonly 
 }
 
 /** Earlier ids move with the chat. */
-export async function bringKin(
+export async function moveRoutes(
   routes: ChatRoutes,
-  kin: readonly RouteRow[],
+  earlier: readonly RouteRow[],
   sessionId: SessionId,
 ): Promise<void> {
-  for (const { agent, channel, address, version } of kin) {
+  for (const { agent, channel, address, version } of earlier) {
     await routes.pointRoute({ route: { agent, channel, address }, sessionId, version })
   }
 }

@@ -8,7 +8,7 @@ import { splitText } from './split.ts'
 
 export type Drafts = Pick<Store, 'putDraft' | 'findDraft' | 'listReplies'>
 
-export interface Said extends DraftKey {
+export interface PresentedText extends DraftKey {
   readonly address: string
   readonly text: string
   /** The complete reply; before it, previews show parts of it. */
@@ -73,7 +73,7 @@ export class ReplyPresenter {
   }
 
   /** Runs one at a time per reply, so that the complete reply comes after its previews. */
-  async show(said: Said): Promise<PresentResult> {
+  async show(said: PresentedText): Promise<PresentResult> {
     if (!said.isFinal && this.#finished.has(said.key)) return { kind: 'failed' }
     const board = this.#boards.get(said.key) ?? newBoard()
     this.#boards.set(said.key, board)
@@ -85,7 +85,7 @@ export class ReplyPresenter {
   }
 
   /** Call this when the turn has ended. Without a reply, its preview stays with this text. */
-  async giveUp({ sessionId, key, ...said }: Omit<Said, 'isFinal'>): Promise<void> {
+  async giveUp({ sessionId, key, ...said }: Omit<PresentedText, 'isFinal'>): Promise<void> {
     const board = this.#boards.get(key)
     if (board === undefined) return
     await board.work
@@ -114,7 +114,7 @@ export class ReplyPresenter {
 
   async #bring(
     board: Board,
-    { sessionId, key, address, text, isFinal }: Said,
+    { sessionId, key, address, text, isFinal }: PresentedText,
   ): Promise<PresentResult> {
     if (!isFinal && this.#finished.has(key)) return { kind: 'failed' }
     const held = this.#heldMs(address)

@@ -1,6 +1,6 @@
 import type { APIMessage } from 'discord.js'
 import type { LoopRule } from '../../tools/send-message/loop.ts'
-import { isFromBot, means } from './incoming.ts'
+import { addressesBot, isFromBot } from './incoming.ts'
 import { timeOf } from './resume-point.ts'
 
 /** Held messages stay in memory; beyond this number they are admitted with the next message. */
@@ -54,7 +54,7 @@ export class BotLoopGuard {
 
   /** Whether to handle a bot's message: it is from a listed bot and addressed to us. */
   hears(message: APIMessage): boolean {
-    return this.#bots.includes(message.author.id) && means(message, this.#self)
+    return this.#bots.includes(message.author.id) && addressesBot(message, this.#self)
   }
 
   /** Whether a bot's message may start a turn; changes nothing. */
@@ -71,7 +71,7 @@ export class BotLoopGuard {
   note(message: APIMessage): void {
     const { author } = message
     if (author.id === this.#self) {
-      for (const bot of this.#bots) if (means(message, bot)) this.#lengthen(bot, message)
+      for (const bot of this.#bots) if (addressesBot(message, bot)) this.#lengthen(bot, message)
     } else if (!isFromBot(message)) this.#rows.clear()
     else if (this.hears(message)) this.#lengthen(author.id, message)
   }
@@ -123,7 +123,7 @@ function isSubstantial(content: string, { tokensMin }: LoopRule): boolean {
   return content.length >= tokensMin * CHARACTERS_PER_TOKEN
 }
 
-/** Other versions recognise a notice by this text, so it must not change. */
+/** Other versions recognize a notice by this text, so it must not change. */
 const NOTICE = 'so further ones of that kind wake nobody here. One with something to say does.)'
 
 /** For the bot whose messages are held from now on. */
@@ -131,7 +131,7 @@ export function noticeFor(bot: string, { messagesMax }: LoopRule): string {
   return `<@${bot}> (The last ${messagesMax} messages between us were all short and nothing happened in between, ${NOTICE}`
 }
 
-/** Recognised by its text. A forged notice only keeps itself from starting a turn. */
+/** Recognized by its text. A forged notice only keeps itself from starting a turn. */
 export function isNotice(content: string): boolean {
   return content.endsWith(NOTICE)
 }

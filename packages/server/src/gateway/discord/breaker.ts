@@ -3,7 +3,7 @@ import type { Logger } from '#core/base/logger'
 import type { LoopRule } from '../../tools/send-message/loop.ts'
 import type { Outgoing, Sent } from '../chat/platform.ts'
 import { BotLoopGuard, heldNote, isNotice, noticeFor } from './bot-loop-guard.ts'
-import { means } from './incoming.ts'
+import { addressesBot } from './incoming.ts'
 
 export interface BreakerTerms {
   readonly self: string
@@ -77,7 +77,7 @@ export class Breaker {
     const later = await this.#terms.readAfter(id)
     const isNotified = later.some(
       (message) =>
-        message.author.id === self && isNotice(message.content) && means(message, author.id),
+        message.author.id === self && isNotice(message.content) && addressesBot(message, author.id),
     )
     if (isNotified || rule === null) return
     logger.warn(

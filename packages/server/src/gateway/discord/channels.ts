@@ -2,7 +2,7 @@ import { type Client, Routes } from 'discord.js'
 import type { Clock } from '#core/base/clock'
 import { Recent } from '#core/base/recent'
 import type { AllowList } from '../chat/allow.ts'
-import { isShutOut } from './failure.ts'
+import { isInaccessible } from './failure.ts'
 import { isLater } from './feed.ts'
 import type { ChannelInfo } from './incoming.ts'
 import { snowflakeAt } from './resume-point.ts'
@@ -38,7 +38,7 @@ export class Channels {
     if (known !== undefined) return known
     const asked = this.#client.channels.fetch(address, { allowUnknownGuild: true })
     const channel = await asked.catch((error: unknown) => {
-      if (isShutOut(error)) return null
+      if (isInaccessible(error)) return null
       throw error
     })
     if (channel === null) return { isPrivate: false, chat: address }

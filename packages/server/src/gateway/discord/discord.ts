@@ -25,7 +25,7 @@ import {
   TOKEN_REFUSED,
   WITHOUT_EFFECTS,
 } from './client.ts'
-import { accountOf, discordFailure, isShutOut } from './failure.ts'
+import { accountOf, discordFailure, isInaccessible } from './failure.ts'
 import { Feed, type FeedEvent, isLater, PAGE } from './feed.ts'
 import {
   attachmentsOf,
@@ -315,7 +315,7 @@ export class DiscordPlatform implements Platform {
     const query = new URLSearchParams({ ...from, limit: String(PAGE) })
     const path = Routes.channelMessages(address)
     const page = (await this.#client.rest.get(path, { query }).catch((error: unknown) => {
-      if (!isShutOut(error)) throw error
+      if (!isInaccessible(error)) throw error
       this.#terms.logger.warn(
         { address, reason: errorKind(error) },
         'discord channel cannot be read',

@@ -31,7 +31,7 @@ export function discordFailure(error: unknown): Extract<Sent, { kind: 'failed' }
 }
 
 /** The channel is gone or closed to us, so there is nothing to read, now or later. */
-export function isShutOut(error: unknown): boolean {
+export function isInaccessible(error: unknown): boolean {
   return error instanceof DiscordAPIError && (error.status === 403 || error.status === 404)
 }
 

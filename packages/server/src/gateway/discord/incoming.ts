@@ -30,7 +30,7 @@ export function isFromBot({ author, webhook_id }: APIMessage): boolean {
  * Whether a message addresses us: by a mention in the text (which notifies nobody if a bot wrote
  * it), or by a reply.
  */
-export function means(message: APIMessage, self: string): boolean {
+export function addressesBot(message: APIMessage, self: string): boolean {
   return (
     mentionsOf(self).some((mention) => message.content.includes(mention)) ||
     message.referenced_message?.author.id === self
@@ -61,7 +61,7 @@ export function readDiscordMessage(
     chat: {
       kind: where.isPrivate ? 'private' : 'group',
       id: where.chat,
-      isAddressed: where.isPrivate || means(message, self) || (answersAll && !isBot),
+      isAddressed: where.isPrivate || addressesBot(message, self) || (answersAll && !isBot),
     },
     // The model must write a bot's mention to answer it, so the text contains that mention.
     sender: { id: author.id, name: isBot ? `${name} (<@${author.id}>)` : name, isBot },

@@ -13,7 +13,7 @@ import type {
   TranscriptEntry,
 } from '../../runtime/runtime.ts'
 import type { ForeignHistory } from '../../runtime/sessions/foreign-history.ts'
-import { whyNot } from '../../runtime/sessions/refusal-text.ts'
+import { refusalReason } from '../../runtime/sessions/refusal-text.ts'
 import { filtersOf } from '../../tools/search-filters.ts'
 import {
   appendInput,
@@ -306,7 +306,7 @@ async function compact(
   }
   if (end.kind === 'turned-down') {
     const outcome = end.why === 'nothing-to-compact' ? end.why : 'failed'
-    const note = `Not compacted: ${whyNot(end)}.`
+    const note = `Not compacted: ${refusalReason(end)}.`
     return { session, outcome, isServed: served, ...none, note }
   }
   const newest = await handle.compactions({ limit: COMPACTIONS_READ })

@@ -46,7 +46,7 @@ it('treats anything but an answer from Telegram as an outage', () => {
   expect(failure).toEqual({ kind: 'failed', why: 'outage', text: 'Telegram cannot be reached.' })
 })
 
-it('recognises what an error is about', () => {
+it('recognizes what an error is about', () => {
   const answers = {
     markup: refusal(400, "Bad Request: can't parse entities"),
     empty: refusal(400, 'Bad Request: message text is empty'),

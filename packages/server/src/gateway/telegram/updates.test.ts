@@ -120,7 +120,7 @@ it.each([
   expect(said?.chat.isAddressed).toBe(false)
 })
 
-it('recognises the sender: a person, a bot, a channel, a group', () => {
+it('recognizes the sender: a person, a bot, a channel, a group', () => {
   const sender = (message: object) => read({ text: 'a', ...message })?.sender
   expect(sender({ from: { id: 8, is_bot: true, first_name: 'B' } })).toEqual({
     ...{ id: '8', name: 'B', isBot: true },

@@ -2,7 +2,7 @@ import type { JsonValue } from '#core/base/json'
 import { codecOf } from '#core/message/formats/all'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
-import { unshelve } from '#core/session/blobs'
+import { loadParts } from '#core/session/blobs'
 import type {
   ContextView,
   Session,
@@ -130,12 +130,12 @@ async function contextMessages(
   summary: SessionSummary,
 ): Promise<readonly Message[]> {
   const context = await session.context({})
-  const findBlob: Parameters<typeof unshelve>[0]['findBlob'] = async ({ hash }) => {
+  const findBlob: Parameters<typeof loadParts>[0]['findBlob'] = async ({ hash }) => {
     const blob = await session.blob(hash)
     return blob && { mediaType: blob.mediaType, bytes: Buffer.from(blob.data, 'base64') }
   }
   const messages = (context?.messages ?? []).filter(({ role }) => role !== 'system')
-  const whole = await unshelve({ findBlob }, session.id, messages)
+  const whole = await loadParts({ findBlob }, session.id, messages)
   const times = await tailTimes(session, context)
   // Pins and the handoff come first; both are older than what follows.
   const older = new Date(summary.compactedAt ?? summary.createdAt).toISOString()

@@ -16,14 +16,14 @@ import { CONFIG_BYTES_MAX, readYaml } from './read/read-yaml.ts'
 import { findLiteralSecrets } from './read/secrets.ts'
 import { EMPTY, originAt, plainOf, saidAt } from './read/tree.ts'
 import {
-  findDoubtBetween,
-  findDoubtOfFile,
   foreign,
   readTrusted,
   type Trust,
   trustOf,
   type Unread,
   unreadFile,
+  whyFileUntrusted,
+  whyUntrustedBetween,
 } from './read/trust.ts'
 import { type Config, configSchema } from './schema/schema.ts'
 
@@ -146,7 +146,7 @@ export function loadConfig(request: LoadRequest): LoadResult {
 
 function readFile(file: string, cwd: string, trust: Trust | undefined): string | Unread {
   try {
-    const doubt = trust === undefined ? null : findDoubtBetween(cwd, dirname(file), trust)
+    const doubt = trust === undefined ? null : whyUntrustedBetween(cwd, dirname(file), trust)
     return doubt === null ? readTrusted(file, CONFIG_BYTES_MAX, trust) : foreign(doubt)
   } catch (error) {
     return unreadFile(error)
@@ -171,7 +171,7 @@ function findForeign(
 ): readonly ConfigProblem[] {
   return namedFiles(config, terms.folder).flatMap(({ path, file }) => {
     const origin = terms.originOf(path)
-    const doubt = origin.kind === 'file' ? findDoubtOfFile(file, terms.trust) : null
+    const doubt = origin.kind === 'file' ? whyFileUntrusted(file, terms.trust) : null
     if (doubt === null) return []
     const text = `\`${pathText(path)}\` names ${file}, but ${doubt}. ${CHANGE_OR_NAME}.`
     return [{ origin, text }]

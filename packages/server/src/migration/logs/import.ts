@@ -9,11 +9,11 @@ import { firstSentence } from '#core/message/title'
 import { messageCounter } from '#core/tokens/count'
 import { estimateText } from '#core/tokens/estimate'
 import { familyOf } from '#core/tokens/family'
-import { type About, hindered } from '../hermes/import/chain.ts'
+import { type About, notImported } from '../hermes/import/chain.ts'
 import { asideFor, type CountMessage, entryFor, isStorable } from '../hermes/import/entry.ts'
 import type { ImportTarget } from '../hermes/import/import.ts'
 import { addUp, type ConversationReport, type ImportReport } from '../import-report.ts'
-import { ImportHand, SessionImporter } from '../session-importer.ts'
+import { SessionImport, SessionImporter } from '../session-importer.ts'
 import { findLogs, type LogFormat, nameOfLog, readLog, type SessionLogLine } from './files.ts'
 import { LOG_READERS, type Reading } from './reading.ts'
 
@@ -38,8 +38,8 @@ export async function importLogs(request: ImportLogs): Promise<ImportReport> {
   const files = await findLogs(path, format)
   const reads = target.isDryRun ? target.reads : target.store
   const store = target.isDryRun ? null : target.store
-  const { host, isGone = () => false, shelve = null } = request
-  const importer = new SessionImporter({ reads, store, host, isGone, shelve })
+  const { host, isGone = () => false, stageParts = null } = request
+  const importer = new SessionImporter({ reads, store, host, isGone, stageParts })
   const conversations: ConversationReport[] = []
   try {
     for (const [index, file] of files.entries()) {
@@ -88,7 +88,7 @@ async function importLog(
   })
   const title = firstSentence(readings.flatMap(messagesOf))
   const known: About = { rootId: foreign, sessionId: name, ids: [foreign], title }
-  if (!(hand instanceof ImportHand)) return hindered(known, hand, lines.length)
+  if (!(hand instanceof SessionImport)) return notImported(known, hand, lines.length)
   const writing = new LogWriting(hand, request, messageCounter(family))
   await writing.writeAll(lines, documents, readings)
   await hand.close()
@@ -121,7 +121,7 @@ function timeOf(value: JsonValue): number | null {
 type Placed = 'brought' | 'before' | 'silent' | 'left'
 
 class LogWriting {
-  readonly #hand: ImportHand
+  readonly #hand: SessionImport
   readonly #request: ImportLogs
   readonly #count: CountMessage
   readonly #made: number
@@ -135,7 +135,7 @@ class LogWriting {
   #aside = 0
   #takenBack = 0
 
-  constructor(hand: ImportHand, request: ImportLogs, count: CountMessage) {
+  constructor(hand: SessionImport, request: ImportLogs, count: CountMessage) {
     this.#hand = hand
     this.#request = request
     this.#count = count

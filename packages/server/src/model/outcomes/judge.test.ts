@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { complaintOf } from '#core/message/dialects/provider-error'
+import { reportedErrorOf } from '#core/message/dialects/provider-error'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import type { WireRecord } from '../calls/exchange.ts'
 import { judgeConnection } from './connection-fault.ts'
@@ -124,7 +124,7 @@ const OTHERS: readonly (readonly [string, number, unknown])[] = [
 ]
 
 describe('a context that is too large', () => {
-  it.each(OVERFLOWS)('is recognised in the words of %s', (_, status, body) => {
+  it.each(OVERFLOWS)('is recognized in the words of %s', (_, status, body) => {
     expect(refused(status, body)).toMatchObject({ kind: 'overflow' })
   })
 
@@ -209,7 +209,7 @@ describe('a refusal', () => {
     const said = (data: object) =>
       judgeCall({
         wire: { phase: 'over', wasSent: true, status: 200, isComplete: true },
-        complaint: complaintOf(JSON.parse(JSON.stringify(data))),
+        complaint: reportedErrorOf(JSON.parse(JSON.stringify(data))),
         nowMs: 0,
       })
     expect(said({ type: 'overloaded_error', message: 'Overloaded' })).toMatchObject({

@@ -1,8 +1,12 @@
 import { findOverflow, isOverflowFinish } from '#core/message/dialects/overflow'
-import { type Complaint, complaintOf, isComplaint } from '#core/message/dialects/provider-error'
+import {
+  isReportedError,
+  type ReportedError,
+  reportedErrorOf,
+} from '#core/message/dialects/provider-error'
 import { REQUEST_ID, type WireRecord } from '../calls/exchange.ts'
 import { judgeConnection } from './connection-fault.ts'
-import type { FinishReason, Malformation, Outcome, ProviderRefusal } from './outcome.ts'
+import type { FinishReason, MalformedReason, Outcome, ProviderRefusal } from './outcome.ts'
 
 /**
  * Reduces all facts of a call to one outcome. The order matters: our own abort comes before the
@@ -15,9 +19,9 @@ export interface CallEvidence {
   /**
    * Errors that the provider sent in the stream, or that its package made from the first events.
    */
-  readonly complaint?: Complaint
+  readonly complaint?: ReportedError
   /** A malformed part of the answer, noticed while reading it. */
-  readonly fault?: Malformation
+  readonly fault?: MalformedReason
   readonly end?: { readonly finish: FinishReason | 'broken'; readonly raw?: string }
   /** For the header Retry-After, which may be a date. */
   readonly nowMs: number
@@ -62,16 +66,16 @@ function isForAnother({ headers, requestId }: WireRecord): boolean {
 
 function judgeDocument(text: string, evidence: CallEvidence): Outcome {
   const { status = 200 } = evidence.wire
-  if (status >= 400) return judgeComplaint(complaintOf(text, status), evidence)
+  if (status >= 400) return judgeComplaint(reportedErrorOf(text, status), evidence)
   // Redirects are not followed: they would send the conversation and the credential to another
   // host.
   if (status >= 300) return { kind: 'malformed', what: 'redirect' }
   // A page, or an unstreamed answer: neither was requested.
-  if (!isComplaint(text)) return { kind: 'malformed', what: 'no-stream' }
-  return judgeComplaint(complaintOf(text), evidence)
+  if (!isReportedError(text)) return { kind: 'malformed', what: 'no-stream' }
+  return judgeComplaint(reportedErrorOf(text), evidence)
 }
 
-function judgeComplaint(complaint: Complaint, { wire, nowMs }: CallEvidence): Outcome {
+function judgeComplaint(complaint: ReportedError, { wire, nowMs }: CallEvidence): Outcome {
   const overflow = findOverflow(complaint)
   if (overflow !== undefined) return overflow
   const { status, codes } = complaint
@@ -89,7 +93,7 @@ function judgeComplaint(complaint: Complaint, { wire, nowMs }: CallEvidence): Ou
 // A single word without runs of digits cannot be a key or a quotation.
 const CODE = /^[a-z][a-z_]{0,63}$/
 
-function refusalOf({ status = 0, codes, text }: Complaint): ProviderRefusal {
+function refusalOf({ status = 0, codes, text }: ReportedError): ProviderRefusal {
   const says = (...words: readonly string[]) =>
     codes.some((code) => words.some((word) => code.includes(word)))
   if (status === 402 || says('insufficient_quota', 'billing', 'usage_limit_reached')) {

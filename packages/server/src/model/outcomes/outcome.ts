@@ -22,7 +22,7 @@ export type Outcome =
       readonly code?: string
       readonly retryAfterMs?: number
     }
-  | { readonly kind: 'malformed'; readonly what: Malformation }
+  | { readonly kind: 'malformed'; readonly what: MalformedReason }
 
 /** Why the model stopped. Only `stop` and `tool-calls` mean a complete answer. */
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'other'
@@ -49,7 +49,7 @@ export type ProviderRefusal =
   | 'content'
   | 'bad-request'
 
-export type Malformation =
+export type MalformedReason =
   | 'no-stream'
   | 'unparsable'
   | 'no-end'
@@ -90,7 +90,7 @@ export function prospectOf(outcome: Outcome): Prospect {
 }
 
 // The request, or the redirect, would be the same every time.
-const FIXED: readonly Malformation[] = ['not-sent', 'redirect']
+const FIXED: readonly MalformedReason[] = ['not-sent', 'redirect']
 
 // A used-up quota returns with the next payment or the next billing period.
 const HEALING: readonly ProviderRefusal[] = [
@@ -192,7 +192,7 @@ const REFUSALS: { readonly [refusal in ProviderRefusal]: Explanation } = {
   ],
 }
 
-const MALFORMATIONS: { readonly [what in Malformation]: string } = {
+const MALFORMATIONS: { readonly [what in MalformedReason]: string } = {
   'no-stream': 'What answered is no model server; check the base URL.',
   unparsable: 'The answer was damaged on the way.',
   'no-end': 'The answer stopped without its end.',

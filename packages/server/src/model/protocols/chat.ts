@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { render } from '#core/message/dialects/render'
 import { openaiChatFormat } from '#core/message/formats/openai-chat/openai-chat'
-import type { Malformation } from '../outcomes/outcome.ts'
+import type { MalformedReason } from '../outcomes/outcome.ts'
 import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
 /** OpenAI's Chat Completions and compatible servers: an answer is one message in deltas. */
@@ -16,7 +16,7 @@ export const chatProtocol: ModelProtocol = {
 type Fields = { [key: string]: JsonValue }
 
 class ChatCollector implements Collector {
-  fault: Malformation | undefined
+  fault: MalformedReason | undefined
   #content = ''
   /** Everything beside the content: reasoning under several names, refusals, future fields. */
   readonly #beside: Fields = {}

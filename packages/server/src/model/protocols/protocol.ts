@@ -1,7 +1,7 @@
 import type { JsonValue } from '#core/base/json'
 import type { AssistantMessage } from '#core/message/message'
 import type { CallUsage, ModelRequest } from '../model.ts'
-import type { FinishReason, Malformation } from '../outcomes/outcome.ts'
+import type { FinishReason, MalformedReason } from '../outcomes/outcome.ts'
 import type { ModelRoute } from '../routes/route.ts'
 
 /**
@@ -26,7 +26,7 @@ export interface Collector {
   take(event: JsonValue): JsonValue | undefined
   /** The answer; if it is incomplete, only its usable part: no calls, nothing partial. */
   message(state: { readonly isWhole: boolean }): AssistantMessage | null
-  readonly fault?: Malformation | undefined
+  readonly fault?: MalformedReason | undefined
   /** Why the answer ended, for packages that treat an unknown item as the end. */
   readonly finish?: FinishReason | undefined
   /** The usage of an interrupted answer, if the provider reports it in advance. */

@@ -3,7 +3,7 @@ import { render } from '#core/message/dialects/render'
 import { openaiResponsesFormat } from '#core/message/formats/openai-responses/openai-responses'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
-import type { FinishReason, Malformation } from '../outcomes/outcome.ts'
+import type { FinishReason, MalformedReason } from '../outcomes/outcome.ts'
 import { asReply, type Collector, type ModelProtocol, membersOf } from './protocol.ts'
 
 /** OpenAI's Responses: an answer is a list of items, each of which arrives complete at its end. */
@@ -43,7 +43,7 @@ const CALLS = ['function_call', 'custom_tool_call', 'local_shell_call']
 const READ = ['message', 'reasoning', ...CALLS]
 
 class ResponsesCollector implements Collector {
-  fault: Malformation | undefined
+  fault: MalformedReason | undefined
   finish: FinishReason | undefined
   readonly #items: JsonObject[] = []
   #open = ''

@@ -1,5 +1,5 @@
 import { isObject } from '#core/base/json'
-import { complaintOf } from '#core/message/dialects/provider-error'
+import { reportedErrorOf } from '#core/message/dialects/provider-error'
 import type { ProviderPart } from './provider.ts'
 
 /**
@@ -22,7 +22,7 @@ export function readProviderFailure(error: unknown): ProviderPart | undefined {
       const facts = isObject(data) ? data : responseBody
       if (typeof facts !== 'string' && !isObject(facts)) return undefined
       const status = typeof statusCode === 'number' && statusCode >= 400 ? statusCode : undefined
-      return { kind: 'complaint', complaint: complaintOf(facts, status) }
+      return { kind: 'complaint', complaint: reportedErrorOf(facts, status) }
     }
     default:
       return undefined

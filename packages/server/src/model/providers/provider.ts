@@ -1,5 +1,5 @@
 import type { JsonValue } from '#core/base/json'
-import type { Complaint } from '#core/message/dialects/provider-error'
+import type { ReportedError } from '#core/message/dialects/provider-error'
 import type { CallUsage, ToolSpec } from '../model.ts'
 import type { FinishReason } from '../outcomes/outcome.ts'
 import type { Effort, ModelRoute } from '../routes/route.ts'
@@ -40,7 +40,7 @@ export type ProviderPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
   | { readonly kind: 'note'; readonly code: string }
-  | { readonly kind: 'complaint'; readonly complaint: Complaint }
+  | { readonly kind: 'complaint'; readonly complaint: ReportedError }
   | { readonly kind: 'unparsable' }
   | {
       readonly kind: 'finish'

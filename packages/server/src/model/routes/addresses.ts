@@ -7,7 +7,7 @@ import { textOf } from '#core/message/text'
 /**
  * Whether a URL in a message may be sent to a model server. We fetch none ourselves, but the server
  * may, and one on our host or network would fetch internal resources for the sender of the message
- * (SSRF). The URL parser normalises odd notations (hex, octal, one number) before this check. A
+ * (SSRF). The URL parser normalizes odd notations (hex, octal, one number) before this check. A
  * public name may still resolve to a private address; the fetching server must check that.
  */
 export function isPublicAddress(address: string): boolean {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reads } from '#core/store/contract'
-import { Courier } from './courier.ts'
 import { type FaultFigures, FaultPlan, NO_FAULTS } from './fault-plan.ts'
 import { readKept } from './kept.ts'
 import { examine } from './laws/examine.ts'
 import type { Asked } from './laws/judge.ts'
-import { agentNames, firstOrderOf, Ledger, type Letter } from './laws/ledger.ts'
+import { agentNames, firstOrderOf, Ledger, type TrackedMessage } from './laws/ledger.ts'
+import { LoadClient } from './load-client.ts'
 import type { AgentLine, RehearsalRequest } from './report.ts'
 import { WATCHED_PROGRAM } from './stage/agent-terms.ts'
 import { type RecordedRequest, RehearsalModel } from './stage/model.ts'
@@ -14,7 +14,7 @@ import type { StoreLocation } from './stage/store-location.ts'
 import type { Watcher } from './watcher.ts'
 
 /**
- * The agents of the rehearsal: one process each, driven into compaction by couriers, sent messages
+ * The agents of the rehearsal: one process each, driven into compaction by clients, sent messages
  * meanwhile, disturbed on schedule, and asked at the end what they know.
  */
 export interface CrowdParts {
@@ -39,7 +39,7 @@ export class Crowd {
   readonly #model: RehearsalModel
   /** Agents that had an external effect. */
   readonly #active = new Set<string>()
-  #couriers: ReadonlyMap<string, Courier> = new Map()
+  #clients: ReadonlyMap<string, LoadClient> = new Map()
   #faults: FaultPlan | null = null
   #drivenMs = 0
 
@@ -105,9 +105,9 @@ export class Crowd {
 
   /** Called when a compaction starts: the moment to send messages and to inject faults. */
   compacting(agent: string): void {
-    const courier = this.#couriers.get(agent)
-    courier?.bring('user', MEANWHILE.user)
-    courier?.bring('notification', MEANWHILE.notification)
+    const client = this.#clients.get(agent)
+    client?.bring('user', MEANWHILE.user)
+    client?.bring('notification', MEANWHILE.notification)
     this.#faults?.chance(agent, 'compaction')
   }
 
@@ -117,28 +117,28 @@ export class Crowd {
     const { seconds, windowTokens, faults } = request
     const { handles, ledger } = this
     const paceMs = Math.min(700, Math.max(150, (seconds * 1_000) / 2 / MESSAGES_PER_WINDOW))
-    const couriers = new Map(
+    const clients = new Map(
       this.names.map((agent) => [
         agent,
-        new Courier({
+        new LoadClient({
           ...{ agent, handles, ledger, paceMs, onFailure },
           tokens: Math.floor(windowTokens / MESSAGES_PER_WINDOW),
           sendsTwice: faults.has('duplicates'),
         }),
       ]),
     )
-    this.#couriers = couriers
+    this.#clients = clients
     const faultPlan = new FaultPlan({
-      ...{ terms: request, handles, couriers, model: this.#model, onFailure },
+      ...{ terms: request, handles, clients, model: this.#model, onFailure },
     })
     this.#faults = faultPlan
     const over = new AbortController()
     await Promise.all([
       this.#untilDriven(watcher, isEnough, signal).then(() => over.abort()),
       faultPlan.run(over.signal),
-      ...[...couriers.values()].map((courier) => courier.run(over.signal)),
+      ...[...clients.values()].map((client) => client.run(over.signal)),
     ])
-    this.#couriers = new Map()
+    this.#clients = new Map()
     signal.throwIfAborted()
   }
 
@@ -150,7 +150,7 @@ export class Crowd {
   ): Promise<void> {
     const dueMs = this.#parts.request.seconds * 1_000
     const startedAt = performance.now()
-    const isMeanwhile = ({ agent, mail }: Letter) =>
+    const isMeanwhile = ({ agent, mail }: TrackedMessage) =>
       mail !== null && watcher.of(agent).meanwhile.has(mail)
     for (;;) {
       await sleep(100)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Courier } from './courier.ts'
+import type { LoadClient } from './load-client.ts'
 import { isForSummary, type RehearsalModel } from './stage/model.ts'
 import type { ProcessHandle } from './stage/process-handle.ts'
 import { FREEZE_MS, type Terms } from './terms.ts'
@@ -11,7 +11,7 @@ import { FREEZE_MS, type Terms } from './terms.ts'
 export interface FaultPlanOptions {
   readonly terms: Terms
   readonly handles: readonly ProcessHandle[]
-  readonly couriers: ReadonlyMap<string, Courier>
+  readonly clients: ReadonlyMap<string, LoadClient>
   readonly model: RehearsalModel
   readonly onFailure: (text: string) => void
 }
@@ -108,9 +108,9 @@ export class FaultPlan {
       const kind = kinds[at % kinds.length]
       if (kind === undefined || faults.waiting > 0) continue
       this.#faults += 1
-      const { fault, aim } = kind
+      const { fault, call } = kind
       const isAimed = (target: { readonly model: string | undefined; readonly reused: boolean }) =>
-        aim === 'summary' ? isForSummary(target) : target.model?.startsWith('agent-') === true
+        call === 'summary' ? isForSummary(target) : target.model?.startsWith('agent-') === true
       faults.next(fault, {
         // A fault that matched no request in time is dropped.
         when: (target) =>
@@ -121,14 +121,14 @@ export class FaultPlan {
 
   /** Interrupts turns: each agent's in rotation, and any that has waited too long for an answer. */
   async #stopTurns(signal: AbortSignal): Promise<void> {
-    const { couriers, model } = this.#parts
-    const names = [...couriers.keys()]
+    const { clients, model } = this.#parts
+    const names = [...clients.keys()]
     for (let at = 0; await wait(STOP_MS, signal); at++) {
       const due = at % STOP_EVERY === 0 ? [names[(at / STOP_EVERY) % names.length] ?? ''] : []
       const late = model.waitingFor(WAIT_MS)
       for (const name of new Set([...due, ...late])) {
-        const courier = couriers.get(name)
-        if (courier !== undefined) this.#own(courier.stop())
+        const client = clients.get(name)
+        if (client !== undefined) this.#own(client.stop())
       }
     }
     // Stops every turn that still waits for a stalled answer.
@@ -136,7 +136,7 @@ export class FaultPlan {
     while (performance.now() < end) {
       const late = model.waitingFor(WAIT_MS)
       if (late.length === 0 && model.waitingFor(0).length === 0) return
-      for (const name of new Set(late)) await couriers.get(name)?.stop()
+      for (const name of new Set(late)) await clients.get(name)?.stop()
       await sleep(STOP_MS)
     }
   }
@@ -154,14 +154,14 @@ export class FaultPlan {
   }
 
   async #takeModelAway(signal: AbortSignal): Promise<void> {
-    const { terms, model, couriers } = this.#parts
+    const { terms, model, clients } = this.#parts
     if (!terms.faults.has('outage')) return
     const awayMs = Math.min(4_000, terms.seconds * 100)
     if (!(await wait(terms.seconds * 450, signal))) return
     this.#outages += 1
     await model.stop()
     try {
-      for (const courier of couriers.values()) courier.bring('user', MEANWHILE)
+      for (const client of clients.values()) client.bring('user', MEANWHILE)
       await wait(awayMs, signal)
     } finally {
       await model.start()
@@ -175,14 +175,14 @@ const STOP_EVERY = 3
 const MEANWHILE = 14
 
 const ANSWER_FAULTS = [
-  { needs: 'timeouts', aim: 'summary', fault: 'half-open', reused: false },
-  { needs: 'resets', aim: 'turn', fault: 'reset-before-headers', reused: false },
-  { needs: 'poisoned', aim: 'turn', fault: 'reset-reused-socket', reused: true },
-  { needs: 'stalls', aim: 'turn', fault: 'stall-mid-stream; after=0.5', reused: false },
-  { needs: 'poisoned', aim: 'summary', fault: 'half-open', reused: true },
-  { needs: 'resets', aim: 'turn', fault: 'cut-stream; after=0.5; how=reset', reused: false },
-  { needs: 'stalls', aim: 'summary', fault: 'stall-mid-stream; after=0.3', reused: false },
-  { needs: 'resets', aim: 'summary', fault: 'cut-stream; after=0.7; how=fin', reused: false },
+  { needs: 'timeouts', call: 'summary', fault: 'half-open', reused: false },
+  { needs: 'resets', call: 'turn', fault: 'reset-before-headers', reused: false },
+  { needs: 'poisoned', call: 'turn', fault: 'reset-reused-socket', reused: true },
+  { needs: 'stalls', call: 'turn', fault: 'stall-mid-stream; after=0.5', reused: false },
+  { needs: 'poisoned', call: 'summary', fault: 'half-open', reused: true },
+  { needs: 'resets', call: 'turn', fault: 'cut-stream; after=0.5; how=reset', reused: false },
+  { needs: 'stalls', call: 'summary', fault: 'stall-mid-stream; after=0.3', reused: false },
+  { needs: 'resets', call: 'summary', fault: 'cut-stream; after=0.7; how=fin', reused: false },
 ] as const
 
 /** False: the rehearsal is over. */

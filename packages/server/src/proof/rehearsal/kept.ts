@@ -58,21 +58,21 @@ async function readMail(store: Reads, { id, mail }: SessionRow): Promise<readonl
 }
 
 /** Describes what still waits, runs or is being written. */
-export async function findUnrest(
+export async function findUnfinished(
   store: Reads,
   agents: readonly string[],
 ): Promise<readonly string[]> {
-  const unrest: string[] = []
+  const unfinished: string[] = []
   for (const row of await store.listSessions({ state: 'open', limit: LIST_MAX })) {
     // No process runs an unknown session; another law checks that there is none.
     if (!agents.includes(row.id)) continue
     const { control, user, notification } = row.pending
     const waiting = control + user + notification
-    if (waiting > 0) unrest.push(`${row.id}: ${waiting} messages wait`)
-    if (row.turnState === 'running') unrest.push(`${row.id}: turn ${row.turn} runs`)
-    if (row.operation !== null) unrest.push(`${row.id}: ${row.operation} runs`)
+    if (waiting > 0) unfinished.push(`${row.id}: ${waiting} messages wait`)
+    if (row.turnState === 'running') unfinished.push(`${row.id}: turn ${row.turn} runs`)
+    if (row.operation !== null) unfinished.push(`${row.id}: ${row.operation} runs`)
   }
-  return unrest
+  return unfinished
 }
 
 /** The lines of a file outside the store; a file that does not exist yet is empty. */

@@ -1,5 +1,5 @@
 import type { JsonValue } from '#core/base/json'
-import type { Aim } from './aims.ts'
+import type { PlannedFault } from './fault-injector.ts'
 import type { Fact } from './observer.ts'
 import type { AgentOptions } from './terms.ts'
 
@@ -9,7 +9,7 @@ export type Order =
   | ({ readonly verb: 'ask'; readonly id: number } & Question)
   /** Blocks the process: no timer and no socket runs for this long. */
   | { readonly verb: 'freeze'; readonly ms: number }
-  | { readonly verb: 'release'; readonly aim: string }
+  | { readonly verb: 'release'; readonly planned: string }
   /** Makes the wall clock of this process jump. */
   | { readonly verb: 'clock'; readonly aheadMs: number }
   /** Whether the edge sends replies or makes them wait. */
@@ -19,7 +19,7 @@ export type Order =
 export type Question =
   | SessionAction
   /** Answered when it is armed. */
-  | { readonly what: 'aim'; readonly aim: Aim }
+  | { readonly what: 'inject'; readonly planned: PlannedFault }
   /** While resting, the process takes no free session. */
   | { readonly what: 'rest'; readonly isResting: boolean }
 
@@ -72,8 +72,8 @@ export type ProcessMessage =
       /** How long the lease had been expired when the effect began. */
       readonly overdueMs: number
     }
-  | { readonly kind: 'aimed'; readonly aim: string }
-  | { readonly kind: 'repeated'; readonly aim: Aim; readonly outcome: string }
+  | { readonly kind: 'fault met'; readonly planned: string }
+  | { readonly kind: 'repeated'; readonly planned: PlannedFault; readonly outcome: string }
   | ({ readonly kind: 'fact' } & Fact)
   | { readonly kind: 'failure'; readonly text: string }
 

@@ -7,7 +7,7 @@ import type { Store } from '#core/store/contract'
 import { MachineCalibration } from './calibration.ts'
 import { Crowd } from './crowd.ts'
 import { NO_FAULTS } from './fault-plan.ts'
-import { findUnrest, readKept, readLines, readStored } from './kept.ts'
+import { findUnfinished, readKept, readLines, readStored } from './kept.ts'
 import { type Evidence, judge, type Tally } from './laws/judge.ts'
 import { Findings, verdictOf } from './laws/laws.ts'
 import type { Phase, RehearsalFigures, RehearsalReport, RehearsalRequest } from './report.ts'
@@ -212,9 +212,9 @@ class Rehearsal {
     const end = performance.now() + SETTLE_MS_MAX
     const names = [...(this.#crowd?.names ?? []), ...Object.keys(CAST)]
     for (;;) {
-      const unrest = await findUnrest(store, names)
+      const unfinished = await findUnfinished(store, names)
       signal.throwIfAborted()
-      if (unrest.length === 0 || performance.now() > end) return unrest
+      if (unfinished.length === 0 || performance.now() > end) return unfinished
       await sleep(100)
     }
   }

@@ -114,7 +114,7 @@ export const ATTEMPTS_MAX = 5
 export const LOSSES_MAX = 3
 
 /** The edge through which replies leave the stage. */
-export const EDGE = 'letterbox'
+export const EDGE = 'file'
 /** Each line is one reply that was sent: session, number, attempt, claimant. */
 export const SENT_FILE = 'sent'
 

@@ -12,5 +12,5 @@ it('a message that begins with slowly: sets the pace, and its rest is obeyed', (
 
 it('neither an earlier message nor a line within one sets the pace', () => {
   expect(findPace([user('slowly: Hello.'), user('Hello.')])).toBeUndefined()
-  expect(findPace([user('Summarise:\nslowly: Hello.')])).toBeUndefined()
+  expect(findPace([user('Summarize:\nslowly: Hello.')])).toBeUndefined()
 })

@@ -20,7 +20,7 @@ export interface Step {
   readonly text: string
 }
 
-/** Only at the beginning: a transcript to be summarised may contain such lines. */
+/** Only at the beginning: a transcript to be summarized may contain such lines. */
 const SLOWLY = /^slowly:\s*/
 /** An answer of two sentences takes about eight seconds: time enough to kill a process. */
 const SLOW_TOKENS_PER_SECOND = 5

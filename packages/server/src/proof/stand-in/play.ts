@@ -12,7 +12,7 @@ export interface Speed {
   readonly outputTokensPerSecond?: number
 }
 
-export interface Play {
+export interface PlayedResponse {
   readonly status: number
   readonly headers: { readonly [name: string]: string }
   /** A document is a single frame. */
@@ -32,7 +32,7 @@ const RESET_AFTER_MS = 20
  */
 export async function play(
   response: ServerResponse,
-  { status, headers, frames, inputTokens, outputTokensPerSecond }: Play,
+  { status, headers, frames, inputTokens, outputTokensPerSecond }: PlayedResponse,
   { fault, speed, signal }: { fault: Fault | undefined; speed: Speed; signal: AbortSignal },
 ): Promise<'answered' | 'faulted'> {
   if (fault?.kind === 'latency') await sleep(fault.ms, undefined, { signal })

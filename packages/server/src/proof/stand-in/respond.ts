@@ -4,7 +4,7 @@ import { makeAnswer, type Script } from './answer.ts'
 import { findPace } from './commands.ts'
 import type { Fault } from './faults.ts'
 import type { JournalEntry } from './journal.ts'
-import type { Play } from './play.ts'
+import type { PlayedResponse } from './play.ts'
 import { anthropicStandIn, readPrompt } from './protocols/anthropic.ts'
 import { openaiChatStandIn } from './protocols/openai-chat.ts'
 import { openaiResponsesStandIn, writeCompaction } from './protocols/openai-responses.ts'
@@ -54,7 +54,7 @@ export function respond(
   endpoint: StandInEndpoint,
   entry: JournalEntry,
   options: RespondOptions,
-): Play {
+): PlayedResponse {
   const { fault } = entry
   const { protocol } = endpoint
   if (fault?.kind === 'status') throw statusRejection(fault)
@@ -101,7 +101,7 @@ export function respondWithError(
   { protocol }: StandInEndpoint,
   rejection: Rejection,
   entry: JournalEntry,
-): Play {
+): PlayedResponse {
   const { fault } = entry
   const play = document(entry, protocol.writeError(rejection), { status: rejection.status })
   if (fault?.kind !== 'status' || fault.retryAfter === undefined) return play
@@ -155,12 +155,12 @@ function document(
   entry: JournalEntry,
   value: JsonObject,
   { status = 200, inputTokens = 0, tokens = 0 } = {},
-): Play {
+): PlayedResponse {
   const headers = { 'content-type': 'application/json', ...identityOf(entry) }
   return { status, headers, frames: [{ text: JSON.stringify(value), tokens }], inputTokens }
 }
 
-function page(entry: JournalEntry): Play {
+function page(entry: JournalEntry): PlayedResponse {
   const text = '<!doctype html>\n<title>Sign in</title>\n<p>Please sign in to continue.</p>\n'
   const headers = { 'content-type': 'text/html; charset=utf-8', ...identityOf(entry) }
   return { status: 200, headers, frames: [{ text, tokens: 0 }], inputTokens: 0 }

@@ -6,7 +6,7 @@ import { parseDocument } from '#core/message/read-lines'
 import type { Script } from './answer.ts'
 import { type Fault, Faults, UnknownFaultError } from './faults.ts'
 import { Journal, type OpenEntry } from './journal.ts'
-import { type Play, play, type Speed, silence } from './play.ts'
+import { type PlayedResponse, play, type Speed, silence } from './play.ts'
 import { Rejection } from './protocols/protocol.ts'
 import { findEndpoint, respond, respondWithError } from './respond.ts'
 
@@ -161,7 +161,7 @@ export class StandIn {
     signal: AbortSignal,
   ): Promise<'answered' | 'faulted'> {
     const endpoint = findEndpoint(entry)
-    let performance: Play
+    let performance: PlayedResponse
     try {
       const body = isObject(entry.body) ? entry.body : undefined
       const model = typeof body?.['model'] === 'string' ? body['model'] : undefined

@@ -50,7 +50,7 @@ describe('summarize', () => {
   })
 
   it('takes the headings from the request', () => {
-    const instructions = 'Summarise under\n## Next steps\n## Exact data'
+    const instructions = 'Summarize under\n## Next steps\n## Exact data'
     const { prompt } = handoffPrompt(quoted(conversation), { tokensMax: 1_000, instructions })
     expect(summaryOf(prompt)).toBe(
       [

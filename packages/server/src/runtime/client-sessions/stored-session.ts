@@ -3,7 +3,7 @@ import { type Clock, pause } from '#core/base/clock'
 import { isGone } from '#core/base/host'
 import { entryNumber, operationId, type RunnerId, type SessionId } from '#core/base/ids'
 import type { Part, UserPart } from '#core/message/message'
-import { shelve } from '#core/session/blobs'
+import { stageParts } from '#core/session/blobs'
 import { readRange } from '#core/session/context/source'
 import type { AdoptedEntry } from '#core/store/adoption'
 import type { Lease, Store, Tail } from '#core/store/contract'
@@ -191,10 +191,10 @@ export class StoredSession {
     const [first] = message.parts as readonly Part[]
     const isTool = message.role === 'tool'
     const parts = isTool && first?.type === 'tool-result' ? first.output : message.parts
-    const shelved = await shelve(this.#store, this.id, parts as readonly UserPart[])
-    if (shelved.kind !== 'shelved') throw new NotRecordedError(`A picture: ${shelved.kind}.`)
-    const kept = isTool ? [{ ...first, output: shelved.parts }] : shelved.parts
-    return { parts: kept, blobs: shelved.hashes }
+    const staged = await stageParts(this.#store, this.id, parts as readonly UserPart[])
+    if (staged.kind !== 'staged') throw new NotRecordedError(`A picture: ${staged.kind}.`)
+    const kept = isTool ? [{ ...first, output: staged.parts }] : staged.parts
+    return { parts: kept, blobs: staged.hashes }
   }
 
   async #follow(planned: EntryPlan | AdoptedEntry, tail: Tail): Promise<void> {

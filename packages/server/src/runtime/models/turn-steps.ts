@@ -1,7 +1,7 @@
 import type { Clock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
 import type { SessionId } from '#core/base/ids'
-import { unshelve } from '#core/session/blobs'
+import { loadParts } from '#core/session/blobs'
 import type { AttemptId, LiveEvent } from '#core/session/events/runtime-event'
 import { callsOf, type StepRequest, type StepRunner } from '#core/session/step'
 import type { Store } from '#core/store/contract'
@@ -85,7 +85,7 @@ export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
       auxiliary.noteTurn(sessionId, turn)
       let { context } = request
       try {
-        context = await unshelve(store, sessionId, context)
+        context = await loadParts(store, sessionId, context)
       } catch (error) {
         if (!(error instanceof KnownError)) throw error
         return { kind: 'failed', reason: error.message, retryable: error.retryable }

@@ -1,7 +1,7 @@
 import type { SessionId } from '#core/base/ids'
 import type { JsonValue } from '#core/base/json'
 import type { UserMessage, UserPart } from '#core/message/message'
-import { shelve } from '#core/session/blobs'
+import { stageParts } from '#core/session/blobs'
 import type { AdmitOutcome } from '#core/store/commits'
 import type { Store } from '#core/store/contract'
 import type { Admission, NewMessage } from '../runtime.ts'
@@ -23,9 +23,9 @@ export async function admitMessage(
 ): Promise<Admission> {
   const { source, key, lane = 'user', replyTo } = request
   await deps.refreshMemory(sessionId)
-  const shelved = await shelve(deps.store, sessionId, request.parts)
-  if (shelved.kind !== 'shelved') return shelved
-  const message: UserMessage = { role: 'user', parts: shelved.parts as readonly UserPart[] }
+  const staged = await stageParts(deps.store, sessionId, request.parts)
+  if (staged.kind !== 'staged') return staged
+  const message: UserMessage = { role: 'user', parts: staged.parts as readonly UserPart[] }
   const body = { message, ...(replyTo !== undefined && { replyTo }) } as unknown as JsonValue
   const outcome = await deps.store.admit({
     to: { sessionId },
@@ -35,7 +35,7 @@ export async function admitMessage(
     body,
     // The size includes its images, which the body holds by reference.
     tokens: deps.countMessage(sessionId, { role: 'user', parts: request.parts }),
-    blobs: shelved.hashes,
+    blobs: staged.hashes,
   })
   return admissionOf(outcome, deps.wake)
 }
@@ -44,7 +44,7 @@ export async function admitMessage(
  * The message goes to exactly this session. An earlier message with the same key in another session
  * is not a repetition: if this one were acknowledged as such, it would be lost.
  */
-export function meantFor<Outcome extends Admission | AdmitOutcome>(
+export function conflictUnlessIn<Outcome extends Admission | AdmitOutcome>(
   id: SessionId,
   outcome: Outcome,
 ): Outcome | Extract<Admission, { kind: 'conflict' }> {

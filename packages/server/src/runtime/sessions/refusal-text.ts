@@ -1,7 +1,7 @@
 import type { ControlEnd } from '#core/session/view/control-outcome'
 
 /** Why a control item was refused, for people: the end of a sentence, without its full stop. */
-export function whyNot(end: Extract<ControlEnd, { kind: 'turned-down' }>): string {
+export function refusalReason(end: Extract<ControlEnd, { kind: 'turned-down' }>): string {
   switch (end.why) {
     case 'no-room': {
       const { tokensAfter, limit } = end

@@ -33,7 +33,12 @@ import type {
   Withdrawal,
 } from '../runtime.ts'
 import { purge } from '../store-layers/purge.ts'
-import { type AdmissionDependencies, admissionOf, admitMessage, meantFor } from './admission.ts'
+import {
+  type AdmissionDependencies,
+  admissionOf,
+  admitMessage,
+  conflictUnlessIn,
+} from './admission.ts'
 import { readSummary, searchEntries, type WaitOf } from './all-sessions.ts'
 import {
   openSnapshot,
@@ -80,7 +85,7 @@ export class SessionHandle implements Session {
   }
 
   async admit(message: NewMessage): Promise<Admission> {
-    return meantFor(this.id, await admitMessage(this.#deps, this.id, message))
+    return conflictUnlessIn(this.id, await admitMessage(this.#deps, this.id, message))
   }
 
   async stop(request: Idempotent): Promise<Admission> {
@@ -275,6 +280,6 @@ export class SessionHandle implements Session {
     const outcome = await this.#deps.store.admit({
       ...{ to, source, key, lane: 'control', control, body, tokens },
     })
-    return meantFor(this.id, admissionOf(outcome, this.#deps.wake))
+    return conflictUnlessIn(this.id, admissionOf(outcome, this.#deps.wake))
   }
 }

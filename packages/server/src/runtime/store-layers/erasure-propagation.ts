@@ -4,7 +4,12 @@ import { LIST_MAX, NOTES_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import type { Entry, SessionRow } from '#core/store/rows'
-import { blockMayRepeat, type Forgotten, mayRepeat, memoryBlock } from '../../tools/memory/block.ts'
+import {
+  blockMayRepeat,
+  type EntriesToForget,
+  mayRepeat,
+  memoryBlock,
+} from '../../tools/memory/block.ts'
 import { MEMORY_PIN, MEMORY_TOOL } from '../../tools/memory/memory.ts'
 import { readNotes } from '../../tools/memory/visible.ts'
 import { ask, askToErase, readControls } from '../sessions/control-requests.ts'
@@ -49,7 +54,7 @@ export function propagateErasure(parts: ErasureParts): Store {
 }
 
 /** Throws ControlNotAdmittedError if a mailbox accepts nothing now. */
-export async function forgetNotes(parts: ErasureParts, forgotten: Forgotten): Promise<void> {
+export async function forgetNotes(parts: ErasureParts, forgotten: EntriesToForget): Promise<void> {
   const { store } = parts
   const source = await store.findSession(forgotten.sessionId)
   if (source === undefined) return
@@ -101,7 +106,7 @@ async function readErased(
 async function forgetIn(
   parts: ErasureParts,
   { id: sessionId, agent, pending }: SessionRow,
-  forgotten: Forgotten,
+  forgotten: EntriesToForget,
 ): Promise<void> {
   const { store, countTokens, sharesNotes = () => false } = parts
   const waiting = pending.control === 0 ? [] : await readControls(store, sessionId)
@@ -131,7 +136,7 @@ async function forgetIn(
 async function findBlocks(
   store: Store,
   sessionId: SessionId,
-  forgotten: Forgotten,
+  forgotten: EntriesToForget,
 ): Promise<readonly EntryNumber[]> {
   const found: EntryNumber[] = []
   for (let from = 1; ; ) {

@@ -176,7 +176,7 @@ describe('files', () => {
     expect(await step(ada, ['b.txt'])).toEqual(['of b'])
   })
 
-  it('is recognised after a compaction and a restart by the hash in the handoff', async () => {
+  it('is recognized after a compaction and a restart by the hash in the handoff', async () => {
     const { root, read, fixture, store, restart } = await place()
     const answer = (await read('a.txt')).slice('ok: '.length)
     const call = { type: 'tool-call', id: 'c', name: 'files', input: { path: 'a.txt' } } as const

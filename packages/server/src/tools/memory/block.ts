@@ -19,7 +19,7 @@ export function memoryBlock(notes: readonly Omit<NoteRow, 'at' | 'scope'>[]): st
 }
 
 /** Entries of one session that are being erased. */
-export interface Forgotten {
+export interface EntriesToForget {
   readonly sessionId: SessionId
   readonly entries: ReadonlySet<number> | 'all'
 }
@@ -28,14 +28,17 @@ export interface Forgotten {
  * Whether a note may repeat one of these entries: it was made from it, or proposed from a range
  * that contains it.
  */
-export function mayRepeat({ id, origin }: Pick<NoteRow, 'id' | 'origin'>, of: Forgotten): boolean {
+export function mayRepeat(
+  { id, origin }: Pick<NoteRow, 'id' | 'origin'>,
+  of: EntriesToForget,
+): boolean {
   if (origin?.sessionId !== of.sessionId) return false
   if (of.entries === 'all' || of.entries.has(origin.number)) return true
   return id.startsWith(PROPOSED) && [...of.entries].some((entry) => entry <= origin.number)
 }
 
 /** Whether a shown block contains such a note; the block names the origin of each note. */
-export function blockMayRepeat(block: string, of: Forgotten): boolean {
+export function blockMayRepeat(block: string, of: EntriesToForget): boolean {
   return block.split('\n').some((line) => {
     const [, id, session, number] = LINE.exec(line) ?? []
     if (id === undefined || session === undefined) return false

@@ -237,13 +237,13 @@ describe('a claim of missing memory [S30]', () => {
     notes.map(([note, entry]) => [language, note, entry] as const),
   )
 
-  it('is recognised in ten languages, and finds the entry that refutes it [S30]', () => {
+  it('is recognized in ten languages, and finds the entry that refutes it [S30]', () => {
     const missed = cases.filter(([, note, entry]) => !mentions(findClaim(note)?.words ?? [], entry))
     expect(missed.map(([, note]) => [note, findClaim(note)?.words])).toEqual([])
     expect(cases.length).toBeGreaterThanOrEqual(60)
   })
 
-  it('is recognised by a denial and a word of memory or receipt in one clause [S30]', () => {
+  it('is recognized by a denial and a word of memory or receipt in one clause [S30]', () => {
     expect(OTHER_CLAIMS.filter((note) => findClaim(note) === null)).toEqual([])
   })
 

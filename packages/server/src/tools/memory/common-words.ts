@@ -1,6 +1,6 @@
 import { wordsOf } from '#core/store/search/words'
 
-/** Stop words, in the languages in which claims are recognised. */
+/** Stop words, in the languages in which claims are recognized. */
 export const COMMON: ReadonlySet<string> = new Set(
   wordsOf(
     // English

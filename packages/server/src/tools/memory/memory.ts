@@ -12,7 +12,7 @@ import { admitControl, answerTo, type Counting, callScopedId } from '../own-mail
 import { serializeCalls } from '../serialize-calls.ts'
 import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import { memoryBlock } from './block.ts'
-import { findRefutation } from './find-refutation.ts'
+import { findContradiction } from './find-contradiction.ts'
 import { type NoteSharing, readNotes } from './visible.ts'
 
 /**
@@ -108,7 +108,7 @@ export async function keepNote(
   const session = await store.findSession(sessionId)
   if (session === undefined) return { kind: 'refused', why: GONE }
   const { scope } = session
-  const contrary = await findRefutation(store, call, text)
+  const contrary = await findContradiction(store, call, text)
   if (contrary !== null) return { kind: 'refused', why: denial(contrary) }
   const notes = await readNotes(store, session, { isShared })
   const origin = { sessionId, number: entryNumber(call.entry) }

@@ -49,6 +49,6 @@ export function reachOf({ isOpen, agents, sessions }: Destinations): string {
 }
 
 /** Gives the same answer for a session that does not exist and for one out of reach. */
-export function outOfReach(to: Destinations): string {
+export function unreachableText(to: Destinations): string {
   return `Not sent: there is no such destination, or this session may not write to it. ${reachOf(to)}`
 }

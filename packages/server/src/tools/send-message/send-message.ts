@@ -10,9 +10,9 @@ import type { Tool, ToolAnswer, ToolCall } from '../tool.ts'
 import {
   type Destinations,
   mayWrite,
-  outOfReach,
   reachOf,
   readDestinations,
+  unreachableText,
 } from './destinations.ts'
 import { heldId, holding, isFrom, readHeld } from './held.ts'
 import { judgeLoop, LOOP_RULE, type LoopRule, type Sign } from './loop.ts'
@@ -115,12 +115,12 @@ async function deliver(
   const id = await findTarget(parts, to, sender, call.input)
   if (id === sender.id) return refuse('That is this session itself.')
   const receiver = id === undefined ? undefined : await store.findSession(id)
-  if (receiver === undefined) return refuse(outOfReach(to))
+  if (receiver === undefined) return refuse(unreachableText(to))
   const here = await readRecentEvents(store, sender, receiver.id)
   const isAnswer = here.mail.some(
     ({ body }) => fromOf(parseMailBody(body))?.sessionId === receiver.id,
   )
-  if (!mayWrite(sender, receiver, { to, isAnswer })) return refuse(outOfReach(to))
+  if (!mayWrite(sender, receiver, { to, isAnswer })) return refuse(unreachableText(to))
   return await send(parts, call, { receiver, sender, text, here })
 }
 

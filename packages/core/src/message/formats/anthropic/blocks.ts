@@ -14,10 +14,10 @@ import { blobText, canSay, originOfBlob } from '../blob.ts'
 import { opaque, readBare, readContent, spellingOf, writeContent } from '../content.ts'
 import {
   hasWord,
-  kindredOrigin,
   originOf,
   originOfPart,
   type Position,
+  sameFamilyOrigin,
   textField,
   without,
 } from '../origin.ts'
@@ -130,7 +130,7 @@ function writeSource(source: BlobSource): JsonObject {
 
 /** Undefined for parts that only another provider understands. */
 export function writeBlock(part: Part, format: CodecName): JsonValue | undefined {
-  const origin = kindredOrigin(part, format)
+  const origin = sameFamilyOrigin(part, format)
   const fields = origin?.fields
   switch (part.type) {
     case 'text':
@@ -160,7 +160,7 @@ export function writeBlock(part: Part, format: CodecName): JsonValue | undefined
 }
 
 function writeBlob(part: Extract<Part, { type: 'image' | 'file' }>, format: CodecName) {
-  const origin = kindredOrigin(part, format)
+  const origin = sameFamilyOrigin(part, format)
   const source = writeSource(part.source)
   if (part.type === 'image') return { type: 'image', source, ...origin?.fields }
   const title = part.name === undefined ? {} : { title: part.name }
@@ -168,7 +168,7 @@ function writeBlob(part: Extract<Part, { type: 'image' | 'file' }>, format: Code
 }
 
 function writeResult(part: ToolResultPart, format: CodecName): JsonObject {
-  const origin = kindredOrigin(part, format)
+  const origin = sameFamilyOrigin(part, format)
   const content = writeContent(part.output, spellingOf(origin, 'string'), format, (inner) =>
     writeBlock(inner, format),
   )

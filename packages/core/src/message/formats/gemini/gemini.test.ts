@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../../base/json.ts'
 import { checkWire } from '../../dialects/check/check.ts'
-import { normalise } from '../../dialects/normalise.ts'
+import { normalize } from '../../dialects/normalize.ts'
 import { geminiFormat } from './gemini.ts'
 
 /** Made by the functions of `@google/genai` 2.32.0: `createUserContent`, `createPartFromFunctionCall` … */
@@ -33,7 +33,7 @@ describe('contents of Gemini', () => {
 
   it('are written for the provider, from its own messages and from those of others', () => {
     const { messages } = geminiFormat.parse(contents)
-    const legal = normalise(
+    const legal = normalize(
       [...messages, { role: 'user', parts: [{ type: 'text', text: 'Go on.' }] }],
       'gemini',
     )

@@ -190,7 +190,7 @@ function timeOf(stamp: JsonValue | undefined): string | undefined {
   return date === undefined || Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
-/** Hermes' own summaries are recognised by their beginning. */
+/** Hermes' own summaries are recognized by their beginning. */
 function isHandoffText(message: Extract<Message, { role: 'user' }>): boolean {
   const [first] = message.parts
   return first?.type === 'text' && /^\[CONTEXT (?:COMPACTION|SUMMARY)/.test(first.text)

@@ -5,9 +5,9 @@ import { blobText, canSay, originOfBlob, readUrl, writeUrl } from '../blob.ts'
 import { opaque, readBare } from '../content.ts'
 import {
   hasWord,
-  kindredOrigin,
   originOfPart,
   type Position,
+  sameFamilyOrigin,
   textField,
   without,
 } from '../origin.ts'
@@ -62,7 +62,7 @@ function nonEmpty(fields: JsonObject): JsonObject | undefined {
 
 /** Undefined for parts that only another provider understands. */
 export function writeChatPart(part: Part, format: CodecName): JsonValue | undefined {
-  const origin = kindredOrigin(part, format)
+  const origin = sameFamilyOrigin(part, format)
   const fields = origin?.fields ?? {}
   switch (part.type) {
     case 'text':
@@ -145,7 +145,7 @@ export function inputWord(text: JsonValue | undefined): string | undefined {
 }
 
 export function writeToolCall(call: ToolCallPart, format: CodecName): JsonObject {
-  const origin = kindredOrigin(call, format)
+  const origin = sameFamilyOrigin(call, format)
   const { inner, ...fields } = origin?.fields ?? {}
   const isCustom = hasWord(origin, 'custom')
   const body = {
@@ -162,7 +162,7 @@ export function writeToolCall(call: ToolCallPart, format: CodecName): JsonObject
 }
 
 export function writeInput(call: ToolCallPart, format: CodecName, isCustom = false): JsonObject {
-  const origin = kindredOrigin(call, format)
+  const origin = sameFamilyOrigin(call, format)
   if (hasWord(origin, 'no-input')) return {}
   if (isCustom && typeof call.input === 'string') return { input: call.input }
   return { arguments: hasWord(origin, 'value') ? call.input : writeToolInput(call) }

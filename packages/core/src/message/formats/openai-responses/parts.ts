@@ -6,10 +6,10 @@ import { opaque, readBare } from '../content.ts'
 import {
   asList,
   hasWord,
-  kindredOrigin,
   originOf,
   originOfPart,
   type Position,
+  sameFamilyOrigin,
   textField,
   without,
 } from '../origin.ts'
@@ -66,7 +66,7 @@ export function writeResponsesPart(
   format: CodecName,
   speaker: 'input' | 'output',
 ): JsonValue | undefined {
-  const origin = kindredOrigin(part, format)
+  const origin = sameFamilyOrigin(part, format)
   const fields = origin?.fields
   switch (part.type) {
     case 'text': {
@@ -120,5 +120,5 @@ export function readOpaqueItem(item: JsonValue, position: Position): OpaquePart 
 /** Without an origin, an OpenAI part counts as a whole item; opaque chat parts do not. */
 export function isOpaqueItem(part: Part, format: CodecName): part is OpaquePart {
   if (part.type !== 'opaque' || part.provider !== 'openai') return false
-  return part.origin === undefined || hasWord(kindredOrigin(part, format), 'item')
+  return part.origin === undefined || hasWord(sameFamilyOrigin(part, format), 'item')
 }

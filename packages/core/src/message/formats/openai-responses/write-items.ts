@@ -9,7 +9,14 @@ import type {
   ToolResultPart,
 } from '../../message.ts'
 import { opaque, readContent, spellingOf, writeContent } from '../content.ts'
-import { hasWord, kindredOrigin, originOf, type Position, textField, without } from '../origin.ts'
+import {
+  hasWord,
+  originOf,
+  type Position,
+  sameFamilyOrigin,
+  textField,
+  without,
+} from '../origin.ts'
 import { readToolInput, writeToolInput } from '../tool-input.ts'
 import { itemsOf, type PlainMessage, positioned, type ResponsesItem } from './items.ts'
 import {
@@ -227,7 +234,7 @@ function writeWhole(part: Part, format: CodecName): readonly JsonValue[] | undef
     case 'tool-result':
       return [writeOutput(part, format)]
     case 'opaque':
-      if (kindredOrigin(part, format) === undefined) {
+      if (sameFamilyOrigin(part, format) === undefined) {
         return isOpaqueItem(part, format) && isItem(part.value) ? [part.value] : []
       }
       return isOpaqueItem(part, format) ? [part.value] : undefined
@@ -262,7 +269,7 @@ function writeMessage(
 }
 
 function writeCall(call: ToolCallPart, format: CodecName): JsonObject {
-  const origin = kindredOrigin(call, format)
+  const origin = sameFamilyOrigin(call, format)
   const fields = origin?.fields
   if (hasWord(origin, 'custom_tool_call') && typeof call.input === 'string') {
     const { id, name, input } = call
@@ -276,7 +283,7 @@ function writeCall(call: ToolCallPart, format: CodecName): JsonObject {
 }
 
 function writeOutput(part: ToolResultPart, format: CodecName): JsonObject {
-  const origin = kindredOrigin(part, format)
+  const origin = sameFamilyOrigin(part, format)
   const output = writeContent(part.output, spellingOf(origin, 'string'), format, (inner) =>
     writeResponsesPart(inner, format, 'input'),
   )

@@ -14,7 +14,7 @@ export function runningOf({ session, operations }: SessionView): OperationRow | 
 }
 
 /** What was erased in another session is named first, with a new handoff where ours was emptied. */
-export function isOwing({ session }: SessionView): boolean {
+export function owesErasure({ session }: SessionView): boolean {
   return session.owed.length > 0
 }
 

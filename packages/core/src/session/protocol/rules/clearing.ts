@@ -5,7 +5,7 @@ import type { OperationRow } from '../../../store/rows.ts'
 import { NO_HANDOFF } from '../../context/build.ts'
 import type { SessionView } from '../../context/session-view.ts'
 import type { Decisions } from '../policy.ts'
-import { only, type State } from '../state.ts'
+import { type State, withoutEffects } from '../state.ts'
 import type { RuleOutcome } from '../transition.ts'
 import { claim } from './claim.ts'
 
@@ -35,14 +35,17 @@ export function followClearing(
   const clearing = decisions.planClearing(view, state.settings)
   if (clearing === null) {
     const reason = 'not-smaller'
-    return only({ ...state, handoff: { kind: 'refused', operation, focus: null, reason } })
+    return withoutEffects({
+      ...state,
+      handoff: { kind: 'refused', operation, focus: null, reason },
+    })
   }
   const carries = context.pieces
     .filter((piece) => piece.number <= session.covers && piece.mail !== undefined)
     .map((piece) => piece.number)
   const { message, tokens = 0 } = context.handoff ?? {}
   const body = message?.role === 'handoff' ? (message.handoff as unknown as JsonValue) : NO_HANDOFF
-  return only({
+  return withoutEffects({
     ...state,
     handoff: { kind: 'written', operation, focus: null, body, tokens, carries, clearing },
   })

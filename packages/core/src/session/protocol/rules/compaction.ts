@@ -19,9 +19,9 @@ import {
 import type { SessionView } from '../../context/session-view.ts'
 import { tooLarge } from '../../failure-message.ts'
 import type { Decisions } from '../policy.ts'
-import { mailBody, numbered, only, type State } from '../state.ts'
+import { mailBody, numbered, type State, withoutEffects } from '../state.ts'
 import { commit, fencedBy, mayAsk, notify, type RuleOutcome } from '../transition.ts'
-import { claim, isOwing, runningOf } from './claim.ts'
+import { claim, owesErasure, runningOf } from './claim.ts'
 import { claimClearing, followClearing } from './clearing.ts'
 import { installedBy } from './requested.ts'
 
@@ -48,7 +48,7 @@ export function followOperation(
   const focus = focusOf(view, running)
   if (state.phase === 'closing') {
     const refused = { kind: 'refused', operation: running, focus, reason: CLOSING } as const
-    return only({ ...state, handoff: refused })
+    return withoutEffects({ ...state, handoff: refused })
   }
   const { context } = view
   const { limits } = believed(state, view).session
@@ -56,7 +56,10 @@ export function followOperation(
   if (running.by === 'clearing') return followClearing(state, view, running, decisions)
   const preview = installedBy(view, running)
   if (preview !== null) {
-    return only({ ...state, handoff: { kind: 'written', operation: running, focus, ...preview } })
+    return withoutEffects({
+      ...state,
+      handoff: { kind: 'written', operation: running, focus, ...preview },
+    })
   }
   return {
     state: {
@@ -93,7 +96,10 @@ export function offerHandoff(state: State, view: SessionView, decisions: Decisio
   const { body, tokens, carries, clearing, provenance } = handoff
   const problem = decisions.judgeHandoff(view, { by, covers, tokens, carries })
   if (problem !== null) {
-    return only({ ...state, handoff: { kind: 'refused', operation, focus, reason: problem } })
+    return withoutEffects({
+      ...state,
+      handoff: { kind: 'refused', operation, focus, reason: problem },
+    })
   }
   const { context } = view
   // One that replaces a digest or shortens results adds no round.
@@ -182,7 +188,7 @@ function hasReacted({ session, operations }: SessionView): boolean {
  */
 export function claimForSpace(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { session } = view
-  if (session.turnState !== 'running' || isOwing(view)) return null
+  if (session.turnState !== 'running' || owesErasure(view)) return null
   if (!isOverHard(view) && state.overflow === null) return null
   const running = runningOf(view)
   const { settings } = state
@@ -232,7 +238,7 @@ function giveUp(state: State, view: SessionView): RuleOutcome {
   const { hardTokens, outputTokens } = believed(state, view).session.limits
   const reason = tooLarge(context, hardTokens - outputTokens)
   const outcome = { kind: 'failed', reason, retryable: false } as const
-  return only(
+  return withoutEffects(
     numbered({ ...state, overflow: null }, (operation) => ({
       step: { kind: 'ended', turn, upto: tail, operation, outcome },
     })),
@@ -248,7 +254,7 @@ export function claimInBackground(
   decisions: Decisions,
 ): RuleOutcome {
   const { session, context } = view
-  if (isOwing(view)) return null
+  if (owesErasure(view)) return null
   const { settings } = state
   const isDue = context.tokens >= budgetOf(session.limits, settings).softTokens
   const isFree = session.operation === null && state.handoff.kind === 'none'
@@ -275,7 +281,7 @@ export function claimInBackground(
     }
   }
   if (by === 'digest') return null
-  if (!isDigest) return state.idleDue ? only({ ...state, idleDue: false }) : null
+  if (!isDigest) return state.idleDue ? withoutEffects({ ...state, idleDue: false }) : null
   return claim(state, {
     by: 'rewrite',
     trigger: 'background',

@@ -9,17 +9,24 @@ import type { SessionView } from '../../context/session-view.ts'
 import { tryNow } from '../absorb.ts'
 import type { Decisions } from '../policy.ts'
 import { mailBody, type State } from '../state.ts'
-import { commit, commitNew, fencedBy, type RuleOutcome, settle, turnDown } from '../transition.ts'
+import {
+  commit,
+  commitNew,
+  fencedBy,
+  type RuleOutcome,
+  refuseControl,
+  settle,
+} from '../transition.ts'
 import { claimManual, claimPreview } from './requested.ts'
 
 /**
  * Control items, oldest first. The commit that carries an item out also settles it, so that a crash
  * in between leaves it waiting; an item that cannot be carried out is settled as refused.
  */
-export function obeyControls(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
+export function applyControls(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   if (state.turnedDown !== null) {
     const { mail, refused } = state.turnedDown
-    return turnDown({ ...state, turnedDown: null }, mail, refused)
+    return refuseControl({ ...state, turnedDown: null }, mail, refused)
   }
   for (const mail of view.controls) {
     const next = obey(state, view, mail, decisions)
@@ -53,7 +60,7 @@ function obey(state: State, view: SessionView, mail: MailItem, decisions: Decisi
     case 'policy':
       return changePolicy(state, view, mail)
     default:
-      return turnDown(state, mail.number, { why: 'not-understood' })
+      return refuseControl(state, mail.number, { why: 'not-understood' })
   }
 }
 
@@ -63,7 +70,7 @@ function obey(state: State, view: SessionView, mail: MailItem, decisions: Decisi
  */
 function revert(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const target: EntryNumber = view.session.effective
-  if (target === 0) return turnDown(state, mail.number, { why: 'nothing-to-revert' })
+  if (target === 0) return refuseControl(state, mail.number, { why: 'nothing-to-revert' })
   const { revert } = state
   switch (revert.kind) {
     case 'none':
@@ -105,7 +112,7 @@ function pin(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const isEarly = body['when'] === 'between-turns' && view.session.turnState === 'running'
   if (isEarly) return null
   if (typeof name !== 'string' || !isId(name)) {
-    return turnDown(state, mail.number, { why: 'not-understood' })
+    return refuseControl(state, mail.number, { why: 'not-understood' })
   }
   return commitNew(state, (operation) => ({
     verb: 'pin',
@@ -129,9 +136,9 @@ function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const { session, context } = view
   const body = mailBody(mail)
   const entries = entriesIn(body['entries'], session.tail)
-  if (entries.length === 0) return turnDown(state, mail.number, { why: 'unknown-entry' })
+  if (entries.length === 0) return refuseControl(state, mail.number, { why: 'unknown-entry' })
   if (Math.min(...entries) <= ownAfter(session)) {
-    return turnDown(state, mail.number, { why: 'elsewhere' })
+    return refuseControl(state, mail.number, { why: 'elsewhere' })
   }
   if (session.openCalls.length > 0) return null
   const { erasure } = state
@@ -149,7 +156,7 @@ function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const written = isCovered && erasure.kind === 'written' ? erasure : null
   if (written?.replacement === null) {
     const free: State = { ...state, erasure: { kind: 'none' } }
-    return turnDown(free, mail.number, { why: 'no-replacement' })
+    return refuseControl(free, mail.number, { why: 'no-replacement' })
   }
   const reason = typeof body['reason'] === 'string' ? body['reason'] : 'requested'
   const request = { ...fencedBy(state, view), entries, reason, settles: [mail.number] }
@@ -171,7 +178,7 @@ function erase(state: State, view: SessionView, mail: MailItem): RuleOutcome {
  * appends an entry that names them, and replaces its handoff if the erasure emptied it: no model is
  * asked while the handoff is empty.
  */
-export function payErasure(state: State, view: SessionView): RuleOutcome {
+export function nameOwedErasures(state: State, view: SessionView): RuleOutcome {
   const { owed, effective, openCalls } = view.session
   if (owed.length === 0 || openCalls.length > 0) return null
   const { erasure } = state
@@ -266,7 +273,7 @@ const POLICIES: readonly string[] = [
 function changePolicy(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const policy = mailBody(mail)['policy']
   if (typeof policy !== 'string' || !POLICIES.includes(policy)) {
-    return turnDown(state, mail.number, { why: 'not-understood' })
+    return refuseControl(state, mail.number, { why: 'not-understood' })
   }
   const [now] = view.context.settings
   return commitNew(state, (operation) => ({

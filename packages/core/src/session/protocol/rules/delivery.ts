@@ -1,7 +1,7 @@
 import { REWRITES_MAX } from '../../../store/bounds.ts'
 import type { SessionView } from '../../context/session-view.ts'
 import type { Decisions } from '../policy.ts'
-import { only, type State } from '../state.ts'
+import { type State, withoutEffects } from '../state.ts'
 import { commit, commitNew, fencedBy, mayAsk, type RuleOutcome, waitUntil } from '../transition.ts'
 
 /** Delivers input, and handles an idle session. */
@@ -38,11 +38,11 @@ function holdCollected(state: State, { waiting }: SessionView): RuleOutcome {
   const { debounceMs, collectMsMax } = state.settings
   const due = Math.min(collect.newestSince + debounceMs, collect.since + collectMsMax)
   if (due <= mono) return null
-  return known === collect ? waitUntil(state, due) : only({ ...state, collect })
+  return known === collect ? waitUntil(state, due) : withoutEffects({ ...state, collect })
 }
 
 /** Nothing to do: set the alarm for an idle compaction, linger, then release the lease. */
-export function rest(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
+export function restOrRelease(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { session } = view
   const { lease, at, settings } = state
   if (session.operation !== null || state.handoff.kind !== 'none') return 'wait'
@@ -57,7 +57,7 @@ export function rest(state: State, view: SessionView, decisions: Decisions): Rul
     const asked = mayAsk(state, view, decisions)
     if (asked.kind === 'wait') return waitUntil(state, at.mono + asked.waitMs)
   }
-  if (state.restingSince === null) return only({ ...state, restingSince: at.mono })
+  if (state.restingSince === null) return withoutEffects({ ...state, restingSince: at.mono })
   const until = state.restingSince + settings.lingerMs
   if (at.mono < until) return waitUntil(state, until)
   const wakeAt = at.wall + (settings.idleCompactionMs ?? 0)

@@ -7,8 +7,8 @@ import { parsePreview } from '../../context/parse-preview.ts'
 import type { SessionView } from '../../context/session-view.ts'
 import type { Decisions } from '../policy.ts'
 import { mailBody, type State } from '../state.ts'
-import { mayAsk, type RuleOutcome, turnDown } from '../transition.ts'
-import { claim, isOwing, runningOf } from './claim.ts'
+import { mayAsk, type RuleOutcome, refuseControl } from '../transition.ts'
+import { claim, owesErasure, runningOf } from './claim.ts'
 
 /** Compactions that a person requests, and previews that one has approved. */
 /** A person's request joins the running operation, and waits until one has ended after it. */
@@ -19,11 +19,11 @@ export function claimManual(
   decisions: Decisions,
 ): RuleOutcome {
   const running = runningOf(view)
-  if (isOwing(view) || (running !== undefined && running.by !== 'rewrite')) return null
+  if (owesErasure(view) || (running !== undefined && running.by !== 'rewrite')) return null
   const { settings } = state
   const asked = mayAsk(state, view, decisions, 'manual')
   const covers = decisions.planCover(view, 'manual', settings)
-  if (covers === null) return turnDown(state, mail.number, { why: 'nothing-to-compact' })
+  if (covers === null) return refuseControl(state, mail.number, { why: 'nothing-to-compact' })
   const hasFailed = view.operations.some(
     ({ requestedBy, state, result }) =>
       requestedBy === mail.number && state === 'failed' && result['reason'] !== CLOSING,
@@ -34,14 +34,14 @@ export function claimManual(
 /** A preview is installed unchanged or not at all: its base must still be current. */
 export function claimPreview(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const running = runningOf(view)
-  if (isOwing(view) || (running !== undefined && running.by !== 'rewrite')) return null
+  if (owesErasure(view) || (running !== undefined && running.by !== 'rewrite')) return null
   const { session } = view
   const shown = parsePreview(mailBody(mail))
-  if (shown === null) return turnDown(state, mail.number, { why: 'not-understood' })
+  if (shown === null) return refuseControl(state, mail.number, { why: 'not-understood' })
   const { base, covers } = shown
   const isNews = covers > session.covers && covers <= session.seen
   if (base !== session.base || !isNews || !isClean(view.context, covers)) {
-    return turnDown(state, mail.number, { why: 'out-of-date' })
+    return refuseControl(state, mail.number, { why: 'out-of-date' })
   }
   return claimFor(mail, state, covers, 'model')
 }

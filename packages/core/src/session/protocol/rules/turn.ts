@@ -7,7 +7,7 @@ import type { SessionView } from '../../context/session-view.ts'
 import { failureMessage, failureTokens } from '../../failure-message.ts'
 import { callsOf, RENDERER, type StepOutcome } from '../../step.ts'
 import type { Decisions } from '../policy.ts'
-import { type Advance, numbered, only, type State } from '../state.ts'
+import { type Advance, numbered, type State, withoutEffects } from '../state.ts'
 import {
   commit,
   commitNew,
@@ -68,7 +68,7 @@ export function offerReply(state: State, view: SessionView): RuleOutcome {
   const { turn, upto, operation, outcome } = step
   // A reply that closing cut short is not an answer; the next holder repeats this step.
   if (state.phase === 'closing' && outcome.kind === 'interrupted') {
-    return only({ ...state, step: { kind: 'none' } })
+    return withoutEffects({ ...state, step: { kind: 'none' } })
   }
   const calls = outcome.kind === 'replied' ? callsOf(outcome.message) : []
   const said =
@@ -141,7 +141,11 @@ export function abortTools(state: State): Advance {
 }
 
 /** Runs recorded open calls, or closes them if the turn is to stop. */
-export function mindTools(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
+export function handleOpenCalls(
+  state: State,
+  view: SessionView,
+  decisions: Decisions,
+): RuleOutcome {
   const { openCalls, tail } = view.session
   if (openCalls.length === 0) return null
   const stop = decisions.stopOf(view)
@@ -150,7 +154,9 @@ export function mindTools(state: State, view: SessionView, decisions: Decisions)
   }
   if (stop !== null) {
     const results = openCalls.map(neverStarted)
-    return only(numbered(state, (operation) => ({ tools: { kind: 'ended', operation, results } })))
+    return withoutEffects(
+      numbered(state, (operation) => ({ tools: { kind: 'ended', operation, results } })),
+    )
   }
   const reply = view.context.pieces.findLast((piece) => piece.message.role === 'assistant')
   return {
@@ -170,7 +176,11 @@ function openCallsOf({ session, context }: SessionView) {
 }
 
 /** Only a stop, or a person's message under `interrupt`, ends a running step. */
-export function mindStep(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
+export function handleRunningStep(
+  state: State,
+  view: SessionView,
+  decisions: Decisions,
+): RuleOutcome {
   const { step } = state
   if (step.kind !== 'running') return null
   const isUnwanted = decisions.stopOf(view) !== null || decisions.isInterrupted(view)
@@ -212,7 +222,7 @@ export function runStep(state: State, { session, context, wanted }: SessionView)
   const isRefused = wanted !== undefined && wanted === state.refusedSettings
   if (isRefused && MAY_BE_FOREIGN.includes(session.birth)) {
     const ended = { kind: 'ended', turn, upto: tail, outcome: NO_ROOM } as const
-    return only(numbered(state, (operation) => ({ step: { ...ended, operation } })))
+    return withoutEffects(numbered(state, (operation) => ({ step: { ...ended, operation } })))
   }
   if (state.at.mono < state.modelRetryAt) {
     return notifyStepWait(state, turn) ?? waitUntil(state, state.modelRetryAt)

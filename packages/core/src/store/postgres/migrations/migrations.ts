@@ -54,7 +54,7 @@ create table draft (
 `
 
 // Each existing token becomes its own principal, named as in its idempotency keys, so that a
-// request repeated across the upgrade is still recognised.
+// request repeated across the upgrade is still recognized.
 const FOURTH = `
 alter table token add column principal text collate "C" not null default '';
 update token set principal = id;

@@ -1,7 +1,12 @@
 import type { ReadVerb } from '../../contract.ts'
 import { DamagedRowError } from '../../errors.ts'
 import type { QueryOf, Readers } from '../../facade.ts'
-import { configure, type Manner, SqliteConnection, translateSqliteError } from '../connection.ts'
+import {
+  configure,
+  type ReadOnlyMode,
+  SqliteConnection,
+  translateSqliteError,
+} from '../connection.ts'
 import { sqliteReads } from '../reads.ts'
 import { pragma, readSqliteSchema } from '../schema.ts'
 import { SessionNumbers } from '../sessions.ts'
@@ -23,7 +28,7 @@ export class Reader {
   readonly #reads: Readers
   #version: number | string
 
-  constructor(path: string, manner?: Manner) {
+  constructor(path: string, manner?: ReadOnlyMode) {
     const options = { readOnly: true, busyMs: 2_000, ...(manner !== undefined && { manner }) }
     this.#db = new SqliteConnection(path, options)
     try {

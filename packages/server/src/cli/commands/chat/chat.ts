@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { type SessionId, sessionId } from '#core/base/ids'
 import { unknownText } from '../../../gateway/chat/commands.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
-import { COMMAND_SOURCE, taken } from '../../admission.ts'
+import { COMMAND_SOURCE, requireAccepted } from '../../admission.ts'
 import { openConversation, type TerminalConversation } from '../../conversation.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
@@ -130,7 +130,7 @@ async function chatFromPipe(first: TerminalConversation): Promise<number> {
 
 async function answerOne({ session }: TerminalConversation, text: string): Promise<boolean> {
   const message = { source: COMMAND_SOURCE, key: randomUUID() }
-  const { mail } = taken(
+  const { mail } = requireAccepted(
     await session.admit({ ...message, parts: [{ type: 'text', text }] }),
     session.id,
   )

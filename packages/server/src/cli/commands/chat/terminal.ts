@@ -3,7 +3,7 @@ import { KnownError } from '#core/base/errors'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { unknownText } from '../../../gateway/chat/commands.ts'
 import type { SessionSummary } from '../../../runtime/runtime.ts'
-import { COMMAND_SOURCE, taken } from '../../admission.ts'
+import { COMMAND_SOURCE, requireAccepted } from '../../admission.ts'
 import type { TerminalConversation } from '../../conversation.ts'
 import { EXIT } from '../../exit.ts'
 import { ServerAwayError } from '../../server-client/requests.ts'
@@ -214,7 +214,7 @@ class TerminalTalk {
 
   async #admit({ session }: TerminalConversation, text: string): Promise<void> {
     const once = { source: COMMAND_SOURCE, key: randomUUID() }
-    taken(await session.admit({ ...once, parts: [{ type: 'text', text }] }), session.id)
+    requireAccepted(await session.admit({ ...once, parts: [{ type: 'text', text }] }), session.id)
   }
 
   #follow(conversation: TerminalConversation): {

@@ -1,6 +1,6 @@
 import type { Conversation } from '#core/message/codec'
 import type { Dialect } from '#core/message/dialect'
-import { normalise } from '#core/message/dialects/normalise'
+import { normalize } from '#core/message/dialects/normalize'
 import type { FormatName } from '#core/message/format-name'
 import { InputError } from '#core/message/input-error'
 import type { Message } from '#core/message/message'
@@ -28,7 +28,7 @@ export function writeAs(
   messages: readonly Message[],
 ): string {
   const dialect = DIALECT_BY_FORMAT[format]
-  const legal = dialect === undefined ? messages : normalise(messages, dialect)
+  const legal = dialect === undefined ? messages : normalize(messages, dialect)
   return writeConversation(convertConversation({ ...conversation, messages: legal }, format))
 }
 

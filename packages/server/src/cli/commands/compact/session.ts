@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Handoff } from '#core/message/handoff/handoff'
 import { FailedError } from '../../../host/errors.ts'
 import type { CompactionView, Runtime, Session } from '../../../runtime/runtime.ts'
-import { whyNot } from '../../../runtime/sessions/refusal-text.ts'
-import { COMMAND_SOURCE, taken, warnIfUnserved } from '../../admission.ts'
+import { refusalReason } from '../../../runtime/sessions/refusal-text.ts'
+import { COMMAND_SOURCE, requireAccepted, warnIfUnserved } from '../../admission.ts'
 import { EXIT } from '../../exit.ts'
 import { requireNamed } from '../../named-session.ts'
 import { countText, grouped } from '../../terminal/format.ts'
@@ -27,7 +27,7 @@ export async function compactSession(flags: CompactFlags): Promise<number> {
 async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Promise<number> {
   const { focus, json } = flags
   const before = await newest(session)
-  const { mail } = taken(
+  const { mail } = requireAccepted(
     await session.compact({
       source: COMMAND_SOURCE,
       key: randomUUID(),
@@ -57,7 +57,7 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
   const made = after?.operationId === before?.operationId ? null : (after ?? null)
   if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail, compaction: made }))
   if (made === null && end?.kind === 'turned-down' && end.why !== 'nothing-to-compact') {
-    throw new FailedError(`Not compacted: ${whyNot(end)}.`)
+    throw new FailedError(`Not compacted: ${refusalReason(end)}.`)
   }
   return reportOutcome(session, made)
 }

@@ -4,7 +4,7 @@ import type { MailNumber } from '#core/base/ids'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { FailedError } from '../../../host/errors.ts'
 import type { CompactionView, SessionSummary } from '../../../runtime/runtime.ts'
-import { COMMAND_SOURCE, taken } from '../../admission.ts'
+import { COMMAND_SOURCE, requireAccepted } from '../../admission.ts'
 import type { ChatSession } from '../../conversation.ts'
 import type { ServerRequests } from '../../server-client/requests.ts'
 import { bodyOf, type ServerSession } from '../../server-client/server-session.ts'
@@ -159,14 +159,14 @@ export class Tour {
     const said = { source: COMMAND_SOURCE, key: randomUUID() }
     this.#line(this.#options.paint('bold', `   > ${text}`))
     const parts = [{ type: 'text', text }] as const
-    return taken(await session.admit({ ...said, parts }), session.id).mail
+    return requireAccepted(await session.admit({ ...said, parts }), session.id).mail
   }
 
   async #ask(text: string): Promise<string> {
     const { session } = this.#options
     const said = { source: COMMAND_SOURCE, key: randomUUID() }
     const parts = [{ type: 'text', text }] as const
-    const { mail } = taken(await session.admit({ ...said, parts }), session.id)
+    const { mail } = requireAccepted(await session.admit({ ...said, parts }), session.id)
     return await replyText(session, mail)
   }
 

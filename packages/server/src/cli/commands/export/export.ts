@@ -116,10 +116,10 @@ async function toHermes(session: SessionId, reads: ReadStore, flags: ExportFlags
     throw new UsageError('Name the new state.db with -o; a database cannot be written to a pipe.')
   }
   const { exportHermes } = await import('../../../migration/hermes/export/export.ts')
-  const { unshelve } = await import('#core/session/blobs')
+  const { loadParts } = await import('#core/session/blobs')
   const written = await exportHermes({
     ...{ reads, sessionId: session, to: flags.output },
-    unshelve: async (message) => (await unshelve(reads, session, [message]))[0] ?? message,
+    unshelve: async (message) => (await loadParts(reads, session, [message]))[0] ?? message,
   })
   if (flags.json) {
     await writeOutput('-', jsonLine(written))

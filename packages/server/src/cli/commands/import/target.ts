@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isGone, thisHost } from '#core/base/host'
-import { shelve } from '#core/session/blobs'
+import { stageParts } from '#core/session/blobs'
 import { limitsFor } from '#core/session/limits'
 import type { ReadStore } from '#core/store/contract'
 import type { StoreFlags } from '../../../host/flags.ts'
@@ -29,7 +29,7 @@ export async function bringInto(
   const progress = new ProgressLine('Reading')
   const limits = limitsFor({ windowTokens: WINDOW_TOKENS, fixedTokens: 0 })
   const run = async (target: ImportTarget['target']) => {
-    const report = await bring({ limits, shelve, host: thisHost(), isGone, target }, progress)
+    const report = await bring({ limits, stageParts, host: thisHost(), isGone, target }, progress)
     progress.end()
     await writeOutput('-', flags.json ? jsonLine(report) : renderImport(report))
     return codeOf(report)

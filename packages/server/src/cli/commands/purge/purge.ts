@@ -3,7 +3,7 @@ import { sessionId } from '#core/base/ids'
 import { FailedError, UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { Purged, PurgeRequest, Runtime, Session } from '../../../runtime/runtime.ts'
-import { whyNot } from '../../../runtime/sessions/refusal-text.ts'
+import { refusalReason } from '../../../runtime/sessions/refusal-text.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { unknownSession } from '../../named-session.ts'
@@ -147,7 +147,7 @@ async function isCarriedOut(
       const end = await runtime.session(id).controlOutcome(mail, signal)
       if (end === null) return false
       if (end.kind === 'turned-down') {
-        throw new FailedError(`Not removed: ${whyNot(end)}.`)
+        throw new FailedError(`Not removed: ${refusalReason(end)}.`)
       }
     }
     return true

@@ -64,7 +64,7 @@ function claude(): ClientLaunch {
   }
 }
 
-/** Programs that do not name their conversation are recognised by the address `/l/<launch>`. */
+/** Programs that do not name their conversation are recognized by the address `/l/<launch>`. */
 function plain(name: string, env: (url: string) => { [name: string]: string }): ClientLaunch {
   return {
     ...{ name, upstreams: NONE },

@@ -6,7 +6,7 @@ import { FailedError, UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { StoreRuntime } from '../../../host/with-runtime.ts'
 import type { Reply, Runtime, Session } from '../../../runtime/runtime.ts'
-import { COMMAND_SOURCE, taken, warnIfUnserved } from '../../admission.ts'
+import { COMMAND_SOURCE, requireAccepted, warnIfUnserved } from '../../admission.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { requireNamed } from '../../named-session.ts'
@@ -88,7 +88,7 @@ async function runSend(
 ): Promise<number> {
   const session = runtime.session(sessionId)
   if (flags.agent !== undefined) await makeSession(runtime, sessionId, flags.agent)
-  const admission = taken(
+  const admission = requireAccepted(
     await session.admit({
       source: COMMAND_SOURCE,
       key: flags.key ?? randomUUID(),

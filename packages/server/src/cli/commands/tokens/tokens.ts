@@ -140,7 +140,7 @@ function rotateCommand(): Command {
     .summary('create a replacement token for the same principal')
     .description(
       'Creates a token with the principal, scopes and label of another and prints it. A request ' +
-        'repeated with the new token is recognised. The old one stays valid until it is revoked.',
+        'repeated with the new token is recognized. The old one stays valid until it is revoked.',
     )
     .argument('<token>', 'the id of the token to replace, as `list` shows it')
     .addOption(

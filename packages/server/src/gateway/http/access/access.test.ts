@@ -39,7 +39,7 @@ describe('mintToken', () => {
 })
 
 describe('Access', () => {
-  it('recognises a token by its text alone; a higher scope includes the lower ones', async () => {
+  it('recognizes a token by its text alone; a higher scope includes the lower ones', async () => {
     const { text, record } = mint(['write'])
     const reader = mint(['read'])
     const { identify } = shop([record, reader.record])

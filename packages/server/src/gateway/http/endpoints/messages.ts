@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { MailNumber, SessionId } from '#core/base/ids'
 import type { Admission, Reply, Session } from '../../../runtime/runtime.ts'
-import { whyNot } from '../../../runtime/sessions/refusal-text.ts'
+import { refusalReason } from '../../../runtime/sessions/refusal-text.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import {
@@ -243,7 +243,7 @@ export async function carriedOut(
   if (end?.kind !== 'turned-down') return answer
   const { kind: _, why, ...figures } = end
   const facts = { mail: answer.body.mail, why, ...figures }
-  throw new HttpProblem('turned-down', { detail: `${whyNot(end)}.`, facts })
+  throw new HttpProblem('turned-down', { detail: `${refusalReason(end)}.`, facts })
 }
 
 /** Undefined: the time ran out, the client disconnected, or the server is closing. */

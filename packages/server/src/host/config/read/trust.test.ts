@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../load.ts'
 import { problemText } from './problem.ts'
-import { findDoubt, type Trust, trustOf } from './trust.ts'
+import { type Trust, trustOf, whyUntrusted } from './trust.ts'
 
 const ME = 1_000
 const PRIVATE_GROUP = 1_000
@@ -29,11 +29,11 @@ describe('findDoubt', () => {
     ['writable by a group', facts(ME, 0o2775), 'is writable by the group 7'],
     ['writable by the group that is mine alone', facts(ME, 0o664, PRIVATE_GROUP), null],
   ])('a file or folder that is %s', (_, given, doubt) => {
-    expect(findDoubt(given, trust)).toBe(doubt)
+    expect(whyUntrusted(given, trust)).toBe(doubt)
   })
 
   it('checks nothing if the system does not report owners', () => {
-    expect(findDoubt(facts(5, 0o777), trustOf({}, null))).toBe(null)
+    expect(whyUntrusted(facts(5, 0o777), trustOf({}, null))).toBe(null)
   })
 })
 

@@ -43,7 +43,7 @@ const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
 
 /** Why this file or folder is not trusted, or null. */
-export function findDoubt(facts: Facts, { owners, isPrivateGroup }: Trust): string | null {
+export function whyUntrusted(facts: Facts, { owners, isPrivateGroup }: Trust): string | null {
   if (owners === null) return null
   if (!owners.includes(facts.uid)) return `belongs to another user (${facts.uid})`
   if ((facts.mode & OTHERS_WRITE) !== 0) return 'is writable by every user'
@@ -52,7 +52,7 @@ export function findDoubt(facts: Facts, { owners, isPrivateGroup }: Trust): stri
 }
 
 /** The first folder from `folder` up to `top`, both included, that others could write to. */
-export function findDoubtBetween(folder: string, top: string, trust: Trust): string | null {
+export function whyUntrustedBetween(folder: string, top: string, trust: Trust): string | null {
   const between = [resolve(folder)]
   for (let at = between[0] ?? top; at !== top; ) {
     const above = dirname(at)
@@ -62,7 +62,7 @@ export function findDoubtBetween(folder: string, top: string, trust: Trust): str
     between.push(at)
   }
   for (const each of between) {
-    const doubt = findDoubt(statSync(each), trust)
+    const doubt = whyUntrusted(statSync(each), trust)
     if (doubt !== null) return `${each} ${doubt}`
   }
   return null
@@ -82,7 +82,7 @@ function findDoubtOnWay(file: string, trust: Trust): string | null {
     const { folder, link, isThere } = firstLink(path)
     if (link === null) return doubtOfFolder(folder, isThere, trust)
     links++
-    const doubt = findDoubt({ ...lstatSync(link), mode: 0 }, trust)
+    const doubt = whyUntrusted({ ...lstatSync(link), mode: 0 }, trust)
     if (doubt !== null) return `the link ${link} ${doubt}`
     const around = doubtOfFolder(dirname(link), true, trust)
     if (around !== null) return around
@@ -94,7 +94,7 @@ function findDoubtOnWay(file: string, trust: Trust): string | null {
 function doubtOfFolder(folder: string, isThere: boolean, trust: Trust): string | null {
   const facts = statSync(folder)
   const isSticky = isThere && (facts.mode & STICKY) !== 0
-  const doubt = findDoubt(isSticky ? { ...facts, mode: 0 } : facts, trust)
+  const doubt = whyUntrusted(isSticky ? { ...facts, mode: 0 } : facts, trust)
   return doubt === null ? null : `${folder} ${doubt}`
 }
 
@@ -140,7 +140,7 @@ export function readTrusted(
     try {
       const facts = fstatSync(file)
       if (!facts.isFile()) return { problem: 'is not a file' }
-      const found = trust === undefined ? null : findDoubt(facts, trust)
+      const found = trust === undefined ? null : whyUntrusted(facts, trust)
       if (found !== null) return foreign(`it ${found}`)
       if (facts.size > bytesMax) return { problem: `is larger than ${bytesMax / 1024} kB` }
       return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
@@ -165,12 +165,12 @@ export function unreadFile(error: unknown): Unread {
  * The same for a file that will be read or run later. It may not exist yet, so other users must not
  * be able to replace any folder above it.
  */
-export function findDoubtOfFile(path: string, trust: Trust): string | null {
+export function whyFileUntrusted(path: string, trust: Trust): string | null {
   try {
     const doubt = findDoubtOnWay(path, trust)
     const facts = statSync(path, { throwIfNoEntry: false })
     if (doubt !== null || facts === undefined) return doubt
-    const found = findDoubt(facts, trust)
+    const found = whyUntrusted(facts, trust)
     return found === null ? doubtAbove(realpathSync(path), trust) : `it ${found}`
   } catch (error) {
     return `it cannot be checked (${(error as NodeJS.ErrnoException).code})`

@@ -34,7 +34,7 @@ const MESSAGE_TEXTS = [
 
 export const MESSAGE_COLUMNS: readonly string[] = [
   ...['session_id', 'role', 'timestamp', 'token_count', 'observed', 'active', 'compacted'],
-  // Schema 30 recognises a handoff by it; other versions ignore it.
+  // Schema 30 recognizes a handoff by it; other versions ignore it.
   '_compressed_summary',
   ...MESSAGE_TEXTS,
 ]

@@ -2,7 +2,7 @@ import type { ExaminedProfile } from '../diagnose/examine.ts'
 import type { LogEvent } from '../read/log-event.ts'
 import { findPoisonedClients } from './client.ts'
 import { findFileFaults } from './file.ts'
-import { type Grounded, ground } from './grounds.ts'
+import { dropUngrounded, type GroundedFindings } from './grounds.ts'
 import { findIdentityFaults } from './identity.ts'
 import { findDropped, findPauses, findTornSummaries } from './log-faults.ts'
 import { findLogIdentityFaults } from './log-identity.ts'
@@ -24,7 +24,7 @@ export function findAll({
   readonly seen: ExaminedProfile | null
   readonly events: readonly LogEvent[]
   readonly now: number
-}): Grounded {
+}): GroundedFindings {
   const operations = pairOperations(events)
   const isSameConversation = (one: string, other: string) =>
     seen?.survey.sessions.has(one) === true &&
@@ -45,7 +45,7 @@ export function findAll({
   ]
   if (seen === null) return { findings: ofLog, remarks: [] }
   const view = { ...seen, now }
-  const { findings: ofStore, remarks } = ground(
+  const { findings: ofStore, remarks } = dropUngrounded(
     [
       ...findIdentityFaults(view),
       ...findParentFaults(view),

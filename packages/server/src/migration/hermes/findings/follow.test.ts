@@ -3,7 +3,7 @@ import type { Survey } from '../diagnose/survey.ts'
 import type { HermesSession } from '../read/rows.ts'
 import { findCircles } from './circles.ts'
 import { chosen, type FollowRule, followRule, isFollowed } from './follow.ts'
-import { kinship } from './lineage.ts'
+import { relationOf } from './lineage.ts'
 
 function session(id: string, over: Partial<HermesSession> = {}): HermesSession {
   return {
@@ -64,8 +64,8 @@ describe('the session that Hermes takes of several', () => {
     sessions: readonly HermesSession[],
     lastRowAt: (id: string) => number | null = () => null,
   ) => {
-    const kin = sessions.map((each) => ({ session: each, rows: 1 }))
-    return chosen(kin, rule, ({ session: { id } }) => lastRowAt(id))
+    const candidates = sessions.map((each) => ({ session: each, rows: 1 }))
+    return chosen(candidates, rule, ({ session: { id } }) => lastRowAt(id))
   }
 
   it('is the only one', () => {
@@ -109,7 +109,7 @@ describe('the session that Hermes takes of several', () => {
   })
 })
 
-describe('kinship', () => {
+describe('relationOf', () => {
   const relation = (
     over: Partial<HermesSession>,
     {
@@ -117,7 +117,7 @@ describe('kinship', () => {
       rule = 'ranked',
       anyEnd = false,
     }: { of?: Partial<HermesSession>; rule?: FollowRule; anyEnd?: boolean } = {},
-  ) => kinship(session('c', over), { ...parent, ...of }, { rule, anyEnd })
+  ) => relationOf(session('c', over), { ...parent, ...of }, { rule, anyEnd })
 
   it.each<[string, () => ReturnType<typeof relation>, ReturnType<typeof relation>]>([
     ['a child of the closing', () => relation({}), 'continues'],

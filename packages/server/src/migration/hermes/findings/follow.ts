@@ -1,7 +1,7 @@
 import type { HermesSession } from '../read/rows.ts'
 import type { HermesSchema } from '../read/schema.ts'
 
-export interface Kin {
+export interface FollowCandidate {
   readonly session: HermesSession
   readonly rows: number
 }
@@ -42,13 +42,13 @@ export function isFollowed(child: HermesSession, parent: HermesSession, rule: Fo
 }
 
 /** The id of the session that Hermes continues with; undefined: none. */
-export function chosen<Member extends Kin>(
+export function chosen<Member extends FollowCandidate>(
   children: readonly Member[],
   rule: FollowRule,
   lastRowAt: (child: Member) => number | null,
 ): string | undefined {
   if (children.length < 2) return children[0]?.session.id
-  const started = ({ session }: Kin) => session.startedAt ?? Number.NEGATIVE_INFINITY
+  const started = ({ session }: FollowCandidate) => session.startedAt ?? Number.NEGATIVE_INFINITY
   if (rule === 'newest') return best(children, (one, other) => started(one) - started(other))
   const activity = new Map(children.map((child) => [child, lastActive(child, lastRowAt(child))]))
   const active = (child: Member) => activity.get(child) ?? Number.NEGATIVE_INFINITY
@@ -62,19 +62,19 @@ export function chosen<Member extends Kin>(
   )
 }
 
-function best<Member extends Kin>(
+function best<Member extends FollowCandidate>(
   children: readonly Member[],
   compare: (one: Member, other: Member) => number,
 ): string | undefined {
   return children.reduce((one, other) => (compare(other, one) > 0 ? other : one)).session.id
 }
 
-function rank({ session }: Kin): number {
+function rank({ session }: FollowCandidate): number {
   if (session.endReason === CLOSED) return 2
   return session.endedAt === null ? 1 : 0
 }
 
-function lastActive({ session }: Kin, rowAt: number | null): number | null {
+function lastActive({ session }: FollowCandidate, rowAt: number | null): number | null {
   const times = [session.lastActivityAt, rowAt].filter((time) => time !== null)
   return times.length === 0 ? session.startedAt : Math.max(...times)
 }

@@ -26,12 +26,15 @@ const GROUNDS: { readonly [kind in FindingKind]?: Grounds } = {
   'empty-shell': { isSurerBy: ['sessions.model_config', 'sessions.source'] },
 }
 
-export interface Grounded {
+export interface GroundedFindings {
   readonly findings: readonly Finding[]
   readonly remarks: readonly string[]
 }
 
-export function ground(findings: readonly Finding[], { columns }: HermesSchema): Grounded {
+export function dropUngrounded(
+  findings: readonly Finding[],
+  { columns }: HermesSchema,
+): GroundedFindings {
   const missing = new Set<string>()
   const lacks = (column: string) => {
     const [table = '', name = ''] = column.split('.')

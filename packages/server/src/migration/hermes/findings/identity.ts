@@ -47,7 +47,7 @@ function lateRows({ session, late }: SessionSurvey, { lineage, read }: StoreView
     return row === null || isSeen ? [] : [rowEvidence(row)]
   })
   if (unseen.length === 0) return []
-  // Copies can be recognised only within the sample; its share is applied to the rest.
+  // Copies can be recognized only within the sample; its share is applied to the rest.
   const count = late.count > late.ids.length ? late.count : unseen.length
   const tip = lineage.endOf(session.id)
   // An empty session continues nothing.

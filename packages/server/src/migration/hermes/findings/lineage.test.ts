@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../../../../test/support/timing.ts'
 import type { HermesSession } from '../read/rows.ts'
-import type { Kin } from './follow.ts'
+import type { FollowCandidate } from './follow.ts'
 import { linkUp } from './lineage.ts'
 
-function kin(id: string, parentId: string | null): Kin {
+function candidate(id: string, parentId: string | null): FollowCandidate {
   const session: HermesSession = {
     ...{ id, parentId, source: 'telegram', startedAt: 1, endedAt: 1, endReason: 'compression' },
     ...{
@@ -21,11 +21,11 @@ function kin(id: string, parentId: string | null): Kin {
 }
 
 function linked(pairs: readonly (readonly [string, string | null])[]) {
-  const sessions = new Map(pairs.map(([id, parentId]) => [id, kin(id, parentId)]))
+  const sessions = new Map(pairs.map(([id, parentId]) => [id, candidate(id, parentId)]))
   return linkUp(sessions, {
     rule: 'ranked',
     anyEnd: false,
-    isHeir: () => true,
+    isContinuation: () => true,
     lastRowAt: () => null,
   })
 }

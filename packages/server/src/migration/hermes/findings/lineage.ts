@@ -1,13 +1,13 @@
 import type { SessionSurvey, Survey } from '../diagnose/survey.ts'
 import type { HermesSession } from '../read/rows.ts'
-import { CLOSED, chosen, type FollowRule, isFollowed, type Kin } from './follow.ts'
+import { CLOSED, chosen, type FollowCandidate, type FollowRule, isFollowed } from './follow.ts'
 
 /**
  * Which session continues which. A conversation is a chain of sessions: a compaction closed each
  * one but the last, and the next one names it as its parent. Branches, delegates, resets and tool
  * sessions also have parents, but continue none.
  */
-export interface Lineage<Member extends Kin = SessionSurvey> {
+export interface Lineage<Member extends FollowCandidate = SessionSurvey> {
   continuationsOf(sessionId: string): readonly Member[]
   /** The first session of the conversation. */
   rootOf(sessionId: string): string
@@ -34,24 +34,25 @@ export function traceLineage({
 }): Lineage {
   return linkUp(sessions, {
     ...{ rule, anyEnd },
-    isHeir: ({ handoffs, firstId, carried }) => handoffs.ids[0] === firstId || carried.count > 0,
+    isContinuation: ({ handoffs, firstId, carried }) =>
+      handoffs.ids[0] === firstId || carried.count > 0,
     lastRowAt: ({ lastAt }) => lastAt,
   })
 }
 
-export interface Kinship<Member> {
+export interface LineageRules<Member> {
   readonly rule: FollowRule
   /** Also include parents that ended without compaction, if their rows continue. */
   readonly anyEnd: boolean
   /** Whether a session begins with a handoff or repeats rows of the parent. */
-  readonly isHeir: (child: Member) => boolean
+  readonly isContinuation: (child: Member) => boolean
   /** The latest time among its rows; read only if there are several children. */
   readonly lastRowAt: (child: Member) => number | null
 }
 
-export function linkUp<Member extends Kin>(
+export function linkUp<Member extends FollowCandidate>(
   sessions: ReadonlyMap<string, Member>,
-  { rule, anyEnd, isHeir, lastRowAt }: Kinship<Member>,
+  { rule, anyEnd, isContinuation, lastRowAt }: LineageRules<Member>,
 ): Lineage<Member> {
   const children = new Map<string, Member[]>()
   const followed = new Map<string, Member[]>()
@@ -60,10 +61,10 @@ export function linkUp<Member extends Kin>(
     const parent = sessions.get(child.session.parentId ?? '')
     if (parent === undefined) continue
     if (isFollowed(child.session, parent.session, rule)) add(followed, parent.session.id, child)
-    const relation = kinship(child.session, parent.session, { rule, anyEnd })
+    const relation = relationOf(child.session, parent.session, { rule, anyEnd })
     // In a version that marks called sessions, an empty session is a shell.
     const isShell = child.rows === 0 && rule !== 'newest' && parent.session.endReason === CLOSED
-    if (relation === 'none' || (relation === 'open' && !isShell && !isHeir(child))) continue
+    if (relation === 'none' || (relation === 'open' && !isShell && !isContinuation(child))) continue
     parents.set(child.session.id, parent.session.id)
     add(children, parent.session.id, child)
   }
@@ -91,10 +92,10 @@ function add<Member>(lists: Map<string, Member[]>, id: string, member: Member): 
 }
 
 /** `open`: it began while its parent ran, or the parent's end is unknown; its rows decide. */
-export function kinship(
+export function relationOf(
   session: HermesSession,
   parent: HermesSession,
-  { rule, anyEnd }: Pick<Kinship<Kin>, 'rule' | 'anyEnd'>,
+  { rule, anyEnd }: Pick<LineageRules<FollowCandidate>, 'rule' | 'anyEnd'>,
 ): 'continues' | 'open' | 'none' {
   if (session.id === parent.id || parent.endReason === 'branched') return 'none'
   if (session.origin !== null || ASKED.has(session.source)) return 'none'
@@ -130,7 +131,7 @@ function follow(
   }
 }
 
-function collect<Member extends Kin>(
+function collect<Member extends FollowCandidate>(
   start: string,
   continuationsOf: (id: string) => readonly Member[],
 ): readonly Member[] {

@@ -159,7 +159,7 @@ describe('auxiliary clients in the log', () => {
     expect(judge(eventsOf(using('09:00:00'), timeout, written, refused('09:06:00')))).toEqual([])
   })
 
-  it('lines that were quoted without time or logger are recognised too', () => {
+  it('lines that were quoted without time or logger are recognized too', () => {
     const found = judge(
       eventsOf(
         'Auxiliary compression: using main (m) at https://x/',

@@ -61,8 +61,10 @@ function hidden({ session }: SessionSurvey, { survey, lineage, schema }: Parents
   const parent = survey.sessions.get(session.parentId ?? '')?.session
   if (parent?.endReason !== CLOSED || parent.endedAt === null) return []
   const rule = followRule(schema)
-  const isHeir = lineage.continuationsOf(parent.id).some((one) => one.session.id === session.id)
-  if (rule !== 'newest' || !isHeir || isFollowed(session, parent, rule)) return []
+  const isContinuation = lineage
+    .continuationsOf(parent.id)
+    .some((one) => one.session.id === session.id)
+  if (rule !== 'newest' || !isContinuation || isFollowed(session, parent, rule)) return []
   if (lineage.tipOf(parent.id) !== parent.id) return []
   return [
     finding({

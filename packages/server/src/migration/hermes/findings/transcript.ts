@@ -97,7 +97,7 @@ function carriedRows({ session, carried }: SessionSurvey, read: ReadRow): Findin
       explanation:
         'Compaction by rotation copies the newest rows into the new session. That is how it works and no fault; ' +
         'whoever counts or exports messages counts them twice.',
-      advice: 'Importing recognises them and takes each once.',
+      advice: 'Importing recognizes them and takes each once.',
       ...span(rows),
       facts: { rows: carried.count },
       rows,

@@ -7,7 +7,7 @@ import { messageCounter } from '#core/tokens/count'
 import { estimateText } from '#core/tokens/estimate'
 import { familyOf } from '#core/tokens/family'
 import type { ConversationReport } from '../../import-report.ts'
-import { type Hindrance, ImportHand, type SessionImporter } from '../../session-importer.ts'
+import { type ImportObstacle, SessionImport, type SessionImporter } from '../../session-importer.ts'
 import { type Folded, type FoldedEntry, foldConversation } from '../read/fold.ts'
 import type { RawRow, RawRows } from '../read/raw-rows.ts'
 import { CallNames } from './call-names.ts'
@@ -71,7 +71,7 @@ export async function importChain(
     },
   })
   const about = { rootId, sessionId, ids, title }
-  if (!(hand instanceof ImportHand)) return hindered(about, hand, folded.rowsIn)
+  if (!(hand instanceof SessionImport)) return notImported(about, hand, folded.rowsIn)
   const writing = new Writing(hand, request, messageCounter(family))
   let inEffect: number | null = null
   for (const { kind, rowId } of folded.entries()) {
@@ -110,7 +110,7 @@ function firstTime({ links }: Chain, { rows, rowIds }: ChainRequest): number | n
 
 export type About = Pick<ConversationReport, 'rootId' | 'sessionId' | 'ids' | 'title'>
 
-const HINDRANCES: { readonly [kind in Hindrance['kind']]: string } = {
+const HINDRANCES: { readonly [kind in ImportObstacle['kind']]: string } = {
   taken:
     'A session of this id is there already and was not brought from here. Bring this one into ' +
     'another store (`--store`).',
@@ -121,14 +121,18 @@ const HINDRANCES: { readonly [kind in Hindrance['kind']]: string } = {
   'in-use': 'The session is in the middle of a turn; run the import again when it is idle.',
 }
 
-export function hindered(about: About, { kind }: Hindrance, rows: number): ConversationReport {
+export function notImported(
+  about: About,
+  { kind }: ImportObstacle,
+  rows: number,
+): ConversationReport {
   const nothing = { messages: 0, compactions: 0, rewound: 0, restored: [], made: 0 }
   const count = { in: rows, brought: 0, before: 0, copies: 0, silent: 0, left: rows }
   return { ...about, ...nothing, outcome: kind, rows: count, differences: [HINDRANCES[kind]] }
 }
 
 class Writing {
-  readonly #hand: ImportHand
+  readonly #hand: SessionImport
   readonly #request: ChainRequest
   readonly #count: CountMessage
   readonly #restored: number[] = []
@@ -143,7 +147,7 @@ class Writing {
   #given = NO_KINDS
   #madeKinds = NO_KINDS
 
-  constructor(hand: ImportHand, request: ChainRequest, count: CountMessage) {
+  constructor(hand: SessionImport, request: ChainRequest, count: CountMessage) {
     this.#hand = hand
     this.#request = request
     this.#count = count

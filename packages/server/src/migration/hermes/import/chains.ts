@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isId, type SessionId, sessionId } from '#core/base/ids'
-import type { Kin } from '../findings/follow.ts'
+import type { FollowCandidate } from '../findings/follow.ts'
 import type { Lineage } from '../findings/lineage.ts'
 import type { HermesSession } from '../read/rows.ts'
 
@@ -28,10 +28,10 @@ export function* gatherChains({
   homeless,
   lineage,
 }: {
-  readonly sessions: ReadonlyMap<string, Kin>
+  readonly sessions: ReadonlyMap<string, FollowCandidate>
   /** Session ids that only rows name. */
   readonly homeless: Iterable<string>
-  readonly lineage: Lineage<Kin>
+  readonly lineage: Lineage<FollowCandidate>
 }): Generator<Chain> {
   const taken = new Set<string>()
   const gather = (rootId: string): Chain => {
@@ -60,7 +60,7 @@ export function* gatherChains({
 }
 
 /** The branches of a fork one after another, last the one whose context continues. */
-function order(rootId: string, lineage: Lineage<Kin>): readonly string[] {
+function order(rootId: string, lineage: Lineage<FollowCandidate>): readonly string[] {
   const tip = lineage.endOf(rootId)
   const leadsToTip = (id: string) => id === tip || lineage.endOf(id) === tip
   const ids: string[] = []

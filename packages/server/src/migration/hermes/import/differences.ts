@@ -14,7 +14,7 @@ import type { RawRow } from '../read/raw-rows.ts'
  */
 const OWN = new Set(['id', 'session_id', 'active', 'compacted'])
 
-export function unlike(row: RawRow, adopted: AdoptedEntry): JsonObject {
+export function findDifferences(row: RawRow, adopted: AdoptedEntry): JsonObject {
   const written = writtenAgain(row, adopted)
   const different = MESSAGE_COLUMNS.flatMap((name): [string, JsonValue][] => {
     if (OWN.has(name) || !row.columns.includes(name)) return []

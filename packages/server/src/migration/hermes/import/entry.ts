@@ -9,7 +9,7 @@ import { DEPTH_MAX } from '#core/store/integrity/canonical'
 import { resultBody } from '../../stored-message.ts'
 import type { RawRow } from '../read/raw-rows.ts'
 import type { CallNames } from './call-names.ts'
-import { unlike } from './differences.ts'
+import { findDifferences } from './differences.ts'
 
 /** A Hermes row as an entry: its body holds every column, in our model's fields or as they were. */
 export type CountMessage = (message: Message) => number
@@ -123,7 +123,7 @@ export function messageOf(row: RawRow): Message {
 function exact(row: RawRow, make: (message: Message) => AdoptedEntry, names?: CallNames): Message {
   const read = messageOf(row)
   const message = names?.settle(read) ?? read
-  const columns = unlike(row, make(message))
+  const columns = findDifferences(row, make(message))
   return Object.keys(columns).length === 0 ? message : withWritten(message, columns)
 }
 

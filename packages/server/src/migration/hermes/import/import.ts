@@ -10,7 +10,7 @@ import {
   type ProfileReport,
   type UnreadProfile,
 } from '../../import-report.ts'
-import { SessionImporter, type Shelve } from '../../session-importer.ts'
+import { type PartStager, SessionImporter } from '../../session-importer.ts'
 import { RouteOwners } from '../diagnose/route-owners.ts'
 import { readRouting } from '../diagnose/routes.ts'
 import { HermesStoreError } from '../read/errors.ts'
@@ -43,7 +43,7 @@ export interface ImportHermes extends ImportTarget {
 export interface ImportTarget {
   readonly limits: Limits
   /** Absent: images stay in the transcript. */
-  readonly shelve?: Shelve
+  readonly stageParts?: PartStager
   readonly host: Pick<RunnerRow, 'boot' | 'process'>
   /** Whether the process has certainly ended; absent: no process has. */
   readonly isGone?: (runner: RunnerRow) => boolean
@@ -122,7 +122,7 @@ async function importProfile(
       store,
       host: request.host,
       isGone: request.isGone ?? (() => false),
-      shelve: request.shelve ?? null,
+      stageParts: request.stageParts ?? null,
       wouldBe,
     })
     const conversations: ConversationReport[] = []

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { isHandoff } from '../diagnose/survey.ts'
-import { type FollowRule, followRule, type Kin } from '../findings/follow.ts'
-import { kinship, linkUp } from '../findings/lineage.ts'
+import { type FollowCandidate, type FollowRule, followRule } from '../findings/follow.ts'
+import { linkUp, relationOf } from '../findings/lineage.ts'
 import { Marks, markOf } from '../read/marks.ts'
 import {
   type HermesRow,
@@ -49,7 +49,7 @@ export async function readChains({
     }
   }
   rowIds.end()
-  const sessions = new Map<string, Kin>()
+  const sessions = new Map<string, FollowCandidate>()
   for (const session of readSessions(database, schema)) {
     if (sessions.has(session.id)) continue
     sessions.set(session.id, { session, rows: rowIds.of(session.id).length })
@@ -62,7 +62,7 @@ export async function readChains({
   )
   const lineage = linkUp(known, {
     ...{ rule, anyEnd: true },
-    isHeir: ({ session }) => heirs.has(session.id),
+    isContinuation: ({ session }) => heirs.has(session.id),
     lastRowAt: ({ session }) => numberOf(latest.get(session.id)?.['at']),
   })
   return { chains: gatherChains({ sessions, homeless: homeless(), lineage }), rowIds }
@@ -76,9 +76,9 @@ export async function readChains({
 
 /** Deleted sessions that still have rows and a session that names them as its parent. */
 function* namedOnly(
-  sessions: ReadonlyMap<string, Kin>,
+  sessions: ReadonlyMap<string, FollowCandidate>,
   rowIds: RowIds,
-): Generator<readonly [string, Kin]> {
+): Generator<readonly [string, FollowCandidate]> {
   for (const { session } of sessions.values()) {
     const id = session.parentId ?? ''
     const rows = sessions.has(id) ? 0 : rowIds.of(id).length
@@ -102,7 +102,7 @@ function findHeirs({
   read,
   rule,
 }: {
-  readonly sessions: ReadonlyMap<string, Kin>
+  readonly sessions: ReadonlyMap<string, FollowCandidate>
   readonly rowIds: RowIds
   readonly read: ReadRow
   readonly rule: FollowRule
@@ -111,7 +111,7 @@ function findHeirs({
   const undecided = new Map<string, string[]>()
   for (const { session } of sessions.values()) {
     const parent = sessions.get(session.parentId ?? '')?.session
-    if (parent === undefined || kinship(session, parent, { rule, anyEnd: true }) !== 'open')
+    if (parent === undefined || relationOf(session, parent, { rule, anyEnd: true }) !== 'open')
       continue
     const [firstId] = rowIds.of(session.id)
     const first = firstId === undefined ? null : read(firstId)

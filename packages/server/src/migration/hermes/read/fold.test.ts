@@ -52,7 +52,7 @@ describe('foldConversation', () => {
     })
   })
 
-  it('recognises copies that were given new times by their order behind the handoff', () => {
+  it('recognizes copies that were given new times by their order behind the handoff', () => {
     const parent = {
       id: 'a',
       parentId: null,

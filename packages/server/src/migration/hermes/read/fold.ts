@@ -4,7 +4,7 @@ export type { FoldRow } from './fold-rows.ts'
 
 /**
  * Folds a chain of sessions, root first, into one conversation: every row once, in the order in
- * which it was written. Copies made by compaction are recognised and merged with their originals;
+ * which it was written. Copies made by compaction are recognized and merged with their originals;
  * rows delivered to a session after its closing, and rows of a fork's branches, are sorted in by
  * time; handoffs become compactions, except that those of branches replace nothing; rows that the
  * user took back are kept separately.

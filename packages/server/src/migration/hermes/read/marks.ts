@@ -69,7 +69,7 @@ function grown(slots: readonly number[]): number[] {
   return larger
 }
 
-/** Content, role and time as a number; null without a time, since copies are recognised by it. */
+/** Content, role and time as a number; null without a time, since copies are recognized by it. */
 export function markOf(row: HermesRow): number | null {
   if (row.at === null) return null
   const hash = new Hash()

@@ -27,7 +27,7 @@ export interface HermesSession {
   readonly ineffectiveCount: number
 }
 
-/** Live: in the context. Archived: summarised away, still there. Rewound: taken back by the user. */
+/** Live: in the context. Archived: summarized away, still there. Rewound: taken back by the user. */
 export type RowState = 'live' | 'archived' | 'rewound'
 
 export interface HermesRow {

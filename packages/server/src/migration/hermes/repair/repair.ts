@@ -16,7 +16,7 @@ import { checkCopy, checkSchema } from './check.ts'
 import { RepairRefusedError } from './errors.ts'
 import { findLostRows } from './lost-rows.ts'
 import { planRepair, type RepairPlan } from './plan.ts'
-import type { Change, Left, RepairReport } from './report.ts'
+import type { Change, RepairReport, UnrepairedFinding } from './report.ts'
 import { Workbench } from './workbench.ts'
 
 /**
@@ -153,7 +153,7 @@ async function oldRoutes(profile: ProfileFiles, changes: readonly Change[]): Pro
 }
 
 /** The faults that the doctor still finds in the copy. */
-async function stillThere(to: string, now: number): Promise<readonly Left[]> {
+async function stillThere(to: string, now: number): Promise<readonly UnrepairedFinding[]> {
   const { profiles } = await diagnoseHermes(to, { now })
   return profiles.flatMap(({ store, findings }) => {
     if (store.kind === 'unreadable') throw new HermesStoreError(store)

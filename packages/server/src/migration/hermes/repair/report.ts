@@ -7,7 +7,7 @@ export interface RepairReport {
   /** The repaired routes of a version that keeps them in a separate file; null: in the store. */
   readonly routingFile: string | null
   readonly changes: readonly Change[]
-  readonly left: readonly Left[]
+  readonly left: readonly UnrepairedFinding[]
   readonly remarks: readonly string[]
 }
 
@@ -58,7 +58,7 @@ export type Change =
     }
   | { readonly kind: 'index-rebuilt'; readonly table: string }
 
-export interface Left {
+export interface UnrepairedFinding {
   readonly kind: string
   readonly sessionIds: readonly string[]
   readonly title: string

@@ -4,7 +4,7 @@ import type { Reads } from '#core/store/contract'
 import { openQuestion, parcelQuestion } from '../stage/model.ts'
 import type { ProcessHandle } from '../stage/process-handle.ts'
 import { type Asked, type KeptSession, lettersToAsk } from './judge.ts'
-import { type Letter, openTaskOf } from './ledger.ts'
+import { openTaskOf, type TrackedMessage } from './ledger.ts'
 
 /**
  * Asks an agent, in ordinary turns, about messages it got during a compaction and whether anything
@@ -13,7 +13,7 @@ import { type Letter, openTaskOf } from './ledger.ts'
  */
 export async function examine(
   handle: ProcessHandle,
-  letters: readonly Letter[],
+  letters: readonly TrackedMessage[],
   kept: KeptSession,
   store: Reads,
 ): Promise<readonly Asked[]> {

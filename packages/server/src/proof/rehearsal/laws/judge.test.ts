@@ -3,7 +3,7 @@ import type { MailItem } from '#core/store/queries'
 import type { LeaseRecord } from '../watcher.ts'
 import { type Asked, type Evidence, judge, type KeptSession, lettersToAsk } from './judge.ts'
 import { Findings, LAW_NAMES, type LawName, verdictOf } from './laws.ts'
-import type { Letter } from './ledger.ts'
+import type { TrackedMessage } from './ledger.ts'
 import type { RehearsedSession } from './transcript-laws.ts'
 
 describe('judge', () => {
@@ -228,7 +228,7 @@ function abandoned(
   }
 }
 
-function letter(number: number): Letter {
+function letter(number: number): TrackedMessage {
   const key = `agent-1.${number}`
   const text = `[${key}] The code word of parcel ${key} is maple.`
   return { key, agent: 'agent-1', lane: 'user', text, word: 'maple', order: number, mail: number }

@@ -4,7 +4,7 @@ import { KNOWN, LOOKED_UP, type RecordedRequest } from '../stage/model.ts'
 import { CAST, policyOf } from '../terms.ts'
 import type { LeaseRecord } from '../watcher.ts'
 import { Findings, LOOP_MS_MAX, OVERLOAD_MS, type Verdict } from './laws.ts'
-import { agentOf, type Letter, marksIn } from './ledger.ts'
+import { agentOf, marksIn, type TrackedMessage } from './ledger.ts'
 import {
   judgeEffects,
   judgeReplies,
@@ -16,7 +16,7 @@ import {
 /** All evidence, from independent sources. Judging it is pure. */
 export interface Evidence {
   readonly agents: readonly string[]
-  readonly letters: readonly Letter[]
+  readonly letters: readonly TrackedMessage[]
   /** Acknowledged stops, by agent. */
   readonly stops: ReadonlyMap<string, number>
   readonly sessions: readonly KeptSession[]
@@ -56,7 +56,7 @@ export interface KeptSession {
 export interface Asked {
   readonly agent: string
   /** The message that was asked about; null: the question was whether anything is open. */
-  readonly letter: Letter | null
+  readonly letter: TrackedMessage | null
   /** No compaction covers it, so it need not be looked up. */
   readonly isReproduced: boolean
   /** The text that the answer must contain. */
@@ -191,7 +191,11 @@ function judgeAbandoned(
   }
 }
 
-function judgeKept(session: KeptSession, letters: readonly Letter[], findings: Findings): void {
+function judgeKept(
+  session: KeptSession,
+  letters: readonly TrackedMessage[],
+  findings: Findings,
+): void {
   const { agent } = session
   const found = new Map<string, number[]>()
   for (const entry of session.entries) {
@@ -256,7 +260,7 @@ function judgeAnswered(
 }
 
 function judgeReproduced(
-  letters: readonly Letter[],
+  letters: readonly TrackedMessage[],
   ends: ReadonlyMap<string, string>,
   wire: RecordedRequest,
   findings: Findings,
@@ -293,10 +297,10 @@ function endOf({ kind, meta }: KeptSession['entries'][number]): string | null {
  * and the first that the compaction in effect does not cover.
  */
 export function lettersToAsk(
-  letters: readonly Letter[],
+  letters: readonly TrackedMessage[],
   { agent, meanwhile, entries }: Pick<KeptSession, 'agent' | 'meanwhile' | 'entries'>,
   covers: number,
-): readonly Letter[] {
+): readonly TrackedMessage[] {
   const own = letters.filter(({ key, mail }) => agentOf(key) === agent && mail !== null)
   const received = own.filter(({ mail }) => meanwhile.has(mail ?? 0))
   const behind = entries.find((entry) => entry.number > covers && letterIn(entry) !== null)

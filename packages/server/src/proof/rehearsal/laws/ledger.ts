@@ -5,7 +5,7 @@ import { agentName } from '../terms.ts'
  * message carries its name in brackets, `[agent-3.17]`, and states one fact that can be asked for
  * later.
  */
-export interface Letter {
+export interface TrackedMessage {
   /** Its name: agent and number. */
   readonly key: string
   readonly agent: string
@@ -36,21 +36,21 @@ export function agentOf(key: string): string {
 }
 
 export class Ledger {
-  readonly #letters = new Map<string, Letter>()
+  readonly #letters = new Map<string, TrackedMessage>()
   readonly #counts = new Map<string, number>()
   #sent = 0
   /** Acknowledged stops by agent: no other turn may have been stopped. */
   readonly stops = new Map<string, number>()
 
-  get letters(): readonly Letter[] {
+  get letters(): readonly TrackedMessage[] {
     return [...this.#letters.values()]
   }
 
-  find(key: string): Letter | undefined {
+  find(key: string): TrackedMessage | undefined {
     return this.#letters.get(key)
   }
 
-  write(agent: string, { lane, tokens, command }: NewLetter): Letter {
+  write(agent: string, { lane, tokens, command }: NewLetter): TrackedMessage {
     const number = (this.#counts.get(agent) ?? 0) + 1
     this.#counts.set(agent, number)
     const key = `${agent}.${number}`
@@ -60,12 +60,12 @@ export class Ledger {
     const order = command === 'hand-over' ? `\nuse hand_over {"parcel":"${parcel}"}` : ''
     const filler = fillerOf(tokens * CHARACTERS_PER_TOKEN - fact.length - order.length)
     const text = `${fact}${filler}${order}`
-    const letter: Letter = { key, agent, lane, text, word, order: null, mail: null }
+    const letter: TrackedMessage = { key, agent, lane, text, word, order: null, mail: null }
     this.#letters.set(key, letter)
     return letter
   }
 
-  send(letter: Letter): void {
+  send(letter: TrackedMessage): void {
     letter.order ??= ++this.#sent
   }
 
@@ -79,7 +79,7 @@ export class Ledger {
 }
 
 interface NewLetter {
-  readonly lane: Letter['lane']
+  readonly lane: TrackedMessage['lane']
   readonly tokens: number
   readonly command?: 'hand-over'
 }

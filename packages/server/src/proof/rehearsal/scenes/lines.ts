@@ -14,10 +14,10 @@ export async function twice(stage: Stage): Promise<void> {
   await badLine(stage, 'scene-twice', 'repeat')
 }
 
-async function badLine(stage: Stage, name: string, mishap: 'lose' | 'repeat'): Promise<void> {
+async function badLine(stage: Stage, name: string, fault: 'lose' | 'repeat'): Promise<void> {
   await stage.open(name)
   for (const verb of OF_A_TURN) {
-    const met = await stage.aim(stage.first, verb, mishap, name)
+    const met = await stage.inject(stage.first, verb, fault, name)
     await stage.ended(name, await stage.say(name, `use hand_over {"parcel":"${name}-${verb}"}`))
     await stage.untilMet(met)
   }
@@ -25,7 +25,7 @@ async function badLine(stage: Stage, name: string, mishap: 'lose' | 'repeat'): P
   // Long enough that a second claim finds the first one still running.
   stage.model.spoilSummary(name, 'latency; ms=500')
   const met: string[] = []
-  for (const verb of OF_A_COMPACTION) met.push(await stage.aim(stage.first, verb, mishap, name))
+  for (const verb of OF_A_COMPACTION) met.push(await stage.inject(stage.first, verb, fault, name))
   await stage.compact(name)
   for (const each of met) await stage.untilMet(each)
   await stage.ended(name, await stage.say(name, 'All well?'))
@@ -45,10 +45,10 @@ export async function replies(stage: Stage): Promise<void> {
   for (const handle of both) handle.order({ verb: 'edge', isOpen: true })
   await untilSent(stage, name, 4)
   const met: string[] = []
-  for (const handle of both) met.push(await stage.aim(handle, 'claimReply', 'lose'))
+  for (const handle of both) met.push(await stage.inject(handle, 'claimReply', 'lose'))
   await stage.ended(name, await stage.say(name, 'say The last one.', { address }))
   await untilSent(stage, name, 5)
-  for (const aim of met) stage.release(aim)
+  for (const planned of met) stage.release(planned)
 }
 
 /** The file that the receiver wrote shows the order and the number of sends. */

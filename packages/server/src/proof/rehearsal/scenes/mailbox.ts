@@ -6,7 +6,7 @@ import { entryKindOf, long, type Stage } from '../stage/stage.ts'
 
 export async function withdrawn(stage: Stage): Promise<void> {
   const name = await stage.open('scene-withdrawn')
-  const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
+  const answering = await stage.inject(stage.first, 'commitReply', 'hold', name)
   const first = await stage.say(name, 'Good morning.')
   await stage.untilMet(answering)
   const taken = await stage.say(name, 'This one is taken back.')
@@ -28,7 +28,7 @@ export async function stops(stage: Stage): Promise<void> {
   await stage.stop(name)
   const next = await stage.ended(name, await stage.say(name, 'What now?'))
   if (next !== 'answered') stage.broken('stopped', `${name}: a stop at rest, and a turn ${next}`)
-  const beginning = await stage.aim(stage.first, 'deliver', 'hold', name)
+  const beginning = await stage.inject(stage.first, 'deliver', 'hold', name)
   const early = await stage.say(name, 'And this?')
   await stage.untilMet(beginning)
   await stage.stop(name)
@@ -65,9 +65,9 @@ export async function twins(stage: Stage): Promise<void> {
     const isKnown = entryKindOf(again) === kind && same(again, first)
     if (!isKnown) stage.broken('mailed', `update-1 once more, to ${to}: ${JSON.stringify(again)}`)
   }
-  for (const mishap of ['refuse', 'lose'] as const) {
-    const key = `update-${mishap}`
-    const met = await stage.aim(stage.first, 'admit', mishap, one)
+  for (const fault of ['refuse', 'lose'] as const) {
+    const key = `update-${fault}`
+    const met = await stage.inject(stage.first, 'admit', fault, one)
     const sent = await update(one, key).catch(() => null)
     await stage.untilMet(met)
     const mail = isObject(sent) ? sent['mail'] : null
@@ -95,7 +95,7 @@ const PEOPLE = 13
 /** A dozen people and some watchers write during a turn; all are answered, people first. */
 export async function lanes(stage: Stage): Promise<void> {
   const name = await stage.open('scene-lanes')
-  const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
+  const answering = await stage.inject(stage.first, 'commitReply', 'hold', name)
   const first = await stage.say(name, 'Good morning.')
   await stage.untilMet(answering)
   for (let at = 0; at < 3; at++) await stage.say(name, `Watch ${at}.`, { lane: 'notification' })
@@ -109,7 +109,7 @@ export async function lanes(stage: Stage): Promise<void> {
 /** A person writes while a reply with a call is streaming. */
 export async function between(stage: Stage): Promise<void> {
   const name = await stage.open('scene-between')
-  const answering = await stage.aim(stage.first, 'commitReply', 'hold', name)
+  const answering = await stage.inject(stage.first, 'commitReply', 'hold', name)
   const first = await stage.say(name, 'use hand_over {"parcel":"scene-between"}')
   await stage.untilMet(answering)
   const second = await stage.say(name, 'What takes so long?')

@@ -22,10 +22,10 @@ export async function stall(stage: Stage): Promise<void> {
   await stage.fill(compaction, [1_000, 1_000])
 
   const late = [
-    await stage.aim(first, 'deliver', 'hold', delivery),
-    await stage.aim(first, 'commitReply', 'hold', reply),
-    await stage.aim(first, 'commitResults', 'hold', results),
-    await stage.aim(first, 'commitCompaction', 'hold', compaction),
+    await stage.inject(first, 'deliver', 'hold', delivery),
+    await stage.inject(first, 'commitReply', 'hold', reply),
+    await stage.inject(first, 'commitResults', 'hold', results),
+    await stage.inject(first, 'commitCompaction', 'hold', compaction),
   ]
   const sent: (readonly [string, MailNumber])[] = [
     [delivery, await stage.say(delivery, 'Who delivers this?')],
@@ -33,7 +33,7 @@ export async function stall(stage: Stage): Promise<void> {
     [results, await stage.say(results, 'use hand_over {"parcel":"scene-late"}')],
   ]
   await stage.do(compaction, 'compact')
-  for (const aim of late) await stage.untilMet(aim)
+  for (const planned of late) await stage.untilMet(planned)
   const orders = Array.from(
     { length: PARCELS },
     (_, at) => `use hand_over {"parcel":"margin-${at}"}`,
@@ -41,17 +41,17 @@ export async function stall(stage: Stage): Promise<void> {
   const chain = await stage.say(margin, orders.join('\nthen\n'))
   await stage.until('parcels are handed over', async () => (await stage.row(margin)).tail > 4)
 
-  const renewal = await stage.aim(first, 'renew', 'hold')
+  const renewal = await stage.inject(first, 'renew', 'hold')
   first.lapse()
   await stage.untilMet(renewal)
   await stage.pause(STAGE_LEASE.leaseMs + BEYOND_MS)
 
   const own = [
-    await stage.aim(second, 'deliver', 'hold', delivery),
-    await stage.aim(second, 'commitReply', 'hold', reply),
+    await stage.inject(second, 'deliver', 'hold', delivery),
+    await stage.inject(second, 'commitReply', 'hold', reply),
   ]
   await stage.rest(second, false)
-  for (const aim of own) await stage.untilMet(aim)
+  for (const planned of own) await stage.untilMet(planned)
   await stage.until('all are taken over', async () => {
     const rows = await Promise.all([results, compaction].map((name) => stage.row(name)))
     return rows.every(({ runner, recovered, fence }) => {
@@ -59,8 +59,8 @@ export async function stall(stage: Stage): Promise<void> {
     })
   })
 
-  for (const aim of [...late, renewal]) stage.release(aim)
+  for (const planned of [...late, renewal]) stage.release(planned)
   await stage.pause(400)
-  for (const aim of own) stage.release(aim)
+  for (const planned of own) stage.release(planned)
   for (const [name, mail] of [...sent, [margin, chain] as const]) await stage.ended(name, mail)
 }

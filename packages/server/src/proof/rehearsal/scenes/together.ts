@@ -9,7 +9,7 @@ export async function oldPicture(stage: Stage): Promise<void> {
   const { first, second } = stage
   const name = await stage.open('scene-picture')
   await stage.rest(first, true)
-  const acquiring = await stage.aim(second, 'acquire', 'hold', name)
+  const acquiring = await stage.inject(second, 'acquire', 'hold', name)
   try {
     const mail = await stage.say(name, 'Who takes this?')
     await stage.rest(second, false)

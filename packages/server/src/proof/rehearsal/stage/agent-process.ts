@@ -11,8 +11,8 @@ import {
   openRuntime,
   type RuntimeOptions,
 } from '../../../runtime/open-runtime.ts'
-import { Aims } from '../aims.ts'
-import { Letterbox } from '../letterbox.ts'
+import { FaultInjector } from '../fault-injector.ts'
+import { FileEdge } from '../file-edge.ts'
 import { Observer } from '../observer.ts'
 import type { Order, ProcessMessage, Question, Status } from '../process-messages.ts'
 import { performAction } from '../session-actions.ts'
@@ -28,12 +28,12 @@ import { openLocation } from './store-location.ts'
 const STATUS_MS = 400
 
 const meter = new LoopMeter()
-const aims = new Aims({
-  met: ({ id }) => report({ kind: 'aimed', aim: id }),
-  repeated: (aim, outcome) => report({ kind: 'repeated', aim, outcome }),
+const injector = new FaultInjector({
+  met: ({ id }) => report({ kind: 'fault met', planned: id }),
+  repeated: (planned, outcome) => report({ kind: 'repeated', planned, outcome }),
 })
 let agent: { runtime: LocalRuntime; store: Store; close(): Promise<void> } | undefined
-let letterbox: Letterbox | undefined
+let edge: FileEdge | undefined
 let isResting = false
 let aheadMs = 0
 
@@ -63,13 +63,13 @@ async function obey(order: Order): Promise<void> {
       meter.pause(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms))
       break
     case 'release':
-      aims.release(order.aim)
+      injector.release(order.planned)
       break
     case 'clock':
       aheadMs = order.aheadMs
       break
     case 'edge':
-      letterbox?.open(order.isOpen)
+      edge?.open(order.isOpen)
       break
     case 'end':
       await agent?.close()
@@ -88,8 +88,8 @@ async function begin(options: AgentOptions) {
     report: (fact) => report({ kind: 'fact', ...fact }),
   })
   const opened = await openLocation(location)
-  const store = observer.over(aims.over(restful(opened)))
-  letterbox = isOnStage ? new Letterbox(folder) : undefined
+  const store = observer.over(injector.over(restful(opened)))
+  edge = isOnStage ? new FileEdge(folder) : undefined
   const reportFailure = (fields: object, text: string) => {
     const error = 'err' in fields ? `: ${textOf(fields.err)}` : ''
     report({ kind: 'failure', text: `${text}${error}` })
@@ -109,7 +109,7 @@ async function begin(options: AgentOptions) {
     ),
     audit,
     clock: plantClock(CLOCK),
-    ...(letterbox !== undefined && { edges: [letterbox] }),
+    ...(edge !== undefined && { edges: [edge] }),
     logger: { debug: quiet, info: quiet, warn: quiet, error: reportFailure },
     ...planted,
     lease,
@@ -172,8 +172,8 @@ async function answer(id: number, question: Question): Promise<void> {
 async function ask(question: Question): Promise<JsonValue> {
   if (agent === undefined) throw new Error('The agent has not begun.')
   switch (question.what) {
-    case 'aim':
-      aims.arm(question.aim)
+    case 'inject':
+      injector.arm(question.planned)
       return null
     case 'rest':
       isResting = question.isResting

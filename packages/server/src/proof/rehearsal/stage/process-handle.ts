@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { JsonValue } from '#core/base/json'
-import type { Aim } from '../aims.ts'
+import type { PlannedFault } from '../fault-injector.ts'
 import type { Fact } from '../observer.ts'
 import type { LoopFigures, Order, ProcessMessage, Question, Status } from '../process-messages.ts'
 import type { AgentOptions } from '../terms.ts'
@@ -16,9 +16,9 @@ export interface ProcessEvents {
   wait(sessionId: string, code: string): void
   failure(handle: ProcessHandle, text: string): void
   fact(handle: ProcessHandle, fact: Fact): void
-  /** Only for handles with aims. */
-  aimed?(handle: ProcessHandle, aim: string): void
-  repeated?(handle: ProcessHandle, aim: Aim, outcome: string): void
+  /** Only for handles with planned faults. */
+  faultMet?(handle: ProcessHandle, planned: string): void
+  repeated?(handle: ProcessHandle, planned: PlannedFault, outcome: string): void
 }
 
 /** The process died before it answered; whether it carried out the request is unknown. */
@@ -205,11 +205,11 @@ export class ProcessHandle {
       case 'fact':
         this.#note(message)
         break
-      case 'aimed':
-        this.#events.aimed?.(this, message.aim)
+      case 'fault met':
+        this.#events.faultMet?.(this, message.planned)
         break
       case 'repeated':
-        this.#events.repeated?.(this, message.aim, message.outcome)
+        this.#events.repeated?.(this, message.planned, message.outcome)
         break
       case 'failure':
         this.#failure = message.text

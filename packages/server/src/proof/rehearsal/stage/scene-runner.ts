@@ -49,7 +49,7 @@ export class SceneRunner {
     this.#model = model
     const events: ProcessEvents = {
       ...parts.events,
-      aimed: (_handle, aim) => this.#stage?.met(aim),
+      faultMet: (_handle, planned) => this.#stage?.met(planned),
       repeated: (_handle, { verb, sessionId }, outcome) => {
         const isDone = DONE_AGAIN.includes(outcome) || outcome.includes('Error')
         if (isDone) findings.broken('written', `${sessionId}: ${verb} once more: ${outcome}`)

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Reads } from '#core/store/contract'
 import type { Entry, OperationRow, SessionRow, TurnEnd } from '#core/store/rows'
-import type { Aim } from '../aims.ts'
+import type { PlannedFault } from '../fault-injector.ts'
 import { readEntries } from '../kept.ts'
 import type { Findings, LawName } from '../laws/laws.ts'
 import { fillerOf } from '../laws/ledger.ts'
@@ -251,24 +251,30 @@ export class Stage {
     await sleep(ms, undefined, { signal: this.#signal })
   }
 
-  /** Arms an aim and returns its id. */
-  async aim(
+  /** Arms a planned fault and returns its id. */
+  async inject(
     handle: ProcessHandle,
-    verb: Aim['verb'],
-    mishap: Aim['mishap'],
+    verb: PlannedFault['verb'],
+    fault: PlannedFault['fault'],
     name?: string,
   ): Promise<string> {
-    const id = `${handle.name} ${mishap} ${verb} ${name ?? ''} ${++this.#keys}`
-    const stays = mishap === 'hold' && name === undefined ? ({ stays: true } as const) : {}
-    const aim: Aim = { id, verb, mishap, ...(name !== undefined && { sessionId: name }), ...stays }
-    await handle.ask({ what: 'aim', aim })
+    const id = `${handle.name} ${fault} ${verb} ${name ?? ''} ${++this.#keys}`
+    const stays = fault === 'hold' && name === undefined ? ({ stays: true } as const) : {}
+    const planned: PlannedFault = {
+      id,
+      verb,
+      fault,
+      ...(name !== undefined && { sessionId: name }),
+      ...stays,
+    }
+    await handle.ask({ what: 'inject', planned })
     this.#armed.set(id, handle)
     return id
   }
 
-  /** Releases a held commit; an aim that has not matched yet is dropped. */
+  /** Releases a held commit; a planned fault that has not matched yet is dropped. */
   release(id: string): void {
-    this.#armed.get(id)?.order({ verb: 'release', aim: id })
+    this.#armed.get(id)?.order({ verb: 'release', planned: id })
     this.#armed.delete(id)
   }
 
@@ -276,12 +282,12 @@ export class Stage {
     await handle.ask({ what: 'rest', isResting })
   }
 
-  met(aim: string): void {
-    this.#met.add(aim)
+  met(planned: string): void {
+    this.#met.add(planned)
   }
 
-  async untilMet(aim: string): Promise<void> {
-    await this.until(`met: ${aim}`, () => this.#met.has(aim))
+  async untilMet(planned: string): Promise<void> {
+    await this.until(`met: ${planned}`, () => this.#met.has(planned))
   }
 }
 

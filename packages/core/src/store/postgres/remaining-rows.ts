@@ -24,7 +24,7 @@ const REMAINING_BODIES = ['entry', 'mail', 'reply'].map(
 )
 
 /** The remaining rows of a session that is being erased, a piece at a time. */
-export const REMAINS: Lookup = {
+export const REMAINING_ROWS: Lookup = {
   text: `select rest.*, $1 as session, $2::bigint as most, $3::bigint as entry, $4::bigint as mail,
     $5::bigint as reply, $6::bigint as retained from (${[
       ...REMAINING_BODIES,

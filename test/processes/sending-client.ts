@@ -11,7 +11,7 @@ import type { Store } from '../../packages/core/src/store/contract.ts'
  * is acknowledged, and only then written to the sender's file. A restarted sender continues after
  * the last line of that file.
  */
-export class Courier {
+export class SendingClient {
   readonly #store: Store
   readonly #folder: string
   readonly #name: string

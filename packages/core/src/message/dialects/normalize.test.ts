@@ -4,7 +4,7 @@ import { DIALECTS, type Dialect } from '../dialect.ts'
 import { writeEnvelope } from '../handoff/envelope.ts'
 import type { Handoff } from '../handoff/handoff.ts'
 import type { AssistantPart, Message, ResultPart, ToolResultPart, UserPart } from '../message.ts'
-import { normalise } from './normalise.ts'
+import { normalize } from './normalize.ts'
 import { render } from './render.ts'
 
 const text = (value: string) => ({ type: 'text', text: value }) as const
@@ -67,13 +67,13 @@ function outline(messages: readonly Message[]): string[] {
 }
 
 const outlineFor = (dialect: Dialect, ...messages: Message[]) =>
-  outline(normalise(messages, dialect))
+  outline(normalize(messages, dialect))
 
 describe('a handoff', () => {
   it.each(DIALECTS)(
     'is one user message with the request behind it, and that comes last: %s',
     (dialect) => {
-      const messages = normalise(
+      const messages = normalize(
         [system('be kind'), { role: 'handoff', handoff }, user('go on')],
         dialect,
       )
@@ -87,15 +87,15 @@ describe('a handoff', () => {
 
   it.each(DIALECTS)('takes in a protected user message before it: %s', (dialect) => {
     const messages = [user('first'), { role: 'handoff', handoff } as const, user('go on')]
-    expect(normalise(messages, dialect).map(({ role }) => role)).toEqual(['user'])
+    expect(normalize(messages, dialect).map(({ role }) => role)).toEqual(['user'])
   })
 })
 
 describe('neighbours of one role', () => {
   it('stay apart where the provider takes them', () => {
     const messages = [user('one'), user('two'), reply('a'), reply('b'), user('three')]
-    expect(normalise(messages, 'openai-chat')).toBe(messages)
-    expect(normalise(messages, 'openai-responses')).toBe(messages)
+    expect(normalize(messages, 'openai-chat')).toBe(messages)
+    expect(normalize(messages, 'openai-responses')).toBe(messages)
   })
 
   it.each(['anthropic', 'gemini', 'strict'] as const)(
@@ -110,7 +110,7 @@ describe('neighbours of one role', () => {
   it('are a program’s together only where each of them is', () => {
     const note: Message = { role: 'user', parts: [text('note')], synthetic: true }
     const marks = (...messages: Message[]) =>
-      normalise(messages, 'anthropic').map((message) => 'synthetic' in message)
+      normalize(messages, 'anthropic').map((message) => 'synthetic' in message)
     expect(marks(note, note)).toEqual([true])
     expect(marks(note, user('one'))).toEqual([false])
   })
@@ -155,7 +155,7 @@ describe('the first role', () => {
 describe('system text', () => {
   it('that comes later stays where it is, in the user’s place where there is no other', () => {
     const messages = [system('be kind'), user('go'), reply('ok'), system('be quick'), user('on')]
-    expect(normalise(messages, 'openai-chat')).toBe(messages)
+    expect(normalize(messages, 'openai-chat')).toBe(messages)
     expect(outlineFor('anthropic', ...messages).slice(-1)).toEqual(['user: be quick, on'])
   })
 })
@@ -169,7 +169,7 @@ describe('what says nothing', () => {
 
   it('beside other parts is left out for those who refuse it', () => {
     const messages = [user('go'), reply('\n\n', call('a')), results(result('a', text('')))]
-    expect(normalise(messages, 'openai-chat')).toBe(messages)
+    expect(normalize(messages, 'openai-chat')).toBe(messages)
     expect(outlineFor('anthropic', ...messages)[1]).toBe('assistant: call a')
   })
 })
@@ -177,7 +177,7 @@ describe('what says nothing', () => {
 describe('reasoning', () => {
   it('goes back to its own provider, first and word for word', () => {
     const messages = [user('go'), reply(thought, call('a')), results(result('a'))]
-    expect(normalise(messages, 'anthropic')).toBe(messages)
+    expect(normalize(messages, 'anthropic')).toBe(messages)
     const wire = JSON.stringify(render(messages, 'anthropic'))
     expect(wire).toContain(
       '"content":[{"type":"thinking","thinking":"so","signature":"sig"},{"type":"tool_use"',
@@ -189,7 +189,7 @@ describe('reasoning', () => {
 
   it('in a message of its own stays with the reply behind it', () => {
     const messages = [user('go'), reply(item), reply(call('a')), results(result('a'))]
-    expect(normalise(messages, 'openai-responses')).toBe(messages)
+    expect(normalize(messages, 'openai-responses')).toBe(messages)
   })
 
   it('of a reply that was broken off is left out', () => {
@@ -216,8 +216,8 @@ describe('an image from a tool', () => {
   ]
 
   it('stays in the result where the provider takes it', () => {
-    expect(normalise(step, 'anthropic')).toBe(step)
-    expect(normalise(step, 'openai-responses')).toBe(step)
+    expect(normalize(step, 'anthropic')).toBe(step)
+    expect(normalize(step, 'openai-responses')).toBe(step)
   })
 
   it.each(['openai-chat', 'gemini'] as const)(

@@ -12,7 +12,7 @@ import { readTurnStart } from './turn-start.ts'
 const HITS_READ = 20
 
 /** An entry of an earlier turn that contains the thing that a note claims to be missing. */
-export async function findRefutation(
+export async function findContradiction(
   store: Pick<Reads, 'search' | 'readEntries'>,
   call: Omit<ToolCall, 'input'>,
   text: string,

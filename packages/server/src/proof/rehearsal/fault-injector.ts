@@ -6,12 +6,12 @@ import { OutcomeUnknownError, StoreBusyError } from '#core/store/errors'
  * one session, fails in a way that by chance would take a thousand days. It sits below everything
  * that decides, so a commit held here is already decided and on its way.
  */
-export interface Aim {
+export interface PlannedFault {
   readonly id: string
   readonly verb: CommitVerb
   /** Absent: any session. */
   readonly sessionId?: string
-  readonly mishap: Mishap
+  readonly fault: InjectedFault
   /** Every time until it is released, not only the next. */
   readonly stays?: true
 }
@@ -21,13 +21,13 @@ export interface Aim {
  * lost. `refuse`: not done, and reported as failed. `repeat`: done, answered, and requested again a
  * moment later, as by a network that delivers twice.
  */
-export type Mishap = 'hold' | 'lose' | 'refuse' | 'repeat'
+export type InjectedFault = 'hold' | 'lose' | 'refuse' | 'repeat'
 
-export interface AimEvents {
-  /** The aim matched a commit; a held commit is held from now on. */
-  met(aim: Aim): void
+export interface FaultInjectorEvents {
+  /** The planned fault matched a commit; a held commit is held from now on. */
+  met(planned: PlannedFault): void
   /** The result of the repeated request: the kind of its outcome, or the error. */
-  repeated(aim: Aim, outcome: string): void
+  repeated(planned: PlannedFault, outcome: string): void
 }
 
 type Call = (request: unknown) => Promise<{ readonly kind: string }>
@@ -35,20 +35,20 @@ type Call = (request: unknown) => Promise<{ readonly kind: string }>
 const REPEAT_MS = 150
 const DID_NOTHING = ['none', 'superseded', 'held', 'fence-changed', 'lost', 'joined', 'already']
 
-export class Aims {
-  readonly #events: AimEvents
-  readonly #armed = new Map<string, Aim>()
+export class FaultInjector {
+  readonly #events: FaultInjectorEvents
+  readonly #armed = new Map<string, PlannedFault>()
   readonly #held = new Map<string, PromiseWithResolvers<void>>()
 
-  constructor(events: AimEvents) {
+  constructor(events: FaultInjectorEvents) {
     this.#events = events
   }
 
-  arm(aim: Aim): void {
-    this.#armed.set(aim.id, aim)
+  arm(planned: PlannedFault): void {
+    this.#armed.set(planned.id, planned)
   }
 
-  /** Releases a held commit; an aim that has not matched yet is dropped. */
+  /** Releases a held commit; a planned fault that has not matched yet is dropped. */
   release(id: string): void {
     this.#armed.delete(id)
     this.#held.get(id)?.resolve()
@@ -66,49 +66,50 @@ export class Aims {
   }
 
   async #call(verb: CommitVerb, request: unknown, call: Call): ReturnType<Call> {
-    const aim = this.#aimAt(verb, request)
-    if (aim === undefined) return await call(request)
-    if (aim.stays !== true) this.#armed.delete(aim.id)
-    if (aim.mishap === 'hold') await this.#hold(aim)
-    if (aim.mishap === 'refuse') {
-      this.#events.met(aim)
+    const planned = this.#plannedFor(verb, request)
+    if (planned === undefined) return await call(request)
+    if (planned.stays !== true) this.#armed.delete(planned.id)
+    if (planned.fault === 'hold') await this.#hold(planned)
+    if (planned.fault === 'refuse') {
+      this.#events.met(planned)
       throw new StoreBusyError({ waitedMs: 0, problem: 'the rehearsal refused it' })
     }
     const outcome = await call(request)
-    if (aim.mishap === 'hold') return outcome
+    if (planned.fault === 'hold') return outcome
     // Only a commit that changed something has an answer worth losing.
     if (DID_NOTHING.includes(outcome.kind)) {
-      this.#armed.set(aim.id, aim)
+      this.#armed.set(planned.id, planned)
       return outcome
     }
-    this.#events.met(aim)
-    if (aim.mishap === 'lose') {
+    this.#events.met(planned)
+    if (planned.fault === 'lose') {
       throw new OutcomeUnknownError({ verb, problem: 'the rehearsal lost the answer' })
     }
-    setTimeout(() => this.#repeat(aim, request, call), REPEAT_MS)
+    setTimeout(() => this.#repeat(planned, request, call), REPEAT_MS)
     return outcome
   }
 
-  #aimAt(verb: CommitVerb, request: unknown): Aim | undefined {
+  #plannedFor(verb: CommitVerb, request: unknown): PlannedFault | undefined {
     const id = sessionIn(request)
     return [...this.#armed.values()].find(
-      (aim) => aim.verb === verb && (aim.sessionId === undefined || aim.sessionId === id),
+      (planned) =>
+        planned.verb === verb && (planned.sessionId === undefined || planned.sessionId === id),
     )
   }
 
-  async #hold(aim: Aim): Promise<void> {
-    const held = this.#held.get(aim.id) ?? Promise.withResolvers<void>()
-    this.#held.set(aim.id, held)
-    this.#events.met(aim)
+  async #hold(planned: PlannedFault): Promise<void> {
+    const held = this.#held.get(planned.id) ?? Promise.withResolvers<void>()
+    this.#held.set(planned.id, held)
+    this.#events.met(planned)
     await held.promise
   }
 
-  #repeat(aim: Aim, request: unknown, call: Call): void {
+  #repeat(planned: PlannedFault, request: unknown, call: Call): void {
     // A second claim comes from another claimant, so it must not be the same operation.
-    const again = aim.verb === 'claimCompaction' ? renamed(request) : request
+    const again = planned.verb === 'claimCompaction' ? renamed(request) : request
     call(again).then(
-      ({ kind }) => this.#events.repeated(aim, kind),
-      (error: unknown) => this.#events.repeated(aim, String(error)),
+      ({ kind }) => this.#events.repeated(planned, kind),
+      (error: unknown) => this.#events.repeated(planned, String(error)),
     )
   }
 }

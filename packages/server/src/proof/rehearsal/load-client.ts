@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isObject, type JsonValue } from '#core/base/json'
-import type { Ledger, Letter } from './laws/ledger.ts'
+import type { Ledger, TrackedMessage } from './laws/ledger.ts'
 import type { SessionAction } from './process-messages.ts'
 import type { ProcessHandle } from './stage/process-handle.ts'
 
@@ -9,7 +9,7 @@ import type { ProcessHandle } from './stage/process-handle.ts'
  * do. A message counts as acknowledged when a process has said so; until then it is sent again with
  * the same key.
  */
-export interface CourierParts {
+export interface LoadClientParts {
   readonly agent: string
   readonly handles: readonly ProcessHandle[]
   readonly ledger: Ledger
@@ -28,21 +28,21 @@ const TRIES_MAX = 400
 const HAND_OVER_EVERY = 4
 const TWICE_EVERY = 3
 
-export class Courier {
-  readonly #parts: CourierParts
-  readonly #extra: Letter[] = []
+export class LoadClient {
+  readonly #parts: LoadClientParts
+  readonly #extra: TrackedMessage[] = []
   #turn: number
   #sent = 0
   #stops = 0
 
-  constructor(parts: CourierParts) {
+  constructor(parts: LoadClientParts) {
     this.#parts = parts
-    // Each courier starts with a different process.
+    // Each client starts with a different process.
     this.#turn = parts.handles.findIndex(({ name }) => name === parts.agent)
   }
 
   /** Extra messages, sent before the conversation continues. */
-  bring(lane: Letter['lane'], count: number, tokens = SHORT_TOKENS): void {
+  bring(lane: TrackedMessage['lane'], count: number, tokens = SHORT_TOKENS): void {
     const { agent, ledger } = this.#parts
     for (let at = 0; at < count; at++) this.#extra.push(ledger.write(agent, { lane, tokens }))
   }
@@ -88,7 +88,7 @@ export class Courier {
     }
   }
 
-  async #deliver(letter: Letter, isTwice: boolean): Promise<void> {
+  async #deliver(letter: TrackedMessage, isTwice: boolean): Promise<void> {
     const { key, lane, text, agent } = letter
     const source = lane === 'user' ? `chat-${agent}` : `watch-${agent}`
     const question: SessionAction = { what: 'admit', sessionId: agent, source, key, lane, text }

@@ -10,7 +10,7 @@ const SEND_MS = 120
  * An edge that writes each reply to a file outside every store. It can be closed; then replies wait
  * in order.
  */
-export class Letterbox implements Edge {
+export class FileEdge implements Edge {
   readonly name = EDGE
   readonly #file: string
   #opened = Promise.resolve()

@@ -1,7 +1,7 @@
 import { type Mutant, plantRule, rowsWith } from '../mutant.ts'
 
-export const duplicatesNotRecognised: Mutant = {
-  name: 'duplicates-not-recognised',
+export const duplicatesNotRecognized: Mutant = {
+  name: 'duplicates-not-recognized',
   story: 'The key of a message is not remembered.',
   plant: (sound) =>
     plantRule(

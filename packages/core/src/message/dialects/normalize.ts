@@ -24,7 +24,7 @@ import { CALL_ID_RULES, fits, type NameRule, TOOL_NAME_RULES } from './rules.ts'
  * changes nothing. A handoff becomes a user message, merged with the user message that follows it.
  * A conversation may end with a reply here; only a request (see `render`) may not.
  */
-export function normalise(messages: readonly Message[], dialect: Dialect): readonly Message[] {
+export function normalize(messages: readonly Message[], dialect: Dialect): readonly Message[] {
   checkOneOf('dialect', dialect ?? null, DIALECTS)
   const paired = withLegalNames(repairPairs(messages).messages, dialect)
   const whole = dialect === 'openai-responses' ? withoutBrokenItems(paired) : paired

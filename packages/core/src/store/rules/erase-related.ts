@@ -6,7 +6,7 @@ import {
   type SessionId,
 } from '../../base/ids.ts'
 import { compactionMetaOf } from '../fold.ts'
-import { lineOf, ownAfter, stretchesOf } from '../lineage.ts'
+import { lineOf, ownAfter, storedRanges } from '../lineage.ts'
 import type { NoteKey } from '../operational-rows.ts'
 import type { Entry, EntryHead, ReplyRow, SessionRow } from '../rows.ts'
 import { Draft } from './change-builder.ts'
@@ -15,8 +15,8 @@ import type { Erase, Rows, Stamp, StoreChange } from './ruling.ts'
 export const UNTITLED = { title: null, titleSalt: null } as const
 
 /** All sessions that share entries with this one, itself included, origins before their forks. */
-export function kinIn(rows: Rows, { id, root }: SessionRow): readonly SessionRow[] {
-  return rows.kin(root ?? id)
+export function relatedSessions(rows: Rows, { id, root }: SessionRow): readonly SessionRow[] {
+  return rows.related(root ?? id)
 }
 
 /** What is erased along with entries of one session: their mail, replies, blobs and notes. */
@@ -76,14 +76,14 @@ export function taintedBy(handoffs: readonly EntryHead[], first: number): readon
  * whoever holds them, and their running compactions end, so that no work in progress restores the
  * text. Each session then owes an erasure entry, which only its holder can write.
  */
-export function eraseFromKin(
+export function eraseFromRelated(
   rows: Rows,
   { owner, entries, operation, stamp }: ErasedFrom,
 ): readonly StoreChange[] {
-  const kin = kinIn(rows, owner)
-  const byId = new Map(kin.map((row) => [row.id, row]))
+  const related = relatedSessions(rows, owner)
+  const byId = new Map(related.map((row) => [row.id, row]))
   const gone = new Map<SessionId, Map<EntryNumber, Entry>>([[owner.id, byNumber(entries)]])
-  return kin
+  return related
     .filter(({ id }) => id !== owner.id)
     .flatMap((session) => {
       const own = byNumber(copiesIn(rows, session, owner, entries))
@@ -91,7 +91,7 @@ export function eraseFromKin(
       // Nothing is left in it, but a session that still exists may read entries through it.
       if (session.state === 'gone' && session.retained === 0) return []
       const line = lineOf(session, (id) => byId.get(id))
-      const shown = stretchesOf(line, 1, session.tail).flatMap(({ sessionId, from, to }) =>
+      const shown = storedRanges(line, 1, session.tail).flatMap(({ sessionId, from, to }) =>
         [...(gone.get(sessionId)?.values() ?? [])].filter(
           ({ number }) => number >= from && number <= to,
         ),
