@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { concernsIn, dayIn } from '../../packages/dashboard/data/overview.ts'
+import { concernsIn, lastDayIn } from '../../packages/dashboard/data/overview.ts'
 import type { SessionSummary } from '../../packages/server/src/runtime/runtime.ts'
 import { DAY_MS } from '../../packages/server/src/runtime/usage.ts'
 
@@ -57,29 +57,42 @@ describe('concernsIn', () => {
   })
 })
 
-describe('dayIn', () => {
-  const usage = { calls: 2, inputTokens: 1_500, outputTokens: 20, cachedTokens: 0, cost: 420_000 }
+describe('lastDayIn', () => {
+  const none = { calls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0, cost: 0 }
+  const quiet = { turns: 0, failedTurns: 0, compactions: 0, failedCompactions: 0, unpricedCalls: 0 }
+  const hour = { at: DAY_START, ...none, ...quiet }
+  const usage = { calls: 2, inputTokens: 1_500, outputTokens: 20, cost: 420_000 }
 
-  it('counts what is from today, and what the calls took', () => {
+  it('adds up the hours, and says what failed and what the calls took', () => {
     const sessions = [
       session({}),
       session({ activeAt: DAY_START }),
-      session({ activeAt: NOW, createdAt: NOW, compactedAt: NOW }),
+      session({ activeAt: NOW, createdAt: NOW }),
     ]
-    expect(dayIn(sessions, DAY_START, { ...usage, unpricedCalls: 0 })).toEqual([
-      '2 sessions were active today.',
-      '1 session is new.',
-      '1 session was compacted.',
-      '2 model calls today: 1.5k in, 20 out, cost 0.42.',
+    const hours = [
+      { ...hour, turns: 2, failedTurns: 1, compactions: 1, failedCompactions: 1 },
+      { ...hour, at: NOW, turns: 1, ...usage },
+    ]
+    expect(lastDayIn({ hours }, sessions)).toEqual([
+      '2 sessions were active in the last 24 hours, 1 of them new.',
+      '3 turns ended, 1 of them failed.',
+      '1 compaction was made.',
+      '1 compaction failed.',
+      '2 model calls took 1.5k in, 20 out, cost 0.42.',
     ])
   })
 
-  it('says how many calls have no price, and nothing of calls that it does not know', () => {
+  it('says how many calls have no price, and nothing of what did not happen', () => {
     const sessions = [session({ activeAt: NOW })]
-    expect(dayIn(sessions, DAY_START, { ...usage, unpricedCalls: 1 }).at(-1)).toBe(
-      '2 model calls today: 1.5k in, 20 out, cost 0.42+; no price is known for 1 of them.',
+    const hours = [{ ...hour, ...usage, unpricedCalls: 1 }]
+    expect(lastDayIn({ hours }, sessions).at(-1)).toBe(
+      '2 model calls took 1.5k in, 20 out, cost 0.42+; no price is known for 1 of them.',
     )
-    expect(dayIn(sessions, DAY_START, null)).toEqual(['1 session was active today.'])
-    expect(dayIn([session({})], DAY_START, null)).toEqual(['Nothing has happened today.'])
+    expect(lastDayIn({ hours: [hour] }, sessions)).toEqual([
+      '1 session was active in the last 24 hours.',
+    ])
+    expect(lastDayIn({ hours: [hour] }, [session({})])).toEqual([
+      'Nothing happened in the last 24 hours.',
+    ])
   })
 })

@@ -59,10 +59,10 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     const rows = page.locator('.list .row')
     const note = page.locator('.list-note')
     await note.getByText(/^4 sessions/).waitFor()
-    const today = page.locator('.today')
-    await today.getByText('Everything is well.').waitFor()
-    await today
-      .getByText(/4 sessions were active today\. .* \d+ model calls today: .* in/)
+    const lastDay = page.locator('.last-day')
+    await lastDay.getByText('Everything is well.').waitFor()
+    await lastDay
+      .getByText(/^4 sessions were active .* \d+ turns ended\. .* \d+ model calls took .* in/)
       .waitFor()
     await row(page).getByText('compacted').waitFor()
     await page.getByLabel('Channel').selectOption('telegram:harbour')
@@ -129,7 +129,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     const { place, id, home } = await openStory(ctx)
     const { page, problems } = await stage.visit(ctx, place.url)
     const views: readonly (readonly [string, string, Locator])[] = [
-      ['sessions', '#/', page.getByRole('button', { name: 'New session' })],
+      ['sessions', '#/', page.getByRole('img', { name: /^Turns per hour/ })],
       ['conversation', `#/sessions/${id}`, page.locator('.is-assistant').last()],
       ['context', `#/sessions/${id}/context`, page.locator('.part').first()],
       ['compactions', `#/sessions/${id}/compactions`, page.locator('.chart canvas')],

@@ -1,9 +1,10 @@
 import type { LiveReport } from '../../core/src/audit/log/live-audit.ts'
+import type { ActiveHour, Activity } from '../../server/src/runtime/activity.ts'
 import type { Health, SessionSummary } from '../../server/src/runtime/runtime.ts'
 import { DAY_MS, type ModelUsage } from '../../server/src/runtime/usage.ts'
 import { activityOf, count, second, usageWords } from '../parts/words.ts'
 
-/** The state of the server and the events of the day, in sentences. */
+/** The state of the server and the last 24 hours, in sentences. */
 type Report = Pick<Health, 'problems' | 'reason' | 'routes'>
 
 /** What needs attention; empty: everything is well. */
@@ -41,36 +42,44 @@ function pausedRoute({ route, task, failures, retryAt }: Health['routes'][number
   return `Model route ${route} is paused after ${failures} failures (${task})${next}.`
 }
 
-/** What happened since the day began and, where known, what it cost. */
-export function dayIn(
+/** What happened in the last 24 hours and, where known, what it cost. */
+export function lastDayIn(
+  { hours }: Pick<Activity, 'hours'>,
   sessions: readonly SessionSummary[],
-  dayStart: number,
-  usage: ModelUsage | null,
 ): readonly string[] {
-  const since = (at: (session: SessionSummary) => number | null) =>
-    sessions.filter((session) => (at(session) ?? 0) >= dayStart).length
-  const active = since(({ activeAt }) => activeAt)
-  const compacted = since(({ compactedAt }) => compactedAt)
-  if (active === 0) return ['Nothing has happened today.']
+  const from = hours[0]?.at ?? 0
+  const active = sessions.filter(({ activeAt }) => activeAt >= from)
+  const fresh = active.filter(({ createdAt }) => createdAt >= from).length
+  const sum = (figure: (hour: ActiveHour) => number) =>
+    hours.reduce((total, hour) => total + figure(hour), 0)
+  const [turns, failed] = [sum((hour) => hour.turns), sum((hour) => hour.failedTurns)]
+  const compactions = sum((hour) => hour.compactions)
+  const failedCompactions = sum((hour) => hour.failedCompactions)
+  if (active.length + turns === 0) return ['Nothing happened in the last 24 hours.']
   return [
-    ...told(active, 'session was', 'sessions were', 'active today.'),
-    ...told(
-      since(({ createdAt }) => createdAt),
-      'session is',
-      'sessions are',
-      'new.',
-    ),
-    ...told(compacted, 'session was', 'sessions were', 'compacted.'),
-    ...(usage === null ? [] : [callsIn(usage)]),
+    `${plural(active.length, 'session was', 'sessions were')} active in the last 24 hours${of(fresh, 'new')}.`,
+    ...told(turns, 'turn', 'turns', `ended${of(failed, 'failed')}.`),
+    ...told(compactions, 'compaction was', 'compactions were', 'made.'),
+    ...told(failedCompactions, 'compaction', 'compactions', 'failed.'),
+    ...callsIn({
+      calls: sum((hour) => hour.calls),
+      inputTokens: sum((hour) => hour.inputTokens),
+      outputTokens: sum((hour) => hour.outputTokens),
+      cachedTokens: sum((hour) => hour.cachedTokens),
+      cost: sum((hour) => hour.cost),
+      unpricedCalls: sum((hour) => hour.unpricedCalls),
+    }),
   ]
 }
 
-function callsIn(usage: ModelUsage): string {
+function callsIn(usage: ModelUsage): readonly string[] {
   const { calls, unpricedCalls } = usage
   const unpriced =
     unpricedCalls > 0 ? `; no price is known for ${count(unpricedCalls)} of them` : ''
-  return `${plural(calls, 'model call', 'model calls')} today: ${usageWords(usage)}${unpriced}.`
+  return told(calls, 'model call', 'model calls', `took ${usageWords(usage)}${unpriced}.`)
 }
+
+const of = (part: number, what: string) => (part === 0 ? '' : `, ${count(part)} of them ${what}`)
 
 function told(amount: number, one: string, many: string, what: string): readonly string[] {
   return amount === 0 ? [] : [`${plural(amount, one, many)} ${what}`]

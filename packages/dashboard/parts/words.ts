@@ -3,7 +3,8 @@ import { now } from '../data/clock.ts'
 
 /** Numbers, times and states as text. */
 const small = new Intl.NumberFormat('en')
-const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hour12: false })
+const minutes = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+const clock = new Intl.DateTimeFormat('en', minutes)
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
 const whole = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 
@@ -23,10 +24,8 @@ export function moment(at: number): string {
     ? clock.format(at)
     : `${day.format(at)}, ${clock.format(at)}`
 }
-const seconds = new Intl.DateTimeFormat('en', {
-  ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
-  hour12: false,
-})
+const seconds = new Intl.DateTimeFormat('en', { ...minutes, second: '2-digit' })
+export const hourOf = (at: number): string => clock.format(at)
 export const second = (at: number): string => seconds.format(at)
 export const exactly = (at: number): string => whole.format(at)
 
@@ -43,16 +42,24 @@ export function duration(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
 
-/** From millionths of the operator's currency. */
-export function money(millionths: number): string {
-  const amount = millionths / 1_000_000
-  return `cost ${amount < 0.01 ? amount.toPrecision(2) : amount.toFixed(2)}`
+/** In the largest fitting unit: seconds, minutes or hours. */
+export function span(ms: number): string {
+  if (ms < 60_000) return duration(ms)
+  const minutes = Math.round(ms / 60_000)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
+
+/** From millionths of the operator's currency. */
+export function amount(millionths: number): string {
+  const whole = millionths / 1_000_000
+  return whole > 0 && whole < 0.01 ? whole.toPrecision(2) : whole.toFixed(2)
+}
+export const money = (millionths: number): string => `cost ${amount(millionths)}`
 
 /** A plus means that calls without a known price are not included. Null: no price is known. */
 export function costOf(usage: SessionSummary['usage']): string | null {
   const { calls, unpricedCalls, cost } = usage
-  if (calls === unpricedCalls) return null
+  if (calls === unpricedCalls || (cost === 0 && unpricedCalls > 0)) return null
   return `${money(cost)}${unpricedCalls > 0 ? '+' : ''}`
 }
 

@@ -1,16 +1,17 @@
 import { useState } from 'preact/hooks'
+import type { Activity } from '../../server/src/runtime/activity.ts'
 import type { Health as HealthReport, SessionSummary } from '../../server/src/runtime/runtime.ts'
-import { dayStart, type UsageGroup } from '../../server/src/runtime/usage.ts'
 import { hashOf } from '../data/address.ts'
 import { call, errorText } from '../data/api.ts'
 import { now } from '../data/clock.ts'
 import { queueFirstMessage } from '../data/outbox.ts'
-import { concernsIn, dayIn } from '../data/overview.ts'
+import { concernsIn, lastDayIn } from '../data/overview.ts'
 import { useServerData } from '../data/reading.ts'
 import { agents, isListRead, readAgents, sessions } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
+import { HoursChart } from '../parts/hours-chart.tsx'
 import { Verdict } from '../parts/verdict.tsx'
-import { activityOf, activityWords, ago, count, percent } from '../parts/words.ts'
+import { activityOf, activityWords, ago, count, percent, span } from '../parts/words.ts'
 
 /** The first screen: a form for a new session, and the sessions that need a look. */
 const ROWS_MAX = 5
@@ -31,7 +32,7 @@ export function Home() {
       <Start />
       {all.length > 0 && (
         <>
-          <Today />
+          <LastDay />
           <p class="figures">
             <Figure value={all.length} words="sessions" />
             <Figure value={busy.length} words="running" />
@@ -78,26 +79,52 @@ export function Home() {
   )
 }
 
-/** Whether all is well, what happened today and what it cost. */
-function Today() {
+/** Whether all is well, what happened in the last 24 hours and what it cost. */
+function LastDay() {
   const interval = Math.floor(now.value / REREAD_MS)
   const { value: health } = useServerData(
     (signal) => call<HealthReport>('/v1/health', { signal }),
     [interval],
   )
-  const since = dayStart(now.value)
-  const path = `/v1/usage?by=day&since=${since}&limit=1`
-  const { value: day } = useServerData(
-    (signal) => call<{ usage: readonly UsageGroup[] }>(path, { signal }),
-    [path, interval],
+  const { value: activity } = useServerData(
+    (signal) => call<Activity>('/v1/activity', { signal }),
+    [interval],
   )
   return (
-    <div class="today">
+    <div class="last-day">
       {health !== null && (
         <Verdict concerns={concernsIn(health, null, sessions.value, now.value)} />
       )}
-      <p>{dayIn(sessions.value, since, day?.usage[0] ?? null).join(' ')}</p>
+      {activity !== null && (
+        <section class="card" aria-label="The last 24 hours">
+          <p>{lastDayIn(activity, sessions.value).join(' ')}</p>
+          <HoursChart hours={activity.hours} />
+          <SlowTurns turns={activity.slowest} />
+        </section>
+      )}
     </div>
+  )
+}
+
+function SlowTurns({ turns }: { readonly turns: Activity['slowest'] }) {
+  if (turns.length === 0) return null
+  const titles = new Map(sessions.value.map(({ id, title }) => [id, title ?? id]))
+  return (
+    <>
+      <h2>Slowest turns</h2>
+      <ul class="plain">
+        {turns.map(({ sessionId, turn, entry, endedAt, durationMs }) => (
+          <li class="item">
+            <a class="item-name" href={hashOf(sessionId, 'conversation', entry)}>
+              {titles.get(sessionId) ?? sessionId}
+            </a>
+            <span class="dim">
+              turn {turn} took {span(durationMs)}, {ago(endedAt)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

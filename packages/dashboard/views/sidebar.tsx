@@ -8,11 +8,11 @@ import { Fill } from '../parts/fill.tsx'
 import { Hits } from '../parts/hits.tsx'
 import { StateChip } from '../parts/state-chip.tsx'
 import { activityOf, ago, count, percent } from '../parts/words.ts'
+import { SearchFilters, searchPath } from './search-filters.tsx'
 
 /** All sessions. Typing filters them by name; Enter searches the conversations. */
 const ROW = 78
 const OVERSCAN = 6
-const SEARCH_LIMIT = 50
 /** Selects the sessions without a channel. */
 const NO_CHANNEL = '-'
 
@@ -73,11 +73,9 @@ export function Sidebar() {
     event.preventDefault()
     const words = filter.value.trim()
     if (words === '') return setFound(null)
-    const whose = agent.value === '' ? '' : `&agent=${encodeURIComponent(agent.value)}`
-    const query = `q=${encodeURIComponent(words)}&limit=${SEARCH_LIMIT}${whose}`
     setFound('Searching…')
     try {
-      setFound((await call<{ found: Found[] }>(`/v1/search?${query}`)).found)
+      setFound((await call<{ found: Found[] }>(searchPath(words, agent.value))).found)
     } catch (error) {
       setFound(errorText(error))
     }
@@ -109,6 +107,7 @@ export function Sidebar() {
             options={[['', 'Channel'], ...channelNames, [NO_CHANNEL, 'No channel']]}
           />
         </div>
+        <SearchFilters />
       </form>
       {found === null ? (
         <List />

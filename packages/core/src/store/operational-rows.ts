@@ -165,8 +165,8 @@ export interface GroupAttempts extends SumAttempts {
   readonly by: AttemptGrouping
   readonly limit: number
 }
-export type AttemptGrouping = 'turn' | 'step' | 'session' | 'agent' | 'day'
-/** `key`: the number, the id, the name, or the day as `2026-01-31` (UTC). */
+export type AttemptGrouping = 'turn' | 'step' | 'session' | 'agent' | 'day' | 'hour'
+/** `key`: the number, the id, the name, or (UTC) the day as `2026-01-31`, the hour as `2026-01-31T09`. */
 export type AttemptGroup = AttemptSum & { readonly key: string }
 
 export type Full = { readonly kind: 'full'; readonly limit: number }

@@ -4,6 +4,7 @@ import type { EventQuery, RuntimeEvent } from '#core/session/events/runtime-even
 import type { Runner } from '#core/session/runner'
 import type { Edge } from '#core/session/sender'
 import type { Store } from '#core/store/contract'
+import { type Activity, ActivityLog } from './activity.ts'
 import type { Agent, ResolvedAgent } from './agent.ts'
 import { type Health, readHealth } from './health.ts'
 import { ModelService } from './models/model-service.ts'
@@ -55,6 +56,7 @@ export class LocalRuntime implements Runtime {
   readonly #waitNotices = new WaitNotices()
   readonly #sessions: SessionFactory
   readonly #tools: ToolService
+  readonly #activity: ActivityLog
   #agents: readonly Agent[]
   #resolved: ReadonlyMap<string, ResolvedAgent>
 
@@ -69,6 +71,7 @@ export class LocalRuntime implements Runtime {
     })
     const { store } = this.#layers
     this.#store = store
+    this.#activity = new ActivityLog(store, clock)
     this.#sessions = new SessionFactory(store, () => this.#resolved)
     const readWaitNotices = (only: SessionId | undefined) =>
       this.#waitNotices.readCurrent(store, { only, ourselves: this.#runner?.id ?? null })
@@ -188,6 +191,10 @@ export class LocalRuntime implements Runtime {
 
   async usage(query: UsageQuery): Promise<readonly UsageGroup[]> {
     return await readUsage(this.#store, query)
+  }
+
+  async activity(): Promise<Activity> {
+    return await this.#activity.read()
   }
 
   events(query: EventQuery, signal: AbortSignal): AsyncIterable<RuntimeEvent> {

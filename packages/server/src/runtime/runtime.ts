@@ -10,6 +10,7 @@ import type { Reply, TranscriptEntry } from '#core/session/view/transcript'
 import type { SearchFilters } from '#core/store/queries'
 import type { BusyPolicy, Lane, MailState, OperationRow, TurnEnd } from '#core/store/rows'
 import type { Highlight } from '#core/store/search/highlights/highlights'
+import type { Activity } from './activity.ts'
 import type { Health, RouteHealth } from './health.ts'
 import type { PinView, SessionMemory, TaskList } from './memory-view.ts'
 import type { CallFailure } from './sessions/model-calls.ts'
@@ -46,6 +47,7 @@ export interface Runtime {
   attach(edge: Edge): void
   /** Usage of model calls, newest group first. */
   usage(query: UsageQuery): Promise<readonly UsageGroup[]>
+  activity(): Promise<Activity>
   health(): Promise<Health>
   /**
    * Shuts down in order: starts no new turns, finishes or hands over running ones, then closes
@@ -101,9 +103,7 @@ export interface Session {
   compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
   /** What this compaction did with every message; undefined: no such session, or no compaction there. */
   compactionReport(compaction: EntryNumber): Promise<CompactionReport | undefined>
-  /**
-   * The session just before this compaction; undefined: no such session, or no compaction there.
-   */
+  /** The session just before this compaction; undefined: no such session, or no compaction there. */
   snapshot(compaction: EntryNumber): Promise<SessionSnapshot | undefined>
   /** The agent's task list, as a compaction would keep it. */
   tasks(): Promise<TaskList | undefined>

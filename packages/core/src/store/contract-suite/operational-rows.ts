@@ -208,7 +208,7 @@ const titles: readonly StoreCase[] = [
 
 const attempts: readonly StoreCase[] = [
   {
-    name: 'what model calls cost is summed by session, agent, turn, step, route, task, host and day',
+    name: 'what model calls cost is summed by session, agent, turn, step, route, task, host, day and hour',
     run: async ({ store }) => {
       const [one, other] = [await create(store), await create(store)]
       const record = (fields: Partial<RecordAttempt>) =>
@@ -277,8 +277,14 @@ const attempts: readonly StoreCase[] = [
         ['1970-01-03', 9, 1],
         ['1970-01-02', 15, 2],
       ])
+      await record({ at: 2 * 86_400_000 + 3_599_999, cost: 1 })
+      await record({ at: 2 * 86_400_000 + 15 * 3_600_000, cost: 2 })
+      assert.deepEqual(await groups('hour', { since: 2 * 86_400_000 }), [
+        ['1970-01-03T15', 2, 1],
+        ['1970-01-03T00', 10, 2],
+      ])
       assert.deepEqual(await groups('session', { sessionId: other }), [[other, 2 ** 40, 1]])
-      assert.deepEqual(await groups('agent', { since: 86_400_000 }), [['ada', 24, 3]])
+      assert.deepEqual(await groups('agent', { since: 86_400_000 }), [['ada', 27, 5]])
     },
   },
 ]

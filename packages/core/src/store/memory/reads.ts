@@ -100,7 +100,8 @@ export function memoryReads(tables: MemoryTables): Readers {
       const rows = attemptsIn(tables, query)
       const keyed = Map.groupBy(
         rows,
-        (row) => ({ ...row, session: row.sessionId, day: dayOf(row) })[by],
+        (row) =>
+          ({ ...row, session: row.sessionId, day: timeOf(row, 10), hour: timeOf(row, 13) })[by],
       )
       return [...keyed]
         .flatMap(([key, own]) => (key === null ? [] : [{ key, ...sumOf(own) }]))
@@ -147,7 +148,8 @@ function attemptsIn(tables: MemoryTables, query: SumAttempts): readonly AttemptR
   )
 }
 
-const dayOf = ({ at }: AttemptRow) => new Date(at).toISOString().slice(0, 10)
+const timeOf = ({ at }: AttemptRow, characters: number) =>
+  new Date(at).toISOString().slice(0, characters)
 
 function sumOf(rows: readonly AttemptRow[]): AttemptSum {
   const sum = (of: (row: AttemptRow) => number) => rows.reduce((total, row) => total + of(row), 0)

@@ -3,7 +3,7 @@ import { conditionsOf } from '../conditions.ts'
 import { contextEntries } from '../context.ts'
 import type { Reads, ReadVerb } from '../contract.ts'
 import { mailState } from '../mail-state.ts'
-import type { AttemptSum, SumAttempts } from '../operational-rows.ts'
+import type { AttemptGrouping, AttemptSum, SumAttempts } from '../operational-rows.ts'
 import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
 import type { Entry, SessionRow } from '../rows.ts'
 import { ColumnsCache } from '../search/columns-cache.ts'
@@ -60,6 +60,12 @@ const SUMS = [
 const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as "inputTokens",
   coalesce(sum(output_tokens), 0) as "outputTokens", coalesce(sum(cached_tokens), 0) as "cachedTokens",
   coalesce(sum(cost), 0) as cost, count(*) - count(cost) as unpriced`
+
+/** The keys that are no column, as `to_char` writes them. */
+const FORMS: Readonly<Partial<Record<AttemptGrouping, string>>> = {
+  day: 'YYYY-MM-DD',
+  hour: 'YYYY-MM-DD"T"HH24',
+}
 
 const decodeSums = (columns: Columns) =>
   Object.fromEntries(SUMS.map((name) => [name, Number(columns[name])])) as unknown as AttemptSum
@@ -191,8 +197,9 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
     },
     groupAttempts: ({ by, limit, ...query }) => {
       const where = attemptConditions(query)
-      const day = "to_char(to_timestamp(at / 1000) at time zone 'UTC', 'YYYY-MM-DD')"
-      const key = by === 'day' ? day : by
+      const form = FORMS[by]
+      const key =
+        form === undefined ? by : `to_char(to_timestamp(at / 1000) at time zone 'UTC', '${form}')`
       const text = `select ${key} as key, ${ATTEMPT_SUMS} from attempt where ${where.text}
         and ${key} is not null group by 1 order by 1 desc limit ${most(limit)}`
       return all(text, where.values, (columns) => ({

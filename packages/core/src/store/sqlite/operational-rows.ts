@@ -2,6 +2,7 @@ import { LIST_MAX } from '../bounds.ts'
 import { conditionsOf } from '../conditions.ts'
 import type { Readers } from '../facade.ts'
 import type {
+  AttemptGrouping,
   AttemptSum,
   NoteKey,
   NoteRow,
@@ -93,7 +94,7 @@ export function operationalReads(db: SqliteConnection): Pick<Readers, Operationa
     },
     groupAttempts: ({ by, limit, ...query }) => {
       const { text, values } = attemptConditions(query)
-      const key = by === 'day' ? "strftime('%Y-%m-%d', at / 1000, 'unixepoch')" : by
+      const key = KEYS[by] ?? by
       const sql = `select ${key} as key, ${ATTEMPT_SUMS} from attempt
         where ${text} and ${key} is not null group by 1 order by 1 desc limit ?`
       const rows = db.all(sql, ...values, Math.min(limit, LIST_MAX))
@@ -123,6 +124,12 @@ export function operationalReads(db: SqliteConnection): Pick<Readers, Operationa
       return row && draft.decode(row)
     },
   }
+}
+
+/** The keys that are no column. */
+const KEYS: Readonly<Partial<Record<AttemptGrouping, string>>> = {
+  day: "strftime('%Y-%m-%d', at / 1000, 'unixepoch')",
+  hour: "strftime('%Y-%m-%dT%H', at / 1000, 'unixepoch')",
 }
 
 const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as inputTokens,

@@ -17,6 +17,31 @@ export const usageGroups = z
   .strictObject({ usage: z.array(z.strictObject({ key: z.string(), ...usageFigures })) })
   .meta({ id: 'Usage' })
 
+/** The last 24 hours, oldest first, and the turns that took longest. */
+export const activityView = z
+  .strictObject({
+    hours: z.array(
+      z.strictObject({
+        at: z.number(),
+        turns: count,
+        failedTurns: count,
+        compactions: count,
+        failedCompactions: count,
+        ...usageFigures,
+      }),
+    ),
+    slowest: z.array(
+      z.strictObject({
+        sessionId: z.string(),
+        turn: count,
+        entry: count,
+        endedAt: z.number(),
+        durationMs: z.number(),
+      }),
+    ),
+  })
+  .meta({ id: 'Activity' })
+
 export const sessionView = z
   .strictObject({
     id: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { UsageQuery } from '../../../runtime/usage.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { entryNumberText, eventCursor, name, pageSize } from '../schemas.ts'
-import { usageGroups } from '../session-schemas.ts'
+import { activityView, usageGroups } from '../session-schemas.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
 /** Usage of model calls, in tokens and money. */
@@ -15,11 +15,11 @@ export const usageEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/v1/usage',
-    summary: 'What model calls took, by day (UTC), agent or session',
+    summary: 'What model calls took, by day or hour (UTC), agent or session',
     scope: 'read',
     isWhole: true,
     query: z.strictObject({
-      by: z.enum(['day', 'agent', 'session']).optional(),
+      by: z.enum(['day', 'hour', 'agent', 'session']).optional(),
       agent: name.optional(),
       since,
       limit: pageSize(PAGE_MAX),
@@ -28,6 +28,18 @@ export const usageEndpoints: readonly Endpoint[] = [
     problems: [],
     async run({ query: { by = 'day', ...query } }, { runtime }) {
       return { status: 200, body: { usage: await runtime.usage(asked({ by, ...query })) } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/activity',
+    summary: 'Turns, compactions and usage of the last 24 hours, hour by hour',
+    scope: 'read',
+    isWhole: true,
+    answers: { 200: { description: 'The oldest hour first', schema: activityView } },
+    problems: [],
+    async run(_, { runtime }) {
+      return { status: 200, body: await runtime.activity() }
     },
   }),
   endpoint({

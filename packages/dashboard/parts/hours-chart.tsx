@@ -1,0 +1,125 @@
+import type { ActiveHour } from '../../server/src/runtime/activity.ts'
+import { Grid } from './table.tsx'
+import { amount, costOf, count, hourOf, tokens } from './words.ts'
+
+/**
+ * Turns and cost by the hour, as bars, with a table of the same figures. Positions are plain numbers,
+ * never formatted ones: a decimal comma or Arabic digits would break the drawing.
+ */
+const WIDTH = 480
+const HEIGHT = 64
+/** Room above the bars for the marks of compactions. */
+const TOP = 10
+const GAP = 3
+
+interface Hours {
+  readonly hours: readonly ActiveHour[]
+}
+
+export function HoursChart({ hours }: Hours) {
+  const isPriced = hours.some(({ cost }) => cost > 0)
+  const spent = (hour: ActiveHour) => (isPriced ? hour.cost : hour.inputTokens + hour.outputTokens)
+  return (
+    <>
+      <div class="hours">
+        <Bars
+          label="Turns per hour"
+          hours={hours}
+          value={({ turns }) => turns}
+          words={count}
+          part={({ failedTurns }) => failedTurns}
+          isMarked={({ compactions }) => compactions > 0}
+        />
+        <Bars
+          label={isPriced ? 'Cost per hour' : 'Tokens per hour'}
+          hours={hours}
+          value={spent}
+          words={isPriced ? amount : tokens}
+        />
+      </div>
+      <p class="chart-legend dim" aria-hidden="true">
+        <i class="mark model" /> {isPriced ? 'turns, cost' : 'turns, tokens'}
+        <i class="mark bad" /> failed turns <i class="mark digest" /> compactions
+      </p>
+      <details>
+        <summary>As a table</summary>
+        <HoursTable hours={hours} isPriced={isPriced} />
+      </details>
+    </>
+  )
+}
+
+function Bars(
+  props: Hours & {
+    readonly label: string
+    readonly value: (hour: ActiveHour) => number
+    readonly words: (value: number) => string
+    /** The share of the bar in the colour of errors. */
+    readonly part?: (hour: ActiveHour) => number
+    readonly isMarked?: (hour: ActiveHour) => boolean
+  },
+) {
+  const { label, hours, value, words, part, isMarked } = props
+  const [from, middle] = [hours[0], hours[hours.length / 2]]
+  const most = Math.max(0, ...hours.map(value))
+  const slot = WIDTH / hours.length
+  const scale = most === 0 ? 0 : (HEIGHT - TOP) / most
+  const busiest = hours.find((hour) => value(hour) === most)
+  const summary = `at most ${words(most)}${busiest && most > 0 ? ` at ${hourOf(busiest.at)}` : ''}`
+  return (
+    <figure>
+      <figcaption>
+        {label} <span class="dim">{summary}</span>
+      </figcaption>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${label}, ${summary}`}>
+        <path class="base" d={`M0 ${HEIGHT}H${WIDTH}`} />
+        {hours.map((hour, index) => {
+          const [all, bad] = [value(hour) * scale, (part?.(hour) ?? 0) * scale]
+          const place = { x: index * slot + GAP / 2, width: slot - GAP }
+          return (
+            <g>
+              <title>{hourWords(hour)}</title>
+              <rect class="slot" {...place} y={0} height={HEIGHT} />
+              <rect {...place} y={HEIGHT - all} height={all} />
+              <rect class="bad" {...place} y={HEIGHT - all} height={bad} />
+              {isMarked?.(hour) && (
+                <circle cx={(index + 0.5) * slot} cy={Math.max(4, HEIGHT - all - 6)} r={3.5} />
+              )}
+            </g>
+          )
+        })}
+      </svg>
+      <p class="hours-axis dim" aria-hidden="true">
+        <span>{from && hourOf(from.at)}</span>
+        <span>{middle && hourOf(middle.at)}</span>
+        <span>now</span>
+      </p>
+    </figure>
+  )
+}
+
+function hourWords(hour: ActiveHour): string {
+  const { at, turns, failedTurns, compactions } = hour
+  return [
+    `${hourOf(at)}: ${count(turns)} turns`,
+    ...(failedTurns > 0 ? [`${count(failedTurns)} failed`] : []),
+    ...(compactions > 0 ? [`${count(compactions)} compactions`] : []),
+    ...(hour.calls > 0 ? [costOf(hour) ?? `${tokens(hour.inputTokens)} in`] : []),
+  ].join(', ')
+}
+
+const HEAD = ['Hour', 'Turns', 'Failed', 'Compactions', 'Model calls', 'Tokens', 'Cost']
+
+/** Newest first, without the hours in which nothing happened. */
+function HoursTable({ hours, isPriced }: Hours & { readonly isPriced: boolean }) {
+  const busy = hours.filter(({ turns, compactions, calls }) => turns + compactions + calls > 0)
+  const rows = busy
+    .toReversed()
+    .map((hour) => [
+      hourOf(hour.at),
+      ...[hour.turns, hour.failedTurns, hour.compactions, hour.calls].map(count),
+      tokens(hour.inputTokens + hour.outputTokens),
+      isPriced ? amount(hour.cost) : '–',
+    ])
+  return <Grid head={HEAD} rows={rows} />
+}
