@@ -1,6 +1,7 @@
 import { render } from 'preact'
 import { followAttempts } from './data/attempt-text.ts'
 import { startEvents } from './data/events.ts'
+import { startOutboxes } from './data/outbox.ts'
 import { startList } from './data/session-list.ts'
 import './style/base.css'
 import './style/frame.css'
@@ -19,5 +20,6 @@ import { App } from './views/app.tsx'
 startList()
 followAttempts()
 startEvents()
+startOutboxes()
 const root = document.getElementById('page')
 if (root !== null) render(<App />, root)

@@ -1,17 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { describe, expect, it, type TestContext } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
-import { freePort } from '../support/free-port.ts'
 import { heldHandoffs } from '../support/held-handoffs.ts'
 import { answers, makeSession, message, say } from './hands.ts'
 import { NOTE_WRITING } from './in-page.ts'
 import { type Place, type PlaceOptions, SUMMARIES } from './place.ts'
+import { openServed } from './served.ts'
 import { openStage } from './stage.ts'
 
 /** The page in a real browser, before the real product. */
@@ -284,25 +281,21 @@ describe('the page', { timeout: 120_000 }, () => {
   })
 
   it('goes on after a reload and after the server was killed, without a second reload', async (ctx) => {
-    const folder = stage.folder(ctx)
-    const home = mkdtempSync(join(tmpdir(), 'throughline-killed-'))
-    ctx.onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-    const store = join(home, 'store.db')
+    const served = await openServed(ctx, stage.folder(ctx))
     // So slow that it still answers when the page is there again.
-    const port = `${await freePort()}`
-    const first = await startServer(ctx, [store, folder, port, '4'])
-    const { page } = await visit(ctx, first.url)
+    await served.start(4)
+    const { page } = await visit(ctx, served.url)
     await page.getByRole('button', { name: 'New session' }).click()
     const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
     await say(page, `say ${words}`)
     await page.locator('.writing').getByText('word2').waitFor()
     await page.reload()
     await page.getByText('working on turn 1').waitFor()
-    first.child.kill('SIGKILL')
+    await served.stop('SIGKILL')
     await page.getByText('Connection lost').waitFor()
     await say(page, 'say Sent while nobody listened.')
-    await page.getByText('sending…').waitFor()
-    await startServer(ctx, [store, folder, port, '40'])
+    await page.getByText('kept in this tab').waitFor()
+    await served.start(40)
     await page.getByText('Live', { exact: true }).waitFor()
     await answers(page).getByText('Sent while nobody listened.').waitFor({ timeout: 25_000 })
     await expect.poll(() => page.locator('.upcoming .entry').count()).toBe(0)
@@ -384,17 +377,3 @@ describe('the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 })
-
-async function startServer(ctx: TestContext, args: readonly string[]) {
-  const file = join(import.meta.dirname, 'children', 'serve.ts')
-  const child: ChildProcess = spawn(process.execPath, [file, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  ctx.onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
-  const [line] = (await once(child.stdout ?? process.stdin, 'data')) as [Buffer]
-  return { child, url: line.toString().trim() }
-}

@@ -8,7 +8,7 @@ import { hashOf } from './address.ts'
 import { call, errorText, ServerRefusal, sessionPath } from './api.ts'
 import { type Attempt, attemptsIn, type Notice, noticeIn, withPiece } from './attempt-text.ts'
 import { listen } from './events.ts'
-import { Outbox } from './outbox.ts'
+import { outboxOf } from './outbox.ts'
 import { noteSummary } from './session-list.ts'
 
 /**
@@ -40,7 +40,7 @@ export class Conversation {
   readonly refusal = signal<string | null>(null)
   /** Rises with every compaction that starts, ends or is undone. */
   readonly compactions = signal(0)
-  readonly outbox: Outbox
+  readonly outbox: ReturnType<typeof outboxOf>
   readonly #notice: Signal<Notice | null>
   readonly #unlisten: () => void
   readonly #reading = new Set<number>()
@@ -64,7 +64,8 @@ export class Conversation {
     this.id = id
     this.attempts = signal(attemptsIn(id))
     this.#notice = signal(noticeIn(id))
-    this.outbox = new Outbox(id, () => this.#refreshSoon())
+    this.outbox = outboxOf(id)
+    this.outbox.onTaken = () => this.#refreshSoon()
     this.#unlisten = listen((event) => this.#onEvent(event))
     this.#refreshSoon()
   }
@@ -72,7 +73,6 @@ export class Conversation {
   close(): void {
     this.#isClosed = true
     this.#unlisten()
-    this.outbox.close()
     clearTimeout(this.#timer)
     cancelAnimationFrame(this.#frame)
   }

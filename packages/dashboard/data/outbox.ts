@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals'
-import { call, ServerRefusal, sessionPath } from './api.ts'
-import { keep, kept } from './keep.ts'
+import { call, isLocked, ServerRefusal, sessionPath } from './api.ts'
+import { keep, kept, keptNames } from './keep.ts'
 
 /**
  * Messages on their way to the server. Each gets a key when it is sent, stays in the tab until the
  * server has stored it, and is sent again with the same key if the answer was lost, so it arrives
- * exactly once.
+ * exactly once. That goes on while the tab shows something else.
  */
 interface Unsent {
   readonly key: string
@@ -16,26 +16,31 @@ interface Unsent {
 }
 
 const RETRY_MS = 1_000
-const storageKey = (sessionId: string) => `throughline-outbox-${sessionId}`
+const PREFIX = 'throughline-outbox-'
 
-/** Queues the first message of a session; it is sent when the session opens. */
-export function queueFirstMessage(sessionId: string, text: string): void {
-  const first: Unsent = { key: crypto.randomUUID(), text, mail: null, problem: null }
-  keep(storageKey(sessionId), JSON.stringify([first]))
+const outboxes = new Map<string, Outbox>()
+
+export function outboxOf(sessionId: string): Outbox {
+  const outbox = outboxes.get(sessionId) ?? new Outbox(sessionId)
+  outboxes.set(sessionId, outbox)
+  return outbox
 }
 
-export class Outbox {
-  readonly items = signal<readonly Unsent[]>([])
-  readonly #sessionId: string
-  readonly #onTaken: () => void
-  #isSending = false
-  #isClosed = false
-  #timer: ReturnType<typeof setTimeout> | undefined
+/** Sends what was left when the tab was last loaded. */
+export function startOutboxes(): void {
+  for (const name of keptNames(PREFIX)) outboxOf(name.slice(PREFIX.length))
+}
 
-  constructor(sessionId: string, onTaken: () => void) {
+class Outbox {
+  readonly items = signal<readonly Unsent[]>([])
+  /** Called when the server has stored a message. */
+  onTaken: () => void = () => {}
+  readonly #sessionId: string
+  #isSending = false
+
+  constructor(sessionId: string) {
     this.#sessionId = sessionId
-    this.#onTaken = onTaken
-    const unsent = JSON.parse(kept(storageKey(sessionId)) ?? '[]') as Unsent[]
+    const unsent = JSON.parse(kept(PREFIX + sessionId) ?? '[]') as Unsent[]
     this.items.value = unsent
     if (unsent.length > 0) void this.#send()
   }
@@ -64,15 +69,10 @@ export class Outbox {
     return this.items.value.flatMap(({ mail }) => (mail === null ? [] : [mail]))
   }
 
-  close(): void {
-    this.#isClosed = true
-    clearTimeout(this.#timer)
-  }
-
   #change(items: readonly Unsent[]): void {
     this.items.value = items
     const unsent = items.filter(({ mail }) => mail === null)
-    keep(storageKey(this.#sessionId), unsent.length === 0 ? null : JSON.stringify(unsent))
+    keep(PREFIX + this.#sessionId, unsent.length === 0 ? null : JSON.stringify(unsent))
   }
 
   #patch(key: string, more: Partial<Unsent>): void {
@@ -86,20 +86,20 @@ export class Outbox {
     try {
       for (;;) {
         const next = this.items.value.find(({ mail, problem }) => mail === null && problem === null)
-        if (next === undefined || this.#isClosed) return
+        if (next === undefined) return
         const { key, text } = next
         const path = sessionPath(this.#sessionId, '/messages')
         const { mail } = await call<{ mail: number }>(path, { method: 'POST', body: { text }, key })
         this.#patch(key, { mail })
-        this.#onTaken()
+        this.onTaken()
       }
     } catch (error) {
       const first = this.items.value.find(({ mail, problem }) => mail === null && problem === null)
       const isFinal =
         error instanceof ServerRefusal && [400, 403, 404, 409, 410, 413].includes(error.status)
       if (isFinal && first !== undefined) this.#patch(first.key, { problem: error.message })
-      clearTimeout(this.#timer)
-      if (!this.#isClosed) this.#timer = setTimeout(() => void this.#send(), RETRY_MS)
+      // Whoever signs in again loads the page anew.
+      if (!isLocked.value) setTimeout(() => void this.#send(), RETRY_MS)
     } finally {
       this.#isSending = false
     }

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Conversation } from '../data/conversation.ts'
-import { keep, kept } from '../data/keep.ts'
+import { useDraft } from '../data/keep.ts'
 import { PinPanel } from './pin-panel.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 import { TasksPanel } from './tasks-panel.tsx'
@@ -14,13 +14,7 @@ const MENU: readonly (readonly [Panel, string])[] = [
 ]
 
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
-  const draft = `throughline-draft-${conversation.id}`
-  const [text, showText] = useState(() => kept(draft) ?? '')
-  /** The draft survives a reload, a visit to another session and an expired token. */
-  const setText = (words: string) => {
-    showText(words)
-    keep(draft, words === '' ? null : words)
-  }
+  const [text, setText] = useDraft(conversation.id)
   const [panel, setPanel] = useState<Panel | null>(null)
   const [isMenuOpen, setMenuOpen] = useState(false)
   const summary = conversation.summary.value

@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks'
 import type { Activity } from '../../server/src/runtime/activity.ts'
 import type { Health as HealthReport, SessionSummary } from '../../server/src/runtime/runtime.ts'
-import { hashOf } from '../data/address.ts'
+import { hashOf, screen } from '../data/address.ts'
 import { call, errorText } from '../data/api.ts'
 import { now } from '../data/clock.ts'
-import { queueFirstMessage } from '../data/outbox.ts'
+import { useDraft } from '../data/keep.ts'
+import { createSession } from '../data/new-session.ts'
+import { outboxOf } from '../data/outbox.ts'
 import { concernsIn, lastDayIn } from '../data/overview.ts'
 import { useServerData } from '../data/reading.ts'
-import { agents, isListRead, readAgents, sessions } from '../data/session-list.ts'
+import { agents, isListRead, sessions } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
 import { HoursChart } from '../parts/hours-chart.tsx'
 import { Verdict } from '../parts/verdict.tsx'
@@ -146,10 +148,13 @@ function Figure({ value, words }: { readonly value: number; readonly words: stri
   )
 }
 
-/** The text becomes the first message; if it is empty, the session just opens. */
+/**
+ * The text becomes the first message; if it is empty, the session just opens. While the server is away,
+ * the form waits for it.
+ */
 function Start() {
   const [agent, setAgent] = useState('')
-  const [text, setText] = useState('')
+  const [text, setText] = useDraft('')
   // Input in the meantime would be lost, or start a second session.
   const [isStarting, setStarting] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
@@ -159,12 +164,12 @@ function Start() {
     if (isStarting) return
     setStarting(true)
     try {
-      // Enter can come before the list of agents.
-      if (chosen === '') await readAgents()
-      const body = { agent: chosen || (agents.value[0]?.name ?? '') }
-      const made = await call<{ sessionId: string }>('/v1/sessions', { method: 'POST', body })
-      if (text.trim() !== '') queueFirstMessage(made.sessionId, text)
-      location.hash = hashOf(made.sessionId)
+      const id = await createSession(chosen, () =>
+        setProblem('Cannot reach the server right now. The session starts when it is back.'),
+      )
+      if (text.trim() !== '') outboxOf(id).add(text)
+      setText('')
+      if (screen.value.kind === 'home') location.hash = hashOf(id)
     } catch (error) {
       setProblem(errorText(error))
       setStarting(false)

@@ -1,5 +1,6 @@
 import { useLayoutEffect } from 'preact/hooks'
 import type { Conversation } from '../data/conversation.ts'
+import { connection } from '../data/events.ts'
 import { Prose, Verbatim } from '../parts/markdown.tsx'
 
 /** Below the transcript: attempts, waiting messages and messages on their way. */
@@ -75,7 +76,7 @@ export function Upcoming(props: {
           <header>
             <b>You</b>
             {problem === null ? (
-              <span class="dim">{mail === null ? 'sending…' : '✓ saved, will be read next'}</span>
+              <span class="dim">{mail === null ? sending() : '✓ saved, will be read next'}</span>
             ) : (
               <>
                 <span class="refused" role="alert">
@@ -92,4 +93,9 @@ export function Upcoming(props: {
       ))}
     </div>
   )
+}
+
+function sending(): string {
+  const isAway = connection.value === 'lost'
+  return isAway ? 'kept in this tab; sent when the server is back' : 'sending…'
 }
