@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type CliPlace, cliPlace } from './cli-place.ts'
 
-/** What scripts and people hear when the provider fails, from processes beside the server. */
+/** What scripts and people hear, from processes beside the server, when a turn cannot go on. */
 
 let place: CliPlace
 let status = 500
@@ -49,3 +51,29 @@ it('a refused key is not tried again, and nothing says that it is', async () => 
   expect(stdout).toContain(`${host} refuses the credential (status 401`)
   expect(stderr).toBe('The turn ended without an answer: failed.\n')
 })
+
+it('the list says that a session of the server is paused, and what to do', async () => {
+  const spent = cliPlace()
+  try {
+    writeFileSync(
+      join(spent.folder, 'throughline.yaml'),
+      'limits: {spend: {session: {tokens: 1}}}\n',
+    )
+    const { child, ended } = await spent.serve()
+    await spent.run(['send', 'thrifty', 'Hello.', '--agent', 'main', '--wait'])
+    await spent.run(['send', 'thrifty', 'Once more.'])
+    const list = () => spent.run(['sessions'])
+    await expect
+      .poll(async () => (await list()).stdout, { timeout: 60_000 })
+      .toMatch(/^thrifty +main +paused at a limit /m)
+    const { stderr } = await list()
+    expect(stderr).toMatch(/^thrifty: Paused\. This session spent [\d,]+ of 1 tokens/m)
+    expect(stderr).toContain('/continue in the terminal')
+    // It stays paused while nobody serves it.
+    child.kill('SIGTERM')
+    await ended
+    expect((await list()).stdout).toMatch(/^thrifty +main +paused at a limit /m)
+  } finally {
+    await spent.close()
+  }
+}, 120_000)

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { makeFolder } from '#core/base/make-folder'
 import type { ReadStore, Store } from '#core/store/contract'
+import type { SpendLimits } from '../runtime/models/spend-caps.ts'
 import type { Loaded, LoadRequest } from './config/load.ts'
 import { trustOf, whyFileUntrusted } from './config/read/trust.ts'
 import { UsageError } from './errors.ts'
@@ -60,6 +61,14 @@ export async function configuredAgents(flags: StoreFlags): Promise<readonly stri
   } catch {
     return null
   }
+}
+
+/** What turns may spend; nothing is known of a store that the configuration does not name. */
+export async function configuredSpend(flags: StoreFlags): Promise<SpendLimits> {
+  if (flags.store !== undefined && flags.config === undefined) return {}
+  const { requireConfig } = await import('./config/load.ts')
+  const { spendLimitsOf } = await import('./config/allowance-of.ts')
+  return spendLimitsOf(requireConfig(storeRequest(flags)).config)
 }
 
 /** Always closes the store. */

@@ -1,4 +1,5 @@
 import type { ReadStore, Store } from '#core/store/contract'
+import type { SpendLimits } from '../runtime/models/spend-caps.ts'
 import { openRuntime } from '../runtime/open-runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { StoreFlags } from './flags.ts'
@@ -28,16 +29,27 @@ export async function withStoreRuntime(
   return await withStore(flags, async (store) => await overRuntime(store, act), options)
 }
 
-/** For commands that only read: writes no byte, even while other processes write. */
-export async function withReadRuntime(flags: StoreFlags, act: ReadAction): Promise<number> {
+/**
+ * For commands that only read: writes no byte, even while other processes write. With `spend` they
+ * know which turns are paused.
+ */
+export async function withReadRuntime(
+  flags: StoreFlags,
+  act: ReadAction,
+  spend: SpendLimits = {},
+): Promise<number> {
   return await withStoreToRead(flags, async (store) => {
     // It lacks the methods that write; readers never call them.
-    return await overRuntime(store as unknown as Store, act)
+    return await overRuntime(store as unknown as Store, act, spend)
   })
 }
 
-async function overRuntime(store: Store, act: StoreAction): Promise<number> {
-  const runtime = await openRuntime({ store, agents: [], runs: false })
+async function overRuntime(
+  store: Store,
+  act: StoreAction,
+  spend: SpendLimits = {},
+): Promise<number> {
+  const runtime = await openRuntime({ store, agents: [], runs: false, auxiliary: { spend } })
   return await act({ store, runtime }).finally(() => runtime.close())
 }
 

@@ -2,7 +2,6 @@ import type { SessionId } from '#core/base/ids'
 import { EventHub } from '#core/session/events/event-hub'
 import type { EventQuery, RuntimeEvent } from '#core/session/events/runtime-event'
 import type { Runner } from '#core/session/runner'
-import type { Edge } from '#core/session/sender'
 import type { Store } from '#core/store/contract'
 import { type Activity, ActivityLog } from './activity.ts'
 import type { Agent, ResolvedAgent } from './agent.ts'
@@ -13,6 +12,7 @@ import type {
   Admission,
   AgentSummary,
   Created,
+  Edge,
   Found,
   Idempotent,
   NewMessage,
@@ -125,6 +125,7 @@ export class LocalRuntime implements Runtime {
           },
         })
       : null
+    const evidence = { store, reasonToPause: this.#models.reasonToPause }
     this.#sessionDeps = {
       ...{ store, sharesNotes, hub: this.#hub, settingsFor, countText: countTokens },
       notesTokensMax: (agent) => this.#resolved.get(agent)?.agent.notesTokensMax,
@@ -134,7 +135,7 @@ export class LocalRuntime implements Runtime {
       previewWriter: () => this.#models.writers.preview,
       countMessage: (id, message) => this.#models.countMessage(id, message),
       wake: (id) => this.#runner?.wake(id),
-      waitOf: (session) => this.#waitNotices.ofAny(store, session, this.#runner?.id ?? null),
+      waitOf: (session) => this.#waitNotices.ofAny(evidence, session, this.#runner?.id ?? null),
     }
   }
 

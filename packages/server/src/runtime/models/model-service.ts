@@ -31,6 +31,8 @@ export interface ModelServiceParts extends ModelAccessParts, AuxiliaryServicePar
 export class ModelService {
   readonly steps: StepRunner
   readonly tools: ToolRunner
+  /** Why a turn may call no model now; null: it may. Sees the calls that are recorded by then. */
+  readonly reasonToPause: SpendCaps['reasonToPause']
   readonly writers: { readonly [kind in 'model' | 'preview' | 'digest']: HandoffWriter }
   /** Corrects each session's token counts by the usage that providers bill. */
   readonly #calibrations = new Calibrations()
@@ -49,6 +51,7 @@ export class ModelService {
     const auxiliary = new AuxiliaryService(parts, { attempts, openModel, turnTools })
     const { prices, spend } = parts.auxiliary
     const caps = new SpendCaps(parts.store, clock, spend)
+    this.reasonToPause = (turn) => caps.reasonToPause(turn)
     const onModelBack = (route: string, count: number) =>
       parts.onModelBack(count, (agent) => {
         const routes = parts.agents().get(agent)?.routes.forMain() ?? []

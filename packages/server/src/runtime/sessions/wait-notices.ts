@@ -8,6 +8,7 @@ import type { SessionRow } from '#core/store/rows'
 import { failureIn } from '../../auxiliary/breaker.ts'
 import { explainOutcome, prospectOf } from '../../model/outcomes/outcome.ts'
 import { calledIn } from '../../model/routes/route.ts'
+import type { SpendingTurn } from '../models/spend-caps.ts'
 import { TURN } from '../models/turn-calls.ts'
 
 const SESSIONS_MAX = 10_000
@@ -23,6 +24,13 @@ interface Noted {
 }
 
 type Turn = Pick<SessionRow, 'id' | 'turn' | 'turnState' | 'runner'>
+
+/** What tells why a turn of another process waits. */
+export interface WaitEvidence {
+  readonly store: Pick<Reads, 'readAttempts'>
+  /** Why the limits let this turn call no model now; null: they do. */
+  readonly reasonToPause: (turn: SpendingTurn) => Promise<string | null>
+}
 
 /**
  * Why turns wait, as far as this process knows: recorded with the notice, cleared when the turn
@@ -45,15 +53,15 @@ export class WaitNotices {
     return noted && waitNotice(noted)
   }
 
-  /** Also why a turn of another process waits, as far as the store says. */
+  /** Also why a turn that this process does not hold waits, as far as the store says. */
   async ofAny(
-    store: Pick<Reads, 'readAttempts'>,
-    session: Turn,
+    evidence: WaitEvidence,
+    session: Turn & Pick<SessionRow, 'agent'>,
     ourselves: SessionRow['runner'],
   ): Promise<WaitNotice | undefined> {
-    return session.runner === ourselves
+    return ourselves !== null && session.runner === ourselves
       ? this.of(session, ourselves)
-      : await readWaitElsewhere(store, session)
+      : await readWaitElsewhere(evidence, session)
   }
 
   /** The notices that are still valid, for new listeners. */
@@ -87,14 +95,16 @@ export class WaitNotices {
 }
 
 /**
- * Why a turn of another process waits: its last model call failed and is tried again. When the next
- * try is, and whether its answer has begun, only that process knows.
+ * Why a turn of another process waits: it has spent what it may, or its last model call failed and is
+ * tried again. When the next try is, and whether its answer has begun, only that process knows.
  */
 async function readWaitElsewhere(
-  store: Pick<Reads, 'readAttempts'>,
-  { id: sessionId, turn, turnState }: Turn,
+  { store, reasonToPause }: WaitEvidence,
+  { id: sessionId, agent, turn, turnState }: Turn & Pick<SessionRow, 'agent'>,
 ): Promise<WaitNotice | undefined> {
   if (turnState !== 'running') return undefined
+  const spent = await reasonToPause({ sessionId, agent, turn })
+  if (spent !== null) return waitNotice({ turn, notice: 'waiting-for-approval', why: spent })
   const [last] = await store.readAttempts({ sessionId, task: TURN, since: 0, limit: 1 })
   const failure = last?.turn === turn ? failureIn(last.outcome) : null
   if (last === undefined || failure === null || prospectOf(failure) !== 'heals') return undefined

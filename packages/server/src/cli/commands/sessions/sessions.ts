@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { sessionId } from '#core/base/ids'
 import type { StoreFlags } from '../../../host/flags.ts'
+import type { ReadAction } from '../../../host/with-runtime.ts'
 import type { Runtime, SessionSort, SessionSummary } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
@@ -38,7 +39,10 @@ export function sessionsCommand(): Command {
     .option('--json', 'print one JSON object per line')
     .action(async (flags: SessionsFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
-      process.exitCode = await withReadRuntime(flags, ({ runtime }) => runSessions(runtime, flags))
+      const { configuredSpend } = await import('../../../host/store-selection.ts')
+      const spend = await configuredSpend(flags)
+      const act: ReadAction = ({ runtime }) => runSessions(runtime, flags)
+      process.exitCode = await withReadRuntime(flags, act, spend)
     })
   return withHelp(addStoreOptions(command), {
     codes: [
@@ -73,6 +77,9 @@ async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<numb
   await writeOutput('-', drawSessions(sessions, { now: Date.now(), paint }))
   if (sessions.some(({ usage }) => usage.unpricedCalls > 0)) {
     printNotice('+ at a cost: calls without a known price are not in it; set `limits.prices`.')
+  }
+  for (const { id, state, wait } of sessions) {
+    if (state === 'waiting-for-approval' && wait !== null) printNotice(`${id}: ${wait.text}`)
   }
   const last = sessions.at(-1)
   if (sessions.length === limit && last !== undefined) {
