@@ -13,6 +13,8 @@ export interface Mutant {
   /** What is broken, and what would happen. */
   readonly story: string
   readonly plant: (sound: Composition) => Composition
+  /** A seed that caught it, for those that few seeds catch. It is tried first. */
+  readonly seed?: number
 }
 
 /** Replaces the rule of one verb by one made from it. */
