@@ -10,8 +10,9 @@ const SEED = Number(process.env['THROUGHLINE_SEED'] ?? Math.floor(Math.random() 
 /** Whether a rare moment occurs within its tries depends on the machine; the laws do not. */
 const MISSED_MAX = 3
 
-export function third(which: number): readonly string[] {
-  return FAILPOINTS.filter((_, index) => index % 3 === which)
+/** Every third of the failpoints, or every ninth. */
+export function every(step: 3 | 9, which: number): readonly string[] {
+  return FAILPOINTS.filter((_, index) => index % step === which)
 }
 
 /** A storm on one SQLite file ends with nothing lost, doubled, reordered or renamed. */
