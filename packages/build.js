@@ -1,5 +1,5 @@
 // Compiles both packages into their `dist` folders: core first, because the server is checked against
-// core's declarations.
+// core's declarations. `node packages/build.js core` compiles core alone.
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,7 +9,9 @@ const packages = import.meta.dirname
 const typescript = createRequire(import.meta.url).resolve('typescript/package.json')
 const compiler = join(dirname(typescript), 'bin', 'tsc')
 
-for (const name of ['core', 'server']) {
+const [, , ...named] = process.argv
+
+for (const name of named.length > 0 ? named : ['core', 'server']) {
   rmSync(join(packages, name, 'dist'), { recursive: true, force: true })
   execFileSync(process.execPath, [compiler, '-p', join(packages, name, 'tsconfig.build.json')], {
     stdio: 'inherit',

@@ -18,7 +18,10 @@ const manifest = JSON.parse(readFileSync(file, 'utf8'))
 const [, , action] = process.argv
 
 if (action === 'apply') {
-  execFileSync(process.execPath, [join(import.meta.dirname, 'build.js')], { stdio: 'inherit' })
+  const built = manifest.name === 'throughline' ? [] : ['core']
+  execFileSync(process.execPath, [join(import.meta.dirname, 'build.js'), ...built], {
+    stdio: 'inherit',
+  })
   if (manifest.name === 'throughline')
     execFileSync(process.execPath, [join(import.meta.dirname, 'build-page.js')], {
       stdio: 'inherit',

@@ -2,6 +2,9 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import manifest from '../../packages/server/package.json' with { type: 'json' }
+
+const { version } = manifest
 
 export const root = join(import.meta.dirname, '..', '..')
 export const bin = join(root, 'node_modules', '.bin')
@@ -19,6 +22,27 @@ export function copyClone(clone: string): void {
 export function pack(name: string, clone: string, folder: string): void {
   run('npm', ['pack', '--silent', '-w', name, '--pack-destination', folder], clone)
 }
+
+/** Both packages from a clone of their own inside the folder. */
+export function packBoth(folder: string): {
+  readonly clone: string
+  readonly core: string
+  readonly server: string
+} {
+  const clone = join(folder, 'clone')
+  copyClone(clone)
+  for (const name of ['@throughline/core', 'throughline']) pack(name, clone, folder)
+  return {
+    clone,
+    core: join(folder, `throughline-core-${version}.tgz`),
+    server: join(folder, `throughline-${version}.tgz`),
+  }
+}
+
+/** How a package is installed here: without a word, and from npm's cache where it is there. */
+export const INSTALL = [
+  ...['install', '--silent', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'],
+]
 
 /** The importable subpaths, without patterns. */
 export function subpathsOf({
