@@ -18,8 +18,9 @@ describe.each(DOCUMENTS)('$path', (document) => {
     expect(readFileSync(placeOf(document), 'utf8')).toBe(writeTable(document, covers))
   })
 
-  it('has a test in every row', () => {
-    expect(missingIn(document, covers)).toEqual([])
+  it('has a test in every row, and it is one that `npm test` runs', () => {
+    const short = covers.filter(({ file }) => !file.endsWith('.full.test.ts'))
+    expect(missingIn(document, short)).toEqual([])
   })
 })
 

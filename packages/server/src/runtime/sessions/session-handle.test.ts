@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
-import { operationId } from '#core/base/ids'
+import { operationId, sessionId } from '#core/base/ids'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
-import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
+import { heldHandoffs } from '../../../../../test/support/held-handoffs.ts'
+import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
 
 it('reports the usage of a compaction, however many turn calls came after it', async () => {
   const { runtime, store } = await open({ runs: false })
@@ -44,4 +45,23 @@ it('releases callers who wait for the reply to a withdrawn message', async () =>
   expect(await session.withdraw(mail)).toEqual({ kind: 'withdrawn' })
   expect(await reply).toBeNull()
   expect(signal.aborted).toBe(false)
+})
+
+it('answers from a message that came during a compaction [D8]', async () => {
+  const held = heldHandoffs()
+  const { runtime } = await open({ seams: held.seams })
+  const id = sessionId('s')
+  await runtime.createSession({ agent: 'main', id })
+  const session = runtime.session(id)
+  const ask = async (text: string, key: string) => {
+    const mail = mailOf(await session.admit(say(text, key)))
+    return JSON.stringify(await session.reply(mail, soon()))
+  }
+  const isCompacting = async () => (await session.summary())?.isCompacting === true
+  for (let turn = 0; !(await isCompacting()); turn++)
+    await ask(`Report ${turn}. ${'The pump ran without a fault. '.repeat(200)}`, `t${turn}`)
+  await ask('The code word is PELICAN-7. Please keep it.', 'during')
+  held.release()
+  await until(async () => (await session.summary())?.compaction !== null)
+  expect(await ask('What was the code word?', 'after')).toContain('PELICAN-7')
 })
