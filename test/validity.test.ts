@@ -13,7 +13,7 @@ import { compactAt } from './support/cuts.ts'
 const IS_WHOLE = corpusDir() !== undefined
 const REAL = [...sampleFiles(), ...corpusFiles()]
 
-/** The same sample on every machine: a multiplicative hash of the place. */
+/** The same sample on every machine: a multiplicative hash of the place. `npm run eval:validity` takes all. */
 function isSampled(at: number, oneIn: number): boolean {
   return (Math.imul(at, 2_654_435_761) >>> 0) % oneIn === 0
 }
@@ -25,7 +25,7 @@ describe('real conversations', () => {
     for (const { name, conversation } of corpusConversations(REAL)) {
       const { messages } = repairPairs(conversation.messages)
       for (let index = 1; index <= messages.length; index++) {
-        const sampled = DIALECTS.filter(() => isSampled(++at, IS_WHOLE ? 20 : 1))
+        const sampled = DIALECTS.filter(() => isSampled(++at, IS_WHOLE ? 60 : 1))
         if (sampled.length === 0) continue
         const after = compactAt(messages, index)
         if (after === undefined) continue
@@ -36,14 +36,14 @@ describe('real conversations', () => {
         }
       }
     }
-    expect(pairs).toBeGreaterThanOrEqual(IS_WHOLE ? 3_000 : 60)
+    expect(pairs).toBeGreaterThanOrEqual(IS_WHOLE ? 1_000 : 60)
   })
 
   it('come out of a whole compaction smaller, valid and with what is open last [S27]', async () => {
     let compacted = 0
     let at = 0
     for (const { name, conversation } of corpusConversations(REAL)) {
-      if (conversation.messages.length < 12 || !isSampled(++at, IS_WHOLE ? 4 : 1)) continue
+      if (conversation.messages.length < 12 || !isSampled(++at, IS_WHOLE ? 8 : 1)) continue
       const budget = { windowTokens: IS_WHOLE ? 20_000 : 1_500 }
       const result = await compact(conversation.messages, { budget })
       if (result.outcome !== 'compacted') continue
@@ -57,7 +57,7 @@ describe('real conversations', () => {
         repairPairs(conversation.messages).messages.at(-1)?.role,
       )
     }
-    expect(compacted).toBeGreaterThan(IS_WHOLE ? 30 : 1)
+    expect(compacted).toBeGreaterThan(IS_WHOLE ? 15 : 1)
   })
 })
 

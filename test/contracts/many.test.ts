@@ -41,7 +41,7 @@ describe.each(ENGINES)('%s', (_name, makeBench) => {
     expect(said).toEqual(Array.from({ length: MANY }, (_, index) => `"message ${index}"`))
     expect((await fixture.row()).effective).toBe(compaction)
     expect(await store.verify({})).toEqual([])
-  }, 60_000)
+  })
 
   it('a thousand stops at once end one turn and no compaction [I11, fault 36]', async () => {
     await using bench = await makeBench()
@@ -59,5 +59,5 @@ describe.each(ENGINES)('%s', (_name, makeBench) => {
     // What was asked before the stop is still to be answered, by the next turn.
     expect([row.pending.control, row.turn, row.turnState]).toEqual([0, turn + 1, 'running'])
     expect((await store.findOperation(operation))?.state).toBe('committed')
-  }, 60_000)
+  })
 })

@@ -76,18 +76,20 @@ interface Drill {
 
 export async function drillChannel(terms: {
   readonly hours: number
+  /** At least two. Default: nine. */
+  readonly bots?: number
   /** Default: with it. */
   readonly breaker?: 'off'
   readonly onTask?: (done: number) => void
 }): Promise<ChannelVerdict> {
-  const { hours, breaker } = terms
+  const { hours, bots = BOTS, breaker } = terms
   const folder = mkdtempSync(join(tmpdir(), 'throughline-channel-'))
   const [path, auditFolder] = [join(folder, 't.db'), join(folder, 'audit')]
   const mood = { isNight: false }
   const place = await DiscordPlace.open({ script: (ask) => coordination(ask, mood) })
   const channel = place.world.addChannel()
   const person = place.world.addPerson('ada')
-  const members: readonly Member[] = Array.from({ length: BOTS }, (_, at) => ({
+  const members: readonly Member[] = Array.from({ length: bots }, (_, at) => ({
     user: place.addBot(`bot${at}`),
     agent: `bot${at}`,
   }))
@@ -120,7 +122,7 @@ export async function drillChannel(terms: {
         }
         await quiet(drill)
       }
-      const worker = members[1 + (task % (BOTS - 1))] ?? first
+      const worker = members[1 + (task % (bots - 1))] ?? first
       say(`<@${first.user.id}> TASK ${task} is for <@${worker.user.id}>, please.`)
       if (breaker === 'off') {
         await until(() => longestLoop(place, channel) >= CONTROL_LOOP, TASK_MS_MAX)
@@ -141,7 +143,7 @@ export async function drillChannel(terms: {
     const died = processes.filter(({ child }) => child.exitCode !== null || child.signalCode)
     for (const each of processes) await each.stop()
     const judged = await judge(drill, ids, terms)
-    const problems = breaker === 'off' ? [] : await audit(store, auditFolder)
+    const problems = breaker === 'off' ? [] : await audit(drill, auditFolder)
     if (died.length > 0) problems.push(`${died.length} bots had ended`)
     return { ...judged, findings: [...judged.findings, ...problems] }
   } finally {
@@ -172,11 +174,11 @@ function routeOf(agent: string, user: UserRow, channel: ChannelRow) {
 }
 
 /** What the logs of all nine processes prove, held against the store. */
-async function audit(store: Store, folder: string): Promise<string[]> {
+async function audit({ store, members }: Drill, folder: string): Promise<string[]> {
   const paths = globSync('*.jsonl', { cwd: folder }).map((name) => join(folder, name))
   const { laws } = await auditLogs({ paths, witness: store })
   const broken = laws.flatMap(({ offences }) => offences.map(({ problem }) => problem))
-  return paths.length === BOTS ? broken : [...broken, `${paths.length} audit logs`]
+  return paths.length === members.length ? broken : [...broken, `${paths.length} audit logs`]
 }
 
 const WORK = 'the harbour wall, the third crane, its cable, the log of the night and the tide. '
@@ -205,12 +207,12 @@ function coordination(
 }
 
 /** Nothing runs, waits or is on its way, and no bot has spoken for a while. */
-async function quiet({ place, runtime, store, channel }: Drill): Promise<void> {
+async function quiet({ place, runtime, store, channel, members }: Drill): Promise<void> {
   let count = -1
   let looks = 0
   await until(async () => {
     const now = place.world.messages(channel).length
-    const sessions = await runtime.listSessions({ limit: BOTS })
+    const sessions = await runtime.listSessions({ limit: members.length })
     const replies = await store.listReplies({ state: 'waiting', limit: 1 })
     const isBusy = sessions.some(({ state, waiting }) => state !== 'idle' || waiting > 0)
     looks = now !== count || isBusy || replies.length > 0 ? 0 : looks + 1

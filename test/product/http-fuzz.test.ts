@@ -34,7 +34,7 @@ interface Sent {
   readonly body: string | undefined
 }
 
-const TIME_MS = 8_000
+const TIME_MS = 3_000
 /** Of each route, before chance chooses: a slow machine does not get round to all of them. */
 const FIRST = 3
 const odd = fc.oneof(

@@ -1,0 +1,3 @@
+import { provePostgres } from './benches/postgres-contract.ts'
+
+provePostgres(1)
