@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, type TestContext } from 'vitest'
+import { beforeAll, type TestContext } from 'vitest'
 import { clip } from '../../packages/core/src/base/line.ts'
 import { launchBrowser } from './browser.ts'
 import { buildPage } from './built-page.ts'
 import { openPlace, type Place, type PlaceOptions } from './place.ts'
 
-/** A browser and the built page for all tests of a file; tests say "not run" where there is none. */
+/** A browser and the built page for all tests of a process; tests say "not run" where there is none. */
 export interface Stage {
   /** Where the built page is; skips the test where there is no browser. */
   folder(ctx: TestContext): string
@@ -21,22 +21,25 @@ export interface Stage {
 
 const PATIENCE_MS = 20_000
 
+/** The browser ends with the process, and the page goes with the run's temporary files. */
+let prepared: ReturnType<typeof prepare> | undefined
+
+function prepare() {
+  // Emulating a graphics processor takes a fifth of the processor time, and these tests need none.
+  return Promise.all([launchBrowser(['--disable-gpu']), buildPage()])
+}
+
 export function openStage(): Stage {
   let browser: Browser | null = null
   let reason = ''
   let folder = ''
-  let removePage = () => {}
   beforeAll(async () => {
-    const [launched, built] = await Promise.all([launchBrowser(), buildPage()])
+    prepared ??= prepare()
+    const [launched, built] = await prepared
     folder = built.folder
-    removePage = built.remove
     if ('browser' in launched) browser = launched.browser
     else reason = launched.reason
   }, 120_000)
-  afterAll(async () => {
-    await browser?.close()
-    removePage()
-  })
   return {
     folder: (ctx) => (browser === null ? ctx.skip(reason) : folder),
     async open(ctx, options = {}) {
