@@ -7,9 +7,9 @@ import type { Report } from './reporter.ts'
 
 /**
  * `npm test [-- WORD…]`: types, lint, then the test files of the tree, two parts at a time: half of
- * them start processes and mostly wait for them. A part is a folder of a package's
- * sources, of `test/` or of `bench/`, or a test file directly in `test/`; new ones are found, not listed. Words select the parts whose
- * name holds one of them.
+ * them start processes and mostly wait for them. A part is a package, `bench/`, a folder of `test/`, or
+ * the files directly in `test/`; new ones are found, not listed. Words select the test files whose path
+ * holds one of them.
  *
  * `npm run test:full` runs the files named `*.full.test.ts` as well: storms, drills and rehearsals
  * that take minutes and prove at length what a shorter test proves in small.
@@ -41,6 +41,9 @@ const RERUN_FILES_MAX = 10
 
 const SLOWEST_SHOWN = 40
 
+/** How the name of a file ends that only `npm run test:full` runs. */
+const FULL = '.full.test.ts'
+
 /** Keeps all cores busy by itself, and has a time to keep. */
 const LONE_PART = 'test/simulation'
 
@@ -53,8 +56,8 @@ const WAITING_PARTS = [
   'test/terminal',
 ]
 
-/** Parts of many files that load the same sources and start few processes. */
-const SHARED_MODULES = /^(?:core|server|bench)\/|^test\/(?:doctor|model)$/
+/** Parts of many files that load the same sources, and use one browser. */
+const SHARED_MODULES = ['core', 'server', 'bench', 'test/browser', 'test/doctor', 'test/model']
 
 const root = join(import.meta.dirname, '..')
 const reports = mkdtempSync(join(tmpdir(), 'throughline-test-'))
@@ -66,9 +69,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const isFull = process.argv.includes('--full')
 const words = process.argv.slice(2).filter((word) => word !== '--full')
-const parts = listParts().filter(
-  (part) => words.length === 0 || words.some((word) => part.name.includes(word)),
-)
+const parts = listParts()
 const startedAt = performance.now()
 const bundled = await bundleCommand(join(reports, 'command'))
 const outcomes: Outcome[] = []
@@ -88,21 +89,20 @@ async function workThrough(next: () => Part | undefined): Promise<void> {
 }
 
 function listParts(): Part[] {
-  const files = globSync('{packages/*/src,test,bench}/**/*.test.ts', { cwd: root })
-    .filter((file) => isFull || !file.endsWith('.full.test.ts'))
-    .sort()
-  const areas = Map.groupBy(files, (file) => {
-    const [top, next = ''] = file.replace(/^packages[\\/](\w+)[\\/]src/, '$1').split(/[\\/]/)
-    return `${top}/${next.replace('.test.ts', '')}`
-  })
-  return [
-    { name: 'types', command: ['tsc'], files: [] },
+  const files = listFiles('.test.ts').filter((file) => isFull || !file.endsWith(FULL))
+  const areas = Map.groupBy(files, partOf)
+  const commands: readonly Part[] = [
+    // Several threads check the same types, each for itself: a third more work.
+    { name: 'types', command: ['tsc', '--singleThreaded'], files: [] },
     { name: 'types/page', command: ['tsc', '-p', 'packages/dashboard'], files: [] },
     { name: 'lint', command: ['biome', 'check', '.'], files: [] },
+  ]
+  return [
+    ...commands.filter(({ name }) => isWanted(name)),
     ...[...areas].map(([name, members]): Part => {
       const workers = WAITING_PARTS.includes(name) ? ['--maxWorkers=2'] : []
       // No test changes a module's state, and loading the sources again for each file is a third of the time.
-      const modules = SHARED_MODULES.test(name) ? ['--no-isolate'] : []
+      const modules = SHARED_MODULES.includes(name) ? ['--no-isolate'] : []
       return {
         name,
         command: ['vitest', 'run', ...workers, ...modules, ...members],
@@ -110,6 +110,22 @@ function listParts(): Part[] {
       }
     }),
   ]
+}
+
+function listFiles(ending: string): readonly string[] {
+  return globSync(`{packages/*/src,test,bench}/**/*${ending}`, { cwd: root })
+    .filter(isWanted)
+    .sort()
+}
+
+function isWanted(name: string): boolean {
+  return words.length === 0 || words.some((word) => name.includes(word))
+}
+
+function partOf(file: string): string {
+  const [top = '', next = '', ...rest] = file.split(/[\\/]/)
+  if (top === 'packages') return next
+  return top === 'test' && rest.length > 0 ? `${top}/${next}` : top
 }
 
 async function runPart(part: Part): Promise<Outcome> {
@@ -246,6 +262,9 @@ function readReport(file: string, exitCode: number): Report {
 }
 
 function printSummary(): void {
+  const left = listFiles(FULL).map((file) =>
+    file.replace(/^(?:packages|test)\//, '').replace(FULL, ''),
+  )
   console.log('\nTime per part')
   for (const { part, durationMs, processorMs } of outcomes.toSorted(
     (a, b) => b.durationMs - a.durationMs,
@@ -261,6 +280,7 @@ function printSummary(): void {
   }
   for (const title of flaky) console.log(`flaky: failed beside other tests, passed alone: ${title}`)
   if (flaky.length > 0) console.log(`${flaky.length} flaky`)
+  if (!isFull && left.length > 0) console.log(`npm run test:full also runs ${left.join(', ')}`)
   console.log(describeCounts(outcomes))
 }
 

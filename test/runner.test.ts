@@ -55,6 +55,16 @@ describe('npm test in CI', () => {
 })
 
 describe('npm test outside CI', () => {
+  it('leaves long tests to test:full, and names them above the last line', async () => {
+    const tests = {
+      holds: "import { it } from 'vitest'; it('holds', () => {})",
+      'long.full': FAILS,
+    }
+    const { exitCode, lines } = await run({ CI: '' }, tests)
+    expect(lines.slice(-2)).toEqual(['npm run test:full also runs long', '1 passed, 0 failed'])
+    expect(exitCode).toBe(0)
+  })
+
   it('runs nothing twice', async () => {
     const { exitCode, lines } = await run({ CI: '' }, { once: FAILS_ONCE })
     expect(lines.at(-1)).toBe('1 passed, 1 failed')
