@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { claudeKilled, claudeLong, codexLong, codexRemote, others } from './drill.ts'
+import { asInstalled, claudeKilled, claudeLong, codexLong, codexRemote } from './drill.ts'
 import { claudeEvents } from './event-drill.ts'
 import { claudeLeaves, codexLeaves } from './leave-drill.ts'
 import { claudeSlowSummary } from './summary-drill.ts'
@@ -15,8 +15,9 @@ describe('the proxy with real clients', () => {
     ['Codex in one long turn', () => codexLong(12, 10_000)],
     ['Codex with compactions of its provider', () => codexRemote(2)],
     ['Codex that leaves', () => codexLeaves(30, 10_000)],
-    ['opencode', () => others('opencode', 2)],
-    ['pi', () => others('pi', 2)],
+    ['Codex as it is installed', () => asInstalled('codex', 2)],
+    ['opencode', () => asInstalled('opencode', 2)],
+    ['pi', () => asInstalled('pi', 2)],
   ])(
     'keeps every law with %s',
     async (_, drill) => {

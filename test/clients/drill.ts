@@ -291,11 +291,15 @@ export async function codexRemote(rounds: number): Promise<DrillResult> {
   })
 }
 
-/** opencode and pi as a person starts them (laws 1, 5, 9). */
-export async function others(name: 'opencode' | 'pi', turns: number): Promise<DrillResult> {
+/** A client as a person starts it, with nothing set but its provider's address (laws 1, 5, 9). */
+export async function asInstalled(
+  name: 'codex' | 'opencode' | 'pi',
+  turns: number,
+): Promise<DrillResult> {
   return await inHome(async (home) => {
     const script: Script = ({ tools, messages }) => {
-      if (tools.length === 0) return { text: 'A title' }
+      // Codex sends the tools of its newest models among the messages.
+      if (tools.length === 0) return { text: 'A title, or an answer without tools' }
       if (lastOf(messages)?.role === 'tool') return { text: 'Noted.' }
       const input = JSON.stringify({ command: 'echo hi', description: 'Say hi' })
       return { text: 'I do it.', calls: [{ name: 'bash', input }] }
@@ -303,15 +307,22 @@ export async function others(name: 'opencode' | 'pi', turns: number): Promise<Dr
     const provider = await startProvider({ script })
     const store = join(home, 'clients.db')
     if (name === 'opencode') configureOpencode(home, provider.url)
-    else configurePi(home, provider.url)
+    if (name === 'pi') configurePi(home, provider.url)
+    const codex = ['exec', '--skip-git-repo-check']
+    const pi = ['-p', '--offline', '--session', join(home, 's.jsonl'), '--provider', 'messages']
+    const starts = {
+      codex: { first: codex, next: [...codex, 'resume', '--last'] },
+      opencode: { first: ['run'], next: ['run', '--continue'] },
+      pi: { first: [...pi, '--model', 'stand-in'], next: [...pi, '--model', 'stand-in'] },
+    }[name]
+    const upstream =
+      name === 'codex'
+        ? { more: ['--openai', `${provider.url}/v1`], env: { OPENAI_API_KEY: CODEX_KEY } }
+        : {}
     const broken: string[] = []
     for (let turn = 1; turn <= turns; turn += 1) {
-      const pi = ['-p', '--offline', '--session', join(home, 's.jsonl'), '--provider', 'messages']
-      const args =
-        name === 'opencode'
-          ? ['run', ...(turn > 1 ? ['--continue'] : []), `Turn ${turn}`]
-          : [...pi, '--model', 'stand-in', `Turn ${turn}`]
-      const { code, output } = await runThroughline(name, { home, store, args })
+      const args = [...(turn === 1 ? starts.first : starts.next), `Turn ${turn}`]
+      const { code, output } = await runThroughline(name, { home, store, args, ...upstream })
       if (code !== 0) broken.push(`turn ${turn} ended with ${code}: ${output.slice(-200)}`)
     }
     const { openSqliteStore } = await import('../../packages/core/src/store/sqlite/open.ts')
@@ -322,8 +333,9 @@ export async function others(name: 'opencode' | 'pi', turns: number): Promise<Dr
     if (sessions.length !== 1) broken.push(`law 9: ${sessions.length} sessions`)
     if (findings.length > 0) broken.push(`${findings.length} findings in the store`)
     const entries = sessions[0]?.tail ?? 0
-    // Settings once; for each turn a prompt, a call, its result and an answer.
-    if (entries !== 1 + 4 * turns) broken.push(`law 5: ${entries} entries for ${turns} turns`)
+    // Settings once; for each turn a prompt and an answer, and between them a call and its result.
+    const perTurn = name === 'codex' ? 2 : 4
+    if (entries !== 1 + perTurn * turns) broken.push(`law 5: ${entries} entries for ${turns} turns`)
     await provider.close()
     return { name, facts: { turns, requests: provider.seen.length, entries }, broken }
   })

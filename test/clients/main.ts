@@ -1,10 +1,10 @@
 import {
+  asInstalled,
   claudeKilled,
   claudeLong,
   codexLong,
   codexRemote,
   type DrillResult,
-  others,
 } from './drill.ts'
 import { claudeEvents } from './event-drill.ts'
 import { claudeLeaves, codexLeaves } from './leave-drill.ts'
@@ -24,8 +24,9 @@ const DRILLS: { readonly [name: string]: () => Promise<DrillResult> } = {
   'codex-long': () => codexLong(400, 10_000),
   'codex-remote': () => codexRemote(10),
   'codex-leave': () => codexLeaves(60, 10_000),
-  opencode: () => others('opencode', 5),
-  pi: () => others('pi', 5),
+  codex: () => asInstalled('codex', 5),
+  opencode: () => asInstalled('opencode', 5),
+  pi: () => asInstalled('pi', 5),
 }
 
 const asked = process.argv.slice(2)

@@ -5,6 +5,7 @@ import { anthropicWire } from './wire/anthropic.ts'
 const TOOLS = { tools: [{ name: 'Bash' }] }
 const facts = (more: Partial<RequestFacts>): RequestFacts => ({
   ...{ headers: {}, fields: TOOLS, last: undefined, lastRead: undefined, launch: null },
+  items: [],
   ...more,
 })
 const purpose = (request: RequestFacts) => purposeOf(request, identify(request))
@@ -46,6 +47,13 @@ describe('purposeOf', () => {
     expect(purpose(facts({ headers, fields: {} }))).toBe('side')
     expect(purpose(facts({ headers }))).toBe('conversation')
     expect(purpose(facts({ fields: {} }))).toBe('conversation')
+  })
+
+  it('knows a conversation whose tools are an item of its history [proxy law 9]', () => {
+    const headers = { 'thread-id': 't', ...metadata({ request_kind: 'turn' }) }
+    expect(
+      purpose(facts({ headers, fields: {}, items: [{ rank: 'developer additional_tools' }] })),
+    ).toBe('conversation')
   })
 
   it("knows the clients' own compactions", () => {

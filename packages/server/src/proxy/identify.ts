@@ -1,4 +1,6 @@
 import { isArray, isObject, type JsonObject } from '#core/base/json'
+import type { HistoryItem } from './history.ts'
+import { TOOLS_RANK } from './wire/responses.ts'
 import type { ReadItem } from './wire/wire.ts'
 
 /** The conversation and the purpose of a request, from the client's headers and body. */
@@ -25,6 +27,7 @@ export interface RequestFacts {
   readonly fields: JsonObject
   readonly last: JsonObject | undefined
   readonly lastRead: ReadItem | undefined
+  readonly items: readonly Pick<HistoryItem, 'rank'>[]
   /** From the base URL that `throughline run` set. */
   readonly launch: string | null
 }
@@ -59,13 +62,14 @@ export function identify({ headers, fields, launch }: RequestFacts): Identity {
 }
 
 export function purposeOf(facts: RequestFacts, { client }: Identity): Purpose {
-  const { headers, fields, last, lastRead } = facts
+  const { headers, fields, last, lastRead, items } = facts
   if (last?.['type'] === 'compaction_trigger') return 'compaction-item'
   const turn = turnMetadata(headers['x-codex-turn-metadata'])
   if (turn['request_kind'] === 'compaction') return 'compaction'
   if (turn['thread_source'] === 'thread_title') return 'side'
   const { tools } = fields
-  const hasTools = isArray(tools) && tools.length > 0
+  const hasToolsItem = items.some(({ rank }) => rank === TOOLS_RANK)
+  const hasTools = hasToolsItem || (isArray(tools) && tools.length > 0)
   // Every recorded request of these clients that belongs to a conversation has tools.
   if (!hasTools && KNOWN.has(client)) return 'side'
   const words = lastRead?.units.at(-1)

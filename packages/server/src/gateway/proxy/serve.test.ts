@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
 import { SILENT } from '#core/base/logger'
@@ -155,6 +156,37 @@ describe('serveProxy', () => {
     })
     upgrading.end()
     expect(await echoed.promise).toBe('ping')
+  })
+
+  it('refuses a websocket where it records, so that the client uses HTTP', async () => {
+    const { port } = await start(() => {})
+    const head = 'GET /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: codex\r\n'
+    const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n\r\n'
+    expect(await raw(port, head + upgrade)).toMatch(/^HTTP\/1.1 426 Upgrade Required\r\n/)
+  })
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ])('reads a body that came as %s, and forwards it as it was before', async (encoding, pack) => {
+    const { url } = await start((asked, response, body) => {
+      response.end(JSON.stringify([asked.headers['content-encoding'] ?? null, body]))
+    })
+    const text = '{"model":"m","messages":[{"role":"user","content":"Hello"}]}'
+    const headers = { 'content-encoding': encoding, 'content-type': 'application/json' }
+    const path = `${url}/v1/messages`
+    const answer = await fetch(path, { method: 'POST', headers, body: pack(text) })
+    expect(await answer.json()).toEqual([null, text])
+    const broken = await fetch(path, { method: 'POST', headers, body: 'not packed' })
+    expect([broken.status, await broken.text()]).toEqual([400, expect.stringContaining('encoding')])
+    const bomb = await fetch(path, {
+      method: 'POST',
+      headers,
+      body: pack(Buffer.alloc(65 * 2 ** 20)),
+    })
+    expect(bomb.status).toBe(413)
   })
 
   it('says that the provider cannot be reached', async () => {

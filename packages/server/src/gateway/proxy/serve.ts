@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isObject } from '#core/base/json'
@@ -14,6 +20,13 @@ import {
   upstreamFor,
 } from './address.ts'
 import { answerCompaction } from './compaction-answer.ts'
+import {
+  BODY_BYTES_MAX,
+  isReadable,
+  RequestTooLargeError,
+  readRequestBody,
+  UnreadableBodyError,
+} from './request-body.ts'
 import { answerHeaders, Upstream, type Upstreams } from './upstream.ts'
 
 /**
@@ -41,8 +54,6 @@ export interface RunningProxy {
 }
 
 const RECORDED = /\/(?:messages(?:\/count_tokens)?|responses(?:\/compact)?|chat\/completions)$/
-/** A larger body is passed on unread. */
-const BODY_BYTES_MAX = 64 * 1024 * 1024
 
 export async function serveProxy(options: ProxyOptions): Promise<RunningProxy> {
   const upstream = new Upstream(options.proxyEnv ?? {})
@@ -112,14 +123,15 @@ class ProxyServer {
     socket.on('error', () => socket.destroy())
     const refusal = await this.#refusalOf(request)
     if (refusal !== null) {
-      const reason = refusal.status === 400 ? 'Bad Request' : 'Forbidden'
-      const length = Buffer.byteLength(refusal.message)
-      socket.end(
-        `HTTP/1.1 ${refusal.status} ${reason}\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n${refusal.message}`,
-      )
+      endWith(socket, refusal.status, refusal.message)
       return
     }
     const address = readAddress(request.url ?? '/')
+    // Clients that prefer a websocket then use HTTP, which is recorded.
+    if (RECORDED.test(address.pathname)) {
+      endWith(socket, 426, 'Throughline records this path over HTTP only.')
+      return
+    }
     const { method = 'GET', headers } = request
     const to = upstreamFor(address, headers, this.#options.upstreams)
     this.#upstream.upgrade(to, { method, path: address.path, headers }, socket, head)
@@ -147,7 +159,15 @@ class ProxyServer {
     const { method = 'GET', headers } = request
     const to = upstreamFor(address, headers, this.#options.upstreams)
     const outbound = { method, path: address.path, headers }
-    if (!isRecorded(request, address)) {
+    const isKnown = method === 'POST' && RECORDED.test(address.pathname)
+    if (isKnown && !isReadable(request)) {
+      const { 'content-encoding': encoding, 'content-length': bytes } = headers
+      this.#options.logger.warn(
+        { encoding, bytes },
+        'a request was not recorded: it cannot be read',
+      )
+    }
+    if (!isKnown || !isReadable(request)) {
       const answer = await this.#upstream.ask(
         to,
         { ...outbound, body: null },
@@ -157,7 +177,7 @@ class ProxyServer {
       await pass(answer, response, () => {})
       return
     }
-    const body = await readAll(request)
+    const body = await readRequestBody(request)
     const { launch, pathname } = address
     const facts = { path: pathname, headers: single(headers), body, launch }
     const passage = await this.#options.recorder.begin(facts)
@@ -167,7 +187,8 @@ class ProxyServer {
       return
     }
     try {
-      const sent = { ...outbound, body: passage.send }
+      const { 'content-encoding': _, ...plain } = headers
+      const sent = { ...outbound, headers: plain, body: passage.send }
       const answer = await this.#upstream.ask(to, sent, leaving.signal)
       await follow(answer, response, passage)
     } finally {
@@ -181,6 +202,10 @@ class ProxyServer {
       sendError(response, 413, `The request is larger than ${BODY_BYTES_MAX} bytes.`)
       return
     }
+    if (error instanceof UnreadableBodyError) {
+      sendError(response, 400, 'The body is not what its content-encoding says.')
+      return
+    }
     if (response.destroyed || name === 'AbortError') {
       response.destroy()
       return
@@ -192,14 +217,6 @@ class ProxyServer {
       sendError(response, 502, why)
     }
   }
-}
-
-class RequestTooLargeError extends Error {}
-
-function isRecorded({ method, headers }: IncomingMessage, { pathname }: ProxyAddress): boolean {
-  const bytes = Number(headers['content-length'] ?? 0)
-  const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity'
-  return method === 'POST' && isPlain && bytes <= BODY_BYTES_MAX && RECORDED.test(pathname)
 }
 
 /** Forwards the response as it arrives: each chunk goes to the client before we parse it. */
@@ -252,17 +269,6 @@ async function pass(
   await promise
 }
 
-async function readAll(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > BODY_BYTES_MAX) throw new RequestTooLargeError()
-    chunks.push(chunk)
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
-}
-
 function single(headers: IncomingMessage['headers']): { [name: string]: string | undefined } {
   const entries = Object.entries(headers).map(([name, value]) => [
     name,
@@ -288,6 +294,17 @@ function parse(bytes: Buffer): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Answers an upgrade that is refused; Node no longer writes the response. */
+function endWith(socket: Duplex, status: number, message: string): void {
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...(status === 426 ? ['upgrade: HTTP/1.1'] : []),
+    'connection: close',
+    `content-length: ${Buffer.byteLength(message)}`,
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${message}`)
 }
 
 /** In a form that clients of either provider understand. */

@@ -17,12 +17,17 @@ export const responsesWire: ClientWire = {
   openReply: () => new ResponsesReply(),
 }
 
+/** The rank of the item in which Codex sends its tools to models that take no `tools` field. */
+export const TOOLS_RANK = 'developer additional_tools'
+
 function read(item: JsonObject): ReadItem {
   const { type, role } = item
-  if (type === undefined || type === 'message') {
-    if (role === 'developer' || role === 'system') {
-      return { units: [], notes: [], rank: `${role} ${kindOf(wholeText(item['content']))}` }
-    }
+  const isMessage = type === undefined || type === 'message'
+  if (role === 'developer' || role === 'system') {
+    const kind = isMessage ? kindOf(wholeText(item['content'])) : type
+    return { units: [], notes: [], rank: `${role} ${kind}` }
+  }
+  if (isMessage) {
     const notes: ClientNote[] = []
     const speaker = role === 'assistant' ? 'assistant' : 'user'
     const units = partsOf(item['content']).flatMap((part) => spokenUnits(part, speaker, notes))

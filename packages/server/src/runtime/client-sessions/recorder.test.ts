@@ -291,29 +291,6 @@ describe('Recorder', () => {
     expect(await store.verify({ sessionId: ID })).toEqual([])
   }, 30_000)
 
-  it('answers a Codex compaction with a reference, and later sends the handoff in its place', async () => {
-    const store = openMemoryStore()
-    const made = recorder(store, { windowTokens: 100_000 })
-    const headers = { 'thread-id': 't1' }
-    const path = '/v1/responses'
-    const say = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] })
-    let input: JsonObject[] = [say(`The code word is heron. ${LONG}`), say(LONG), say(LONG)]
-    for (let round = 1; round <= 3; round += 1) {
-      const trigger = { type: 'compaction_trigger' }
-      const body = Buffer.from(JSON.stringify({ input: [...input, trigger], tools: [{}] }))
-      const { compaction } = await made.begin({ path, headers, body, launch: null })
-      expect(compaction?.session).toBe('codex-t1')
-      const content = `throughline.${compaction?.session}.${compaction?.entry}`
-      input = [say('kept'), { type: 'compaction', encrypted_content: content }, say(`go ${round}`)]
-      const next = Buffer.from(JSON.stringify({ input, tools: [{}] }))
-      const { send } = await made.begin({ path, headers, body: next, launch: null })
-      const sent = JSON.parse(Buffer.concat([...send]).toString()) as { input: JsonObject[] }
-      expect(sent.input).toHaveLength(2)
-      expect(JSON.stringify(sent.input[0])).toContain('heron')
-    }
-    expect(await store.verify({})).toEqual([])
-  })
-
   it('never uses the handoff of one session in another', async () => {
     const made = recorder(openMemoryStore(), { windowTokens: 100_000 })
     const path = '/v1/responses'

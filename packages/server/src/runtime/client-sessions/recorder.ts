@@ -110,7 +110,7 @@ export class Recorder {
     const body = readBody(request.body, wire.list, before?.body)
     if (body === undefined) return null
     const history = readHistory(body, wire, before)
-    const facts = { ...request, fields: body.fields, ...lastOf(history) }
+    const facts = { ...request, fields: body.fields, items: history.items, ...lastOf(history) }
     const identity = identify(facts)
     const isCompact = request.path.endsWith('/compact')
     const purpose = isCompact ? 'compaction-item' : purposeOf(facts, identity)

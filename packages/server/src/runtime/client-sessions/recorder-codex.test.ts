@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '#core/base/clock'
+import { sessionId } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
+import { SILENT } from '#core/base/logger'
+import type { Store } from '#core/store/contract'
+import { openMemoryStore } from '#core/store/memory/open'
+import { Recorder } from './recorder.ts'
+
+const opened: Recorder[] = []
+
+afterEach(async () => {
+  for (const recorder of opened.splice(0)) await recorder.close()
+})
+
+function recorder(store: Store, { windowTokens }: { readonly windowTokens: number }): Recorder {
+  const made = new Recorder({ store, clock: systemClock, logger: SILENT, windowTokens })
+  opened.push(made)
+  return made
+}
+
+const WINDOW = 8_000
+const LONG = 'The quick brown fox jumps over the lazy dog and looks back. '.repeat(20)
+
+describe('Recorder with Codex', () => {
+  it('answers a Codex compaction with a reference, and later sends the handoff in its place', async () => {
+    const store = openMemoryStore()
+    const made = recorder(store, { windowTokens: 100_000 })
+    const headers = { 'thread-id': 't1' }
+    const path = '/v1/responses'
+    const say = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] })
+    let input: JsonObject[] = [say(`The code word is heron. ${LONG}`), say(LONG), say(LONG)]
+    for (let round = 1; round <= 3; round += 1) {
+      const trigger = { type: 'compaction_trigger' }
+      const body = Buffer.from(JSON.stringify({ input: [...input, trigger], tools: [{}] }))
+      const { compaction } = await made.begin({ path, headers, body, launch: null })
+      expect(compaction?.session).toBe('codex-t1')
+      const content = `throughline.${compaction?.session}.${compaction?.entry}`
+      input = [say('kept'), { type: 'compaction', encrypted_content: content }, say(`go ${round}`)]
+      const next = Buffer.from(JSON.stringify({ input, tools: [{}] }))
+      const { send } = await made.begin({ path, headers, body: next, launch: null })
+      const sent = JSON.parse(Buffer.concat([...send]).toString()) as { input: JsonObject[] }
+      expect(sent.input).toHaveLength(2)
+      expect(JSON.stringify(sent.input[0])).toContain('heron')
+    }
+    expect(await store.verify({})).toEqual([])
+  })
+
+  it('records Codex where its tools are an item, and keeps them in front of the handoff', async () => {
+    const store = openMemoryStore()
+    const made = recorder(store, { windowTokens: WINDOW })
+    const tools = { type: 'additional_tools', role: 'developer', tools: [{ name: 'exec' }] }
+    const input: JsonObject[] = [tools, { role: 'developer', content: 'Be brief.' }]
+    const ask = async (text: string, inputTokens = 100) => {
+      input.push({ role: 'user', content: text })
+      const body = Buffer.from(JSON.stringify({ model: 'gpt', input }))
+      const headers = { 'thread-id': 't2' }
+      const passage = await made.begin({ path: '/v1/responses', headers, body, launch: null })
+      passage.take({
+        type: 'response.completed',
+        response: { usage: { input_tokens: inputTokens } },
+      })
+      await passage.end()
+      return JSON.parse(Buffer.concat([...passage.send]).toString())['input'] as JsonObject[]
+    }
+    for (let at = 0; at < 12; at += 1) await ask(`Question ${at}. ${LONG}`)
+    await ask('More', WINDOW)
+    const id = sessionId('codex-t2')
+    await expect
+      .poll(async () => (await store.findSession(id))?.effective, { timeout: 20_000 })
+      .toBeGreaterThan(0)
+    const sent = await ask('Next')
+    expect(sent.length).toBeLessThan(input.length)
+    expect(sent.slice(0, 2)).toEqual(input.slice(0, 2))
+  })
+})
