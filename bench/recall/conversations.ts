@@ -73,6 +73,30 @@ function locomoTime(text: string): number {
   return Date.parse(`${date} ${time} UTC`)
 }
 
+/**
+ * A small conversation in each language, written for this purpose: statements, each with a question
+ * in other forms of its words; and all of them in one conversation.
+ */
+export function inLanguages(): readonly Conversation[] {
+  const directory = path.join(import.meta.dirname, 'languages')
+  const each = readdirSync(directory)
+    .sort()
+    .map((name) => {
+      const lines = readFileSync(path.join(directory, name), 'utf8').trim().split('\n')
+      return { name: path.parse(name).name, lines }
+    })
+  const all = { name: 'all in one', lines: each.flatMap(({ lines }) => lines) }
+  return [...each, all].map(({ name, lines }) => {
+    const entries: AdoptedEntry[] = []
+    const questions: Question[] = []
+    for (const line of lines) {
+      if (!line.startsWith('? ')) entries.push(spoken(true, line, START + entries.length * 60_000))
+      else questions.push({ text: line, kind: name, evidence: [entries.length], fact: null })
+    }
+    return { name, entries, questions }
+  })
+}
+
 function spoken(isPerson: boolean, text: string, at: number): AdoptedEntry {
   const parts = [{ type: 'text', text }]
   return isPerson

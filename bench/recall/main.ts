@@ -18,7 +18,13 @@ import { RECALL_CHARACTERS, RECALL_CHARACTERS_MAX } from '../../packages/server/
 import { recallAnswer } from '../../packages/server/src/tools/recall-answer.ts'
 import { CORPUS_ABSENT, corpusDir } from '../../test/support/corpus.ts'
 import { EarlierSearch } from './before.ts'
-import { type Conversation, codeAgent, locomo, type Question } from './conversations.ts'
+import {
+  type Conversation,
+  codeAgent,
+  inLanguages,
+  locomo,
+  type Question,
+} from './conversations.ts'
 import { loadSession } from './load.ts'
 
 /**
@@ -26,7 +32,8 @@ import { loadSession } from './load.ts'
  * SQLite, with the search before passages beside it. R@10: the share of the entries that hold the
  * answer among the first ten hits, then with one neighbour on each side; R@C: among what an answer of
  * at most C characters shows, labels included. Fact: the share of questions whose fact stands in the
- * answer word for word.
+ * answer word for word. R@1 and R@3 of small conversations in several languages: whether other forms of
+ * a word find it.
  *
  * Each conversation's figures are kept in the temporary folder under the state of the sources, so
  * that a run that was broken off goes on where it stopped. `--kinds` splits the figures by kind.
@@ -43,13 +50,14 @@ const BUDGETS = [RECALL_CHARACTERS, RECALL_CHARACTERS_MAX] as const
 const HITS_MAX = 100
 
 async function main(): Promise<void> {
+  const kept = path.join(tmpdir(), `throughline-eval-recall-${stateOfSources()}`)
+  mkdirSync(kept, { recursive: true })
+  reportLanguages(await measureAll(inLanguages(), kept))
   const folder = corpusDir()
   if (folder === undefined) {
     console.log(CORPUS_ABSENT)
     return
   }
-  const kept = path.join(tmpdir(), `throughline-eval-recall-${stateOfSources()}`)
-  mkdirSync(kept, { recursive: true })
   report('LoCoMo, half of the conversations', await measureAll(locomo(folder), kept))
   report(
     'Facts a coding agent needed after a compaction',
@@ -62,8 +70,9 @@ function stateOfSources(): string {
   const folders = ['../../packages/core/src/store/search', '../../packages/server/src/tools', '.']
   const texts = folders.flatMap((folder) => {
     const place = path.join(import.meta.dirname, folder)
-    const names = readdirSync(place).filter((name) => name.endsWith('.ts'))
-    return names.sort().map((name) => readFileSync(path.join(place, name), 'utf8'))
+    const names = readdirSync(place, { recursive: true, encoding: 'utf8' })
+    const sources = names.filter((name) => /\.(ts|txt)$/.test(name))
+    return sources.sort().map((name) => readFileSync(path.join(place, name), 'utf8'))
   })
   return hash('sha256', texts.join('\0'), 'hex').slice(0, 16)
 }
@@ -139,6 +148,8 @@ async function figuresNow(
   const ms = performance.now() - started
   const first = answer.hits.slice(0, 10).map(({ entry }) => entry.number)
   const figures: Figures = {
+    'R@1': shareOf(question, new Set(first.slice(0, 1))),
+    'R@3': shareOf(question, new Set(first.slice(0, 3))),
     'R@10': shareOf(question, new Set(first)),
     'with neighbours': shareOf(question, new Set(first.flatMap((at) => [at - 1, at, at + 1]))),
     ms,
@@ -156,6 +167,8 @@ function figuresBefore(earlier: EarlierSearch, question: Question): Figures {
   const started = performance.now()
   const first = earlier.find(question.text).slice(0, 10)
   const figures: Figures = {
+    'R@1': shareOf(question, new Set(first.slice(0, 1))),
+    'R@3': shareOf(question, new Set(first.slice(0, 3))),
     'R@10': shareOf(question, new Set(first)),
     'with neighbours': shareOf(question, new Set(first.flatMap((at) => [at - 1, at, at + 1]))),
     ms: performance.now() - started,
@@ -176,6 +189,24 @@ function shareOf({ evidence }: Question, shown: ReadonlySet<number>): number {
   return evidence.filter((number) => shown.has(number)).length / Math.max(1, evidence.length)
 }
 
+function reportLanguages(measured: readonly Measured[]): void {
+  console.log('\nStatements asked for in other forms of their words')
+  console.log(`  ${''.padEnd(18)}${['R@1', 'R@3'].map((name) => name.padEnd(20)).join('')}`)
+  console.log(`  ${''.padEnd(18)}${'before    now       '.repeat(2)}`)
+  for (const kind of new Set(measured.map((each) => each.kind))) {
+    const chosen = measured.filter((each) => each.kind === kind)
+    const shown = ['R@1', 'R@3'].flatMap((name) => [
+      meanOf(chosen, 'before', name),
+      meanOf(chosen, 'now', name),
+    ])
+    console.log(`  ${kind.padEnd(18)}${shown.map((mean) => mean.toFixed(3).padEnd(10)).join('')}`)
+  }
+}
+
+function meanOf(chosen: readonly Measured[], of: 'now' | 'before', name: string): number {
+  return chosen.reduce((sum, each) => sum + (each[of][name] ?? 0), 0) / chosen.length
+}
+
 function report(title: string, measured: readonly Measured[]): void {
   const kinds = process.argv.includes('--kinds')
     ? [...new Set(measured.map(({ kind }) => kind))]
@@ -185,10 +216,8 @@ function report(title: string, measured: readonly Measured[]): void {
     console.log(`\n${title}${kind === null ? '' : `: ${kind}`} (${chosen.length} questions)`)
     console.log(`  ${''.padEnd(18)}before    now`)
     for (const name of Object.keys(chosen[0]?.now ?? {})) {
-      const mean = (of: 'now' | 'before') =>
-        chosen.reduce((sum, each) => sum + (each[of][name] ?? 0), 0) / chosen.length
       const shown = (of: 'now' | 'before') =>
-        mean(of)
+        meanOf(chosen, of, name)
           .toFixed(name === 'ms' ? 2 : 3)
           .padEnd(10)
       console.log(`  ${name.padEnd(18)}${shown('before')}${shown('now')}`)

@@ -173,6 +173,22 @@ describe('a store of an earlier schema', () => {
     expect(await store.findOperation(operation)).toMatchObject({ requestedBy: 12 })
     await store.close()
   })
+
+  it('has its words indexed again, by roots of today', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    const fixture = await StoreFixture.open(bench.store)
+    await fixture.hear('an orchid from before')
+    const isIndexed = async () => (await bench.sql('select from word_page')).length === 1
+    await until(isIndexed)
+    await bench.sql('delete from word_page; update store set schema = 13')
+    const store = await openPostgres(url, { schema: bench.schema, connections: 1 })
+    const query = { sessionId: fixture.id, text: 'orchids', limit: 5, neighbours: 0 }
+    expect((await store.search(query)).total).toBe(1)
+    await until(isIndexed)
+    expect((await store.search(query)).total).toBe(1)
+    await store.close()
+  })
 })
 
 describe('verify', () => {

@@ -1,4 +1,5 @@
 import type { SessionId } from '../../base/ids.ts'
+import { LIST_MAX } from '../bounds.ts'
 import type { StoreChange } from '../rules/ruling.ts'
 import type { Connections } from './connections/connections.ts'
 import { indexInPostgres, unindexedInPostgres } from './word-index.ts'
@@ -20,6 +21,7 @@ export class Maintenance {
   readonly #connections: Connections
   readonly #onChained: () => Promise<void> | undefined
   readonly #unindexed = new Set<SessionId>()
+  #mayMiss = true
   #unchained = false
   #timer: NodeJS.Timeout | undefined
   #work: Promise<void> | undefined
@@ -28,7 +30,7 @@ export class Maintenance {
   constructor(connections: Connections, onChained: () => Promise<void> | undefined) {
     this.#connections = connections
     this.#onChained = onChained
-    this.#work = this.#findUnindexed()
+    this.#work = this.#findUnindexed().then(() => this.#keepSoon())
   }
 
   add(change: StoreChange): void {
@@ -48,11 +50,12 @@ export class Maintenance {
 
   async #findUnindexed(): Promise<void> {
     try {
-      for (const id of await unindexedInPostgres(this.#connections)) this.#unindexed.add(id)
+      const found = await unindexedInPostgres(this.#connections)
+      for (const id of found) this.#unindexed.add(id)
+      this.#mayMiss = found.length === LIST_MAX
     } catch {
       // Found again when the store is next opened, and read directly until then.
     }
-    this.#keepSoon()
   }
 
   /** One piece of the chain, and one batch of each session in turn. */
@@ -66,6 +69,8 @@ export class Maintenance {
         if (this.#closed) return
         await this.#index(id)
       }
+      // An upgrade that empties the index leaves more sessions than one query finds.
+      if (this.#mayMiss && this.#unindexed.size === 0) await this.#findUnindexed()
     } catch {
       // The server is unreachable or gave up; the next commit starts this again.
       return

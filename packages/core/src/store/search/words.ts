@@ -1,6 +1,8 @@
 import { isObject, type JsonValue } from '../../base/json.ts'
 import type { Entry } from '../rows.ts'
-import { LANGUAGES, type Language, languageOf } from './languages/languages.ts'
+import { ENGLISH_WORDS } from './languages/english.ts'
+import type { Language } from './languages/language.ts'
+import { LANGUAGES, languageOf } from './languages/languages.ts'
 import { stem } from './languages/stem.ts'
 import { cutPassages } from './passages.ts'
 
@@ -13,6 +15,8 @@ import { cutPassages } from './passages.ts'
 export const UNSPACED = '[[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}]&&\\p{L}]'
 const WORD = new RegExp(`${UNSPACED}+|[[\\p{L}\\p{N}]--${UNSPACED}]+`, 'gv')
 const STARTS_UNSPACED = new RegExp(`^${UNSPACED}`, 'v')
+/** Letters that are also written as two, and that Unicode does not take apart. */
+const LIGATURES: Record<string, string> = { ß: 'ss', ẞ: 'SS', æ: 'ae', Æ: 'AE', œ: 'oe', Œ: 'OE' }
 const WORD_LENGTH_MAX = 64
 const QUESTION_LENGTH_MAX = 10_000
 const QUESTION_WORDS_MAX = 32
@@ -27,9 +31,14 @@ export function isUnspaced(run: string): boolean {
 
 /** Words as written, without punctuation; case still separates the parts of a name. */
 export function wordsIn(text: string): string[] {
-  const folded = text.slice(0, TEXT_LENGTH_MAX).toWellFormed().normalize('NFKD')
+  const folded = text
+    .slice(0, TEXT_LENGTH_MAX)
+    .toWellFormed()
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
+    .replaceAll(/[ßẞæÆœŒ]/g, (letter) => LIGATURES[letter] ?? letter)
   const words: string[] = []
-  for (const run of folded.replace(/\p{M}+/gu, '').match(WORD) ?? []) {
+  for (const run of folded.match(WORD) ?? []) {
     // One at a time: a long text has more pairs than a call can take arguments.
     if (isUnspaced(run)) for (const pair of pairs(run)) words.push(pair)
     else words.push(run.slice(0, WORD_LENGTH_MAX))
@@ -86,10 +95,10 @@ export interface Indexed {
 
 /** The passages of an entry, as indexed. */
 export function passagesOf(entry: Pick<Entry, 'kind' | 'body'>): Indexed {
-  if (!isSearched(entry) || entry.body === null) return { language: languageOf([]), passages: [] }
-  const texts = cutPassages(searchedText(entry))
-  const words = texts.map(wordsIn)
-  const language = languageOf(words.flat().map((word) => word.toLowerCase()))
+  if (!isSearched(entry) || entry.body === null) return { language: ENGLISH_WORDS, passages: [] }
+  const text = searchedText(entry)
+  const words = cutPassages(text).map(wordsIn)
+  const language = languageOf(text, words.flat())
   return { language, passages: words.map((each) => passageOf(each, language)) }
 }
 
@@ -128,7 +137,7 @@ export interface QuestionWord {
  */
 export function questionOf(text: string, spoken: ReadonlySet<string>): readonly QuestionWord[] {
   const words = wordsIn(text.slice(0, QUESTION_LENGTH_MAX))
-  const own = languageOf(words.map((word) => word.toLowerCase()))
+  const own = languageOf(text, words, spoken)
   const others = LANGUAGES.filter((each) => each !== own && spoken.has(each.name))
   const content = words.filter((word) => !own.functionWords.has(word.toLowerCase()))
   const found = new Map<string, QuestionWord>()

@@ -386,7 +386,14 @@ alter table session add column losses integer not null default 0;
 update session set losses = attempts, attempts = 0 where attempts > 0;
 `
 
+// Roots follow the language of each entry now. Existing entries are indexed again in the background.
+const FOURTEENTH = `
+delete from indexed;
+delete from word_page;
+delete from passage_block;
+`
+
 export const SQLITE_STEPS: readonly string[] = [
   ...[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH],
-  ...[TWELFTH, THIRTEENTH],
+  ...[TWELFTH, THIRTEENTH, FOURTEENTH],
 ]

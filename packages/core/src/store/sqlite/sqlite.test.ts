@@ -249,6 +249,21 @@ describe('search index', () => {
     expect((await next.search(query)).hits.length).toBe(1)
   })
 
+  it('is built again if its roots are those of an earlier schema', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const fixture = await StoreFixture.open(store)
+    await fixture.hear('an orchid from before')
+    await until(() => count(path, 'select upto as n from indexed') === 1)
+    await store.close()
+    byHand(path, 'delete from word_page; pragma user_version = 13')
+    const next = await open(path)
+    const query = { sessionId: fixture.id, text: 'orchids', limit: 5, neighbours: 0 }
+    expect((await next.search(query)).total).toBe(1)
+    await until(() => count(path, 'select count(*) as n from word_page') === 1)
+    expect((await next.search(query)).total).toBe(1)
+  })
+
   it('includes other sessions if one cannot be indexed [I21]', async () => {
     const path = newPath()
     const store = await open(path)

@@ -7,6 +7,38 @@ import { find, searchFor } from './find.ts'
 
 const FILLER = 'Nothing of note happened today and the office stayed quiet until the evening came. '
 
+/** Of two texts in a language, the first is meant; the second has the exact forms of some words. */
+const IN_LANGUAGES = [
+  {
+    texts: ['We bought three houses by the lakes.', 'The buyer left.'],
+    question: 'buying a house at the lake',
+  },
+  {
+    texts: ['Wir haben die Verträge mit den Häusern gekündigt.', 'Der Vertrag ist da.'],
+    question: 'Welcher Vertrag war für das Haus und wer wird ihn kündigen?',
+  },
+  {
+    texts: ['Nous avons réservé les billets pour les journaux.', 'Le billet est sur la table.'],
+    question: 'Pour quel journal était la réservation du billet ?',
+  },
+  {
+    texts: ['Las reuniones con los abogados ya comenzaron.', 'La reunión es para nosotros.'],
+    question: '¿Cuándo comienza la reunión con el abogado?',
+  },
+  {
+    texts: ['As crianças não apanharam os animais da varanda.', 'O animal está na gaiola.'],
+    question: 'Qual animal a criança apanhou?',
+  },
+  {
+    texts: ['Gli amici aprono gli alberghi della montagna.', 'Un amico è con noi in montagna.'],
+    question: 'Quale amico apre un albergo?',
+  },
+  {
+    texts: ['Мы заказали билеты на поезда до озера.', 'Поезд стоит у моста.'],
+    question: 'На какой поезд был заказ билета?',
+  },
+]
+
 /** Messages and questions of a few words, the same on every run. */
 function conversation(messages: number): { texts: string[]; questions: string[] } {
   const words = ['red', 'green', 'blue', 'river', 'deploy', 'invoice', 'Lisbon', 'hotel', 'error']
@@ -102,6 +134,17 @@ export const rankings: readonly StoreCase[] = [
       await fixture.hear('She went to the mountains', 'kubernetes was upgraded', 'other words')
       assert.deepEqual(await find(store, fixture, 'going'), [1])
       assert.deepEqual(await find(store, fixture, 'kuberntes'), [2])
+    },
+  },
+  {
+    name: 'words are found in other forms, each entry by the rules of its language',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      for (const { texts } of IN_LANGUAGES) await fixture.hear(...texts)
+      for (const [at, { question }] of IN_LANGUAGES.entries()) {
+        const [first] = await find(store, fixture, question)
+        assert.equal(first, 2 * at + 1, `${question}: ${first}`)
+      }
     },
   },
   {

@@ -204,6 +204,9 @@ begin
 end $$;
 `
 
+// Roots follow the language of each entry now. Existing entries are indexed again in the background.
+const FOURTEENTH = 'truncate indexed, word_page, passage_block'
+
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
  * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
@@ -216,5 +219,5 @@ end $$;
  */
 export const MIGRATIONS: readonly string[] = [
   ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
-  ...[ELEVENTH, TWELFTH, THIRTEENTH],
+  ...[ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH],
 ]

@@ -1,14 +1,18 @@
+import { irregularForms, wordSet } from './endings.ts'
+import type { Language } from './language.ts'
+import { stem } from './stem.ts'
+
 /**
  * English function words, and irregular forms that no rule reduces to their base. Both lists were
  * chosen by measurement (`npm run eval:recall`); the forms include a few common synonyms.
  */
-const FUNCTION_WORDS_TEXT = `
+const functionWords = wordSet(`
 a about ago an and are as at be been being by can could did do does done for from had has have
 having he her him his how i in is it its long many may me might much my no not of on or our s
 she should t that the their them these they this those to us was we were what when where which
 who whom whose why will with would you your
-`
-const IRREGULAR_TEXT = `
+`)
+const irregular = irregularForms(`
 be am is are was were been, become became, begin began begun, bend bent, bite bit bitten, blow
 blew blown, break broke broken, bring brought, build built, burn burnt, buy bought, catch
 caught, choose chose chosen, come came, deal dealt, dig dug, do did done, draw drew drawn, dream
@@ -27,14 +31,11 @@ win won, write wrote written, rewrite rewrote rewritten, child children, man men
 person people, foot feet, tooth teeth, mouse mice, life lives, wife wives, knife knives, good
 better best, bad worse worst, far further farther, analysis analyses, index indices indexes, mom
 mum mother, dad father, photo photograph pic picture, bike bicycle
-`
+`)
 
-export const FUNCTION_WORDS: ReadonlySet<string> = new Set(FUNCTION_WORDS_TEXT.trim().split(/\s+/))
-
-/** A form and its base: "went" and "go". */
-export const IRREGULAR: ReadonlyMap<string, string> = new Map(
-  IRREGULAR_TEXT.split(',').flatMap((family) => {
-    const [base = '', ...forms] = family.trim().split(/\s+/)
-    return forms.map((form) => [form, base] as const)
-  }),
-)
+export const ENGLISH_WORDS: Language = {
+  name: 'en',
+  functionWords,
+  letters: '',
+  stem: (word) => stem(irregular.get(word) ?? word),
+}
