@@ -42,9 +42,35 @@ it('prints matches in the order of the conversation and lists the best first', (
   })
 })
 
-it('labels only the first of consecutive entries in full', () => {
-  const hits = [hit(5, 'assistant', 'b'), hit(4, 'input', 'a', 'user')]
-  expect(recallAnswer(answer(hits), room).text).toBe('#4 person, 2026-05-04T10:30Z: a\n#5 you: b')
+it('names the date once for the entries of a day', () => {
+  const later = hit(5, 'assistant', 'b')
+  const hits = [
+    hit(8, 'assistant', 'c'),
+    { ...later, entry: { ...later.entry, at: hit(4, 'input', '').entry.at + 60_000 } },
+    hit(4, 'input', 'a', 'user'),
+  ]
+  expect(recallAnswer(answer(hits), room).text.split('\n')).toEqual([
+    '#4 person, 2026-05-04T10:30Z: a',
+    '#5 you: b',
+    '#8 you, 2026-05-08T10:30Z: c',
+  ])
+})
+
+it('prints a text once that several entries have, with all their numbers', () => {
+  const hits = [
+    hit(9, 'result', 'x = 1'),
+    hit(4, 'result', 'x = 1'),
+    hit(6, 'assistant', 'x = 1'),
+    hit(5, 'result', 'y = 2'),
+  ]
+  const { text, shown } = recallAnswer(answer(hits, 7), room)
+  expect(text.split('\n')).toEqual([
+    '#4, #9 tool, 2026-05-04T10:30Z: x = 1',
+    '#5 tool, 2026-05-05T10:30Z: y = 2',
+    '#6 you, 2026-05-06T10:30Z: x = 1',
+    '[3 weaker matches: skip: 4. Open an entry with from: NUMBER.]',
+  ])
+  expect(shown).toEqual([9, 4, 6, 5])
 })
 
 it('puts other sessions first, each entry with its session, the oldest session first', () => {
@@ -58,7 +84,7 @@ it('puts other sessions first, each entry with its session, the oldest session f
   expect(recallAnswer(answer(hits), room).text.split('\n')).toEqual([
     'old #2 you, 2026-05-02T10:30Z: c',
     'new #3 you, 2026-05-03T10:30Z: b',
-    'new #4 you: d',
+    'new #4 you, 2026-05-04T10:30Z: d',
     '#4 you, 2026-05-04T10:30Z: a',
   ])
 })
@@ -76,7 +102,9 @@ it('reports how many are left, where to continue, and what was not searched', ()
 })
 
 it('stays within its size limit, but shows at least one', () => {
-  const hits = Array.from({ length: 20 }, (_, at) => hit(2 * at + 1, 'assistant', 'x'.repeat(900)))
+  const hits = Array.from({ length: 20 }, (_, at) => {
+    return hit(2 * at + 1, 'assistant', `${at} ${'x'.repeat(900)}`)
+  })
   const { text, shown } = recallAnswer(answer(hits), { characters: 2_000, skip: 0, here })
   expect(text.length).toBeLessThanOrEqual(2_000)
   expect(shown).toEqual([1, 3])

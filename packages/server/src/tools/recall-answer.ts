@@ -6,8 +6,8 @@ import { PASSAGE_CHARACTERS_MAX } from '#core/store/search/passages'
 
 /**
  * The results of a search for a model: the best excerpts that fit, printed in the order of the
- * conversation. Consecutive entries share one full label. Entries of other sessions come first, each
- * with the id of its session.
+ * conversation. No text is printed twice: entries with the same excerpt share a line, and entries of
+ * one day a date. Entries of other sessions come first, each with the id of its session.
  */
 export interface RecallAnswer {
   readonly text: string
@@ -29,33 +29,52 @@ export function recallAnswer(
   { hits, total, pending }: SearchAnswer,
   { characters, skip, here }: Asked,
 ): RecallAnswer {
-  const chosen = new Map<string, SearchHit>()
-  const has = ({ sessionId, entry }: SearchHit, step: 1 | -1) =>
-    chosen.has(`${sessionId}#${entry.number + step}`)
-  let left = characters - NOTE_CHARACTERS
-  for (const hit of hits) {
-    const isBeside = has(hit, -1) || has(hit, 1)
-    const cost = lineOf(hit, here, isBeside).length + 1
-    if (chosen.size > 0 && cost > left) break
-    left -= cost
-    chosen.set(`${hit.sessionId}#${hit.entry.number}`, hit)
-  }
-  const shown = [...chosen.values()]
-  const lines = inOrder(shown, here).map((hit) => lineOf(hit, here, has(hit, -1)))
-  const rest = Math.max(0, total - skip - shown.length)
+  const count = fitting(hits.length, (most) => {
+    return printed(hits.slice(0, most), here).length <= characters - NOTE_CHARACTERS
+  })
+  const shown = hits.slice(0, count)
+  const notes = noteOf({ rest: Math.max(0, total - skip - count), skip: skip + count, pending })
   return {
-    text: [...lines, ...noteOf({ rest, skip: skip + shown.length, pending })].join('\n'),
+    text: [printed(shown, here), ...notes].join('\n'),
     shown: shown.map(({ entry }) => entry.number),
   }
 }
 
+/** The most that fit, but at least one. Fewer never take more space, so half of the range suffices. */
+function fitting(most: number, fits: (count: number) => boolean): number {
+  let [low, high] = [1, most]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (fits(middle)) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
 /** By session, the oldest first and this one last; within a session by number. */
-function inOrder(hits: readonly SearchHit[], here: SessionId): readonly SearchHit[] {
+function printed(hits: readonly SearchHit[], here: SessionId): string {
   const sorted = hits.toSorted((a, b) => a.entry.number - b.entry.number)
   const bySession = Map.groupBy(sorted, ({ sessionId }) => sessionId)
   const began = ([id, [first]]: readonly [SessionId, readonly SearchHit[]]) =>
     id === here ? Number.POSITIVE_INFINITY : (first?.entry.at ?? 0)
-  return [...bySession].sort((a, b) => (began(a) < began(b) ? -1 : 1)).flatMap(([, own]) => own)
+  return [...bySession]
+    .sort((a, b) => (began(a) < began(b) ? -1 : 1))
+    .flatMap(([id, own]) => linesOf(own, id === here ? '' : `${id} `))
+    .join('\n')
+}
+
+function linesOf(hits: readonly SearchHit[], where: string): readonly string[] {
+  const alike = Map.groupBy(hits, ({ entry, excerpt }) => `${speakerOf(entry)}: ${excerpt}`)
+  let day = ''
+  return [...alike.values()].map((same) => {
+    const { entry, excerpt } = same[0] as SearchHit
+    const numbers = same.map((hit) => `#${hit.entry.number}`).join(', ')
+    const at = new Date(entry.at).toISOString()
+    const stamp = at.slice(0, 10) === day ? '' : `, ${at.slice(0, 16)}Z`
+    day = at.slice(0, 10)
+    const text = clip(oneLine(excerpt), EXCERPT_CHARACTERS_MAX)
+    return `${where}${numbers} ${speakerOf(entry)}${stamp}: ${text}`
+  })
 }
 
 /** Space for the last line. */
@@ -69,16 +88,6 @@ function noteOf(more: { rest: number; skip: number; pending: number }): readonly
       : []),
     ...(pending > 0 ? [`[${pending} entries are not indexed yet and were not searched.]`] : []),
   ]
-}
-
-function lineOf(
-  { sessionId, entry, excerpt }: SearchHit,
-  here: SessionId,
-  isShort: boolean,
-): string {
-  const at = isShort ? '' : `, ${new Date(entry.at).toISOString().slice(0, 16)}Z`
-  const where = sessionId === here ? '' : `${sessionId} `
-  return `${where}#${entry.number} ${speakerOf(entry)}${at}: ${clip(oneLine(excerpt), EXCERPT_CHARACTERS_MAX)}`
 }
 
 function speakerOf(entry: Entry): string {
