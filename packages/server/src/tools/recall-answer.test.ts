@@ -43,7 +43,7 @@ it('prints matches in the order of the conversation and lists the best first', (
 })
 
 it('names the date once for the entries of a day', () => {
-  const later = hit(5, 'assistant', 'b')
+  const later = hit(6, 'assistant', 'b')
   const hits = [
     hit(8, 'assistant', 'c'),
     { ...later, entry: { ...later.entry, at: hit(4, 'input', '').entry.at + 60_000 } },
@@ -51,7 +51,7 @@ it('names the date once for the entries of a day', () => {
   ]
   expect(recallAnswer(answer(hits), room).text.split('\n')).toEqual([
     '#4 person, 2026-05-04T10:30Z: a',
-    '#5 you: b',
+    '#6 you: b',
     '#8 you, 2026-05-08T10:30Z: c',
   ])
 })

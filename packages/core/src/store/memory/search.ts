@@ -65,6 +65,11 @@ export class MemorySearch {
         }
         case 'blocks':
           return lookup.sessions.map((session) => indexes[session]?.blocks ?? [])
+        case 'bodies':
+          return lookup.of.map(({ session, number }) => {
+            const id = stretches[session]?.id as SessionId
+            return this.#tables.entriesOf(id, number, number)[0]?.body ?? null
+          })
         default:
           return lookup.ranges.map(({ session, from, to }) =>
             this.#tables.entriesOf(stretches[session]?.id as SessionId, from, to),

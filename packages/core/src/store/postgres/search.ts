@@ -8,7 +8,7 @@ import { type Answers, type IndexLookup, performAsync, type SessionRuns } from '
 import { type SearchedStretch, searchedStretches } from '../search/parts.ts'
 import { checkedSingles } from '../verify/answers.ts'
 import type { LoanedClient } from './connections/connections.ts'
-import { POSTGRES, toText } from './tables.ts'
+import { fromText, POSTGRES, toText } from './tables.ts'
 import { BLOCKS, decodeBlock, decodeState } from './word-index.ts'
 
 /** Runs in the caller's snapshot. */
@@ -81,6 +81,20 @@ async function answer(
       return lookup.sessions.map((session) =>
         rows.filter((row) => row['session'] === idOf(session)).map(decodeBlock),
       )
+    }
+    case 'bodies': {
+      const [rows = []] = await loan.send([
+        {
+          text: `select body from unnest($1::text[], $2::bigint[]) with ordinality
+              as wanted(session, number, place) left join entry using (session, number)
+            order by place`,
+          values: [
+            lookup.of.map(({ session }) => toText(idOf(session))),
+            lookup.of.map(({ number }) => number),
+          ],
+        },
+      ])
+      return rows.map(({ body }) => (body === null ? null : fromText(body as string)))
     }
     default:
       return await readRanges(loan, lookup.ranges, (place) => stretches[place]?.id as SessionId)

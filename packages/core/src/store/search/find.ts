@@ -6,7 +6,7 @@ import type { ColumnsCache } from './columns-cache.ts'
 import { stretchesIn } from './dates.ts'
 import { entryFilter, phrasesIn, verifier } from './filter.ts'
 import { type IndexState, indexBatch } from './index-state.ts'
-import { lookUp, type SearchSteps } from './lookup.ts'
+import { type EntryPlace, lookUp, type SearchSteps } from './lookup.ts'
 import { renumbered, type SearchedStretch } from './parts.ts'
 import { PassageColumns, PassageTable, type SessionStart } from './passage-table.ts'
 import { cutPassages } from './passages.ts'
@@ -161,10 +161,7 @@ interface Found {
 }
 
 /** Which of the sessions, and the number that the entry has there. */
-function numberOf(
-  { sessions, places, table }: Found,
-  { entry }: Ranked,
-): { readonly session: number; readonly number: number } {
+function numberOf({ sessions, places, table }: Found, { entry }: Ranked): EntryPlace {
   const { session: place, number } = table.identify(entry)
   const session = places[place] as number
   return { session, number: number + (sessions[session] as Searched).after }
@@ -173,17 +170,12 @@ function numberOf(
 /** Entries that hold the identifiers and paths of the question as they are spelled come first. */
 function* spelledFirst(found: Found, ranked: readonly Ranked[]): SearchSteps<readonly Ranked[]> {
   const first = ranked.slice(0, COMPARED_MAX)
-  const ranges = first.map((each) => {
-    const { session, number } = numberOf(found, each)
-    return { session, from: number, to: number }
+  const of = first.map((each) => numberOf(found, each))
+  const bodies = of.length === 0 ? [] : yield* lookUp({ want: 'bodies', of })
+  const weighed = first.map((each, at) => {
+    const text = searchedText({ body: bodies[at] ?? null })
+    return { each, weight: spelledIn(text, found.spellings) }
   })
-  const read = ranges.length === 0 ? [] : yield* lookUp({ want: 'entries', ranges })
-  const weightOf = (entries: readonly Entry[] | DamagedRowError) =>
-    // Damage is reported when the entry is to be shown.
-    entries instanceof DamagedRowError
-      ? 0
-      : sum(entries, (entry) => spelledIn(searchedText(entry), found.spellings))
-  const weighed = first.map((each, at) => ({ each, weight: weightOf(read[at] ?? []) }))
   weighed.sort((a, b) => b.weight - a.weight)
   return [...weighed.map(({ each }) => each), ...ranked.slice(COMPARED_MAX)]
 }

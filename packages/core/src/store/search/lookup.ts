@@ -23,6 +23,8 @@ export type IndexLookup =
   /** The blocks of each session in order, from this number on. */
   | { readonly want: 'blocks'; readonly sessions: readonly number[]; readonly from: number }
   | { readonly want: 'entries'; readonly ranges: readonly EntryRange[] }
+  /** Only to compare texts: nothing is checked for damage, and nothing is to be shown. */
+  | { readonly want: 'bodies'; readonly of: readonly EntryPlace[] }
 
 export interface SessionRuns {
   readonly session: number
@@ -35,12 +37,18 @@ export interface EntryRange {
   readonly to: number
 }
 
-/** One for each session or range, in the order of the query. */
+export interface EntryPlace {
+  readonly session: number
+  readonly number: number
+}
+
+/** One for each session, range or entry, in the order of the query. */
 export interface Answers {
   pages: readonly (readonly (Uint8Array | null)[])[]
   range: readonly Uint8Array[]
   blocks: readonly (readonly Block[])[]
   entries: readonly (readonly Entry[] | DamagedRowError)[]
+  bodies: readonly (string | null)[]
 }
 
 export type SearchSteps<Result> = Generator<IndexLookup, Result, Answers[keyof Answers]>

@@ -161,11 +161,23 @@ function isAscending(numbers: Uint32Array): boolean {
   return true
 }
 
+/** The numbers of all lists, ascending, each once. */
 function union(lists: readonly Uint32Array[]): Uint32Array {
-  const given = lists.filter(({ length }) => length > 0)
-  const [first = new Uint32Array(0)] = given
-  if (given.length < 2) return first
-  return Uint32Array.from(new Set(given.flatMap((list) => [...list]))).sort()
+  return lists.reduce(unionOfTwo, new Uint32Array(0))
+}
+
+function unionOfTwo(a: Uint32Array, b: Uint32Array): Uint32Array {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a
+  const both = roomFor(a.length + b.length)
+  let [atA, atB, end] = [0, 0, 0]
+  while (atA < a.length || atB < b.length) {
+    const nextA = a[atA] ?? Number.POSITIVE_INFINITY
+    const nextB = b[atB] ?? Number.POSITIVE_INFINITY
+    both[end++] = Math.min(nextA, nextB)
+    if (nextA <= nextB) atA++
+    if (nextB <= nextA) atB++
+  }
+  return both.subarray(0, end)
 }
 
 const decoder = new TextDecoder()

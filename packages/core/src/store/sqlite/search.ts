@@ -58,6 +58,8 @@ export function searchSqlite(
           )
         case 'blocks':
           return lookup.sessions.map((session) => blocksOf(db, rowOf(session).n, lookup.from))
+        case 'bodies':
+          return lookup.of.map(({ session, number }) => bodyOf(db, rowOf(session).n, number))
         default:
           return lookup.ranges.map(({ session, from, to }) =>
             orDamage(() => range(rowOf(session), from, to)),
@@ -74,6 +76,11 @@ function orDamage<T>(read: () => T): T | DamagedRowError {
     if (error instanceof DamagedRowError) return error
     throw error
   }
+}
+
+function bodyOf(db: SqliteConnection, n: number, number: number): string | null {
+  const row = db.get('select body from entry where id = ?', packed(n, number))
+  return (row?.['body'] ?? null) as string | null
 }
 
 function pageOf(db: SqliteConnection, n: number, run: number, root: Uint8Array): ListPage | null {
