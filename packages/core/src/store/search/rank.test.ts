@@ -55,6 +55,15 @@ describe('rankPassages', () => {
     expect(rank(pairs, terms)).toEqual({ places: first, total: 4 })
   })
 
+  it('lets a word raise its neighbours, unless it has too many postings for that', () => {
+    const singles = tableOf(Array(20).fill(1))
+    const words = [term([0, 1, 10])]
+    const query = { terms: words, near: true, end: 20, accepts: null, times: [], limit: 20 }
+    const budget = { postings: 10, passages: 10 }
+    const found = (spread: number) => rankPassages(singles, query, { ...budget, spread }).total
+    expect([found(3), found(2)]).toEqual([19, 3])
+  })
+
   it('shows the better passage of an entry', () => {
     const both = [even, odd, term([1, 3, 5, 7])]
     expect(rank(pairs, both).places).toEqual(first.map(([entry, at = 0]) => [entry, at + 1]))

@@ -30,12 +30,16 @@ const TWO_PASSAGES_ENTRIES = 3
 /** Longer questions were pasted: most identifiers in them are not what is asked about. */
 const NAMED_WORDS_MAX = 12
 
-/** For long lists: this many postings score every passage, the others only the best ones. */
+/**
+ * For long lists: this many postings score every passage, the others only the best ones. Two words are
+ * always scored everywhere; one with more postings than `spread` counts there only where it stands.
+ */
 export interface RankBudget {
   readonly postings: number
   readonly passages: number
+  readonly spread: number
 }
-export const RANK_BUDGET: RankBudget = { postings: 5_000, passages: 1_000 }
+export const RANK_BUDGET: RankBudget = { postings: 5_000, passages: 1_000, spread: 10_000 }
 
 /** One word of a question: its passages in ascending order, and its weight. */
 export interface Term {
@@ -109,7 +113,8 @@ export function rankPassages(
   for (const [index, term] of weighed.entries()) {
     spent += term.postings.length
     if (index >= 2 && spent > budget.postings) candidates ??= scores.best(budget.passages)
-    scores.add({ ...term, weight: term.idf * term.weight }, candidates)
+    const spreads = candidates !== null || term.postings.length <= budget.spread
+    scores.add({ ...term, weight: term.idf * term.weight }, candidates, spreads)
   }
   if (query.times.length > 0 && weighed.length > 0) {
     const bonus = weighed.reduce((sum, { idf }) => sum + idf, 0) / weighed.length
@@ -177,13 +182,14 @@ class Scores {
     this.#scratch = scratch.fit(table)
   }
 
-  add({ postings, weight, isName }: Term, only: Candidates | null): void {
+  add({ postings, weight, isName }: Term, only: Candidates | null, spreads: boolean): void {
     const { lengths, live } = this.#table
     const { presence, cells, heldWords, heldNames, score, touched } = this.#scratch
     this.#words++
     if (isName) this.#names++
     this.#weights += weight
-    const isSpread = postings.length < Math.max(CONTEXT_PASSAGES_MIN, live * CONTEXT_SHARE_MAX)
+    const share = Math.max(CONTEXT_PASSAGES_MIN, live * CONTEXT_SHARE_MAX)
+    const isSpread = spreads && postings.length < share
     const perRoot = LENGTH_SHARE / this.#meanDistinct
     let count = 0
     for (let index = 0; index < postings.length; index++) {
