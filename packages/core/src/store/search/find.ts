@@ -6,7 +6,7 @@ import type { ColumnsCache } from './columns-cache.ts'
 import { stretchesIn } from './dates.ts'
 import { entryFilter, phrasesIn, verifier } from './filter.ts'
 import { type IndexState, indexBatch } from './index-state.ts'
-import { type EntryPlace, lookUp, type SearchSteps } from './lookup.ts'
+import { type EntryPosition, lookUp, type SearchSteps } from './lookup.ts'
 import { renumbered, type SearchedStretch } from './parts.ts'
 import { PassageColumns, PassageTable, type SessionStart } from './passage-table.ts'
 import { cutPassages } from './passages.ts'
@@ -161,7 +161,7 @@ interface Found {
 }
 
 /** Which of the sessions, and the number that the entry has there. */
-function numberOf({ sessions, places, table }: Found, { entry }: Ranked): EntryPlace {
+function numberOf({ sessions, places, table }: Found, { entry }: Ranked): EntryPosition {
   const { session: place, number } = table.identify(entry)
   const session = places[place] as number
   return { session, number: number + (sessions[session] as Searched).after }

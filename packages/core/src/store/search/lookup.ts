@@ -24,7 +24,7 @@ export type IndexLookup =
   | { readonly want: 'blocks'; readonly sessions: readonly number[]; readonly from: number }
   | { readonly want: 'entries'; readonly ranges: readonly EntryRange[] }
   /** Only to compare texts: nothing is checked for damage, and nothing is to be shown. */
-  | { readonly want: 'bodies'; readonly of: readonly EntryPlace[] }
+  | { readonly want: 'bodies'; readonly of: readonly EntryPosition[] }
 
 export interface SessionRuns {
   readonly session: number
@@ -37,7 +37,7 @@ export interface EntryRange {
   readonly to: number
 }
 
-export interface EntryPlace {
+export interface EntryPosition {
   readonly session: number
   readonly number: number
 }
