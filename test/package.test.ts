@@ -21,7 +21,7 @@ const project = join(place, 'project')
 const coreProject = join(place, 'core-project')
 let packed: ReturnType<typeof packBoth>
 /** They import their frameworks, which are not installed here; their own tests use them. */
-const FRAMEWORKS = /adapters\/(?:langchain|langgraph|openai-agents)$/
+const FRAMEWORKS = /\/(?:langchain|langgraph|openai-agents)$/
 const coreSubpaths = subpathsOf(coreManifest).filter((path) => !FRAMEWORKS.test(path))
 /** Without the one that needs a driver. */
 const coreAlone = coreSubpaths.filter((path) => !path.endsWith('/postgres'))

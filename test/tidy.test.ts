@@ -89,7 +89,7 @@ const ARCHITECTURE: Architecture = {
     turn: ['zod'],
     // Optional peers; of the libraries' packages the types alone.
     store: ['pg'],
-    agent: ['openai', '@anthropic-ai/sdk', 'ai'],
+    agent: ['openai', '@anthropic-ai/sdk', 'ai', '@langchain/core'],
     adapters: [
       ...['ai', '@anthropic-ai/sdk', '@openai/agents', 'langchain', '@langchain/core'],
       '@langchain/langgraph-checkpoint',

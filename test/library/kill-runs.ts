@@ -8,10 +8,17 @@ import { readRange } from '../../packages/core/src/session/context/source.ts'
 import { openSqliteStore } from '../../packages/core/src/store/index.ts'
 import { ORDERS } from './questions.ts'
 
-const CHILD = join(import.meta.dirname, 'children', 'durable-ai-sdk.ts')
+const AI_SDK = join(import.meta.dirname, 'children', 'durable-ai-sdk.ts')
+const LANGCHAIN = join(import.meta.dirname, 'children', 'durable-langchain.ts')
+const RUNNER = join(import.meta.dirname, 'children', 'durable-runner.ts')
 
-/** Which host pays: `bare` is the library alone, the control. */
-export type Host = 'ai' | 'ai-stream' | 'ai6' | 'ai6-stream' | 'ai-bare'
+/** The program of each host that pays; `bare` is the framework alone, the control. */
+const CHILDREN = {
+  ...{ ai: AI_SDK, 'ai-stream': AI_SDK, ai6: AI_SDK, 'ai6-stream': AI_SDK, 'ai-bare': AI_SDK },
+  ...{ langchain: LANGCHAIN, langgraph: LANGCHAIN, 'langchain-bare': LANGCHAIN },
+  ...{ runner: RUNNER, 'runner-bare': RUNNER },
+}
+export type Host = keyof typeof CHILDREN
 
 /** Kills the host after so many lines each time, lets it finish, and holds its effects against the store. */
 export async function killRuns(
@@ -27,7 +34,7 @@ export async function killRuns(
   try {
     while (!lines().includes('all')) {
       const own = kills < killsMax ? [String(nextLines())] : []
-      const child = spawn(process.execPath, [CHILD, path, effects, host, ...own], {
+      const child = spawn(process.execPath, [CHILDREN[host], path, effects, host, ...own], {
         stdio: 'inherit',
       })
       const [code, signal] = await once(child, 'exit')

@@ -8,9 +8,13 @@ import { type Host, killRuns } from './kill-runs.ts'
 /**
  * `npm run drill:kills [-- --kills N --seed N --only HOST --resume]`: kills each host that claims durable tools
  * so many times with `kill -9` and starts it again. No tool that ended may run twice, no acknowledged message
- * may be lost. `agent` is `openAgent`; the others are loops of the AI SDK with the adapter.
+ * may be lost. `agent` is `openAgent`; the others are loops of the AI SDK, LangChain, LangGraph and
+ * Anthropic's tool runner with their adapters.
  */
-const HOSTS: readonly (Host | 'agent')[] = ['agent', 'ai', 'ai-stream', 'ai6', 'ai6-stream']
+const HOSTS: readonly (Host | 'agent')[] = [
+  ...(['agent', 'ai', 'ai-stream', 'ai6', 'ai6-stream'] as const),
+  ...(['langchain', 'langgraph', 'runner'] as const),
+]
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },

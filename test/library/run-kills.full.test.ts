@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../support/seeded-random.ts'
 import { type Host, killRuns } from './kill-runs.ts'
 
-describe('a loop of the AI SDK that is killed 100 times', () => {
-  it.each<Host>(['ai', 'ai-stream', 'ai6', 'ai6-stream'])(
+describe('a loop of a framework that is killed 100 times', () => {
+  it.each<Host>(['ai', 'ai-stream', 'ai6', 'ai6-stream', 'langchain', 'langgraph', 'runner'])(
     'runs no tool twice and records each turn once, with %s',
     async (host) => {
       const random = seededRandom(18)

@@ -1,10 +1,8 @@
 /**
- * A program that keeps the loop of the AI SDK and pays once for every order. Started again and again on one
- * store until it is done: `node durable-ai-sdk.ts STORE EFFECTS HOST [LINES]`. It writes what its tool did,
- * one line each, before it goes on; after so many LINES it kills itself with SIGKILL.
+ * A program that keeps the loop of the AI SDK and pays once for every order. It is started again and again on
+ * one store until it is done.
  */
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { durableModel, durableTools } from '../../../packages/core/src/adapters/ai-sdk.ts'
 import { aiSdk } from '../../../packages/core/src/agent/formats/ai-sdk.ts'
@@ -12,15 +10,7 @@ import { openJournal } from '../../../packages/core/src/agent/journal.ts'
 import { openLoop } from '../../../packages/core/src/agent/open-loop.ts'
 import { openSqliteStore } from '../../../packages/core/src/store/index.ts'
 import { ORDERS } from '../questions.ts'
-
-const [, , path = '', effects = '', host = 'ai', lines] = process.argv
-let left = Number(lines ?? Number.POSITIVE_INFINITY)
-const isNoted = (line: string) =>
-  existsSync(effects) && readFileSync(effects, 'utf8').split('\n').includes(line)
-const note = (line: string) => {
-  appendFileSync(effects, `${line}\n`)
-  if (--left === 0) process.kill(process.pid, 'SIGKILL')
-}
+import { host, isNoted, note, path, pay as payFor } from './effects.ts'
 
 const { generateText, stepCountIs, streamText, tool, wrapLanguageModel }: typeof import('ai') =
   await import(host.startsWith('ai6') ? 'ai6' : 'ai')
@@ -28,12 +18,7 @@ const { generateText, stepCountIs, streamText, tool, wrapLanguageModel }: typeof
 const pay = tool({
   description: 'Pays for an order.',
   inputSchema: z.object({ order: z.string() }),
-  async execute({ order }) {
-    note(`begin ${order}`)
-    await new Promise((resolve) => setTimeout(resolve, 2))
-    note(`end ${order}`)
-    return `paid ${order}`
-  },
+  execute: payFor,
 })
 
 /** Asked again, it makes another call with another id, as models do. */

@@ -3,7 +3,7 @@ import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableT
 import { describe, expect, it } from 'vitest'
 import { openJournal } from '../agent/journal.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
-import { durableRunnable } from './anthropic-runner.ts'
+import { durableFetch, durableRunnable } from './anthropic-runner.ts'
 
 interface Sent {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[]
@@ -72,6 +72,37 @@ describe("Anthropic's tool runner", () => {
       look(() => 'again'),
     ).run({}, { toolUse, toolUseBlock: toolUse })
     expect(told).toMatch(/not known/)
+    await store.close()
+  })
+
+  it('keeps the answers of the model, also streamed ones, and no failures', async () => {
+    const store = openMemoryStore()
+    let asked = 0
+    const model = async (_url: unknown, init?: RequestInit) => {
+      if (++asked === 1)
+        return new Response('busy', { status: 529, headers: { 'retry-after': '0' } })
+      const message = {
+        ...{ id: `m${asked}`, type: 'message', role: 'assistant', model: 'test', content: [] },
+        usage: { input_tokens: 1, output_tokens: 1 },
+      }
+      if (!String(init?.body).includes('"stream":true')) return Response.json(message)
+      const events = [{ type: 'message_start', message }, { type: 'message_stop' }]
+      const text = events.map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`)
+      return new Response(text.join(''), { headers: { 'content-type': 'text/event-stream' } })
+    }
+    const runAgain = async () => {
+      const run = openJournal({ store, name: 'runner' }).run('c', 'k')
+      const client = new Anthropic({ apiKey: 'none', fetch: durableFetch(run, model) })
+      const request = { ...params, messages: [...question] }
+      const first = await client.messages.create(request)
+      const second = await client.messages.stream(request).finalMessage()
+      return [first.id, second.id]
+    }
+    expect([await runAgain(), await runAgain()]).toEqual([
+      ['m2', 'm3'],
+      ['m2', 'm3'],
+    ])
+    expect(asked).toBe(3)
     await store.close()
   })
 })

@@ -1,6 +1,6 @@
 import { type CompactMessagesOptions, compactMessages } from '../agent/compact-messages.ts'
 import type { AnyFormat, MessageOf } from '../agent/formats/format.ts'
-import { isObject } from '../base/json.ts'
+import { orderedJson } from '../base/json.ts'
 
 /** How a framework's items are written in a format, one for one, and how new ones are read back. */
 export interface ItemForm<Item, F extends AnyFormat> {
@@ -21,22 +21,13 @@ export async function compactKeeping<Item, F extends AnyFormat>(
   const written = items.map(write)
   const result = await compactMessages(format, written, options)
   if (result.kind !== 'compacted') return null
-  const texts = written.map(textOf)
+  const texts = written.map(orderedJson)
   let from = 0
   return result.messages.map((message) => {
-    const found = texts.indexOf(textOf(message), from)
+    const found = texts.indexOf(orderedJson(message), from)
     const item = found < 0 ? undefined : items[found]
     if (item === undefined) return read(message)
     from = found + 1
     return item
   })
-}
-
-/** The same text for the same value, whatever the order of its fields. */
-function textOf(value: unknown): string {
-  return JSON.stringify(value, (_name, each: unknown) =>
-    isObject(each)
-      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
-  )
 }

@@ -1,16 +1,10 @@
 /** `@throughline/core/adapters/langchain`: middleware for `createAgent` of `langchain` (1.2 and later). */
-import {
-  type BaseMessage,
-  HumanMessage,
-  SystemMessage,
-  ToolMessage,
-} from '@langchain/core/messages'
+import { ToolMessage } from '@langchain/core/messages'
 import { createMiddleware } from 'langchain'
-import type { CompactMessagesOptions } from '../agent/compact-messages.ts'
+import { type CompactMessagesOptions, compactMessages } from '../agent/compact-messages.ts'
 import type { DurableRun } from '../agent/durable-run.ts'
-import { type OpenAIChat, openaiChat } from '../agent/formats/openai.ts'
+import { langchain } from '../agent/formats/langchain.ts'
 import { isThroughlineError } from '../base/throughline-error.ts'
-import { compactKeeping } from './compact-keeping.ts'
 
 /**
  * Makes what the model is sent fit. The state of the graph keeps every message, and no tool message is
@@ -24,9 +18,8 @@ export function compactMiddleware(options: CompactMessagesOptions) {
   return createMiddleware({
     name: 'ThroughlineCompaction',
     wrapModelCall: async (request, handler) => {
-      const form = { write: writeMessage, read: readMessage, options }
-      const messages = await compactKeeping(openaiChat, request.messages, form)
-      return await handler(messages === null ? request : { ...request, messages })
+      const { messages } = await compactMessages(langchain, request.messages, options)
+      return await handler({ ...request, messages })
     },
   })
 }
@@ -67,39 +60,4 @@ export function durableToolsMiddleware(
       }
     },
   })
-}
-
-type ChatMessage = OpenAIChat['message']
-
-function writeMessage(message: BaseMessage): ChatMessage {
-  const { type, content } = message
-  const text = typeof content === 'string' ? content : message.text
-  if (type === 'system') return { role: 'system', content: text }
-  if (ToolMessage.isInstance(message)) {
-    return { role: 'tool', tool_call_id: message.tool_call_id, content: text }
-  }
-  if (type !== 'ai') return { role: 'user', content: text }
-  const { tool_calls: calls = [] } = message as BaseMessage & {
-    tool_calls?: readonly LangChainCall[]
-  }
-  const tool_calls = calls.map(({ id = '', name, args }) => ({
-    ...{ id, type: 'function' as const, function: { name, arguments: JSON.stringify(args) } },
-  }))
-  return { role: 'assistant', content: text, ...(tool_calls.length > 0 && { tool_calls }) }
-}
-
-interface LangChainCall {
-  readonly id?: string
-  readonly name: string
-  readonly args: unknown
-}
-
-/** Only what a compaction writes itself comes back: the handoff, and results that it shortened. */
-function readMessage(message: ChatMessage): BaseMessage {
-  const { content } = message
-  const text = typeof content === 'string' ? content : JSON.stringify(content)
-  if (message.role === 'tool') {
-    return new ToolMessage({ tool_call_id: message.tool_call_id, content: text })
-  }
-  return message.role === 'system' ? new SystemMessage(text) : new HumanMessage(text)
 }

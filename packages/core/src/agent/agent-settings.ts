@@ -9,13 +9,12 @@ import {
   invalidOption,
   show,
 } from '../base/option-checks.ts'
-import { normalize } from '../message/dialects/normalize.ts'
 import type { Message } from '../message/message.ts'
 import { limitsFor, WindowTooSmallError } from '../session/limits.ts'
 import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'
 import type { OpenAgentOptions } from './agent-types.ts'
-import { type AnyFormat, internalsOf, type RequestFor } from './formats/format.ts'
+import { type AnyFormat, internalsOf, legalMessages, type RequestFor } from './formats/format.ts'
 import { checkTools, describeTool } from './tool.ts'
 
 export const LOOP_OPTIONS = [
@@ -65,7 +64,7 @@ export function checkId(at: string, value: unknown): void {
 export function agentSettings<F extends AnyFormat>(options: OpenAgentOptions<F>) {
   const { system = '', tools = {}, maxOutputTokens } = options
   const internals = internalsOf(options.format)
-  const { family, dialect } = internals
+  const { family } = internals
   const descriptions = Object.entries(tools).map(([tool, each]) => describeTool(tool, each))
   const countMessage = messageCounter(family)
   const countTokens = (text: string) => estimateText(text, family)
@@ -77,7 +76,7 @@ export function agentSettings<F extends AnyFormat>(options: OpenAgentOptions<F>)
     ...(maxOutputTokens !== undefined && { outputTokensMax: maxOutputTokens }),
   })
   const request = (context: readonly Message[]) =>
-    internals.request(normalize(context, dialect.name), descriptions) as RequestFor<F>
+    internals.request(legalMessages(internals, context), descriptions) as RequestFor<F>
   return { limits, fixedTokens, request, countMessage, countTokens }
 }
 

@@ -16,7 +16,6 @@ import { type BudgetSettings, DEFAULT_SETTINGS } from '../compaction/plan/defaul
 import type { CompactResult } from '../compaction/report/outcome.ts'
 import type { CompactStats } from '../compaction/report/stats.ts'
 import type { SummaryWriter } from '../compaction/summary/summarize.ts'
-import { normalize } from '../message/dialects/normalize.ts'
 import { familyOf } from '../tokens/family.ts'
 import {
   checkItems,
@@ -24,6 +23,7 @@ import {
   type FormatInternals,
   type FormatShape,
   internalsOf,
+  legalMessages,
 } from './formats/format.ts'
 
 /** Writes a summary: ask any model with `system` and `prompt`, and return its text. */
@@ -126,7 +126,7 @@ export async function compactMessages<Shape extends FormatShape>(
   }
   const written = codec.format({
     ...conversation,
-    messages: normalize(result.messages, dialect.name),
+    messages: legalMessages(internals, result.messages),
   })
   const by = stats.by === undefined ? 'clearing' : stats.by === 'model' ? 'model' : 'digest'
   return { ...figures, kind: 'compacted', by, messages: written as Shape['message'][] }

@@ -17,3 +17,12 @@ export function isArray(value: unknown): value is readonly JsonValue[] {
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The same text for the same value, whatever the order of its fields. */
+export function orderedJson(value: unknown): string {
+  return JSON.stringify(value, (_name, each: JsonValue) =>
+    isObject(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  )
+}

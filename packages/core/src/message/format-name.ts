@@ -13,4 +13,4 @@ export const FORMAT_NAMES = [
 export type FormatName = (typeof FORMAT_NAMES)[number]
 
 /** Also the formats that only libraries use, never files. */
-export type CodecName = FormatName | 'gemini'
+export type CodecName = FormatName | 'gemini' | 'langchain'

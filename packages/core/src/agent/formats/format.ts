@@ -2,6 +2,7 @@ import type { JsonValue } from '../../base/json.ts'
 import { show } from '../../base/option-checks.ts'
 import { ThroughlineError } from '../../base/throughline-error.ts'
 import type { Codec } from '../../message/codec.ts'
+import { normalize } from '../../message/dialects/normalize.ts'
 import type { ProviderDialect } from '../../message/dialects/provider-dialect.ts'
 import type { CodecName } from '../../message/format-name.ts'
 import type { Message } from '../../message/message.ts'
@@ -42,6 +43,8 @@ export interface ToolDescription {
 export interface FormatInternals {
   readonly codec: Codec<CodecName>
   readonly dialect: ProviderDialect
+  /** Makes messages legal where the dialect's rules are not the library's. */
+  legal?(messages: readonly Message[]): readonly Message[]
   /** The model whose tokens are counted if none is named. */
   readonly family: ModelFamily
   request(messages: readonly Message[], tools: readonly ToolDescription[]): object
@@ -71,9 +74,18 @@ export function internalsOf(format: Format): FormatInternals {
     'unknown-format',
     `"format" is ${show(given)}. Import a format instead: openaiChat or openaiResponses from ` +
       '"@throughline/core/openai", anthropic from "@throughline/core/anthropic", gemini from ' +
-      '"@throughline/core/gemini", or aiSdk from "@throughline/core/ai-sdk".',
+      '"@throughline/core/gemini", aiSdk from "@throughline/core/ai-sdk", or langchain from ' +
+      '"@throughline/core/langchain".',
     { at: 'format' },
   )
+}
+
+/** Messages as the format's library takes them. */
+export function legalMessages(
+  { dialect, legal }: FormatInternals,
+  messages: readonly Message[],
+): readonly Message[] {
+  return legal === undefined ? normalize(messages, dialect.name) : legal(messages)
 }
 
 /** The messages as a document that the codec can read; throws `wrong-format` if it cannot. */

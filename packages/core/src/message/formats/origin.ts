@@ -54,6 +54,7 @@ const LANGUAGES: { readonly [name in CodecName]: string } = {
   'ai-sdk': 'ai-sdk',
   pi: 'pi',
   gemini: 'gemini',
+  langchain: 'langchain',
 }
 
 /** The origin if the part was read from a format with the same parts as this one. */
