@@ -91,7 +91,7 @@ describe('the packages', () => {
     writeFileSync(join(project, 'example.ts'), exampleIn('docs/guides/compact.md'))
     writeFileSync(join(project, 'agent.ts'), `${MODEL}${exampleIn('README.md')}`)
     // The declarations of `ai` do not pass these settings themselves.
-    const ofAiSdk = subpaths.filter((path) => path.endsWith('/ai-sdk'))
+    const ofAiSdk = subpaths.filter((path) => /\/(?:ai-sdk|mastra)$/.test(path))
     const others = subpaths.filter((path) => !ofAiSdk.includes(path))
     expect(checkTypes(others, ['node'], ['example.ts', 'agent.ts'])).toBe('')
     expect(checkTypes(ofAiSdk, ['node'], [], { skipLibCheck: true })).toBe('')

@@ -2,6 +2,7 @@
 import type { AssistantModelMessage, ModelMessage, ToolModelMessage } from 'ai'
 import { openaiChatDialect } from '../../message/dialects/openai-chat.ts'
 import { aiSdkFormat } from '../../message/formats/ai-sdk/ai-sdk.ts'
+import { repairPairs } from '../../message/pairing.ts'
 import { type Format, makeFormat, splitSystem } from './format.ts'
 
 type ResponseMessage = AssistantModelMessage | ToolModelMessage
@@ -23,6 +24,8 @@ export interface AiSdk {
 export const aiSdk: Format<AiSdk> = /* @__PURE__ */ makeFormat<AiSdk>({
   codec: aiSdkFormat,
   dialect: openaiChatDialect,
+  // The packages of the AI SDK for each provider know what it takes, such as its sealed reasoning.
+  legal: (messages) => repairPairs(messages).messages,
   family: 'generic',
   request(messages) {
     const { system, rest } = splitSystem(messages)

@@ -1,6 +1,8 @@
+import type { ModelMessage } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { assistant, user } from '../../../../../test/support/builders.ts'
 import type { Message } from '../../message/message.ts'
+import { compactMessages } from '../compact-messages.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { anthropic } from './anthropic.ts'
 import { type AnyFormat, checkItems, internalsOf, splitSystem } from './format.ts'
@@ -168,5 +170,33 @@ describe('a format', () => {
       )
     }
     expect(openaiChat.name).toBe('openai-chat')
+  })
+
+  it('keeps what stays of the AI SDK as it was: bytes, sealed reasoning, images in results', async () => {
+    const long: ModelMessage[] = Array.from({ length: 60 }, (_, number) => ({
+      role: number % 2 === 0 ? 'user' : 'assistant',
+      content: `${number}: ${'The river is wide and slow here. '.repeat(30)}`,
+    }))
+    const image = { type: 'image', image: new Uint8Array([1, 2]), mediaType: 'image/png' } as const
+    const seal = { anthropic: { signature: 'c2ln' } }
+    const call = { toolCallId: 'c', toolName: 'look' }
+    const media = { type: 'image-data', data: 'AAAA', mediaType: 'image/png' } as const
+    const kept: ModelMessage[] = [
+      { role: 'user', content: [{ type: 'text', text: 'Look.' }, image] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'Hm.', providerOptions: seal },
+          { type: 'tool-call', ...call, input: {} },
+        ],
+      },
+      {
+        role: 'tool',
+        content: [{ type: 'tool-result', ...call, output: { type: 'content', value: [media] } }],
+      },
+    ]
+    const result = await compactMessages(aiSdk, [...long, ...kept], { targetTokens: 8_000 })
+    expect(result.kind).toBe('compacted')
+    expect(result.messages.slice(-3)).toEqual(kept)
   })
 })
