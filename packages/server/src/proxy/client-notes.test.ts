@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { costOfTenfold } from '../../../../test/support/timing.ts'
 import { kindOf, splitNotes } from './client-notes.ts'
 
 describe('splitNotes', () => {
@@ -26,11 +27,11 @@ describe('splitNotes', () => {
   })
 
   it('takes linear time for tags without end', () => {
-    const many = '\n<system-reminder>'.repeat(50_000)
-    const inLine = `${'x<system-reminder>'.repeat(200_000)}</system-reminder>`
-    const start = performance.now()
-    splitNotes(many)
-    splitNotes(inLine)
-    expect(performance.now() - start).toBeLessThan(2_000)
+    const prepare = (count: number) => {
+      const many = '\n<system-reminder>'.repeat(count)
+      const inLine = `${'x<system-reminder>'.repeat(4 * count)}</system-reminder>`
+      return () => [splitNotes(many), splitNotes(inLine)]
+    }
+    expect(costOfTenfold(prepare, { size: 500 })).toBeLessThan(15)
   })
 })
