@@ -57,7 +57,10 @@ const WAITING_PARTS = [
 ]
 
 /** Parts of many files that load the same sources, and use one browser. */
-const SHARED_MODULES = ['core', 'server', 'bench', 'test/browser', 'test/doctor', 'test/model']
+const SHARED_MODULES = [
+  ...['core', 'server', 'bench', 'test/browser', 'test/doctor', 'test/gateways', 'test/model'],
+  'test/product',
+]
 
 const root = join(import.meta.dirname, '..')
 const reports = mkdtempSync(join(tmpdir(), 'throughline-test-'))

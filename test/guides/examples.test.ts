@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 
-/** The examples do what their comments say. That all of them run is in guides.test.ts. */
+/** These examples do what their comments say. That the others run is in guides.test.ts. */
 const examples = join(import.meta.dirname, '..', '..', 'examples')
 const place = mkdtempSync(join(tmpdir(), 'throughline-examples-'))
 afterAll(() => rmSync(place, { recursive: true, force: true }))

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runCli } from '../support/run-cli.ts'
+import { PROGRAM, runCli } from '../support/run-cli.ts'
 import { temporary } from './temporary.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'packages', 'server', 'bin', 'throughline.js')
@@ -61,7 +61,7 @@ describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
 })
 
 function start(args: readonly string[], env: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
