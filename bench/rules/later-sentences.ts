@@ -1,9 +1,4 @@
-/**
- * Two more lists, each written after the phrases had been tuned on those before, and run once before
- * anything was changed. Of the first 60 rules 34 were found then, and 10 of 50 others were taken for
- * one; that led to telling orders from norms (rules/english.ts). Of the last 30 rules 26 were found,
- * and 4 of 30 others were taken for one. They are the honest guess for sentences not listed here.
- */
+/** Two more lists, written after the first; fitted on since. */
 export const LATER_RULES: readonly string[] = [
   'please dont commit anything without my ok',
   "you're not allowed to use the corporate card",

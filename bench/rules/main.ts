@@ -1,29 +1,9 @@
 import { findRules } from '../../packages/core/src/compaction/rules/find-rules.ts'
 import { user } from '../../test/support/builders.ts'
-import {
-  FRESH_DISTRACTORS,
-  FRESH_RULES,
-  HELD_OUT_DISTRACTORS,
-  HELD_OUT_RULES,
-} from './fresh-sentences.ts'
-import { LATER_DISTRACTORS, LATER_RULES } from './later-sentences.ts'
+import { FITTED, HELD_OUT } from './lists.ts'
 import { measure, TARGET_TOKENS } from './measure.ts'
 import { saidOnce, scenarios } from './scenarios.ts'
-import { DISTRACTORS, RULES } from './sentences.ts'
-import {
-  SPOKEN_DISTRACTORS,
-  SPOKEN_RULES,
-  UNSEEN_DISTRACTORS,
-  UNSEEN_RULES,
-} from './spoken-sentences.ts'
-import {
-  NEXT_DISTRACTORS,
-  NEXT_RULES,
-  TERSE_DISTRACTORS,
-  TERSE_RULES,
-  WIDE_DISTRACTORS,
-  WIDE_RULES,
-} from './wide-sentences.ts'
+import { FRAGMENTS } from './technical-sentences.ts'
 
 /**
  * Whether what a person ruled once survives ten compactions in a row, and whether what only sounds
@@ -48,26 +28,28 @@ for (const scenario of saidOnce()) once.push(await measure(scenario))
 const remembered = once.filter((outcome) => outcome.survived).length
 console.log(`said once, in no form of a rule      ${percent(remembered, once.length)} survived`)
 
-const LISTS: readonly (readonly [string, readonly string[], readonly string[]])[] = [
-  ['first', RULES, DISTRACTORS],
-  ['later', LATER_RULES, LATER_DISTRACTORS],
-  ['fresh', FRESH_RULES, FRESH_DISTRACTORS],
-  ['held out', HELD_OUT_RULES, HELD_OUT_DISTRACTORS],
-  ['wide', WIDE_RULES, WIDE_DISTRACTORS],
-  ['next', NEXT_RULES, NEXT_DISTRACTORS],
-  ['terse', TERSE_RULES, TERSE_DISTRACTORS],
-  ['spoken', SPOKEN_RULES, SPOKEN_DISTRACTORS],
-  ['unseen', UNSEEN_RULES, UNSEEN_DISTRACTORS],
-]
-const count = (texts: readonly string[]) =>
-  texts.filter((text) => findRules(user(text)).length > 0).length
-console.log(
-  '\nsentences alone: rules found, others taken for one ("held out" and "unseen" were never tuned on)',
-)
-for (const [name, rules, others] of LISTS) {
-  const found = percent(count(rules), rules.length).padEnd(24)
-  console.log(`  ${name.padEnd(10)}${found}${percent(count(others), others.length)}`)
+const isFound = (text: string) => findRules(user(text)).length > 0
+for (const [title, lists] of [
+  ['fitted', FITTED],
+  ['held out: no cue and no weight was chosen for them', HELD_OUT],
+] as const) {
+  console.log(`\nsentences alone, ${title}: rules found, others taken for one`)
+  const all = {
+    name: 'all',
+    rules: lists.flatMap(({ rules }) => rules),
+    others: lists.flatMap(({ others }) => others),
+  }
+  for (const { name, rules, others } of [...lists, all]) {
+    const found = rules.length === 0 ? '' : percent(rules.filter(isFound).length, rules.length)
+    const taken = percent(others.filter(isFound).length, others.length)
+    console.log(`  ${name.padEnd(11)}${found.padEnd(24)}${taken}`)
+  }
 }
+const lines = findRules(user(FRAGMENTS.join('\n'))).length
+console.log(
+  `\nlines of plans, logs and programs in one message: ${percent(lines, FRAGMENTS.length)}`,
+)
+
 if (process.argv.includes('--verbose')) {
   for (const { scenario, survived: isThere } of outcomes) {
     if (!isThere) console.log(`  lost (${scenario.form}): ${scenario.rule}`)

@@ -1,7 +1,7 @@
 /**
  * Rules as people jot them down, without the words that mark one, in several languages, and remarks
- * of the same length. Both lists were written before anyone looked at the grammars. `SPOKEN` was
- * then tuned on; `UNSEEN` never was: keep it so, and write another list to measure a change.
+ * of the same length. `SPOKEN` is fitted on; `UNSEEN` never was: keep it so, and write another list to
+ * measure a change.
  */
 export const SPOKEN_RULES: readonly string[] = [
   'tabs not spaces',

@@ -1,10 +1,6 @@
 /**
- * Three lists in seven languages, each written before the patterns of the time were looked at and run
- * once before anything was changed. Of every second of the first 200 rules 54 of 100 were found before
- * the grammars of `rules/grammars` were written from the other half, and 91 of 100 after it (others
- * taken for a rule: 13, then 4 of 100). Of the next 60 rules 38 were found (6 of 60 others), of the
- * last 40 in a terser style 20 (1 of 40). The last figure is the honest guess for sentences that are
- * listed nowhere; all lists have been tuned on since.
+ * Three lists in seven languages, each written before the cues of the time were looked at. All of them
+ * have been fitted on since.
  */
 export const WIDE_RULES: readonly string[] = [
   'Before you touch anything under infra/, check with me.',

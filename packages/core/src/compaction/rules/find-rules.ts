@@ -4,16 +4,8 @@ import { plainText } from '../../message/text.ts'
 import { bounded } from '../ledger/gather.ts'
 import { ownWords } from '../own-words/pieces.ts'
 import { redact } from '../redact/redact.ts'
-import { isEnglishRule } from './english.ts'
-import { FRENCH } from './grammars/french.ts'
-import { GERMAN } from './grammars/german.ts'
-import { recognizer } from './grammars/grammar.ts'
-import { ITALIAN } from './grammars/italian.ts'
-import { PORTUGUESE } from './grammars/portuguese.ts'
-import { RUSSIAN } from './grammars/russian.ts'
-import { SPANISH } from './grammars/spanish.ts'
-import { isTerseRule } from './notes.ts'
-import { isPutAsRule, LIFTS, NO_RULE_PHRASES } from './phrases.ts'
+import { LIFTS } from './lifts.ts'
+import { weigh } from './weigh.ts'
 
 /**
  * Standing instructions in a person's own words: what to do always or never, when to ask first,
@@ -29,16 +21,21 @@ export interface FoundRule {
 const SENTENCE_CHARACTERS_MAX = 400
 /** A longer message is a document; the person's rules come before or after it. */
 const MESSAGE_CHARACTERS_MAX = 3_000
+/** In a message of more sentences most describe something, so a rule must be put more plainly. */
+const DOCUMENT_SENTENCES = 8
+const DOCUMENT_WEIGHT = 50
 const WORDS_MIN = 2
 
 export function findRules(message: Message): readonly FoundRule[] {
   if (message.role !== 'user' || message.synthetic === true) return []
   const own = bounded(unquoted(ownWords(plainText(message.parts))), MESSAGE_CHARACTERS_MAX)
   const [speaker, said] = splitSpeaker(own)
-  return sentencesOf(said).flatMap((sentence) => {
+  const sentences = sentencesOf(said)
+  const least = sentences.length > DOCUMENT_SENTENCES ? DOCUMENT_WEIGHT : 0
+  return sentences.flatMap((sentence) => {
     const text = sentence.toLowerCase()
     const lifts = LIFTS.some((lift) => lift.test(text))
-    if (!lifts && !isRule(text)) return []
+    if (!lifts && !isRule(sentence, least)) return []
     return [{ text: redact(`${speaker}${sentence}`), lifts }]
   })
 }
@@ -78,15 +75,8 @@ const QUOTED =
 const ASKED_FOR =
   /^(?:can|could|would|will) you (?:please )?(?!explain|tell|show|check|find|look|see|say|remind).*\b(?:from now on|always|never|in (?:the )?future)\b/i
 
-const GRAMMARS = [GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, RUSSIAN].map(recognizer)
-
-/** Expects a sentence in lower case. */
-function isRule(sentence: string): boolean {
+function isRule(sentence: string, least: number): boolean {
   const bare = sentence.replace(QUOTED, ' … ')
   if (/[?？]\s*$/.test(bare)) return ASKED_FOR.test(bare)
-  const verdicts = GRAMMARS.map((verdictOf) => verdictOf(bare))
-  if (verdicts.includes('other')) return false
-  const isSaid = verdicts.includes('rule') || isEnglishRule(bare) || isPutAsRule(bare)
-  if (!isSaid && !isTerseRule(bare)) return false
-  return !NO_RULE_PHRASES.some((pattern) => pattern.test(bare))
+  return weigh(bare).sum > least
 }

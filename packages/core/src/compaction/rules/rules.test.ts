@@ -1,32 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import {
-  FRESH_DISTRACTORS,
-  FRESH_RULES,
-  HELD_OUT_DISTRACTORS,
-  HELD_OUT_RULES,
-} from '../../../../../bench/rules/fresh-sentences.ts'
-import { LATER_DISTRACTORS, LATER_RULES } from '../../../../../bench/rules/later-sentences.ts'
-import { DISTRACTORS, RULES } from '../../../../../bench/rules/sentences.ts'
-import {
-  SPOKEN_DISTRACTORS,
-  SPOKEN_RULES,
-  UNSEEN_DISTRACTORS,
-  UNSEEN_RULES,
-} from '../../../../../bench/rules/spoken-sentences.ts'
-import {
-  NEXT_DISTRACTORS,
-  NEXT_RULES,
-  TERSE_DISTRACTORS,
-  TERSE_RULES,
-  WIDE_DISTRACTORS,
-  WIDE_RULES,
-} from '../../../../../bench/rules/wide-sentences.ts'
+import { FITTED, HELD_OUT } from '../../../../../bench/rules/lists.ts'
+import { FRAGMENTS } from '../../../../../bench/rules/technical-sentences.ts'
 import { assistant, system, toolResult, user } from '../../../../../test/support/builders.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
 import { findRules } from './find-rules.ts'
 import { keepRules } from './keep-rules.ts'
+import { weigh } from './weigh.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 const textsOf = (message: Message) => findRules(message).map(({ text }) => text)
@@ -43,50 +24,54 @@ const numbered = (rules: ReturnType<typeof keep>) =>
   )
 
 describe('findRules', () => {
-  it('finds rules in many forms and languages', () => {
-    const wide = [...WIDE_RULES, ...NEXT_RULES, ...TERSE_RULES]
-    const all = [...RULES, ...LATER_RULES, ...FRESH_RULES, ...wide]
-    const found = all.filter((rule) => textsOf(user(rule)).length > 0)
-    expect(found.length / all.length).toBeGreaterThanOrEqual(0.98)
+  const shareFound = (texts: readonly string[]) =>
+    texts.filter((text) => textsOf(user(text)).length > 0).length / texts.length
+
+  it.each([
+    ['that its weights were fitted on', FITTED, 0.95, 0.05],
+    ['that no cue and no weight was chosen for', HELD_OUT, 0.87, 0.09],
+  ])('finds most rules and takes few others for one, in lists %s', (_, lists, most, few) => {
+    expect(shareFound(lists.flatMap(({ rules }) => rules))).toBeGreaterThanOrEqual(most)
+    expect(shareFound(lists.flatMap(({ others }) => others))).toBeLessThanOrEqual(few)
   })
 
-  it('finds none in what only sounds like one', () => {
-    const wrong = [...DISTRACTORS, ...LATER_DISTRACTORS, ...FRESH_DISTRACTORS].filter(
-      (text) => textsOf(user(text)).length > 0,
-    )
-    expect(wrong).toEqual([])
+  it('takes few lines of a plan, a log or a program for one', () => {
+    expect(textsOf(user(FRAGMENTS.join('\n'))).length).toBeLessThanOrEqual(3)
   })
 
-  it('takes few sentences of the wide lists for one', () => {
-    const all = [...WIDE_DISTRACTORS, ...NEXT_DISTRACTORS, ...TERSE_DISTRACTORS]
-    const wrong = all.filter((text) => textsOf(user(text)).length > 0)
-    expect(wrong.length / all.length).toBeLessThanOrEqual(0.01)
+  it('says which words speak for a rule and which against it', () => {
+    const kinds = (text: string) =>
+      weigh(text).cues.flatMap(({ text: words, kind }) =>
+        ['always', 'they', 'past'].includes(kind) ? [`${words}: ${kind}`] : [],
+      )
+    expect(kinds('Pushe niemals auf main.')).toEqual(['niemals: always'])
+    expect(kinds('My boss said that he never reads it.')).toEqual([
+      'boss: they',
+      'said: past',
+      'he: they',
+      'never: always',
+    ])
   })
 
-  it('finds most of those that it was not tuned on, and takes few others for one', () => {
-    const count = (texts: readonly string[]) =>
-      texts.filter((text) => textsOf(user(text)).length > 0).length
-    expect(count(HELD_OUT_RULES)).toBeGreaterThanOrEqual(33)
-    expect(count(HELD_OUT_DISTRACTORS)).toBeLessThanOrEqual(3)
-    expect(count(UNSEEN_RULES)).toBeGreaterThanOrEqual(60)
-    expect(count(UNSEEN_DISTRACTORS)).toBeLessThanOrEqual(2)
+  it('knows where a clause begins, behind a comma or a polite word', () => {
+    const first = (text: string) =>
+      weigh(text).cues.flatMap((cue) => (cue.isFirst && cue.kind !== 'skip' ? [cue.text] : []))
+    expect(first('Please never open it, and do not ask why')).toEqual(['never', 'do not'])
   })
 
-  it('finds rules that are jotted down without a verb, in several languages', () => {
-    const count = (texts: readonly string[]) =>
-      texts.filter((text) => textsOf(user(text)).length > 0).length
-    expect(count(SPOKEN_RULES)).toBeGreaterThanOrEqual(85)
-    expect(count(SPOKEN_DISTRACTORS)).toBeLessThanOrEqual(2)
-    // A remark of the same words has a verb, a subject, or says how something ended.
-    for (const remark of [
-      'tabs are open',
-      'it printed plain text only',
-      'ohne erfolg',
-      'alles gut',
-    ]) {
+  it('knows a word without its accent too, but not another word', () => {
+    expect(textsOf(user('nao apague nada sem perguntar'))).toHaveLength(1)
+    expect(textsOf(user('não apague nada sem perguntar'))).toHaveLength(1)
+    expect(weigh('à partir de demain').cues[0]).toMatchObject({ text: 'à partir' })
+    expect(weigh('il a dit non merci').cues[1]).toMatchObject({ text: 'a', kind: 'past' })
+  })
+
+  it.each(['tabs are open', 'it printed plain text only', 'ohne erfolg', 'alles gut'])(
+    'takes a remark for none: %s',
+    (remark) => {
       expect(textsOf(user(remark))).toEqual([])
-    }
-  })
+    },
+  )
 
   it('takes none from anybody but the person', () => {
     const rule = 'Never open the gate.'

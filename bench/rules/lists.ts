@@ -1,0 +1,60 @@
+import {
+  FRESH_DISTRACTORS,
+  FRESH_RULES,
+  HELD_OUT_DISTRACTORS,
+  HELD_OUT_RULES,
+} from './fresh-sentences.ts'
+import { LATER_DISTRACTORS, LATER_RULES } from './later-sentences.ts'
+import { DISTRACTORS, RULES } from './sentences.ts'
+import {
+  SPOKEN_DISTRACTORS,
+  SPOKEN_RULES,
+  UNSEEN_DISTRACTORS,
+  UNSEEN_RULES,
+} from './spoken-sentences.ts'
+import { LAST_DISTRACTORS, LAST_RULES, TECHNICAL_DISTRACTORS } from './technical-sentences.ts'
+import {
+  ASIDE_DISTRACTORS,
+  ASIDE_RULES,
+  VARIED_DISTRACTORS,
+  VARIED_RULES,
+} from './varied-sentences.ts'
+import {
+  NEXT_DISTRACTORS,
+  NEXT_RULES,
+  TERSE_DISTRACTORS,
+  TERSE_RULES,
+  WIDE_DISTRACTORS,
+  WIDE_RULES,
+} from './wide-sentences.ts'
+
+export interface SentenceList {
+  readonly name: string
+  readonly rules: readonly string[]
+  readonly others: readonly string[]
+}
+
+const everySecond = (texts: readonly string[], rest: number) =>
+  texts.filter((_, index) => index % 2 === rest)
+
+/** The weights are fitted on these. */
+export const FITTED: readonly SentenceList[] = [
+  { name: 'first', rules: RULES, others: DISTRACTORS },
+  { name: 'later', rules: LATER_RULES, others: LATER_DISTRACTORS },
+  { name: 'fresh', rules: FRESH_RULES, others: FRESH_DISTRACTORS },
+  { name: 'wide', rules: WIDE_RULES, others: WIDE_DISTRACTORS },
+  { name: 'next', rules: NEXT_RULES, others: NEXT_DISTRACTORS },
+  { name: 'terse', rules: TERSE_RULES, others: TERSE_DISTRACTORS },
+  { name: 'spoken', rules: SPOKEN_RULES, others: SPOKEN_DISTRACTORS },
+  { name: 'varied', rules: VARIED_RULES, others: VARIED_DISTRACTORS },
+  { name: 'technical', rules: [], others: everySecond(TECHNICAL_DISTRACTORS, 0) },
+]
+
+/** Neither cues nor weights were chosen for these. */
+export const HELD_OUT: readonly SentenceList[] = [
+  { name: 'held out', rules: HELD_OUT_RULES, others: HELD_OUT_DISTRACTORS },
+  { name: 'unseen', rules: UNSEEN_RULES, others: UNSEEN_DISTRACTORS },
+  { name: 'aside', rules: ASIDE_RULES, others: ASIDE_DISTRACTORS },
+  { name: 'last', rules: LAST_RULES, others: LAST_DISTRACTORS },
+  { name: 'technical', rules: [], others: everySecond(TECHNICAL_DISTRACTORS, 1) },
+]
