@@ -7,7 +7,7 @@ dai dal dalla dalle d degli dei del dell della delle dello di dopo dov dove due 
 essere fa fra gia gli ha hai hanno ho i il in io l la le lei li lo loro lui ma me mi mia mie miei mio
 molto ne nei nel nell nella nelle nello no noi non nostra nostre nostri nostro o ogni per perche piu
 poi puo qual quale quali quando quanta quanti quanto quella quelle quelli quello questa queste
-questi questo qui se sei si sia siamo solo sono sopra sta state stata stati stato su sua sue sugli
+questi questo qui se sei si sia siamo solo sono sopra sta stata stati stato su sua sue sugli
 sui sul sull sulla sulle suo suoi te ti tra tu tua tutta tutte tutti tutto un una uno va vi voi
 `)
 const irregular = irregularForms(`

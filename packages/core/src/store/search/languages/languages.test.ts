@@ -114,7 +114,7 @@ describe('languageOf', () => {
   })
 
   it('takes the one that is spoken, if several have the same signs', () => {
-    expect(languageIn('quando?', ['it'])).toBe('it')
-    expect(languageIn('quando?', ['pt'])).toBe('pt')
+    expect(languageIn('quando e quanto?', ['it'])).toBe('it')
+    expect(languageIn('quando e quanto?', ['pt'])).toBe('pt')
   })
 })

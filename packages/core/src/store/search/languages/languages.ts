@@ -38,7 +38,9 @@ function languagesOf(
 const SAMPLE_CHARACTERS = 2_000
 const SAMPLE_WORDS = 400
 /** Prose has three function words in ten; code that happens to hold those of others has fewer. */
-const OTHER_SIGNS_MIN = 0.2
+const OTHER_SIGNS_SHARE = 0.2
+/** "See ya!" is not Spanish. A word that English has, too, counts in part. */
+const OTHER_SIGNS_MIN = 2
 
 /**
  * The language of which a text has most signs: function words and letters, each worth less if
@@ -64,8 +66,8 @@ export function languageOf(
     .match(/[^\0-\x7f]/g)
   for (const letter of new Set(letters)) weigh(OF_LETTER.get(letter))
   const english = weights.get(ENGLISH_WORDS) ?? 0
-  const signs = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
-  if (signs - english < OTHER_SIGNS_MIN * sample.size) return ENGLISH_WORDS
+  const others = [...weights.values()].reduce((sum, weight) => sum + weight, 0) - english
+  if (others < Math.max(OTHER_SIGNS_MIN, OTHER_SIGNS_SHARE * sample.size)) return ENGLISH_WORDS
   let best = ENGLISH_WORDS
   let most = english
   for (const [language, weight] of weights) {
