@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
@@ -25,6 +26,17 @@ export interface HostFigures {
   readonly sessions: number
 }
 
+/** What a server costs while nobody asks it for anything. */
+export interface RestFigures {
+  /** Processor time of all threads, and of the main one alone. */
+  readonly cpuMs: number
+  readonly mainMs: number
+  readonly wallMs: number
+  /** How often the event loop of the main thread was woken. */
+  readonly wakeUps: number
+  readonly sessions: number
+}
+
 const [path = '', modelUrl = '', windowText = '64000'] = process.argv.slice(2)
 const startedAt = performance.now()
 const store = await openSqliteStore({ path })
@@ -46,14 +58,18 @@ const limits = {
 const server = await serveHttp({ runtime, limits })
 const startMs = performance.now() - startedAt
 const watch = new LoopWatch()
+watch.start()
 const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
 let since = { cpu: process.cpuUsage(), at: performance.now() }
 
 process.on('message', async (asked) => {
   if (asked === 'figures') process.send?.(await figures())
+  if (typeof asked === 'object' && asked !== null && 'restMs' in asked) {
+    process.send?.(await rest(Number(asked.restMs)))
+  }
   if (asked === 'end') {
-    watch.close()
+    watch.stop()
     await server.close()
     await runtime.close()
     await handoffThread.close()
@@ -83,4 +99,32 @@ async function figures(): Promise<HostFigures> {
   watch.reset()
   since = { cpu: process.cpuUsage(), at: performance.now() }
   return told
+}
+
+/** Without the instruments: their own timers wake the process 400 times a second. */
+async function rest(restMs: number): Promise<RestFigures> {
+  watch.stop()
+  delay.disable()
+  const before = readCounters()
+  await sleep(restMs)
+  const after = readCounters()
+  watch.start()
+  delay.enable()
+  return {
+    cpuMs: after.cpuMs - before.cpuMs,
+    mainMs: after.mainMs - before.mainMs,
+    wallMs: after.at - before.at,
+    wakeUps: after.turns - before.turns,
+    sessions: (await runtime.health()).runner.sessions,
+  }
+}
+
+function readCounters() {
+  const [all, main] = [process.cpuUsage(), process.threadCpuUsage()]
+  return {
+    cpuMs: (all.user + all.system) / 1_000,
+    mainMs: (main.user + main.system) / 1_000,
+    at: performance.now(),
+    turns: performance.nodeTiming.uvMetricsInfo.loopCount,
+  }
 }

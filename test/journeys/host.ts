@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { HostFigures } from './host-process.ts'
+import type { HostFigures, RestFigures } from './host-process.ts'
 
 /** The other end of host-process.ts. */
 export class MeasuredHost {
@@ -26,6 +26,13 @@ export class MeasuredHost {
   async figures(): Promise<HostFigures> {
     this.#child.send('figures')
     const [told] = (await once(this.#child, 'message')) as [HostFigures]
+    return told
+  }
+
+  /** Leaves it alone for that long. */
+  async rest(restMs: number): Promise<RestFigures> {
+    this.#child.send({ restMs })
+    const [told] = (await once(this.#child, 'message')) as [RestFigures]
     return told
   }
 

@@ -34,3 +34,27 @@ async function work() {
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+describe('a server at rest', () => {
+  it('sleeps: with and without sessions, its event loop is woken a few times a second', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-rest-'))
+    try {
+      const terms = { store: join(folder, 'store.db'), windowTokens: 200_000 }
+      const wakeUps = await withHost(terms, async (host) => {
+        const perSecond = async (sessions: number) => {
+          // The end of its start, or of its work, may reach into the first figures.
+          const figures = [await host.rest(1_000), await host.rest(1_000), await host.rest(1_000)]
+          expect(figures[0]?.sessions).toBeGreaterThanOrEqual(sessions)
+          return Math.min(...figures.map((rest) => (1_000 * rest.wakeUps) / rest.wallMs))
+        }
+        const alone = await perSecond(0)
+        await manySessions(host, { sessions: 20, messages: 1 })
+        return [alone, await perSecond(10)]
+      })
+      // A timer of ten milliseconds, or a look at each session in every poll, is 80 more.
+      expect(Math.max(...wakeUps)).toBeLessThan(40)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }, 60_000)
+})

@@ -4,11 +4,12 @@
  * something else; processor time does not.
  */
 export class LoopWatch {
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout | undefined
   #before = threadMs()
   #longestMs = 0
 
-  constructor() {
+  start(): void {
+    this.reset()
     this.#timer = setInterval(() => this.#look(), TICK_MS)
     this.#timer.unref()
   }
@@ -23,7 +24,7 @@ export class LoopWatch {
     this.#longestMs = 0
   }
 
-  close(): void {
+  stop(): void {
     clearInterval(this.#timer)
   }
 

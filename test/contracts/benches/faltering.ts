@@ -27,6 +27,8 @@ export function openFaltering(path: string, failure: Failure): Faltering {
   const options = { path, anchorPath: `${path}.anchor`, busyMs: 1_000, anchorMs: 0 }
   let writer = new Writer(options)
   const reader = new Reader(path)
+  const somebody = new DatabaseSync(path, { readOnly: true })
+  const version = () => somebody.prepare('pragma data_version').get()?.['data_version']
   const codes = new Set<string>()
   const tried = new Map<CommitVerb, number>()
   let failures = 0
@@ -36,14 +38,14 @@ export function openFaltering(path: string, failure: Failure): Faltering {
       const turn = tried.get(verb) ?? 0
       tried.set(verb, turn + 1)
       for (let nth = turn < EACH ? 1 : Number.MAX_SAFE_INTEGER; ; nth++) {
-        reader.hasNews()
+        const before = version()
         const [result, met] = failing(failure, nth, () => writer.commit([{ verb, request }])[0])
         if (result === undefined) throw new Error('a commit without a result')
         if (met) {
           failures += 1
           if (!('error' in result)) throw new Error(`${verb} acknowledged what was not written`)
           codes.add((result.error as { code?: string }).code ?? String(result.error))
-          if (reader.hasNews()) throw new Error(`${verb} left something behind`)
+          if (version() !== before) throw new Error(`${verb} left something behind`)
           if (failure !== 'sync') continue
           // What the disk holds is in doubt: nothing more is taken before a restart.
           const [refused] = writer.commit([{ verb, request }])
@@ -57,7 +59,10 @@ export function openFaltering(path: string, failure: Failure): Faltering {
         return result.outcome as never
       }
     },
-    closeWriter: () => writer.close(),
+    closeWriter: () => {
+      somebody.close()
+      writer.close()
+    },
   })
   return { store, failures: () => failures, codes }
 }

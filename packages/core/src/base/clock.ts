@@ -15,7 +15,14 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(delayMs, callback) {
-    const timer = setTimeout(callback, Math.max(0, delayMs))
+    const dueAt = performance.now() + delayMs
+    // Timers cut off parts of a millisecond, so they may fire a little too early.
+    const look = () => {
+      const leftMs = dueAt - performance.now()
+      if (leftMs > 0) timer = setTimeout(look, leftMs)
+      else callback()
+    }
+    let timer = setTimeout(look, Math.max(0, delayMs))
     return () => clearTimeout(timer)
   },
 }

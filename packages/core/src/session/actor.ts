@@ -77,6 +77,7 @@ export class SessionActor {
   #isClosing = false
   #cancelTimer = () => {}
   #stopSeen = 0
+  #lookedAt = 0
   #step = new AbortController()
   #tools = new AbortController()
   #handoff = new AbortController()
@@ -99,6 +100,11 @@ export class SessionActor {
   run(): Promise<ActorEnd> {
     this.#dispatch({ kind: 'opened' })
     return this.#ended.promise
+  }
+
+  /** When the session was last read, or about to be (monotonic). */
+  get lookedAt(): number {
+    return this.#lookedAt
   }
 
   /** Something may have arrived. */
@@ -236,6 +242,7 @@ export class SessionActor {
   }
 
   async #look(): Promise<void> {
+    this.#lookedAt = this.#parts.clock.monotonic()
     try {
       const seen = await this.#reader.look()
       if (seen === null) {

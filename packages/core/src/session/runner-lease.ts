@@ -54,6 +54,11 @@ export class RunnerLease {
     return this.#id !== null && this.#parts.clock.monotonic() < this.#safeUntil
   }
 
+  /** How long work may still start unless the lease is renewed. */
+  get safeMs(): number {
+    return this.#safeUntil - this.#parts.clock.monotonic()
+  }
+
   start(): void {
     this.#renewSoon(0)
   }

@@ -199,11 +199,65 @@ describe('a runner', () => {
     await host.run(2_000)
     asked = 0
     await host.run(80 * LEASE.pollMs)
-    // A renewal of our own is a change as well.
-    expect(asked).toBeLessThan(10 + (80 * LEASE.pollMs) / LEASE.renewMs + 2)
+    expect(asked).toBeLessThan(12)
     await host.ask()
     await host.run(LEASE.pollMs / 4)
     expect(runner.sessions).toEqual([SESSION])
+  })
+
+  /** The calls of the store by name, while sessions that were answered rest for an hour. */
+  async function callsAtRest(sessions: number, lingerMs: number): Promise<Record<string, number>> {
+    const host = new Host()
+    const calls = new Map<string, number>()
+    const counted = (store: Store) =>
+      Object.fromEntries(
+        Object.entries(store).map(([name, call]) => [
+          name,
+          (...asked: unknown[]) => {
+            calls.set(name, (calls.get(name) ?? 0) + 1)
+            return (call as (...asked: unknown[]) => unknown)(...asked)
+          },
+        ]),
+      )
+    const lease = { leaseMs: 30_000, renewMs: 8_000, marginMs: 5_000, pollMs: 250 }
+    const runner = host.process('p', counted, {
+      ...{ lease, settings: { ...SESSION_SETTINGS, lingerMs } },
+    })
+    for (let index = 0; index < sessions; index++) {
+      const id = sessionId(`s${index}`)
+      await host.create(id)
+      await host.ask(id)
+    }
+    await host.run(10_000)
+    expect(host.sent).toHaveLength(sessions)
+    expect(runner.sessions).toHaveLength(sessions)
+    calls.clear()
+    await host.run(3_600_000)
+    return Object.fromEntries(calls)
+  }
+
+  it.each([0, 5, 50])(
+    'asks little of a store in which nothing happens, with %i sessions',
+    async (sessions) => {
+      const {
+        findSession = 0,
+        release = 0,
+        setWake = 0,
+        ...calls
+      } = await callsAtRest(sessions, 30_000)
+      // One commit for each session; the alarm is part of it.
+      expect([findSession, release, setWake]).toEqual([0, sessions, 0])
+      const sum = Object.values(calls).reduce((all, each) => all + each, 0)
+      // A renewal every eight seconds; every two seconds: others, ready sessions and replies.
+      expect(sum).toBeLessThan(3_600 * (1 / 8 + 3 / 2) * 1.2)
+    },
+  )
+
+  it('looks at a session that it holds for long once a minute', async () => {
+    const { findSession = 0, release = 0 } = await callsAtRest(50, 24 * 3_600_000)
+    expect(release).toBe(0)
+    expect(findSession / (50 * 60)).toBeGreaterThan(0.8)
+    expect(findSession / (50 * 60)).toBeLessThan(1.1)
   })
 
   it('sends no reply that was claimed under the row it has lost', async () => {

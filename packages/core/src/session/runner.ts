@@ -45,11 +45,13 @@ const READY_READ = 64
 const TAKEN_AT_ONCE = 4
 /** A session whose actor crashes again and again is retried no more often than this. */
 const REST_MS_MAX = 60_000
-/** Up to this many sessions, all are woken in each round. */
+/** Up to this many sessions, all are woken after a change. */
 const WAKE_ALL_SESSIONS = 8
-/** Hints may be lost, so each session is woken once in this many rounds, a part in each. */
-const WAKE_ALL_ROUNDS = 20
-/** Without changes the store is still read once in this many rounds, because hints can be lost. */
+/** Each session looks this often, whatever the store's record says; one at rest is released sooner. */
+const LOOK_MS = 60_000
+/** In one round: all together would keep the store's reader busy for seconds. */
+const LOOKS_MAX = 64
+/** Without changes the store is still read after this many polls, because hints can be lost. */
 const QUIET_POLLS = 8
 /** The delay before a change is read, so that several can gather. */
 const [GATHER_MS, BUSY_MS] = [5, 100]
@@ -79,10 +81,8 @@ export class Runner {
   readonly #absent = new Map<RunnerId, number>()
   #isClosing = false
   #isPolling = false
-  #rounds = 0
   /** Something may have changed since the store was last read. */
   #hasNews = true
-  #quietPolls = 0
   #askedAt = Number.NEGATIVE_INFINITY
   #pollAt = Number.POSITIVE_INFINITY
   #unwatch = () => {}
@@ -187,34 +187,39 @@ export class Runner {
     this.#isHinted = false
     if (this.id !== null) {
       if (!this.mayAct()) this.#loseAll()
-      else if (this.#isDue()) await this.#round(this.id)
-      else {
-        if (this.#areFew) this.#wakeAll()
-        if (this.#others > 0) await this.#watchRunners()
-      }
+      else if (this.#hasNews || this.#hasMore || this.#quietMs() <= 0) await this.#round(this.id)
+      else if (this.#others > 0) await this.#watchRunners()
     }
     this.#isPolling = false
     if (this.#isClosing) return
-    this.#pollSoon(this.#hasMore || this.#isHinted ? 0 : this.#parts.lease.pollMs)
+    this.#pollSoon(this.#hasMore || this.#isHinted ? 0 : this.#restMs())
     if (this.#hasNews) this.#hear()
   }
 
-  /** An idle server reads its store every two seconds. */
-  #isDue(): boolean {
-    this.#quietPolls += 1
-    if (this.#hasNews || this.#hasMore || this.#quietPolls >= QUIET_POLLS) return true
-    return this.#orphans.size > 0 || this.#unsure.size > 0 || this.#crashes.size > 0
+  /** How long until the store is read again if nothing changes. */
+  #quietMs(): number {
+    const { clock, lease } = this.#parts
+    const isOwed = this.#orphans.size > 0 || this.#unsure.size > 0 || this.#crashes.size > 0
+    const everyMs = isOwed ? lease.pollMs : lease.pollMs * QUIET_POLLS
+    return this.#askedAt + everyMs - clock.monotonic()
+  }
+
+  /** Other runners are watched in every poll; alone, a process sleeps until something is due. */
+  #restMs(): number {
+    const { pollMs } = this.#parts.lease
+    if (this.#others > 0 || !this.mayAct()) return pollMs
+    return Math.max(0, Math.min(this.#quietMs(), this.#lease.safeMs))
   }
 
   async #round(runner: RunnerId): Promise<void> {
+    const hasNews = this.#hasNews
     this.#hasNews = false
-    this.#quietPolls = 0
     this.#askedAt = this.#parts.clock.monotonic()
     await this.#releaseOrphans()
     await this.#watchRunners()
     await this.#takeUnsure(runner)
     if (this.id !== null) await this.#takeReady(this.id)
-    await this.#wakeChanged()
+    await this.#wakeChanged(hasNews)
     if (this.id !== null) this.#send(this.id)
   }
 
@@ -224,33 +229,28 @@ export class Runner {
     if (sender !== undefined) void this.#try(sender.run(runner, this.#mayActAs(runner)))
   }
 
-  get #areFew(): boolean {
-    return this.#actors.size <= WAKE_ALL_SESSIONS
-  }
-
-  #wakeAll(): void {
-    for (const actor of this.#actors.values()) actor.wake()
-  }
-
   /**
    * Wakes the sessions that other processes changed, according to the store's record. Reading every
-   * session would cost more with each one held, so that happens only now and then.
+   * session would cost more with each one held.
    */
-  async #wakeChanged(): Promise<void> {
-    const { store } = this.#parts
-    const round = ++this.#rounds % WAKE_ALL_ROUNDS
-    if (this.#areFew || this.#cursor === null) {
+  async #wakeChanged(hasNews: boolean): Promise<void> {
+    const { store, clock } = this.#parts
+    const actors = [...this.#actors.values()]
+    if (actors.length === 0) this.#cursor = null
+    else if (this.#cursor === null || (hasNews && actors.length <= WAKE_ALL_SESSIONS)) {
       // Read first, so that changes during the look are found in the next round.
-      this.#cursor = this.#areFew ? null : ((await this.#try(store.readStore()))?.commits ?? null)
-      this.#wakeAll()
-      return
+      this.#cursor = (await this.#try(store.readStore()))?.commits ?? null
+      for (const actor of actors) actor.wake()
+    } else {
+      const late = actors.filter(({ lookedAt }) => lookedAt < clock.monotonic() - LOOK_MS)
+      for (const actor of late.slice(0, LOOKS_MAX)) actor.wake()
+      await this.#wakeRecorded(this.#cursor)
     }
-    // Waking all at once would keep the store's reader busy for seconds.
-    const turn = [...this.#actors.values()].filter((_, index) => index % WAKE_ALL_ROUNDS === round)
-    for (const actor of turn) actor.wake()
-    const query = { after: this.#cursor, limit: LIST_MAX }
-    const rows = (await this.#try(store.readAudit(query))) ?? []
-    this.#cursor = rows.at(-1)?.cursor ?? this.#cursor
+  }
+
+  async #wakeRecorded(after: number): Promise<void> {
+    const rows = (await this.#try(this.#parts.store.readAudit({ after, limit: LIST_MAX }))) ?? []
+    this.#cursor = rows.at(-1)?.cursor ?? after
     if (rows.length === LIST_MAX) this.#hasNews = true
     const others = rows.filter(({ facts }) => facts['runner'] !== this.id)
     const changed = others.filter(({ kind }) => FROM_OUTSIDE.includes(kind))

@@ -156,6 +156,8 @@ export interface Release {
    * `crash` releases any session after an error that the turn may have caused: an attempt at it.
    */
   readonly reason: 'idle' | 'shutdown' | 'crash'
+  /** Sets the alarm, in the same commit. Absent: it stays as it is. */
+  readonly wakeAt?: number
 }
 
 export interface Deliver extends Fenced {

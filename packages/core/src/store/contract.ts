@@ -123,8 +123,8 @@ export interface Store extends Commits, Reads {
   exportSession(id: SessionId): AsyncIterable<string>
   importSession(lines: Iterable<string> | AsyncIterable<string>): Promise<ImportSessionOutcome>
   /**
-   * Calls back when something may have changed, here or in another process. Only a hint: read
-   * again.
+   * Calls back when something may have changed, here or in another process; the renewal of a runner
+   * here is no change. Only a hint: read again.
    */
   watch(listener: () => void): () => void
   /** Completes accepted requests, then releases all resources. May be called twice. */

@@ -274,11 +274,15 @@ export const leases: readonly StoreCase[] = [
     name: 'an alarm makes a session ready when it is due, and not before',
     run: async ({ store }) => {
       const fixture = await StoreFixture.open(store)
-      expectKind(await store.setWake({ lease: fixture.lease, wakeAt: 1_000 }), 'done')
-      expectKind(await store.release({ lease: fixture.lease, reason: 'idle' }), 'done')
+      const released = { lease: fixture.lease, reason: 'idle', wakeAt: 1_000 } as const
+      expectKind(await store.release(released), 'done')
       const ready = async (at: number) =>
         (await store.readReady({ agents: ['ada'], at, limit: 10 })).length
       assert.deepEqual([await ready(999), await ready(1_000)], [0, 1])
+      const { lease } = await StoreFixture.acquire(store, fixture.id, fixture.lease.runner)
+      expectKind(await store.setWake({ lease, wakeAt: null }), 'done')
+      expectKind(await store.release({ lease, reason: 'idle' }), 'done')
+      assert.equal(await ready(1_000), 0)
     },
   },
   {

@@ -42,7 +42,7 @@ class MemoryEngine implements Engine {
     const { outcome, change } = this.#rules[verb](this.#tables, request, stamp)
     if (change !== undefined) {
       this.#tables.apply(change, stamp.at)
-      for (const listener of this.#tables.listeners) queueMicrotask(listener)
+      if (verb !== 'renew') for (const listener of this.#tables.listeners) queueMicrotask(listener)
     }
     return outcome
   }

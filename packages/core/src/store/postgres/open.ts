@@ -4,6 +4,7 @@ import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
 import { withAnchor } from '../integrity/anchor.ts'
 import type { RunnerRow } from '../rows.ts'
+import { hasWork } from '../rules/create-session.ts'
 import type { StoreChange } from '../rules/ruling.ts'
 import { PostgresAnchor } from './anchor.ts'
 import { type CommitResult, type CommitTerms, commitVerb } from './commit.ts'
@@ -181,8 +182,9 @@ class PostgresEngine implements Engine {
     if (verb === 'registerRunner' && outcome.kind === 'done') {
       void this.#watch.presence.add((request as RequestOf<'registerRunner'>).id)
     }
-    if (verb !== 'renew') this.#watch.notify(holdersOf(change))
     this.#house.add(change)
+    if (verb === 'renew') return
+    this.#watch.notify(holdersOf(change))
     this.#tell()
   }
 
@@ -196,7 +198,9 @@ class PostgresEngine implements Engine {
 }
 
 function holdersOf(change: StoreChange): ReadonlySet<RunnerId | ''> {
-  const holders = (change.sessions ?? []).map(({ after }) => after.runner ?? '')
+  const holders = (change.sessions ?? []).flatMap(
+    ({ after }) => after.runner ?? (hasWork(after) ? '' : []),
+  )
   const freed = (change.runners ?? []).some(({ after }) => after === null)
   return new Set(freed ? [...holders, ''] : holders)
 }

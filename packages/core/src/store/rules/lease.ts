@@ -117,7 +117,7 @@ export const acquire: Rule<'acquire'> = (rows, request, stamp) => {
   }
 }
 
-export const release: Rule<'release'> = (rows, { lease, reason }, stamp) => {
+export const release: Rule<'release'> = (rows, { lease, reason, wakeAt }, stamp) => {
   const session = fencedSession(rows, lease)
   if ('kind' in session) return { outcome: session }
   const busy = session.turnState === 'running' || session.operation !== null
@@ -126,7 +126,7 @@ export const release: Rule<'release'> = (rows, { lease, reason }, stamp) => {
   // A clean shutdown is not the turn's fault.
   const isFailure = reason === 'crash' && isAtWork(session)
   const attempts = isFailure ? session.attempts + 1 : session.attempts
-  draft.set({ runner: null, holder: null, attempts })
+  draft.set({ runner: null, holder: null, attempts, ...(wakeAt !== undefined && { wakeAt }) })
   draft.audit('lease released', { fence: session.fence, reason })
   return { outcome: { kind: 'done' }, change: draft.change() }
 }

@@ -96,11 +96,10 @@ class SqliteEngine implements Engine {
     const { pollMs, ...options } = this.#options
     const thread = storeThread(role)
     if (role === 'writer') {
-      await thread.call(this.#store, 'open', { kind: 'open-writer', options })
-    } else {
       thread.onChange(this.#store, () => this.#tell())
-      const { path } = options
-      await thread.call(this.#store, 'open', { kind: 'open-reader', path, pollMs })
+      await thread.call(this.#store, 'open', { kind: 'open-writer', options, pollMs })
+    } else {
+      await thread.call(this.#store, 'open', { kind: 'open-reader', path: options.path })
     }
     return thread
   }
@@ -118,7 +117,7 @@ class SqliteEngine implements Engine {
     const outcome = (await writer.call(this.#store, verb, order)) as OutcomeOf<Verb>
     this.#listen(verb, request, outcome)
     // A claim that found no reply has changed nothing.
-    if (outcome.kind !== 'none') this.#tell()
+    if (outcome.kind !== 'none' && verb !== 'renew') this.#tell()
     return outcome
   }
 

@@ -1,7 +1,8 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { dayStart } from '../../runtime/usage.ts'
+import { collectProcessMetrics } from './loop-lag.ts'
 
 /**
  * Metrics for Prometheus. Session figures are counted from the stored events, so they cover the
@@ -49,7 +50,7 @@ export class Metrics {
   readonly #started = new Map<string, { trigger: string; at: number }>()
 
   constructor(runtime: Runtime, streams: () => number) {
-    collectDefaultMetrics({ register: this.#registry })
+    collectProcessMetrics(this.#registry)
     this.#gauge('event_streams', 'Event streams open', [], (gauge) => gauge.set(streams()))
     this.#gauge(
       'model_route_state',

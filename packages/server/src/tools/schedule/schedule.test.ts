@@ -44,6 +44,27 @@ describe('a schedule', () => {
     expect(await reminders()).toBe(1)
   })
 
+  it('that waits costs no reading, and one that another process adds is found', async () => {
+    const { host, id, reminders } = await ada(0)
+    const { store, clock } = host
+    let reads = 0
+    const listSchedules: Store['listSchedules'] = (query) => {
+      reads++
+      return store.listSchedules(query)
+    }
+    const onCrash = (error: unknown) => host.crashes.push(error)
+    const parts = { clock, pollMs: 10_000, onFired: () => {}, onCrash }
+    new Scheduler({ ...parts, store: { ...store, listSchedules } }).start()
+    await host.ask(id, 'go', add({ at: '2026-03-01T13:30:00+01:00' }))
+    await host.pass(60_000)
+    reads = 0
+    await host.pass(20 * 60_000)
+    // Of 120 rounds, one in thirty reads in spite of the silence.
+    expect(reads).toBeLessThan(20)
+    await host.pass(15 * 60_000)
+    expect(await reminders()).toBe(1)
+  })
+
   it('that repeats fires once per time, and ends when cancelled', async () => {
     const { host, id, reminders } = await ada(2)
     await host.ask(id, 'go', add({ every_seconds: 600 }))

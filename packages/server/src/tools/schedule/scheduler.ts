@@ -3,7 +3,7 @@ import { KnownError } from '#core/base/errors'
 import type { SessionId } from '#core/base/ids'
 import { Recent } from '#core/base/recent'
 import { LIST_MAX } from '#core/store/bounds'
-import type { Commits, Reads } from '#core/store/contract'
+import type { Store } from '#core/store/contract'
 import { DamagedRowError } from '#core/store/errors'
 import type { ScheduleRow } from '#core/store/operational-rows'
 import { releaseHeld } from '../send-message/held.ts'
@@ -20,8 +20,8 @@ import { firstDue, nextDue, readRepeat } from './repeat.ts'
  */
 export interface SchedulerParts {
   readonly store: Pick<
-    Commits & Reads,
-    'listSchedules' | 'fireSchedule' | 'putSchedule' | 'findSession'
+    Store,
+    'listSchedules' | 'fireSchedule' | 'putSchedule' | 'findSession' | 'watch'
   >
   readonly clock: Clock
   readonly pollMs: number
@@ -35,6 +35,8 @@ export interface SchedulerParts {
 
 export const SCHEDULE_POLL_MS = 1_000
 const DUE_READ = 64
+/** The store is read at least once in this many rounds, because hints can be lost. */
+const QUIET_ROUNDS = 30
 /**
  * Clocks of hosts on one store may differ by minutes, and no host may move what another has set.
  */
@@ -48,18 +50,28 @@ export class Scheduler {
   readonly #broken = new Recent<string, true>(1_000)
   #lastNow = Number.POSITIVE_INFINITY
   #cancel = () => {}
+  #unwatch = () => {}
+  /** Something may have changed since the store was last read. */
+  #hasNews = true
+  #quietRounds = 0
+  /** When the next schedule is due, as far as the store was read. */
+  #dueAt = 0
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts
   }
 
   start(): void {
+    this.#unwatch = this.#parts.store.watch(() => {
+      this.#hasNews = true
+    })
     this.#next(0)
   }
 
   /** Waits for running fires. May be called twice. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#unwatch()
     this.#cancel()
     await this.#round
   }
@@ -75,14 +87,33 @@ export class Scheduler {
     let hasMore = false
     try {
       await this.#mindClock()
-      hasMore = await this.#fireDue()
-      const { store, beforeFire, onFired } = this.#parts
-      const release = (id: SessionId, run: () => Promise<boolean>) => this.#spare(id, run)
-      for (const id of await releaseHeld(store, { beforeFire, release })) onFired(id)
+      if (this.#isDue()) hasMore = await this.#fireAll()
     } catch (error) {
+      this.#hasNews = true
       if (!(error instanceof KnownError)) this.#parts.onCrash(error)
     }
     this.#next(hasMore ? 0 : this.#parts.pollMs)
+  }
+
+  /** An idle server looks at its clock every second, and at its store only if it has to. */
+  #isDue(): boolean {
+    this.#quietRounds += 1
+    return (
+      this.#hasNews || this.#dueAt <= this.#parts.clock.now() || this.#quietRounds >= QUIET_ROUNDS
+    )
+  }
+
+  async #fireAll(): Promise<boolean> {
+    const { store, beforeFire, onFired } = this.#parts
+    this.#hasNews = false
+    this.#quietRounds = 0
+    const hasMore = await this.#fireDue()
+    const release = (id: SessionId, run: () => Promise<boolean>) => this.#spare(id, run)
+    for (const id of await releaseHeld(store, { beforeFire, release })) onFired(id)
+    const query = { state: 'waiting', dueBy: Number.MAX_SAFE_INTEGER, limit: 1 } as const
+    const [next] = await store.listSchedules(query)
+    this.#dueAt = next?.dueAt ?? Number.POSITIVE_INFINITY
+    return hasMore
   }
 
   /** In the first round the earlier clock is unknown. */

@@ -41,7 +41,7 @@ function holdCollected(state: State, { waiting }: SessionView): RuleOutcome {
   return known === collect ? waitUntil(state, due) : withoutEffects({ ...state, collect })
 }
 
-/** Nothing to do: set the alarm for an idle compaction, linger, then release the lease. */
+/** Nothing to do: linger, then release the lease with an alarm for an idle compaction. */
 export function restOrRelease(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { session } = view
   const { lease, at, settings } = state
@@ -60,14 +60,20 @@ export function restOrRelease(state: State, view: SessionView, decisions: Decisi
   if (state.restingSince === null) return withoutEffects({ ...state, restingSince: at.mono })
   const until = state.restingSince + settings.lingerMs
   if (at.mono < until) return waitUntil(state, until)
-  const wakeAt = at.wall + (settings.idleCompactionMs ?? 0)
-  if (
-    settings.idleCompactionMs !== null &&
-    // Later than any setting allows: the clock has jumped, and the alarm would fire years from now.
-    (session.wakeAt === null || session.wakeAt > wakeAt) &&
-    decisions.planCover(view, 'idle', settings) !== null
-  ) {
-    return commit(state, { verb: 'setWake', request: { lease, wakeAt } })
-  }
-  return commit(state, { verb: 'release', request: { lease, reason: 'idle' } })
+  const alarm = alarmFor(state, view, decisions)
+  return commit(state, { verb: 'release', request: { lease, reason: 'idle', ...alarm } })
+}
+
+/** When to look whether an idle compaction is worthwhile. */
+function alarmFor(
+  { at, settings }: State,
+  view: SessionView,
+  decisions: Decisions,
+): { readonly wakeAt?: number } {
+  const known = view.session.wakeAt
+  if (settings.idleCompactionMs === null) return {}
+  const wakeAt = at.wall + settings.idleCompactionMs
+  // Later than any setting allows: the clock has jumped, and the alarm would fire years from now.
+  const isMissing = known === null || known > wakeAt
+  return isMissing && decisions.planCover(view, 'idle', settings) !== null ? { wakeAt } : {}
 }

@@ -6,8 +6,8 @@ import type { WriterOptions } from './writer.ts'
 
 /** The messages between the caller's thread and the store's threads. */
 export type WorkerOrder =
-  | { readonly kind: 'open-writer'; readonly options: WriterOptions }
-  | { readonly kind: 'open-reader'; readonly path: string; readonly pollMs: number }
+  | { readonly kind: 'open-writer'; readonly options: WriterOptions; readonly pollMs: number }
+  | { readonly kind: 'open-reader'; readonly path: string }
   | { readonly kind: 'open-traceless-reader'; readonly path: string }
   | {
       readonly kind: 'commit'

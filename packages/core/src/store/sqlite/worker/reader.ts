@@ -8,7 +8,7 @@ import {
   translateSqliteError,
 } from '../connection.ts'
 import { sqliteReads } from '../reads.ts'
-import { pragma, readSqliteSchema } from '../schema.ts'
+import { readSqliteSchema } from '../schema.ts'
 import { SessionNumbers } from '../sessions.ts'
 import { makeCopy } from '../store-file.ts'
 
@@ -26,7 +26,6 @@ function isTooLarge(error: unknown): boolean {
 export class Reader {
   readonly #db: SqliteConnection
   readonly #reads: Readers
-  #version: number | string
 
   constructor(path: string, manner?: ReadOnlyMode) {
     const options = { readOnly: true, busyMs: 2_000, ...(manner !== undefined && { manner }) }
@@ -34,7 +33,6 @@ export class Reader {
     try {
       configure(this.#db, { readOnly: true })
       this.#reads = sqliteReads(this.#db, new SessionNumbers(this.#db))
-      this.#version = this.#dataVersion()
     } catch (error) {
       this.#db.close()
       throw translateSqliteError(error, path)
@@ -66,25 +64,6 @@ export class Reader {
   /** The file's schema number; 0 for an empty file. */
   get schema(): number {
     return readSqliteSchema(this.#db.database, this.#db.path)
-  }
-
-  /**
-   * Whether any process has committed since the last call. False for a damaged file: its reads
-   * report the error, and the thread continues for all other stores.
-   */
-  hasNews(): boolean {
-    try {
-      const version = this.#dataVersion()
-      const changed = version !== this.#version
-      this.#version = version
-      return changed
-    } catch {
-      return false
-    }
-  }
-
-  #dataVersion(): number | string {
-    return pragma(this.#db.database, 'data_version')
   }
 
   close(): void {

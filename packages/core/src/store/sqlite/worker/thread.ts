@@ -15,13 +15,14 @@ const HOUSE_MS = 20
 const port = parentPort
 if (port === null) throw new Error('this module runs in a worker thread only')
 
-const writers = new Map<number, Writer>()
-const readers = new Map<number, Opened>()
+const writers = new Map<number, Opened>()
 interface Opened {
-  readonly reader: Pick<Reader, 'read' | 'backup' | 'close'>
-  readonly poll?: NodeJS.Timeout
+  readonly writer: Writer
+  readonly poll: NodeJS.Timeout
 }
-let keepsHouse = false
+const readers = new Map<number, Pick<Reader, 'read' | 'backup' | 'close'>>()
+let house: NodeJS.Timeout | undefined
+let houseAt = Number.POSITIVE_INFINITY
 
 port.on('message', (first: WorkerRequest) => {
   const letters = [first]
@@ -85,19 +86,19 @@ function answer({ store, call, order }: WorkerRequest): WorkerAnswer {
 
 function carryOut(store: number, order: WorkerRequest['order']): unknown {
   switch (order.kind) {
-    case 'open-writer':
-      writers.set(store, new Writer(order.options))
-      return null
-    case 'open-reader': {
-      const reader = new Reader(order.path)
+    case 'open-writer': {
+      const writer = new Writer(order.options)
       const poll = setInterval(() => {
-        if (reader.hasNews()) tell({ changed: store })
+        if (writer.hasNews()) tell({ changed: store })
       }, order.pollMs)
-      readers.set(store, { reader, poll })
+      writers.set(store, { writer, poll })
       return null
     }
+    case 'open-reader':
+      readers.set(store, new Reader(order.path))
+      return null
     case 'open-traceless-reader':
-      readers.set(store, { reader: new TracelessReader(order.path) })
+      readers.set(store, new TracelessReader(order.path))
       return null
     case 'read':
       return readerOf(store).read(order.verb, order.query)
@@ -113,35 +114,38 @@ function carryOut(store: number, order: WorkerRequest['order']): unknown {
 }
 
 function writerOf(store: number): Writer {
-  const writer = writers.get(store)
-  if (writer === undefined) throw new Error(`store ${store} has no writer in this thread`)
-  return writer
+  const found = writers.get(store)
+  if (found === undefined) throw new Error(`store ${store} has no writer in this thread`)
+  return found.writer
 }
 
-function readerOf(store: number): Opened['reader'] {
-  const found = readers.get(store)
-  if (found === undefined) throw new Error(`store ${store} has no reader in this thread`)
-  return found.reader
+function readerOf(store: number): Pick<Reader, 'read' | 'backup' | 'close'> {
+  const reader = readers.get(store)
+  if (reader === undefined) throw new Error(`store ${store} has no reader in this thread`)
+  return reader
 }
 
 function close(store: number): null {
-  writers.get(store)?.close()
-  writers.delete(store)
-  const found = readers.get(store)
+  const found = writers.get(store)
   clearInterval(found?.poll)
-  found?.reader.close()
+  found?.writer.close()
+  writers.delete(store)
+  readers.get(store)?.close()
   readers.delete(store)
   return null
 }
 
 /** Between requests: does a little of the deferred work. */
-function maintain(): void {
-  if (keepsHouse) return
-  keepsHouse = true
-  setTimeout(() => {
-    keepsHouse = false
-    let more = false
-    for (const writer of writers.values()) more = writer.maintain() || more
-    if (more) maintain()
-  }, HOUSE_MS)
+function maintain(delayMs = HOUSE_MS): void {
+  const at = performance.now() + delayMs
+  if (at >= houseAt) return
+  clearTimeout(house)
+  houseAt = at
+  house = setTimeout(() => {
+    houseAt = Number.POSITIVE_INFINITY
+    for (const { writer } of writers.values()) {
+      const moreMs = writer.maintain()
+      if (moreMs !== null) maintain(moreMs)
+    }
+  }, delayMs)
 }

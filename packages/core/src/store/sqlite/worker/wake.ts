@@ -1,8 +1,16 @@
-import { closeSync, type FSWatcher, openSync, rmSync, watch } from 'node:fs'
+import { closeSync, type FSWatcher, openSync, rmSync, utimesSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import type { RunnerId } from '../../../base/ids.ts'
 import { makeFolder } from '../../../base/make-folder.ts'
-import { ANY_RUNNER, wakeFolder } from './writer.ts'
+import { hasWork } from '../../rules/create-session.ts'
+import type { StoreChange } from '../../rules/ruling.ts'
+
+/** The wake file for sessions that no runner holds; no runner's id has a dot. */
+const ANY_RUNNER = 'any.runner'
+
+function wakeFolder(path: string): string {
+  return `${path}.wake`
+}
 
 /**
  * One small file per runner, touched after a commit that concerns it, and one for all, touched when
@@ -38,4 +46,38 @@ export class WakeFile {
 /** For a runner that can no longer clean up after itself. */
 export function removeWakeFile(database: string, runner: RunnerId): void {
   rmSync(join(wakeFolder(database), runner), { force: true })
+}
+
+/**
+ * The writer's side: touches the files of the runners that its commits concern. The runners of its own
+ * process learn of them with the answers, so only others are called.
+ */
+export class WakeCalls {
+  readonly #folder: string
+  readonly #ours = new Set<RunnerId>()
+
+  constructor(database: string) {
+    this.#folder = wakeFolder(database)
+  }
+
+  /** After these changes became durable. */
+  follow(changes: readonly StoreChange[]): void {
+    // Only its own process registers a runner and renews it.
+    for (const { id, after } of changes.flatMap(({ runners = [] }) => runners)) {
+      if (after === null) this.#ours.delete(id)
+      else this.#ours.add(id)
+    }
+    const called = changes
+      .flatMap(({ sessions = [] }) => sessions)
+      .map(({ after }) => after.runner ?? (hasWork(after) ? ANY_RUNNER : null))
+    const now = new Date()
+    for (const name of new Set(called)) {
+      if (name === null || this.#ours.has(name as RunnerId)) continue
+      try {
+        utimesSync(join(this.#folder, name), now, now)
+      } catch {
+        // No process watches this file; polling finds the change.
+      }
+    }
+  }
 }

@@ -1,3 +1,6 @@
+import { mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { sqlitePlace } from '../../../../../../test/support/sqlite-place.ts'
 import { operationId, runnerId, sessionId } from '../../../base/ids.ts'
@@ -6,22 +9,61 @@ import { Writer } from './writer.ts'
 
 const { newPath } = sqlitePlace()
 
+const session = { id: sessionId('a'), agent: 'ada', limits: LIMITS, policy: 'steer' } as const
+const createSession = {
+  verb: 'createSession',
+  request: { ...session, operation: operationId('o') },
+} as const
+const LATER = { busyMs: 100, anchorMs: 3_600_000 }
+
 it('has nothing left to do after a commit that changed nothing', () => {
   const path = newPath()
-  const writer = new Writer({
-    path,
-    anchorPath: `${path}.anchor`,
-    busyMs: 100,
-    anchorMs: 3_600_000,
-  })
-  const session = { id: sessionId('a'), agent: 'ada', limits: LIMITS, policy: 'steer' } as const
-  writer.commit([{ verb: 'createSession', request: { ...session, operation: operationId('o') } }])
+  const writer = new Writer({ path, anchorPath: `${path}.anchor`, ...LATER })
+  writer.commit([createSession])
   // The first anchor is written at once, the next one an hour later.
   while (writer.maintain());
   const look = { edge: 'chat', claimant: runnerId('r'), at: 0 }
   expect(writer.commit([{ verb: 'claimReply', request: look }])).toEqual([
     { outcome: { kind: 'none' } },
   ])
-  expect(writer.maintain()).toBe(false)
+  expect(writer.maintain()).toBeNull()
   writer.close()
+})
+
+it('tells commits of others from its own', () => {
+  const path = newPath()
+  const writer = new Writer({ path, anchorPath: `${path}.anchor`, ...LATER })
+  const other = new DatabaseSync(path)
+  writer.hasNews()
+  writer.commit([createSession])
+  expect(writer.hasNews()).toBe(false)
+  other.exec("insert into runner values ('r', 'b', 1, 1, 1, 1)")
+  expect([writer.hasNews(), writer.hasNews()]).toEqual([true, false])
+  other.close()
+  writer.close()
+})
+
+it('calls the runners of other processes, and none of its own', () => {
+  const path = newPath()
+  const [one, two] = [1, 2].map((nth) => {
+    return new Writer({ path, anchorPath: `${path}.anchor${nth}`, ...LATER })
+  }) as [Writer, Writer]
+  const runner = runnerId('held')
+  const file = join(`${path}.wake`, runner)
+  mkdirSync(`${path}.wake`, { recursive: true })
+  writeFileSync(file, '')
+  const isCalled = (by: Writer, key: string) => {
+    utimesSync(file, 0, 0)
+    const mail = { to: { sessionId: session.id }, source: 's', key, lane: 'user' } as const
+    by.commit([{ verb: 'admit', request: { ...mail, tokens: 1, body: null } }])
+    return statSync(file).mtimeMs > 0
+  }
+  const registered = { id: runner, boot: 'b', process: 1, startedAt: 0, leaseMs: 1_000 }
+  one.commit([
+    createSession,
+    { verb: 'registerRunner', request: registered },
+    { verb: 'acquire', request: { sessionId: session.id, runner, holder: 'h', fence: 0 } },
+  ])
+  expect([isCalled(one, 'k1'), isCalled(two, 'k2')]).toEqual([false, true])
+  for (const writer of [one, two]) writer.close()
 })

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { utimesSync } from 'node:fs'
-import { join } from 'node:path'
 import type { SessionId } from '../../../base/ids.ts'
 import type { CommitVerb, RequestOf } from '../../contract.ts'
 import {
@@ -12,7 +10,6 @@ import {
 } from '../../errors.ts'
 import { checkAnchor, readAnchor, recordCheck, writeAnchor } from '../../integrity/anchor.ts'
 import { CommitRecord, readRecord } from '../../integrity/commit-record.ts'
-import { hasWork } from '../../rules/create-session.ts'
 import { applyRule } from '../../rules/rules.ts'
 import type { Ruling, StoreChange } from '../../rules/ruling.ts'
 import { isSearched } from '../../search/words.ts'
@@ -34,6 +31,7 @@ import {
 } from '../store-file.ts'
 import { SQLITE } from '../tables.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
+import { WakeCalls } from './wake.ts'
 
 export interface WriteItem {
   readonly verb: CommitVerb
@@ -50,23 +48,12 @@ export interface WriterOptions {
   readonly anchorMs: number
 }
 
-interface Touched {
-  readonly numbers: ReadonlyMap<SessionId, number>
-  /** Sessions with new text to index. */
-  readonly grown: ReadonlySet<number>
-  /** Wake files to touch. */
-  readonly wakes: ReadonlySet<string>
-}
-
 const WAL_SIZE_MAX = 32 * 1024 * 1024
 const WAL_CHECK_MS = 1_000
-
-/** The wake file for sessions that no runner holds; no runner's id has a dot. */
-export const ANY_RUNNER = 'any.runner'
-
-export function wakeFolder(path: string): string {
-  return `${path}.wake`
-}
+/** How long one transaction of the index takes on more sessions. */
+const INDEX_MS = 5
+/** Between two of them, commits come first. */
+const INDEX_PAUSE_MS = 20
 
 /**
  * The one writing connection of a process. Waiting requests are committed together, in order of
@@ -82,6 +69,7 @@ export class Writer {
   readonly #unindexed: Set<number>
   readonly #storeId: string
   readonly #files: OpenFiles
+  readonly #wakeCalls: WakeCalls
   /** Undefined in a damaged store: a new file would hide that the old one is missing. */
   readonly #record: CommitRecord | undefined
   #damage: StoreError | undefined
@@ -89,12 +77,15 @@ export class Writer {
   #unanchored = false
   #anchoredAt = Number.NEGATIVE_INFINITY
   #checkedWalAt = Number.NEGATIVE_INFINITY
+  /** Changes with the commits of other connections, never with our own. */
+  #version: unknown
   /** The WAL still contains erased text. */
   #holdsErased = false
 
   constructor(options: WriterOptions) {
     this.#options = options
     const { path } = options
+    this.#wakeCalls = new WakeCalls(path)
     refuseForeignFiles(path)
     try {
       this.#db = new SqliteConnection(path, { readOnly: false, busyMs: 5_000 })
@@ -180,6 +171,20 @@ export class Writer {
     }
   }
 
+  /**
+   * Whether another process has committed since the last call. False for a damaged file: its reads
+   * report the error, and the thread continues for all other stores.
+   */
+  hasNews(): boolean {
+    try {
+      const before = this.#version
+      this.#version = this.#db.get('pragma data_version')?.['data_version']
+      return this.#version !== before
+    } catch {
+      return false
+    }
+  }
+
   /** Results in the order of the items. Never throws: a failure becomes that item's error. */
   commit(items: readonly WriteItem[]): readonly WriteResult[] {
     if (this.#damage !== undefined) return items.map(() => ({ error: this.#damage }))
@@ -217,7 +222,7 @@ export class Writer {
       }
       return { outcome: ruling.outcome }
     })
-    const touched = this.#touched(changes)
+    const numbers = this.#numbersOf(changes)
     const newest = changes.some(({ audit = [] }) => audit.length > 0) ? newestAudit(this.#db) : null
     this.#db.exec('commit')
     if (!this.#holdsErased && changes.some(({ erase }) => erase !== undefined)) {
@@ -234,7 +239,7 @@ export class Writer {
       this.#unanchored = true
       this.#recordCommit(newest)
     }
-    this.#follow(touched)
+    this.#follow(changes, numbers)
     return results
   }
 
@@ -292,69 +297,68 @@ export class Writer {
   }
 
   /**
-   * The sessions that the changes concern, read inside the transaction, where no lock is in the
-   * way.
+   * The numbers of the sessions that the changes concern, read inside the transaction, where no lock
+   * is in the way.
    */
-  #touched(changes: readonly StoreChange[]): Touched {
-    const sessions = changes.flatMap((change) => change.sessions ?? [])
-    const numbers = new Map(sessions.map(({ after: { id } }) => [id, this.#numbers.get(id)]))
-    const entries = changes.flatMap((change) => change.entries ?? [])
-    const grown = entries.filter(({ entry }) => isSearched(entry))
-    return {
-      numbers,
-      grown: new Set(grown.map(({ sessionId }) => this.#numbers.get(sessionId))),
-      wakes: new Set(
-        sessions.flatMap(({ after }) => after.runner ?? (hasWork(after) ? ANY_RUNNER : [])),
-      ),
-    }
+  #numbersOf(changes: readonly StoreChange[]): ReadonlyMap<SessionId, number> {
+    const sessions = changes.flatMap((change) => change.sessions ?? []).map(({ after }) => after.id)
+    const grown = changes.flatMap((change) => change.entries ?? []).map((each) => each.sessionId)
+    return new Map([...sessions, ...grown].map((id) => [id, this.#numbers.get(id)]))
   }
 
   /** Follow-up work for a commit that is already durable: nothing here may fail it. */
-  #follow({ numbers, grown, wakes }: Touched): void {
+  #follow(changes: readonly StoreChange[], numbers: ReadonlyMap<SessionId, number>): void {
     for (const [id, n] of numbers) this.#numbers.remember(id, n)
-    for (const n of grown) this.#unindexed.add(n)
-    const now = new Date()
-    for (const name of wakes) {
-      try {
-        utimesSync(join(wakeFolder(this.#options.path), name), now, now)
-      } catch {
-        // No process watches this file; polling finds the change.
-      }
+    for (const { sessionId, entry } of changes.flatMap((change) => change.entries ?? [])) {
+      const n = numbers.get(sessionId)
+      if (n !== undefined && isSearched(entry)) this.#unindexed.add(n)
     }
+    this.#wakeCalls.follow(changes)
     if (this.#options.anchorMs === 0) this.anchor()
   }
 
   /**
    * Deferred work: one batch of indexing, the anchor, a WAL that has grown. Does a little of it and
-   * returns whether more is left.
+   * returns the delay after which there is more, or null if nothing is left.
    */
-  maintain(): boolean {
-    if (this.#damage !== undefined) return false
-    const [n] = this.#unindexed
-    if (n !== undefined) this.#index(n)
+  maintain(): number | null {
+    if (this.#damage !== undefined) return null
+    if (this.#unindexed.size > 0) this.#index()
     const now = performance.now()
-    if (this.#unanchored && now - this.#anchoredAt >= this.#options.anchorMs) this.anchor()
+    const anchorAt = this.#anchoredAt + this.#options.anchorMs
+    if (this.#unanchored && now >= anchorAt) this.anchor()
     if (now - this.#checkedWalAt >= WAL_CHECK_MS) this.#boundWal(now)
-    return this.#unindexed.size > 0 || this.#unanchored || this.#holdsErased
+    if (this.#unindexed.size > 0) return INDEX_PAUSE_MS
+    if (this.#unanchored) return anchorAt - now
+    return this.#holdsErased ? WAL_CHECK_MS : null
   }
 
-  /** After the appends, and only if the lock is free, so that no commit waits for the index. */
-  #index(n: number): void {
+  /**
+   * After the appends, and only if the lock is free, so that no commit waits for the index. One
+   * transaction for many sessions: with one for each, 500 of them kept this thread busy for 10 s.
+   */
+  #index(): void {
+    const started = performance.now()
+    let [at] = this.#unindexed
     try {
       this.#db.exec('begin immediate')
       this.#check(this.#files.findDamageBefore())
-      const more = indexInSqlite(this.#db, n)
+      const indexed = new Map<number, boolean>()
+      for (at of this.#unindexed) {
+        indexed.set(at, indexInSqlite(this.#db, at))
+        if (performance.now() - started > INDEX_MS) break
+      }
       this.#db.exec('commit')
-      this.#unindexed.delete(n)
-      if (more) this.#unindexed.add(n)
+      for (const [n, isMore] of indexed) {
+        this.#unindexed.delete(n)
+        if (isMore) this.#unindexed.add(n)
+      }
     } catch (error) {
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
       if (error instanceof StoreDamagedError) this.#damage = error
-      this.#unindexed.delete(n)
-      // Busy: another process writes, so try again soon, after the other sessions. A session that
-      // cannot be indexed waits until it grows; retried each time, it would take the lock fifty
-      // times a second.
-      if (isBusy(error)) this.#unindexed.add(n)
+      // Busy: another process writes, so try again soon. A session that cannot be indexed waits until
+      // it grows; retried each time, it would take the lock fifty times a second.
+      if (!isBusy(error) && at !== undefined) this.#unindexed.delete(at)
     }
   }
 
