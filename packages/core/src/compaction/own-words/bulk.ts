@@ -49,7 +49,7 @@ const WORDS_MIN = 3
 function isNoSentence(line: string): boolean {
   const text = line.trim()
   if (text === '') return false
-  if (text.length >= LINE_CHARACTERS_MIN && blanksOf(text) < text.length / 20 && !isDense(text)) {
+  if (text.length >= LINE_CHARACTERS_MIN && !hasBlanks(text, text.length / 20) && !isDense(text)) {
     return true
   }
   if (LOG.test(text)) return true
@@ -88,10 +88,11 @@ const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Th
 const LOG =
   /^(?:[[(]?\d{4}-\d\d-\d\d[T ]|\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE|FATAL)\b|at [\w.$<>]+ ?\(|\s*File "|[+-]{3} |@@ |diff --git|[{}[\]();]+$)/
 
-function blanksOf(text: string): number {
+/** Stops at that many: a message of a megabyte is usually prose, and a third of it shows that. */
+function hasBlanks(text: string, count: number): boolean {
   let blanks = 0
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < text.length && blanks < count; at++) {
     if ((classOf(text.charCodeAt(at)) & IS_BLANK) !== 0) blanks++
   }
-  return blanks
+  return blanks >= count
 }

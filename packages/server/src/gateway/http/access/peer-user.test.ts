@@ -51,6 +51,35 @@ describe('PeerUsers', () => {
     expect(await isOwner([row(`${mapped}:8398`, `${mapped}:1CFC`, 1_000)])).toBe(true)
   })
 
+  it('reads one list for many connections, and a new one for those that come while it reads', async () => {
+    let rows = [LISTENING]
+    const reads: (() => void)[] = []
+    const read = () =>
+      new Promise<string>((resolve) => {
+        // The list is as of the beginning of the read.
+        const text = rows.join('\n')
+        reads.push(() => resolve(text))
+      })
+    const opening = PeerUsers.open(PORT, { userId: 1_000, read })
+    reads.shift()?.()
+    const users = await opening
+    const connect = (port: number) => {
+      rows = [...rows, row(`0100007F:${port.toString(16).toUpperCase()}`, HERE, 1_000)]
+      const ends = { remoteAddress: '127.0.0.1', localAddress: '127.0.0.1' }
+      return users?.isOwner({ ...ends, remotePort: port, localPort: PORT } as never)
+    }
+    const first = Array.from({ length: 100 }, (_, index) => connect(0x8000 + index))
+    await Promise.resolve()
+    expect(reads).toHaveLength(1)
+    const second = Array.from({ length: 100 }, (_, index) => connect(0x9000 + index))
+    reads.shift()?.()
+    expect(new Set(await Promise.all(first))).toEqual(new Set([true]))
+    expect(reads).toHaveLength(1)
+    reads.shift()?.()
+    expect(new Set(await Promise.all(second))).toEqual(new Set([true]))
+    expect(reads).toHaveLength(0)
+  })
+
   it('reports a system that does not list owners', async () => {
     const read = async () => HEAD
     expect(await PeerUsers.open(PORT, { userId: 1_000, read })).toBeNull()

@@ -25,6 +25,8 @@ export class PeerUsers {
   readonly #userId: number
   readonly #read: ReadTable
   readonly #known = new WeakMap<Socket, Promise<boolean>>()
+  #reading: Promise<unknown> = Promise.resolve()
+  #next: Promise<SocketTable> | null = null
 
   private constructor(userId: number, read: ReadTable) {
     this.#userId = userId
@@ -38,9 +40,8 @@ export class PeerUsers {
   ): Promise<PeerUsers | null> {
     if (userId === undefined) return null
     for (let round = 0; round < TRIES; round++) {
-      const rows = rowsOf(await read(), port)
       // Other programs may listen on this port too, at other addresses.
-      const ours = rows.filter(({ local, state }) => state === LISTENING && local.port === port)
+      const ours = new SocketTable(await read()).of(port).filter(({ state }) => state === LISTENING)
       if (ours.some((row) => row.userId === userId)) return new PeerUsers(userId, read)
     }
     return null
@@ -57,19 +58,33 @@ export class PeerUsers {
     const [peer, here] = [hexOf(remoteAddress), hexOf(localAddress)]
     if (peer === undefined || here === undefined) return false
     for (let round = 0; round < TRIES; round++) {
-      const row = rowsOf(await this.#read(), remotePort ?? 0).find(
-        ({ local, remote }) =>
-          local.port === remotePort &&
-          remote.port === localPort &&
-          local.address === peer &&
-          remote.address === here,
-      )
+      const row = (await this.#readNext())
+        .of(remotePort ?? 0)
+        .find(
+          ({ local, remote }) =>
+            remote.port === localPort && local.address === peer && remote.address === here,
+        )
       // A socket that its process has closed is listed under root, without an inode.
       if (row !== undefined) {
         return row.isHeld && (row.userId === this.#userId || row.userId === ROOT)
       }
     }
     return false
+  }
+
+  /**
+   * One read for all who wait for it. It begins after they asked, because an earlier one may not list
+   * their connections: a thousand connections at once would otherwise read a thousand lists of a
+   * thousand rows.
+   */
+  #readNext(): Promise<SocketTable> {
+    this.#next ??= this.#reading.then(() => {
+      this.#next = null
+      const reading = this.#read().then((text) => new SocketTable(text))
+      this.#reading = reading.catch(() => {})
+      return reading
+    })
+    return this.#next
   }
 }
 
@@ -82,18 +97,29 @@ interface Row {
 }
 
 /**
- * `sl local remote st queues timer retransmits uid timeout inode …`, addresses and ports in hex.
- * The list may have thousands of rows; only those with the port are parsed.
+ * `sl: local remote st queues timer retransmits uid timeout inode …`, addresses and ports in hex. The
+ * list may have thousands of rows; only those that are asked for are parsed.
  */
-function rowsOf(table: string, port: number): readonly Row[] {
-  const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')} `
-  return table.split('\n').flatMap((line) => {
-    if (!line.includes(wanted)) return []
-    const [, local, remote, state = '', , , , userId, , inode] = line.trim().split(/\s+/)
-    if (local === undefined || remote === undefined || !/^\d+$/.test(userId ?? '')) return []
-    const isHeld = inode !== undefined && inode !== '0'
-    return [{ local: endOf(local), remote: endOf(remote), state, userId: Number(userId), isHeld }]
-  })
+class SocketTable {
+  readonly #lines: ReadonlyMap<string, readonly string[]>
+
+  constructor(text: string) {
+    this.#lines = Map.groupBy(text.split('\n'), (line) => {
+      const port = line.indexOf(':', line.indexOf(':') + 1) + 1
+      return line.slice(port, port + 4)
+    })
+  }
+
+  /** The sockets with this local port. */
+  of(port: number): readonly Row[] {
+    const lines = this.#lines.get(port.toString(16).toUpperCase().padStart(4, '0')) ?? []
+    return lines.flatMap((line) => {
+      const [, local, remote, state = '', , , , userId, , inode] = line.trim().split(/\s+/)
+      if (local === undefined || remote === undefined || !/^\d+$/.test(userId ?? '')) return []
+      const isHeld = inode !== undefined && inode !== '0'
+      return [{ local: endOf(local), remote: endOf(remote), state, userId: Number(userId), isHeld }]
+    })
+  }
 }
 
 /** An IPv4-mapped IPv6 address is the same address. */
