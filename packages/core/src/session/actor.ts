@@ -102,9 +102,9 @@ export class SessionActor {
     return this.#ended.promise
   }
 
-  /** When the session was last read, or about to be (monotonic). */
+  /** When the session was last read (monotonic); at rest it needs no look before its release. */
   get lookedAt(): number {
-    return this.#lookedAt
+    return this.#state.restingSince === null ? this.#lookedAt : Number.POSITIVE_INFINITY
   }
 
   /** Something may have arrived. */

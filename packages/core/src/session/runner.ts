@@ -47,10 +47,10 @@ const TAKEN_AT_ONCE = 4
 const REST_MS_MAX = 60_000
 /** Up to this many sessions, all are woken after a change. */
 const WAKE_ALL_SESSIONS = 8
-/** Each session looks this often, whatever the store's record says; one at rest is released sooner. */
-const LOOK_MS = 60_000
-/** In one round: all together would keep the store's reader busy for seconds. */
-const LOOKS_MAX = 64
+/** A session that is not at rest looks this often, whatever the store's record says. */
+const LOOK_MS = 10_000
+/** Of all sessions in one round: all at once would keep the store's reader busy for seconds. */
+const LOOKS_SHARE = 1 / 5
 /** Without changes the store is still read after this many polls, because hints can be lost. */
 const QUIET_POLLS = 8
 /** The delay before a change is read, so that several can gather. */
@@ -243,7 +243,7 @@ export class Runner {
       for (const actor of actors) actor.wake()
     } else {
       const late = actors.filter(({ lookedAt }) => lookedAt < clock.monotonic() - LOOK_MS)
-      for (const actor of late.slice(0, LOOKS_MAX)) actor.wake()
+      for (const actor of late.slice(0, actors.length * LOOKS_SHARE)) actor.wake()
       await this.#wakeRecorded(this.#cursor)
     }
   }
