@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { asInstalled, claudeKilled, claudeLong, codexLong, codexRemote } from './drill.ts'
 import { claudeEvents } from './event-drill.ts'
+import { claudeOpensExport, codexOpensExport } from './export-drill.ts'
 import { claudeLeaves, codexLeaves } from './leave-drill.ts'
 import { claudeSlowSummary } from './summary-drill.ts'
 
@@ -15,6 +16,8 @@ describe('the proxy with real clients', () => {
     ['Codex in one long turn', () => codexLong(12, 10_000)],
     ['Codex with compactions of its provider', () => codexRemote(2)],
     ['Codex that leaves', () => codexLeaves(30, 10_000)],
+    ['Claude Code that opens an exported session', claudeOpensExport],
+    ['Codex that opens an exported session', codexOpensExport],
     ['Codex as it is installed', () => asInstalled('codex', 2)],
     ['opencode', () => asInstalled('opencode', 2)],
     ['pi', () => asInstalled('pi', 2)],

@@ -7,6 +7,7 @@ import {
   type DrillResult,
 } from './drill.ts'
 import { claudeEvents } from './event-drill.ts'
+import { claudeOpensExport, codexOpensExport } from './export-drill.ts'
 import { claudeLeaves, codexLeaves } from './leave-drill.ts'
 import { claudeSlowSummary } from './summary-drill.ts'
 
@@ -21,9 +22,11 @@ const DRILLS: { readonly [name: string]: () => Promise<DrillResult> } = {
   'claude-events': claudeEvents,
   'claude-summary': () => claudeSlowSummary(60_000),
   'claude-leave': () => claudeLeaves(30, 25_000),
+  'claude-export': claudeOpensExport,
   'codex-long': () => codexLong(400, 10_000),
   'codex-remote': () => codexRemote(10),
   'codex-leave': () => codexLeaves(60, 10_000),
+  'codex-export': codexOpensExport,
   codex: () => asInstalled('codex', 5),
   opencode: () => asInstalled('opencode', 5),
   pi: () => asInstalled('pi', 5),

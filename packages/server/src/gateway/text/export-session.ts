@@ -1,5 +1,7 @@
-import type { JsonValue } from '#core/base/json'
+import type { SessionId } from '#core/base/ids'
+import { isObject, type JsonObject } from '#core/base/json'
 import { codecOf } from '#core/message/formats/all'
+import { derivedUuid } from '#core/message/formats/derived-id'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import { loadParts } from '#core/session/blobs'
@@ -26,11 +28,19 @@ export type ExportForm = keyof typeof EXPORT_FORMS
 
 export const EXPORT_NAMES = Object.keys(EXPORT_FORMS) as [ExportForm, ...ExportForm[]]
 
-/** Streams, because a transcript may not fit into memory. */
+/** The id under which Claude Code or Codex continues a session; always the same for a session. */
+export function idElsewhere(session: SessionId): string {
+  return derivedUuid('throughline', session)
+}
+
+/**
+ * Streams, because a transcript may not fit into memory. `folder`: where another program continues to
+ * work.
+ */
 export async function* exportAs(
   session: Session,
   summary: SessionSummary,
-  form: ExportForm,
+  { form, folder = '/' }: { readonly form: ExportForm; readonly folder?: string },
 ): AsyncGenerator<string> {
   switch (form) {
     case 'markdown':
@@ -47,7 +57,11 @@ export async function* exportAs(
     case 'claude-code':
     case 'codex':
     case 'openai-chat':
-      yield foreignText(form, await contextMessages(session, summary))
+      yield foreignText(form, await contextMessages(session, summary), {
+        id: idElsewhere(session.id),
+        heading: headingOf(summary),
+        folder,
+      })
       return
     default:
       form satisfies never
@@ -161,9 +175,37 @@ async function tailTimes(
   return numbers.flatMap((number) => times.get(number) ?? [])
 }
 
-function foreignText(form: 'claude-code' | 'codex' | 'openai-chat', messages: readonly Message[]) {
+interface ContinuedAs {
+  readonly id: string
+  readonly folder: string
+  readonly heading: string
+}
+
+function foreignText(
+  form: 'claude-code' | 'codex' | 'openai-chat',
+  messages: readonly Message[],
+  place: ContinuedAs,
+): string {
   const codec = codecOf(form)
   const document = codec.format({ format: form, messages, notes: [] })
   if (codec.framing === 'json') return `${JSON.stringify(document, null, 2)}\n`
-  return (document as readonly JsonValue[]).map((line) => `${JSON.stringify(line)}\n`).join('')
+  return (document as readonly JsonObject[])
+    .flatMap((line) => placed(line, place))
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('')
+}
+
+/**
+ * Programs find a session again by its id and by the folder that they work in. Codex lists a session
+ * only if it holds the event of a user's message.
+ */
+function placed(line: JsonObject, { id, folder, heading }: ContinuedAs): readonly JsonObject[] {
+  const { type, payload, timestamp = null } = line
+  if ('sessionId' in line) return [{ ...line, sessionId: id, cwd: folder }]
+  if (type !== 'session_meta' || !isObject(payload)) return [line]
+  const said = { type: 'user_message', message: heading, kind: 'plain' }
+  return [
+    { ...line, payload: { ...payload, id, cwd: folder } },
+    { timestamp, type: 'event_msg', payload: said },
+  ]
 }

@@ -137,8 +137,19 @@ function firstWord(info: string): string {
 function readItems(reader: TokenReader, close: string): MarkdownBlock[][] {
   return reader.until(close, () => {
     const open = reader.next()
-    return open === undefined ? null : readInside(reader, open, 'list_item_close')
+    return open === undefined ? null : withBox(readInside(reader, open, 'list_item_close'))
   })
+}
+
+const TASK_MARK = /^\[([ xX])\](?= )/
+
+/** A task of a list (`- [x] done`) begins with a box. */
+function withBox([first, ...rest]: readonly MarkdownBlock[]): MarkdownBlock[] {
+  if (first?.kind !== 'paragraph') return first === undefined ? [] : [first, ...rest]
+  const [lead, ...spans] = first.children
+  if (lead?.kind !== 'text' || !TASK_MARK.test(lead.text)) return [first, ...rest]
+  const text = lead.text.replace(TASK_MARK, (_, mark) => (mark === ' ' ? '☐' : '☑'))
+  return [{ ...first, children: [{ ...lead, text }, ...spans] }, ...rest]
 }
 
 /** The blocks in a quote or a list item. markdown-it leaves out what is nested too deep: it stays as written. */

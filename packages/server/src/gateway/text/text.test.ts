@@ -49,6 +49,15 @@ describe('parseMarkdown', () => {
     })
   })
 
+  it('puts a box before each task of a list, and only there', () => {
+    const { blocks } = parseMarkdown(
+      '- [x] **done**\n- [ ] open\n- [y] no\n- [x]tight\n\n[ ] outside',
+    )
+    expect(JSON.stringify(blocks)).toMatch(
+      /"☑ ".*"done".*"☐ open".*"\[y\] no".*"\[x\]tight".*"\[ \] outside"/,
+    )
+  })
+
   it('ignores HTML and dangerous URLs, and keeps line breaks', () => {
     const text = '<b>x</b>\n[y](javascript:alert(1)) ![z](data:text/html,1)'
     const [paragraph] = parseMarkdown(text).blocks

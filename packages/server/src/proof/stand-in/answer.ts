@@ -14,9 +14,9 @@ import { asksForTitle, titleOf } from './title.ts'
  */
 export type Script = (ask: Ask) => Partial<Answer> | undefined
 
-const INTRODUCTION = 'I am the stand-in model: no provider answers here, and nobody thinks.'
+const INTRODUCTION = 'I am the stand-in model, so that you can try Throughline without a provider.'
 
-const HELP = `${INTRODUCTION} I repeat what I was told when I am asked for it, write handoffs, and call tools on a line such as: use <tool> {"json": true}`
+const HELP = `${INTRODUCTION} I keep your message but do not understand it. Ask me about something you told me and I will quote it; a line such as use <tool> {"json": true} calls a tool. A configured model answers in my place.`
 
 const RESULT_CHARACTERS_MAX = 400
 
@@ -51,7 +51,8 @@ function answerOf(ask: Ask): Answer {
   if (found !== undefined) {
     return say(`${INTRODUCTION} I found this in ${found.where}: "${found.quote}"`)
   }
-  return say(`${INTRODUCTION} I have no record of: ${subjectOf(question)}.`)
+  const subject = subjectOf(question)
+  return say(subject === '' ? HELP : `${INTRODUCTION} I have no record of: ${subject}.`)
 }
 
 function say(text: string): Answer {

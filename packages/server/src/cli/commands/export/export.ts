@@ -2,7 +2,12 @@ import { statSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { parseSnapshotName, type SessionId, type SnapshotName, snapshotName } from '#core/base/ids'
 import type { ReadStore } from '#core/store/contract'
-import { EXPORT_NAMES, type ExportForm, exportAs } from '../../../gateway/text/export-session.ts'
+import {
+  EXPORT_NAMES,
+  type ExportForm,
+  exportAs,
+  idElsewhere,
+} from '../../../gateway/text/export-session.ts'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { Runtime } from '../../../runtime/runtime.ts'
@@ -61,8 +66,16 @@ export function exportCommand(): Command {
         }
         const { to } = flags
         if (to === 'hermes') return await toHermes(named, store, flags)
-        const lines = to === undefined ? session.exportLines() : exportAs(session, summary, to)
-        return await write(flags, lines, `Session ${named}`)
+        const folder = process.cwd()
+        const lines =
+          to === undefined
+            ? session.exportLines()
+            : exportAs(session, summary, { form: to, folder })
+        const written = await write(flags, lines, `Session ${named}`)
+        const { output } = flags
+        if (output !== '-' && (to === 'claude-code' || to === 'codex'))
+          printNotice(resumeHint(to, { id: idElsewhere(named), folder, output }))
+        return written
       })
     })
   return withHelp(addStoreOptions(command), {
@@ -76,9 +89,29 @@ export function exportCommand(): Command {
       'throughline export build-7 | throughline import - --store other.db',
       'throughline export build-7 --to html -o build-7.html',
       'throughline export build-7 --to hermes -o state.db',
+      'throughline export build-7 --to claude-code -o build-7.jsonl',
       'throughline export build-7.snapshot.57 -o before-57.jsonl',
     ],
   })
+}
+
+/** Where the client looks for its sessions, and how it opens this one. */
+function resumeHint(
+  client: 'claude-code' | 'codex',
+  { id, folder, output }: { readonly id: string; readonly folder: string; readonly output: string },
+): string {
+  const [day = ''] = new Date().toISOString().split('T')
+  const [file, command] =
+    client === 'claude-code'
+      ? [
+          `.claude/projects/${folder.replaceAll(/[^A-Za-z0-9]/g, '-')}/${id}.jsonl`,
+          'claude --resume',
+        ]
+      : [
+          `.codex/sessions/${day.replaceAll('-', '/')}/rollout-${day}T00-00-00-${id}.jsonl`,
+          'codex resume',
+        ]
+  return `To continue it, move ${output} to ~/${file} and run \`${command} ${id}\` in ${folder}.`
 }
 
 async function write(

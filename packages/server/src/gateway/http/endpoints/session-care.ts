@@ -59,7 +59,7 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
         throw new HttpProblem('too-large', { detail })
       }
       let text = ''
-      for await (const piece of exportAs(session, summary, to)) text += piece
+      for await (const piece of exportAs(session, summary, { form: to })) text += piece
       const { type, extension } = EXPORT_FORMS[to]
       // Browsers must never render it as a page of this origin.
       const headers = { 'content-disposition': `attachment; filename="${params.id}.${extension}"` }
