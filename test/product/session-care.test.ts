@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { CODECS } from '../../packages/core/src/message/formats/all.ts'
 import { mintToken } from '../../packages/server/src/gateway/http/access/access.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
+import { idElsewhere } from '../../packages/server/src/gateway/text/export-session.ts'
 import { openPlace, type Place } from './http-place.ts'
 
 /** Renaming, exporting and deleting sessions, and their order. */
@@ -68,6 +70,10 @@ describe('a session over HTTP', () => {
     const written = text.match(/(?<="timestamp":")[^"]+/g) ?? []
     expect(written.length > 0).toBe(isLines)
     for (const at of written) expect(Date.parse(at)).toBeGreaterThanOrEqual(createdAt)
+    // It finds the session by these.
+    if (!isLines) return
+    expect(text).toContain(`"${idElsewhere(sessionId(id))}"`)
+    expect(text).toContain('"cwd":"/"')
   })
 
   it('is deleted for good', async () => {
