@@ -127,7 +127,7 @@ describe('an exported page', { timeout: 120_000 }, () => {
     const summary = await session.summary()
     if (summary === undefined) throw new Error('The session is gone.')
     let html = ''
-    for await (const piece of exportAs(session, summary, 'html')) html += piece
+    for await (const piece of exportAs(session, summary, { form: 'html' })) html += piece
     const file = join(folder, 'private.html')
     writeFileSync(file, html)
     const asked: string[] = []
