@@ -4,14 +4,14 @@ every:every*,each,all,any,anything,anyone,anybody,nothing,nobody,no one,none
 only:only,solely,nothing but,nothing else,nowhere,instead,instead of,rather than,in favo*
 dont:do not,dont,may not,must not,mustnt,should not,shouldnt,is not to,are not to,not to be,not allowed,you cant,you cannot,we cant,we cannot,make no,you dare,try not,refrain,avoid*,stop *ing,dont bother,never use
 not:no,not,nor,zero,without
-henceforth:from now,forward,from here,from today,from tomorrow,as of,starting,from this point,in future,in the future,for the rest,further notice,this project,this repo*,this session,this codebase,the whole,until i,till i,for later,for the time being,goes for
+henceforth:from now,forward,from here,from today,from tomorrow,as of,starting today,starting now,from this point,in future,in the future,for the rest,further notice,this project,this repo*,this session,this codebase,the whole,until i,till i,for later,for the time being,goes for
 unless:unless,otherwise,as long as
 when:if,when,whenever,before,prior to,after you,once you,while you,in case,any time,as soon as,in doubt,not sure,unsure
 must:goes in*,goes to,goes through,go to,go in*,must,must have,have to,has to,shall,requir*,is to,are to,got to,gotta,mandatory,belong*,stays,remains,may only,be *ed,be written,be kept,be done,up to me
 forbidden:forbidden,prohibited,banned,off limits,off the table,out of bounds,hands off,keep out,stay away,stay out,clear of,away from,alone,untouched,unchanged,frozen,locked,taboo,no go,read only,readonly,acceptable,as is,as it is,as they are,negotiable,yourself,keep working
 want:i want,i dont want,i do not want,we want,we dont want,i never want,i d,id rather,id like,i would,i expect,i insist,i need you,hates,i hate,cant stand,blind,make sure,be sure,ensure,see to it,remember that,remember ,remember to,in mind,note that,forget to,guideline*,lets agree,lets keep,lets stick,we agreed,would be great,would be nice,appreciate*,careful,take care,try to,our style,i only,we only,we never,we always,we dont,we do not,spelled,pronouns,i go by,important that
-keep:keep,treat,stick,leave,limit,stay,call me,address me,skip,hold off,wait for,adhere,follow,respect,respond,assume,reserve,restrict,aim for,include,omit,sign,prefix,cite,round,protect,preserve,be,speak
-use:use,using,write,answer,reply,put,name,format,store,save,work,mention,document,squash,include,start with,end with,talk,mark,tag,label,link,quote,drop,run,test,commit,send me,post,add,update,report,give,make
+keep:keep,treat,stick,leave,limit,stay,call me,address me,skip,hold off,wait for,adhere,follow,respect,assume,reserve,restrict,aim for,include,omit,sign,prefix,cite,round,protect,preserve,be,speak
+use:use,respond,using,write,answer,reply,put,name,format,store,save,work,mention,document,squash,include,start with,end with,talk,mark,tag,label,link,quote,drop,run,test,commit,send me,post,add,update,report,give,make
 ask:a review,reviewed,reviewer*,without asking,without review,ask,ask me,ask first,check with,check in with,run it by,clear it with,consent,sign off,signs off,signoff,my ok*,my yes,yes from,ok from,go ahead,green light,let me,tell me,warn me,notify,ping me,heads up,double check,stop and,wait for my,by me,past me,through me,me first,i decide
 limit:no more than,not more than,at most,at the most,up to,exceed*,cap,the limit,at least,or less,or fewer,tops,go over,ceiling,spend*,hard cap,quota
 than:more than,under,below,over,above,within,less than,fewer than,per,per second,per day,longer than,between,expensive
