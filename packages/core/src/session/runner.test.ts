@@ -258,6 +258,27 @@ describe('a runner', () => {
     expect([findSession, release]).toEqual([0, 0])
   })
 
+  it('looks at the only session at work every ten seconds, whatever the store records', async () => {
+    const host = new Host()
+    await host.create()
+    await host.ask()
+    let looks = 0
+    host.process(
+      'p',
+      (store) => ({
+        findSession: (id) => {
+          looks++
+          return store.findSession(id)
+        },
+      }),
+      { steps: { run: () => new Promise(() => {}) } },
+    )
+    await host.run(5_000)
+    looks = 0
+    await host.run(60_000)
+    expect(looks).toBeGreaterThanOrEqual(4)
+  })
+
   it('sends no reply that was claimed under the row it has lost', async () => {
     const host = new Host()
     await host.create()

@@ -243,7 +243,7 @@ export class Runner {
       for (const actor of actors) actor.wake()
     } else {
       const late = actors.filter(({ lookedAt }) => lookedAt < clock.monotonic() - LOOK_MS)
-      for (const actor of late.slice(0, actors.length * LOOKS_SHARE)) actor.wake()
+      for (const actor of late.slice(0, Math.ceil(actors.length * LOOKS_SHARE))) actor.wake()
       await this.#wakeRecorded(this.#cursor)
     }
   }
