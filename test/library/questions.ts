@@ -1,4 +1,4 @@
-/** What a loop of the AI SDK is to pay for, one after another. */
+/** What a loop of a framework is to pay for, one after another. */
 export const ORDERS = ['order-1', 'order-2', 'order-3', 'order-4']
 
 /** What the paying agent is asked: orders of their own in each session. */
