@@ -49,7 +49,7 @@ const FORMS: readonly Form[] = [
 const STORY =
   'The harbour was built in three parts, and the oldest of them is the one behind the customs house. My grandfather worked there, and he told us how the crane was brought over the river in winter. The new quay is wider and the ships are longer, which makes the turn before the bridge the hardest part of the day for the pilots.'
 
-/** What a person says once and means for good, in a form that no pattern recognises. */
+/** What a person says once and means for good, in a form that no pattern recognizes. */
 const SAID_ONCE: readonly string[] = [
   'The report is for the harbour master.',
   'My daughter is allergic to nuts.',

@@ -97,7 +97,7 @@ describe('languageOf', () => {
     ['pt', 'O servidor foi reiniciado e já funciona outra vez.'],
     ['it', 'Il server è stato riavviato e ora funziona di nuovo.'],
     ['ru', 'Сервер перезапущен, теперь работает.'],
-  ])('recognises %s', (name, text) => {
+  ])('recognizes %s', (name, text) => {
     expect(languageIn(text)).toBe(name)
   })
 

@@ -47,7 +47,7 @@ const SPLIT = /^Session split detected: (\S+) (?:→|->) (\S+)/
 const ADOPTED = /^compression recovery: stale session=(\S+) adopted live child=(\S+)/
 const TURN = /^conversation turn: session=(\S+) /
 const DROPPED = /^Dropping busy-mode follow-up for session (\S+)/
-const SUMMARISED = /^Compressed: \d{1,9} -> \d{1,9} messages/
+const SUMMARIZED = /^Compressed: \d{1,9} -> \d{1,9} messages/
 
 export function readFact({ message, logger }: LogLine): LogFact | null {
   const compaction = COMPACTION.exec(message)
@@ -57,7 +57,7 @@ export function readFact({ message, logger }: LogLine): LogFact | null {
   }
   const using = USING.exec(message)
   if (using !== null) return { kind: 'using', task: using[1] ?? '', route: using[2] ?? '' }
-  if (SUMMARISED.test(message)) return { kind: 'summary-written' }
+  if (SUMMARIZED.test(message)) return { kind: 'summary-written' }
   const skipped = COOLDOWN.exec(message)
   if (skipped !== null) return { kind: 'skipped', sessionId: skipped[1] ?? '' }
   const split = SPLIT.exec(message) ?? ADOPTED.exec(message)
