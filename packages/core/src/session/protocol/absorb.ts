@@ -74,10 +74,10 @@ export function absorb(state: State, event: Event): Advance {
       // The result describes an outdated range: it has grown, or entries were erased since.
       const isVoid = state.view === null || isOutdated(written, state.view.session)
       if (isVoid) return withoutEffects({ ...state, erasure: { kind: 'none' } })
-      // The request may have been withdrawn while it was written.
-      const stale = { ...state, stale: true }
+      // Looks if it cannot be offered: its request may have been withdrawn while it was written.
+      const hinted = { ...state, hinted: true }
       return withoutEffects(
-        numbered(stale, (operation) => ({ erasure: { ...written, operation } })),
+        numbered(hinted, (operation) => ({ erasure: { ...written, operation } })),
       )
     }
     case 'model back':
