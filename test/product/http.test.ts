@@ -50,6 +50,25 @@ describe('sessions over HTTP', () => {
     })
   })
 
+  it('are made once for each key where they have no id', async () => {
+    const key = { 'idempotency-key': randomUUID() }
+    const route = { channel: 'test', address: randomUUID() }
+    const made = await post('/v1/sessions', { agent: 'main', route }, key)
+    expect(made.status).toBe(201)
+    const { sessionId } = made.json as { sessionId: string }
+    expect(await post('/v1/sessions', { agent: 'main', route }, key)).toMatchObject({
+      ...{ status: 200, json: { sessionId } },
+    })
+    const other = { channel: 'test', address: randomUUID() }
+    expect(await post('/v1/sessions', { agent: 'main', route: other }, key)).toMatchObject({
+      ...{ status: 409, json: { code: 'key-conflict' } },
+    })
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => post('/v1/sessions', { agent: 'main' })),
+    )
+    expect(first?.json.sessionId).not.toBe(second?.json.sessionId)
+  })
+
   it('are forked at an entry, once for each key', async () => {
     const id = `origin-${randomUUID()}`
     await post('/v1/sessions', { agent: 'main', id })

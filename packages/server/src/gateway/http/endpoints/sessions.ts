@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { SessionId } from '#core/base/ids'
 import type { Runtime, Session, SessionQuery, SessionSummary } from '../../../runtime/runtime.ts'
 import type { Principal } from '../access/access.ts'
-import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
+import { type Endpoint, type EndpointRequest, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import {
   blobHash,
@@ -32,6 +33,14 @@ const NEIGHBOURS_MAX = 10
 export const ofSession = z.strictObject({ id: sessionIdText })
 const ofReadable = z.strictObject({ id: readableIdText })
 
+const made = z.strictObject({ sessionId: z.string() })
+
+/** A session without an id of its own is named by the key, so that a repeat finds it. */
+function idOfKey(agent: string, { source, key }: EndpointRequest['once']): string {
+  const name = hash('sha256', JSON.stringify([source, key])).slice(0, 16)
+  return `${agent.slice(0, 32)}-${BigInt(`0x${name}`).toString(36)}`
+}
+
 export const sessionEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'post',
@@ -42,16 +51,17 @@ export const sessionEndpoints: readonly Endpoint[] = [
     body: newSessionSchema,
     isIdempotent: true,
     answers: {
-      201: { description: 'Made', schema: z.strictObject({ sessionId: z.string() }) },
+      200: { description: 'Made before, with the same Idempotency-Key', schema: made },
+      201: { description: 'Made', schema: made },
     },
-    problems: ['session-exists', 'route-taken', 'unknown-agent'],
+    problems: ['session-exists', 'route-taken', 'unknown-agent', 'key-conflict'],
     async run({ body: { agent, id, route, afresh }, once }, { runtime }) {
       const created =
         afresh && route !== undefined
           ? await runtime.startAfresh({ agent, ...route, ...once })
           : await runtime.createSession({
               agent,
-              ...(id !== undefined && { id }),
+              id: id ?? idOfKey(agent, once),
               ...(route !== undefined && { route }),
             })
       const { kind } = created
@@ -59,6 +69,11 @@ export const sessionEndpoints: readonly Endpoint[] = [
         throw new HttpProblem('unknown-agent', { facts: { agents: created.agents } })
       }
       const { sessionId } = created
+      if (kind === 'exists' && id === undefined) {
+        const reached = route && (await runtime.findRoute({ agent, ...route }))
+        if (route && reached !== sessionId) throw new HttpProblem('key-conflict')
+        return { status: 200, body: { sessionId } }
+      }
       if (kind === 'exists') throw new HttpProblem('session-exists', { facts: { sessionId } })
       if (kind === 'route-taken') throw new HttpProblem('route-taken', { facts: { sessionId } })
       const headers = { location: `/v1/sessions/${sessionId}` }
