@@ -121,6 +121,10 @@ export class EvidenceCheck implements Vouching {
       case 'step committed':
         account.seen = Math.max(account.seen, countOf(facts['upto']))
         break
+      case 'entries adopted':
+        // A turn that another program recorded: its model has seen all of it.
+        if (facts['turn'] !== undefined) account.seen = Math.max(account.seen, countOf(facts['to']))
+        break
       case 'turn ended':
         // A turn that was given up counts its input as seen (decision 14).
         if (facts['ended'] === 'failed')
