@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as listenTo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -118,6 +126,42 @@ describe('the proxy that `run` starts', () => {
     await proxy.end()
     expect(await take(port)).toBe('taken')
   })
+})
+
+describe('leave', () => {
+  it('finds a session by a unique prefix of its id, and undoes by one', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'throughline-leave-'))
+    closers.push(() => rmSync(home, { recursive: true, force: true }))
+    const env = { HOME: home, XDG_STATE_HOME: home }
+    const id = '01a1e4a1-23fb-7621-a93e-c32db3199a8d'
+    const sample = join(import.meta.dirname, '../fixtures/sessions/codex.jsonl')
+    const text = readFileSync(sample, 'utf8')
+    const log = join(home, '.codex/sessions', `rollout-2026-${id}.jsonl`)
+    mkdirSync(dirname(log), { recursive: true })
+    writeFileSync(log, text)
+    // The proxy puts the client's name before the client's own id.
+    const recorded = join(home, 'recorded.jsonl')
+    writeFileSync(recorded, text.replaceAll(id, `codex-${id}`))
+    mkdirSync(join(home, 'throughline'))
+    const store = join(home, 'throughline', 'clients.db')
+    const run = (args: readonly string[]) => runCli(args, { cwd: home, env })
+    const imported = await run(['import', 'codex', recorded, '--store', store])
+    expect(imported.exitCode, imported.stderr).toBe(0)
+    const left = await run(['leave', 'codex', 'codex-01a1e4'])
+    expect(left.stderr).toContain(`leave codex ${id} --undo`)
+    expect(readFileSync(log, 'utf8')).not.toBe(text)
+    const undone = await run(['leave', 'codex', '01a1', '--undo'])
+    expect(undone.stderr).toBe(`${log} was restored.\n`)
+    expect(readFileSync(log, 'utf8')).toBe(text)
+  })
+
+  it.each(['leave', 'proxy', 'run'])(
+    'says in the help of %s where conversations are',
+    async (name) => {
+      const { stdout } = await runCli([name, '--help'], { env: { XDG_STATE_HOME: '/state' } })
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain('default: /state/throughline/clients.db')
+    },
+  )
 })
 
 function isAlive(pid: number): boolean {

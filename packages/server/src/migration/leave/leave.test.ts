@@ -156,10 +156,46 @@ describe('leave', () => {
     expect(() => undoLeave(request)).toThrow(/not left/)
   })
 
-  it('leaves once', () => {
-    const { request } = homeOf('codex')
+  it('does not leave twice at the same place', () => {
+    const { request, read } = homeOf('codex')
     leave(request, HANDOFF)
-    expect(() => leave(request, HANDOFF)).toThrow(/was left before/)
+    const left = read()
+    expect(() => leave(request, HANDOFF)).toThrow(/was left already/)
+    expect(read()).toBe(left)
+  })
+
+  it.each([
+    ['claude', '{"type":"user","uuid":"u9","version":"2.1.325"}\n'],
+    ['codex', '{"ordinal":900,"type":"event_msg"}\n'],
+  ] as const)(
+    'leaves %s again after the client has gone on, and keeps each copy',
+    (client, line) => {
+      const { request, read, log } = homeOf(client)
+      const logs: string[] = []
+      for (const time of [1, 2, 3]) {
+        logs.push(read())
+        leave(request, { ...HANDOFF, text: `Handoff ${time}.` })
+        expect(read()).toContain(`Handoff ${time}.`)
+        if (time < 3) appendFileSync(log, line)
+      }
+      undoLeave(request)
+      expect(read()).toBe(logs[2])
+      expect(() => undoLeave(request)).toThrow(/has gone on/)
+      const copies = ['.jsonl', '.2.jsonl', '.3.jsonl'].map((end) =>
+        readFileSync(join(request.copies, `${client}-s1${end}`), 'utf8'),
+      )
+      expect(copies).toEqual(logs)
+    },
+  )
+
+  it('keeps the copy of a time that was undone when the client has gone on', () => {
+    const { request, read, log } = homeOf('claude')
+    const before = read()
+    leave(request, HANDOFF)
+    undoLeave(request)
+    appendFileSync(log, '{"type":"user","uuid":"u9","version":"2.1.325"}\n')
+    leave(request, HANDOFF)
+    expect(readFileSync(join(request.copies, 'claude-s1.jsonl'), 'utf8')).toBe(before)
   })
 
   it('knows no log of another session', () => {

@@ -94,12 +94,15 @@ export function checkLog(request: LeaveRequest): CheckedLog {
 
 export function leave(request: LeaveRequest, handoff: { text: string; tokens: number }): string {
   const { log, bytes: before, lines } = checkLog(request)
-  const { copy, record } = placesOf(request)
+  const last = newestRecord(request)
   // The record is written before the log, so after a kill in between the session was not left.
-  const earlier = readRecord(record)
-  if (earlier !== null && !isUnchanged(earlier, before)) {
-    throw new LeaveRefusedError(`The session was left before; ${copy} is the log from then.`)
+  if (last !== null && !isUnchanged(last.facts, before) && isOnlyOurs(last.facts, before)) {
+    throw new LeaveRefusedError(
+      `The session was left already: ${log} ends with the handoff. Start the client without the ` +
+        'proxy and resume the session, or take the handoff back with --undo.',
+    )
   }
+  const { copy, record } = freePlaces(request, before)
   const known: ClientLog = CLIENT_LOGS[request.client]
   const fresh = { ...handoff, at: new Date(), newId: () => randomUUID() }
   const added = known.write(lines, fresh).map((line) => `${JSON.stringify(line)}\n`)
@@ -129,11 +132,27 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
   return log
 }
 
+/** The complete id of a session that was left, by a unique prefix of it. */
+export function findLeft({ client, session, copies }: LeaveRequest): string {
+  const names = existsSync(copies) ? readdirSync(copies) : []
+  const left = names.flatMap((name) => {
+    const [, of, id] = /^([a-z]+)-([\w-]+)(?:\.\d+)?\.json$/.exec(name) ?? []
+    return of === client && id?.startsWith(session) ? [id] : []
+  })
+  if (left.includes(session)) return session
+  const [only = session, ...others] = new Set(left)
+  if (others.length === 0) return only
+  throw new LeaveRefusedError(
+    `Several sessions that were left begin with ${session}: ${[only, ...others].join(', ')}. ` +
+      'Give more of the id.',
+  )
+}
+
 /** Restores the log byte for byte. Refused if the client has continued in it. */
 export function undoLeave(request: LeaveRequest): string {
-  const { copy, record } = placesOf(request)
-  const facts = readRecord(record)
-  if (facts === null) throw new LeaveRefusedError('The session was not left from here.')
+  const last = newestRecord(request)
+  if (last === null) throw new LeaveRefusedError('The session was not left from here.')
+  const { copy, record, facts } = last
   const { log } = facts
   const user = existsSync(log) ? findUser(log) : null
   if (user !== null) {
@@ -178,9 +197,40 @@ function isOnlyOurs(facts: Record, now: Buffer): boolean {
   return now.subarray(size).equals(own)
 }
 
-function placesOf({ client, session, copies }: LeaveRequest): { copy: string; record: string } {
-  const name = `${client}-${session.replaceAll(/[^\w-]/g, '_')}`
+interface Places {
+  readonly copy: string
+  readonly record: string
+}
+
+/** A session may be left many times; each time has a number and keeps its own copy. */
+function placesOf({ client, session, copies }: LeaveRequest, time: number): Places {
+  const name = `${client}-${session.replaceAll(/[^\w-]/g, '_')}${time === 1 ? '' : `.${time}`}`
   return { copy: join(copies, `${name}.jsonl`), record: join(copies, `${name}.json`) }
+}
+
+/** The places of every time so far. An undone time has only its copy. */
+function listPlaces(request: LeaveRequest): readonly Places[] {
+  const found: Places[] = []
+  for (let places = placesOf(request, 1); ; places = placesOf(request, found.length + 1)) {
+    if (!existsSync(places.copy)) return found
+    found.push(places)
+  }
+}
+
+function newestRecord(request: LeaveRequest): (Places & { readonly facts: Record }) | null {
+  for (const places of listPlaces(request).toReversed()) {
+    const facts = readRecord(places.record)
+    if (facts !== null) return { ...places, facts }
+  }
+  return null
+}
+
+/** A copy is never overwritten, except by the same bytes: when a time is repeated. */
+function freePlaces(request: LeaveRequest, before: Buffer): Places {
+  const taken = listPlaces(request)
+  const last = taken.at(-1)
+  if (last !== undefined && readFileSync(last.copy).equals(before)) return last
+  return placesOf(request, taken.length + 1)
 }
 
 function parseLines(text: string, log: string): readonly JsonObject[] {

@@ -7,10 +7,9 @@ import { stateFolder } from '../../../host/platform.ts'
 import type { LeavableClient, LeaveRequest } from '../../../migration/leave/leave.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { addStoreOptions } from '../../store-options.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { printNotice } from '../../terminal/stderr.ts'
-import { clientStore } from '../proxy/client-store.ts'
+import { addClientStoreOption, clientStore } from '../proxy/client-store.ts'
 
 interface LeaveFlags extends StoreFlags {
   readonly undo?: true
@@ -23,10 +22,14 @@ export function leaveCommand(): Command {
     .description(
       'Writes a session’s handoff into the log of Claude Code or Codex, as one of the client’s own ' +
         'compactions. The client then continues without the proxy and does not overflow. Only for versions whose ' +
-        'log format is known; end the client first. The log is copied first, and --undo restores it.',
+        'log format is known; end the client first. The log is copied first, and --undo restores it. ' +
+        'A session can be left as often as you return to the proxy.',
     )
     .addArgument(new Argument('<client>', 'the client of the session').choices(['claude', 'codex']))
-    .argument('<session>', "the client's own id, or the id in this store")
+    .argument(
+      '<session>',
+      "the client's own id, or the id in this store; a unique prefix is enough",
+    )
     .option('--undo', 'restore the log, byte for byte')
     .addOption(
       countOption('--window <tokens>', 'the model’s context window; a handoff gets 6 % of it', {
@@ -37,7 +40,7 @@ export function leaveCommand(): Command {
     .action(async (client: LeavableClient, session: string, flags: LeaveFlags) => {
       process.exitCode = await runLeave(client, session, flags)
     })
-  return withHelp(addStoreOptions(command), {
+  return withHelp(addClientStoreOption(command), {
     codes: [
       [EXIT.done, 'written, or restored'],
       [EXIT.failed, 'the store cannot be reached now'],
@@ -51,27 +54,35 @@ export function leaveCommand(): Command {
 }
 
 async function runLeave(client: LeavableClient, named: string, flags: LeaveFlags): Promise<number> {
-  const { checkLog, leave, undoLeave } = await import('../../../migration/leave/leave.ts')
+  const { checkLog, findLeft, leave, undoLeave } = await import('../../../migration/leave/leave.ts')
   const prefix = `${client}-`
-  const session = named.startsWith(prefix) ? named.slice(prefix.length) : named
+  const given = named.startsWith(prefix) ? named.slice(prefix.length) : named
   const home = process.env['HOME'] || homedir()
   const copies = join(stateFolder(), 'left')
-  const request: LeaveRequest = { client, session, home, copies }
+  const base = { client, home, copies }
   if (flags.undo) {
-    printNotice(`${undoLeave(request)} was restored.`)
+    const session = findLeft({ ...base, session: given })
+    printNotice(`${undoLeave({ ...base, session })} was restored.`)
     return EXIT.done
   }
-  checkLog(request)
   const { withStoreToRead } = await import('../../../host/store-selection.ts')
+  const { requireNamed } = await import('../../named-session.ts')
   const { handoffForClient } = await import('../../../runtime/client-sessions/whole-handoff.ts')
-  return await withStoreToRead({ ...flags, store: clientStore(flags) }, async (store) => {
-    const handoff = await handoffForClient(store, `${prefix}${session}`, flags.window)
-    if (handoff === null) throw new UsageError(`There is no session ${prefix}${session} here.`)
+  const path = clientStore(flags)
+  return await withStoreToRead({ ...flags, store: path }, async (store) => {
+    const advice = `See \`throughline sessions --store ${path}\`.`
+    const id = await requireNamed(store, `${prefix}${given}`, advice)
+    const request: LeaveRequest = { ...base, session: id.slice(prefix.length) }
+    checkLog(request)
+    const handoff = await handoffForClient(store, id, flags.window)
+    if (handoff === null) throw new UsageError(`Session ${id} holds no message to hand over.`)
     const log = leave(request, handoff)
     printNotice(
       `The handoff is in ${log}. Start ${client} without the proxy and resume the session.`,
     )
-    printNotice(`To undo this before you continue: throughline leave ${client} ${session} --undo`)
+    printNotice(
+      `To undo this before you continue: throughline leave ${client} ${request.session} --undo`,
+    )
     return EXIT.done
   })
 }

@@ -1,15 +1,26 @@
 import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
 import { makeFolder } from '#core/base/make-folder'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { stateFolder } from '../../../host/platform.ts'
 
 /**
  * Clients work in many folders, and their conversations belong to the user rather than to a
- * project: without `--store` they are kept in the user's own folder.
+ * project: without `--store` they are kept in the user's own folder, and no configuration is read.
  */
 export function clientStore({ store }: StoreFlags): string {
   if (store !== undefined) return store
-  const path = join(stateFolder(), 'clients.db')
+  const path = defaultPath()
   makeFolder(dirname(path))
   return path
+}
+
+export function addClientStoreOption(command: Command): Command {
+  return command
+    .optionsGroup('Where:')
+    .option('--store <path>', `a SQLite file or a postgres:// address; default: ${defaultPath()}`)
+}
+
+function defaultPath(): string {
+  return join(stateFolder(), 'clients.db')
 }

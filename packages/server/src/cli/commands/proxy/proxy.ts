@@ -4,11 +4,10 @@ import type { StoreFlags } from '../../../host/flags.ts'
 import { onEndSignal } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { addStoreOptions } from '../../store-options.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 import { keepYoungGenerationSmall } from '../../young-generation.ts'
-import { clientStore } from './client-store.ts'
+import { addClientStoreOption, clientStore } from './client-store.ts'
 
 export interface ProxyFlags extends StoreFlags {
   readonly port: number
@@ -43,7 +42,7 @@ export function proxyCommand(): Command {
   addProxyOptions(command).action(async (flags: ProxyFlags) => {
     process.exitCode = await runProxy(flags)
   })
-  return withHelp(addStoreOptions(command), {
+  return withHelp(addClientStoreOption(command), {
     codes: [
       [EXIT.done, 'a signal came'],
       [EXIT.failed, 'the port is taken, or the store cannot be reached now'],

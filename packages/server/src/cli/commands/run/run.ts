@@ -8,9 +8,8 @@ import { UsageError } from '../../../host/errors.ts'
 import { signalExitCode, stateFolder } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { addStoreOptions } from '../../store-options.ts'
 import { printNotice } from '../../terminal/stderr.ts'
-import { clientStore } from '../proxy/client-store.ts'
+import { addClientStoreOption, clientStore } from '../proxy/client-store.ts'
 import { addProxyOptions, type ProxyFlags, proxyAddresses } from '../proxy/proxy.ts'
 import { findClient } from './clients.ts'
 import { ProxyProcess } from './proxy-process.ts'
@@ -33,7 +32,7 @@ export function runCommand(): Command {
   addProxyOptions(command).action(async (words: string[], flags: ProxyFlags) => {
     process.exitCode = await runClient(words, flags)
   })
-  return withHelp(addStoreOptions(command), {
+  return withHelp(addClientStoreOption(command), {
     codes: [
       [EXIT.failed, 'the proxy or the command did not start'],
       [EXIT.usage, 'wrong usage'],
