@@ -57,6 +57,13 @@ export class ServerSession implements ChatSession {
     return await this.#ask({ method: 'POST', path: '/compactions', key, body })
   }
 
+  async revert({ key }: Idempotent): Promise<Admission> {
+    const summary = await this.summary()
+    // Without one in effect the server refuses, whatever the number.
+    const path = `/compactions/${summary?.compaction ?? 1}/revert`
+    return await this.#ask({ method: 'POST', path, key })
+  }
+
   async pin({
     key,
     name,

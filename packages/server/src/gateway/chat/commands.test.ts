@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
-import { open } from '../../../../../test/support/runtime-place.ts'
+import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
 import type { Session } from '../../runtime/runtime.ts'
 import { CHAT_DRAWING } from './chat-drawing.ts'
 import { readTyped, runSlashCommand, SLASH_COMMANDS, type SlashName } from './commands.ts'
@@ -32,6 +32,32 @@ describe('a control request from a chat', () => {
       /^Not done: there is no room for it: \d+ tokens where \d+ fit\.$/,
     )
     expect(await say('compact')).toBe('Not done: there is nothing to compact yet.')
+  })
+})
+
+describe('/undo', () => {
+  it('brings the messages back that a compaction replaced', async () => {
+    const { runtime } = await open()
+    await runtime.createSession({ agent: 'main', id: 's' })
+    const session = runtime.session(sessionId('s'))
+    const undo = async () => {
+      const once = { source: 'test', key: crypto.randomUUID() }
+      return await runSlashCommand({ name: 'undo', rest: '' }, session, {
+        once,
+        draw: CHAT_DRAWING,
+      })
+    }
+    expect(await undo()).toBe('No compaction is in effect.')
+    for (let n = 1; n <= 6; n++) {
+      const text = `Fact ${n}: ${'the river is wide and slow here. '.repeat(120)}`
+      await session.reply(mailOf(await session.admit(say(text, `m${n}`))), soon())
+    }
+    const before = await session.context({})
+    await session.compact({ source: 'test', key: 'compact' })
+    await until(async () => (await session.summary())?.compaction !== null)
+    expect(await undo()).toMatch(/^The compaction (is|will be) undone/)
+    await until(async () => (await session.summary())?.compaction === null)
+    expect((await session.context({}))?.tokens).toBe(before?.tokens)
   })
 })
 

@@ -21,6 +21,7 @@ export type Typed<Name extends string> =
 export const SLASH_COMMANDS = {
   stop: { form: '/stop', does: 'stop the running turn' },
   compact: { form: '/compact [focus]', does: 'compact this conversation now' },
+  undo: { form: '/undo', does: 'undo the newest compaction; the older messages are back' },
   new: { form: '/new', does: 'start a new session; the old one stays' },
   status: { form: '/status', does: 'show how full the context is and what is running' },
   search: { form: '/search WORDS', does: 'search this conversation, compacted parts included' },
@@ -65,7 +66,7 @@ export interface Drawing {
 /** What the commands need of a session, whether in this process or on a server. */
 export type CommandedSession = Pick<
   Session,
-  'summary' | 'stop' | 'continue' | 'compact' | 'pin' | 'controlOutcome' | 'search'
+  'summary' | 'stop' | 'continue' | 'compact' | 'revert' | 'pin' | 'controlOutcome' | 'search'
 >
 
 const SEARCH_LIMIT = 5
@@ -90,6 +91,14 @@ export async function runSlashCommand(
         session.compact({ ...once, ...(rest !== '' && { focus: rest }) }),
         { done: 'Compacted.', pending: 'Compaction requested; you can continue meanwhile.' },
       )
+    case 'undo': {
+      const summary = await session.summary()
+      if (summary?.compaction === null) return 'No compaction is in effect.'
+      return await commandOutcome(session, session.revert(once), {
+        done: 'The compaction is undone: the agent sees the older messages again.',
+        pending: 'The compaction will be undone before the next step, if the messages fit.',
+      })
+    }
     case 'status': {
       const summary = await session.summary()
       return summary === undefined ? 'There is no session yet.' : draw.status(summary)

@@ -32,6 +32,7 @@ export interface CompactFlags {
   readonly explain?: true
   readonly session?: string
   readonly preview?: true
+  readonly undo?: true
   readonly wait?: true
   readonly timeout: number
   readonly json?: true
@@ -41,7 +42,7 @@ export interface CompactFlags {
 }
 
 /** Flags for `--session`, and flags for both; all others are for a file. */
-const SESSION_FLAGS = ['session', 'preview', 'wait', 'timeout', 'json', 'store']
+const SESSION_FLAGS = ['session', 'preview', 'undo', 'wait', 'timeout', 'json', 'store']
 const COMMON_FLAGS = ['focus', 'config', 'set']
 
 /** A flag without effect is a mistake, so it is reported. */
@@ -55,6 +56,10 @@ export function checkKinds(command: Command, file: string | undefined): void {
   }
   if (!isForSession && file === undefined) {
     throw new UsageError('Give a file to compact, - for standard input, or --session ID.')
+  }
+  if (command.getOptionValue('undo') === true) {
+    const other = given.find((option) => ['preview', 'focus'].includes(option.attributeName()))
+    if (other !== undefined) throw new UsageError(`Give --undo or ${other.long}, not both.`)
   }
   for (const option of given) {
     const name = option.attributeName()
@@ -73,7 +78,7 @@ export function buildCompactCommand(): Command {
     .description(
       'Compacts a conversation: the older part becomes a handoff from which any model can continue, ' +
         'and the newest part stays word for word. Writes the result in the format of the input. It ' +
-        'can also request the compaction of a session.',
+        'can also request the compaction of a session, or undo one.',
     )
     .argument('[file]', 'the conversation (may be gzipped), or - for standard input')
     .optionsGroup('Formats:')
@@ -141,6 +146,7 @@ export function buildCompactCommand(): Command {
     .optionsGroup('A session instead of a file:')
     .option('--session <session>', 'compact this session, in the process that serves its store')
     .option('--preview', 'show the handoff that it would get, and change nothing')
+    .option('--undo', 'undo its newest compaction instead: the older messages are back')
     .option('--wait', 'wait until it is done')
     .addOption(
       new Option('--timeout <time>', 'how long to wait')
@@ -150,7 +156,7 @@ export function buildCompactCommand(): Command {
     .option('--json', 'print the outcome as JSON')
   return withHelp(addStoreOptions(command), {
     codes: [
-      [EXIT.done, 'compacted; a session without --wait: requested'],
+      [EXIT.done, 'compacted, or undone; a session without --wait: requested'],
       [EXIT.failed, 'refused or failed; nothing was written'],
       [EXIT.usage, 'wrong usage or unreadable input'],
       [EXIT.nothingToCut, 'nothing to cut; the input was passed through'],
@@ -162,6 +168,7 @@ export function buildCompactCommand(): Command {
       'throughline compact - --if-needed --window 128k < conversation.json',
       "throughline compact chat.json --summarizer 'command:my-model'",
       'throughline compact --session build-7 --preview',
+      'throughline compact --session build-7 --undo --wait',
     ],
   })
 }

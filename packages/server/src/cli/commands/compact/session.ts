@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { MailNumber } from '#core/base/ids'
 import type { Handoff } from '#core/message/handoff/handoff'
+import type { ControlEnd } from '#core/session/view/control-outcome'
 import { FailedError } from '../../../host/errors.ts'
 import type { CompactionView, Runtime, Session } from '../../../runtime/runtime.ts'
 import { refusalReason } from '../../../runtime/sessions/refusal-text.ts'
@@ -13,14 +15,15 @@ import { ProgressLine } from '../../terminal/progress.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import type { CompactFlags } from './options.ts'
 
-/** `compact --session`: requests a compaction, or previews its handoff. */
+/** `compact --session`: requests a compaction or its undoing, or previews its handoff. */
 export async function compactSession(flags: CompactFlags): Promise<number> {
   const { withStoreRuntime, withAgentRuntime } = await import('../../../host/with-runtime.ts')
   // A preview asks the agent's own model; a request only goes into the mailbox.
   const open = flags.preview ? withAgentRuntime : withStoreRuntime
   return await open(flags, async ({ runtime, store }) => {
     const session = runtime.session(await requireNamed(store, flags.session ?? ''))
-    return flags.preview ? await preview(session, flags) : await ask(runtime, session, flags)
+    if (flags.preview) return await preview(session, flags)
+    return await (flags.undo ? undo : ask)(runtime, session, flags)
   })
 }
 
@@ -36,23 +39,9 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
     session.id,
   )
   if (!flags.wait) {
-    if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail }))
-    else {
-      const by = 'by the process that serves it; --wait reports the outcome'
-      printNotice(`Requested: session ${session.id} will be compacted ${by}.`)
-    }
-    await warnIfUnserved(runtime)
-    return EXIT.done
+    return await requested(runtime, session, { mail, json, what: 'will be compacted' })
   }
-  await warnIfUnserved(runtime)
-  const progress = new ProgressLine('Compacting')
-  const signal = AbortSignal.timeout(flags.timeout)
-  const end = await session.controlOutcome(mail, signal).finally(() => progress.end())
-  if (signal.aborted) {
-    throw new FailedError(
-      `Not done within ${flags.timeout / 1_000} s; the process that serves the session continues.`,
-    )
-  }
+  const end = await outcomeOf(runtime, session, { mail, flags, doing: 'Compacting' })
   const after = await newest(session)
   const made = after?.operationId === before?.operationId ? null : (after ?? null)
   if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail, compaction: made }))
@@ -60,6 +49,60 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
     throw new FailedError(`Not compacted: ${refusalReason(end)}.`)
   }
   return reportOutcome(session, made)
+}
+
+async function undo(runtime: Runtime, session: Session, flags: CompactFlags): Promise<number> {
+  const { json } = flags
+  const compaction = (await session.summary())?.compaction ?? null
+  if (compaction === null) {
+    throw new FailedError(`Session ${session.id} has no compaction in effect; nothing to undo.`)
+  }
+  const once = { source: COMMAND_SOURCE, key: randomUUID() }
+  const { mail } = requireAccepted(await session.revert(once), session.id)
+  if (!flags.wait) {
+    const what = 'will have its newest compaction undone'
+    return await requested(runtime, session, { mail, json, what })
+  }
+  const end = await outcomeOf(runtime, session, { mail, flags, doing: 'Undoing the compaction' })
+  if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail, outcome: end }))
+  if (end?.kind !== 'done') {
+    const why = end === null ? 'the request was withdrawn' : refusalReason(end)
+    throw new FailedError(`Not undone: ${why}. Nothing changed.`)
+  }
+  const tokens = grouped((await session.summary())?.contextTokens ?? 0)
+  printNotice(`Undone: the compaction at entry ${compaction}. The context is ${tokens} tokens now.`)
+  return EXIT.done
+}
+
+async function requested(
+  runtime: Runtime,
+  session: Session,
+  { mail, json, what }: { mail: MailNumber; json: true | undefined; what: string },
+): Promise<number> {
+  if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail }))
+  else {
+    const by = 'by the process that serves it; --wait reports the outcome'
+    printNotice(`Requested: session ${session.id} ${what} ${by}.`)
+  }
+  await warnIfUnserved(runtime)
+  return EXIT.done
+}
+
+async function outcomeOf(
+  runtime: Runtime,
+  session: Session,
+  { mail, flags, doing }: { mail: MailNumber; flags: CompactFlags; doing: string },
+): Promise<ControlEnd | null> {
+  await warnIfUnserved(runtime)
+  const progress = new ProgressLine(doing)
+  const signal = AbortSignal.timeout(flags.timeout)
+  const end = await session.controlOutcome(mail, signal).finally(() => progress.end())
+  if (signal.aborted) {
+    throw new FailedError(
+      `Not done within ${flags.timeout / 1_000} s; the process that serves the session continues.`,
+    )
+  }
+  return end
 }
 
 function reportOutcome(session: Session, made: CompactionView | null): number {
