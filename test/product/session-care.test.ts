@@ -89,6 +89,14 @@ describe('a session over HTTP', () => {
     expect((await rename(id, 'x')).status).toBe(410)
     const again = await place.call(`/v1/sessions/${id}`, { method: 'DELETE' })
     expect(again.status).toBe(204)
+    for (const sort of ['id', 'active', 'created']) {
+      const listed = async (more: string) => {
+        const { json } = await place.call(`/v1/sessions?limit=200&sort=${sort}${more}`)
+        return json.sessions.map((session: { id: string }) => session.id)
+      }
+      expect(await listed('')).toContain(id)
+      expect(await listed('&state=open')).not.toContain(id)
+    }
   })
 
   it('is out of reach for a token of another session', async () => {

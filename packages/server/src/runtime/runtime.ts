@@ -251,6 +251,8 @@ export interface SessionQuery {
   readonly limit: number
   /** Newest first by last entry or by creation; default: ordered by id. */
   readonly sort?: SessionSort
+  /** Without purged ones; default: with them. */
+  readonly state?: 'open'
 }
 
 export type SessionSort = 'active' | 'created' | 'id'

@@ -25,6 +25,29 @@ describe('drawTable', () => {
   })
 })
 
+describe('drawTable in a narrow terminal', () => {
+  const columns = [
+    { title: 'ID', yields: 2, least: 3, cut: 'bare' as const },
+    { title: 'COUNT', yields: 1 },
+    { title: 'STATE' },
+    { title: 'TITLE', yields: 3, least: 4 },
+  ]
+  const rows = [['abcdef', '12', 'idle', 'A long title']]
+  const drawn = (width?: number) => drawTable(columns, rows, noPaint, width).split('\n')[1]
+
+  it.each([
+    [undefined, 'abcdef  12     idle   A long title'],
+    [34, 'abcdef  12     idle   A long title'],
+    [33, 'abcdef  idle   A long title'],
+    [26, 'abc  idle   A long title'],
+    [20, 'abc  idle   A long…'],
+    [13, 'abc  idle   …'],
+  ])('of %s columns leaves out and shortens the least important first', (width, line) => {
+    expect(drawn(width)).toBe(line)
+    if (width !== undefined) expect(line.length).toBeLessThanOrEqual(width)
+  })
+})
+
 describe('drawFill', () => {
   it.each([
     [0, '░░░░░░░░░░ 0 %', 'green'],

@@ -34,7 +34,7 @@ export async function listSummaries(
 async function listNewest(
   store: Store,
   sort: 'active' | 'created',
-  { agent, after, limit }: SessionQuery,
+  { agent, after, limit, state }: SessionQuery,
 ): Promise<readonly SessionRow[]> {
   const dated: { readonly row: SessionRow; readonly at: number }[] = []
   for await (const row of everySession(store, agent === undefined ? {} : { agent })) {
@@ -42,7 +42,9 @@ async function listNewest(
   }
   dated.sort((a, b) => b.at - a.at || (a.row.id < b.row.id ? -1 : 1))
   const from = after === undefined ? 0 : dated.findIndex(({ row }) => row.id === after) + 1
-  return dated.slice(from, from + limit).map(({ row }) => row)
+  // The session to continue after may have been purged since.
+  const rest = dated.slice(from).map(({ row }) => row)
+  return rest.filter((row) => (state ?? row.state) === row.state).slice(0, limit)
 }
 
 async function activeAt(store: Store, { id, tail, createdAt, state }: SessionRow): Promise<number> {

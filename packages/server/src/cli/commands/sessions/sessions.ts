@@ -17,6 +17,7 @@ interface SessionsFlags extends StoreFlags {
   readonly after?: string
   readonly limit: number
   readonly sort: SessionSort
+  readonly all?: true
   readonly json?: true
 }
 
@@ -24,7 +25,8 @@ export function sessionsCommand(): Command {
   const command = new Command('sessions')
     .summary('list sessions: context, state, waiting messages')
     .description(
-      'Lists the sessions of a store, the last active first. Only reads. TOKENS and COST are of all ' +
+      'Lists the sessions of a store, the last active first. Only reads. A narrow terminal shows fewer ' +
+        'columns; a pipe gets all of them. TOKENS and COST are of all ' +
         'model calls; a + says that some calls have no known price and are not in the cost ' +
         '(`limits.prices` adds prices).',
     )
@@ -36,6 +38,7 @@ export function sessionsCommand(): Command {
         .choices(['active', 'created', 'id'])
         .default('active'),
     )
+    .option('--all', 'also list purged sessions')
     .option('--json', 'print one JSON object per line')
     .action(async (flags: SessionsFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
@@ -58,11 +61,12 @@ export function sessionsCommand(): Command {
 }
 
 async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<number> {
-  const { agent, after, limit, sort, json } = flags
+  const { agent, after, limit, sort, all, json } = flags
   const found = await runtime.listSessions({
     ...{ limit, sort },
     ...(agent !== undefined && { agent }),
     ...(after !== undefined && { after: sessionId(after) }),
+    ...(all === undefined && { state: 'open' }),
   })
   const sessions = await Promise.all(found.map((session) => withCompaction(runtime, session)))
   if (json) {
@@ -74,7 +78,12 @@ async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<numb
     return EXIT.done
   }
   const paint = paintOn(process.stdout)
-  await writeOutput('-', drawSessions(sessions, { now: Date.now(), paint }))
+  const columns = process.stdout.isTTY ? process.stdout.columns : undefined
+  const text = drawSessions(sessions, { now: Date.now(), paint, ...(columns && { columns }) })
+  await writeOutput('-', text)
+  if (!sessions.every(({ id }) => text.includes(id))) {
+    printNotice('Ids are cut to fit; a command takes the beginning of an id.')
+  }
   if (sessions.some(({ usage }) => usage.unpricedCalls > 0)) {
     printNotice('+ at a cost: calls without a known price are not in it; set `limits.prices`.')
   }

@@ -12,25 +12,27 @@ export interface ListedSession extends SessionSummary {
   readonly compactedAt: number | null
 }
 
+/** Columns yield their place in this order when the terminal is too narrow. */
 const COLUMNS: readonly Column[] = [
-  { title: 'SESSION' },
-  { title: 'AGENT' },
+  { title: 'SESSION', yields: 6 },
+  { title: 'AGENT', yields: 7 },
   { title: 'STATE' },
-  { title: 'CONTEXT' },
-  { title: 'ENTRIES', align: 'right' },
-  { title: 'COMPACTED' },
-  { title: 'WAITING', align: 'right' },
-  { title: 'TOKENS', align: 'right' },
-  { title: 'COST', align: 'right' },
-  { title: 'TITLE' },
+  { title: 'CONTEXT', yields: 9 },
+  { title: 'ENTRIES', align: 'right', yields: 2 },
+  { title: 'COMPACTED', yields: 5 },
+  { title: 'WAITING', align: 'right', yields: 8 },
+  { title: 'TOKENS', align: 'right', yields: 3 },
+  { title: 'COST', align: 'right', yields: 4 },
+  { title: 'TITLE', yields: 1, least: 8 },
 ]
 
 const TITLE_CHARACTERS_MAX = 48
 
 export function drawSessions(
   sessions: readonly ListedSession[],
-  options: { readonly now: number; readonly paint: Paint },
+  options: { readonly now: number; readonly paint: Paint; readonly columns?: number },
 ): string {
+  const { now, paint, columns: width } = options
   const rows = sessions.map((session) => [
     session.id,
     printable(session.agent),
@@ -39,14 +41,32 @@ export function drawSessions(
       ? ''
       : drawFill({ tokens: session.contextTokens, windowTokens: session.windowTokens }),
     grouped(session.entries),
-    compactedText(session, options.now),
+    compactedText(session, now),
     session.waiting > 0 ? { text: grouped(session.waiting), colour: 'yellow' as const } : '0',
     grouped(session.usage.inputTokens + session.usage.outputTokens),
     costText(session.usage),
     titleText(session),
   ])
-  return drawTable(COLUMNS, rows, options.paint)
+  if (width === undefined) return drawTable(COLUMNS, rows, paint)
+  const least = uniquePrefix(sessions.map(({ id }) => id))
+  const columns = COLUMNS.map((column) =>
+    column.title === 'SESSION' ? { ...column, least, cut: 'bare' as const } : column,
+  )
+  return drawTable(columns, rows, paint, width)
 }
+
+/** So many characters tell these ids apart: commands take the beginning of an id. */
+function uniquePrefix(ids: readonly string[]): number {
+  const sorted = ids.toSorted()
+  const shared = sorted.slice(1).map((id, at) => {
+    const before = sorted[at] ?? ''
+    return [...id].findIndex((character, index) => character !== before[index])
+  })
+  return Math.max(PREFIX_CHARACTERS_MIN, ...shared.map((index) => index + 1))
+}
+
+/** Sessions further down the list may begin alike. */
+const PREFIX_CHARACTERS_MIN = 12
 
 const STATES: Record<SessionSummary['state'], Cell> = {
   idle: 'idle',

@@ -90,14 +90,19 @@ export const sessionEndpoints: readonly Endpoint[] = [
       after: sessionIdText.optional(),
       limit: pageSize(PAGE_MAX),
       sort: z.enum(['active', 'created', 'id']).optional(),
+      state: z.literal('open').optional(),
     }),
     answers: { 200: { description: 'A page; `next` continues it', schema: sessionList } },
     problems: [],
-    async run({ query: { agent, after, limit = PAGE, sort = 'id' }, principal }, { runtime }) {
+    async run(
+      { query: { agent, after, limit = PAGE, sort = 'id', state }, principal },
+      { runtime },
+    ) {
       const asked = {
         ...(agent !== undefined && { agent }),
         ...(after !== undefined && { after }),
         ...{ limit, sort },
+        ...(state !== undefined && { state }),
       }
       const sessions =
         principal.sessions === null
@@ -272,6 +277,7 @@ async function listAllowed(
   const known = all
     .filter((summary) => summary !== undefined)
     .filter(({ agent }) => query.agent === undefined || agent === query.agent)
+    .filter(({ state, id }) => query.state === undefined || state !== 'gone' || id === after)
   if (sort === 'id') return known.filter(({ id }) => id > (after ?? '')).slice(0, limit)
   const timeOf = (summary: SessionSummary) =>
     sort === 'active' ? summary.activeAt : summary.createdAt
