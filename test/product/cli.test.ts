@@ -64,6 +64,13 @@ describe('throughline send', () => {
     expect(derived?.stderr).toContain('notes.snapshot.3 is a snapshot')
     expect(agent?.stderr).toContain('Configured: main')
   })
+
+  it('does not promise an answer where no process serves the store', async () => {
+    const args = ['send', 'alone', 'Hello.', '--agent', 'main', '--wait', '--timeout', '1s']
+    const { exitCode, stderr } = await place.run([...args, '--store', 'unserved.db'])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('no process serves this store: run `throughline serve` to have it')
+  })
 })
 
 describe('commands that read', () => {
@@ -157,6 +164,12 @@ describe('export, import and purge', () => {
     expect(gone?.stderr).toContain('was purged')
     expect(twice).toMatchObject({ exitCode: 0 })
     expect(twice?.stderr).toContain('was already purged; nothing of it is left')
+    const [listed, everything] = await all([
+      ['sessions', ...other],
+      ['sessions', '--all', ...other],
+    ])
+    expect(listed?.stdout).not.toContain('notes')
+    expect(everything?.stdout).toMatch(/^notes +main +gone/m)
     // What cannot be undone wants the whole id.
     expect(part).toMatchObject({ exitCode: 2 })
     expect(part?.stderr).toContain('There is no session not in this store')
@@ -311,13 +324,24 @@ describe('throughline compact --session', () => {
     )
     const imported = await place.run(['import', '-'], { input: exported?.stdout ?? '' })
     expect(imported.exitCode).toBe(2)
+
+    const undo = ['compact', '--session', 'long', '--undo', '--wait']
+    const undone = await place.run(undo)
+    expect(undone).toMatchObject({ exitCode: 0, stdout: '' })
+    expect(undone.stderr).toContain(`Undone: the compaction at entry ${made.entry}.`)
+    expect(tokens(await place.run(['show', 'long', '--context', '--json']))).toBe(tokens(snapshot))
+    const again = await place.run(undo)
+    expect(again).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(again.stderr).toContain('no compaction in effect; nothing to undo')
   })
 
   it('takes no flag that would have no effect', async () => {
-    const [file, session] = await all([
+    const [file, session, both] = await all([
       ['compact', '--session', 'long', '--to', 'codex'],
       ['compact', '-', '--wait'],
+      ['compact', '--session', 'long', '--undo', '--focus', 'the river'],
     ])
+    expect(both?.stderr).toContain('Give --undo or --focus, not both.')
     expect(file).toMatchObject({ exitCode: 2, stdout: '' })
     expect(file?.stderr).toContain('--to is for files')
     expect(session?.stderr).toContain('--wait needs --session')

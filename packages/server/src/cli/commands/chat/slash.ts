@@ -84,13 +84,20 @@ export const PRESENCE = {
   back: '(The server is back.)',
 } as const
 
+/** In the status line, while nobody can tell what the session does. */
+export const AWAY_STATUS = 'waiting for the server'
+
 /** The status line above the input. */
-export function statusText(summary: SessionSummary, paint: Paint): string {
+export function statusText(
+  summary: SessionSummary,
+  paint: Paint,
+  doing: string = activity(summary),
+): string {
   const { contextTokens: tokens, windowTokens } = summary
   const fill = drawFill({ tokens, windowTokens })
   const label = paint('dim', `── ${printable(summary.agent)} · `)
   const { inputTokens, outputTokens } = summary.usage
   const used = `${short(inputTokens)} in, ${short(outputTokens)} out, cost ${costText(summary.usage)}`
-  const rest = paint('dim', ` · ${used} · ${activity(summary)} ──`)
+  const rest = paint('dim', ` · ${used} · ${doing} ──`)
   return `${label}${paint(fill.colour, fill.text)}${rest}`
 }

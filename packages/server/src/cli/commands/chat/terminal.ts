@@ -17,7 +17,14 @@ import type { ChatConnection } from './connect.ts'
 import { SentHistory } from './history.ts'
 import type { Keyboard } from './keyboard.ts'
 import { recentLines } from './recent.ts'
-import { PRESENCE, readTerminalInput, runSlash, statusText, TERMINAL_COMMANDS } from './slash.ts'
+import {
+  AWAY_STATUS,
+  PRESENCE,
+  readTerminalInput,
+  runSlash,
+  statusText,
+  TERMINAL_COMMANDS,
+} from './slash.ts'
 
 /** An interactive chat: answers grow while the person types the next message. */
 export async function chatOnTerminal(
@@ -68,7 +75,7 @@ class TerminalTalk {
   #following: { stop(): Promise<void> } = { stop: async () => {} }
   #conversation: TerminalConversation | null = null
   /** As the status line shows it. */
-  #state: SessionSummary['state'] = 'idle'
+  #summary: SessionSummary | null = null
   #draft: InputDraft = EMPTY_DRAFT
   #isLeaving = false
 
@@ -76,7 +83,18 @@ class TerminalTalk {
     this.#screen = screen
     this.#paint = paint
     this.#connection = connection
-    connection.onPresence((presence) => screen.say(paint('dim', PRESENCE[presence])))
+    connection.onPresence((presence) => this.#notePresence(presence))
+  }
+
+  #notePresence(presence: keyof typeof PRESENCE): void {
+    this.#screen.say(this.#paint('dim', PRESENCE[presence]))
+    if (presence === 'away') {
+      const summary = this.#summary
+      if (summary !== null) this.#screen.status(statusText(summary, this.#paint, AWAY_STATUS))
+    } else if (this.#conversation !== null) {
+      // The chat may be left, or the server gone again, before this is answered.
+      this.#refresh(this.#conversation).catch(() => {})
+    }
   }
 
   async run(first: TerminalConversation): Promise<void> {
@@ -252,7 +270,7 @@ class TerminalTalk {
   async #refresh({ session }: TerminalConversation): Promise<void> {
     const summary = await session.summary()
     if (summary === undefined) return
-    this.#state = summary.state
+    this.#summary = summary
     this.#screen.status(statusText(summary, this.#paint))
   }
 
@@ -264,7 +282,7 @@ class TerminalTalk {
       return
     }
     const session = this.#conversation?.session
-    if (session !== undefined && this.#state !== 'idle') {
+    if (session !== undefined && (this.#summary?.state ?? 'idle') !== 'idle') {
       this.#screen.say('(stopping)')
       await session.stop({ source: COMMAND_SOURCE, key: randomUUID() }).catch((error: unknown) => {
         if (!(error instanceof KnownError)) throw error

@@ -111,7 +111,8 @@ async function runSend(
   const progress = new ProgressLine(WAITING)
   const signal = AbortSignal.timeout(flags.timeout)
   const ended = new AbortController()
-  const reporting = reportFailures(session, progress, AbortSignal.any([signal, ended.signal]))
+  const until = AbortSignal.any([signal, ended.signal])
+  const reporting = reportFailures(runtime, session, { progress, signal: until })
   const reply = await session.reply(mail, signal).finally(async () => {
     ended.abort()
     await reporting
@@ -122,8 +123,12 @@ async function runSend(
       flags.key === undefined
         ? `\`throughline show ${sessionId}\` will show the answer.`
         : 'run this again with the same --key to keep waiting.'
+    const isServed = (await runtime.health()).runners.length > 0
+    const state = isServed
+      ? 'is safe and will be answered'
+      : 'is safe, but no process serves this store: run `throughline serve` to have it answered'
     throw new FailedError(
-      `No answer within ${flags.timeout / 1_000} s. Message ${mail} is safe and will be answered; ` +
+      `No answer within ${flags.timeout / 1_000} s. Message ${mail} ${state}; ` +
         `${next}${await failingModels(runtime)}`,
     )
   }
@@ -131,15 +136,18 @@ async function runSend(
 }
 
 const WAITING = 'Waiting for the answer'
+const UNSERVED =
+  'Still waiting: no process serves this store, so nobody answers. Run `throughline serve` in ' +
+  'another terminal; the message is stored and is answered then.'
 const FAILURES_EVERY_MS = 500
 /** A terminal shows how long it has waited; a script hears of a long wait once. */
 const LONG_WAIT_MS = 5_000
 
 /** Says why no answer has come yet, as soon as a model call fails. A refusal is in the reply. */
 async function reportFailures(
+  runtime: Runtime,
   session: Session,
-  progress: ProgressLine,
-  signal: AbortSignal,
+  { progress, signal }: { readonly progress: ProgressLine; readonly signal: AbortSignal },
 ): Promise<void> {
   const startedAt = performance.now()
   let since = Date.now()
@@ -157,7 +165,8 @@ async function reportFailures(
     }
     if (last === '' && performance.now() - startedAt > LONG_WAIT_MS) {
       last = WAITING
-      printNotice(`${WAITING}; no model call has failed so far.`)
+      const isServed = (await runtime.health()).runners.length > 0
+      printNotice(isServed ? `${WAITING}; no model call has failed so far.` : UNSERVED)
     }
   }
 }
