@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -18,6 +18,15 @@ describe.skipIf(oldNode === undefined)('under an old Node', () => {
     place = cliPlace()
   })
   afterAll(() => place.close())
+
+  it('advises only what runs our own code', () => {
+    const env = { ...process.env, THROUGHLINE_RESTARTED: '1' }
+    const { status, stderr } = spawnSync(oldNode ?? '', [program], { env, encoding: 'utf8' })
+    expect(status).toBe(1)
+    expect(stderr).toContain('needs Node 24 or newer')
+    // A package of our name on the registry may be somebody else's.
+    expect(stderr).not.toMatch(/-p throughline|npx throughline@/)
+  })
 
   it('ends with the process that was started, also after kill -9', async () => {
     const { wrapper, child } = await serve(place)

@@ -34,7 +34,7 @@ if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) {
 } else {
   process.stderr.write(
     `throughline needs Node ${NODE_MAJOR_MIN} or newer, this is ${process.version}.\n` +
-      'Install it from https://nodejs.org, or run `npx -p node@24 -p throughline throughline …`.\n',
+      'Install it from https://nodejs.org, or run `npx -p node@24 throughline …` where throughline is installed.\n',
   )
   process.exitCode = 1
 }

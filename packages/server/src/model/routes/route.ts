@@ -41,10 +41,26 @@ export type ProviderName = (typeof PROVIDERS)[number]
  * The destination of a route, as a key for records and failure states. Not its name, which stays
  * when the main route is switched: failures of the old destination must not count against the new
  * one. It includes the account, because one without credit says nothing about another at the same
- * server.
+ * server, and the path, because a gateway serves several providers at one host.
  */
 export function destinationOf({ provider, model, baseUrl, credential }: ModelRoute): string {
-  return `${provider}/${model}@${URL.parse(baseUrl)?.host ?? 'nowhere'}${accountOf(credential)}`
+  const url = URL.parse(baseUrl)
+  const place = url === null ? 'nowhere' : `${url.host}${pathOf(url)}`
+  return `${provider}/${model}@${place}${accountOf(credential)}`
+}
+
+/** The paths of providers' own addresses go without saying. */
+const USUAL_PATHS = ['v1', 'v1beta', 'backend-api/codex']
+const SEGMENT_CHARACTERS_MAX = 24
+
+/** A long segment may be a secret, or the number of an account. */
+function pathOf({ pathname }: URL): string {
+  const segments = pathname.split('/').filter((segment) => segment !== '')
+  if (USUAL_PATHS.includes(segments.join('/'))) return ''
+  const shown = segments.map((segment) =>
+    segment.length > SEGMENT_CHARACTERS_MAX ? shortHash(segment) : encodeURIComponent(segment),
+  )
+  return `/${shown.join('/')}`
 }
 
 /** The provider and model of a route, for people. */
@@ -60,7 +76,7 @@ export function calledIn(destination: string): CalledRoute {
   return { model, host: host || 'The provider', variable: isVariable ? account : null }
 }
 
-const DESTINATION = /^[a-z-]{1,40}\/(.*)@([^@#]{1,300})(?:#(.*))?$/
+const DESTINATION = /^[a-z-]{1,40}\/(.*)@([^@#/]{1,300})[^@#]*(?:#(.*))?$/
 
 /** From the credential's source. A command may contain a secret, and a path reveals too much. */
 function accountOf(credential: CredentialSource): string {
@@ -71,6 +87,10 @@ function accountOf(credential: CredentialSource): string {
       return `#${credential.name}`
     case 'file':
     case 'command':
-      return `#${credential.kind}-${hash('sha256', JSON.stringify(credential), 'hex').slice(0, 8)}`
+      return `#${credential.kind}-${shortHash(JSON.stringify(credential))}`
   }
+}
+
+function shortHash(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 8)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CredentialSource } from './credential.ts'
-import { destinationOf } from './route.ts'
+import { calledIn, destinationOf } from './route.ts'
 import { RouteError, Routes, routesSchema } from './routes.ts'
 import { capabilitiesOf } from './windows.ts'
 
@@ -137,6 +137,22 @@ describe('the destination of a route', () => {
     ]
     expect(new Set(positions).size).toBe(positions.length)
     expect(destinationOf({ ...made, name: 'other' })).toBe(destinationOf(made))
+  })
+
+  it('differs by the path of the base URL, and people read the host alone', () => {
+    const { host } = new URL(made.baseUrl)
+    const named = (path: string) => {
+      const credential = { kind: 'variable', name: 'KEY' } as const
+      const route = { ...made, baseUrl: `https://${host}${path}`, credential }
+      expect(calledIn(destinationOf(route))).toEqual({ model: made.model, host, variable: 'KEY' })
+      return destinationOf(route).split('@').at(-1)
+    }
+    expect(['/v1', '/v1/', '', '/one/v1', '/two@b/v1'].map(named)).toEqual([
+      ...[`${host}#KEY`, `${host}#KEY`, `${host}/#KEY`, `${host}/one/v1#KEY`],
+      `${host}/two%40b/v1#KEY`,
+    ])
+    const secret = `/${'s3cret'.repeat(6)}/v1`
+    expect(named(secret)).toMatch(/\/[0-9a-f]{8}\/v1#KEY$/)
   })
 
   it('contains no path, command or secret', () => {
