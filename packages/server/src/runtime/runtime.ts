@@ -96,9 +96,7 @@ export interface Session {
 
   /** Entries in this range, both ends included; an erased entry has `message` null. */
   transcript(query: { from: number; to: number }): Promise<readonly TranscriptEntry[] | undefined>
-  /**
-   * The context that the model sees now, or saw at a step (`at`: the number of an assistant entry).
-   */
+  /** The context that the model sees now, or saw at a step (`at`: number of an assistant entry). */
   context(query: { at?: EntryNumber }): Promise<ContextView | undefined>
   compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
   /** What this compaction did with every message; undefined: no such session, or no compaction there. */

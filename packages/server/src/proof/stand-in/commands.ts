@@ -10,7 +10,8 @@ import type { StandInCall } from './protocols/protocol.ts'
  *     say Done.                      says exactly that
  *     then                           what follows is for the next step, when the results are in
  *
- * A message that begins with `slowly:` is answered at a few words a second. Only the newest user
+ * A message that begins with `slowly:` is answered at a few words a second; `fail: 429` is refused
+ * with that status, as often as it is tried. Only the newest user
  * message is read, so no text of a tool, a file or a handoff is a command. The step is found by
  * counting the replies with calls since then, so the server keeps no state.
  */
@@ -30,6 +31,15 @@ export function findPace(messages: readonly Message[]): number | undefined {
   const spoken = messages.findLast(isSpoken)
   if (spoken === undefined || !SLOWLY.test(textOf(spoken))) return undefined
   return SLOW_TOKENS_PER_SECOND
+}
+
+const FAIL = /^fail:\s*([45]\d\d)\s*$/
+
+/** The status with which the newest user message asks to be refused; undefined: none. */
+export function findFailure(messages: readonly Message[]): number | undefined {
+  const spoken = messages.findLast(isSpoken)
+  const [, status] = (spoken && FAIL.exec(textOf(spoken))) ?? []
+  return status === undefined ? undefined : Number(status)
 }
 
 /** The user's text without `slowly:`. */

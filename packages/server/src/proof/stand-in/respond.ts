@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isObject, type JsonObject } from '#core/base/json'
 import { makeAnswer, type Script } from './answer.ts'
-import { findPace } from './commands.ts'
+import { findFailure, findPace } from './commands.ts'
 import type { Fault } from './faults.ts'
 import type { JournalEntry } from './journal.ts'
 import type { PlayedResponse } from './play.ts'
@@ -70,6 +70,8 @@ export function respond(
   }
   const ask = protocol.readAsk(body)
   refuseOverflow(protocol, ask, fault, options)
+  const code = findFailure(ask.messages)
+  if (code !== undefined) throw statusRejection({ code })
   const model = fault?.kind === 'other-request' ? 'another-model' : ask.model
   const answer = withCompaction(spoil(makeAnswer(ask, options.script), fault, ask), ask)
   const reply = replyOf(entry, { ...ask, model }, answer)
@@ -147,7 +149,7 @@ function withStreamError(
   return [...begun, protocol.writeErrorFrame(rejection, begun.length)]
 }
 
-function statusRejection({ code }: Fault): Rejection {
+function statusRejection({ code }: Pick<Fault, 'code'>): Rejection {
   return new Rejection(`The stand-in plays status ${code}.`, { status: code })
 }
 
