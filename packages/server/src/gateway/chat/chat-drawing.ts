@@ -16,7 +16,7 @@ export const CHAT_DRAWING: Drawing = {
     return [
       `Session \`${id}\` of ${agent}: ${activity(summary)}`,
       `Context ${share} %: ${contextTokens} of ${windowTokens} tokens`,
-      `${entries} entries, ${compaction === null ? 'never compacted' : `compacted at #${compaction}`}`,
+      `${entries} entries, ${compaction === null ? 'not compacted' : `compacted at #${compaction}`}`,
       `Used: ${usageText(summary.usage)}`,
       `While a turn runs, messages ${POLICIES[policy]}.`,
       ...(pins.length === 0 ? [] : [`Pins: ${CHAT_DRAWING.name(pins.join(', '))}`]),

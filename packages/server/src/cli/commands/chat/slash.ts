@@ -72,7 +72,7 @@ function describe(summary: SessionSummary): string {
   return [
     `Session ${id} of ${printable(agent)}: ${activity(summary)}`,
     `Context ${fill.text}: ${grouped(contextTokens)} of ${grouped(windowTokens)} tokens`,
-    `${grouped(entries)} entries, ${compaction === null ? 'never compacted' : `compacted at #${compaction}`}`,
+    `${grouped(entries)} entries, ${compaction === null ? 'not compacted' : `compacted at #${compaction}`}`,
     `Used: ${usageText(summary.usage)}`,
     `While a turn runs, messages ${POLICIES[policy]}.${pins.length === 0 ? '' : ` Pins: ${printable(pins.join(', '))}.`}`,
   ].join('\n')

@@ -86,7 +86,7 @@ function stateCell({ state, isCompacting, lastTurn }: SessionSummary): Cell {
 }
 
 function compactedText({ compaction, compactedAt }: ListedSession, now: number): string {
-  if (compaction === null) return 'never'
+  if (compaction === null) return 'no'
   return compactedAt === null ? `entry ${compaction}` : ago(compactedAt, now)
 }
 
