@@ -40,7 +40,7 @@ describe('drawTable in a narrow terminal', () => {
     [34, 'abcdef  12     idle   A long title'],
     [33, 'abcdef  idle   A long title'],
     [26, 'abc  idle   A long title'],
-    [20, 'abc  idle   A long…'],
+    [20, 'abc  idle   A long …'],
     [13, 'abc  idle   …'],
   ])('of %s columns leaves out and shortens the least important first', (width, line) => {
     expect(drawn(width)).toBe(line)

@@ -53,14 +53,13 @@ export function destinationOf({ provider, model, baseUrl, credential }: ModelRou
 const USUAL_PATHS = ['v1', 'v1beta', 'backend-api/codex']
 const SEGMENT_CHARACTERS_MAX = 24
 
-/** A long segment may be a secret, or the number of an account. */
+/** Without long segments: one may be a secret, as that of the stand-in is. */
 function pathOf({ pathname }: URL): string {
-  const segments = pathname.split('/').filter((segment) => segment !== '')
-  if (USUAL_PATHS.includes(segments.join('/'))) return ''
-  const shown = segments.map((segment) =>
-    segment.length > SEGMENT_CHARACTERS_MAX ? shortHash(segment) : encodeURIComponent(segment),
-  )
-  return `/${shown.join('/')}`
+  const segments = pathname
+    .split('/')
+    .filter((segment) => segment !== '' && segment.length <= SEGMENT_CHARACTERS_MAX)
+  const path = segments.map(encodeURIComponent).join('/')
+  return USUAL_PATHS.includes(path) ? '' : `/${path}`
 }
 
 /** The provider and model of a route, for people. */
@@ -87,10 +86,6 @@ function accountOf(credential: CredentialSource): string {
       return `#${credential.name}`
     case 'file':
     case 'command':
-      return `#${credential.kind}-${shortHash(JSON.stringify(credential))}`
+      return `#${credential.kind}-${hash('sha256', JSON.stringify(credential), 'hex').slice(0, 8)}`
   }
-}
-
-function shortHash(text: string): string {
-  return hash('sha256', text, 'hex').slice(0, 8)
 }
