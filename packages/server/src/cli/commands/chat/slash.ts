@@ -85,7 +85,7 @@ export const PRESENCE = {
 } as const
 
 /** In the status line, while nobody can tell what the session does. */
-export const AWAY_STATUS = 'waiting for the server'
+export const AWAY_STATUS = 'no server'
 
 /** The status line above the input. */
 export function statusText(
