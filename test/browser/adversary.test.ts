@@ -39,7 +39,7 @@ describe('the page, when somebody or something is against it', { timeout: 120_00
     for (const tab of ['Context', 'Compactions']) {
       await page.getByRole('link', { name: tab }).click()
       await page
-        .locator(tab === 'Context' ? '.part' : '.chart canvas')
+        .locator(tab === 'Context' ? '.part' : '.chart .line')
         .first()
         .waitFor()
       expect(await foreignNodes(page)).toEqual([])

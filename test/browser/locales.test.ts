@@ -5,16 +5,15 @@ import { openStage } from './stage.ts'
 /** Browsers of people who write numbers otherwise: with a decimal comma, or in other digits. */
 const stage = openStage()
 
-const WRONG_NUMBERS = `[...document.querySelectorAll('.hours rect, .hours circle')].flatMap((each) =>
-  ['x', 'y', 'width', 'height', 'cx', 'cy', 'r']
+const WRONG_NUMBERS = `[...document.querySelectorAll('.chart svg *')].flatMap((each) =>
+  ['x', 'y', 'width', 'height', 'd']
     .map((name) => each.getAttribute(name))
-    .filter((value) => value !== null && !/^[0-9]+([.][0-9]+)?$/.test(value)))`
+    .filter((value) => value !== null && !/^[MLHVZh0-9. ]+$/.test(value)))`
 const TALLEST_BAR = `Math.max(...[...document.querySelectorAll('.hours figure:first-child rect:not(.slot)')]
   .map((each) => each.getBoundingClientRect().height))`
-const DRAWN_PIXELS = `(() => {
-  const canvas = document.querySelector('.chart canvas')
-  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
-  return data.filter((value, index) => index % 4 === 3 && value > 0).length
+const LINE_SIZE = `(() => {
+  const { width, height } = document.querySelector('.chart .line').getBoundingClientRect()
+  return Math.min(width, height)
 })()`
 const BAR_WIDTH = `Math.max(...[...document.querySelectorAll('.context-bar > span')].map((each) => each.getBoundingClientRect().width))`
 
@@ -36,8 +35,9 @@ describe.for(['de-DE', 'ar-EG', 'fa-IR'])(
       const cells = page.locator('.last-day tbody tr td')
       expect(await cells.nth(1).textContent()).toBe('3')
       await page.goto(`${place.url}/#/sessions/${id}/compactions`)
-      await page.locator('.chart canvas').waitFor()
-      await expect.poll(() => page.evaluate(DRAWN_PIXELS)).toBeGreaterThan(100)
+      await page.getByRole('img', { name: /^Tokens of the context, now \d+ of / }).waitFor()
+      expect(await page.evaluate(LINE_SIZE)).toBeGreaterThan(5)
+      expect(await page.evaluate(WRONG_NUMBERS)).toEqual([])
       await page.goto(`${place.url}/#/sessions/${id}/context`)
       await page.locator('.context-bar').waitFor()
       expect(await page.evaluate(BAR_WIDTH)).toBeGreaterThan(0)

@@ -132,7 +132,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
       ['sessions', '#/', page.getByRole('img', { name: /^Turns per hour/ })],
       ['conversation', `#/sessions/${id}`, page.locator('.is-assistant').last()],
       ['context', `#/sessions/${id}/context`, page.locator('.part').first()],
-      ['compactions', `#/sessions/${id}/compactions`, page.locator('.chart canvas')],
+      ['compactions', `#/sessions/${id}/compactions`, page.locator('.chart .line')],
       ['health', '#/health', page.getByText('Running under faults')],
     ]
     const findings: unknown[] = []

@@ -7,6 +7,7 @@ import { keep, kept } from './keep.ts'
  * a header: no cookie that another page could use, and nothing in the address.
  */
 const TOKEN = 'throughline-token'
+const SAVE_MS = 60_000
 
 /** The server requires a token, or refused the one it got. */
 export const isLocked = signal(false)
@@ -54,6 +55,20 @@ export async function call<Answer>(path: string, request: Request = {}): Promise
   noteDate(response.headers.get('date'))
   if (response.ok) return (response.status === 204 ? undefined : await response.json()) as Answer
   throw await refusalOf(response)
+}
+
+/** Saves a file that the server sends. A plain link could not carry the token. */
+export async function download(path: string): Promise<void> {
+  const response = await fetch(path, { headers: headersWith() })
+  if (!response.ok) throw await refusalOf(response)
+  const [, name = 'export'] =
+    /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '') ?? []
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(await response.blob())
+  link.download = name
+  link.click()
+  // The browser has begun to save it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), SAVE_MS)
 }
 
 export async function refusalOf(response: Response): Promise<ServerRefusal> {

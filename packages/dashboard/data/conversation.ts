@@ -8,6 +8,7 @@ import { hashOf } from './address.ts'
 import { call, errorText, ServerRefusal, sessionPath } from './api.ts'
 import { type Attempt, attemptsIn, type Notice, noticeIn, withPiece } from './attempt-text.ts'
 import { listen } from './events.ts'
+import { dropDraft } from './keep.ts'
 import { outboxOf } from './outbox.ts'
 import { noteSummary } from './session-list.ts'
 
@@ -40,12 +41,16 @@ export class Conversation {
   readonly refusal = signal<string | null>(null)
   /** Rises with every compaction that starts, ends or is undone. */
   readonly compactions = signal(0)
+  /** Rises when entries are erased: whatever was read before may repeat them. */
+  readonly erasures = signal(0)
   readonly outbox: ReturnType<typeof outboxOf>
   readonly #notice: Signal<Notice | null>
   readonly #unlisten: () => void
   readonly #reading = new Set<number>()
   /** Pages that could not be read: requested again when the server is back. */
   readonly #missed = new Set<number>()
+  /** Entries whose text may still arrive with an answer from before. */
+  readonly #erased = new Set<number>()
   /** Requests from this page that the session may still refuse. */
   readonly #requested = new Set<number>()
   #liveEvents: LiveEvent[] = []
@@ -54,6 +59,7 @@ export class Conversation {
   #isRefreshing = false
   #isStale = false
   #isClosed = false
+  #isDeleted = false
   /** The entry that ended the newest finished turn. */
   #turnEndedAt = 0
   /** How often the covered range has changed, and up to which change it was read. */
@@ -125,7 +131,7 @@ export class Conversation {
       const pages = new Map(this.pages.value)
       // Insertion order is eviction order.
       pages.delete(page)
-      pages.set(page, entries)
+      pages.set(page, this.#withoutErased(entries))
       for (const old of pages.keys()) {
         if (pages.size <= PAGES_MAX) break
         pages.delete(old)
@@ -165,6 +171,8 @@ export class Conversation {
       return
     }
     const { kind } = event
+    if (kind === 'session deleted') this.#delete()
+    if (kind === 'entries erased') this.#erase(event.facts['entries'])
     if (kind === 'turn ended') this.#turnEndedAt = Number(event.facts['entry'])
     if (kind === 'control settled') this.#noteRefusal(event.facts)
     const warning = warningIn(event)
@@ -175,6 +183,43 @@ export class Conversation {
       if (kind !== 'compaction started') this.#coverageVersion++
     }
     this.#refreshSoon()
+  }
+
+  #delete(): void {
+    this.#isDeleted = true
+    this.#clear()
+  }
+
+  /** The session was deleted, or the server does not know it: nothing of it may stay on the screen. */
+  #clear(): void {
+    const summary = this.summary.value
+    batch(() => {
+      this.pages.value = new Map()
+      this.attempts.value = []
+      this.pending.value = []
+      this.warning.value = null
+      this.refusal.value = null
+      this.erasures.value++
+      if (summary !== null) this.summary.value = { ...summary, title: null, state: 'gone' }
+    })
+    dropDraft(this.id)
+  }
+
+  /** At once: reading them again may fail or take its time. */
+  #erase(numbers: unknown): void {
+    if (Array.isArray(numbers)) for (const number of numbers) this.#erased.add(Number(number))
+    batch(() => {
+      this.pages.value = new Map(
+        [...this.pages.value].map(([page, entries]) => [page, this.#withoutErased(entries)]),
+      )
+      this.erasures.value++
+    })
+  }
+
+  #withoutErased(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
+    return entries.map((entry) =>
+      this.#erased.has(entry.number) ? { ...entry, message: null, body: null } : entry,
+    )
   }
 
   #noteRefusal(facts: JsonObject): void {
@@ -249,6 +294,7 @@ export class Conversation {
       }
     } catch (error) {
       const isGone = error instanceof ServerRefusal && error.status === 404
+      if (isGone) this.#clear()
       this.problem.value = isGone ? 'This session does not exist.' : errorText(error)
     } finally {
       this.#isRefreshing = false
@@ -263,6 +309,13 @@ export class Conversation {
       call<SessionSummary>(sessionPath(this.id)),
       call<{ mail: Mail[] }>(sessionPath(this.id, mailPath)),
     ])
+    if (summary.state === 'gone') {
+      this.#delete()
+      this.summary.value = summary
+      noteSummary(summary)
+    }
+    // An answer from before the deletion must not bring the session back.
+    if (this.#isDeleted) return
     const before = this.tail.value
     const lastPage = Math.floor((summary.entries - 1) / PAGE_ENTRIES)
     const firstNew = Math.floor(Math.max(0, before - 1) / PAGE_ENTRIES)

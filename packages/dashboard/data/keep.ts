@@ -18,9 +18,13 @@ export const kept = (name: string): string | null => sessionStorage.getItem(name
 export const keptNames = (prefix: string): readonly string[] =>
   Object.keys(sessionStorage).filter((name) => name.startsWith(prefix))
 
+const draftKey = (name: string): string => `throughline-draft-${name}`
+
+export const dropDraft = (name: string): void => keep(draftKey(name), null)
+
 /** Text that someone writes: it survives a reload, a visit to another screen and an expired token. */
 export function useDraft(name: string): readonly [string, (text: string) => void] {
-  const key = `throughline-draft-${name}`
+  const key = draftKey(name)
   const [text, showText] = useState(() => kept(key) ?? '')
   const setText = (words: string) => {
     showText(words)

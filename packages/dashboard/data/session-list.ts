@@ -31,6 +31,12 @@ export function noteSummary(summary: SessionSummary): void {
   all.value = new Map(all.value).set(summary.id, summary)
 }
 
+/** At once: its title repeats what was said in it. */
+function dropTitle(id: string): void {
+  const summary = all.value.get(id)
+  if (summary !== undefined) noteSummary({ ...summary, title: null, state: 'gone' })
+}
+
 export function startList(): void {
   let isFirst = true
   listen((event) => {
@@ -38,6 +44,7 @@ export function startList(): void {
       isFirst = false
       void readAll()
     } else if (event.type === 'stored') {
+      if (event.kind === 'session deleted') dropTitle(event.sessionId)
       stale.add(event.sessionId)
       refreshSoon()
     } else if (event.type === 'live' && event.kind === 'notice') {

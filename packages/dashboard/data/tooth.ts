@@ -3,16 +3,30 @@ import type {
   SessionSummary,
   TranscriptEntry,
 } from '../../server/src/runtime/runtime.ts'
-import type { Mark, Point } from '../parts/saw-tooth.tsx'
+
+/** Tokens of a context over time: messages raise them, compactions lower them. */
+export interface Point {
+  /** Milliseconds. */
+  readonly at: number
+  readonly tokens: number
+}
+
+/** An attempt at a compaction, at its end, and how long a turn waited for it. */
+export interface Mark {
+  readonly at: number
+  readonly tokens: number
+  readonly look: 'model' | 'digest' | 'failed'
+  readonly waitMs: number
+}
+
+/** How many compactions are requested. */
+export const COMPACTIONS_MAX = 200
+const MESSAGES: readonly string[] = ['input', 'assistant', 'result']
 
 /**
  * The points of the saw-tooth chart. Each compaction records its size before and after; since the newest
  * one, the size of each entry is known too. Straight lines connect the points.
  */
-/** How many compactions are requested. */
-export const COMPACTIONS_MAX = 200
-const MESSAGES: readonly string[] = ['input', 'assistant', 'result']
-
 export function sawToothOf(
   { createdAt, contextTokens }: SessionSummary,
   compactions: readonly CompactionView[],
@@ -29,17 +43,40 @@ export function sawToothOf(
     if (tokensBefore !== null) points.push({ at: at - 1, tokens: tokensBefore })
     if (tokensAfter !== null) points.push({ at, tokens: tokensAfter })
   }
-  const since = points.at(-1)?.at ?? 0
-  const behind: Point[] = []
-  let tokens = contextTokens
-  for (const entry of recent.toReversed()) {
-    if (entry.at <= since) break
-    behind.push({ at: entry.at, tokens: Math.max(0, tokens) })
-    if (MESSAGES.includes(entry.kind)) tokens -= entry.tokens
-  }
-  points.push(...behind.reverse())
+  const since = points.at(-1)
+  points.push(...pointsSince(since, contextTokens, recent))
   const ordered = inOrder(points)
   return { points: ordered, marks: marksOf(compactions, ordered) }
+}
+
+/**
+ * Before the first undo, the size is counted from the compaction; after the last one, back from the
+ * current size. Between two of them it is unknown.
+ */
+function pointsSince(
+  start: Point | undefined,
+  contextTokens: number,
+  recent: readonly TranscriptEntry[],
+): readonly Point[] {
+  const entries = recent.filter(({ at }) => at > (start?.at ?? 0))
+  const sizeOf = ({ kind, tokens }: TranscriptEntry) => (MESSAGES.includes(kind) ? tokens : 0)
+  const isUndo = ({ kind }: TranscriptEntry) => kind === 'revert'
+  const before: Point[] = []
+  const firstUndo = start === undefined ? -1 : entries.findIndex(isUndo)
+  let tokens = start?.tokens ?? 0
+  for (const entry of entries.slice(0, Math.max(0, firstUndo))) {
+    tokens += sizeOf(entry)
+    before.push({ at: entry.at, tokens })
+  }
+  const undone = entries[firstUndo]
+  if (undone !== undefined) before.push({ at: undone.at - 1, tokens })
+  const after: Point[] = []
+  tokens = contextTokens
+  for (const entry of entries.slice(Math.max(0, entries.findLastIndex(isUndo))).toReversed()) {
+    after.push({ at: entry.at, tokens: Math.max(0, tokens) })
+    tokens -= sizeOf(entry)
+  }
+  return [...before, ...after.reverse()]
 }
 
 function marksOf(

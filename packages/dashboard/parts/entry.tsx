@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import type { Handoff } from '../../core/src/message/handoff/handoff.ts'
 import type { Part } from '../../core/src/message/message.ts'
-import type { TranscriptEntry } from '../../server/src/runtime/runtime.ts'
+import type { CompactionView, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
+import { call, sessionPath } from '../data/api.ts'
+import { useServerData } from '../data/reading.ts'
+import { COMPACTIONS_MAX } from '../data/tooth.ts'
 import { HandoffText } from './handoff-text.tsx'
 import { Prose, Verbatim } from './markdown.tsx'
 import { Picture } from './picture.tsx'
@@ -30,11 +33,7 @@ export function EntryView(props: {
       aria-label={`Entry ${number}, ${LABELS[kind] ?? kind}${isCovered ? ', compacted' : ''}`}
     >
       {kind === 'compaction' ? (
-        <HandoffCard
-          {...{ sessionId, entry }}
-          isInEffect={effective === number}
-          onRevert={props.onRevert}
-        />
+        <HandoffCard {...{ sessionId, entry }} effective={effective} onRevert={props.onRevert} />
       ) : (
         <Body {...{ sessionId, entry, onFork }} />
       )}
@@ -236,10 +235,11 @@ function PartView({ part, sessionId }: { readonly part: Part; readonly sessionId
 function HandoffCard(props: {
   readonly sessionId: string
   readonly entry: TranscriptEntry
-  readonly isInEffect: boolean
+  readonly effective: number | null
   readonly onRevert: (entry: number) => void
 }) {
-  const { sessionId, entry, isInEffect, onRevert } = props
+  const { sessionId, entry, effective, onRevert } = props
+  const isInEffect = effective === entry.number
   const meta = entry.meta as { covers: number; by: string; clears?: { upto: number } }
   const isClearing = meta.by === 'clearing'
   const handoff = entry.body as unknown as Handoff | null
@@ -257,11 +257,13 @@ function HandoffCard(props: {
         </span>
       </header>
       <p class="dim">
-        {isInEffect
-          ? isClearing
-            ? 'In effect: the model sees both ends of them. They stay here whole, and it can open them by number.'
-            : 'In effect: the model sees this instead of them. They stay here, and you can search them.'
-          : 'Not in effect: a newer compaction replaced it, or it was undone.'}
+        {!isInEffect ? (
+          <NotInEffect {...{ sessionId, effective }} number={entry.number} />
+        ) : isClearing ? (
+          'In effect: the model sees both ends of them. They stay here whole, and it can open them by number.'
+        ) : (
+          'In effect: the model sees this instead of them. They stay here, and you can search them.'
+        )}
       </p>
       {isClearing ? null : handoff === null ? (
         <p>Its text was erased.</p>
@@ -280,4 +282,25 @@ function HandoffCard(props: {
       </footer>
     </section>
   )
+}
+
+/** Any compaction after the one in effect was undone; the list tells about those before it. */
+function NotInEffect(props: {
+  readonly sessionId: string
+  readonly number: number
+  readonly effective: number | null
+}) {
+  const { sessionId, number, effective } = props
+  const isBefore = effective !== null && number < effective
+  const { value } = useServerData(
+    async (signal): Promise<{ compactions: readonly CompactionView[] }> =>
+      isBefore
+        ? await call(sessionPath(sessionId, `/compactions?limit=${COMPACTIONS_MAX}`), { signal })
+        : { compactions: [] },
+    [sessionId, number, effective],
+  )
+  const row = value?.compactions.find(({ entry }) => entry === number)
+  if (isBefore && row === undefined) return <>Not in effect.</>
+  const isUndone = row?.isUndone ?? true
+  return <>Not in effect: {isUndone ? 'it was undone.' : 'a newer compaction replaced it.'}</>
 }

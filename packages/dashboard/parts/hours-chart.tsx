@@ -1,12 +1,10 @@
 import type { ActiveHour } from '../../server/src/runtime/activity.ts'
+import { amountText } from '../../server/src/runtime/usage.ts'
+import { Chart, Dot, Legend, WIDTH } from './chart.tsx'
 import { Grid } from './table.tsx'
-import { amount, costOf, count, hourOf, tokens } from './words.ts'
+import { costOf, count, hourOf, tokens } from './words.ts'
 
-/**
- * Turns and cost by the hour, as bars, with a table of the same figures. Positions are plain numbers,
- * never formatted ones: a decimal comma or Arabic digits would break the drawing.
- */
-const WIDTH = 480
+/** Turns and cost by the hour, as bars, with a table of the same figures. */
 const HEIGHT = 64
 /** Room above the bars for the marks of compactions. */
 const TOP = 10
@@ -34,13 +32,16 @@ export function HoursChart({ hours }: Hours) {
           label={isPriced ? 'Cost per hour' : 'Tokens per hour'}
           hours={hours}
           value={spent}
-          words={isPriced ? amount : tokens}
+          words={isPriced ? amountText : tokens}
         />
       </div>
-      <p class="chart-legend dim" aria-hidden="true">
-        <i class="mark model" /> {isPriced ? 'turns, cost' : 'turns, tokens'}
-        <i class="mark bad" /> failed turns <i class="mark digest" /> compactions
-      </p>
+      <Legend
+        marks={{
+          model: isPriced ? 'turns, cost' : 'turns, tokens',
+          bad: 'failed turns',
+          digest: 'compactions',
+        }}
+      />
       <details>
         <summary>As a table</summary>
         <HoursTable hours={hours} isPriced={isPriced} />
@@ -66,35 +67,26 @@ function Bars(
   const scale = most === 0 ? 0 : (HEIGHT - TOP) / most
   const busiest = hours.find((hour) => value(hour) === most)
   const summary = `at most ${words(most)}${busiest && most > 0 ? ` at ${hourOf(busiest.at)}` : ''}`
+  const times = [from && hourOf(from.at), middle && hourOf(middle.at), 'now']
   return (
-    <figure>
-      <figcaption>
-        {label} <span class="dim">{summary}</span>
-      </figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${label}, ${summary}`}>
-        <path class="base" d={`M0 ${HEIGHT}H${WIDTH}`} />
-        {hours.map((hour, index) => {
-          const [all, bad] = [value(hour) * scale, (part?.(hour) ?? 0) * scale]
-          const place = { x: index * slot + GAP / 2, width: slot - GAP }
-          return (
-            <g>
-              <title>{hourWords(hour)}</title>
-              <rect class="slot" {...place} y={0} height={HEIGHT} />
-              <rect {...place} y={HEIGHT - all} height={all} />
-              <rect class="bad" {...place} y={HEIGHT - all} height={bad} />
-              {isMarked?.(hour) && (
-                <circle cx={(index + 0.5) * slot} cy={Math.max(4, HEIGHT - all - 6)} r={3.5} />
-              )}
-            </g>
-          )
-        })}
-      </svg>
-      <p class="hours-axis dim" aria-hidden="true">
-        <span>{from && hourOf(from.at)}</span>
-        <span>{middle && hourOf(middle.at)}</span>
-        <span>now</span>
-      </p>
-    </figure>
+    <Chart {...{ label, summary }} height={HEIGHT} times={times.map((time) => time ?? '')}>
+      <path class="base" d={`M0 ${HEIGHT}H${WIDTH}`} />
+      {hours.map((hour, index) => {
+        const [all, bad] = [value(hour) * scale, (part?.(hour) ?? 0) * scale]
+        const place = { x: index * slot + GAP / 2, width: slot - GAP }
+        return (
+          <g>
+            <title>{hourWords(hour)}</title>
+            <rect class="slot" {...place} y={0} height={HEIGHT} />
+            <rect {...place} y={HEIGHT - all} height={all} />
+            <rect class="bad" {...place} y={HEIGHT - all} height={bad} />
+            {isMarked?.(hour) && (
+              <Dot class="digest" x={(index + 0.5) * slot} y={Math.max(4, HEIGHT - all - 6)} />
+            )}
+          </g>
+        )
+      })}
+    </Chart>
   )
 }
 
@@ -119,7 +111,7 @@ function HoursTable({ hours, isPriced }: Hours & { readonly isPriced: boolean })
       hourOf(hour.at),
       ...[hour.turns, hour.failedTurns, hour.compactions, hour.calls].map(count),
       tokens(hour.inputTokens + hour.outputTokens),
-      isPriced ? amount(hour.cost) : '–',
+      isPriced ? amountText(hour.cost) : '–',
     ])
   return <Grid head={HEAD} rows={rows} />
 }

@@ -1,4 +1,5 @@
 import type { SessionSummary } from '../../server/src/runtime/runtime.ts'
+import { amountText } from '../../server/src/runtime/usage.ts'
 import { now } from '../data/clock.ts'
 
 /** Numbers, times and states as text. */
@@ -49,12 +50,7 @@ export function span(ms: number): string {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** From millionths of the operator's currency. */
-export function amount(millionths: number): string {
-  const whole = millionths / 1_000_000
-  return whole > 0 && whole < 0.01 ? whole.toPrecision(2) : whole.toFixed(2)
-}
-export const money = (millionths: number): string => `cost ${amount(millionths)}`
+export const money = (millionths: number): string => `cost ${amountText(millionths)}`
 
 /** A plus means that calls without a known price are not included. Null: no price is known. */
 export function costOf(usage: SessionSummary['usage']): string | null {

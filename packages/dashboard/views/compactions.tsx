@@ -112,7 +112,7 @@ function Compaction(props: {
           <time dateTime={new Date(startedAt).toISOString()} title={exactly(startedAt)}>
             {moment(startedAt)}
           </time>
-          <span class={`chip ${state}`}>{row.isInEffect ? 'in effect' : state}</span>
+          <span class={`chip ${state}`}>{stateWords(row)}</span>
           {isDegraded && (
             <span class="chip degraded" title="No model could write this summary">
               degraded
@@ -159,6 +159,11 @@ function Compaction(props: {
       </details>
     </div>
   )
+}
+
+function stateWords({ state, isInEffect, isUndone }: CompactionView): string {
+  if (state !== 'committed') return state
+  return isInEffect ? 'in effect' : isUndone ? 'undone' : 'replaced'
 }
 
 function Fact(props: { readonly name: string; readonly children: preact.ComponentChildren }) {

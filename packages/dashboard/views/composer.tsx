@@ -3,14 +3,18 @@ import type { Conversation } from '../data/conversation.ts'
 import { useDraft } from '../data/keep.ts'
 import { PinPanel } from './pin-panel.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
+import { DeletePanel, ExportPanel, RenamePanel } from './session-panels.tsx'
 import { TasksPanel } from './tasks-panel.tsx'
 
-/** The controls of a session: send, stop, and a menu with compact, pin and tasks. */
-type Panel = 'compact' | 'pin' | 'tasks'
+/** The controls of a session: send, stop, and a menu with the rest. */
+type Panel = 'compact' | 'pin' | 'tasks' | 'rename' | 'export' | 'delete'
 const MENU: readonly (readonly [Panel, string])[] = [
   ['compact', 'Compact…'],
   ['pin', 'Pin…'],
   ['tasks', 'Tasks…'],
+  ['rename', 'Rename…'],
+  ['export', 'Export…'],
+  ['delete', 'Delete…'],
 ]
 
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
@@ -45,6 +49,9 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       {panel === 'compact' && <PreviewPanel conversation={conversation} />}
       {panel === 'pin' && <PinPanel conversation={conversation} />}
       {panel === 'tasks' && <TasksPanel conversation={conversation} onChange={propose} />}
+      {panel === 'rename' && <RenamePanel conversation={conversation} onDone={leave} />}
+      {panel === 'export' && <ExportPanel conversation={conversation} />}
+      {panel === 'delete' && <DeletePanel conversation={conversation} onDone={leave} />}
       <form onSubmit={send}>
         <textarea
           ref={box}

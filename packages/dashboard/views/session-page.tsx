@@ -26,6 +26,7 @@ export function SessionPage(props: {
   const [conversation] = useState(() => new Conversation(id))
   useEffect(() => () => conversation.close(), [conversation])
   const summary = conversation.summary.value
+  const isDeleted = summary?.state === 'gone'
   const title = summary?.title ?? id
   useEffect(() => {
     document.title = `${title} · Throughline`
@@ -43,7 +44,12 @@ export function SessionPage(props: {
           {summary !== null && <StateChip summary={summary} />}
         </div>
         {summary === null && problem === null && <p class="session-facts">Reading…</p>}
-        {summary !== null && (
+        {isDeleted && (
+          <p class="session-facts" role="status">
+            Session {id} is deleted. Its text was erased for good, and its id is never used again.
+          </p>
+        )}
+        {summary !== null && !isDeleted && (
           <p class="session-facts">
             <span role="status">
               {summary.agent} is {activityWords(summary)}
@@ -68,28 +74,47 @@ export function SessionPage(props: {
             {summary.compactedAt !== null && <span>compacted {ago(summary.compactedAt)}</span>}
           </p>
         )}
-        <nav class="tabs" aria-label="Views of this session">
-          {TABS.map(([name, label]) => (
-            <a href={hashOf(id, name)} aria-current={name === tab ? 'page' : undefined}>
-              {label}
-            </a>
-          ))}
-        </nav>
+        {!isDeleted && (
+          <nav class="tabs" aria-label="Views of this session">
+            {TABS.map(([name, label]) => (
+              <a href={hashOf(id, name)} aria-current={name === tab ? 'page' : undefined}>
+                {label}
+              </a>
+            ))}
+          </nav>
+        )}
       </header>
       {(problem ?? refusal) !== null && (
         <p class="problem" role="alert">
           {problem ?? refusal}
         </p>
       )}
-      {tab === 'conversation' && (
+      {!isDeleted && <View {...{ conversation, tab, at }} />}
+    </section>
+  )
+}
+
+function View(props: {
+  readonly conversation: Conversation
+  readonly tab: Tab
+  readonly at: number | null
+}) {
+  const { conversation, tab, at } = props
+  // Their own copies of what the server said go with every erasure; the conversation keeps none.
+  const key = conversation.erasures.value
+  switch (tab) {
+    case 'conversation':
+      return (
         <>
           <Transcript conversation={conversation} at={at} />
           <Composer conversation={conversation} />
         </>
-      )}
-      {tab === 'context' && <ContextPage conversation={conversation} at={at} />}
-      {tab === 'memory' && <Memory conversation={conversation} />}
-      {tab === 'compactions' && <Compactions conversation={conversation} at={at} />}
-    </section>
-  )
+      )
+    case 'context':
+      return <ContextPage key={key} conversation={conversation} at={at} />
+    case 'memory':
+      return <Memory key={key} conversation={conversation} />
+    case 'compactions':
+      return <Compactions key={key} conversation={conversation} at={at} />
+  }
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Found, SessionSummary } from '../../server/src/runtime/runtime.ts'
 import { hashOf, screen } from '../data/address.ts'
 import { call, errorText } from '../data/api.ts'
+import { listen } from '../data/events.ts'
 import { agents, isListRead, listProblem, sessions } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
 import { Hits } from '../parts/hits.tsx'
@@ -13,6 +14,7 @@ import { SearchFilters, searchPath } from './search-filters.tsx'
 /** All sessions. Typing filters them by name; Enter searches the conversations. */
 const ROW = 78
 const OVERSCAN = 6
+const ERASURES: readonly string[] = ['session deleted', 'entries erased']
 /** Selects the sessions without a channel. */
 const NO_CHANNEL = '-'
 
@@ -69,6 +71,17 @@ const filtered = computed(() => {
 
 export function Sidebar() {
   const [found, setFound] = useState<readonly Found[] | string | null>(null)
+  // What was found repeats text that may be erased while it is on the screen.
+  useEffect(
+    () =>
+      listen((event) => {
+        if (event.type !== 'stored' || !ERASURES.includes(event.kind)) return
+        setFound((old) =>
+          Array.isArray(old) ? old.filter(({ sessionId }) => sessionId !== event.sessionId) : old,
+        )
+      }),
+    [],
+  )
   const search = async (event: Event) => {
     event.preventDefault()
     const words = filter.value.trim()

@@ -96,7 +96,7 @@ export interface Session {
 
   /** Entries in this range, both ends included; an erased entry has `message` null. */
   transcript(query: { from: number; to: number }): Promise<readonly TranscriptEntry[] | undefined>
-  /** The context that the model sees now, or saw at a step (`at`: number of an assistant entry). */
+  /** The context that the model sees now, or saw when it wrote the answer in entry `at`. */
   context(query: { at?: EntryNumber }): Promise<ContextView | undefined>
   compactions(query: { limit: number }): Promise<readonly CompactionView[] | undefined>
   /** What this compaction did with every message; undefined: no such session, or no compaction there. */
@@ -124,9 +124,7 @@ export interface Session {
   exportLines(): AsyncIterable<string>
   /** Removes the bodies for good: of these entries, or of the whole session. */
   purge(request: PurgeRequest): Promise<Purged>
-  /**
-   * Creates a new session that begins with entries 1..at of this one and continues independently.
-   */
+  /** Creates a new session that begins with entries 1..at of this one and continues on its own. */
   fork(request: ForkRequest): Promise<Forked>
 }
 
@@ -366,6 +364,8 @@ export interface CompactionView {
   /** The entry that it wrote, if committed. */
   readonly entry: EntryNumber | null
   readonly isInEffect: boolean
+  /** Someone undid it, or went back to a message before it. */
+  readonly isUndone: boolean
   /** The warning to people at its commit: repeated compaction loses details. */
   readonly warning: string | null
 }

@@ -25,6 +25,12 @@ export interface UsageQuery {
   readonly limit: number
 }
 
+/** From millionths of the operator's currency; small amounts with more digits. */
+export function amountText(millionths: number): string {
+  const whole = millionths / 1_000_000
+  return whole.toFixed(whole > 0 && whole < 0.1 ? 4 : 2)
+}
+
 export function modelUsageOf(sum: AttemptSum): ModelUsage {
   const { attempts: calls, unpriced: unpricedCalls, ...rest } = sum
   const { inputTokens, outputTokens, cachedTokens, cost } = rest

@@ -6,6 +6,7 @@ import type {
   SessionSummary,
 } from '../../runtime/runtime.ts'
 import { refusalReason } from '../../runtime/sessions/refusal-text.ts'
+import { amountText } from '../../runtime/usage.ts'
 
 /** Chat input: a message, or a command that begins with a slash. */
 export type Typed<Name extends string> =
@@ -205,9 +206,7 @@ export function costText({
   cost,
   unpricedCalls,
 }: Pick<SessionSummary['usage'], 'cost' | 'unpricedCalls'>): string {
-  const amount = cost / 1_000_000
-  const digits = amount > 0 && amount < 0.1 ? 4 : 2
-  return `${amount.toFixed(digits)}${unpricedCalls > 0 ? '+' : ''}`
+  return `${amountText(cost)}${unpricedCalls > 0 ? '+' : ''}`
 }
 
 export const POLICIES: Readonly<Record<SessionSummary['policy'], string>> = {

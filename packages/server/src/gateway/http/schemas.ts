@@ -267,6 +267,7 @@ export const compactionList = z
         failure: z.string().nullable(),
         entry: nullableCount,
         isInEffect: z.boolean(),
+        isUndone: z.boolean(),
         warning: z.string().nullable(),
       }),
     ),

@@ -8,7 +8,7 @@ import { LIST_MAX } from '#core/store/bounds'
 import type { Reads } from '#core/store/contract'
 import type { OperationRow, SessionRow } from '#core/store/rows'
 import type { CompactionView, ContextView, SessionSnapshot } from '../runtime.ts'
-import { compactionView, viewContext } from './views.ts'
+import { compactionView, undoneIn, viewContext } from './views.ts'
 
 export { readCompactionReport } from '#core/session/view/compaction-report'
 
@@ -24,12 +24,14 @@ export async function readCompactions(
   const task = 'compaction'
   const attempts = await store.readAttempts({ sessionId, task, since, limit: LIST_MAX })
   const knownSince = attempts.length < LIST_MAX ? since : (attempts.at(-1)?.at ?? since)
+  const undone = undoneIn(rows, session.effective)
   return await Promise.all(
     rows.map(async (row) => {
       const spend = row.startedAt < knownSince ? null : spendOnCompaction(row, attempts)
       return compactionView(row, session, {
         spend,
         heldSince: await readHeldSince(store, row, session),
+        isUndone: undone.has(row),
       })
     }),
   )

@@ -4,7 +4,7 @@ import { pinnedText } from '#core/message/handoff/pinned'
 import { buildContext } from '#core/session/context/build'
 import { spendOnCompaction } from '#core/session/view/compaction-report'
 import type { AttemptRow, Entry, OperationRow, SessionRow } from '#core/store/rows'
-import { compactionView, viewContext } from './views.ts'
+import { compactionView, undoneIn, viewContext } from './views.ts'
 
 const ROW: OperationRow = {
   id: operationId('o'),
@@ -24,7 +24,7 @@ const ROW: OperationRow = {
 }
 const SESSION = { effective: entryNumber(6) } as SessionRow
 const view = (row: Partial<OperationRow>, heldSince: number | null = null) =>
-  compactionView({ ...ROW, ...row }, SESSION, { spend: null, heldSince })
+  compactionView({ ...ROW, ...row }, SESSION, { spend: null, heldSince, isUndone: false })
 
 describe('compactionView', () => {
   it('counts only the time during which a turn was blocked', () => {
@@ -41,6 +41,36 @@ describe('compactionView', () => {
     expect(view({ by: 'digest', result: { entry: 6 } }).rung).toBe('digest')
     const failed = view({ state: 'failed', result: { reason: 'refused:overloaded' } })
     expect(failed).toMatchObject({ rung: null, failure: 'refused:overloaded', isInEffect: false })
+  })
+})
+
+describe('undoneIn', () => {
+  const made = (entry: number, more: Partial<OperationRow> = {}): OperationRow => ({
+    ...ROW,
+    ...{ base: entryNumber(0), covers: entryNumber(entry - 1), result: { entry } },
+    ...more,
+  })
+  const entriesIn = (rows: readonly OperationRow[], effective: number) =>
+    [...undoneIn(rows, effective)].map(({ result }) => result['entry'])
+  const [first, second] = [entryNumber(10), entryNumber(20)]
+  const chain = [made(20, { base: first, previous: first }), made(10)]
+
+  it('tells the undone ones from those that a later one replaced', () => {
+    expect(entriesIn(chain, 20)).toEqual([])
+    expect(entriesIn(chain, 10)).toEqual([20])
+    expect(entriesIn(chain, 0)).toEqual([20, 10])
+    expect(entriesIn([made(9, { state: 'failed' })], 0)).toEqual([])
+    // The second was undone (entry 25), and a third took its place.
+    const third = made(30, { base: entryNumber(25), previous: first })
+    expect(entriesIn([third, ...chain], 30)).toEqual([20])
+  })
+
+  it('takes a digest for replaced while its rewrite counts, and for undone with it', () => {
+    const digest = made(20, { by: 'digest', base: first, previous: first })
+    const rewrite = { by: 'rewrite', base: second, previous: first } as const
+    const rows = [made(22, { ...rewrite, covers: digest.covers }), digest, made(10)]
+    expect(entriesIn(rows, 22)).toEqual([])
+    expect(entriesIn(rows, 10)).toEqual([22, 20])
   })
 })
 

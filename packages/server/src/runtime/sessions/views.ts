@@ -198,6 +198,7 @@ export function compactionView(
     readonly spend: CompactionSpend | null
     /** Since when a turn waited, if one did. */
     readonly heldSince: number | null
+    readonly isUndone: boolean
   },
 ): CompactionView {
   const number = (key: string) => {
@@ -235,8 +236,32 @@ export function compactionView(
     spend: beside.spend,
     failure: row.state === 'committed' ? null : text('reason'),
     isInEffect: row.state === 'committed' && entry === session.effective,
+    isUndone: beside.isUndone,
     warning: text('warning'),
   }
+}
+
+/**
+ * The compactions that were undone, from all attempts, the newest first: committed, not in effect, and
+ * no later one that still counts replaced them.
+ */
+export function undoneIn(
+  rows: readonly OperationRow[],
+  effective: number,
+): ReadonlySet<OperationRow> {
+  const undone = new Set<OperationRow>()
+  const counting: OperationRow[] = []
+  for (const row of rows.filter(({ state }) => state === 'committed')) {
+    const { entry } = row.result
+    // After an undo, the base of the next one is the undo. A rewrite stands beside its digest.
+    const isReplaced = counting.some(
+      ({ base, previous, by, covers }) =>
+        base === entry || previous === entry || (by === 'rewrite' && covers === row.covers),
+    )
+    if (entry === effective || isReplaced) counting.push(row)
+    else undone.add(row)
+  }
+  return undone
 }
 
 const STATUSES: Readonly<Record<string, TaskList['tasks'][number]['status']>> = {

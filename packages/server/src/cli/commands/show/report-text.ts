@@ -4,6 +4,7 @@ import {
   type Fate,
   type ReportedMessage,
 } from '#core/session/view/compaction-report'
+import { amountText } from '../../../runtime/usage.ts'
 import type { Paint } from '../../terminal/colours.ts'
 import { countText, grouped } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -78,5 +79,5 @@ function spendText({ spend }: CompactionReport): string {
   if (spend.calls === 0) return 'Cost: no model calls.'
   const { calls, inputTokens, outputTokens, cost } = spend
   const used = `${countText(calls, 'call')}, ${grouped(inputTokens)} tokens in, ${grouped(outputTokens)} out`
-  return `Cost: ${used}; ${cost === null ? 'no price known' : (cost / 1_000_000).toFixed(4)}.`
+  return `Cost: ${used}; ${cost === null ? 'no price known' : amountText(cost)}.`
 }

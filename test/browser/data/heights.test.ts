@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Heights } from '../../packages/dashboard/data/heights.ts'
+import { Heights } from '../../../packages/dashboard/data/heights.ts'
 
 const PAGE = 4
 const ENTRY = 10

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sessionId } from '../../packages/core/src/base/ids.ts'
-import { Frames } from '../../packages/dashboard/data/frames.ts'
-import { frameEvent } from '../../packages/server/src/gateway/http/event-stream.ts'
+import { sessionId } from '../../../packages/core/src/base/ids.ts'
+import { Frames } from '../../../packages/dashboard/data/frames.ts'
+import { frameEvent } from '../../../packages/server/src/gateway/http/event-stream.ts'
 
 const id = { turn: 1, step: 1, attempt: 'a' }
 const delta = (text: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readMessage } from '../../packages/dashboard/data/message-markdown.ts'
+import { readMessage } from '../../../packages/dashboard/data/message-markdown.ts'
 
 const text = (words: string) => ({ kind: 'text', text: words })
 const link = (href: string, words = href) => ({ kind: 'link', href, children: [text(words)] })

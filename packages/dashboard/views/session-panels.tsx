@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks'
+import type { ExportForm } from '../../server/src/gateway/text/export-session.ts'
+import { download, errorText, sessionPath } from '../data/api.ts'
+import type { Conversation } from '../data/conversation.ts'
+import { count } from '../parts/words.ts'
+
+/** Renaming, exporting and deleting a session. */
+interface Panel {
+  readonly conversation: Conversation
+  readonly onDone: () => void
+}
+
+const TITLE_MAX = 200
+
+export function RenamePanel({ conversation, onDone }: Panel) {
+  const [title, setTitle] = useState(conversation.summary.value?.title ?? '')
+  const rename = async (event: Event) => {
+    event.preventDefault()
+    const body = { title: title.trim() === '' ? null : title.trim() }
+    if (await conversation.act('/title', { method: 'PUT', body })) onDone()
+  }
+  return (
+    <form class="panel" onSubmit={rename} aria-label="Rename">
+      <label for="new-title">Title</label>
+      <input
+        id="new-title"
+        ref={focusFirst}
+        value={title}
+        maxLength={TITLE_MAX}
+        dir="auto"
+        placeholder={conversation.id}
+        onInput={(event) => setTitle(event.currentTarget.value)}
+      />
+      <p class="dim">Without a title, the page shows the id, which never changes.</p>
+      <div class="verbs">
+        <button type="submit">Rename</button>
+      </div>
+    </form>
+  )
+}
+
+const FORMS: readonly (readonly [ExportForm, string])[] = [
+  ['markdown', 'Markdown'],
+  ['html', 'HTML'],
+  ['claude-code', 'Claude Code'],
+  ['codex', 'Codex'],
+  ['openai-chat', 'OpenAI chat'],
+]
+
+export function ExportPanel({ conversation }: Pick<Panel, 'conversation'>) {
+  const save = async (form: ExportForm) => {
+    conversation.refusal.value = null
+    try {
+      await download(sessionPath(conversation.id, `/export?to=${form}`))
+    } catch (error) {
+      conversation.refusal.value = errorText(error)
+    }
+  }
+  return (
+    <section class="panel" aria-label="Export">
+      <p class="dim">
+        Markdown and HTML contain the whole conversation. The other files contain what the model
+        sees now, so that another program can continue from there.
+      </p>
+      <div class="verbs">
+        {FORMS.map(([form, label]) => (
+          <button type="button" onClick={() => void save(form)}>
+            {label}
+          </button>
+        ))}
+      </div>
+    </section>
+  )
+}
+
+export function DeletePanel({ conversation, onDone }: Panel) {
+  const { id } = conversation
+  const { title = null, entries = 0 } = conversation.summary.value ?? {}
+  const erase = async () => {
+    // The form goes with the session, and the focus would go with it.
+    if (await conversation.act('', { method: 'DELETE' })) document.getElementById('main')?.focus()
+  }
+  return (
+    <section class="panel" aria-label="Delete">
+      <p>
+        Delete session <b>{id}</b>
+        {title !== null && (
+          <>
+            {' '}
+            (<q>{title}</q>)
+          </>
+        )}{' '}
+        for good?
+      </p>
+      <p class="dim">
+        The text of its {count(entries)} entries is erased: messages, answers, tool results,
+        handoffs, pins, and the notes and reminders that repeat them. Numbers, times and the id
+        stay. This cannot be undone; backups and exports are not changed.
+      </p>
+      <div class="verbs">
+        <button type="button" ref={focusFirst} onClick={onDone}>
+          Keep it
+        </button>
+        <button type="button" class="danger" onClick={() => void erase()}>
+          Delete {id}
+        </button>
+      </div>
+    </section>
+  )
+}
+
+function focusFirst(element: HTMLElement | null) {
+  element?.focus()
+}

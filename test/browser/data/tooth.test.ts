@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { sawToothOf } from '../../../packages/dashboard/data/tooth.ts'
+import type {
+  CompactionView,
+  SessionSummary,
+  TranscriptEntry,
+} from '../../../packages/server/src/runtime/runtime.ts'
+
+const entry = (at: number, kind: TranscriptEntry['kind'], tokens = 0): TranscriptEntry =>
+  ({ at, kind, tokens }) as TranscriptEntry
+const compaction = {
+  ...{ state: 'committed', by: 'model', endedAt: 500, waitMs: 0 },
+  ...{ tokensBefore: 90, tokensAfter: 20 },
+} as CompactionView
+const pointsOf = (
+  contextTokens: number,
+  compactions: readonly CompactionView[],
+  recent: readonly TranscriptEntry[],
+) =>
+  sawToothOf({ createdAt: 100, contextTokens } as SessionSummary, compactions, recent).points.map(
+    ({ at, tokens }) => [at, tokens],
+  )
+
+describe('sawToothOf', () => {
+  it('raises the line with each message since the newest compaction', () => {
+    const recent = [
+      entry(200, 'input', 90),
+      entry(600, 'input', 5),
+      entry(700, 'assistant', 10),
+      entry(700, 'turn'),
+    ]
+    expect(pointsOf(35, [compaction], recent)).toEqual([
+      [100, 0],
+      ...[[499, 90] as const, [500, 20] as const],
+      ...[[600, 25] as const, [700, 35] as const, [701, 35] as const],
+    ])
+  })
+
+  it('raises the line at the time of an undo, not at the message before it', () => {
+    const recent = [entry(600, 'input', 5), entry(900, 'revert'), entry(950, 'input', 7)]
+    expect(pointsOf(102, [compaction], recent).slice(3)).toEqual([
+      [600, 25],
+      [899, 25],
+      [900, 95],
+      [950, 102],
+    ])
+  })
+
+  it('draws nothing between two undos, where the size is unknown', () => {
+    const recent = [entry(700, 'revert'), entry(800, 'input', 5), entry(900, 'revert')]
+    expect(pointsOf(200, [compaction], recent).slice(3)).toEqual([
+      [699, 20],
+      [900, 200],
+    ])
+  })
+})
