@@ -104,7 +104,8 @@ describe('a session that is open on the page', { timeout: 120_000 }, () => {
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
     const panel = await openPanel(page, 'Export')
     const forms = { Markdown: 'md', HTML: 'html', 'Claude Code': 'jsonl', Codex: 'jsonl' }
-    for (const [name, extension] of Object.entries({ ...forms, 'OpenAI chat': 'json' })) {
+    const others = { 'OpenAI chat': 'json', 'JSON lines': 'jsonl' }
+    for (const [name, extension] of Object.entries({ ...forms, ...others })) {
       const begun = page.waitForEvent('download')
       await panel.getByRole('button', { name, exact: true }).click()
       const saved = await begun

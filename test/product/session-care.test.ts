@@ -54,6 +54,20 @@ describe('a session over HTTP', () => {
     expect(html.headers.get('content-disposition')).toBe(`attachment; filename="${id}.html"`)
   })
 
+  it('is exported whole, as lines, without a form', async () => {
+    const id = await place.make()
+    await ask(id, 'The code word is BASALT.')
+    const { text, headers } = await place.call(`/v1/sessions/${id}/export`)
+    expect(headers.get('content-disposition')).toBe(`attachment; filename="${id}.jsonl"`)
+    const rows = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(rows[0]).toMatchObject({ session: { id } })
+    // `import` accepts no file without it.
+    expect(rows.at(-1)).toMatchObject({ end: { lines: rows.length - 1 } })
+  })
+
   it.each(['claude-code', 'codex', 'openai-chat'])('is exported for %s', async (format) => {
     const id = await place.make()
     await ask(id, 'The code word is BASALT.')

@@ -16,8 +16,7 @@ export function RenamePanel({ conversation, onDone }: Panel) {
   const [title, setTitle] = useState(conversation.summary.value?.title ?? '')
   const rename = async (event: Event) => {
     event.preventDefault()
-    const body = { title: title.trim() === '' ? null : title.trim() }
-    if (await conversation.act('/title', { method: 'PUT', body })) onDone()
+    if (await conversation.act('/title', { method: 'PUT', body: { title } })) onDone()
   }
   return (
     <form class="panel" onSubmit={rename} aria-label="Rename">
@@ -39,19 +38,21 @@ export function RenamePanel({ conversation, onDone }: Panel) {
   )
 }
 
-const FORMS: readonly (readonly [ExportForm, string])[] = [
+const FORMS: readonly (readonly [ExportForm | null, string])[] = [
   ['markdown', 'Markdown'],
   ['html', 'HTML'],
   ['claude-code', 'Claude Code'],
   ['codex', 'Codex'],
   ['openai-chat', 'OpenAI chat'],
+  [null, 'JSON lines'],
 ]
 
 export function ExportPanel({ conversation }: Pick<Panel, 'conversation'>) {
-  const save = async (form: ExportForm) => {
+  const save = async (form: ExportForm | null) => {
     conversation.refusal.value = null
     try {
-      await download(sessionPath(conversation.id, `/export?to=${form}`))
+      const query = form === null ? '' : `?to=${form}`
+      await download(sessionPath(conversation.id, `/export${query}`))
     } catch (error) {
       conversation.refusal.value = errorText(error)
     }
@@ -59,8 +60,9 @@ export function ExportPanel({ conversation }: Pick<Panel, 'conversation'>) {
   return (
     <section class="panel" aria-label="Export">
       <p class="dim">
-        Markdown and HTML contain the whole conversation. The other files contain what the model
-        sees now, so that another program can continue from there.
+        Markdown and HTML contain the whole conversation. The files for Claude Code, Codex and
+        OpenAI chat contain what the model sees now, so that another program can continue from
+        there. JSON lines are for <code>throughline import</code>.
       </p>
       <div class="verbs">
         {FORMS.map(([form, label]) => (

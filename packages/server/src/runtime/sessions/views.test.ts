@@ -71,6 +71,10 @@ describe('undoneIn', () => {
     const rows = [made(22, { ...rewrite, covers: digest.covers }), digest, made(10)]
     expect(entriesIn(rows, 22)).toEqual([])
     expect(entriesIn(rows, 10)).toEqual([22, 20])
+    // One on top of the digest was undone (entry 35) before the rewrite.
+    const above = made(30, { base: second, previous: second })
+    const late = made(40, { ...rewrite, base: entryNumber(35), covers: digest.covers })
+    expect(entriesIn([late, above, digest, made(10)], 40)).toEqual([30])
   })
 })
 

@@ -9,6 +9,8 @@ import { findSummary, ofSession } from './sessions.ts'
 /** `throughline export` writes longer ones, because it streams. */
 const EXPORT_ENTRIES_MAX = 20_000
 const TITLE_MAX = 200
+/** Without another form, as `throughline export` writes it. */
+const LINES = { type: 'application/x-ndjson', extension: 'jsonl' } as const
 const EXPORT_TYPES = [
   ...new Set(EXPORT_NAMES.map((name) => EXPORT_FORMS[name].type.split(';')[0] ?? '')),
 ]
@@ -44,10 +46,10 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
   endpoint({
     method: 'get',
     path: '/v1/sessions/{id}/export',
-    summary: 'The session for people (markdown, html) or for another program',
+    summary: 'The session for people (markdown, html), for another program, or whole for `import`',
     scope: 'read',
     params: ofSession,
-    query: z.strictObject({ to: z.enum(EXPORT_NAMES) }),
+    query: z.strictObject({ to: z.enum(EXPORT_NAMES).optional() }),
     answers: { 200: { description: 'A file of that form', types: EXPORT_TYPES } },
     problems: ['unknown-session', 'gone', 'too-large'],
     async run({ params, query: { to } }, edge) {
@@ -59,8 +61,10 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
         throw new HttpProblem('too-large', { detail })
       }
       let text = ''
-      for await (const piece of exportAs(session, summary, { form: to })) text += piece
-      const { type, extension } = EXPORT_FORMS[to]
+      const pieces =
+        to === undefined ? session.exportLines() : exportAs(session, summary, { form: to })
+      for await (const piece of pieces) text += piece
+      const { type, extension } = to === undefined ? LINES : EXPORT_FORMS[to]
       // Browsers must never render it as a page of this origin.
       const headers = { 'content-disposition': `attachment; filename="${params.id}.${extension}"` }
       return { status: 200, text, type, headers }
