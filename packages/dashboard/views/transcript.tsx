@@ -23,6 +23,7 @@ export function Transcript(props: {
   const box = useRef<HTMLDivElement>(null)
   const [heights] = useState(() => new Heights(PAGE_ENTRIES, ENTRY_HEIGHT))
   const isAtEnd = useRef(at === null)
+  const lastTop = useRef(0)
   const wanted = useRef(at)
   const [range, setRange] = useState<readonly [number, number]>([0, 0])
   const [isAway, setAway] = useState(false)
@@ -47,8 +48,11 @@ export function Transcript(props: {
     const element = box.current
     if (element === null) return
     const left = element.scrollHeight - element.scrollTop - element.clientHeight
-    isAtEnd.current = left < NEAR_END
-    setAway(left >= NEAR_END)
+    // Text that grows above also moves the end away; only someone who scrolls up leaves it.
+    const isUp = element.scrollTop < lastTop.current
+    lastTop.current = element.scrollTop
+    isAtEnd.current = left < NEAR_END || (isAtEnd.current && !isUp)
+    setAway(!isAtEnd.current)
     look()
   }
 
