@@ -161,7 +161,7 @@ describe.concurrent('discord', () => {
     const { here, dm, user, person, say } = await talk()
     await here.until(() => here.discord.commands.has(user.id))
     expect(here.discord.commands.get(user.id)?.map(({ name }) => name)).toEqual([
-      ...['stop', 'compact', 'new', 'status', 'search', 'pin', 'help'],
+      ...['stop', 'compact', 'undo', 'new', 'status', 'search', 'pin', 'help'],
     ])
     say('hello')
     await here.untilSaid(dm, user, 1)
