@@ -98,7 +98,7 @@ class Outbox {
       const isFinal =
         error instanceof ServerRefusal && [400, 403, 404, 409, 410, 413].includes(error.status)
       if (isFinal && first !== undefined) this.#patch(first.key, { problem: error.message })
-      // Whoever signs in again loads the page anew.
+      // Signing in again reloads the page.
       if (!isLocked.value) setTimeout(() => void this.#send(), RETRY_MS)
     } finally {
       this.#isSending = false

@@ -17,7 +17,7 @@ export function concernsIn(
   const { problems, reason, routes } = report
   const inState = (state: SessionSummary['state']) =>
     sessions.filter((session) => session.state === state).length
-  // Older failures are history: nobody returned to those sessions.
+  // Older failures no longer matter: no message followed in those sessions.
   const failed = sessions.filter(
     (session) => activityOf(session) === 'failed' && now - session.activeAt < DAY_MS,
   ).length

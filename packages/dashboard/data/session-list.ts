@@ -31,7 +31,7 @@ export function noteSummary(summary: SessionSummary): void {
   all.value = new Map(all.value).set(summary.id, summary)
 }
 
-/** At once: its title repeats what was said in it. */
+/** Drops the title of a deleted session at once, because it repeats what was said there. */
 function dropTitle(id: string): void {
   const summary = all.value.get(id)
   if (summary !== undefined) noteSummary({ ...summary, title: null, state: 'gone' })

@@ -64,6 +64,7 @@ const codec: Codec<'langchain'> = {
       if (source) known.set(source.text, source.message)
     }
     const items = langchainFormat.format(conversation) as readonly JsonObject[]
+    // A codec's type speaks of JSON; the messages of LangChain are instances.
     return items.map((item) => known.get(orderedJson(item)) ?? messageOf(item)) as never
   },
 }

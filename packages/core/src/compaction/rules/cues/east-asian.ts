@@ -1,5 +1,5 @@
 /** Chinese, Japanese and Korean: the cues are found inside the text, which has no spaces. */
-export const EAST_ASIAN_CUES = `
+export const EAST_ASIAN_CUES: string = `
 always:永远,始终,每次,务必,一律,绝不,绝对,千万,必ず,常に,絶対,決して,毎回,いつも,항상,절대,반드시,언제나
 every:所有,全部,任何,一切,每个,每一,すべて,全て,何も,誰も,모든,모두,아무
 only:只能,只用,仅,只,だけ,のみ,以外,ではなく,代わりに,而不是,오직,대신

@@ -1,4 +1,4 @@
-export const ENGLISH_CUES = `
+export const ENGLISH_CUES: string = `
 always:always,never,nevr,ever,every time,each time,at all times,exception*,throughout,everywhere,permanently,consistently,by default,in general,as a rule,in all cases,on no account,under no,under any,whatever,no matter
 every:every*,each,all,any,anything,anyone,anybody,nothing,nobody,no one,none
 only:only,solely,nothing but,nothing else,nowhere,instead,instead of,rather than,in favo*

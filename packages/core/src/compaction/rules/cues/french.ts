@@ -1,4 +1,4 @@
-export const FRENCH_CUES = `
+export const FRENCH_CUES: string = `
 always:toujour*,jamais,chaque fois,à chaque,systema*,aucun cas,aucun pretext*,par defaut,partout,excepti*,nulle part,surtout,imperat*,obligatoire*,absolum*,tous les cas
 every:tout,toute*,tous,chaque,rien,personn*,aucun*,quoi que
 only:seule*,uniquem*,seul,seuls,que sur,que dans,que les,au lieu,plutot,à la place,et non

@@ -1,4 +1,4 @@
-export const GERMAN_CUES = `
+export const GERMAN_CUES: string = `
 always:immer,nie,niemals,stets,jedes mal,jedesma*,grundsa*,generel*,prinzip*,ausnahm*,durchg*,uberall,keinesf*,keinen fall,jeden fall,keinen umstand*,unbedin*,zwingen*
 every:alle,allen,aller,alles,jede,jeder,jedes,jeden,jedem,samtlic*,jeglich*,nichts,niemand*,keiner,gesamte*
 only:nur,nur noch,ausschl*,ledigli*,allein,statt,anstatt,anstell*

@@ -1,4 +1,4 @@
-export const ITALIAN_CUES = `
+export const ITALIAN_CUES: string = `
 always:sempre,mai,ogni volta,ogni caso,nessun caso,nessun motivo,nessuna circost*,di default,in general*,di norma,eccezio*,ovunque,dappert*,rigoros*,obbligatoriamente,tassati*,assolut*,qualunque cosa
 every:tutto,tutta,tutti,tutte,ogni,niente,nulla,nessun*,qualsia*,qualunq*,qualcos*
 only:solo,soltant*,solamen*,esclusi*,unicame*,invece,al posto,anziche,piuttos*,e non

@@ -21,7 +21,7 @@ export const LATIN = [
 ]
 
 /** In every language: words that differ only in their endings. */
-export const COMMON_CUES = `
+export const COMMON_CUES: string = `
 money:€,$,£,¥,euro*,dolar*,dollar*,usd,eur,chf,cent*
 limit:budget*,max*,min,minim*,limit*
 due:deadline

@@ -1,5 +1,5 @@
 /** Languages of which only the plainest cues are known. */
-export const DUTCH_CUES = `
+export const DUTCH_CUES: string = `
 always:altijd,nooit,elke keer,geen geval,overal,steeds
 every:alle,alles,elke,elk,ieder*,niets,niemand
 only:alleen,uitsluitend,in plaats van
@@ -30,7 +30,7 @@ word:de,een,van,of,ook,in,op,aan,met,voor,naar,bij,te,om,die,je
 `
 
 /** Polish, Turkish and Swedish. */
-export const OTHER_CUES = `
+export const OTHER_CUES: string = `
 always:nigdy,zawsze,asla,her zaman,aldrig,alltid
 henceforth:od teraz,bundan sonra,från och med
 ask:zapytaj,bana sor,fråga

@@ -1,4 +1,4 @@
-export const PORTUGUESE_CUES = `
+export const PORTUGUESE_CUES: string = `
 always:sempre,nunca,jamais,toda vez,cada vez,todo momento,os casos,caso algum,nenhum caso,hipotes*,jeito nenhum,forma alguma,por padrao,em geral,regra geral,excec*,estrita*,obrigatoriamente,sem falta
 every:tudo,todo,toda,todos,todas,cada,nada,ninguem,nenhum*,qualque*,quaisqu*
 only:só,so,somente,apenas,em vez,em lugar,ao inves,no lugar,e não

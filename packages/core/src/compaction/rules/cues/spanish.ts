@@ -1,4 +1,4 @@
-export const SPANISH_CUES = `
+export const SPANISH_CUES: string = `
 always:siempre,nunca,jamas,cada vez,todo momento,los casos,ningun caso,bajo ning*,por defecto,en general,excepci*,ninguna manera,estrict*,obligatoriamente,sin falta
 every:todo,toda,todos,todas,cada,nada,nadie,ningun*,cualqui*
 only:solo,sólo,solamen*,unicame*,en lugar,en vez,y no

@@ -64,7 +64,7 @@ function readMessage(item: JsonObject, at: number): Message {
       )
       return { role: 'system', parts: texts, origin: origin('type') }
     }
-    // Other kinds are sent as what somebody said, and keep their type.
+    // Other kinds become user messages, and keep their type.
     default:
       return { role: 'user', parts, origin: item['type'] === 'human' ? origin('type') : origin() }
   }
