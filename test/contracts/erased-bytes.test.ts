@@ -1,7 +1,7 @@
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { SessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
@@ -71,7 +71,7 @@ describe('purged words are in no file', () => {
     expect(beside.stderr).toMatch(/still in the table files .* processes serve .* add --vacuum/)
     await client.query('delete from throughline.runner')
     const alone = await again()
-    expect(alone).toMatchObject({ exitCode: 0 })
+    expect(alone, alone.stderr).toMatchObject({ exitCode: 0 })
     expect(alone.stderr).toMatch(/has rewritten the tables .* may still be in its WAL;/)
     expect(await foundInTables()).toEqual([])
     expect(await store.verify({})).toEqual([])
@@ -99,12 +99,27 @@ describe('purged words are in no file', () => {
     })
     await client.query('begin isolation level repeatable read; select')
     await sayAndPurge(store, () => {})
-    await expect(rewriteTables(server.url, { schema })).rejects.toMatchObject({
+    await expect(rewriteTables(server.url, { schema, busyMs: 300 })).rejects.toMatchObject({
       code: 'store-busy',
       message: expect.stringMatching(/can still see \d+ removed rows/),
     })
+    const tables: string[] = []
+    const onTable = (table: string) => void tables.push(table)
+    const rewritten = rewriteTables(server.url, { schema, busyMs: 60_000, onTable })
+    await using watcher = await connected(server.url)
+    // A table has another file each time it is rewritten.
+    const files = new Set<string>()
+    await vi.waitFor(
+      async () => {
+        const file = `select pg_relation_filenode('${schema}.${tables.at(-1)}') as file`
+        files.add(`${tables.at(-1)} ${(await watcher.query(file)).rows[0].file}`)
+        const ofLast = [...files].filter((name) => name.startsWith(`${tables.at(-1)} `))
+        expect(ofLast.length).toBeGreaterThan(2)
+      },
+      { timeout: 50_000, interval: 20 },
+    )
     await client.query('rollback')
-    expect(await rewriteTables(server.url, { schema })).toEqual({ samples: true })
+    expect(await rewritten).toEqual({ samples: true })
     await client.query(`drop owned by guest; drop role guest`)
   }, 120_000)
 })

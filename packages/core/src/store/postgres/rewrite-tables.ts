@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { StoreBusyError, StoreRefusedError } from '../errors.ts'
 import { locationOf, newClient } from './connections/connections.ts'
@@ -12,7 +13,7 @@ type Notice = {
 
 export interface RewriteOptions {
   readonly schema?: string
-  /** How long to wait for the lock on each table. */
+  /** How long to wait for the lock on each table, and for transactions that see removed rows. */
   readonly busyMs?: number
   readonly onTable?: (table: string) => void
 }
@@ -25,16 +26,23 @@ export interface Rewritten {
   readonly samples: boolean
 }
 
+interface Outcome {
+  readonly warning: string | undefined
+  /** Removed rows that a transaction can still see. */
+  readonly kept: number
+}
+
 /** A table of many gigabytes takes hours. */
 const STATEMENT_MS = 24 * 60 * 60 * 1_000
 const BUSY_MS = 10_000
+const RETRY_MS = 100
 /** Samples of column values of all tables; the database's owner may rewrite it. */
 const SAMPLES = 'pg_catalog.pg_statistic'
 
 /**
  * Rewrites every table of a store without the bytes of removed rows, and has the planner's samples
  * taken again. Locks each table while it does so, and needs space for a copy. Rejects if the user
- * may not do it, or if a transaction can still see removed rows.
+ * may not do it, or if a transaction goes on seeing removed rows.
  */
 export async function rewriteTables(
   url: string,
@@ -48,7 +56,8 @@ export async function rewriteTables(
     await client.connect()
     for (const table of await tablesOf(client, schema)) {
       onTable?.(table)
-      const { warning, kept } = await rewrite(client, `${quoted(schema)}.${quoted(table)}`)
+      const name = `${quoted(schema)}.${quoted(table)}`
+      const { warning, kept } = await rewriteWithin(client, name, busyMs)
       if (warning !== undefined) {
         const problem = `table ${table} was not rewritten (${warning}). Run this as the owner of the tables, or as a superuser.`
         throw new StoreRefusedError({ path: place, problem })
@@ -81,11 +90,19 @@ async function tablesOf(client: pg.Client, schema: string): Promise<readonly str
   return rows.map(({ name }) => name)
 }
 
+/** Rewrites again while a transaction, mostly one about to end, can see rows that were removed. */
+async function rewriteWithin(client: pg.Client, table: string, busyMs: number): Promise<Outcome> {
+  const until = performance.now() + busyMs
+  while (true) {
+    const outcome = await rewrite(client, table)
+    const isFinal = outcome.kept === 0 || outcome.warning !== undefined
+    if (isFinal || performance.now() > until) return outcome
+    await sleep(RETRY_MS)
+  }
+}
+
 /** A table that may not be rewritten is skipped with a warning, in any language. */
-async function rewrite(
-  client: pg.Client,
-  table: string,
-): Promise<{ readonly warning: string | undefined; readonly kept: number }> {
+async function rewrite(client: pg.Client, table: string): Promise<Outcome> {
   let warning: string | undefined
   let kept = 0
   const onNotice = ({ code, message, detail }: Notice) => {
