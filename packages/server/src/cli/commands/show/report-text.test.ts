@@ -28,7 +28,7 @@ it('shows sizes, cache and cost, and the newest messages of each class', () => {
   const lines = drawReport(report, { paint: noPaint, isFull: false }).split('\n')
   expect(lines.slice(0, 3)).toEqual([
     'Compaction 12 of a: 9,000 → 4,000 tokens, written by the digest (manual)',
-    'Cache: 8,000 tokens lost, 3,000 sent anew by the next call; paid back after 7 model calls (1 turn).',
+    'Cache: 8,000 tokens lost, 3,000 sent uncached by the next call; paid back after 7 model calls (1 turn).',
     'Cost: 2 calls, 9,100 tokens in, 700 out; 0.0123.',
   ])
   expect(lines).toContain('    … 2 older; --full')

@@ -68,7 +68,7 @@ function cacheText({ cache }: CompactionReport): string {
   const { lostTokens, rewrittenTokens, breakEvenCalls, breakEvenTurns } = cache
   const lost =
     `Cache: ${grouped(lostTokens)} tokens lost, ` +
-    `${grouped(rewrittenTokens)} sent anew by the next call`
+    `${grouped(rewrittenTokens)} sent uncached by the next call`
   if (breakEvenCalls === null || breakEvenTurns === null) return `${lost}; it does not pay back.`
   const turns = countText(breakEvenTurns, 'turn')
   return `${lost}; paid back after ${countText(breakEvenCalls, 'model call')} (${turns}).`
