@@ -1,3 +1,5 @@
+import { CHAT_OTHERS } from './chat-others.ts'
+import { CHAT_RULES } from './chat-rules.ts'
 import {
   FRESH_DISTRACTORS,
   FRESH_RULES,
@@ -58,3 +60,16 @@ export const HELD_OUT: readonly SentenceList[] = [
   { name: 'last', rules: LAST_RULES, others: LAST_DISTRACTORS },
   { name: 'technical', rules: [], others: everySecond(TECHNICAL_DISTRACTORS, 1) },
 ]
+
+const linesOf = (text: string | undefined) =>
+  (text ?? '')
+    .trim()
+    .split('\n')
+    .map((line) => line.replaceAll(' ⏎ ', '\n'))
+
+/** Whole messages by language, never read for a cue, a weight or a threshold. */
+export const CHAT: readonly SentenceList[] = Object.keys(CHAT_RULES).map((name) => ({
+  name,
+  rules: linesOf(CHAT_RULES[name]),
+  others: linesOf(CHAT_OTHERS[name]),
+}))
