@@ -171,6 +171,7 @@ export class StepLaws {
     if (shadow !== undefined && !shadow.openCalls.has(call.id)) {
       this.#bad('I32', `${call.name} ${call.id} runs without a record`)
     }
+    if (call.name === 'erased') this.#bad('I32', `${call.id} runs though it was erased`)
     const runs = (this.#toolRuns.get(call.id) ?? 0) + 1
     this.#toolRuns.set(call.id, runs)
     this.#world.count('tool run')

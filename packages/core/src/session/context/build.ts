@@ -60,6 +60,8 @@ export interface ContextPiece {
   readonly mail?: PieceMail
   /** A note to the model that no entry contains; never part of a handoff's source. */
   readonly isNote?: true
+  /** A reply whose text was erased: its calls have neither their names nor their input. */
+  readonly isErased?: true
 }
 
 export interface PieceMail {
@@ -246,6 +248,7 @@ function addMessage(
         number,
         message: assistantMessage(parseBody('entry', entry), entry.meta.calls),
         tokens: entry.tokens,
+        ...(entry.body === null && { isErased: true }),
       })
       return
     case 'result': {

@@ -100,6 +100,25 @@ describe('the protocol', () => {
     expect(play.kinds).toEqual(['startTools'])
   })
 
+  it('does not run a call that was erased, and says so in its result [I32]', () => {
+    const view = scene({
+      pieces: [
+        ['user', 10],
+        ['call', 10],
+      ],
+      row: { ...RUNNING, openCalls: ['c'] },
+    })
+    const pieces = view.context.pieces.map((piece) =>
+      piece.message.role === 'assistant' ? { ...piece, isErased: true as const } : piece,
+    )
+    const play = new Play().tell({ kind: 'opened' })
+    play.look({ ...view, context: { ...view.context, pieces } })
+    expect(play.kinds).toEqual(['commitResults'])
+    expect(play.commit('commitResults').request).toMatchObject({
+      results: [{ call: 'c', outcome: 'interrupted', body: 'Not run: the call was erased.' }],
+    })
+  })
+
   it('offers a reply whose commit is unknown again under the same id, and not once it is there', () => {
     const lost = () =>
       asked()

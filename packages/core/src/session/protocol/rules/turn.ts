@@ -140,7 +140,7 @@ export function abortTools(state: State): Advance {
   }
 }
 
-/** Runs recorded open calls, or closes them if the turn is to stop. */
+/** Runs recorded open calls, or closes them if the turn is to stop or their reply was erased. */
 export function handleOpenCalls(
   state: State,
   view: SessionView,
@@ -152,21 +152,22 @@ export function handleOpenCalls(
   if (state.tools.kind === 'running') {
     return stop !== null && !state.tools.aborting ? abortTools(state) : 'wait'
   }
-  if (stop !== null) {
-    const results = openCalls.map(neverStarted)
+  const reply = view.context.pieces.findLast((piece) => piece.message.role === 'assistant')
+  if (stop !== null || reply?.isErased === true) {
+    const why = stop !== null ? 'Stopped before it began.' : 'Not run: the call was erased.'
+    const results = openCalls.map((call) => notRun(call, why))
     return withoutEffects(
       numbered(state, (operation) => ({ tools: { kind: 'ended', operation, results } })),
     )
   }
-  const reply = view.context.pieces.findLast((piece) => piece.message.role === 'assistant')
   return {
     state: { ...state, tools: { kind: 'running', aborting: false }, restingSince: null },
     effects: [{ kind: 'startTools', entry: reply?.number ?? tail, calls: openCallsOf(view) }],
   }
 }
 
-function neverStarted(call: string) {
-  return { call, outcome: 'interrupted', body: 'Stopped before it began.', tokens: 8 } as const
+function notRun(call: string, body: string) {
+  return { call, outcome: 'interrupted', body, tokens: 8 } as const
 }
 
 function openCallsOf({ session, context }: SessionView) {
