@@ -1,19 +1,6 @@
-/** A made-up run of characters, the same in every run; raw secrets are never written in the tree. */
-function made(length: number, alphabet: string, seed: number): string {
-  let state = seed
-  let text = ''
-  while (text.length < length) {
-    state = (state * 1103515245 + 12345) % 2147483648
-    text += alphabet[Math.floor((state / 2147483648) * alphabet.length)] ?? ''
-  }
-  return text
-}
+import { DIGITS, LOWER, made, UPPER, WORD } from '../support/made-up.ts'
 
-const DIGITS = '0123456789'
-const LOWER = 'abcdefghijklmnopqrstuvwxyz'
-const UPPER = LOWER.toUpperCase()
 const HEX = '0123456789abcdef'
-const WORD = UPPER + LOWER + DIGITS
 
 /** Raw secrets, each with the stretch that must be nowhere. Other seeds, other secrets. */
 export function canaries(

@@ -1,25 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { corpusDir, corpusFiles, sampleFiles } from '../../../../../test/support/corpus.ts'
+import { DIGITS, LOWER, made, UPPER, WORD } from '../../../../../test/support/made-up.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import { findSecrets, redact } from './redact.ts'
 
-/** A made-up run of characters, the same in every run; raw secrets are never written in the tree. */
-function made(length: number, alphabet: string, seed = 7): string {
-  let state = seed
-  let text = ''
-  while (text.length < length) {
-    state = (state * 1103515245 + 12345) % 2147483648
-    text += alphabet[Math.floor((state / 2147483648) * alphabet.length)] ?? ''
-  }
-  return text
-}
-
-const DIGITS = '0123456789'
-const LOWER = 'abcdefghijklmnopqrstuvwxyz'
-const UPPER = LOWER.toUpperCase()
 const HEX = '0123456789abcdef'
-const WORD = UPPER + LOWER + DIGITS
 const BASE64 = `${WORD}+/`
 
 const DOLLAR = '$'

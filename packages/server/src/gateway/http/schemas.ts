@@ -9,6 +9,7 @@ import {
 import type { JsonObject } from '#core/base/json'
 import type { UserPart } from '#core/message/message'
 import { rehearsal } from './diagnostics.ts'
+import { compactionSpend } from './session-schemas.ts'
 
 /** Schemas that check requests and describe responses. */
 
@@ -256,14 +257,7 @@ export const compactionList = z
         modelRoute: z.string().nullable(),
         rung: z.string().nullable(),
         waitMs: z.number(),
-        spend: z
-          .strictObject({
-            calls: count,
-            inputTokens: count,
-            outputTokens: count,
-            cost: z.number().nullable(),
-          })
-          .nullable(),
+        spend: compactionSpend,
         failure: z.string().nullable(),
         entry: nullableCount,
         isInEffect: z.boolean(),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 const count = z.number().int().min(0)
 const nullableCount = count.nullable()
 
-/** A session with its state and figures, as sent to clients. */
+/** Of a session, an agent or a day. */
 const usageFigures = {
   calls: count,
   inputTokens: count,
@@ -13,6 +13,17 @@ const usageFigures = {
   cost: count,
   unpricedCalls: count,
 }
+
+/** What the calls of a compaction cost; null if it is no longer on record. */
+export const compactionSpend = z
+  .strictObject({
+    calls: count,
+    inputTokens: count,
+    outputTokens: count,
+    cost: z.number().nullable(),
+  })
+  .nullable()
+
 export const usageGroups = z
   .strictObject({ usage: z.array(z.strictObject({ key: z.string(), ...usageFigures })) })
   .meta({ id: 'Usage' })
@@ -97,14 +108,7 @@ export const compactionReport = z
       breakEvenCalls: nullableCount,
       breakEvenTurns: nullableCount,
     }),
-    spend: z
-      .strictObject({
-        calls: count,
-        inputTokens: count,
-        outputTokens: count,
-        cost: z.number().nullable(),
-      })
-      .nullable(),
+    spend: compactionSpend,
     counts: z.strictObject({
       kept: fateCount,
       summarized: fateCount,
