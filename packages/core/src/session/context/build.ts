@@ -243,14 +243,12 @@ function addMessage(
       pieces.push(inputPiece(entry, limits))
       return
     }
-    case 'assistant':
-      pieces.push({
-        number,
-        message: assistantMessage(parseBody('entry', entry), entry.meta.calls),
-        tokens: entry.tokens,
-        ...(entry.body === null && { isErased: true }),
-      })
+    case 'assistant': {
+      const message = assistantMessage(parseBody('entry', entry), entry.meta.calls)
+      const { tokens, body } = entry
+      pieces.push({ number, message, tokens, ...(body === null && { isErased: true }) })
       return
+    }
     case 'result': {
       const last = pieces.at(-1)
       const step = resultShare(pieces, limits)
