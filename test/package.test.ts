@@ -167,6 +167,13 @@ describe('the packages', () => {
     expect(files.filter((path) => /\.test\.|\.map$/.test(path))).toEqual([])
   })
 
+  it('take at most 2,000 kB for core', () => {
+    const lines = run('tar', ['-tvzf', packed.core], place).trim().split('\n')
+    const bytes = lines.reduce((sum, line) => sum + Number(line.split(/\s+/)[2]), 0)
+    expect(bytes).toBeGreaterThan(100_000)
+    expect(bytes).toBeLessThanOrEqual(2_000_000)
+  })
+
   it('leave the manifests of the clone as they were', () => {
     for (const path of ['packages/core/package.json', 'packages/server/package.json'])
       expect(readFileSync(join(packed.clone, path), 'utf8')).toBe(

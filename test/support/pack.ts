@@ -12,7 +12,8 @@ export const bin = join(root, 'node_modules', '.bin')
 /** Packing briefly rewrites package.json, which must not be visible in the shared clone. */
 export function copyClone(clone: string): void {
   const isKept = (path: string) => !/[\\/](?:node_modules|dist|page)$/.test(path)
-  for (const path of ['packages', 'examples', 'package.json', 'tsconfig.json', 'LICENSE'])
+  const parts = ['packages', 'examples', 'package.json', 'tsconfig.json', 'biome.json', 'LICENSE']
+  for (const path of parts)
     cpSync(join(root, path), join(clone, path), { recursive: true, filter: isKept })
   for (const path of ['README.md', 'CHANGELOG.md']) cpSync(join(root, path), join(clone, path))
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
