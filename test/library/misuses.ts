@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { aiSdk } from '../../packages/core/src/agent/formats/ai-sdk.ts'
 import { anthropic } from '../../packages/core/src/agent/formats/anthropic.ts'
 import type { Format } from '../../packages/core/src/agent/formats/format.ts'
 import { type OpenAIChat, openaiChat } from '../../packages/core/src/agent/formats/openai.ts'
@@ -130,6 +131,15 @@ const COMPACTING: readonly Misuse[] = [
   throws('`windowTokens: 128_000`', () =>
     compactMessages(openaiChat, chat, { ...window, ...{ windowTokens: 128_000 } }),
   ),
+  throws('`maxOutputTokens` above `contextWindow`', () =>
+    compactMessages(openaiChat, chat, { ...window, maxOutputTokens: 64_000 }),
+  ),
+  throws('`targetTokens` above `contextWindow`', () =>
+    compactMessages(openaiChat, chat, { ...window, targetTokens: 64_000 }),
+  ),
+  throws('UI messages of the AI SDK', () =>
+    compactMessages(aiSdk, [wrong({ id: 'm', ...own[0] })], window),
+  ),
   throws('messages of another library', () => compactMessages(anthropic, wrong(toolTalk), window)),
   throws('a promise of messages', () =>
     compactMessages(openaiChat, wrong(Promise.resolve(chat)), window),
@@ -172,6 +182,7 @@ const toolTalk = [
 
 const OPENING: readonly Misuse[] = [
   throws('`openSqliteStore({})`', () => openSqliteStore(wrong({}))),
+  throws("`openSqliteStore({ path: ':memory:' })`", () => openSqliteStore({ path: ':memory:' })),
   opens("`name: 'my agent'`", { name: 'my agent' }),
   opens('`store: openSqliteStore(…)` without `await`', { store: wrong(Promise.resolve()) }),
   opens('`retry: { atempts: 3 }`', { retry: wrong({ atempts: 3 }) }),
@@ -188,6 +199,9 @@ const OPENING: readonly Misuse[] = [
     tools: {
       pay: wrong({ description: 'Pays.', input: z.object({}), execute() {}, repeatble: true }),
     },
+  }),
+  opens('a tool with `parameters` or `inputSchema`', {
+    tools: { pay: wrong({ description: 'Pays.', inputSchema: z.object({}), execute() {} }) },
   }),
   opens('a JSON Schema as `input`', {
     tools: { pay: wrong({ description: 'Pays.', input: { type: 'object' }, execute() {} }) },
@@ -256,6 +270,10 @@ const ANSWERING: readonly Misuse[] = [
   hears(
     'a tool returns a BigInt',
     paying(() => 1n),
+  ),
+  hears(
+    'a tool returns a Map or a Set',
+    paying(() => ({ paid: new Map([['ana', 5]]) })),
   ),
   hears(
     'a tool returns a function',

@@ -1,5 +1,6 @@
 import { isId } from '../base/ids.ts'
 import {
+  checkBelowWindow,
   checkCount,
   checkDelay,
   checkFunction,
@@ -37,6 +38,7 @@ export function checkAgentOptions(options: OpenAgentOptions<AnyFormat>): void {
   if (contextWindow === undefined) throw invalidOption('contextWindow', 'Give "contextWindow".')
   checkTokens('contextWindow', contextWindow)
   checkTokens('maxOutputTokens', maxOutputTokens, 1)
+  checkBelowWindow('maxOutputTokens', maxOutputTokens, contextWindow)
   checkString('system', options.system)
   checkTools(options.tools)
   checkFunction('step', options.step)

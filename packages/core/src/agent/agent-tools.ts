@@ -82,13 +82,19 @@ function describeIssue({ message, path = [] }: SchemaIssue): string {
   return `${names.join('.') || 'input'}: ${message}`
 }
 
+/** As JSON they would be empty objects. */
+function refuseCollections(_: string, value: unknown): unknown {
+  if (value instanceof Map || value instanceof Set) throw new Error('A Map or Set is no JSON.')
+  return value
+}
+
 function outputText(name: string, output: unknown): string {
   if (typeof output === 'string') return output
   if (output === undefined) return ''
   let text: string | undefined
   let cause: unknown
   try {
-    text = JSON.stringify(output)
+    text = JSON.stringify(output, refuseCollections)
   } catch (error) {
     cause = error
   }

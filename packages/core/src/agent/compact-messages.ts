@@ -1,4 +1,5 @@
 import {
+  checkBelowWindow,
   checkFunction,
   checkKeys,
   checkOneOf,
@@ -143,6 +144,8 @@ function checkOptions(options: CompactMessagesOptions): void {
   checkTokens('contextWindow', contextWindow)
   checkTokens('targetTokens', targetTokens)
   checkTokens('maxOutputTokens', maxOutputTokens, 1)
+  checkBelowWindow('targetTokens', targetTokens, contextWindow)
+  checkBelowWindow('maxOutputTokens', maxOutputTokens, contextWindow)
   checkOneOf('when', when, ['needed', 'always'])
   checkString('model', options.model)
   checkString('focus', options.focus)

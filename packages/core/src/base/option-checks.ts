@@ -13,9 +13,10 @@ export function checkKeys(options: unknown, known: readonly string[], at = 'opti
   }
   const unknown = Object.keys(options).find((key) => !known.includes(key))
   if (unknown === undefined) return
+  const inside = at === 'options' ? '' : ` in "${at}"`
   throw invalidOption(
-    unknown,
-    `There is no option "${unknown}". The options are ${known.join(', ')}.`,
+    at === 'options' ? unknown : `${at}.${unknown}`,
+    `There is no option "${unknown}"${inside}. The options are ${known.join(', ')}.`,
   )
 }
 
@@ -35,6 +36,15 @@ export function checkTokens(name: string, value: unknown, min: number = TOKENS_M
   if (value === undefined || isWhole(value, min)) return
   const least = min <= 1 ? '' : `, at least ${min.toLocaleString('en')}`
   throw invalidOption(name, `"${name}" is ${show(value)}. It is a number of tokens${least}.`)
+}
+
+/** A part of the window that is larger than all of it is a number of another model. */
+export function checkBelowWindow(name: string, value?: number, contextWindow?: number): void {
+  if (value === undefined || contextWindow === undefined || value <= contextWindow) return
+  throw invalidOption(
+    name,
+    `"${name}" is ${value}, but the whole "contextWindow" is ${contextWindow}.`,
+  )
 }
 
 export function checkCount(name: string, value: unknown, unit: string): void {

@@ -74,7 +74,12 @@ export function rejectMessages(document: JsonValue, roles: readonly string[]): s
 /** Why an item's role is not one of the format's. */
 export function rejectRole(item: JsonObject, roles: readonly string[]): string | undefined {
   const { role } = item
-  if ('parts' in item && !('content' in item)) return 'has "parts" where "content" is due'
+  if ('parts' in item && !('content' in item)) {
+    const isForPages = typeof item['id'] === 'string'
+    return isForPages
+      ? 'is a UI message; give what convertToModelMessages makes of it'
+      : 'has "parts" where "content" is due'
+  }
   if (typeof role === 'string' && roles.includes(role)) return undefined
   if (role === undefined) return 'has no role'
   return `has the role ${JSON.stringify(role).slice(0, 40)}, known are ${roles.join(', ')}`

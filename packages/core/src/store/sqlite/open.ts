@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { RunnerId } from '../../base/ids.ts'
-import { checkKeys, checkText } from '../../base/option-checks.ts'
+import { checkKeys, checkText, invalidOption } from '../../base/option-checks.ts'
 import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
 import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
@@ -36,6 +36,12 @@ const WAITING_MAX = 10_000
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   checkKeys(options, ['path', 'anchorPath', 'busyMs', 'anchorMs', 'pollMs'])
   checkText('path', options.path)
+  if (options.path === ':memory:') {
+    throw invalidOption(
+      'path',
+      'A store in ":memory:" would be a file of that name. Call openMemoryStore() instead.',
+    )
+  }
   const path = resolveFile(options.path)
   prepareFile(path)
   const anchorPath = options.anchorPath ?? anchorOf(path)
