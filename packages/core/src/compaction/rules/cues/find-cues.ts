@@ -49,16 +49,31 @@ function weightOf({ words }: Entry): number {
   return words.length * 100 + text.length * 2 - (text.includes(ENDING) ? 3 : 0)
 }
 
-const LATIN_LEXICONS = LATIN.map((lines) => lexicon(lines + COMMON_CUES))
-const RUSSIAN_LEXICON = lexicon(RUSSIAN_CUES + COMMON_CUES)
-const EAST_ASIAN_LEXICON = lexicon(EAST_ASIAN_CUES + COMMON_CUES)
+interface Lexicons {
+  readonly latin: readonly Lexicon[]
+  readonly russian: Lexicon
+  readonly eastAsian: Lexicon
+}
+
+let made: Lexicons | undefined
+
+/** Made with the first sentence, because a program that starts may be far from its first compaction. */
+function lexicons(): Lexicons {
+  made ??= {
+    latin: LATIN.map((lines) => lexicon(lines + COMMON_CUES)),
+    russian: lexicon(RUSSIAN_CUES + COMMON_CUES),
+    eastAsian: lexicon(EAST_ASIAN_CUES + COMMON_CUES),
+  }
+  return made
+}
 
 /** The readings of a sentence in the languages that know most of its words; mostly one. */
 export function findCues(sentence: string): readonly (readonly Cue[])[] {
-  if (isDense(sentence)) return [read(EAST_ASIAN_LEXICON, [...sentence.toLowerCase()]).cues]
+  const { latin, russian, eastAsian } = lexicons()
+  if (isDense(sentence)) return [read(eastAsian, [...sentence.toLowerCase()]).cues]
   const words = wordsOf(sentence)
-  if (/[\u0400-\u04ff]/.test(sentence)) return [read(RUSSIAN_LEXICON, words).cues]
-  const readings = LATIN_LEXICONS.map((each) => read(each, words))
+  if (/[\u0400-\u04ff]/.test(sentence)) return [read(russian, words).cues]
+  const readings = latin.map((each) => read(each, words))
   const most = Math.max(...readings.map(({ known }) => known))
   return readings.filter(({ known }) => known === most).map(({ cues }) => cues)
 }
