@@ -371,7 +371,7 @@ describe('misuse of an agent', () => {
     ['no store', 'store', { store: {} as Store }],
     ['no steps at once', 'concurrency', { concurrency: 0 }],
     ['a misspelt option', 'windowTokens', { windowTokens: 1 } as object],
-    ['a misspelt option of retry', 'atempts', { retry: { atempts: 1 } as object }],
+    ['a misspelt option of retry', 'retry.atempts', { retry: { atempts: 1 } as object }],
   ]
   it.each(misuses)('refuses %s at "%s"', async (_, at, options) => {
     await expect(
