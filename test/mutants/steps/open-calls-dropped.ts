@@ -3,6 +3,7 @@ import { type Mutant, plantRule, rowsWith, sessionWith } from '../mutant.ts'
 
 export const openCallsDropped: Mutant = {
   name: 'open-calls-dropped',
+  seed: 24,
   story: 'A take-over forgets open calls instead of closing them.',
   plant: (sound) =>
     plantRule(sound, 'recover', (rule) => (rows, request, stamp) => {
