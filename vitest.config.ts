@@ -9,6 +9,6 @@ export default defineConfig({
     // The first one may have to make a database server.
     hookTimeout: 120_000,
     // A condition that is waited for comes late on a busy machine, not never.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 })

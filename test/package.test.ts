@@ -133,7 +133,7 @@ describe('the packages', () => {
     const example = `${MODEL}${exampleIn('README.md')}`
     writeFileSync(join(project, 'agent.ts'), example)
     expect(run(process.execPath, ['agent.ts'], project).trim()).toBe('It rains.')
-  }, 30_000)
+  })
 
   it('need nothing beside core for core', () => {
     const home = join(coreProject, 'node_modules', '@throughline', 'core')

@@ -27,6 +27,7 @@ import {
   readSources,
   type Tree,
 } from './tidy/rules.ts'
+import { findTimeBounds } from './tidy/time-bounds.ts'
 
 /**
  * The map of ARCHITECTURE.md as data: who may import whom. Folders that are still to come stand here
@@ -145,6 +146,18 @@ const ARCHITECTURE: Architecture = {
   ],
 }
 
+/** Test files that bound a time, each with the reason why a busy machine does not matter. */
+const TIME_BOUNDS: Readonly<Record<string, string>> = {
+  'packages/core/src/adapters/claude-agent-sdk.test.ts': 'a date within ten minutes of now',
+  'packages/core/src/session/protocol/advance.test.ts': 'the time is a number of the test',
+  'packages/server/src/model/calls/call.test.ts': 'the clock is a fake',
+  'packages/server/src/proof/stand-in/server.test.ts': 'the least of several measurements',
+  'test/journeys/load.test.ts': 'processor time, the least of several measurements',
+  'test/journeys/outrun.test.ts': 'half of two minutes',
+  'test/journeys/policies.test.ts': 'most of a minute',
+  'test/model/tear.test.ts': 'the least of several measurements',
+}
+
 const root = join(import.meta.dirname, '..')
 
 describe('the tree', () => {
@@ -214,6 +227,10 @@ describe('the tree', () => {
         [root, homedir()].map((place) => `${place}/`),
       ),
     ).toEqual([])
+  })
+
+  it('has no test that a slow machine makes fail', () => {
+    expect(findTimeBounds(tree, TIME_BOUNDS)).toEqual([])
   })
 
   it('has no broken link in its documents', () => {
@@ -421,6 +438,29 @@ describe('findMachinePaths', () => {
       "a.md:2 holds a path of somebody's machine",
       'a.md:3 holds the address of a package registry',
       "c.md:1 holds a path of somebody's machine",
+    ])
+  })
+})
+
+describe('findTimeBounds', () => {
+  it('finds hasty waits and bounds on measured times, and spares ratios, lower bounds and the listed', () => {
+    const found = findTimeBounds(
+      new Map([
+        ['test/wait.test.ts', 'await vi.waitFor(() => expect(a).toBe(1))'],
+        ['test/now.test.ts', 'expect(performance.now() - begun).toBeLessThan(5_000)'],
+        ['test/took.test.ts', 'expect(Math.min(...tookMs)).toBeLessThanOrEqual(9)'],
+        ['test/ratio.test.ts', 'expect(costOfTenfold(run, { floorMs: 2 })).toBeLessThan(15)'],
+        ['test/longer.test.ts', 'expect(tookMs).toBeGreaterThan(100)'],
+        ['test/listed.test.ts', 'expect(end.seenAt - sent).toBeLessThan(5)'],
+        ['packages/core/src/a.ts', 'expect(tookMs).toBeLessThan(5)'],
+      ]),
+      { 'test/listed.test.ts': 'a fake clock', 'test/ratio.test.ts': 'not needed' },
+    )
+    expect(found).toEqual([
+      'test/wait.test.ts waits by vi.waitFor or vi.waitUntil: use expect.poll',
+      'test/now.test.ts bounds a time, and fails on a slow machine',
+      'test/took.test.ts bounds a time, and fails on a slow machine',
+      'test/ratio.test.ts bounds no time and need not be listed',
     ])
   })
 })

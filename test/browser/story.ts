@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import type { StandInOptions } from '../../packages/server/src/proof/stand-in/index.ts'
+import { until } from '../support/until.ts'
 import { type Place, SUMMARIES } from './place.ts'
 
 /**
@@ -83,13 +83,6 @@ const TASKS = {
     { content: 'Set up reverse replication to the old cluster', status: 'in_progress' },
     { content: 'Switch over at 02:00', status: 'pending' },
   ],
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isSo()); tries++) {
-    if (tries > 900) throw new Error('The story does not go on.')
-    await sleep(50)
-  }
 }
 
 const isRewrite = ({ by, state }: { readonly by: string; readonly state: string }) =>

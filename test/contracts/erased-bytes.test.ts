@@ -1,7 +1,7 @@
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { SessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
@@ -11,6 +11,7 @@ import { purge } from '../../packages/server/src/runtime/store-layers/purge.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { runCli } from '../support/run-cli.ts'
 import { sqlitePlace } from '../support/sqlite-place.ts'
+import { until } from '../support/until.ts'
 
 const { newPath, open } = sqlitePlace()
 const guide = join(import.meta.dirname, '..', '..', 'docs', 'guides', 'operating.md')
@@ -109,15 +110,13 @@ describe('purged words are in no file', () => {
     await using watcher = await connected(server.url)
     // A table has another file each time it is rewritten.
     const files = new Set<string>()
-    await vi.waitFor(
-      async () => {
-        const file = `select pg_relation_filenode('${schema}.${tables.at(-1)}') as file`
-        files.add(`${tables.at(-1)} ${(await watcher.query(file)).rows[0].file}`)
-        const ofLast = [...files].filter((name) => name.startsWith(`${tables.at(-1)} `))
-        expect(ofLast.length).toBeGreaterThan(2)
-      },
-      { timeout: 50_000, interval: 20 },
-    )
+    await until(async () => {
+      const table = tables.at(-1)
+      if (table === undefined) return false
+      const file = `select pg_relation_filenode('${schema}.${table}') as file`
+      files.add(`${table} ${(await watcher.query(file)).rows[0].file}`)
+      return [...files].filter((name) => name.startsWith(`${table} `)).length > 2
+    })
     await client.query('rollback')
     expect(await rewritten).toEqual({ samples: true })
     await client.query(`drop owned by guest; drop role guest`)

@@ -19,6 +19,7 @@ import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
 import { POSTGRES_TO_8 } from '../support/earlier-schemas.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
 import { Wire } from '../support/providers/wire.ts'
+import { until } from '../support/until.ts'
 import { dropSchemas, type PostgresBench, postgresBench } from './benches/postgres.ts'
 
 let server: TestServer | { readonly problem: string }
@@ -36,14 +37,6 @@ afterAll(async () => {
 function urlOf(context: TestContext): string {
   if ('problem' in server) context.skip(server.problem)
   return (server as TestServer).url
-}
-
-async function until(holds: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
-  for (const end = performance.now() + ms; performance.now() < end; ) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error(`still not so after ${ms} ms`)
 }
 
 /** Nothing asked and nothing new, look after look: after a stall of the machine one look is none. */

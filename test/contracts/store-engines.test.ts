@@ -199,7 +199,7 @@ function comparable(value: unknown): unknown {
 }
 
 describe('engines', () => {
-  it('memory and SQLite tell the same story', { timeout: 60_000 }, async () => {
+  it('memory and SQLite tell the same story', async () => {
     const verb = fc.oneof(
       ...WEIGHTS.map((weight, arbitrary) => ({ weight, arbitrary: fc.constant(arbitrary) })),
     )

@@ -214,7 +214,7 @@ describe('processes on one file', () => {
     }
     expect([...ends].filter((end) => /SIGABRT|failed outcome-unknown/.test(end))).not.toEqual([])
     expect(await checkAcknowledged(path, files)).toBeGreaterThan(3)
-  }, 90_000)
+  })
 
   it('a file or folder that may only be read is refused by name [fault 71]', async (context) => {
     if (process.getuid?.() !== 0) context.skip('not run: needs to change the user')

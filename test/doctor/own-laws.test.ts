@@ -27,7 +27,7 @@ import type { OwnDiagnosis, OwnFinding } from '../../packages/server/src/doctor/
 import { fixFindings, type RepairActions } from '../../packages/server/src/doctor/fix.ts'
 import { renderOwn } from '../../packages/server/src/doctor/text.ts'
 import { finishErasure } from '../../packages/server/src/runtime/store-layers/purge.ts'
-import { until } from '../support/runtime-place.ts'
+import { until } from '../support/until.ts'
 
 /**
  * Every check of the doctor on our own store, as a table: a fault planted in the file of a sound

@@ -20,7 +20,7 @@ import { examineFile, examineIndex, sqliteVersion } from '../../packages/server/
 import { worstOf } from '../../packages/server/src/doctor/finding.ts'
 import { fixFindings, type RepairActions } from '../../packages/server/src/doctor/fix.ts'
 import { acceptLoss } from '../../packages/server/src/host/open-store.ts'
-import { until } from '../support/runtime-place.ts'
+import { until } from '../support/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-own-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import type { Runtime } from '../../packages/server/src/runtime/runtime.ts'
+import { until } from '../support/until.ts'
 
 /**
  * The laws that every chat platform keeps, played through its real library against a server that
@@ -342,18 +343,6 @@ export function describeChatPlatform(
       )
     })
   })
-}
-
-/** Waits for something that must come true; says what did not. */
-export async function until(
-  check: () => boolean | Promise<boolean>,
-  msMax = 30_000,
-): Promise<void> {
-  const deadline = performance.now() + msMax
-  while (!(await check())) {
-    if (performance.now() > deadline) throw new Error(`Never came true: ${check.toString()}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 
 async function allMail(place: ChatPlace) {

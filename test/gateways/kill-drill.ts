@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { standIn } from '../../packages/server/src/proof/stand-in/index.ts'
 import { PROGRAM } from '../support/run-cli.ts'
 import { seededRandom } from '../support/seeded-random.ts'
-import { until } from './contract.ts'
+import { until } from '../support/until.ts'
 import { type Conversation, isSettled, judge, type KillVerdict } from './kill-verdict.ts'
 
 /**

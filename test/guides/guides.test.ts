@@ -18,7 +18,7 @@ describe.each([
   let place: Place
   beforeAll(async () => {
     place = await openPlace()
-  }, 60_000)
+  })
   afterAll(() => place?.close())
 
   const commands = blocksOf(path, 'sh')

@@ -56,5 +56,5 @@ describe('a server at rest', () => {
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 })

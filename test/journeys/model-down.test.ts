@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { BusyPolicy } from '../../packages/core/src/store/rows.ts'
+import { until } from '../support/until.ts'
 import type { Follower } from './follower.ts'
 import { Journey } from './journey.ts'
 
@@ -54,12 +55,12 @@ describe('a provider that is down for an hour', () => {
     for (const text of MESSAGES) await journey.say(id, text)
     await follower.until(isAnnounced)
     const asked = journey.model.journal.entries.length
-    await waitFor(() => journey.model.journal.entries.length > asked + 6)
+    await until(() => journey.model.journal.entries.length > asked + 6)
     expect((await journey.call(`/v1/sessions/${id}`)).json.state).toBe('waiting-for-model')
     goesOn()
     await follower.turnEnd(1)
     expect(announced(follower).map(({ code }) => code)).toEqual(['waiting-for-model'])
-    await waitFor(async () => (await journey.call(`/v1/sessions/${id}`)).json.state === 'idle')
+    await until(async () => (await journey.call(`/v1/sessions/${id}`)).json.state === 'idle')
     const turns = await answers(journey, id)
     expect(turns.join(' | ').replaceAll('answered: ', '')).toBe(MESSAGES.join(' | '))
   })
@@ -70,20 +71,20 @@ describe('a provider that is down for an hour', () => {
     const goesOn = journey.model.faults.always('reset-before-headers')
     for (const text of MESSAGES) {
       await journey.say(id, text)
-      await waitFor(
+      await until(
         async () => (await journey.call(`/v1/sessions/${id}`)).json.state === 'waiting-for-model',
       )
       // Whoever comes now is shown what the session waits for; further tries say nothing more.
       const follower = await journey.follow(id)
       await follower.until(isAnnounced)
       const asked = journey.model.journal.entries.length
-      await waitFor(() => journey.model.journal.entries.length > asked + 2)
+      await until(() => journey.model.journal.entries.length > asked + 2)
       expect(announced(follower)).toHaveLength(1)
       await journey.end()
       await journey.start()
     }
     goesOn()
-    await waitFor(async () => (await journey.call(`/v1/sessions/${id}`)).json.state === 'idle')
+    await until(async () => (await journey.call(`/v1/sessions/${id}`)).json.state === 'idle')
     const turns = await answers(journey, id)
     expect(turns.join(' | ').replaceAll('answered: ', '')).toBe(MESSAGES.join(' | '))
   })
@@ -101,11 +102,3 @@ describe('a provider that is down for an hour', () => {
     expect((await journey.ask(id, 'Two.')).reply).toMatchObject({ ended: 'answered', turn: 2 })
   })
 })
-
-async function waitFor(test: () => boolean | Promise<boolean>, waitMs = 20_000): Promise<void> {
-  const deadline = performance.now() + waitMs
-  while (!(await test())) {
-    if (performance.now() > deadline) throw new Error(`Not in ${waitMs} ms: ${test}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

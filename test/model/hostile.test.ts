@@ -122,7 +122,7 @@ describe('an answer', () => {
           bench.modelOf('openai-chat', { baseUrl: good.url }),
         ],
         asking('hi'),
-        { ...within({ totalMs: 5_000, idleMs: 100 }), clock: systemClock, random: () => 0 },
+        { ...within({ totalMs: 12_000, idleMs: 100 }), clock: systemClock, random: () => 0 },
       ),
     )
     expect(end.outcome).toEqual(FINISHED)

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
 import { Exchange } from '../../packages/server/src/model/calls/exchange.ts'
 import { DEADLINES } from '../../packages/server/src/model/connections/deadlines.ts'
@@ -87,16 +87,11 @@ it('ten thousand evictions leave no connection, no descriptor and no line behind
   expect(pool.lines).toBeLessThanOrEqual(4)
   await pool.close()
   expect(pool.lines).toBe(0)
-  await vi.waitFor(
-    () => {
-      expect(stalled.size).toBe(0)
-      expect(resources()).toBeLessThanOrEqual(before.resources)
-      if (before.descriptors !== undefined) {
-        expect(descriptors()).toBeLessThanOrEqual(before.descriptors + 2)
-      }
-    },
-    { timeout: 30_000 },
-  )
+  await expect.poll(() => stalled.size).toBe(0)
+  await expect.poll(resources).toBeLessThanOrEqual(before.resources)
+  if (before.descriptors !== undefined) {
+    await expect.poll(descriptors).toBeLessThanOrEqual(before.descriptors + 2)
+  }
   server.closeAllConnections()
   server.close()
-}, 90_000)
+})

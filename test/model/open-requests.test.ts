@@ -1,7 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
 import { estimateMessage } from '../../packages/core/src/tokens/estimate.ts'
 import type { Tool } from '../../packages/server/src/tools/tool.ts'
-import { agentOf, openRuntimeBench, routeOf, until } from './runtime-bench.ts'
+import { until } from '../support/until.ts'
+import { agentOf, openRuntimeBench, routeOf } from './runtime-bench.ts'
 
 let bench: Awaited<ReturnType<typeof openRuntimeBench>>
 afterEach(() => bench.close())

@@ -108,11 +108,3 @@ function loggerOf(lines: Line[]): Logger {
   }
   return { error: write, warn: write, info: write, debug: write }
 }
-
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    if (await isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('it never came to be')
-}

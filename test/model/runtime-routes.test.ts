@@ -6,13 +6,8 @@ import { isArray, isObject, type JsonValue } from '../../packages/core/src/base/
 import { loadConfig } from '../../packages/server/src/host/config/load.ts'
 import { runtimeTerms } from '../../packages/server/src/host/from-config.ts'
 import type { JournalEntry } from '../../packages/server/src/proof/stand-in/journal.ts'
-import {
-  agentOf,
-  openRuntimeBench,
-  type RuntimeBenchOptions,
-  routeOf,
-  until,
-} from './runtime-bench.ts'
+import { until } from '../support/until.ts'
+import { agentOf, openRuntimeBench, type RuntimeBenchOptions, routeOf } from './runtime-bench.ts'
 
 /** What all agents of a process share, and what a configuration makes of their summaries. */
 let bench: Awaited<ReturnType<typeof openRuntimeBench>>

@@ -2,13 +2,13 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { ImagePart } from '../../packages/core/src/message/message.ts'
 import type { JournalEntry } from '../../packages/server/src/proof/stand-in/journal.ts'
 import { memoryTool } from '../../packages/server/src/tools/memory/memory.ts'
+import { until } from '../support/until.ts'
 import {
   agentOf,
   modelOf,
   openRuntimeBench,
   type RuntimeBenchOptions,
   routeOf,
-  until,
 } from './runtime-bench.ts'
 
 /** What runs beside conversations, as people meet it: notes, images, stops. */
@@ -191,7 +191,8 @@ describe('a person’s stop', () => {
       ],
       runtime: { auxiliary: { tasks: { vision: { onInterrupt: 'defer' } } } },
     })
-    own.server.faults.always('latency; ms=400', { when: ({ model }) => model === 'eyes' })
+    // Longer than a stall of the machine between the stop and the look behind it.
+    own.server.faults.always('latency; ms=4000', { when: ({ model }) => model === 'eyes' })
     const talk = await own.session('shielded')
     const answer = own.say(talk, 'What is this?', {
       type: 'image',
@@ -276,17 +277,21 @@ describe('a person’s stop', () => {
   })
 
   it('ends notes that are being proposed and defers a compaction, which is committed', async () => {
+    const speed = { outputTokensPerSecond: 10_000 }
     const own = await opened({
       agents: (url) => [agentOf(url, { notes: { tokensMax: 500 } })],
-      server: { speed: { outputTokensPerSecond: 400 } },
+      server: { speed },
     })
     const talk = await own.session('shielded')
     await own.fill(talk)
     own.server.faults.always('stall-mid-stream', { when: isForNotes })
+    // The summary is under way until the stop was given.
+    speed.outputTokensPerSecond = 5
     const heard = noticesOf(own)
     await talk.compact(once())
     await until(() => own.server.journal.openRequests === 2)
     await talk.stop(once())
+    speed.outputTokensPerSecond = 10_000
     await until(async () => (await talk.summary())?.compaction !== null)
     // Once, though the stop is seen by who gave it and by who runs the session.
     await until(() => heard.length > 0)

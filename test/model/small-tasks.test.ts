@@ -37,9 +37,9 @@ describe('a title', () => {
 
   it('of quotation marks without end is made in no time', async () => {
     const { auxiliary } = await saying(`${'"'.repeat(3_000)}Pier`)
-    const startedAt = performance.now()
+    const before = process.threadCpuUsage()
     const written = await auxiliary.writeTitle(talk, options)
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(2_000)
     expect(written).toMatchObject({ kind: 'written', value: `${'"'.repeat(79)}…` })
   })
 

@@ -209,7 +209,7 @@ describe('kill -9 during a migration', () => {
   let server: TestServer | { readonly problem: string }
   beforeAll(async () => {
     server = await startPostgres({ flags: ['-c', 'fsync=off'] })
-  }, 60_000)
+  })
   afterAll(async () => {
     if ('url' in server) await server.stop()
   })
@@ -224,7 +224,7 @@ describe('kill -9 during a migration', () => {
     await migrateThroughDeaths(place, async () => sqliteSchema(path))
     await using(place, (store) => checkFilled(store, fixture))
     expect(sqliteSchema(path)).toBe(SQLITE_SCHEMA)
-  }, 60_000)
+  })
 
   it('of a new store leaves one that is empty, or whole [I9, fault 17]', async (context) => {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-files-'))
@@ -245,7 +245,7 @@ describe('kill -9 during a migration', () => {
     await migrateThroughDeaths(place, schemaOf, 0)
     await using(place, async (store) => checkFilled(store, await fill(store)))
     await admin.end()
-  }, 60_000)
+  })
 
   it('leaves a PostgreSQL schema in its old shape or in the new one [I9, fault 17]', async (context) => {
     if ('problem' in server) return context.skip(server.problem)
@@ -261,5 +261,5 @@ describe('kill -9 during a migration', () => {
     await migrateThroughDeaths(place, schemaOf)
     await using(place, (store) => checkFilled(store, fixture))
     await admin.end()
-  }, 60_000)
+  })
 })

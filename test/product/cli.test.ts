@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Finished } from '../support/run-cli.ts'
 import { PROGRAM } from '../support/run-cli.ts'
+import { until } from '../support/until.ts'
 import { type CliPlace, cliPlace, type Served } from './cli-place.ts'
 
 /** The commands as people and scripts use them: processes over one SQLite store, the stand-in answers. */
@@ -16,7 +16,7 @@ let server: Served
 beforeAll(async () => {
   place = cliPlace()
   server = await place.serve()
-}, 60_000)
+})
 afterAll(() => place.close())
 
 describe('throughline send', () => {
@@ -473,11 +473,4 @@ function fingerprint(folder: string, name: string): readonly string[] {
           .update(readFileSync(join(folder, each)))
           .digest('hex')}`,
     )
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) {
-    if (tries > 500) throw new Error('waited in vain')
-    await delay(50)
-  }
 }

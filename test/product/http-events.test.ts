@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { type ReadEvent, readEvents } from '../support/read-events.ts'
+import { until } from '../support/until.ts'
 import { openPlace, type Place, type PlaceOptions, tokenFor, tokensOf } from './http-place.ts'
 
 const places: Place[] = []
@@ -162,13 +163,11 @@ describe('an event stream', () => {
       json: { code: 'too-many-streams' },
     })
     stop.abort()
-    for (let round = 0; ; round++) {
+    await until(async () => {
       const again = new AbortController()
       const { status } = await fetch(`${place.url}/v1/events`, { signal: again.signal })
       again.abort()
-      if (status === 200) break
-      expect(round).toBeLessThan(200)
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+      return status === 200
+    })
   })
 })

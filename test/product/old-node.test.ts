@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isAlive } from '../support/alive.ts'
+import { until } from '../support/until.ts'
 import { type CliPlace, cliPlace } from './cli-place.ts'
 
 /** Started with a Node that is too old, the command runs in a child with the Node of `npm ci`. */
@@ -57,14 +57,6 @@ async function serve({ folder, env }: CliPlace): Promise<{ wrapper: ChildProcess
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
   expect(children).toHaveLength(1)
   return { wrapper, child: Number(children[0]) }
-}
-
-async function until(isDone: () => boolean): Promise<void> {
-  const deadline = Date.now() + 100_000
-  while (!isDone()) {
-    if (Date.now() > deadline) throw new Error('It did not happen in 100 s.')
-    await delay(20)
-  }
 }
 
 function findOldNode(): string | undefined {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { PROGRAM } from '../support/run-cli.ts'
-import { until } from '../support/runtime-place.ts'
+import { until } from '../support/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-end-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -4,6 +4,7 @@ import { CODECS } from '../../packages/core/src/message/formats/all.ts'
 import { mintToken } from '../../packages/server/src/gateway/http/access/access.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { idElsewhere } from '../../packages/server/src/gateway/text/export-session.ts'
+import { until } from '../support/until.ts'
 import { openPlace, type Place } from './http-place.ts'
 
 /** Renaming, exporting and deleting sessions, and their order. */
@@ -95,10 +96,7 @@ describe('a session over HTTP', () => {
     await ask(id, 'The code word is BASALT.')
     const { status } = await place.call(`/v1/sessions/${id}`, { method: 'DELETE' })
     expect([202, 204]).toContain(status)
-    for (;;) {
-      if ((await place.call(`/v1/sessions/${id}`)).json.state === 'gone') break
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+    await until(async () => (await place.call(`/v1/sessions/${id}`)).json.state === 'gone')
     expect((await exported(id, 'markdown')).status).toBe(410)
     expect((await rename(id, 'x')).status).toBe(410)
     const again = await place.call(`/v1/sessions/${id}`, { method: 'DELETE' })

@@ -18,6 +18,7 @@ import {
   type ProcessLimits,
 } from '../../packages/server/src/tools/process/processes.ts'
 import { isAlive } from '../support/alive.ts'
+import { until } from '../support/until.ts'
 
 const NODE = process.execPath
 const cleanups: (() => unknown)[] = []
@@ -62,14 +63,6 @@ async function stage(limits: Partial<ProcessLimits> = {}, intervalMs = 200) {
   return { fixture, processes, run, start, notices, folder, crashes }
 }
 
-async function until(isDone: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 15_000
-  while (!(await isDone())) {
-    if (performance.now() > deadline) throw new Error(`waited too long for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
 /** A child with a child of its own; prints both ids and lives on. */
 const FAMILY = `
   const { spawn } = require('node:child_process')
@@ -88,7 +81,7 @@ describe('process', () => {
   it('runs a program, keeps its output, and tells its end', async () => {
     const { start, run, notices } = await stage()
     const id = await start('console.log("hello " + JSON.stringify(process.env)); process.exit(3)')
-    await until(async () => (await notices()).length > 0, 'the end')
+    await until(async () => (await notices()).length > 0)
     expect(await notices()).toEqual([
       expect.stringMatching(/ended with code 3\.[\s\S]*hello \{"ONLY"/),
     ])
@@ -112,7 +105,7 @@ describe('process', () => {
       program: NODE,
       args: ['-e', 'console.log(process.argv.at(-1))', '--', '$(id); `id` && id'],
     })
-    await until(async () => (await notices()).length === 2, 'both')
+    await until(async () => (await notices()).length === 2)
     expect((await notices()).join('\n')).toContain('$(id); `id` && id')
   })
 
@@ -133,16 +126,10 @@ describe('process', () => {
       { watch: ['error number \\d+$'] },
     )
     // It says nothing more until somebody was told.
-    await until(async () => (await notices()).length > 0, 'the first line')
+    await until(async () => (await notices()).length > 0)
     writeFileSync(join(folder, 'goes-on'), '')
-    await until(
-      async () => (await run({ action: 'output', id })).includes('number 50'),
-      'all lines',
-    )
-    await until(
-      async () => (await notices()).some((text) => text.includes('number 50')),
-      'the last',
-    )
+    await until(async () => (await run({ action: 'output', id })).includes('number 50'))
+    await until(async () => (await notices()).some((text) => text.includes('number 50')))
     const reported = await notices()
     const intervals = (performance.now() - startedAt) / intervalMs
     expect(reported[0]).toMatch(/error number 1$/)
@@ -166,10 +153,10 @@ describe('process', () => {
     await until(async () => {
       ids = idsIn(await run({ action: 'output', id }))
       return ids.length === 2
-    }, 'its ids')
+    })
     expect(ids.map(isAlive)).toEqual([true, true])
     expect(await run({ action: 'stop', id })).toMatch(/was stopped/)
-    await until(() => !ids.some(isAlive), 'their end')
+    await until(() => !ids.some(isAlive))
   })
 
   it('ends everything when the runtime closes', async () => {
@@ -179,9 +166,9 @@ describe('process', () => {
     await until(async () => {
       ids = idsIn(await run({ action: 'output', id }))
       return ids.length === 2
-    }, 'its ids')
+    })
     await processes.close()
-    await until(() => !ids.some(isAlive), 'their end')
+    await until(() => !ids.some(isAlive))
     expect(await run({ action: 'start', program: NODE, args: [] })).toMatch(/is closing/)
   })
 
@@ -202,9 +189,9 @@ describe('process', () => {
       await until(async () => {
         ids = idsIn(await run({ action: 'output', id }))
         return ids.length === 2
-      }, 'its ids')
+      })
       if (last.startsWith('setInterval')) await run({ action: 'stop', id })
-      await until(() => !ids.some(isAlive), 'their end')
+      await until(() => !ids.some(isAlive))
     }
   })
 
@@ -222,7 +209,7 @@ describe('process', () => {
       ids.push([id, started.job.id])
     }
     const known = () => ids.filter(([session, id]) => processes.find(session, id) !== undefined)
-    await until(() => known().length <= 100, 'the oldest to be forgotten')
+    await until(() => known().length <= 100)
     expect(known()).toEqual(ids.slice(-100))
     // A hundred programs one after another.
   }, 180_000)
@@ -238,10 +225,10 @@ describe('process', () => {
     )
     await run({ action: 'stop', id })
     await start('setInterval(() => {}, 1000)', { time_seconds: 1 })
-    await until(async () => (await notices()).length === 1, 'the time')
+    await until(async () => (await notices()).length === 1)
     expect(await notices()).toEqual([expect.stringContaining('its time was up')])
     await start('setInterval(() => console.log("x".repeat(10_000)), 1)')
-    await until(async () => (await notices()).length === 2, 'the flood')
+    await until(async () => (await notices()).length === 2)
     expect((await notices())[1]).toContain('it wrote more than the limit')
   })
 
@@ -258,14 +245,14 @@ describe('process', () => {
     runtime.stdout.on('data', (chunk) => {
       said += chunk
     })
-    await until(() => idsIn(said).length === 2, 'its ids')
+    await until(() => idsIn(said).length === 2)
     const ids = idsIn(said)
     const [, stray = '0'] = /left (\d+)/.exec(said) ?? []
     if (process.platform === 'linux') ids.push(Number(stray))
     expect(ids.every(isAlive)).toBe(true)
     runtime.kill('SIGKILL')
     await once(runtime, 'exit')
-    await until(() => !ids.some(isAlive), 'their end')
+    await until(() => !ids.some(isAlive))
     const store = await openSqliteStore({ path })
     cleanups.push(() => store.close())
     const [next, other] = [
@@ -275,7 +262,7 @@ describe('process', () => {
     const [session] = await store.listSessions({ limit: 1 })
     const notices = async () =>
       (session && (await store.listMail({ sessionId: session.id, limit: 9 }))) ?? []
-    await until(async () => (await notices()).length > 0, 'the report')
+    await until(async () => (await notices()).length > 0)
     await next.close()
     await other.close()
     expect((await notices()).map(({ lane, body }) => [lane, body])).toEqual([

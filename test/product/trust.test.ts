@@ -43,7 +43,7 @@ async function serve(tools: object = {}) {
         ? await runtime.session(to as never).admit(message)
         : await runtime.admit({ ...to, ...message })
     if (admission.kind !== 'admitted') throw new Error(admission.kind)
-    await runtime.session(admission.sessionId).reply(admission.mail, AbortSignal.timeout(20_000))
+    await runtime.session(admission.sessionId).reply(admission.mail, AbortSignal.timeout(60_000))
     return admission.sessionId
   }
   /** Notes are read again after two seconds; a message in between shows the ones before. */

@@ -65,13 +65,5 @@ export function mailOf(admission: Awaited<ReturnType<LocalRuntime['admit']>>) {
 }
 
 export function soon(): AbortSignal {
-  return AbortSignal.timeout(15_000)
-}
-
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 2_000; tries++) {
-    if (await isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('it never came to be')
+  return AbortSignal.timeout(60_000)
 }

@@ -24,6 +24,13 @@ export async function leastOf(
   return least
 }
 
+/** How long a plain timer of this length takes at this moment: a busy machine makes each of them late. */
+export async function timerMs(ms: number): Promise<number> {
+  const startedAt = performance.now()
+  await new Promise((resolve) => setTimeout(resolve, ms))
+  return performance.now() - startedAt
+}
+
 function msOf(run: () => unknown): number {
   const started = process.threadCpuUsage()
   let runs = 0

@@ -71,7 +71,7 @@ export const ECHO: Script = ({ messages, model }) => {
 
 export const SUMMARIES = 'stand-in-summaries'
 const SUMMARY_WINDOW = 1_000_000
-const WAIT_MS_MAX = 20_000
+const WAIT_MS_MAX = 60_000
 
 export class DiscordPlace {
   readonly discord: DiscordServer

@@ -10,7 +10,8 @@ import {
   openRuntime,
 } from '../../../packages/server/src/runtime/open-runtime.ts'
 import type { McpServerConfig } from '../../../packages/server/src/tools/mcp/server-config.ts'
-import { closeAfterAll, closeLater, hostileProgram, until } from './world.ts'
+import { until } from '../../support/until.ts'
+import { closeAfterAll, closeLater, hostileProgram } from './world.ts'
 
 closeAfterAll()
 

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../packages/core/src/base/json.ts'
 import { OUTPUT_CHARACTERS_MAX, toolRunner } from '../../../packages/server/src/turn/tool-runner.ts'
 import { isAlive } from '../../support/alive.ts'
+import { until } from '../../support/until.ts'
 import {
   closeAfterAll,
   HOOK_MS,
@@ -13,7 +14,6 @@ import {
   openWorld,
   program,
   temporaryFolder,
-  until,
   type World,
 } from './world.ts'
 
@@ -56,12 +56,8 @@ describe('a server that does as it should', () => {
     const stop = new AbortController()
     const called = world.call('good__hang', {}, stop.signal)
     setTimeout(() => stop.abort(), 50)
-    let isLate = false
-    setTimeout(() => {
-      isLate = true
-    }, CALL_MS - 100)
+    // By the stop: a call that ends by its deadline has failed.
     expect((await called).outcome).toBe('interrupted')
-    expect(isLate).toBe(false)
     await until(() => existsSync(trace) && readFileSync(trace, 'utf8').includes('cancelled'))
   })
 
@@ -161,12 +157,10 @@ describe('a hostile server harms nothing else:', () => {
   })
 
   it('one that never answers is not waited for', async () => {
-    const begun = performance.now()
     const { call, servers } = await openWorld({
       mute: hostileProgram('silent', { startMs: 1_500 }),
       good: hostileProgram('plain', { callMs: CALL_MS }),
     })
-    expect(performance.now() - begun).toBeLessThan(15_000)
     expect(servers.problems).toEqual(['MCP server mute of agent ada: it did not start in time'])
     const hung = await call('good__hang')
     expect(hung).toMatchObject({ outcome: 'error' })
@@ -248,9 +242,7 @@ describe('a hostile server harms nothing else:', () => {
   it('a flood is ended while others are answered', async () => {
     await until(async () => (await plain.call('bad__echo')).outcome === 'ok')
     const flooded = plain.call('bad__flood')
-    const begun = performance.now()
     expect(await plain.call('good__echo')).toEqual(ok)
-    expect(performance.now() - begun).toBeLessThan(8_000)
     expect((await flooded).output).toContain('more than 5000 messages within 10 s')
     expect(plain.servers.problems).toHaveLength(1)
   })

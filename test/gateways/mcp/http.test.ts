@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { UNANSWERED_MAX } from '../../../packages/server/src/tools/mcp/http-transport.ts'
 import type { McpAddress } from '../../../packages/server/src/tools/mcp/server-config.ts'
-import { closeAfterAll, closeLater, openWorld, until } from './world.ts'
+import { until } from '../../support/until.ts'
+import { closeAfterAll, closeLater, openWorld } from './world.ts'
 
 closeAfterAll()
 

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../support/free-port.ts'
+import { until } from '../../support/until.ts'
 import {
   closeAfterAll,
   closeLater,
@@ -11,7 +12,6 @@ import {
   openWorld,
   program,
   temporaryFolder,
-  until,
   type World,
 } from './world.ts'
 
@@ -73,11 +73,9 @@ function describeEverything(transport: string, open: () => Promise<World>): void
 
     it('is told when a call is stopped, and works on', async () => {
       const stop = new AbortController()
-      const startedAt = performance.now()
       const called = call('trigger-long-running-operation', { duration: 20 }, stop.signal)
       setTimeout(() => stop.abort(), 50)
       expect((await called).outcome).toBe('interrupted')
-      expect(performance.now() - startedAt).toBeLessThan(SILENCE_MS)
       expect((await call('echo', { message: 'still here' })).output).toContain('still here')
     })
   })

@@ -11,7 +11,8 @@ import { openStore } from '../../../packages/server/src/host/open-store.ts'
 import { standIn } from '../../../packages/server/src/proof/stand-in/server.ts'
 import { openRuntime } from '../../../packages/server/src/runtime/open-runtime.ts'
 import { PROGRAM } from '../../support/run-cli.ts'
-import { closeAfterAll, closeLater, HOOK_MS, temporaryFolder, until } from './world.ts'
+import { until } from '../../support/until.ts'
+import { closeAfterAll, closeLater, HOOK_MS, temporaryFolder } from './world.ts'
 
 closeAfterAll()
 

@@ -87,11 +87,3 @@ const CALL = { sessionId: 's', agent: 'ada', turn: 1, entry: 1, key: 'k' } as ne
   Parameters<Tool['run']>[0],
   'input'
 >
-
-export async function until(isTrue: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
-  const end = performance.now() + ms
-  while (!(await isTrue())) {
-    if (performance.now() > end) throw new Error('It did not come to pass in time.')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../support/free-port.ts'
-import { until } from '../contract.ts'
+import { until } from '../../support/until.ts'
 import { ADA, openTelegramPlace, type TelegramPlace } from './place.ts'
 
 const GROUP = -1001

@@ -282,7 +282,7 @@ describe('an agent', () => {
     }
     const context = async () => JSON.stringify(await session.context())
     await expect.poll(context).toContain('We spoke of rivers.')
-  }, 30_000)
+  })
 })
 
 const town = z.object({ town: z.string() })

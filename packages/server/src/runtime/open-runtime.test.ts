@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { entryNumber, sessionId } from '#core/base/ids'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { warningIn } from '#core/session/events/runtime-event'
-import { mailOf, open, say, soon, until } from '../../../../test/support/runtime-place.ts'
+import { mailOf, open, say, soon } from '../../../../test/support/runtime-place.ts'
+import { until } from '../../../../test/support/until.ts'
 import type { Agent } from './agent.ts'
 
 describe('a runtime', () => {
@@ -199,7 +200,7 @@ describe('a runtime', () => {
     stop.abort()
     await Promise.all(listening)
     expect([notices, later, afterwards]).toEqual([['waiting-for-model'], ['waiting-for-model'], []])
-  }, 30_000)
+  })
 
   it('purges entries for good, including from the handoff in effect', async () => {
     const { runtime } = await open()

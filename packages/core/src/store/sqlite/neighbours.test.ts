@@ -45,7 +45,7 @@ describe('other programs', () => {
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     expect(wal()).toBeLessThanOrEqual(17 * 1024 * 1024)
-  }, 30_000)
+  })
 
   it('after its own process reads its files and another one closes, nothing more is acknowledged [I26, fault 68]', async () => {
     const path = newPath()

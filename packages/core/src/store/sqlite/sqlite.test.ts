@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { SQLITE_TO_9 } from '../../../../../test/support/earlier-schemas.ts'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
+import { until } from '../../../../../test/support/until.ts'
 import { entryNumber } from '../../base/ids.ts'
 import type { Store } from '../contract.ts'
 import {
@@ -431,14 +432,6 @@ function count(path: string, sql: string): number {
   const { n } = (database.prepare(sql).get() ?? {}) as { n?: number }
   database.close()
   return n ?? 0
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1_500; tries++) {
-    if (condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error('waited in vain')
 }
 
 describe('a compaction', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
-import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
+import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
+import { until } from '../../../../../test/support/until.ts'
 import type { Session } from '../../runtime/runtime.ts'
 import { CHAT_DRAWING } from './chat-drawing.ts'
 import { readTyped, runSlashCommand, SLASH_COMMANDS, type SlashName } from './commands.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { HTTP_LIMITS } from './access/limits.ts'
 import { NodeServer } from './node-server.ts'
 
@@ -83,7 +83,7 @@ describe('a server', () => {
       socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nlate')
       return socket
     })
-    await vi.waitUntil(() => begun === holders.length, { timeout: 20_000 })
+    await expect.poll(() => begun).toBe(holders.length)
     const closed = Promise.race(holders.map((each) => once(each, 'close')))
     const answered = await fetch(`http://127.0.0.1:${port}/`)
     expect([answered.status, await answered.text()]).toEqual([200, 'taken'])

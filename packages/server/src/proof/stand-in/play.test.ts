@@ -1,5 +1,6 @@
 import { Agent } from 'node:http'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../../../../../test/support/until.ts'
 import {
   at,
   documentIn,
@@ -28,7 +29,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   agent.destroy()
-  await vi.waitFor(() => expect(running.server.journal.openSockets).toBe(0), { timeout: 5_000 })
+  await until(() => running.server.journal.openSockets === 0)
   expect(running.server.journal.openRequests).toBe(0)
   await running.close()
 })

@@ -6,6 +6,7 @@ import { SILENT } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
 import type { Entry } from '#core/store/rows'
+import { until } from '../../../../../test/support/until.ts'
 import { type RecordedPassage, Recorder, type RecorderOptions } from './recorder.ts'
 
 const ID = sessionId('claude-s1')
@@ -84,10 +85,6 @@ async function entries(store: Store, id = ID): Promise<readonly Entry[]> {
 const kinds = async (store: Store) => (await entries(store)).map(({ kind }) => kind)
 const compactions = async (store: Store) =>
   (await kinds(store)).filter((kind) => kind === 'compaction').length
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
-}
 
 const LONG = 'The quick brown fox jumps over the lazy dog and looks back. '.repeat(20)
 
@@ -289,7 +286,7 @@ describe('Recorder', () => {
     const said = (await kinds(store)).filter((kind) => kind !== 'settings')
     expect(said).toHaveLength(20)
     expect(await store.verify({ sessionId: ID })).toEqual([])
-  }, 30_000)
+  })
 
   it('never uses the handoff of one session in another', async () => {
     const made = recorder(openMemoryStore(), { windowTokens: 100_000 })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
 import { RunningAttempts } from '#core/session/events/attempt-replay'
-import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
+import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
+import { until } from '../../../../../test/support/until.ts'
 import type { Session } from '../runtime.ts'
 
 const WORDS = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')

@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { sessionId } from '#core/base/ids'
-import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
+import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
+import { until } from '../../../../../test/support/until.ts'
 
 async function openAnswering(status: number) {
   const server = createServer((_, response) => {

@@ -5,7 +5,8 @@ import type { Store } from '#core/store/contract'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { heldHandoffs } from '../../../../../test/support/held-handoffs.ts'
-import { mailOf, open, say, soon, until } from '../../../../../test/support/runtime-place.ts'
+import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
+import { until } from '../../../../../test/support/until.ts'
 
 it('reports the usage of a compaction, however many turn calls came after it', async () => {
   const { runtime, store } = await open({ runs: false })

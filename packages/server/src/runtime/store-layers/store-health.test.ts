@@ -6,7 +6,8 @@ import { systemClock } from '#core/base/clock'
 import { sessionId } from '#core/base/ids'
 import type { Store } from '#core/store/contract'
 import { StoreFullError } from '#core/store/errors'
-import { open as openRuntime, say, until } from '../../../../../test/support/runtime-place.ts'
+import { open as openRuntime, say } from '../../../../../test/support/runtime-place.ts'
+import { until } from '../../../../../test/support/until.ts'
 import { PROBE_EVERY_MS } from './store-health.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-trouble-'))

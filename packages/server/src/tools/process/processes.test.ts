@@ -6,6 +6,7 @@ import { systemClock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
 import { newOperation, StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
+import { until } from '../../../../../test/support/until.ts'
 import { processTool } from './process.ts'
 import { PROCESS_LIMITS, Processes, type ProcessLimits } from './processes.ts'
 
@@ -82,10 +83,6 @@ async function stage(limits: Partial<ProcessLimits> = {}, troubles: readonly Tro
     return { next, list }
   }
   return { processes, start, notices, left, restart, fixture }
-}
-
-async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 describe('programs', () => {
