@@ -165,7 +165,8 @@ export class Sender {
    */
   async #search(edge: Edge, claimant: RunnerId): Promise<ReplyRow | null> {
     const waiting = await this.#store.listReplies({ state: 'waiting', limit: 1_000 })
-    const here = waiting.filter((row) => row.edge === edge.name)
+    // In older stores the erased replies of deleted sessions still count as waiting.
+    const here = waiting.filter((row) => row.edge === edge.name && row.body !== null)
     const ours = here.find((row) => row.claimant === claimant)
     if (ours !== undefined) return ours
     const latest = this.#clock.now() + this.#retryMs * 2 ** BACK_OFF_MAX

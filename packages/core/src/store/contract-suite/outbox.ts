@@ -3,7 +3,7 @@ import { entryNumber, type RunnerId } from '../../base/ids.ts'
 import type { ClaimReply, SettleReply } from '../commits.ts'
 import type { Store } from '../contract.ts'
 import type { ReplyKey } from '../retention-commits.ts'
-import { expectKind, register, replyTo, StoreFixture } from './bench.ts'
+import { expectKind, newOperation, register, replyTo, StoreFixture } from './bench.ts'
 import type { StoreCase } from './case.ts'
 
 async function claim(store: Store, claimant: RunnerId, fields: Partial<ClaimReply> = {}) {
@@ -271,6 +271,20 @@ export const outbox: readonly StoreCase[] = [
       const { sessionId, number, attempt } = await claim(store, claimant)
       const request = { sessionId, number, attempt, claimant: other, result: sent }
       expectKind(await store.settleReply(request), 'refused')
+    },
+  },
+  {
+    name: 'no reply of a deleted session waits: it is dead, and so is one that a sender has claimed [I31]',
+    run: async ({ store }) => {
+      const { id } = await answered(store, 'ana', 'ben')
+      await claim(store, await register(store))
+      await store.deleteSession({ sessionId: id, operation: newOperation(), reason: 'asked' })
+      while (expectKind(await store.eraseSome({ sessionId: id, limit: 1 }), 'erased').left) {}
+      const replies = await store.listReplies({ sessionId: id, limit: 10 })
+      assert.deepEqual(
+        replies.map(({ state, body, claimant }) => ({ state, body, claimant })),
+        [1, 2].map(() => ({ state: 'dead', body: null, claimant: null })),
+      )
     },
   },
 ]

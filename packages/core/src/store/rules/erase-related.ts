@@ -49,7 +49,7 @@ export function goneWith(rows: Rows, session: SessionRow, entries: readonly Entr
  * A waiting reply, claimed or not, is dead without its body, and the next one for its address may
  * go.
  */
-function unsent(reply: ReplyRow): ReplyRow {
+export function unsent(reply: ReplyRow): ReplyRow {
   const isWaiting = reply.state === 'waiting'
   return { ...reply, body: null, ...(isWaiting && { state: 'dead', claimant: null }) }
 }

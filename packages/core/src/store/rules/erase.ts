@@ -16,6 +16,7 @@ import {
   taintedBy,
   together,
   UNTITLED,
+  unsent,
 } from './erase-related.ts'
 import {
   fencedAtTail,
@@ -276,6 +277,7 @@ export const eraseSome: Rule<'eraseSome'> = (rows, { sessionId, limit, after }) 
     return {
       outcome: { kind: 'erased', left, upTo },
       change: {
+        replies: replies.flatMap((number) => rows.reply(sessionId, number) ?? []).map(unsent),
         erase: [{ sessionId, entries, mail, replies }],
         blobUses: blobs.map((hash) => ({ sessionId, hash, uses: 0 })),
         routesRemoved: routes,
