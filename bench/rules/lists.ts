@@ -7,6 +7,8 @@ import {
   HELD_OUT_RULES,
 } from './fresh-sentences.ts'
 import { LATER_DISTRACTORS, LATER_RULES } from './later-sentences.ts'
+import { PRACTICE_OTHERS } from './practice-others.ts'
+import { PRACTICE_RULES } from './practice-rules.ts'
 import { DISTRACTORS, RULES } from './sentences.ts'
 import {
   SPOKEN_DISTRACTORS,
@@ -39,6 +41,30 @@ export interface SentenceList {
 const everySecond = (texts: readonly string[], rest: number) =>
   texts.filter((_, index) => index % 2 === rest)
 
+const linesOf = (text: string | undefined) =>
+  (text ?? '')
+    .trim()
+    .split('\n')
+    .map((line) => line.replaceAll(' ⏎ ', '\n'))
+
+type ByLanguage = Readonly<Record<string, string>>
+
+const byLanguage = (rules: ByLanguage, others: ByLanguage): readonly SentenceList[] =>
+  Object.keys(rules).map((name) => ({
+    name,
+    rules: linesOf(rules[name]),
+    others: linesOf(others[name]),
+  }))
+
+/** A message of which only the part between the marks is a rule, or all of it without marks. */
+export function ruleIn(message: string): { text: string; isRule: (sentence: string) => boolean } {
+  const rule = /‹(.*)›/.exec(message)?.[1]
+  return {
+    text: message.replace(/[‹›]/g, ''),
+    isRule: (sentence) => rule === undefined || sentence.includes(rule) || rule.includes(sentence),
+  }
+}
+
 /** The weights are fitted on these. */
 export const FITTED: readonly SentenceList[] = [
   { name: 'first', rules: RULES, others: DISTRACTORS },
@@ -52,6 +78,9 @@ export const FITTED: readonly SentenceList[] = [
   { name: 'technical', rules: [], others: everySecond(TECHNICAL_DISTRACTORS, 0) },
 ]
 
+/** Whole messages to choose cues and features by; the weights are not fitted on them yet. */
+export const PRACTICE = byLanguage(PRACTICE_RULES, PRACTICE_OTHERS)
+
 /** Neither cues nor weights were chosen for these. */
 export const HELD_OUT: readonly SentenceList[] = [
   { name: 'held out', rules: HELD_OUT_RULES, others: HELD_OUT_DISTRACTORS },
@@ -61,15 +90,5 @@ export const HELD_OUT: readonly SentenceList[] = [
   { name: 'technical', rules: [], others: everySecond(TECHNICAL_DISTRACTORS, 1) },
 ]
 
-const linesOf = (text: string | undefined) =>
-  (text ?? '')
-    .trim()
-    .split('\n')
-    .map((line) => line.replaceAll(' ⏎ ', '\n'))
-
 /** Whole messages by language, never read for a cue, a weight or a threshold. */
-export const CHAT: readonly SentenceList[] = Object.keys(CHAT_RULES).map((name) => ({
-  name,
-  rules: linesOf(CHAT_RULES[name]),
-  others: linesOf(CHAT_OTHERS[name]),
-}))
+export const CHAT = byLanguage(CHAT_RULES, CHAT_OTHERS)

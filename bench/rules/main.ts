@@ -1,6 +1,6 @@
 import { findRules } from '../../packages/core/src/compaction/rules/find-rules.ts'
 import { user } from '../../test/support/builders.ts'
-import { CHAT, FITTED, HELD_OUT } from './lists.ts'
+import { CHAT, FITTED, HELD_OUT, PRACTICE, ruleIn } from './lists.ts'
 import { measure, TARGET_TOKENS } from './measure.ts'
 import { saidOnce, scenarios } from './scenarios.ts'
 import { FRAGMENTS } from './technical-sentences.ts'
@@ -28,17 +28,14 @@ for (const scenario of saidOnce()) once.push(await measure(scenario))
 const remembered = once.filter((outcome) => outcome.survived).length
 console.log(`said once, in no form of a rule      ${percent(remembered, once.length)} survived`)
 
-/** In a message of which a part is the rule, that part must be found. */
-function isFound(text: string): boolean {
-  const rule = /‹(.*)›/.exec(text)?.[1]
-  const found = findRules(user(text.replace(/[‹›]/g, '')))
-  return found.some(
-    (one) => rule === undefined || one.text.includes(rule) || rule.includes(one.text),
-  )
+function isFound(message: string): boolean {
+  const { text, isRule } = ruleIn(message)
+  return findRules(user(text)).some((found) => isRule(found.text))
 }
 for (const [title, lists] of [
   ['sentences alone, fitted', FITTED],
   ['sentences alone, held out: no cue and no weight was chosen for them', HELD_OUT],
+  ['messages to practise on, by language', PRACTICE],
   ['held out messages from chats, by language', CHAT],
 ] as const) {
   console.log(`\n${title}: rules found, others taken for one`)
