@@ -1,4 +1,5 @@
 import type { SessionId } from '../../packages/core/src/base/ids.ts'
+import type { AdoptSession } from '../../packages/core/src/store/commits.ts'
 import type { Lease } from '../../packages/core/src/store/contract.ts'
 import type { Entry } from '../../packages/core/src/store/rows.ts'
 import type { Erase, StoreChange } from '../../packages/core/src/store/rules/ruling.ts'
@@ -26,11 +27,20 @@ export class KeepingLaws {
     for (const { sessionId, mail } of change.mail ?? []) {
       for (const hash of mail.blobs) this.#use(sessionId, hash).add(`${mail.number}`)
     }
+    if (verb === 'adoptSession') this.#adopted(request as AdoptSession)
     this.#erased(observed, change.erase ?? [])
     for (const { sessionId, entry } of change.entries ?? []) this.#tellsAll(sessionId, entry)
     if (verb === 'eraseSome') this.#emptied((request as { sessionId: SessionId }).sessionId)
     const touchesFiles = (change.blobUses?.length ?? 0) + (change.blobs?.length ?? 0) > 0
     if (touchesFiles || change.erase !== undefined) this.#filesKept()
+  }
+
+  /** Entries from before the fork came without their mail; their files came along. */
+  #adopted({ session, entries }: AdoptSession): void {
+    for (const { number, body, meta } of entries) {
+      if (number > session.forkedAt || body === null || !('blobs' in meta)) continue
+      for (const hash of meta.blobs) this.#use(session.id, hash).add(`entry ${number}`)
+    }
   }
 
   #use(sessionId: string, hash: string): Set<string> {
@@ -54,11 +64,12 @@ export class KeepingLaws {
         const known = this.#shadows.get(sessionId)?.entries[number - 1]
         if (known === undefined) continue
         if (isMessage(known)) gone.push(...wordsIn(known.entry.body))
-        // An entry from another session names mail of that session.
-        const isOwn = number > (this.#world.tables.session(sessionId)?.forkedAt ?? 0)
-        if (known.entry.kind === 'input' && isOwn) {
+        if (known.entry.kind === 'input') {
           const { mail, blobs } = known.entry.meta
-          for (const hash of blobs) this.#users.get(`${sessionId} ${hash}`)?.delete(`${mail}`)
+          // An entry from another session names mail of that session.
+          const isOwn = number > (this.#world.tables.session(sessionId)?.forkedAt ?? 0)
+          const user = isOwn ? `${mail}` : `entry ${number}`
+          for (const hash of blobs) this.#users.get(`${sessionId} ${hash}`)?.delete(user)
         }
         if (verb === 'eraseSome' && this.#forks.isRead(sessionId, number)) {
           this.#world.violate('I40', `entry ${number} of ${sessionId} is gone and a fork reads it`)
