@@ -2,7 +2,7 @@ import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import type { SessionId } from '../../packages/core/src/base/ids.ts'
+import { entryNumber, type SessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
@@ -16,6 +16,8 @@ import { until } from '../support/until.ts'
 const { newPath, open } = sqlitePlace()
 const guide = join(import.meta.dirname, '..', '..', 'docs', 'guides', 'operating.md')
 const WORDS = 'quartzite-and-marmalade'
+/** Stands for the bytes of a vector. */
+const VECTOR = 'obsidian-and-chutney'
 
 /** Says the words as often as it takes to fill pages of tables and of the search index. */
 async function sayAndPurge(store: Store, beforePurge: () => unknown): Promise<SessionId> {
@@ -23,6 +25,12 @@ async function sayAndPurge(store: Store, beforePurge: () => unknown): Promise<Se
   for (let turn = 0; turn < 20; turn++)
     await fixture.exchange(`${turn} ${WORDS}`, `${WORDS} ${turn}`)
   await store.search({ sessionId: fixture.id, text: 'marmalade', limit: 1, neighbours: 0 })
+  const number = entryNumber(1)
+  const embedded = {
+    ...{ sessionId: fixture.id, model: 'any', dimension: VECTOR.length },
+    ...{ after: entryNumber(0), upto: number, vectors: [{ number, bytes: Buffer.from(VECTOR) }] },
+  }
+  expect(await store.putVectors(embedded)).toEqual({ kind: 'done' })
   await beforePurge()
   const parts = { store, countTokens: (_: unknown, text: string) => text.length }
   const request = { entries: 'all', reason: 'test' } as const
@@ -45,9 +53,11 @@ describe('purged words are in no file', () => {
   it('of a SQLite store that was closed, without further commands', async () => {
     const path = newPath()
     const store = await open(path)
-    await sayAndPurge(store, () => expect(filesWith(WORDS, `${path}*`)).not.toEqual([]))
+    await sayAndPurge(store, () => {
+      for (const word of [WORDS, VECTOR]) expect(filesWith(word, `${path}*`)).not.toEqual([])
+    })
     await store.close()
-    expect(filesWith(WORDS, `${path}*`)).toEqual([])
+    for (const word of [WORDS, VECTOR]) expect(filesWith(word, `${path}*`)).toEqual([])
   })
 
   it('of a PostgreSQL server, after a purge and the commands in the guide', async (context) => {
@@ -79,7 +89,9 @@ describe('purged words are in no file', () => {
     await store.close()
 
     for (const command of commandsIn(readFileSync(guide, 'utf8'))) await client.query(command)
-    expect(filesWith(WORDS, join(data, '**', '*'))).toEqual([])
+    for (const word of [WORDS, VECTOR]) {
+      expect(filesWith(word, join(data, '**', '*'))).toEqual([])
+    }
   }, 120_000)
 
   it('of PostgreSQL is not claimed where a user may not rewrite a table, or a transaction sees it', async (context) => {

@@ -174,7 +174,8 @@ describe('a store of an earlier schema', () => {
     await fixture.hear('an orchid from before')
     const isIndexed = async () => (await bench.sql('select from word_page')).length === 1
     await until(isIndexed)
-    await bench.sql('delete from word_page; update store set schema = 13')
+    await bench.sql('delete from word_page; drop table embedded, entry_vector')
+    await bench.sql('update store set schema = 13')
     const store = await openPostgres(url, { schema: bench.schema, connections: 1 })
     const query = { sessionId: fixture.id, text: 'orchids', limit: 5, neighbours: 0 }
     expect((await store.search(query)).total).toBe(1)

@@ -27,6 +27,10 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'and body is null order by id': 'erased entries of sessions that share a chain; once per import',
   "json_each(entry.meta, '$.blobs')": 'what forks of a deleted session still read',
   'from passage_block where id between ? and ?': '16 bits for each passage of one session',
+  'from entry_vector where id between ? and ?': 'the vectors of one session, if embeddings are on',
+  'from session left join embedded': 'what is not embedded yet, at most once a second',
+  'from entry where id > ? and id <= ? and body is not null':
+    'as many entries as are embedded at once',
   'from reply where id > ? and id < ? order by id limit ?': 'a page of one session',
   'where reply.id > ? order by reply.id limit ?': 'a page of all replies, once a minute',
   'from schedule where id > ? order by id limit ?': 'a page of all schedules',

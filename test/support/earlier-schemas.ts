@@ -1,5 +1,6 @@
 /** Reverts the newest migrations of each engine, for tests that open an earlier store. */
 export const SQLITE_TO_9 = `
+  drop table embedded; drop table entry_vector;
   alter table session drop column losses;
   drop index session_root; drop index session_origin;
   alter table session drop column origin; alter table session drop column forked_at;
@@ -16,6 +17,7 @@ export const SQLITE_TO_9 = `
   pragma user_version = 9;`
 
 export const POSTGRES_TO_8 = `
+  drop table embedded, entry_vector;
   alter table store add column commits bigint, add column hash text;
   update store set commits = chain.commits, hash = chain.hash from chain;
   drop table chain;

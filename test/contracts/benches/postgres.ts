@@ -27,6 +27,8 @@ const TABLES = [
     'note',
     'token',
     'draft',
+    'embedded',
+    'entry_vector',
   ],
 ]
 const EMPTY = `${TABLES.map((table) => `delete from ${table}`).join(';')}; truncate entry;

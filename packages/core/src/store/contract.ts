@@ -106,6 +106,7 @@ import type {
   SessionRow,
   StoreRow,
 } from './rows.ts'
+import type { PutVectors, PutVectorsOutcome, ReadUnembedded, Unembedded } from './vector-rows.ts'
 
 /**
  * The store's contract. A verb is one whole domain commit: it happens completely, durably and
@@ -209,6 +210,9 @@ export interface Commits {
   /** Records what another program did, in one commit and once per key; needs no lease. */
   recordEntries(request: RecordEntries): Promise<RecordOutcome>
 
+  /** Derived data, without a line in the audit; erased with its entries. */
+  putVectors(request: PutVectors): Promise<PutVectorsOutcome>
+
   /** Erases one bounded piece of a deleted session. Repeat with `upTo` until `left` is false. */
   eraseSome(request: EraseSome): Promise<EraseSomeOutcome>
 }
@@ -250,6 +254,7 @@ export interface Reads {
   findToken(query: { hash: string }): Promise<TokenRow | undefined>
   findBlob(query: { sessionId: SessionId; hash: string }): Promise<BlobRow | undefined>
   search(query: Search): Promise<SearchAnswer>
+  readUnembedded(query: ReadUnembedded): Promise<Unembedded>
   /** Checks chains, gaps and derived values. An empty list means that it found no damage. */
   verify(query: { sessionId?: SessionId }): Promise<readonly StoreFinding[]>
 }

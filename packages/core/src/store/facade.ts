@@ -53,6 +53,7 @@ const READ_VERBS: Record<ReadVerb, true> = {
   findToken: true,
   findBlob: true,
   search: true,
+  readUnembedded: true,
   verify: true,
 }
 

@@ -1,6 +1,7 @@
 import type { EntryNumber, MailNumber, SessionId } from '../base/ids.ts'
 import type { FoldedKind } from './fold.ts'
 import type { Entry, Lane, Limits, MailRow, MailState, ReplyRow, SessionRow } from './rows.ts'
+import type { Meaning } from './vector-rows.ts'
 
 /**
  * The reads and their results. Lists end at LIST_MAX; to continue, pass the last item as `after`.
@@ -84,16 +85,20 @@ export interface Search extends SearchFilters {
   readonly neighbours: number
   /** Also match entries that contain none of the words but are close to entries that do. */
   readonly near?: boolean
+  /** Also find the nearest in meaning, unless a text must occur exactly. */
+  readonly meaning?: Meaning
   /** Only entries with a lower number; of several sessions, this holds for the first. */
   readonly before?: EntryNumber
 }
 export interface SearchAnswer {
   /** Best first; ties go to the newer. */
   readonly hits: readonly SearchHit[]
-  /** All matching entries, whether returned or not. */
+  /** All matching entries, whether returned or not; with `meaning`, at least so many. */
   readonly total: number
   /** Entries that are not indexed yet and were not searched. */
   readonly pending: number
+  /** With `meaning`: entries that were searched by words alone, because they have no vectors yet. */
+  readonly unembedded: number
 }
 export interface SearchHit {
   readonly sessionId: SessionId

@@ -14,8 +14,7 @@ import { operationalRows } from './operational-rows.ts'
 import { outbox } from './outbox.ts'
 import { portability } from './portability.ts'
 import { recovery } from './recovery.ts'
-import { rankings } from './searches/rankings.ts'
-import { searches } from './searches/searches.ts'
+import { SEARCH_CASES } from './searches/all.ts'
 import { settings } from './settings.ts'
 import { steps, unanswered } from './steps.ts'
 
@@ -40,8 +39,7 @@ export const STORE_CONTRACT: Readonly<Record<string, typeof creation>> = {
   outbox,
   operationalRows,
   fences,
-  searches,
-  rankings,
+  ...SEARCH_CASES,
   erasures,
   integrity,
   portability,

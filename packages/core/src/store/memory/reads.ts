@@ -1,10 +1,10 @@
-import type { SessionId } from '../../base/ids.ts'
+import type { EntryNumber, SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { contextEntries, onPath } from '../context.ts'
 import type { Readers } from '../facade.ts'
 import { FOLDED_KINDS } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
-import { lineOf } from '../lineage.ts'
+import { lineOf, ownAfter } from '../lineage.ts'
 import { mailState } from '../mail-state.ts'
 import type { AttemptSum, SumAttempts } from '../operational-rows.ts'
 import type { StoreFinding } from '../queries.ts'
@@ -133,6 +133,18 @@ export function memoryReads(tables: MemoryTables): Readers {
       return blob && { ...blob, sessionId }
     },
     search: (query) => index.search(query),
+    readUnembedded: ({ model, limit }) => {
+      const behind = [...tables.sessions.values()].flatMap((session) => {
+        const known = tables.embedded(session.id)
+        const after = known?.model === model ? known.upto : (ownAfter(session) as EntryNumber)
+        const { id: sessionId, tail: upto } = session
+        return upto > after ? [{ sessionId, after, upto }] : []
+      })
+      return {
+        sessions: behind.toReversed().slice(0, Math.min(limit, LIST_MAX)),
+        entries: behind.reduce((sum, { after, upto }) => sum + upto - after, 0),
+      }
+    },
     verify: ({ sessionId }) => verifyTables(tables, sessionId),
   }
 }

@@ -6,7 +6,7 @@ import { type Block, blockOf } from '../search/blocks.ts'
 import { search } from '../search/find.ts'
 import { type IndexState, indexBatch, NO_INDEX } from '../search/index-state.ts'
 import { packLists } from '../search/lists.ts'
-import { type Answers, type IndexLookup, perform } from '../search/lookup.ts'
+import { type Answers, type EmbeddedEntries, type IndexLookup, perform } from '../search/lookup.ts'
 import { renumbered, searchedStretches } from '../search/parts.ts'
 import type { MemoryTables } from './tables.ts'
 
@@ -70,12 +70,24 @@ export class MemorySearch {
             const id = stretches[session]?.id as SessionId
             return this.#tables.entriesOf(id, number, number)[0]?.body ?? null
           })
+        case 'vectors':
+          return lookup.of.map((session) => this.#vectorsOf(stretches[session]?.keeper, lookup))
         default:
           return lookup.ranges.map(({ session, from, to }) =>
             this.#tables.entriesOf(stretches[session]?.id as SessionId, from, to),
           )
       }
     })
+  }
+
+  #vectorsOf(
+    id: SessionId | undefined,
+    { model, dimension }: { readonly model: string; readonly dimension: number },
+  ): EmbeddedEntries {
+    const row = id === undefined ? undefined : this.#tables.embedded(id)
+    if (row?.model !== model || row.dimension !== dimension) return { upto: 0, entries: [] }
+    const vectors = [...(this.#tables.vectors.get(row.sessionId)?.values() ?? [])]
+    return { upto: row.upto, entries: vectors.sort((a, b) => a.number - b.number) }
   }
 
   #upToDate(id: SessionId, after: number): MemoryIndex {

@@ -30,6 +30,7 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { Erase, ForkPrefix, RemainingRows, Rows, StoreChange } from '../rules/ruling.ts'
+import type { EmbeddedRow, VectorRow } from '../vector-rows.ts'
 
 /** All rows of a memory store: maps by key, and one method that changes them. */
 export class MemoryTables implements Rows {
@@ -49,6 +50,8 @@ export class MemoryTables implements Rows {
   readonly schedules = new Map<string, ScheduleRow>()
   readonly noted = new Map<string, NoteRow>()
   readonly access = new Map<string, TokenRow>()
+  readonly embeddings = new Map<SessionId, EmbeddedRow>()
+  readonly vectors = new Map<SessionId, Map<number, VectorRow>>()
   readonly audit: AuditRow[] = []
   readonly listeners = new Set<() => void>()
   readonly #clock: () => number
@@ -210,6 +213,13 @@ export class MemoryTables implements Rows {
   tokens(): number {
     return this.access.size
   }
+  embedded(sessionId: SessionId): EmbeddedRow | undefined {
+    return this.embeddings.get(sessionId)
+  }
+  livingEntries(sessionId: SessionId, after: number, upto: number): readonly EntryNumber[] {
+    const own = this.ownEntries(sessionId).filter(({ body }) => body !== null)
+    return own.map(({ number }) => number).filter((number) => number > after && number <= upto)
+  }
   stagedBefore(at: number): readonly BlobRow[] {
     return [...this.blobs.values()].filter((blob) => blob.uses === 0 && blob.at < at)
   }
@@ -306,6 +316,15 @@ export class MemoryTables implements Rows {
     }
     for (const row of change.tokens ?? []) this.access.set(row.id, row)
     for (const id of change.tokensRemoved ?? []) this.access.delete(id)
+    if (change.vectorsRemoved !== undefined) {
+      this.embeddings.delete(change.vectorsRemoved)
+      this.vectors.delete(change.vectorsRemoved)
+    }
+    for (const row of change.embedded ?? []) this.embeddings.set(row.sessionId, row)
+    for (const row of change.vectors ?? []) {
+      const own = this.vectors.get(row.sessionId) ?? new Map<number, VectorRow>()
+      this.vectors.set(row.sessionId, own.set(row.number, row))
+    }
     for (const each of change.erase ?? []) this.#erase(each)
     for (const draft of change.audit ?? []) {
       const row = { ...draft, cursor: this.audit.length + 1, at }
@@ -318,6 +337,7 @@ export class MemoryTables implements Rows {
     for (const number of entries) {
       const entry = this.entries.get(sessionId)?.[number - 1]
       if (entry) place(this.entries, sessionId, { ...entry, body: null, salt: null })
+      this.vectors.get(sessionId)?.delete(number)
     }
     for (const number of mail) {
       const row = this.mail(sessionId, number)

@@ -25,6 +25,7 @@ import {
   prefixed,
   toText,
 } from './tables.ts'
+import { VECTOR_LOOKUPS } from './vectors/lookups.ts'
 
 const ASKED_ROUTES = 'unnest($1::text[], $2::text[], $3::text[]) as asked (agent, channel, address)'
 const routeValues = (asked: readonly Args[]) => [
@@ -390,6 +391,7 @@ export const LOOKUPS = {
   },
   repliesAfter: REPLIES_AFTER,
   remainingRows: REMAINING_ROWS,
+  ...VECTOR_LOOKUPS,
 } as const satisfies Record<string, Lookup>
 
 export type LookupName = keyof typeof LOOKUPS

@@ -197,6 +197,11 @@ const PREFETCH: Prefetch = {
   dropSent: ({ after, limit }) => [
     ['repliesAfter', after?.sessionId ?? '', after?.number ?? 0, limit],
   ],
+  putVectors: ({ sessionId, after, upto }) => [
+    ['session', sessionId],
+    ['embedded', sessionId],
+    ['livingEntries', sessionId, after, upto],
+  ],
   eraseSome: ({ sessionId, limit, after }) => [
     ['session', sessionId],
     ['remainingRows', sessionId, limit, after?.entry ?? 0, after?.mail ?? 0, after?.reply ?? 0, 0],

@@ -36,6 +36,7 @@ import {
   toBytes,
   toText,
 } from './tables.ts'
+import { readUnembedded } from './vectors/vectors.ts'
 import { readMemories, verifyPostgres } from './verify.ts'
 
 const most = (limit: number) => Math.min(limit, LIST_MAX)
@@ -255,6 +256,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         (row) => checkedBlob({ ...POSTGRES.blob.decode(row), sessionId }),
       ),
     search: (query) => inSnapshot(connections, (loan) => searchPostgres(loan, query, cache)),
+    readUnembedded: (query) => readUnembedded(connections, query),
     verify: async (query) => {
       await readChained(connections, { text: 'select 1', values: [] })
       return verifyPostgres(connections, query)

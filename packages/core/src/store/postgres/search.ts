@@ -9,6 +9,7 @@ import { type SearchedStretch, searchedStretches } from '../search/parts.ts'
 import { checkedSingles } from '../verify/answers.ts'
 import type { LoanedClient } from './connections/connections.ts'
 import { fromText, POSTGRES, toText } from './tables.ts'
+import { readVectors } from './vectors/vectors.ts'
 import { BLOCKS, decodeBlock, decodeState } from './word-index.ts'
 
 /** Runs in the caller's snapshot. */
@@ -82,6 +83,8 @@ async function answer(
         rows.filter((row) => row['session'] === idOf(session)).map(decodeBlock),
       )
     }
+    case 'vectors':
+      return await readVectors(loan, lookup, idOf)
     case 'bodies': {
       const [rows = []] = await loan.send([
         {

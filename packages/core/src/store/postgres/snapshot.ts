@@ -17,6 +17,7 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { ForkPrefix, RemainingRows, Rows } from '../rules/ruling.ts'
+import type { EmbeddedRow } from '../vector-rows.ts'
 import type { LoanedClient, Query } from './connections/connections.ts'
 import type { Args, Lookup } from './lookup.ts'
 import { LOOKUP_NAMES, LOOKUPS, type LookupName } from './lookups.ts'
@@ -209,6 +210,12 @@ export class Snapshot implements Rows {
   }
   repliesAfter(after: ReplyKey | undefined, limit: number): readonly ReplyHead[] {
     return this.#get('repliesAfter', after?.sessionId ?? '', after?.number ?? 0, limit)
+  }
+  embedded(sessionId: SessionId): EmbeddedRow | undefined {
+    return this.#get('embedded', sessionId)
+  }
+  livingEntries(sessionId: SessionId, after: number, upto: number): readonly EntryNumber[] {
+    return this.#get('livingEntries', sessionId, after, upto)
   }
   remainingRows(
     sessionId: SessionId,

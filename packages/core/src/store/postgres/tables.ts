@@ -8,6 +8,7 @@ import {
   ATTEMPT,
   BLOB,
   DRAFT,
+  EMBEDDED,
   ENTRY,
   INTAKE,
   MAIL,
@@ -20,6 +21,7 @@ import {
   SENDER,
   SESSION,
   TOKEN,
+  VECTOR,
 } from '../tables/tables.ts'
 
 export type Columns = Readonly<Record<string, unknown>>
@@ -124,6 +126,8 @@ export const POSTGRES = {
   note: postgresTable(NOTE),
   draft: postgresTable(DRAFT),
   token: postgresTable(TOKEN),
+  embedded: postgresTable(EMBEDDED),
+  vector: postgresTable(VECTOR),
 }
 
 /** The columns of an entry that survive erasure; read alone if bodies are not needed. */

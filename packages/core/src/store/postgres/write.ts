@@ -11,6 +11,7 @@ import {
   toBytes,
   toText,
 } from './tables.ts'
+import { vectorWrites } from './vectors/vectors.ts'
 
 /**
  * The statements that write one change, sent together with the commit. The session row comes first,
@@ -102,6 +103,7 @@ export function writeChange(change: StoreChange, at: number): readonly Query[] {
     ),
     ...put(INSERT_TOKEN, (change.tokens ?? []).map(POSTGRES.token.encode)),
     ...some('delete from token where id = any($1)', change.tokensRemoved ?? []),
+    ...vectorWrites(change),
     ...(change.erase ?? []).flatMap(erase),
     ...put(
       INSERT_AUDIT,
@@ -225,6 +227,7 @@ function update(before: SessionRow, after: SessionRow): Query {
 function erase({ sessionId, entries, mail, replies }: Erase): readonly Query[] {
   return [
     ['update entry set body = null, salt = null', entries] as const,
+    ['delete from entry_vector', entries] as const,
     ['update mail set body = null, source = null, key = null', mail] as const,
     ['update reply set body = null', replies] as const,
   ]

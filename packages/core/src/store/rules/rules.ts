@@ -14,6 +14,7 @@ import type { Rows, Rule, Ruling, Stamp } from './ruling.ts'
 import * as schedules from './schedules.ts'
 import * as settings from './settings.ts'
 import * as transcript from './transcript.ts'
+import { putVectors } from './vectors.ts'
 
 export type Rules = { readonly [Verb in CommitVerb]: Rule<Verb> }
 
@@ -69,6 +70,7 @@ export const RULES: Rules = {
   adoptEntries,
   recordEntries,
   eraseSome: erase.eraseSome,
+  putVectors,
 }
 
 /** Runs the rule of a verb, given its name. */

@@ -20,6 +20,7 @@ import type {
   RunnerRow,
   SessionRow,
 } from '../rows.ts'
+import type { EmbeddedRow, VectorRow } from '../vector-rows.ts'
 
 /**
  * The protocol, written once. A rule is a pure function: it reads rows from a snapshot, decides,
@@ -92,6 +93,9 @@ export interface Rows {
   token(id: string): TokenRow | undefined
   tokenOf(hash: string): TokenRow | undefined
   tokens(): number
+  embedded(sessionId: SessionId): EmbeddedRow | undefined
+  /** The session's own entries after `after` up to `upto` whose bodies were not erased. */
+  livingEntries(sessionId: SessionId, after: EntryNumber, upto: EntryNumber): readonly EntryNumber[]
   stagedBefore(at: number): readonly { readonly sessionId: SessionId; readonly hash: string }[]
   /**
    * Rows that a deletion must still remove, at most `limit` of each kind, after these numbers.
@@ -156,6 +160,10 @@ export interface StoreChange {
   readonly notesRemoved?: readonly NoteKey[]
   readonly tokens?: readonly TokenRow[]
   readonly tokensRemoved?: readonly string[]
+  /** Removes all vectors of this session, before new ones are written. */
+  readonly vectorsRemoved?: SessionId
+  readonly embedded?: readonly EmbeddedRow[]
+  readonly vectors?: readonly VectorRow[]
   readonly erase?: readonly Erase[]
   readonly audit?: readonly AuditDraft[]
 }
@@ -175,7 +183,7 @@ export interface SenderRow {
   readonly pending: number
 }
 
-/** Bodies, salts and search rows to remove for good; heads and hashes stay. */
+/** Bodies, salts, search rows and vectors to remove for good; heads and hashes stay. */
 export interface Erase {
   readonly sessionId: SessionId
   readonly entries: readonly EntryNumber[]

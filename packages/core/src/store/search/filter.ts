@@ -2,6 +2,7 @@ import { isObject, type JsonValue } from '../../base/json.ts'
 import { DamagedRowError } from '../errors.ts'
 import type { Search as Query, SearchHit } from '../queries.ts'
 import type { Entry } from '../rows.ts'
+import { entrySpeakerOf } from './blocks.ts'
 import { lookUp, type SearchSteps } from './lookup.ts'
 import type { PassageTable } from './passage-table.ts'
 import { searchedText } from './words.ts'
@@ -43,7 +44,7 @@ export function phrasesIn({ text, exact }: Pick<Query, 'text' | 'exact'>): reado
     .filter((phrase) => /[\p{L}\p{N}]/u.test(phrase))
 }
 
-type Verify = (hit: SearchHit, session: number) => SearchSteps<boolean>
+export type Verify = (hit: SearchHit, session: number) => SearchSteps<boolean>
 
 /** Conditions that need an entry's text; null: none. */
 export function verifier({ tool, path }: Query, phrases: readonly string[]): Verify | null {
@@ -53,6 +54,17 @@ export function verifier({ tool, path }: Query, phrases: readonly string[]): Ver
     const text = comparable(searchedText(entry))
     if (!wanted.every((phrase) => text.includes(phrase))) return false
     return tool === undefined || (yield* isOfTool(entry, tool, session))
+  }
+}
+
+/** All conditions of a query, checked with the stored entry alone. */
+export function storedFilter({ since, until, speaker }: Query, verify: Verify | null): Verify {
+  return function* accepts(hit, session) {
+    const { entry } = hit
+    if (since !== undefined && entry.at < since) return false
+    if (until !== undefined && entry.at >= until) return false
+    if (speaker !== undefined && entrySpeakerOf(entry) !== speaker) return false
+    return verify === null || (yield* verify(hit, session))
   }
 }
 

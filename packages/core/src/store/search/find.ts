@@ -4,9 +4,11 @@ import type { Search as Query, SearchAnswer, SearchHit } from '../queries.ts'
 import type { Entry } from '../rows.ts'
 import type { ColumnsCache } from './columns-cache.ts'
 import { stretchesIn } from './dates.ts'
-import { entryFilter, phrasesIn, verifier } from './filter.ts'
+import { entryFilter, phrasesIn, storedFilter, type Verify, verifier } from './filter.ts'
 import { type IndexState, indexBatch } from './index-state.ts'
-import { type EntryPosition, lookUp, type SearchSteps } from './lookup.ts'
+import { lookUp, type SearchSteps } from './lookup.ts'
+import { FUSED_DEPTH, fuse } from './meaning/fuse.ts'
+import { nearestTo, type PlacedEntry } from './meaning/nearest.ts'
 import { renumbered, type SearchedStretch } from './parts.ts'
 import { PassageColumns, PassageTable, type SessionStart } from './passage-table.ts'
 import { cutPassages } from './passages.ts'
@@ -25,6 +27,8 @@ const UNINDEXED_READ_MAX = 1_000
 /** How many hits, best first, are checked for phrases and tools in their text. */
 const VERIFIED_MAX = 2_000
 const VERIFY_PAGE = 50
+/** So many entries are found by their meaning; every entry is near to a question, more or less. */
+const NEAREST_SHOWN_MAX = 50
 /** So many of the best are compared with the spelling of identifiers; the same for every page. */
 const COMPARED_MAX = 50
 
@@ -44,7 +48,7 @@ export function* search(
   const pending = sum(parts, (part) => part.pending)
   const spoken = new Set(parts.flatMap(({ index }) => index.languages))
   const question = questionOf(query.text, spoken)
-  if (question.length === 0) return { hits: [], total: 0, pending }
+  if (question.length === 0) return { hits: [], total: 0, pending, unembedded: 0 }
   const { holding, termsIn } = yield* findTerms(question, parts)
   const totals = {
     live: sum(parts, ({ live }) => live),
@@ -52,10 +56,13 @@ export function* search(
   }
   const { columns, starts } = yield* columnsOf(holding, sessions, cache)
   const table = new PassageTable(columns, starts, totals)
-  const verify = verifier(query, phrasesIn(query))
+  const phrases = phrasesIn(query)
+  const verify = verifier(query, phrases)
+  const meaning = phrases.length === 0 ? query.meaning : undefined
   const spellings = spellingsIn(query.text)
   const compared = spellings.length > 0 ? COMPARED_MAX : 0
   const wanted = Math.min(limit, LIST_MAX)
+  const depth = Math.max(skip + wanted, meaning === undefined ? 0 : FUSED_DEPTH)
   const places = holding.map(({ session }) => session)
   const lasts = places.map((place) => lastOf(query, sessions[place] as Searched))
   const end = places.length === 1 ? table.slotOf((lasts[0] as number) + 1) : table.slots
@@ -67,24 +74,45 @@ export function* search(
       near: query.near === true && verify === null,
       accepts: entryFilter(query, table, places.length === 1 ? null : lasts),
       times: stretchesIn(query.text, spanOf(table)),
-      limit: verify === null ? Math.max(skip + wanted, compared) : VERIFIED_MAX,
+      limit: verify === null ? Math.max(depth, compared) : VERIFIED_MAX,
     },
     budget,
   )
   const found = { query, sessions, places, table, spellings }
   const best = compared > 0 ? yield* spelledFirst(found, ranked) : ranked
-  const hitsFor = (page: readonly Ranked[]) => hitsOf(found, page)
-  if (verify === null) {
-    return { hits: yield* hitsFor(best.slice(skip, skip + wanted)), total, pending }
+  const byWords = best.map((each) => placedOf(found, each))
+  const matched = verify === null ? byWords : yield* accepted(found, byWords, verify, depth)
+  const counted = verify === null ? total : matched.length
+  if (meaning === undefined) {
+    const hits = yield* hitsOf(found, matched.slice(skip, skip + wanted))
+    return { hits, total: counted, pending, unembedded: 0 }
   }
-  const matched: SearchHit[] = []
-  for (let from = 0; from < best.length && matched.length < skip + wanted; from += VERIFY_PAGE) {
-    for (const hit of yield* hitsFor(best.slice(from, from + VERIFY_PAGE))) {
-      const session = sessions.findIndex(({ id }) => id === hit.sessionId)
-      if (yield* verify(hit, session)) matched.push(hit)
+  const shown = sessions.map((session) => session.after + lastOf(query, session))
+  const near = yield* nearestTo(meaning, sessions, shown)
+  const accepts = storedFilter(query, verify)
+  const byMeaning = yield* accepted(found, near.entries, accepts, NEAREST_SHOWN_MAX)
+  const fused = fuse(matched, byMeaning, ({ session, number }) => `${session} ${number}`)
+  return {
+    hits: yield* hitsOf(found, fused.slice(skip, skip + wanted)),
+    total: Math.max(counted, fused.length),
+    ...{ pending, unembedded: near.unembedded },
+  }
+}
+
+/** The first so many that are accepted. */
+function* accepted(
+  found: Found,
+  placed: readonly PlacedEntry[],
+  accepts: Verify,
+  most: number,
+): SearchSteps<readonly PlacedEntry[]> {
+  const matched: PlacedEntry[] = []
+  for (let from = 0; from < placed.length && matched.length < most; from += VERIFY_PAGE) {
+    for (const { each, hit } of yield* readHits(found, placed.slice(from, from + VERIFY_PAGE))) {
+      if (yield* accepts(hit, each.session)) matched.push(each)
     }
   }
-  return { hits: matched.slice(skip, skip + wanted), total: matched.length, pending }
+  return matched
 }
 
 function* partsOf(sessions: readonly Searched[]): SearchSteps<readonly SearchPart[]> {
@@ -160,17 +188,20 @@ interface Found {
   readonly spellings: readonly string[]
 }
 
-/** Which of the sessions, and the number that the entry has there. */
-function numberOf({ sessions, places, table }: Found, { entry }: Ranked): EntryPosition {
+/** Which of the sessions, the number that the entry has there, and its best passages. */
+function placedOf({ sessions, places, table }: Found, { entry, passages }: Ranked): PlacedEntry {
   const { session: place, number } = table.identify(entry)
   const session = places[place] as number
-  return { session, number: number + (sessions[session] as Searched).after }
+  return {
+    ...{ session, number: number + (sessions[session] as Searched).after },
+    places: passages.map((passage) => table.placeOf(passage)),
+  }
 }
 
 /** Entries that hold the identifiers and paths of the question as they are spelled come first. */
 function* spelledFirst(found: Found, ranked: readonly Ranked[]): SearchSteps<readonly Ranked[]> {
   const first = ranked.slice(0, COMPARED_MAX)
-  const of = first.map((each) => numberOf(found, each))
+  const of = first.map((each) => placedOf(found, each))
   const bodies = of.length === 0 ? [] : yield* lookUp({ want: 'bodies', of })
   const weighed = first.map((each, at) => {
     const text = searchedText({ body: bodies[at] ?? null })
@@ -180,18 +211,24 @@ function* spelledFirst(found: Found, ranked: readonly Ranked[]): SearchSteps<rea
   return [...weighed.map(({ each }) => each), ...ranked.slice(COMPARED_MAX)]
 }
 
-function* hitsOf(found: Found, ranked: readonly Ranked[]): SearchSteps<readonly SearchHit[]> {
-  const { sessions, table, spellings } = found
+function* hitsOf(found: Found, placed: readonly PlacedEntry[]): SearchSteps<readonly SearchHit[]> {
+  return (yield* readHits(found, placed)).map(({ hit }) => hit)
+}
+
+function* readHits(
+  found: Found,
+  placed: readonly PlacedEntry[],
+): SearchSteps<readonly { readonly each: PlacedEntry; readonly hit: SearchHit }[]> {
+  const { sessions, spellings } = found
   const { neighbours } = found.query
-  const ranges = ranked.map((each) => {
-    const { session, number } = numberOf(found, each)
+  const ranges = placed.map(({ session, number }) => {
     const { upto } = sessions[session] as Searched
     const from = Math.max(1, number - neighbours)
     return { session, number, from, to: Math.min(upto, number + neighbours) }
   })
   if (ranges.length === 0) return []
   const read = yield* lookUp({ want: 'entries', ranges })
-  return ranked.flatMap(({ passages }, at): readonly SearchHit[] => {
+  return placed.flatMap((each, at) => {
     const { session, number } = ranges[at] as (typeof ranges)[number]
     const near = read[at] ?? []
     if (near instanceof DamagedRowError) {
@@ -199,21 +236,16 @@ function* hitsOf(found: Found, ranked: readonly Ranked[]): SearchSteps<readonly 
       if (sessions.length === 1) throw near
       return []
     }
-    const entry = near.find((each) => each.number === number)
+    const entry = near.find((one) => one.number === number)
     if (entry === undefined) return []
-    return [
-      {
-        sessionId: (sessions[session] as Searched).id,
-        entry,
-        excerpt: excerptOf(
-          entry,
-          passages.map((passage) => table.placeOf(passage)),
-          spellings,
-        ),
-        before: near.filter((each) => each.number < number),
-        after: near.filter((each) => each.number > number),
-      },
-    ]
+    const hit = {
+      sessionId: (sessions[session] as Searched).id,
+      entry,
+      excerpt: excerptOf(entry, each.places, spellings),
+      before: near.filter((one) => one.number < number),
+      after: near.filter((one) => one.number > number),
+    }
+    return [{ each, hit }]
   })
 }
 

@@ -25,6 +25,13 @@ export type IndexLookup =
   | { readonly want: 'entries'; readonly ranges: readonly EntryRange[] }
   /** Only to compare texts: nothing is checked for damage, and nothing is to be shown. */
   | { readonly want: 'bodies'; readonly of: readonly EntryPosition[] }
+  /** The vectors of each session that this model has made. */
+  | {
+      readonly want: 'vectors'
+      readonly of: readonly number[]
+      readonly model: string
+      readonly dimension: number
+    }
 
 export interface SessionRuns {
   readonly session: number
@@ -42,6 +49,18 @@ export interface EntryPosition {
   readonly number: number
 }
 
+/** An entry that is embedded, and the vectors of its passages. */
+export interface EmbeddedEntry {
+  readonly number: number
+  readonly bytes: Uint8Array
+}
+
+/** `upto`: how far the session is embedded. */
+export interface EmbeddedEntries {
+  readonly upto: number
+  readonly entries: readonly EmbeddedEntry[]
+}
+
 /** One for each session, range or entry, in the order of the query. */
 export interface Answers {
   pages: readonly (readonly (Uint8Array | null)[])[]
@@ -49,6 +68,7 @@ export interface Answers {
   blocks: readonly (readonly Block[])[]
   entries: readonly (readonly Entry[] | DamagedRowError)[]
   bodies: readonly (string | null)[]
+  vectors: readonly EmbeddedEntries[]
 }
 
 export type SearchSteps<Result> = Generator<IndexLookup, Result, Answers[keyof Answers]>

@@ -10,6 +10,7 @@ import { writeOperationalRows } from './operational-rows.ts'
 import { unindexInSqlite } from './search.ts'
 import type { SessionNumbers } from './sessions.ts'
 import { hashBytes, hashText, packed, SQLITE } from './tables.ts'
+import { writeVectors } from './vectors.ts'
 
 const SESSION_GUARD = `id = ? and state = ? and fence = ? and holder is ? and tail = ?
     and tail_hash = ? and mail = ?`
@@ -66,6 +67,7 @@ export function applyChange(
     db.run(SQLITE.attempt.insert, ...SQLITE.attempt.encode(row, numbers))
   }
   writeOperationalRows(db, numbers, change)
+  writeVectors(db, numbers, change)
   for (const each of change.erase ?? []) erase(db, numbers.get(each.sessionId), each)
   writeAudit(db, numbers, change, at)
 }
@@ -166,6 +168,7 @@ function erase(db: SqliteConnection, n: number, { entries, mail, replies }: Eras
   unindexInSqlite(db, n, entries)
   for (const number of entries) {
     db.run('update entry set body = null, salt = null where id = ?', packed(n, number))
+    db.run('delete from entry_vector where id = ?', packed(n, number))
   }
   for (const number of mail) {
     const sql = 'update mail set body = null, source = null, key = null where id = ?'

@@ -31,6 +31,7 @@ import {
   type SessionNumbers,
 } from './sessions.ts'
 import { hashBytes, packed, SQLITE, sessionOf } from './tables.ts'
+import { unembeddedIn } from './vectors.ts'
 import { memoryOf, verifySqlite } from './verify.ts'
 
 /** A literal, because SQLite does not match a partial index with a parameter. */
@@ -244,6 +245,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         checkedSingles(id, range(byId.get(id) as SessionRow, from, to)),
       )
     },
+    readUnembedded: (query) => unembeddedIn(db, query),
     verify: (query) => verifySqlite(db, numbers, query),
   }
 }

@@ -24,6 +24,7 @@ import type {
   SessionRow,
 } from '../rows.ts'
 import type { ForkPrefix, RemainingRows, Rows } from '../rules/ruling.ts'
+import type { EmbeddedRow } from '../vector-rows.ts'
 import type { SqliteConnection, Value } from './connection.ts'
 import { findNote, findScheduleRow, findToken } from './operational-rows.ts'
 import {
@@ -35,6 +36,7 @@ import {
   type SessionNumbers,
 } from './sessions.ts'
 import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf, unpacked } from './tables.ts'
+import { embeddedIn, livingIn } from './vectors.ts'
 
 const ENTRY_MAX = 2 ** 31 - 1
 
@@ -315,6 +317,15 @@ export class SqliteRows implements Rows {
         isLast: number >= (row['replies'] as number),
       }
     })
+  }
+
+  embedded(sessionId: SessionId): EmbeddedRow | undefined {
+    const n = this.#numbers.find(sessionId)
+    return n === undefined ? undefined : embeddedIn(this.#db, n, sessionId)
+  }
+
+  livingEntries(sessionId: SessionId, after: number, upto: number): readonly EntryNumber[] {
+    return livingIn(this.#db, this.#numbers.get(sessionId), after, upto)
   }
 
   remainingRows(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefusedError } from '../errors.ts'
-import { SQLITE_STEPS } from './migrations.ts'
+import { SQLITE_STEPS } from './migrations/migrations.ts'
 
 export const SQLITE_SCHEMA = SQLITE_STEPS.length
 /** "THLN": identifies our files. */

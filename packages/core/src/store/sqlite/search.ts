@@ -17,6 +17,7 @@ import { type Answers, type IndexLookup, perform } from '../search/lookup.ts'
 import { renumbered, type SearchedStretch } from '../search/parts.ts'
 import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { packed, unpacked } from './tables.ts'
+import { vectorsIn } from './vectors.ts'
 
 /**
  * The rows of the word index: each session's progress (`indexed`), lists of passages by word root
@@ -60,6 +61,8 @@ export function searchSqlite(
           return lookup.sessions.map((session) => blocksOf(db, rowOf(session).n, lookup.from))
         case 'bodies':
           return lookup.of.map(({ session, number }) => bodyOf(db, rowOf(session).n, number))
+        case 'vectors':
+          return lookup.of.map((session) => vectorsIn(db, rowOf(session).n, lookup))
         default:
           return lookup.ranges.map(({ session, from, to }) =>
             orDamage(() => range(rowOf(session), from, to)),

@@ -257,6 +257,7 @@ describe('search index', () => {
     await fixture.hear('an orchid from before')
     await until(() => count(path, 'select upto as n from indexed') === 1)
     await store.close()
+    byHand(path, 'drop table embedded; drop table entry_vector')
     byHand(path, 'delete from word_page; pragma user_version = 13')
     const next = await open(path)
     const query = { sessionId: fixture.id, text: 'orchids', limit: 5, neighbours: 0 }

@@ -9,6 +9,7 @@ import {
   AUDIT,
   BLOB,
   DRAFT,
+  EMBEDDED,
   ENTRY,
   INTAKE,
   MAIL,
@@ -21,6 +22,7 @@ import {
   SENDER,
   SESSION,
   TOKEN,
+  VECTOR,
 } from '../tables/tables.ts'
 import type { SqliteColumns as Columns, Value } from './connection.ts'
 
@@ -189,6 +191,8 @@ export const SQLITE = {
   note: sqliteTable(NOTE),
   draft: sqliteTable(DRAFT),
   token: sqliteTable(TOKEN),
+  embedded: sessionTable(EMBEDDED),
+  vector: sqliteTable(VECTOR),
 }
 
 /** The columns of an entry that survive erasure; read alone if bodies are not needed. */

@@ -16,6 +16,7 @@ import type {
 } from '../rows.ts'
 import { hasWork } from '../rules/create-session.ts'
 import type { SenderRow } from '../rules/ruling.ts'
+import type { EmbeddedRow, VectorRow } from '../vector-rows.ts'
 import { mapTable, table } from './table.ts'
 
 export const SESSION = mapTable(
@@ -256,4 +257,17 @@ export const TOKEN = table<TokenRow>('token', {
   label: ['label', 'text'],
   createdAt: ['created_at', 'integer'],
   expiresAt: ['expires_at', 'integer'],
+})
+
+export const EMBEDDED = table<EmbeddedRow>('embedded', {
+  sessionId: ['session', 'session'],
+  model: ['model', 'text'],
+  dimension: ['dimension', 'integer'],
+  upto: ['upto', 'integer'],
+})
+
+export const VECTOR = table<Omit<VectorRow, 'sessionId'>, VectorRow>('entry_vector', {
+  sessionId: ['session', 'session', 'write-only'],
+  number: ['number', 'number'],
+  bytes: ['bytes', 'bytes'],
 })

@@ -37,7 +37,7 @@ function purgedReads(store: Store): Store {
       return source && { ...source, entries: source.entries.map(emptied) }
     },
     findBlob: async () => undefined,
-    search: async () => ({ hits: [], total: 0, pending: 0 }),
+    search: async () => ({ hits: [], total: 0, pending: 0, unembedded: 0 }),
   }
 }
 

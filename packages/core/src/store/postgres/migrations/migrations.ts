@@ -207,6 +207,23 @@ end $$;
 // Roots follow the language of each entry now. Existing entries are indexed again in the background.
 const FOURTEENTH = 'truncate indexed, word_page, passage_block'
 
+// Vectors of passages, if embeddings are configured. They do not compress, so no time is spent on it.
+const FIFTEENTH = `
+create table embedded (
+  session text primary key,
+  model text not null,
+  dimension integer not null check (dimension > 0),
+  upto bigint not null
+);
+create table entry_vector (
+  session text not null,
+  number bigint not null,
+  bytes bytea not null,
+  primary key (session, number)
+);
+alter table entry_vector alter column bytes set storage external;
+`
+
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
  * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
@@ -219,5 +236,5 @@ const FOURTEENTH = 'truncate indexed, word_page, passage_block'
  */
 export const MIGRATIONS: readonly string[] = [
   ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
-  ...[ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH],
+  ...[ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH],
 ]
