@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Found, SessionSummary } from '../../server/src/runtime/runtime.ts'
+import type { Found, FoundEntries, SessionSummary } from '../../server/src/runtime/runtime.ts'
 import { hashOf, screen } from '../data/address.ts'
 import { call, errorText } from '../data/api.ts'
 import { listen } from '../data/events.ts'
@@ -71,6 +71,7 @@ const filtered = computed(() => {
 
 export function Sidebar() {
   const [found, setFound] = useState<readonly Found[] | string | null>(null)
+  const [note, setNote] = useState('')
   // What was found repeats text that may be erased while it is on the screen.
   useEffect(
     () =>
@@ -88,7 +89,9 @@ export function Sidebar() {
     if (words === '') return setFound(null)
     setFound('Searching…')
     try {
-      setFound((await call<{ found: Found[] }>(searchPath(words, agent.value))).found)
+      const answer = await call<FoundEntries>(searchPath(words, agent.value))
+      setFound(answer.found)
+      setNote(answer.note ?? '')
     } catch (error) {
       setFound(errorText(error))
     }
@@ -132,6 +135,7 @@ export function Sidebar() {
               Back to the list
             </button>
           </p>
+          {typeof found !== 'string' && note !== '' && <p class="dim list-note">{note}</p>}
           <Hits found={typeof found === 'string' ? [] : found} />
         </>
       )}

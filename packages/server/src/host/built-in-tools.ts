@@ -16,7 +16,8 @@ export function builtInTools(
   programs: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
 ): (dependencies: ToolDependencies) => readonly Tool[] {
   return (dependencies) => {
-    const { store, clock, countTokens, onAdmitted, openRoute, processes } = dependencies
+    const { store, clock, embedQuestion, countTokens, onAdmitted, openRoute, processes } =
+      dependencies
     const { send_message: message, memory, files, process } = config
     const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
     const isShared = memory.scope === 'agent'
@@ -25,7 +26,7 @@ export function builtInTools(
     const made: readonly (readonly [isOn: boolean, make: () => Tool])[] = [
       [config.tasks.enabled, () => tasksTool({ store, countTokens })],
       [config.pin.enabled, () => pinTool({ store, countTokens, reserved: [MEMORY_PIN] })],
-      [config.recall.enabled, () => recallTool({ store })],
+      [config.recall.enabled, () => recallTool({ store, embedQuestion })],
       [
         message.enabled,
         () => sendMessageTool({ store, countTokens, openRoute, rule, to, onAdmitted }),

@@ -2,11 +2,13 @@ import { AuditLog, NO_AUDIT } from '#core/audit/log/log'
 import { systemClock } from '#core/base/clock'
 import type { Logger } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
+import { openEmbedder } from '../model/embeddings/embedder.ts'
 import { standIn } from '../proof/stand-in/server.ts'
 import type { Agent } from '../runtime/agent.ts'
 import { HandoffThread } from '../runtime/handoffs/handoff-thread.ts'
 import { type LocalRuntime, openRuntime } from '../runtime/open-runtime.ts'
 import { needsStandIn } from './config/agents-of.ts'
+import { embeddingRouteOf } from './config/embedding-route.ts'
 import { type Loaded, requireConfig } from './config/load.ts'
 import type { Config } from './config/schema/schema.ts'
 import type { StoreFlags } from './flags.ts'
@@ -27,6 +29,8 @@ export interface Host {
   readonly logger: OpenLogger
   /** An agent uses the built-in model. */
   readonly isStandIn: boolean
+  /** The host that gets passages and questions to embed; null: none. */
+  readonly embedsAt: string | null
   /** Builds the agents of a configuration, after the file has changed. */
   readonly agentsFrom: (loaded: Loaded) => readonly Agent[]
   close(): Promise<void>
@@ -72,6 +76,9 @@ export async function openHost(
         env: programEnvironment(),
       })
     const agentsFrom = (each: Loaded) => termsOf(each).agents
+    const route = embeddingRouteOf(config)
+    const embedder = route && openEmbedder(route, process.env)
+    if (embedder !== undefined) closers.push(() => embedder.close())
     const handoffThread = new HandoffThread()
     closers.push(() => handoffThread.close())
     const runtime = await openRuntime({
@@ -82,9 +89,20 @@ export async function openHost(
       logger,
       audit,
       runs: terms.runs,
+      ...(embedder !== undefined && { embedder }),
     })
     closers.push(() => runtime.close())
-    return { loaded, store, runtime, logger, isStandIn: model !== null, agentsFrom, close }
+    const embedsAt = embedder?.host ?? null
+    return {
+      loaded,
+      store,
+      runtime,
+      logger,
+      isStandIn: model !== null,
+      embedsAt,
+      agentsFrom,
+      close,
+    }
   } catch (error) {
     await close()
     throw error

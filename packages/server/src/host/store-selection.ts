@@ -2,6 +2,7 @@ import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { makeFolder } from '#core/base/make-folder'
 import type { ReadStore, Store } from '#core/store/contract'
+import type { EmbeddingRoute } from '../model/embeddings/embedder.ts'
 import type { SpendLimits } from '../runtime/models/spend-caps.ts'
 import type { Loaded, LoadRequest } from './config/load.ts'
 import { trustOf, whyFileUntrusted } from './config/read/trust.ts'
@@ -69,6 +70,14 @@ export async function configuredSpend(flags: StoreFlags): Promise<SpendLimits> {
   const { requireConfig } = await import('./config/load.ts')
   const { spendLimitsOf } = await import('./config/allowance-of.ts')
   return spendLimitsOf(requireConfig(storeRequest(flags)).config)
+}
+
+/** How to search by meaning; nothing is sent about a store that the configuration does not name. */
+export async function configuredEmbeddings(flags: StoreFlags): Promise<EmbeddingRoute | undefined> {
+  if (flags.store !== undefined && flags.config === undefined) return undefined
+  const { requireConfig } = await import('./config/load.ts')
+  const { embeddingRouteOf } = await import('./config/embedding-route.ts')
+  return embeddingRouteOf(requireConfig(storeRequest(flags)).config)
 }
 
 /** Always closes the store. */

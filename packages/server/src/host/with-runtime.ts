@@ -1,4 +1,5 @@
 import type { ReadStore, Store } from '#core/store/contract'
+import { type EmbeddingRoute, openEmbedder } from '../model/embeddings/embedder.ts'
 import type { SpendLimits } from '../runtime/models/spend-caps.ts'
 import { openRuntime } from '../runtime/open-runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -29,28 +30,42 @@ export async function withStoreRuntime(
   return await withStore(flags, async (store) => await overRuntime(store, act), options)
 }
 
-/**
- * For commands that only read: writes no byte, even while other processes write. With `spend` they
- * know which turns are paused.
- */
+/** What a command knows beyond the store. */
+interface Knowledge {
+  /** Which turns are paused. */
+  readonly spend?: SpendLimits
+  /** How to search by meaning. */
+  readonly embeddings?: EmbeddingRoute | undefined
+}
+
+/** For commands that only read: writes no byte, even while other processes write. */
 export async function withReadRuntime(
   flags: StoreFlags,
   act: ReadAction,
-  spend: SpendLimits = {},
+  knowledge: Knowledge = {},
 ): Promise<number> {
   return await withStoreToRead(flags, async (store) => {
     // It lacks the methods that write; readers never call them.
-    return await overRuntime(store as unknown as Store, act, spend)
+    return await overRuntime(store as unknown as Store, act, knowledge)
   })
 }
 
 async function overRuntime(
   store: Store,
   act: StoreAction,
-  spend: SpendLimits = {},
+  { spend = {}, embeddings }: Knowledge = {},
 ): Promise<number> {
-  const runtime = await openRuntime({ store, agents: [], runs: false, auxiliary: { spend } })
-  return await act({ store, runtime }).finally(() => runtime.close())
+  const embedder = embeddings && openEmbedder(embeddings, process.env)
+  const runtime = await openRuntime({
+    ...{ store, agents: [], runs: false, auxiliary: { spend } },
+    ...(embedder !== undefined && { embedder }),
+  })
+  try {
+    return await act({ store, runtime })
+  } finally {
+    await runtime.close()
+    await embedder?.close()
+  }
 }
 
 /** For commands that need the agents and may call their models. */

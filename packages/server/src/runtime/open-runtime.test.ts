@@ -220,7 +220,9 @@ describe('a runtime', () => {
     await session.purge({ entries: told.map(({ number }) => number), reason: 'asked' })
     await until(async () => !JSON.stringify(await session.context({})).includes('QUARTZ-77'))
     expect(JSON.stringify(await session.transcript({ from: 1, to: 99 }))).not.toContain('QUARTZ')
-    expect(await session.search({ text: 'QUARTZ', limit: 5, neighbours: 0 })).toEqual([])
+    expect(await session.search({ text: 'QUARTZ', limit: 5, neighbours: 0 })).toEqual({
+      found: [],
+    })
   })
 
   it('gives up starting a new session when others keep moving the route, with a retryable error', async () => {

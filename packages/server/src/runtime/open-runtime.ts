@@ -13,7 +13,7 @@ import type {
   AgentSummary,
   Created,
   Edge,
-  Found,
+  FoundEntries,
   Idempotent,
   NewMessage,
   NewSession,
@@ -67,9 +67,9 @@ export class LocalRuntime implements Runtime {
     const sharesNotes = (agent: string) => this.#resolved.get(agent)?.agent.sharesNotes === true
     this.#layers = new LayeredStore({
       ...{ store: seams.store(options.store), clock, logger, audit, countTokens, sharesNotes },
-      keepSentDays,
+      ...{ keepSentDays, embedder: options.embedder },
     })
-    const { store } = this.#layers
+    const { store, embedQuestion } = this.#layers
     this.#store = store
     this.#activity = new ActivityLog(store, clock)
     this.#sessions = new SessionFactory(store, () => this.#resolved)
@@ -78,7 +78,7 @@ export class LocalRuntime implements Runtime {
     this.#hub = new EventHub({ store, clock, logger, readWaitNotices })
     this.#edges = [...complete.edges]
     this.#tools = new ToolService({
-      ...{ store, clock, logger, countTokens, environment },
+      ...{ store, clock, logger, countTokens, environment, embedQuestion },
       onAdmitted: (id) => this.#runner?.wake(id),
       openRoute: (route, scope) => this.#sessions.openRoute(route, scope),
       onToolsChanged: () => {
@@ -135,6 +135,7 @@ export class LocalRuntime implements Runtime {
       previewWriter: () => this.#models.writers.preview,
       countMessage: (id, message) => this.#models.countMessage(id, message),
       wake: (id) => this.#runner?.wake(id),
+      embedQuestion,
       waitOf: (session) => this.#waitNotices.ofAny(evidence, session, this.#runner?.id ?? null),
     }
   }
@@ -186,8 +187,8 @@ export class LocalRuntime implements Runtime {
     return await listSummaries(this.#store, query, this.#sessionDeps.waitOf)
   }
 
-  async search(query: { text: string; agent?: string; limit: number }): Promise<readonly Found[]> {
-    return await searchAll(this.#store, query)
+  async search(query: { text: string; agent?: string; limit: number }): Promise<FoundEntries> {
+    return await searchAll(this.#sessionDeps, query)
   }
 
   async usage(query: UsageQuery): Promise<readonly UsageGroup[]> {

@@ -9,6 +9,7 @@ import { SESSION_SETTINGS, type SessionSettings } from '#core/session/settings'
 import type { StepRunner, ToolRunner } from '#core/session/step'
 import type { Store } from '#core/store/contract'
 import type { RunnerRow } from '#core/store/rows'
+import type { Embedder } from '../model/embeddings/embedder.ts'
 import type { Environment } from '../model/routes/credential.ts'
 import type { ProcessLimits } from '../tools/process/processes.ts'
 import type { Agent } from './agent.ts'
@@ -33,6 +34,8 @@ export interface RuntimeOptions {
   readonly auxiliary?: AuxiliaryTerms
   /** Writes handoffs off the event loop; without it they are written on it, in small pieces. */
   readonly handoffThread?: HandoffThread
+  /** Turns texts into vectors, for search by meaning; the caller opens and closes it. */
+  readonly embedder?: Embedder
   /** The destination of audit lines; the caller opens and closes it. */
   readonly audit?: AuditWriter
   readonly lease?: LeaseTimes

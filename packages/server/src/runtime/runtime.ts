@@ -13,6 +13,7 @@ import type { Highlight } from '#core/store/search/highlights/highlights'
 import type { Activity } from './activity.ts'
 import type { Health, RouteHealth } from './health.ts'
 import type { PinView, SessionMemory, TaskList } from './memory-view.ts'
+import type { SearchedSessions } from './searched-sessions.ts'
 import type { CallFailure } from './sessions/model-calls.ts'
 import type { ModelUsage, UsageGroup, UsageQuery } from './usage.ts'
 
@@ -39,7 +40,7 @@ export interface Runtime {
   session(id: SessionId): Session
   listSessions(query: SessionQuery): Promise<readonly SessionSummary[]>
   /** Searches all sessions, or those of an agent or a person, with one ranking. */
-  search(query: SearchRequest & SearchedSessions): Promise<readonly Found[]>
+  search(query: SearchRequest & SearchedSessions): Promise<FoundEntries>
 
   /** Events after a cursor (default: from now on): first the stored ones, then live ones. */
   events(query: EventQuery, signal: AbortSignal): AsyncIterable<RuntimeEvent>
@@ -113,7 +114,7 @@ export interface Session {
   readonly memory: SessionMemory
   /** An image or a file that a message refers to as `blob:HASH`. */
   blob(hash: string): Promise<BlobView | undefined>
-  search(query: SearchRequest & { neighbours: number }): Promise<readonly Found[]>
+  search(query: SearchRequest & { neighbours: number }): Promise<FoundEntries>
   /** Waits for the reply of the turn that took this mail. Null: the turn ended without one. */
   reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null>
   events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent>
@@ -380,12 +381,11 @@ export interface SearchRequest extends SearchFilters {
   readonly limit: number
 }
 
-/** Which sessions to search; all conditions must hold. None: every session of the store. */
-export interface SearchedSessions {
-  readonly agent?: string
-  /** Only sessions of this person. */
-  readonly scope?: string
-  readonly sessionIds?: readonly SessionId[]
+/** What a search found, the best first. */
+export interface FoundEntries {
+  readonly found: readonly Found[]
+  /** Why less was searched than usual, for the reader. */
+  readonly note?: string
 }
 
 export interface Found {

@@ -5,6 +5,7 @@ import type { Reads } from '#core/store/contract'
 import { everySession } from '#core/store/every-session'
 import type { Entry, SessionRow } from '#core/store/rows'
 import { defineTool, ok, refuse } from './define-tool.ts'
+import { type EmbedQuestion, searchNote } from './embedded-question.ts'
 import { entryLabel, entryText } from './entry-text.ts'
 import { recallAnswer } from './recall-answer.ts'
 import { filtersOf, searchFilters } from './search-filters.ts'
@@ -53,10 +54,16 @@ const MATCHES_MAX = 100
 const PIECE_CHARACTERS_MIN = 600
 const ENTRIES_MAX = 200
 
+interface RecallParts {
+  readonly store: RecallStore
+  /** Search by meaning, if it is configured. */
+  readonly embedQuestion?: EmbedQuestion | undefined
+}
+
 type RecallStore = Pick<Reads, 'search' | 'readEntries' | 'findSession' | 'listSessions'>
 
 /** Everything compacted away stays readable: search by words, open by number. */
-export function recallTool({ store }: { store: RecallStore }): Tool {
+export function recallTool({ store, embedQuestion }: RecallParts): Tool {
   return defineTool({
     name: 'recall',
     description:
@@ -91,17 +98,24 @@ export function recallTool({ store }: { store: RecallStore }): Tool {
       const { characters = RECALL_CHARACTERS, limit = MATCHES_MAX } = input
       const { exact, skip = 0, speaker, tool, path, since, until } = input
       const others = everywhere === true ? await othersOf(store, sessionId) : []
+      const question = (await embedQuestion?.({ text: query, exact: exact === true })) ?? {}
       const answer = await store.search({
+        ...(question.meaning !== undefined && { meaning: question.meaning }),
         sessionId: [sessionId, ...others.map(({ id }) => id)],
         ...{ text: query, limit, neighbours: 0, near: true },
         // The searching call contains the query and would be its own best match.
         before: entryNumber(entry),
         ...filtersOf({ exact, skip, speaker, tool, path, since, until }),
       })
-      if (answer.hits.length > 0) {
-        return ok(recallAnswer(answer, { characters, skip, here: sessionId }).text)
-      }
-      return ok(skip > 0 ? NO_MORE : NOTHING)
+      const note = searchNote(question, answer)
+      const notes = note === undefined ? [] : [`[${note}]`]
+      const text =
+        answer.hits.length > 0
+          ? recallAnswer(answer, { characters, skip, here: sessionId }).text
+          : skip > 0
+            ? NO_MORE
+            : NOTHING
+      return ok([text, ...notes].join('\n'))
     },
   })
 }

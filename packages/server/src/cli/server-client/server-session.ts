@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/base/json'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import type {
   Admission,
-  Found,
+  FoundEntries,
   Idempotent,
   NewMessage,
   Reply,
@@ -101,9 +101,9 @@ export class ServerSession implements ChatSession {
     return bodyOf<{ entries: readonly TranscriptEntry[] }>(answer).entries
   }
 
-  async search({ text, limit }: { text: string; limit: number }): Promise<readonly Found[]> {
+  async search({ text, limit }: { text: string; limit: number }): Promise<FoundEntries> {
     const path = `/search?${new URLSearchParams({ q: text, limit: `${limit}` })}`
-    return bodyOf<{ found: readonly Found[] }>(await this.#send({ method: 'GET', path })).found
+    return bodyOf<FoundEntries>(await this.#send({ method: 'GET', path }))
   }
 
   async reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null> {

@@ -106,11 +106,15 @@ export async function runSlashCommand(
     }
     case 'search': {
       if (rest === '') return 'Give the words to search for: /search WORDS'
-      const found = await session.search({ text: rest, limit: SEARCH_LIMIT, neighbours: 0 })
+      const { found, note } = await session.search({
+        text: rest,
+        limit: SEARCH_LIMIT,
+        neighbours: 0,
+      })
       const hits = found.map((hit) => draw.found(hit, rest).trimEnd())
       return hits.length === 0
         ? 'Nothing found. One of the words is enough, in any form; a phrase in quotation marks must occur exactly.'
-        : hits.join('\n')
+        : [...hits, ...(note === undefined ? [] : [note])].join('\n')
     }
     case 'pin':
       return await changePin(session, rest, once, draw)

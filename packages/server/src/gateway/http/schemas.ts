@@ -349,6 +349,7 @@ export const foundList = z
         after: z.array(entry),
       }),
     ),
+    note: z.string().optional().describe('Why less was searched than usual.'),
   })
   .meta({ id: 'Found' })
 

@@ -98,6 +98,7 @@ export const searchOutput = z.object({
       after: z.array(mcpEntry),
     }),
   ),
+  note: z.string().optional().describe('Why less was searched than usual.'),
 })
 
 export const recallInput = z.strictObject({

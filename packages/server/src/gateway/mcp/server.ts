@@ -6,7 +6,7 @@ import { sessionId } from '#core/base/ids'
 import { splitsCharacter } from '#core/base/line'
 import { textOf } from '#core/message/text'
 import type {
-  Found,
+  FoundEntries,
   Runtime,
   SearchRequest,
   Session,
@@ -202,7 +202,7 @@ async function search(
   { text, session, limit, neighbours, ...filters }: z.output<typeof searchInput>,
 ): Promise<z.output<typeof searchOutput>> {
   const query = { text, limit, ...filtersOf(filters) }
-  const found =
+  const { found, note } =
     session === undefined
       ? await searchAll(parts, query)
       : await (await known(parts, session)).search({ ...query, neighbours })
@@ -213,10 +213,11 @@ async function search(
       before: before.map((near) => viewOf(near, NEIGHBOUR_CHARACTERS)),
       after: after.map((near) => viewOf(near, NEIGHBOUR_CHARACTERS)),
     })),
+    ...(note !== undefined && { note }),
   }
 }
 
-async function searchAll(parts: McpServerParts, query: SearchRequest): Promise<readonly Found[]> {
+async function searchAll(parts: McpServerParts, query: SearchRequest): Promise<FoundEntries> {
   const { runtime, agent, sessions } = parts
   if (sessions === null) return await runtime.search({ ...query, agent })
   return await runtime.search({ ...query, agent, sessionIds: [...sessions].map(sessionId) })

@@ -17,6 +17,7 @@ agents:
     mcp: {program: {command: c}, address: {url: "http://x/mcp"}}
 auxiliary: {compaction: *m, title: *m, memory: *m, vision: *m}
 store: {url: postgres://host/db}
+recall: {embeddings: {provider: openai, model: m, baseUrl: "http://x/v1"}}
 http: {hooks: {x: {secret: {kind: none}}}}
 limits: {prices: {one: {input: 1, output: 1}}}
 gateways: {telegram: {webhook: {url: "https://there/hook"}}, discord: {}}

@@ -6,6 +6,7 @@ import type { Fault } from './faults.ts'
 import type { JournalEntry } from './journal.ts'
 import type { PlayedResponse } from './play.ts'
 import { anthropicStandIn, readPrompt } from './protocols/anthropic.ts'
+import { EMBEDDING_PATHS, respondToEmbed } from './protocols/embeddings.ts'
 import { openaiChatStandIn } from './protocols/openai-chat.ts'
 import { openaiResponsesStandIn, writeCompaction } from './protocols/openai-responses.ts'
 import {
@@ -23,7 +24,7 @@ import { summarizeAll } from './summary.ts'
 
 /** From a request to its answer: the endpoint, the text, the headers. */
 export interface StandInEndpoint {
-  readonly kind: 'model' | 'compact' | 'count-tokens' | 'models' | 'unknown'
+  readonly kind: 'model' | 'compact' | 'count-tokens' | 'embed' | 'models' | 'unknown'
   readonly protocol: Protocol
 }
 
@@ -40,6 +41,9 @@ const ENDPOINTS: readonly (readonly [string, string, StandInEndpoint])[] = [
   ['POST', '/responses/compact', { kind: 'compact', protocol: openaiResponsesStandIn }],
   ['POST', '/messages', { kind: 'model', protocol: anthropicStandIn }],
   ['POST', '/messages/count_tokens', { kind: 'count-tokens', protocol: anthropicStandIn }],
+  ...EMBEDDING_PATHS.map(
+    (end) => ['POST', end, { kind: 'embed', protocol: openaiChatStandIn }] as const,
+  ),
 ]
 
 export function findEndpoint({ method, path, headers }: JournalEntry): StandInEndpoint {
@@ -64,6 +68,7 @@ export function respond(
     throw new Rejection(`Invalid URL (${entry.method} ${entry.path})`, { status: 404 })
   }
   const body = readObject(entry)
+  if (endpoint.kind === 'embed') return document(entry, respondToEmbed(entry.path, body))
   if (endpoint.kind === 'count-tokens') {
     const { inputTokens } = readPrompt(body)
     return document(entry, { input_tokens: inputTokens }, { inputTokens })

@@ -12,7 +12,7 @@ import { findEndpoint, respond, respondWithError } from './respond.ts'
 
 /**
  * A model server without a provider: OpenAI chat and Responses and Anthropic Messages over real
- * HTTP with event streams. It answers from the request alone, records requests, and injects faults
+ * HTTP with event streams, and embeddings as OpenAI, Ollama and Gemini have them. It answers from the request alone, records requests, and injects faults
  * on demand. It keeps no conversation and uses no clock and no randomness for its answers: the same
  * request gets the same body.
  */

@@ -7,13 +7,9 @@ import { everySession } from '#core/store/every-session'
 import type { ContextEntries } from '#core/store/queries'
 import type { Entry, SessionRow } from '#core/store/rows'
 import { highlightsIn } from '#core/store/search/highlights/highlights'
-import type {
-  Found,
-  SearchedSessions,
-  SearchRequest,
-  SessionQuery,
-  SessionSummary,
-} from '../runtime.ts'
+import { type EmbedQuestion, searchNote } from '../../tools/embedded-question.ts'
+import type { FoundEntries, SearchRequest, SessionQuery, SessionSummary } from '../runtime.ts'
+import type { SearchedSessions } from '../searched-sessions.ts'
 import { modelUsageOf } from '../usage.ts'
 import { summaryOf } from './views.ts'
 
@@ -59,11 +55,16 @@ async function activeAt(store: Store, { id, tail, createdAt, state }: SessionRow
   }
 }
 
+export interface SearchParts {
+  readonly store: Store
+  readonly embedQuestion: EmbedQuestion
+}
+
 /** Ranks all sessions together. A damaged one does not hide the others; `health` reports it. */
 export async function searchAll(
-  store: Store,
+  { store, embedQuestion }: SearchParts,
   { agent, scope, sessionIds, ...query }: SearchRequest & SearchedSessions,
-): Promise<readonly Found[]> {
+): Promise<FoundEntries> {
   const wanted = sessionIds === undefined ? null : new Set(sessionIds)
   const sessions = new Map<SessionId, SessionRow>()
   for await (const row of everySession(store, agent === undefined ? {} : { agent })) {
@@ -71,7 +72,7 @@ export async function searchAll(
     // Of a purged one only its forks still read something.
     if (isWanted && row.state === 'open') sessions.set(row.id, row)
   }
-  return await searchEntries(store, sessions, { ...query, neighbours: 0 })
+  return await searchEntries({ store, embedQuestion }, sessions, { ...query, neighbours: 0 })
 }
 
 /** A session with a damaged entry is summarized from its row, so that it can still be listed and purged. */
@@ -95,15 +96,20 @@ export async function readSummary(
 }
 
 export async function searchEntries(
-  store: Store,
+  { store, embedQuestion }: SearchParts,
   sessions: ReadonlyMap<SessionId, SessionRow>,
   query: SearchRequest & { neighbours: number },
-): Promise<readonly Found[]> {
+): Promise<FoundEntries> {
   const ids = [...sessions.keys()]
   const [only] = ids
-  if (only === undefined) return []
-  const { hits } = await store.search({ ...query, sessionId: ids.length === 1 ? only : ids })
-  return hits.map(({ sessionId, excerpt, entry, before, after }) => {
+  if (only === undefined) return { found: [] }
+  const question = await embedQuestion(query)
+  const answer = await store.search({
+    ...{ ...query, sessionId: ids.length === 1 ? only : ids },
+    ...(question.meaning !== undefined && { meaning: question.meaning }),
+  })
+  const note = searchNote(question, answer)
+  const found = answer.hits.map(({ sessionId, excerpt, entry, before, after }) => {
     const view = (each: Entry) => entryView(each, sessions.get(sessionId)?.covers ?? 0)
     return {
       ...{ sessionId, excerpt, entry: view(entry) },
@@ -112,4 +118,5 @@ export async function searchEntries(
       after: after.map(view),
     }
   })
+  return { found, ...(note !== undefined && { note }) }
 }

@@ -16,7 +16,7 @@ import type {
   ContextView,
   Forked,
   ForkRequest,
-  Found,
+  FoundEntries,
   Idempotent,
   Mail,
   NewMessage,
@@ -39,7 +39,7 @@ import {
   admitMessage,
   conflictUnlessIn,
 } from './admission.ts'
-import { readSummary, searchEntries, type WaitOf } from './all-sessions.ts'
+import { readSummary, type SearchParts, searchEntries, type WaitOf } from './all-sessions.ts'
 import {
   openSnapshot,
   readCompactionReport,
@@ -67,6 +67,7 @@ export interface SessionDependencies extends AdmissionDependencies {
   /** Why its running turn waits, as far as this process knows. */
   readonly waitOf: WaitOf
   readonly fork: (from: SessionId, request: ForkRequest) => Promise<Forked>
+  readonly embedQuestion: SearchParts['embedQuestion']
 }
 
 export class SessionHandle implements Session {
@@ -222,9 +223,10 @@ export class SessionHandle implements Session {
     return session && (await openSnapshot(store, session, compaction))
   }
 
-  async search(query: SearchRequest & { neighbours: number }): Promise<readonly Found[]> {
+  async search(query: SearchRequest & { neighbours: number }): Promise<FoundEntries> {
     const session = await this.#known()
-    return await searchEntries(await this.#reads(), new Map([[session.id, session]]), query)
+    const parts = { store: await this.#reads(), embedQuestion: this.#deps.embedQuestion }
+    return await searchEntries(parts, new Map([[session.id, session]]), query)
   }
 
   #reads() {

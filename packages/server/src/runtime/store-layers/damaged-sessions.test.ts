@@ -91,7 +91,7 @@ describe('a session with damaged data', () => {
     const { runtime } = await serve(await open(path))
     const listed = await runtime.listSessions({ limit: 9 })
     expect(listed.map(({ id }) => id).sort()).toEqual([harmed, sound])
-    const found = await runtime.search({ text: 'hello', limit: 9 })
+    const { found } = await runtime.search({ text: 'hello', limit: 9 })
     expect(found.map((hit) => hit.sessionId)).toEqual([sound])
   })
 })

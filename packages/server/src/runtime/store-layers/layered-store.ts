@@ -3,6 +3,10 @@ import type { Clock } from '#core/base/clock'
 import type { Logger } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import type { StoreError } from '#core/store/errors'
+import type { Embedder } from '../../model/embeddings/embedder.ts'
+import type { EmbedQuestion } from '../../tools/embedded-question.ts'
+import { EmbeddingIndexer } from '../embeddings/indexer.ts'
+import { questionEmbedder } from '../embeddings/question.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
 import { auditedIntake } from './audited-intake.ts'
 import { DamagedSessions } from './damaged-sessions.ts'
@@ -17,19 +21,24 @@ interface LayeredStoreParts extends ErasureParts {
   readonly logger: Logger
   readonly audit: AuditWriter
   readonly keepSentDays: number
+  /** For search by meaning. */
+  readonly embedder?: Embedder | undefined
 }
 
 /**
  * The store as a runtime uses it. Each layer adds one duty: detecting failing commits and damaged
- * rows, auditing intake, and extending erasures to the notes and reminders made from the text.
+ * rows, auditing intake, and extending erasures to the notes and reminders made from the text. Its
+ * upkeep also makes the embeddings.
  */
 export class LayeredStore {
   readonly store: Store
+  readonly embedQuestion: EmbedQuestion
   readonly #clock: Clock
   readonly #health: StoreHealth
   readonly #damaged: DamagedSessions
   readonly #sweeps: readonly PeriodicTask[]
   readonly #erasures: ReturnType<typeof unfinishedErasures>
+  readonly #indexer: EmbeddingIndexer | undefined
 
   constructor(parts: LayeredStoreParts) {
     const { clock, logger, audit, keepSentDays } = parts
@@ -43,6 +52,9 @@ export class LayeredStore {
       sentSweep({ store: this.store, clock, logger, keepSentDays }),
     ]
     this.#erasures = unfinishedErasures({ ...parts, store: this.store })
+    const { embedder } = parts
+    this.embedQuestion = questionEmbedder(embedder, clock)
+    this.#indexer = embedder && new EmbeddingIndexer({ store: this.store, embedder, clock, logger })
   }
 
   /** Why commits currently fail; null: they do not. */
@@ -51,7 +63,7 @@ export class LayeredStore {
   }
 
   get problems(): readonly string[] {
-    return this.#damaged.problems
+    return [...this.#damaged.problems, ...(this.#indexer?.problems ?? [])]
   }
 
   /** Checks for damage before the store is served. */
@@ -62,9 +74,11 @@ export class LayeredStore {
   startUpkeep(): void {
     for (const sweep of this.#sweeps) sweep.start()
     this.#erasures.start({ firstMs: 0 })
+    this.#indexer?.start()
   }
 
   async stopUpkeep(): Promise<void> {
+    await this.#indexer?.close()
     for (const sweep of this.#sweeps) await sweep.close()
     await this.#erasures.close()
   }

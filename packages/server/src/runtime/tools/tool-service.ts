@@ -21,8 +21,7 @@ import type { ToolDependencies } from './tool-dependencies.ts'
 /**
  * The tools of agents, and their parts that outlive a call: programs, schedules, notes, servers.
  */
-export interface ToolServiceParts
-  extends Pick<ToolDependencies, 'store' | 'clock' | 'countTokens' | 'openRoute' | 'onAdmitted'> {
+export interface ToolServiceParts extends Omit<ToolDependencies, 'processes'> {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger

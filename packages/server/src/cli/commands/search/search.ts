@@ -3,7 +3,7 @@ import type { SearchFilters } from '#core/store/queries'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { ReadAction } from '../../../host/with-runtime.ts'
-import type { Found } from '../../../runtime/runtime.ts'
+import type { FoundEntries } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { requireNamed } from '../../named-session.ts'
@@ -58,8 +58,11 @@ export function searchCommand(): Command {
     .option('--json', 'print one JSON object per line')
     .action(async (words: string[], flags: SearchFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
+      const { configuredEmbeddings } = await import('../../../host/store-selection.ts')
       const text = words.join(' ')
-      process.exitCode = await withReadRuntime(flags, (opened) => runSearch(opened, text, flags))
+      const embeddings = await configuredEmbeddings(flags)
+      const act: ReadAction = (opened) => runSearch(opened, text, flags)
+      process.exitCode = await withReadRuntime(flags, act, { embeddings })
     })
   return withHelp(addStoreOptions(command), {
     codes: [
@@ -77,7 +80,7 @@ export function searchCommand(): Command {
 type ReadRuntime = Parameters<ReadAction>[0]
 
 async function runSearch(opened: ReadRuntime, text: string, flags: SearchFlags): Promise<number> {
-  const found = await find(opened, text, flags)
+  const { found, note } = await find(opened, text, flags)
   if (flags.json) await writeOutput('-', found.map(jsonLine).join(''))
   else {
     const paint = paintOn(process.stdout)
@@ -91,6 +94,7 @@ async function runSearch(opened: ReadRuntime, text: string, flags: SearchFlags):
     )
     if (found.length === 0) printNotice(nothingFound(flags))
   }
+  if (note !== undefined) printNotice(note)
   return found.length > 0 ? EXIT.done : EXIT.failed
 }
 
@@ -104,7 +108,7 @@ async function find(
   { runtime, store }: ReadRuntime,
   text: string,
   flags: SearchFlags,
-): Promise<readonly Found[]> {
+): Promise<FoundEntries> {
   const { agent, scope, limit, neighbours } = flags
   const { exact, skip, speaker, tool, path, since, until } = flags
   const query = {

@@ -73,6 +73,11 @@ async function runServe(flags: ServeFlags, endMsMax: number): Promise<number> {
     closers.push(await followConfig(withAddress(flags), host))
     await welcome(host, served, flags)
     printWarnings(host.loaded.warnings)
+    if (host.embedsAt !== null) {
+      printNotice(
+        `recall: the text of every message, and every question, is sent to ${host.embedsAt} to be embedded.`,
+      )
+    }
     if (gateways.names.length > 0) printNotice(`chats: ${gateways.names.join(', ')}`)
     await asked.promise
   } finally {

@@ -45,7 +45,7 @@ export function sessionsCommand(): Command {
       const { configuredSpend } = await import('../../../host/store-selection.ts')
       const spend = await configuredSpend(flags)
       const act: ReadAction = ({ runtime }) => runSessions(runtime, flags)
-      process.exitCode = await withReadRuntime(flags, act, spend)
+      process.exitCode = await withReadRuntime(flags, act, { spend })
     })
   return withHelp(addStoreOptions(command), {
     codes: [

@@ -211,8 +211,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     async run({ params, query: { q, limit = FOUND, neighbours = 0, ...filters } }, edge) {
       await findSummary(edge.runtime, params.id)
       const asked = { text: q, limit, neighbours, ...queriedFilters(filters) }
-      const found = await sessionAt(edge, params).search(asked)
-      return { status: 200, body: { found } }
+      return { status: 200, body: await sessionAt(edge, params).search(asked) }
     },
   }),
   endpoint({
@@ -232,13 +231,13 @@ export const sessionEndpoints: readonly Endpoint[] = [
     },
     problems: [],
     async run({ query: { q, agent, scope, limit = FOUND, ...filters }, principal }, { runtime }) {
-      const found = await runtime.search({
+      const body = await runtime.search({
         ...{ text: q, limit, ...queriedFilters(filters) },
         ...(agent !== undefined && { agent }),
         ...(scope !== undefined && { scope }),
         ...(principal.sessions !== null && { sessionIds: [...principal.sessions] as SessionId[] }),
       })
-      return { status: 200, body: { found } }
+      return { status: 200, body }
     },
   }),
 ]

@@ -10,6 +10,7 @@ import { WARN_FROM } from '#core/compaction/report/outcome'
 import { SESSION_SETTINGS } from '#core/session/settings'
 import { AGENT_NAME, agent } from './agent.ts'
 import { gateways, http, limits, logging, store } from './host.ts'
+import { recallSettings } from './recall.ts'
 import { compactionTask, memoryTask, plainTask } from './route.ts'
 import { countSchema, needsRestart, seconds, share, tokens } from './values.ts'
 
@@ -129,6 +130,7 @@ export const configSchema = z.strictObject({
   store,
   http,
   gateways,
+  recall: recallSettings,
   limits,
   logging,
 })
