@@ -72,7 +72,7 @@ it('refuses a configuration that names no model, or a key that does not exist', 
   }
   const misspelt = await check('recall: {embeddings: {provider: ollama, modle: m}}\n')
   expect(misspelt.exitCode).not.toBe(0)
-  expect(misspelt.stdout).toMatch(/`recall\.embeddings\.model` is missing[^]*`model`\?/)
+  expect(misspelt.stdout).toMatch(/`recall\.embeddings\.model` is missing[\s\S]*`model`\?/)
   const homeless = await check('recall: {embeddings: {provider: openai-compatible, model: m}}\n')
   expect(homeless.stdout).toContain('`recall.embeddings.baseUrl` is missing')
 })

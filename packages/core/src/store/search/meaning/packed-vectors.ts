@@ -1,6 +1,6 @@
 /**
  * Vectors as stored: one byte for each dimension, the largest of a vector being 127 or -127. Only
- * directions are compared, so the length of a vector is not kept (decision 85).
+ * directions are compared, so the length of a vector is not kept (decision 86).
  */
 export function packVectors(vectors: readonly Float32Array[], dimension: number): Uint8Array {
   const packed = new Int8Array(vectors.length * dimension)
