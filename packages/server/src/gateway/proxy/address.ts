@@ -13,7 +13,7 @@ export interface ProxyAddress {
 }
 
 const LAUNCH = /^\/l\/([A-Za-z0-9_-]{1,64})(?=\/|$)/
-const PROVIDER = /^\/p\/([A-Za-z0-9_-]{1,64})(?=\/|$)/
+const PROVIDER = /^\/p\/([^/?]*)/
 
 export function readAddress(url: string): ProxyAddress {
   const [start = '', launch = null] = LAUNCH.exec(url) ?? []
@@ -28,14 +28,14 @@ export function upstreamFor(
   { pathname, provider }: ProxyAddress,
   headers: IncomingHttpHeaders,
   { anthropic, openai, named }: Upstreams,
-): URL {
-  const own = provider === null ? undefined : named?.get(provider)
-  if (own !== undefined) return own
+): URL | ProxyRefusal {
+  if (provider !== null) return named?.get(provider) ?? UNKNOWN_PROVIDER
   if (/\/(?:responses|chat\/completions|embeddings)(?:\/|$)/.test(pathname)) return openai
   if (/\/messages(?:\/|$)/.test(pathname)) return anthropic
   const isAnthropic =
     headers['anthropic-version'] !== undefined ||
     headers['x-api-key'] !== undefined ||
+    headers.authorization?.startsWith('Bearer sk-ant-') === true ||
     headers['user-agent']?.startsWith('claude') === true ||
     pathname === '/api/hello' ||
     pathname === '/'
@@ -43,8 +43,14 @@ export function upstreamFor(
 }
 
 export interface ProxyRefusal {
-  readonly status: 400 | 403
+  readonly status: 400 | 403 | 404
   readonly message: string
+}
+
+/** No other provider may get the request: it carries the credentials of the one that it names. */
+const UNKNOWN_PROVIDER: ProxyRefusal = {
+  status: 404,
+  message: 'This proxy knows no provider of that name. Start it with --upstream NAME=URL.',
 }
 
 /** Null: the request may go on. */

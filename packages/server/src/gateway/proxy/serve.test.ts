@@ -158,6 +158,34 @@ describe('serveProxy', () => {
     expect(await echoed.promise).toBe('ping')
   })
 
+  it.each([
+    '/p/gone',
+    '/p/gone/v1/messages',
+    '/l/launch/p/gone/v1/responses',
+    '/p/',
+    '/p/other.name/v1/chat/completions',
+    '/p/__proto__/v1/models',
+    `/p/${'n'.repeat(100)}/v1/messages`,
+  ])(
+    'sends the credentials of a provider that it does not know to no other one: %s',
+    async (path) => {
+      const seen: string[] = []
+      const { url, port } = await start((asked, response) => {
+        seen.push(asked.url ?? '')
+        response.end()
+      })
+      const answer = await fetch(`${url}${path}`, { method: 'POST', headers: HEADERS, body: BODY })
+      expect([answer.status, await answer.text()]).toEqual([
+        404,
+        expect.stringContaining('upstream'),
+      ])
+      const upgrade = 'host: 127.0.0.1\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n'
+      const upgraded = await raw(port, `GET ${path.split('/v1')[0]}/live HTTP/1.1\r\n${upgrade}`)
+      expect(upgraded).toMatch(/^HTTP\/1.1 404 /)
+      expect(seen).toEqual([])
+    },
+  )
+
   it('refuses a websocket where it records, so that the client uses HTTP', async () => {
     const { port } = await start(() => {})
     const head = 'GET /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: codex\r\n'

@@ -134,6 +134,7 @@ class ProxyServer {
     }
     const { method = 'GET', headers } = request
     const to = upstreamFor(address, headers, this.#options.upstreams)
+    if (!(to instanceof URL)) return endWith(socket, to.status, to.message)
     this.#upstream.upgrade(to, { method, path: address.path, headers }, socket, head)
   }
 
@@ -158,6 +159,7 @@ class ProxyServer {
     const address = readAddress(request.url ?? '/')
     const { method = 'GET', headers } = request
     const to = upstreamFor(address, headers, this.#options.upstreams)
+    if (!(to instanceof URL)) return sendError(response, to.status, to.message)
     const outbound = { method, path: address.path, headers }
     const isKnown = method === 'POST' && RECORDED.test(address.pathname)
     if (isKnown && !isReadable(request)) {
