@@ -3,10 +3,13 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lchownSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -148,6 +151,39 @@ describe('another user of the host', () => {
       expect(await send(store)).toMatchObject({ exitCode: 0 })
     }
   })
+
+  it.for(['audit', 'mine.db.wake'])(
+    'has nothing written through a folder or a link that they made beside my store: %s',
+    async (name, context) => {
+      if (whyNot !== null) return context.skip(whyNot)
+      const { top, work } = sharedFolder()
+      const asVictim = { cwd: work, uid: VICTIM, env: { HOME: work } }
+      const planted = join(top, name)
+      const mine = join(work, 'mine')
+      mkdirSync(mine)
+      chownSync(mine, VICTIM, VICTIM)
+      const plants = [
+        () => symlinkSync(mine, planted),
+        () => {
+          mkdirSync(planted)
+          chmodSync(planted, 0o777)
+        },
+      ]
+      for (const plant of plants) {
+        plant()
+        lchownSync(planted, ATTACKER, ATTACKER)
+        const store = join(top, 'mine.db')
+        const { exitCode, stderr } = await runCli(['chat', '--store', store], {
+          ...asVictim,
+          input: 'BASALT\n',
+        })
+        expect(stderr).toContain(`${planted} belongs to another user (${ATTACKER})`)
+        expect(exitCode).toBe(2)
+        expect([...readdirSync(planted), ...readdirSync(mine)]).toEqual([])
+        rmSync(planted, { recursive: true })
+      }
+    },
+  )
 
   it('has no request passed on by my proxy, nor an upgrade', async (context) => {
     if (process.platform !== 'linux') return context.skip('not run: only Linux tells who connects')

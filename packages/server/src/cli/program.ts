@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { type CommandLoaders, SESSION_COMMANDS } from './session-commands.ts'
+import { printable } from './terminal/printable.ts'
 
 /** All commands, in the order in which a new user needs them. */
 const GROUPS: readonly { readonly heading: string; readonly commands: CommandLoaders }[] = [
@@ -43,7 +44,7 @@ export async function buildProgram(words: readonly string[]): Promise<Command> {
     .showHelpAfterError('Run it with --help to see its options.')
     // Printed like every other error.
     .configureOutput({
-      outputError: (text, write) => write(text.replace(/^error: /, 'throughline: ')),
+      outputError: (text, write) => write(printable(text).replace(/^error: /, 'throughline: ')),
     })
     .exitOverride()
   for (const { heading, commands } of GROUPS) {

@@ -16,7 +16,14 @@ import { runtimeTerms } from './from-config.ts'
 import { type OpenLogger, openLogger } from './open-logger.ts'
 import { mayLackCommits, openStore } from './open-store.ts'
 import { programEnvironment } from './platform.ts'
-import { auditFolder, besideStore, checkExists, checkOwn, storeRequest } from './store-selection.ts'
+import {
+  auditFolder,
+  besideStore,
+  checkExists,
+  checkOwn,
+  checkOwnLogs,
+  storeRequest,
+} from './store-selection.ts'
 
 /**
  * Everything that a process opens to work on a store with the agents of a configuration: the store,
@@ -49,6 +56,7 @@ export async function openHost(
   const { config } = loaded
   checkOwn(loaded, terms.mayMake)
   if (!terms.mayMake) checkExists(config.store.url)
+  if (terms.runs) checkOwnLogs(config.store.url)
   const closers: (() => Promise<void>)[] = []
   const close = async () => {
     for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) await closer()
@@ -69,6 +77,7 @@ export async function openHost(
     if (model !== null) closers.push(() => model.close())
     const audit = terms.runs ? openAudit(config, logger) : NO_AUDIT
     if (audit instanceof AuditLog) closers.push(async () => audit.close())
+    if (terms.runs) checkOwnLogs(config.store.url)
     const termsOf = (each: Loaded) =>
       runtimeTerms(each.config, {
         standInUrl: model?.url ?? NO_STAND_IN,

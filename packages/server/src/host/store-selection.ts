@@ -129,6 +129,34 @@ export function auditFolder(storeUrl: string): string {
 }
 
 /**
+ * In a folder like /tmp another user can create the folder of the logs first, as a link to any other,
+ * and then exchange the logs. Call it before the logs are opened, and again when their folder exists:
+ * from then on it cannot be exchanged there. Windows has no owners.
+ */
+export function checkOwnLogs(storeUrl: string): void {
+  const own = process.geteuid?.()
+  const folder = auditFolder(storeUrl)
+  const owner = ownerOf(folder)
+  if (own === undefined || owner === null) return
+  if ([own, ROOT, ownerOf(storeUrl)].includes(owner)) return
+  throw new UsageError(
+    `The store ${displayUrl(storeUrl)} is not used: ${folder} belongs to another user (${owner}), ` +
+      'who could exchange its logs. Remove it, or keep the store in a folder of your own.',
+  )
+}
+
+/** Null: there is nothing, or it cannot be reached; opening it reports the reason. */
+function ownerOf(path: string): number | null {
+  try {
+    return lstatSync(path).uid
+  } catch {
+    return null
+  }
+}
+
+const ROOT = 0
+
+/**
  * Where earlier versions wrote audit logs: beside a link to the store, and into one folder for all
  * stores on servers.
  */

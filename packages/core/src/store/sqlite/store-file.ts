@@ -14,6 +14,7 @@ import {
 import { dirname, resolve } from 'node:path'
 import { makeFolder } from '../../base/make-folder.ts'
 import { StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
+import { wakeFolder } from './worker/wake.ts'
 
 /**
  * The only module that accesses the database's files with ordinary file calls. Opening and closing
@@ -136,7 +137,7 @@ function refuseSecondName(path: string): void {
   throw new StoreRefusedError({ path, problem })
 }
 
-const BESIDE = ['-wal', '-shm', '-journal', anchorOf(''), recordOf('')]
+const BESIDE = ['-wal', '-shm', '-journal', anchorOf(''), recordOf(''), wakeFolder('')]
 
 /**
  * In a folder like /tmp another user can create the files beside a database first, and then read and

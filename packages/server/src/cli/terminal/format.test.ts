@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ago, countText, grouped, moment, short } from './format.ts'
+import { jsonLine } from './stderr.ts'
 import { drawFill } from './usage-bar.ts'
 
 describe('numbers and times for people', () => {
@@ -59,4 +60,17 @@ describe('the bar of a context', () => {
   ])('of %i tokens in %i', (tokens, windowTokens, text, colour) => {
     expect(drawFill({ tokens, windowTokens })).toEqual({ text, colour })
   })
+})
+
+const OBEYED = [
+  ...'\u0000\u0007\u001b\u007f\u0085\u009b\u009d\u00ad\u061c\u200b\u200f\u2028\u202e\u2066\ufeff\u{e0041}',
+]
+
+it.each(OBEYED)('prints JSON without a character that a terminal obeys: %j', (character) => {
+  const value = { [`name${character}`]: [`before ${character}31m after`, 'café 😀\n'] }
+  for (const text of [jsonLine(value), jsonLine(value, 2)]) {
+    expect(text).not.toContain(character)
+    expect(JSON.parse(text)).toEqual(value)
+  }
+  expect(jsonLine(value)).toContain('café 😀')
 })

@@ -10,6 +10,18 @@ export function forTerminal(text: string): string {
   return process.stdout.isTTY ? printable(text) : text
 }
 
-export function jsonLine(value: unknown): string {
-  return `${JSON.stringify(value)}\n`
+/**
+ * One line of JSON, or indented lines. JSON leaves some characters as they are that a terminal obeys or
+ * that change the writing direction; they are escaped, which means the same.
+ */
+export function jsonLine(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, undefined, indent)
+  return `${text.replace(OBEYED, escaped)}\n`
+}
+
+const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')
 }

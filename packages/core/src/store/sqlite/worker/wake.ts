@@ -8,7 +8,7 @@ import type { StoreChange } from '../../rules/ruling.ts'
 /** The wake file for sessions that no runner holds; no runner's id has a dot. */
 const ANY_RUNNER = 'any.runner'
 
-function wakeFolder(path: string): string {
+export function wakeFolder(path: string): string {
   return `${path}.wake`
 }
 

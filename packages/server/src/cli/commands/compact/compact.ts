@@ -12,7 +12,7 @@ import { commandForm, programLocation, shellWord } from '../../hint.ts'
 import { readInputText, readTextFile } from '../../terminal/input.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { printNotice } from '../../terminal/stderr.ts'
+import { forTerminal, jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { type FileCompaction, fileCompaction } from './config.ts'
 import { readFrom, writeAs } from './conversation-file.ts'
 import { type Canvas, explainResult } from './explain.ts'
@@ -60,19 +60,19 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
   const warnings = [...conversation.notes, ...result.warnings]
   if (flags.stats !== undefined) {
     const stats = buildStats({ result, conversation, format, warnings })
-    await writeOutput(flags.stats, `${JSON.stringify(stats, undefined, 2)}\n`)
+    await writeOutput(flags.stats, jsonLine(stats, 2))
   }
   printWarnings(warnings)
 
   switch (result.outcome) {
     case 'compacted':
-      await writeOutput(flags.output, writeAs(format, conversation, result.messages))
+      await writeConversation(flags.output, writeAs(format, conversation, result.messages))
       if (flags.explain) printExplanation(file, flags, result)
       else printFigures(result)
       return EXIT.done
     case 'kept': {
       const isSame = format === conversation.format
-      await writeOutput(
+      await writeConversation(
         flags.output,
         isSame ? text : writeAs(format, conversation, result.messages),
       )
@@ -179,4 +179,8 @@ function printFigures({ stats }: CompactResult): void {
   printNotice(
     `${tokensBefore} -> ${tokensAfter} tokens, ${messagesBefore} -> ${messagesAfter} messages.`,
   )
+}
+
+function writeConversation(path: string, text: string): Promise<void> {
+  return writeOutput(path, path === '-' ? forTerminal(text) : text)
 }

@@ -14,7 +14,7 @@ import { commandForm, programLocation } from '../../hint.ts'
 import { addStoreOptions } from '../../store-options.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { jsonLine } from '../../terminal/stderr.ts'
+import { forTerminal, jsonLine } from '../../terminal/stderr.ts'
 import { keepYoungGenerationSmall } from '../../young-generation.ts'
 import { type OwnFlags, runOwnDoctor } from './own.ts'
 
@@ -101,7 +101,7 @@ async function runHermes(path: string | null, flags: HermesFlags): Promise<numbe
     progress.end()
     if (html !== undefined) await writeOutput(html, renderHtml(diagnosis))
     if (html === '-') return CODES[healthOf(diagnosis)]
-    if (json) for (const piece of renderJson(diagnosis)) await writeOutput('-', piece)
+    if (json) for (const piece of renderJson(diagnosis)) await writeOutput('-', forTerminal(piece))
     else await writeOutput('-', markdown ? renderMarkdown(diagnosis) : renderText(diagnosis))
     return CODES[healthOf(diagnosis)]
   } finally {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../schema/schema.ts'
 import { FILE_PREFIX } from '../schema/values.ts'
@@ -81,16 +82,22 @@ export interface NamedFile {
 }
 
 /**
- * Files that are read or run later: key files, and programs named by a path. `folder` is where
- * programs are started.
+ * Files that are read or run later: key files, programs named by a path, the files among the arguments
+ * of a server (`node server.js`), and the folders in which commands run. `folder` is where programs
+ * are started.
  */
 export function namedFiles(config: Config, folder: string): readonly NamedFile[] {
   const walk = (value: unknown, path: Path): readonly NamedFile[] => {
     if (typeof value === 'string') {
-      return isProgram(path) && value.includes('/') ? [{ path, file: resolve(folder, value) }] : []
+      const file = resolve(folder, value)
+      const isNamed = isProgram(path) ? value.includes('/') : isArgument(path) && isFile(file)
+      return isNamed ? [{ path, file }] : []
     }
     if (typeof value !== 'object' || value === null) return []
     if (isFileSource(value, path)) return [{ path: [...path, 'path'], file: value.path }]
+    if (isSourceOf('command', value, path) && 'folder' in value) {
+      return [{ path: [...path, 'folder'], file: String(value.folder) }]
+    }
     return Object.entries(value).flatMap(([key, each]) => walk(each, [...path, key]))
   }
   return walk(config, [])
@@ -110,6 +117,18 @@ function isSourceOf(kind: 'file' | 'command', value: object, path: Path): boolea
 
 function isProgram(path: Path): boolean {
   return isServerProgram(path) || path.at(-2) === 'programs'
+}
+
+function isArgument(path: Path): boolean {
+  return path.at(-4) === 'mcp' && path.at(-2) === 'args'
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
 }
 
 function isServerProgram(path: Path): boolean {

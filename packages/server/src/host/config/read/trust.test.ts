@@ -133,6 +133,33 @@ describe('a configuration found by searching', () => {
     expect(problemsIn(work)).toBe(null)
   })
 
+  it('is refused when others could write to a script that a program gets as an argument', () => {
+    const { work, in: at } = fixture(
+      'agents: {main: {mcp: {t: {command: node, args: [--quiet, open/server.js, open, "@a/b", https://a/b]}}}}',
+    )
+    mkdirSync(at('open'), { mode: 0o755 })
+    writeFileSync(at('open/server.js'), '', { mode: 0o644 })
+    expect(problemsIn(work)).toBe(null)
+    chmodSync(at('open/server.js'), 0o666)
+    expect(problemsIn(work)).toContain('`agents.main.mcp.t.args.1` names')
+    chmodSync(at('open/server.js'), 0o644)
+    chmodSync(at('open'), 0o777)
+    expect(problemsIn(work)).toContain(`${at('open')} is writable by every user`)
+    // A folder that it gets is data.
+    rmSync(at('open/server.js'))
+    expect(problemsIn(work)).toBe(null)
+  })
+
+  it('is refused when others could write to the folder in which a command runs', () => {
+    const { work, in: at } = fixture(
+      'agents: {main: {model: {provider: anthropic, model: m, credential: {kind: command, command: npx key, folder: open}}}}',
+    )
+    mkdirSync(at('open'), { mode: 0o755 })
+    expect(problemsIn(work)).toBe(null)
+    chmodSync(at('open'), 0o1777)
+    expect(problemsIn(work)).toContain('credential.folder` names')
+  })
+
   it('is refused when it, its folder or a link to it belongs to another user', (context) => {
     if (whyNot !== null) return context.skip(whyNot)
     const theirs = fixture()
