@@ -97,6 +97,46 @@ describe('the proxy that `run` starts', () => {
     expect(stdout).not.toContain('hidden-')
   })
 
+  it.each([
+    [
+      'with a price in throughline.yaml',
+      'limits: { prices: { m-1: { input: 2, output: 5 } } }',
+      25,
+    ],
+    ['without one', '', 0],
+  ])('tells what calls cost %s', async (_, config, cost) => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
+    closers.push(() => rmSync(folder, { recursive: true, force: true }))
+    const answer = { type: 'message', content: [], usage: { input_tokens: 5, output_tokens: 3 } }
+    const provider = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+    })
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+    closers.push(() => provider.close())
+    const client = join(folder, 'claude')
+    const messages = [{ role: 'user', content: 'Hello' }]
+    const body = JSON.stringify({ model: 'm-1', tools: [{ name: 'Bash' }], messages })
+    const request = { method: 'POST', body, headers: { 'x-claude-code-session-id': 's1' } }
+    const address = "process.env.ANTHROPIC_BASE_URL + '/v1/messages'"
+    const program = `await (await fetch(${address}, ${JSON.stringify(request)})).text()`
+    writeFileSync(client, `#!${process.execPath}\n(async () => { ${program} })()\n`)
+    chmodSync(client, 0o755)
+    writeFileSync(join(folder, 'throughline.yaml'), config)
+    const store = join(folder, 'clients.db')
+    const { port } = provider.address() as AddressInfo
+    const env = { HOME: folder, XDG_STATE_HOME: folder }
+    const ran = await runCli(
+      ['run', '--store', store, '--anthropic', `http://127.0.0.1:${port}`, '--', client],
+      { cwd: folder, env },
+    )
+    expect(ran.exitCode, ran.stderr).toBe(0)
+    const json = await runCli(['sessions', '--store', store, '--json'], { cwd: folder, env })
+    expect(JSON.parse(json.stdout).usage).toMatchObject({ cost })
+    const listed = await runCli(['sessions', '--store', store], { cwd: folder, env })
+    const hint = 'throughline.yaml, under `limits.prices`, by the model\'s name: "m-1"'
+    expect(listed.stderr.includes(hint)).toBe(cost === 0)
+  })
+
   it('removes what it made for its client', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
     closers.push(() => rmSync(folder, { recursive: true, force: true }))

@@ -181,7 +181,7 @@ class ProxyServer {
     }
     const body = await readRequestBody(request)
     const { launch, pathname } = address
-    const facts = { path: pathname, headers: single(headers), body, launch }
+    const facts = { path: pathname, headers: single(headers), body, launch, baseUrl: to.href }
     const passage = await this.#options.recorder.begin(facts)
     if (leaving.signal.aborted) return
     if (passage.compaction !== null) {

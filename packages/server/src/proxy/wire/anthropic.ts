@@ -159,12 +159,14 @@ class AnthropicReply implements ReplyReader {
   #count(usage: JsonValue | undefined): void {
     if (!isObject(usage)) return
     const cached = countOf(usage['cache_read_input_tokens'])
-    const input = countOf(usage['input_tokens']) + countOf(usage['cache_creation_input_tokens'])
+    const written = countOf(usage['cache_creation_input_tokens'])
+    const input = countOf(usage['input_tokens']) + cached + written
     const before = this.#usage
     // The last event repeats only some of the figures.
     this.#usage = {
-      inputTokens: Math.max(before?.inputTokens ?? 0, input + cached),
+      inputTokens: Math.max(before?.inputTokens ?? 0, input),
       cachedTokens: Math.max(before?.cachedTokens ?? 0, cached),
+      cacheWriteTokens: Math.max(before?.cacheWriteTokens ?? 0, written),
       outputTokens: Math.max(before?.outputTokens ?? 0, countOf(usage['output_tokens'])),
     }
   }

@@ -106,6 +106,7 @@ class ChatReply implements ReplyReader {
     this.#usage = {
       inputTokens: countOf(usage['prompt_tokens']),
       cachedTokens: isObject(details) ? countOf(details['cached_tokens']) : 0,
+      cacheWriteTokens: 0,
       outputTokens: countOf(usage['completion_tokens']),
     }
   }

@@ -55,7 +55,12 @@ describe('a reply as it passes', () => {
     }
     expect(units.map(hashUnit)).toEqual(hashes(anthropicWire, [back]))
     expect(isWhole).toBe(true)
-    expect(usage).toEqual({ inputTokens: 12, cachedTokens: 7, outputTokens: 3 })
+    expect(usage).toEqual({
+      inputTokens: 12,
+      cachedTokens: 7,
+      cacheWriteTokens: 0,
+      outputTokens: 3,
+    })
   })
 
   it('leaves out a call that was cut off, and is not whole', () => {

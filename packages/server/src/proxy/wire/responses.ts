@@ -157,6 +157,7 @@ class ResponsesReply implements ReplyReader {
     this.#usage = {
       inputTokens: countOf(usage['input_tokens']),
       cachedTokens: isObject(details) ? countOf(details['cached_tokens']) : 0,
+      cacheWriteTokens: 0,
       outputTokens: countOf(usage['output_tokens']),
     }
   }

@@ -40,6 +40,8 @@ export interface ReplyUsage {
   /** All of it, also what came from a cache. */
   readonly inputTokens: number
   readonly cachedTokens: number
+  /** Written to a cache, which some providers charge for. */
+  readonly cacheWriteTokens: number
   readonly outputTokens: number
 }
 

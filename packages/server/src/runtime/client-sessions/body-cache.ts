@@ -7,6 +7,8 @@ export interface ClientRequest {
   readonly headers: { readonly [name: string]: string | undefined }
   readonly body: Buffer
   readonly launch: string | null
+  /** The provider that it goes to; absent: no list of prices applies. */
+  readonly baseUrl?: string
 }
 
 /**

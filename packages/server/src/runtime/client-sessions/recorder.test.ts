@@ -97,6 +97,22 @@ async function compacted(client: Client, store: Store): Promise<string> {
 }
 
 describe('Recorder', () => {
+  it('counts what a call costs by the configured prices, with what a cache took', async () => {
+    const store = openMemoryStore()
+    const prices = { 'claude-x': { input: 3, output: 15, cacheRead: 1, cacheWrite: 4 } }
+    const client = new Client(recorder(store, { prices }))
+    client.messages.push({ role: 'user', content: [{ type: 'text', text: 'Hello' }] })
+    const passage = await client.ask()
+    const usage = {
+      ...{ input_tokens: 10, output_tokens: 2 },
+      ...{ cache_read_input_tokens: 100, cache_creation_input_tokens: 1_000 },
+    }
+    passage.take({ type: 'message_start', message: { usage } })
+    await passage.end()
+    const [call] = await store.readAttempts({ sessionId: ID, since: 0, limit: 1 })
+    expect(call?.cost).toBe(10 * 3 + 2 * 15 + 100 + 1_000 * 4)
+  })
+
   it('forwards a request that needs no change byte for byte [proxy law 1]', async () => {
     const client = new Client(recorder(openMemoryStore()))
     for (const text of ['one', 'two', 'three']) {

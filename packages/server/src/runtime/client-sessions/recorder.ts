@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { type Clock, pause } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
-import { operationId } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import type { Logger } from '#core/base/logger'
 import type { SummaryWriter } from '#core/compaction/summary/summarize'
 import type { Store } from '#core/store/contract'
+import type { Prices } from '../../auxiliary/prices.ts'
 import { parseItem, readBody } from '../../proxy/body.ts'
 import {
   findPosition,
@@ -21,6 +20,7 @@ import type { UpstreamReply } from '../../proxy/wire/wire.ts'
 import { COUNT_PATH, findWire } from '../../proxy/wire/wires.ts'
 import { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
+import { clientAttempt } from './client-call.ts'
 import { ClientSessions } from './client-sessions.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
 import { NotRecordedError, type StoredSession } from './stored-session.ts'
@@ -37,6 +37,8 @@ export interface RecorderOptions {
   /** The model's window; absent: derived from its name. */
   readonly windowTokens?: number
   readonly summarize?: SummaryWriter
+  /** Those of the configuration. */
+  readonly prices?: Prices
 }
 
 /** One request in progress, and the handling of its answer. */
@@ -192,19 +194,17 @@ export class Recorder {
   }
 
   async #afterReply(turn: Turn, { usage, isWhole }: UpstreamReply, sent: Outgoing): Promise<void> {
-    const { session, identity, placed } = turn
+    const { session, identity, placed, request } = turn
     const state = this.#stateOf(session)
     this.#title(turn, state)
     if (usage === null || usage.inputTokens === 0) return
     state.tokensPerByte = usage.inputTokens / Math.max(1, sizeOf(sent.send))
-    const { store, clock } = this.#options
-    await store
-      .recordAttempt({
-        ...{ id: operationId(randomUUID()), sessionId: session.id, task: 'client', ...usage },
-        modelRoute: `${identity.client}/${requestedModel(placed.history)}`.slice(0, 100),
-        ...{ outcome: isWhole ? 'replied' : 'cut', at: clock.now() },
-      })
-      .catch(() => {})
+    const { store, clock, prices } = this.#options
+    const call = {
+      ...{ sessionId: session.id, client: identity.client, usage, isWhole, at: clock.now() },
+      ...{ model: requestedModel(placed.history), baseUrl: request.baseUrl },
+    }
+    await store.recordAttempt(clientAttempt(call, prices)).catch(() => {})
     // A late answer to a request with an older handoff says nothing about this one.
     const newest = boundariesOf(locate(session.tree, placed))[0]?.boundary.entry ?? 0
     if (newest !== sent.boundary) return

@@ -6,7 +6,8 @@ import { stateFolder } from '../../../host/platform.ts'
 
 /**
  * Clients work in many folders, and their conversations belong to the user rather than to a
- * project: without `--store` they are kept in the user's own folder, and no configuration is read.
+ * project: without `--store` they are kept in the user's own folder, whatever the configuration
+ * says.
  */
 export function clientStore({ store }: StoreFlags): string {
   if (store !== undefined) return store

@@ -7,6 +7,7 @@ import { withHelp } from '../../help.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 import { keepYoungGenerationSmall } from '../../young-generation.ts'
+import { clientPrices, pricesIn } from './client-prices.ts'
 import { addClientStoreOption, clientStore } from './client-store.ts'
 
 export interface ProxyFlags extends StoreFlags {
@@ -82,6 +83,11 @@ export function addProxyOptions(command: Command): Command {
         },
       ),
     )
+    .option(
+      '--config <file>',
+      'the configuration whose `limits.prices` say what calls cost; default: throughline.yaml in ' +
+        'this folder or above',
+    )
 }
 
 /** For the proxy that `run` starts. */
@@ -145,6 +151,7 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
   // Started by `run`: when `run` ends, no client is left.
   process.once('disconnect', () => asked.resolve())
   const store = clientStore(flags)
+  const prices = flags.handedOver === true ? pricesIn(process.env) : await clientPrices(flags)
   try {
     return await withStore(
       { ...flags, store },
@@ -152,7 +159,7 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
         const logger = openLogger({ level: 'info', pretty: 'auto' }, process.stderr)
         const { window: windowTokens, anthropic, openai } = flags
         const recorder = new Recorder({
-          ...{ store: opened, clock: systemClock, logger },
+          ...{ store: opened, clock: systemClock, logger, prices },
           ...(windowTokens !== undefined && { windowTokens }),
         })
         const upstreams = { anthropic, openai, named: flags.upstream }

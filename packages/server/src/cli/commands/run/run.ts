@@ -9,6 +9,7 @@ import { signalExitCode, stateFolder } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { printNotice } from '../../terminal/stderr.ts'
+import { clientPrices, pricesVariable } from '../proxy/client-prices.ts'
 import { addClientStoreOption, clientStore } from '../proxy/client-store.ts'
 import { addProxyOptions, type ProxyFlags, proxyAddresses } from '../proxy/proxy.ts'
 import { findClient } from './clients.ts'
@@ -35,7 +36,7 @@ export function runCommand(): Command {
   return withHelp(addClientStoreOption(command), {
     codes: [
       [EXIT.failed, 'the proxy or the command did not start'],
-      [EXIT.usage, 'wrong usage'],
+      [EXIT.usage, 'wrong usage or configuration'],
     ],
     examples: [
       'throughline run -- claude',
@@ -49,6 +50,7 @@ async function runClient(words: readonly string[], flags: ProxyFlags): Promise<n
   const [file, ...given] = words
   if (file === undefined) throw new UsageError('Name a command after --.')
   const client = findClient(file, { env: process.env, folder: process.cwd() })
+  const prices = await clientPrices(flags)
   const store = clientStore(flags)
   const folder = stateFolder()
   makeFolder(folder)
@@ -59,7 +61,10 @@ async function runClient(words: readonly string[], flags: ProxyFlags): Promise<n
       ...[process.execPath, ...process.execArgv, program, 'proxy', '--store', store],
       ...(flags.window === undefined ? [] : ['--window', String(flags.window)]),
     ],
-    env: proxyAddresses({ ...flags, upstream: client.upstreams }),
+    env: {
+      ...proxyAddresses({ ...flags, upstream: client.upstreams }),
+      ...pricesVariable(prices),
+    },
     ...{ port: PORT, logFile },
   })
   const port = await proxy.start()

@@ -10,6 +10,7 @@ import { paintOn } from '../../terminal/colours.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
+import { unpricedModels, unpricedText } from './prices-hint.ts'
 import { drawSessions, type ListedSession } from './table.ts'
 
 interface SessionsFlags extends StoreFlags {
@@ -44,7 +45,7 @@ export function sessionsCommand(): Command {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
       const { configuredSpend } = await import('../../../host/store-selection.ts')
       const spend = await configuredSpend(flags)
-      const act: ReadAction = ({ runtime }) => runSessions(runtime, flags)
+      const act: ReadAction = (opened) => runSessions(opened, flags)
       process.exitCode = await withReadRuntime(flags, act, { spend })
     })
   return withHelp(addStoreOptions(command), {
@@ -60,7 +61,10 @@ export function sessionsCommand(): Command {
   })
 }
 
-async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<number> {
+async function runSessions(
+  { runtime, store }: Parameters<ReadAction>[0],
+  flags: SessionsFlags,
+): Promise<number> {
   const { agent, after, limit, sort, all, json } = flags
   const found = await runtime.listSessions({
     ...{ limit, sort },
@@ -85,7 +89,7 @@ async function runSessions(runtime: Runtime, flags: SessionsFlags): Promise<numb
     printNotice('Ids are cut to fit; a command takes the beginning of an id.')
   }
   if (sessions.some(({ usage }) => usage.unpricedCalls > 0)) {
-    printNotice('+ at a cost: calls without a known price are not in it; set `limits.prices`.')
+    printNotice(unpricedText(await unpricedModels(store, sessions)))
   }
   for (const { id, state, wait } of sessions) {
     if (state === 'waiting-for-approval' && wait !== null) printNotice(`${id}: ${wait.text}`)
