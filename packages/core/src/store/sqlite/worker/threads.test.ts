@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -81,4 +81,9 @@ describe('a thread of the store', () => {
     const answered = await inTurns(() => Array.from({ length: 16 }, () => fixture.row()))
     expect(mostInOneTurn(answered)).toBeLessThanOrEqual(4)
   })
+})
+
+it('writes the address of its thread in the form in which bundlers find it', () => {
+  const source = readFileSync(new URL('./threads.ts', import.meta.url), 'utf8')
+  expect(source).toContain("new Worker(new URL('./thread.js', import.meta.url)")
 })

@@ -27,6 +27,14 @@ const YOUNG_MB = 16
  */
 const HANDED_ON_AT_ONCE = 4
 
+function startWorker(): Worker {
+  const options = { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } }
+  const source = import.meta.url.replace(/threads\.ts$/, 'thread.ts')
+  if (source !== import.meta.url) return new Worker(new URL(source), options)
+  // Bundlers take the file along if its address is written in exactly this form.
+  return new Worker(new URL('./thread.js', import.meta.url), options)
+}
+
 /**
  * The caller's end of one store thread. It keeps the process alive only while answers are pending.
  */
@@ -42,11 +50,7 @@ export class StoreThread {
   #ended: string | undefined
 
   constructor() {
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-    this.#worker = new Worker(new URL(`./thread.${extension}`, import.meta.url), {
-      execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
-    })
+    this.#worker = startWorker()
     this.#worker.on('message', (news: WorkerNews) => this.#hear(news))
     this.#worker.on('error', (error: Error) => this.#end(error.message))
     this.#worker.on('exit', () => this.#end('its thread has ended'))
