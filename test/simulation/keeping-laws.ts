@@ -27,7 +27,7 @@ export class KeepingLaws {
     for (const { sessionId, mail } of change.mail ?? []) {
       for (const hash of mail.blobs) this.#use(sessionId, hash).add(`${mail.number}`)
     }
-    if (verb === 'adoptSession') this.#adopted(request as AdoptSession)
+    if (verb === 'adoptSession') this.#adopted(request as AdoptSession, change)
     this.#erased(observed, change.erase ?? [])
     for (const { sessionId, entry } of change.entries ?? []) this.#tellsAll(sessionId, entry)
     if (verb === 'eraseSome') this.#emptied((request as { sessionId: SessionId }).sessionId)
@@ -35,9 +35,9 @@ export class KeepingLaws {
     if (touchesFiles || change.erase !== undefined) this.#filesKept()
   }
 
-  /** Entries from before the fork came without their mail; their files came along. */
-  #adopted({ session, entries }: AdoptSession): void {
-    for (const { number, body, meta } of entries) {
+  /** Entries from before the fork came without their mail; the files of whole ones came along. */
+  #adopted({ session }: AdoptSession, { entries = [] }: StoreChange): void {
+    for (const { number, body, meta } of entries.map(({ entry }) => entry)) {
       if (number > session.forkedAt || body === null || !('blobs' in meta)) continue
       for (const hash of meta.blobs) this.#use(session.id, hash).add(`entry ${number}`)
     }

@@ -29,6 +29,7 @@ describe('the simulation', () => {
     [152_082, 'an entry erased in a copy while the deletion of a fork of its origin is unfinished'],
     [249_702, 'a call erased in a copy before it was to run again'],
     [526_500, 'a reply that a jumped clock deferred, behind one of a deleted session'],
+    [800_142, 'a file of an entry that was erased before a copy of its session was imported'],
     [583_566, 'a file that an entry of an imported fork uses beside a new message'],
     [320_181, 'a session given back while the handoff for an erasure was written'],
   ])('keeps every law in seed %d: %s', async (seed) => {

@@ -64,6 +64,16 @@ describe('planCover', () => {
     )
   })
 
+  it('compacts a session at rest only where even the longest handoff halves what it replaces', () => {
+    const { handoffTokens } = LIMITS
+    const short = view([handoffTokens, handoffTokens / 2, 10, 10], { seen: 4 })
+    const long = view([handoffTokens, handoffTokens * 2, 10, 10], { seen: 4 })
+    const settings = { ...SESSION_SETTINGS, sections: { keepTokens: 20 } }
+    expect(planCover(short, 'manual', settings)).not.toBeNull()
+    expect(planCover(short, 'idle', settings)).toBeNull()
+    expect(planCover(long, 'idle', settings)).not.toBeNull()
+  })
+
   it('always finds a cut that makes room when the unseen part is within its bounds [I33]', () => {
     const seen = fc.array(fc.integer({ min: 1, max: 800 }), { minLength: 1, maxLength: 20 })
     const unseen = fc.tuple(

@@ -144,9 +144,14 @@ export function planCover(
   if (isTurnWaiting && (covers === null || !freesEnough(view, covers))) {
     return takesIn(view, session.seen) ? session.seen : null
   }
-  return covers !== null && takesIn(view, covers) && isClean(context, covers)
-    ? entryNumber(covers)
-    : null
+  if (covers === null || !takesIn(view, covers) || !isClean(context, covers)) return null
+  return trigger === 'idle' && !paysOff(view, covers) ? null : entryNumber(covers)
+}
+
+/** Whether even a handoff of the largest size is at most half as long as what it replaces. */
+function paysOff(view: SessionView, covers: number): boolean {
+  const range = rangeTokens(view.context, covers, carriedBy(view, covers))
+  return range >= 2 * view.session.limits.handoffTokens
 }
 
 function cutOf(

@@ -58,12 +58,10 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
       intake: intakeOf(request).filter((row) => rows.intake(row.keyHash) === undefined),
       senders: sendersOf(request),
       replies: replies.map((reply) => ({ ...reply, sessionId, claimant: null })),
-      blobs: blobs.map((blob) => ({
-        ...blob,
-        uses: usesOf(request, blob),
-        sessionId,
-        at: stamp.at,
-      })),
+      blobs: blobs
+        .map((blob) => ({ ...blob, uses: usesOf({ ...request, entries }, blob) }))
+        .filter(({ uses }) => uses > 0)
+        .map((blob) => ({ ...blob, sessionId, at: stamp.at })),
       audit: [creationLine(session, operation)],
     },
   }
@@ -164,9 +162,11 @@ function findChangedMail(
   return null
 }
 
-/** The blob may have had more uses in its origin, after the entry where this session was forked. */
-function usesOf({ session, entries, mail }: AdoptSession, { hash, uses }: BlobRow): number {
-  if (session.forkedAt === 0) return uses
+/**
+ * Counted here: in its origin the blob may have had more uses, after the entry where this session
+ * was forked or in entries that were erased here.
+ */
+function usesOf({ session, entries, mail }: AdoptSession, { hash }: BlobRow): number {
   const waiting = mail.filter((row) => row.body !== null && mailState(session, row) === 'pending')
   const users = [
     ...entries.flatMap(({ body, meta }) => (body !== null && 'blobs' in meta ? meta.blobs : [])),

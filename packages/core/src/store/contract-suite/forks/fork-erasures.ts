@@ -245,4 +245,28 @@ export const forkFiles: readonly StoreCase[] = [
       assert.deepEqual(await target.verify({}), [])
     },
   },
+  {
+    name: 'an import brings no file back whose entries were all erased here [I19, I41]',
+    run: async (bench) => {
+      const { store } = bench
+      const origin = await talkedThrice(store)
+      const blob = { sessionId: origin.id, mediaType: 'a/b', bytes: new Uint8Array([1, 2]) }
+      const { hash } = expectKind(await store.stageBlob(blob), 'staged')
+      await origin.deliver(await origin.admit(said('look'), { blobs: [hash] }))
+      const looked = origin.tail.number
+      await origin.reply('seen', { ends: 'answered' })
+      const fork = await forkAt(store, origin.id, origin.tail.number)
+      const target = await bench.fresh()
+      const lines = await linesOf(store.exportSession(origin.id))
+      expectKind(await target.importSession(lines), 'imported')
+      const held = await StoreFixture.acquire(target, origin.id, await register(target))
+      expectKind(await held.erase([looked]), 'erased')
+      expectKind(
+        await target.importSession(await linesOf(store.exportSession(fork.id))),
+        'imported',
+      )
+      assert.equal(await target.findBlob({ sessionId: fork.id, hash }), undefined)
+      assert.deepEqual(await target.verify({}), [])
+    },
+  },
 ]
