@@ -4,6 +4,9 @@ import type { RecordAttempt } from '#core/store/commits'
 import { costOf, type Prices } from '../../auxiliary/prices.ts'
 import type { ReplyUsage } from '../../proxy/wire/wire.ts'
 
+/** Those of the configuration, by the model's exact name. */
+export type ClientPrices = Prices
+
 export interface ClientCall {
   readonly sessionId: SessionId
   readonly client: string
@@ -16,7 +19,7 @@ export interface ClientCall {
 }
 
 /** The record of a client's call, with what it cost if a price is known. */
-export function clientAttempt(call: ClientCall, prices?: Prices): RecordAttempt {
+export function clientAttempt(call: ClientCall, prices?: ClientPrices): RecordAttempt {
   const { sessionId, client, model, baseUrl = '', isWhole, at } = call
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens } = call.usage
   const usage = { inputTokens, outputTokens, cacheReadTokens: cachedTokens, cacheWriteTokens }

@@ -4,7 +4,6 @@ import type { JsonObject } from '#core/base/json'
 import type { Logger } from '#core/base/logger'
 import type { SummaryWriter } from '#core/compaction/summary/summarize'
 import type { Store } from '#core/store/contract'
-import type { Prices } from '../../auxiliary/prices.ts'
 import { parseItem, readBody } from '../../proxy/body.ts'
 import {
   findPosition,
@@ -20,7 +19,7 @@ import type { UpstreamReply } from '../../proxy/wire/wire.ts'
 import { COUNT_PATH, findWire } from '../../proxy/wire/wires.ts'
 import { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
-import { clientAttempt } from './client-call.ts'
+import { type ClientPrices, clientAttempt } from './client-call.ts'
 import { ClientSessions } from './client-sessions.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
 import { NotRecordedError, type StoredSession } from './stored-session.ts'
@@ -37,8 +36,7 @@ export interface RecorderOptions {
   /** The model's window; absent: derived from its name. */
   readonly windowTokens?: number
   readonly summarize?: SummaryWriter
-  /** Those of the configuration. */
-  readonly prices?: Prices
+  readonly prices?: ClientPrices
 }
 
 /** One request in progress, and the handling of its answer. */
