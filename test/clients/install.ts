@@ -7,10 +7,10 @@ import { join } from 'node:path'
 export const PINNED = {
   claude: {
     package: '@anthropic-ai/claude-code',
-    version: '2.1.325',
+    version: '2.1.326',
     entry: '@anthropic-ai/claude-code/cli-wrapper.cjs',
   },
-  codex: { package: '@openai/codex', version: '0.166.0', entry: '@openai/codex/bin/codex.js' },
+  codex: { package: '@openai/codex', version: '0.169.0', entry: '@openai/codex/bin/codex.js' },
   opencode: {
     package: 'opencode-ai',
     version: '1.18.33',

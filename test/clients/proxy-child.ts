@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../packages/server/bin/throughline.js')
@@ -43,10 +43,13 @@ export class ProxyChild {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', log, 'ipc'] })
     closeSync(log)
     this.#child = child
-    const { promise, resolve: done, reject } = Promise.withResolvers<number>()
-    child.once('message', (message: { port: number }) => done(message.port))
+    const { promise, resolve: ready, reject } = Promise.withResolvers<unknown>()
+    child.once('message', ready)
     child.once('exit', (code) => reject(new Error(`the proxy ended with ${code}; see ${this.log}`)))
-    this.port = await promise
+    await promise
+    const [, port] =
+      /proxy: http:\/\/127\.0\.0\.1:(\d+) forwards/.exec(readFileSync(this.log, 'utf8')) ?? []
+    this.port = Number(port)
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {

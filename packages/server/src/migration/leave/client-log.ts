@@ -26,7 +26,7 @@ const COMMON_FIELDS = [
 ] as const
 
 export const claudeLog: ClientLog = {
-  versions: ['2.1.325', '2.1.197'],
+  versions: ['2.1.326', '2.1.325', '2.1.197'],
   folder: '.claude/projects',
   isLogOf: (fileName, session) => fileName === `${session}.jsonl`,
   versionOf: (lines) => textOf(lines.findLast(hasId)?.['version']),
@@ -61,7 +61,7 @@ function hasId(line: JsonObject): boolean {
 }
 
 export const codexLog: ClientLog = {
-  versions: ['0.166.0'],
+  versions: ['0.169.0', '0.166.0'],
   folder: '.codex/sessions',
   isLogOf: (fileName, session) => fileName.endsWith(`-${session}.jsonl`),
   versionOf(lines) {

@@ -129,7 +129,7 @@ describe('leave', () => {
     [
       'another version',
       (text: string) => text.replaceAll('"2.1.325"', '"9.9.9"'),
-      /version 9\.9\.9/,
+      /version 9\.9\.9.*throughline run.*export --to claude-code/,
     ],
     ['a line cut off', (text: string) => text.trimEnd(), /not complete/],
     ['a line that is not JSON', (text: string) => `${text}{"a":\n`, /not a JSON object/],

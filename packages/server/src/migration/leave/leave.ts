@@ -33,6 +33,9 @@ export interface LeaveRequest {
   readonly copies: string
 }
 
+/** The names that `export --to` has for the clients. */
+const EXPORTS = { claude: 'claude-code', codex: 'codex' } as const
+
 export class LeaveRefusedError extends KnownError {
   override readonly name = 'LeaveRefusedError'
   readonly code = 'leave-refused'
@@ -86,7 +89,8 @@ export function checkLog(request: LeaveRequest): CheckedLog {
   if (version === null || !known.versions.includes(version)) {
     throw new LeaveRefusedError(
       `${log} was written by version ${version ?? 'unknown'}. Known are ${known.versions.join(', ')}: ` +
-        'another version may not open a log that was changed.',
+        'another version may not open a log that was changed. Go on under `throughline run`, or ' +
+        `write the conversation as a new log: \`throughline export --to ${EXPORTS[request.client]}\`.`,
     )
   }
   return { log, bytes, lines }
