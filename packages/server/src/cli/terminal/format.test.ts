@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ago, countText, grouped, moment, short } from './format.ts'
-import { jsonLine } from './stderr.ts'
+import { indentedJson, jsonLine } from './stderr.ts'
 import { drawFill } from './usage-bar.ts'
 
 describe('numbers and times for people', () => {
@@ -68,7 +68,7 @@ const OBEYED = [
 
 it.each(OBEYED)('prints JSON without a character that a terminal obeys: %j', (character) => {
   const value = { [`name${character}`]: [`before ${character}31m after`, 'café 😀\n'] }
-  for (const text of [jsonLine(value), jsonLine(value, 2)]) {
+  for (const text of [jsonLine(value), indentedJson(value)]) {
     expect(text).not.toContain(character)
     expect(JSON.parse(text)).toEqual(value)
   }

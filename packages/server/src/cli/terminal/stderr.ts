@@ -10,13 +10,22 @@ export function forTerminal(text: string): string {
   return process.stdout.isTTY ? printable(text) : text
 }
 
+/** One line of JSON, harmless on a terminal. */
+export function jsonLine(value: unknown): string {
+  return `${harmless(JSON.stringify(value))}\n`
+}
+
+/** JSON in indented lines, harmless on a terminal. */
+export function indentedJson(value: unknown): string {
+  return `${harmless(JSON.stringify(value, undefined, 2))}\n`
+}
+
 /**
- * One line of JSON, or indented lines. JSON leaves some characters as they are that a terminal obeys or
- * that change the writing direction; they are escaped, which means the same.
+ * JSON leaves some characters as they are that a terminal obeys or that change the writing
+ * direction; they are escaped, which means the same.
  */
-export function jsonLine(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, undefined, indent)
-  return `${text.replace(OBEYED, escaped)}\n`
+function harmless(json: string): string {
+  return json.replace(OBEYED, escaped)
 }
 
 const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu

@@ -14,7 +14,7 @@ import { paintOn } from '../../terminal/colours.ts'
 import { countText } from '../../terminal/format.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { jsonLine, printNotice } from '../../terminal/stderr.ts'
+import { indentedJson, printNotice } from '../../terminal/stderr.ts'
 import { renderAudit } from './report.ts'
 
 interface AuditFlags extends StoreFlags {
@@ -67,7 +67,7 @@ async function runAudit(named: readonly string[], flags: AuditFlags): Promise<nu
     const onProgress = (at: AuditProgress) => progress.update(progressText(at))
     const report = await auditLogs({ paths, witness: store, onProgress })
     progress.end()
-    const text = flags.json ? jsonLine(plain(report), 2) : forPeople(report)
+    const text = flags.json ? indentedJson(plain(report)) : forPeople(report)
     await writeOutput('-', text)
     return report.holds ? EXIT.done : EXIT.failed
   } finally {

@@ -12,7 +12,7 @@ import { commandForm, programLocation, shellWord } from '../../hint.ts'
 import { readInputText, readTextFile } from '../../terminal/input.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
-import { forTerminal, jsonLine, printNotice } from '../../terminal/stderr.ts'
+import { forTerminal, indentedJson, printNotice } from '../../terminal/stderr.ts'
 import { type FileCompaction, fileCompaction } from './config.ts'
 import { readFrom, writeAs } from './conversation-file.ts'
 import { type Canvas, explainResult } from './explain.ts'
@@ -60,7 +60,7 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
   const warnings = [...conversation.notes, ...result.warnings]
   if (flags.stats !== undefined) {
     const stats = buildStats({ result, conversation, format, warnings })
-    await writeOutput(flags.stats, jsonLine(stats, 2))
+    await writeOutput(flags.stats, indentedJson(stats))
   }
   printWarnings(warnings)
 
