@@ -84,15 +84,16 @@ export class AnswerDisplay {
   }
 }
 
-/** Includes the time of the next try, if there is one. */
+/** Includes the time of the next try, if there is one, and what the person can do meanwhile. */
 export function noticeText({
   text,
   nextTryAt,
   code,
 }: Extract<RuntimeEvent, { type: 'live'; kind: 'notice' }>): string {
-  if (nextTryAt === undefined || code === 'waiting-for-approval') return text
+  const todo = code === 'waiting-for-model' ? ' /continue tries now, /stop ends the turn.' : ''
+  if (nextTryAt === undefined || code === 'waiting-for-approval') return `${text}${todo}`
   const seconds = Math.max(0, Math.round((nextTryAt - Date.now()) / 1_000))
-  return `${text} Next try ${seconds === 0 ? 'now' : `in ${seconds} s`}.`
+  return `${text} Next try ${seconds === 0 ? 'now' : `in ${seconds} s`}.${todo}`
 }
 
 function stepOf(turn: unknown, upto: unknown): string {

@@ -15,6 +15,11 @@ it('names the time of the next attempt, if there is one', () => {
   expect(Number(seconds)).toBeLessThanOrEqual(3_600)
 })
 
+it('names the commands that end the wait for a model', () => {
+  expect(told({ code: 'waiting-for-model' })).toContain('/continue tries now, /stop ends the turn.')
+  expect(told({ code: 'waiting-for-compaction' })).toBe('No answer.')
+})
+
 it('names no time if a person has to decide', () => {
   const nextTryAt = Date.now() + 60_000
   expect(told({ nextTryAt, code: 'waiting-for-approval' })).toBe('No answer.')

@@ -33,6 +33,14 @@ describe('TerminalScreen', () => {
     ])
   })
 
+  it('marks where a status that is too long was cut off', () => {
+    const { screen, rows } = terminal()
+    screen.status('── main · answering · 12 % · 3k in, 1k out ──')
+    expect(rows()).toEqual(['── main · answering · 12 % · …', '>'])
+    screen.status('── main · answering · 12 % ──')
+    expect(rows()).toEqual(['── main · answering · 12 % ──', '>'])
+  })
+
   it('keeps messages and notices below the growing answer', () => {
     const { screen, type, rows } = terminal()
     screen.stream('One and ')

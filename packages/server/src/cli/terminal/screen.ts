@@ -155,7 +155,7 @@ export class TerminalScreen implements Screen {
     const draftMax = Math.max(1, Math.floor(rowsMax / 2))
     const from = Math.max(0, Math.min(layout.cursor.row, layout.rows.length - draftMax))
     const draft = layout.rows.slice(from, from + draftMax)
-    const status = this.#status === '' ? [] : [wrapWords(this.#status, columns)[0] ?? '']
+    const status = this.#status === '' ? [] : [cutTo(columns, this.#status)]
     const growing = drawBlocks(parseMarkdown(printable(this.#growing)).blocks, this.#style())
     const spaceMax = rowsMax - draft.length - status.length
     const talk = [...growing, ...this.#held].slice(-spaceMax)
@@ -178,6 +178,12 @@ const NOTHING_DRAWN = { rows: [], cursorRow: 0 } as const
 /** A block that grows is parsed again with every piece: 20 KB take 2 ms. */
 const GROWING_MAX = 20_000
 const CSI = '\u001b['
+
+/** One row, with a mark where the rest was cut off. */
+function cutTo(columns: number, text: string): string {
+  if (stringWidth(text) <= columns) return text
+  return `${wrapWords(text, columns - 2)[0] ?? ''} …`
+}
 
 function up(rows: number): string {
   return rows > 0 ? `${CSI}${rows}A` : ''

@@ -187,7 +187,7 @@ export function activity({ state, isCompacting, waiting, lastTurn }: SessionSumm
         : 'ready',
     turn: isCompacting ? 'answering, compacting in the background' : 'answering',
     'waiting-for-compaction': 'compacting first; your message is safe',
-    'waiting-for-model': 'the model cannot be reached; your message is safe',
+    'waiting-for-model': 'waiting for the model; your message is safe',
     'waiting-for-approval': 'paused at a spending limit, until the operator continues it',
     gone: 'purged',
   } satisfies Record<SessionSummary['state'], string>

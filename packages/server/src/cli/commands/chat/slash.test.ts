@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { helpText, readTerminalInput, TERMINAL_COMMANDS } from './slash.ts'
+import type { SessionSummary } from '../../../runtime/runtime.ts'
+import { noPaint } from '../../terminal/colours.ts'
+import { helpText, readTerminalInput, statusText, TERMINAL_COMMANDS } from './slash.ts'
 
 describe('readTyped', () => {
   it.each([
@@ -25,5 +27,25 @@ describe('readTyped', () => {
 describe('helpText', () => {
   it('lists every command', () => {
     for (const name of Object.keys(TERMINAL_COMMANDS)) expect(helpText()).toContain(`/${name}`)
+  })
+})
+
+describe('statusText', () => {
+  const summary = {
+    agent: 'main',
+    contextTokens: 10,
+    windowTokens: 100,
+    usage: { inputTokens: 3_000, cachedTokens: 0, outputTokens: 20, cost: 0, unpricedCalls: 0 },
+    ...{ isCompacting: false, waiting: 0, lastTurn: null },
+  }
+  const status = (state: string) =>
+    statusText({ ...summary, state } as unknown as SessionSummary, noPaint)
+
+  it('begins with what the session does, so that a narrow terminal shows it', () => {
+    expect(status('turn')).toMatch(/^── main · answering · /)
+  })
+
+  it('does not claim to know why the model does not answer', () => {
+    expect(status('waiting-for-model')).toContain('waiting for the model; your message is safe')
   })
 })

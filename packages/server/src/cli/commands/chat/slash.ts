@@ -21,9 +21,11 @@ import { drawFound } from '../search/text.ts'
 
 /** The commands of every chat, and those of the operator. */
 export const TERMINAL_COMMANDS = {
-  ...CHAT_COMMANDS,
+  stop: CHAT_COMMANDS.stop,
   continue: { form: '/continue', does: 'continue a paused turn, or try the model again now' },
+  ...CHAT_COMMANDS,
   quit: { form: '/quit', does: 'leave; a running turn continues' },
+  help: CHAT_COMMANDS.help,
 } as const
 
 export type TerminalCommandName = keyof typeof TERMINAL_COMMANDS
@@ -39,6 +41,7 @@ export function helpText(): string {
   return [
     ...lines,
     'Shift+Enter, Ctrl-J or \\ at the end of a line start a new line. Tab completes commands.',
+    'Ctrl-C clears what you typed, or stops the running turn. Ctrl-D leaves.',
   ].join('\n')
 }
 
@@ -87,7 +90,7 @@ export const PRESENCE = {
 /** In the status line, while nobody can tell what the session does. */
 export const AWAY_STATUS = 'no server'
 
-/** The status line above the input. */
+/** The status line above the input. What the session does comes first: a narrow terminal cuts the end. */
 export function statusText(
   summary: SessionSummary,
   paint: Paint,
@@ -95,9 +98,9 @@ export function statusText(
 ): string {
   const { contextTokens: tokens, windowTokens } = summary
   const fill = drawFill({ tokens, windowTokens })
-  const label = paint('dim', `── ${printable(summary.agent)} · `)
+  const label = paint('dim', `── ${printable(summary.agent)} · ${doing} · `)
   const { inputTokens, outputTokens } = summary.usage
   const used = `${short(inputTokens)} in, ${short(outputTokens)} out, cost ${costText(summary.usage)}`
-  const rest = paint('dim', ` · ${used} · ${doing} ──`)
+  const rest = paint('dim', ` · ${used} ──`)
   return `${label}${paint(fill.colour, fill.text)}${rest}`
 }
