@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { ENDPOINTS } from '../../packages/server/src/gateway/http/endpoints/all.ts'
 import { PROBLEMS } from '../../packages/server/src/gateway/http/problems.ts'
+import { EXPORT_NAMES } from '../../packages/server/src/gateway/text/export-session.ts'
 import { openPlace } from './http-place.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/guides/http-api.md'), 'utf8')
@@ -29,6 +31,16 @@ describe('the guide to the HTTP interface', () => {
     const { json } = await place.call('/v1/sessions/demo/transcript')
     expect(JSON.stringify(json)).toContain('BASALT')
     await place.close()
+  })
+
+  it('names everything that can be deleted, and every form of an export', () => {
+    const deletions = ENDPOINTS.filter(({ method }) => method === 'delete').map(({ path }) => {
+      const rest = path.replace('/v1/sessions/{id}', '').replace(/\{.*/, '')
+      return `DELETE ${rest === '' ? '/v1/sessions/ID' : `…${rest}`}`
+    })
+    expect(deletions).toHaveLength(5)
+    for (const deletion of deletions) expect(guide).toContain(`\`${deletion}`)
+    for (const name of EXPORT_NAMES) expect(guide).toContain(`\`${name}\``)
   })
 
   it('lists the problems and their statuses as the table has them', () => {

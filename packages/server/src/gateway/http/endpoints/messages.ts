@@ -243,7 +243,9 @@ export async function carriedOut(
   if (end?.kind !== 'turned-down') return answer
   const { kind: _, why, ...figures } = end
   const facts = { mail: answer.body.mail, why, ...figures }
-  throw new HttpProblem('turned-down', { detail: `${refusalReason(end)}.`, facts })
+  const reason = refusalReason(end)
+  const detail = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`
+  throw new HttpProblem('turned-down', { detail, facts })
 }
 
 /** Undefined: the time ran out, the client disconnected, or the server is closing. */
