@@ -19,13 +19,15 @@ import { printable } from '../../terminal/printable.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 import { drawFound } from '../search/text.ts'
 
-/** The commands of every chat, and those of the operator. */
+const { stop, help, ...others } = CHAT_COMMANDS
+
+/** The commands of every chat, and those of the operator, in the order of the help. */
 export const TERMINAL_COMMANDS = {
-  stop: CHAT_COMMANDS.stop,
+  stop,
   continue: { form: '/continue', does: 'continue a paused turn, or try the model again now' },
-  ...CHAT_COMMANDS,
+  ...others,
   quit: { form: '/quit', does: 'leave; a running turn continues' },
-  help: CHAT_COMMANDS.help,
+  help,
 } as const
 
 export type TerminalCommandName = keyof typeof TERMINAL_COMMANDS
