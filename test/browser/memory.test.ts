@@ -64,8 +64,17 @@ describe('the memory of an agent on the page', { timeout: 120_000 }, () => {
   it('is corrected and removed there, and keeps its history', async (ctx) => {
     const { page, session, problems } = await openMemory(ctx)
     const notes = section(page, 'Notes')
+    const box = notes.getByRole('textbox', { name: 'Text of drink' })
+    const changes = async () => (await session.memory.read())?.changes.length
+    const before = await changes()
     await notes.getByRole('button', { name: 'Edit' }).click()
-    await notes.getByRole('textbox', { name: 'Text of drink' }).fill('Likes coffee.')
+    const focused = () => page.evaluate('document.activeElement?.getAttribute("aria-label")')
+    await expect.poll(focused, { timeout: 20_000 }).toBe('Text of drink')
+    await notes.getByRole('button', { name: 'Save' }).click()
+    await box.waitFor({ state: 'detached' })
+    expect(await changes()).toBe(before)
+    await notes.getByRole('button', { name: 'Edit' }).click()
+    await box.fill('Likes coffee.')
     await notes.getByRole('button', { name: 'Save' }).click()
     await notes.getByText('Likes coffee.').waitFor()
     const seen = async () => JSON.stringify((await session.context({}))?.parts)

@@ -103,9 +103,11 @@ describe('a session that is open on the page', { timeout: 120_000 }, () => {
     const id = await makeTold(place)
     const { page, problems } = await visit(ctx, `${place.url}/#/sessions/${id}`)
     const panel = await openPanel(page, 'Export')
-    const forms = { Markdown: 'md', HTML: 'html', 'Claude Code': 'jsonl', Codex: 'jsonl' }
-    const others = { 'OpenAI chat': 'json', 'JSON lines': 'jsonl' }
-    for (const [name, extension] of Object.entries({ ...forms, ...others })) {
+    const forms = {
+      ...{ Markdown: 'md', HTML: 'html', 'JSON lines': 'jsonl', Codex: 'codex.jsonl' },
+      ...{ 'Claude Code': 'claude-code.jsonl', 'OpenAI chat': 'openai-chat.json' },
+    }
+    for (const [name, extension] of Object.entries(forms)) {
       const begun = page.waitForEvent('download')
       await panel.getByRole('button', { name, exact: true }).click()
       const saved = await begun
@@ -133,6 +135,22 @@ describe('a session that is open on the page', { timeout: 120_000 }, () => {
     expect((await session.summary())?.state).toBe('gone')
     expect(await textOf(page)).not.toContain('4711')
     expect(await seriousFindings(page, 'deleted')).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  it('leaves the list when it is deleted, unless deleted ones are asked for', async (ctx) => {
+    const place = await open(ctx, { model })
+    const id = await makeTold(place)
+    await makeSession(place, 'three')
+    const { page, problems } = await visit(ctx, place.url)
+    const list = page.getByRole('navigation', { name: 'Sessions' })
+    await list.getByText('2 sessions').waitFor()
+    await place.runtime.session(sessionId(id)).purge({ entries: 'all', reason: 'test' })
+    await list.getByText('1 session', { exact: true }).waitFor()
+    expect(await list.locator('.row-title').allInnerTexts()).toEqual(['three'])
+    await list.getByLabel('State').selectOption('Deleted')
+    await list.locator('.row-title').getByText(id, { exact: true }).waitFor()
+    expect(await list.locator('.row-title').count()).toBe(1)
     expect(problems).toEqual([])
   })
 

@@ -21,8 +21,12 @@ const stale = new Set<string>()
 const fresher = new Set<string>()
 let isDue = false
 
-export const sessions = computed<readonly SessionSummary[]>(() =>
+const newestFirst = computed<readonly SessionSummary[]>(() =>
   [...all.value.values()].sort((a, b) => b.activeAt - a.activeAt || (a.id < b.id ? -1 : 1)),
+)
+export const sessions = computed(() => newestFirst.value.filter(({ state }) => state !== 'gone'))
+export const deletedSessions = computed(() =>
+  newestFirst.value.filter(({ state }) => state === 'gone'),
 )
 
 /** The open conversation reads its own summary; this saves a second request. */

@@ -21,7 +21,7 @@ const REREAD_MS = 30_000
 
 export function Home() {
   const all = sessions.value
-  const busy = all.filter((each) => !['idle', 'failed', 'gone'].includes(activityOf(each)))
+  const busy = all.filter((each) => !['idle', 'failed'].includes(activityOf(each)))
   const failed = all.filter((each) => activityOf(each) === 'failed')
   const waiting = all.reduce((sum, each) => sum + each.waiting, 0)
   const share = ({ contextTokens, windowTokens }: SessionSummary) =>

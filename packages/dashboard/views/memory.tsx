@@ -9,6 +9,7 @@ import { useServerData } from '../data/reading.ts'
 import { Verbatim } from '../parts/markdown.tsx'
 import { TaskItems } from '../parts/task-items.tsx'
 import { ago, exactly } from '../parts/words.ts'
+import { focusFirst } from './session-panels.tsx'
 
 /** Everything the agent keeps for the people of this session, and where each item came from. */
 export function Memory({ conversation }: { readonly conversation: Conversation }) {
@@ -252,7 +253,7 @@ function Item(props: {
   const [isSure, setSure] = useState(false)
   const save = async (event: Event) => {
     event.preventDefault()
-    if (draft !== null && (await onSave?.(draft))) setDraft(null)
+    if (draft === text || (draft !== null && (await onSave?.(draft)))) setDraft(null)
   }
   return (
     <article class="memory-item" aria-label={name}>
@@ -262,6 +263,7 @@ function Item(props: {
       ) : (
         <form onSubmit={save}>
           <textarea
+            ref={focusFirst}
             aria-label={`Text of ${name}`}
             dir="auto"
             rows={3}

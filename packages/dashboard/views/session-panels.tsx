@@ -111,6 +111,6 @@ export function DeletePanel({ conversation, onDone }: Panel) {
   )
 }
 
-function focusFirst(element: HTMLElement | null) {
+export function focusFirst(element: HTMLElement | null) {
   element?.focus()
 }

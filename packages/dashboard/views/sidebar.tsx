@@ -4,14 +4,14 @@ import type { Found, FoundEntries, SessionSummary } from '../../server/src/runti
 import { hashOf, screen } from '../data/address.ts'
 import { call, errorText } from '../data/api.ts'
 import { listen } from '../data/events.ts'
-import { agents, isListRead, listProblem, sessions } from '../data/session-list.ts'
+import { agents, deletedSessions, isListRead, listProblem, sessions } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
 import { Hits } from '../parts/hits.tsx'
 import { StateChip } from '../parts/state-chip.tsx'
 import { activityOf, ago, count, percent } from '../parts/words.ts'
 import { SearchFilters, searchPath } from './search-filters.tsx'
 
-/** All sessions. Typing filters them by name; Enter searches the conversations. */
+/** The sessions. Typing filters them by name; Enter searches the conversations. */
 const ROW = 78
 const OVERSCAN = 6
 const ERASURES: readonly string[] = ['session deleted', 'entries erased']
@@ -32,6 +32,7 @@ const STATES: readonly (readonly [string, string])[] = [
   ['failed', 'Last turn failed'],
   ['mail', 'With waiting messages'],
   ['idle', 'Idle'],
+  ['gone', 'Deleted'],
 ]
 
 function isInState(session: SessionSummary, wanted: string): boolean {
@@ -40,7 +41,7 @@ function isInState(session: SessionSummary, wanted: string): boolean {
     case '':
       return true
     case 'busy':
-      return activity !== 'idle' && activity !== 'failed' && activity !== 'gone'
+      return activity !== 'idle' && activity !== 'failed'
     case 'preparing':
       return session.isCompacting
     case 'mail':
@@ -56,7 +57,8 @@ const channels = computed(() =>
 
 const filtered = computed(() => {
   const words = filter.value.trim().toLowerCase()
-  return sessions.value.filter((session) => {
+  const wanted = state.value === 'gone' ? deletedSessions : sessions
+  return wanted.value.filter((session) => {
     if (!isInState(session, state.value)) return false
     if (agent.value !== '' && session.agent !== agent.value) return false
     if (channel.value === NO_CHANNEL && session.channels.length > 0) return false
@@ -177,7 +179,7 @@ function List() {
     return () => observer.disconnect()
   }, [])
   const rows = filtered.value
-  const isFiltered = rows.length < sessions.value.length
+  const isFiltered = state.value === 'gone' || rows.length < sessions.value.length
   const first = Math.max(0, Math.floor(top / ROW) - OVERSCAN)
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW) + OVERSCAN)
   const known = `${count(rows.length)} ${rows.length === 1 ? 'session' : 'sessions'}`

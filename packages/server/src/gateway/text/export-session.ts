@@ -19,9 +19,9 @@ import type {
 export const EXPORT_FORMS = {
   markdown: { type: 'text/markdown; charset=utf-8', extension: 'md' },
   html: { type: 'text/html; charset=utf-8', extension: 'html' },
-  'claude-code': { type: 'application/x-ndjson', extension: 'jsonl' },
-  codex: { type: 'application/x-ndjson', extension: 'jsonl' },
-  'openai-chat': { type: 'application/json', extension: 'json' },
+  'claude-code': { type: 'application/x-ndjson', extension: 'claude-code.jsonl' },
+  codex: { type: 'application/x-ndjson', extension: 'codex.jsonl' },
+  'openai-chat': { type: 'application/json', extension: 'openai-chat.json' },
 } as const
 
 export type ExportForm = keyof typeof EXPORT_FORMS
