@@ -260,7 +260,7 @@ describe('throughline chat', () => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       screen += text
     })
-    await until(() => screen.includes('ready ──'))
+    await until(() => screen.includes('· ready ·'))
     child.stdin.write('The third word is SCHIST.\r')
     await until(() => screen.includes('I am the stand-in model'))
     child.stdin.write('What was the third word?\r')
@@ -364,16 +364,30 @@ describe('throughline tokens', () => {
     expect(lines(rotated)[0]).toMatchObject({ principal: 'page', scopes: ['read'] })
     expect(await place.run(['tokens', 'revoke', 'page', ...at])).toMatchObject({ exitCode: 0 })
     expect(await place.run(['tokens', 'revoke', 'page', ...at])).toMatchObject({ exitCode: 2 })
-    for (const label of ['status page', 'status page', 'other']) {
-      await place.run(['tokens', 'create', '--label', label, ...at])
+  })
+
+  it('takes the label of a token for its name, and no label twice', async () => {
+    const tokens = (...args: string[]) => place.run(['tokens', ...args, '--store', 'labels.db'])
+    const [made] = lines(await tokens('create', '--label', 'status page', '--json'))
+    await tokens('create', '--id', 'other', '--label', 'laptop')
+    for (const label of ['status page', 'other']) {
+      const taken = await tokens('create', '--label', label)
+      expect(taken).toMatchObject({ exitCode: 2, stdout: '' })
+      expect(taken.stderr).toContain(`There is a token ${label} already.`)
     }
-    const byLabel = await place.run(['tokens', 'revoke', '--label', 'status page', ...at])
-    expect(byLabel.stderr.match(/was revoked/g)).toHaveLength(2)
-    const left = lines(await place.run(['tokens', 'list', '--json', ...at]))
-    expect(left.map(({ label }) => label)).not.toContain('status page')
-    expect(await place.run(['tokens', 'revoke', '--label', 'nobody', ...at])).toMatchObject({
-      exitCode: 2,
-    })
+    const rotated = await tokens('rotate', 'status page', '--json')
+    expect(lines(rotated)[0]).toMatchObject({ label: 'status page', principal: made?.['id'] })
+    expect(rotated.stderr).toContain(`tokens revoke ${made?.['id']}`)
+    const either = await tokens('revoke', 'status page')
+    expect(either).toMatchObject({ exitCode: 2 })
+    expect(either.stderr).toContain('name one of them by its id')
+    const both = await tokens('revoke', '--label', 'status page')
+    expect(both.stderr.match(/was revoked/g)).toHaveLength(2)
+    expect((await tokens('revoke', 'laptop')).stderr).toContain('Token other was revoked.')
+    expect(lines(await tokens('list', '--json'))).toEqual([])
+    for (const nobody of [['nobody'], ['--label', 'nobody']]) {
+      expect(await tokens('revoke', ...nobody)).toMatchObject({ exitCode: 2 })
+    }
   })
 })
 

@@ -62,10 +62,12 @@ function createCommand(): Command {
       new Option('--expires <time>', 'how long it is valid, such as 90d').argParser(parseSpan),
     )
     .addOption(
-      new Option('--label <text>', 'a note on who uses it').default('').argParser((text) => {
-        if (text.length <= LABEL_CHARACTERS_MAX) return text
-        throw new InvalidArgumentError(`Use at most ${LABEL_CHARACTERS_MAX} characters.`)
-      }),
+      new Option('--label <text>', 'who uses it; no other token has it')
+        .default('')
+        .argParser((text) => {
+          if (text.length <= LABEL_CHARACTERS_MAX) return text
+          throw new InvalidArgumentError(`Use at most ${LABEL_CHARACTERS_MAX} characters.`)
+        }),
     )
     .addOption(idOption())
     .addOption(
@@ -83,6 +85,7 @@ function createCommand(): Command {
         flags,
         async ({ store }) => {
           const now = Date.now()
+          requireFree(await store.listTokens(), flags)
           const sessions = await Promise.all((flags.session ?? []).map((id) => named(store, id)))
           const minted = mintToken({
             id: flags.id ?? newId(),
@@ -118,6 +121,16 @@ function createCommand(): Command {
   })
 }
 
+/** A token can be named by its label or its id, so neither may be that of another one. */
+function requireFree(tokens: readonly TokenRow[], { id, label }: CreateFlags): void {
+  const names = new Set(tokens.flatMap((token) => [token.id, token.label]))
+  const taken = [id, label].find((name) => name !== undefined && name !== '' && names.has(name))
+  if (taken === undefined) return
+  throw new UsageError(
+    `There is a token ${printable(taken)} already. Choose another name, or rotate or revoke that one.`,
+  )
+}
+
 /** A session that does not exist yet needs its complete id. */
 async function named(store: Store, id: string): Promise<string> {
   const known = await findNamed(store, id)
@@ -142,7 +155,7 @@ function rotateCommand(): Command {
       'Creates a token with the principal, scopes and label of another and prints it. A request ' +
         'repeated with the new token is recognized. The old one stays valid until it is revoked.',
     )
-    .argument('<token>', 'the id of the token to replace, as `list` shows it')
+    .argument('<token>', 'the token to replace: its id or its label, as `list` shows them')
     .addOption(
       new Option(
         '--expires <time>',
@@ -151,12 +164,11 @@ function rotateCommand(): Command {
     )
     .addOption(idOption())
     .option('--json', 'print the token and its record as JSON')
-    .action(async (id: string, flags: RotateFlags) => {
+    .action(async (name: string, flags: RotateFlags) => {
       const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
       const { mintToken } = await import('../../../gateway/http/access/access.ts')
       process.exitCode = await withStoreRuntime(flags, async ({ store }) => {
-        const old = (await store.listTokens()).find((token) => token.id === id)
-        if (old === undefined) throw unknownToken(id)
+        const old = oneNamed(await store.listTokens(), name)
         const { principal, scopes, label } = old
         const now = Date.now()
         const span = old.expiresAt === null ? undefined : old.expiresAt - old.createdAt
@@ -168,7 +180,7 @@ function rotateCommand(): Command {
         await keepAndPrint(store, minted, flags)
         printNotice(
           `Token ${minted.record.id} was created. When it is in use, revoke the old one: ` +
-            `tokens revoke ${id}`,
+            `tokens revoke ${old.id}`,
         )
         return EXIT.done
       })
@@ -179,7 +191,10 @@ function rotateCommand(): Command {
       [EXIT.failed, 'there are too many tokens'],
       [EXIT.usage, 'wrong usage, or no such token'],
     ],
-    examples: ['throughline tokens rotate 1f0c44ab --expires 90d'],
+    examples: [
+      'throughline tokens rotate 1f0c44ab --expires 90d',
+      'throughline tokens rotate "status page"',
+    ],
   })
 }
 
@@ -191,8 +206,22 @@ function newId(): string {
   return randomBytes(4).toString('hex')
 }
 
-function unknownToken(id: string): UsageError {
-  return new UsageError(`There is no token ${id}; \`tokens list\` shows the ids.`)
+/** By its id or its label. After a rotation, two tokens have the same label. */
+function oneNamed(tokens: readonly TokenRow[], name: string): TokenRow {
+  const withId = tokens.find(({ id }) => id === name)
+  if (withId !== undefined) return withId
+  const labelled = tokens.filter(({ label }) => label === name && label !== '')
+  const [only] = labelled
+  if (only === undefined) throw unknownToken(name)
+  if (labelled.length === 1) return only
+  const ids = labelled.map(({ id }) => id).join(', ')
+  throw new UsageError(`The tokens ${ids} have this label; name one of them by its id.`)
+}
+
+function unknownToken(name: string): UsageError {
+  return new UsageError(
+    `There is no token ${printable(name)}; \`tokens list\` shows ids and labels.`,
+  )
 }
 
 async function keepAndPrint(
@@ -270,12 +299,12 @@ function revokeCommand(): Command {
       'Ends an access token, in every process: new requests are refused within two seconds, and ' +
         'open event streams deliver nothing more.',
     )
-    .argument('[token]', 'its id, as `list` shows it')
+    .argument('[token]', 'its id or its label, as `list` shows them')
     .option('--label <text>', 'every token with exactly this label instead')
-    .action(async (id: string | undefined, flags: RevokeFlags) => {
+    .action(async (name: string | undefined, flags: RevokeFlags) => {
       const { withStoreRuntime } = await import('../../../host/with-runtime.ts')
       process.exitCode = await withStoreRuntime(flags, async ({ store }) => {
-        for (const token of await revokedIds(store, id, flags)) {
+        for (const token of await revokedIds(store, name, flags)) {
           const outcome = await store.removeToken({ id: token })
           if (outcome.kind === 'unknown') throw unknownToken(token)
           printNotice(`Token ${token} was revoked.`)
@@ -291,6 +320,7 @@ function revokeCommand(): Command {
     ],
     examples: [
       'throughline tokens revoke 1f0c44ab',
+      'throughline tokens revoke "status page"',
       'throughline tokens revoke --label "status page"',
     ],
   })
@@ -302,14 +332,15 @@ interface RevokeFlags extends StoreFlags {
 
 async function revokedIds(
   store: Store,
-  id: string | undefined,
+  name: string | undefined,
   { label }: RevokeFlags,
 ): Promise<readonly string[]> {
-  if ((id === undefined) === (label === undefined)) {
-    throw new UsageError('Name one token by its id, or several by --label.')
+  if ((name === undefined) === (label === undefined)) {
+    throw new UsageError('Name one token by its id or its label, or several by --label.')
   }
-  if (id !== undefined) return [parseId(id)]
-  const labelled = (await store.listTokens()).filter((token) => token.label === label)
+  const tokens = await store.listTokens()
+  if (name !== undefined) return [oneNamed(tokens, name).id]
+  const labelled = tokens.filter((token) => token.label === label)
   if (labelled.length > 0) return labelled.map((token) => token.id)
   throw new UsageError('No token has this label; `tokens list` shows the labels.')
 }
