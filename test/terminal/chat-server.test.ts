@@ -45,6 +45,8 @@ describe('chat beside a server', () => {
     // Without a server the chat runs the agent itself, which lacks the key.
     const alone = await place.run(['chat', '--session', 'mine'], { input: '/status\n' })
     expect(alone).toMatchObject({ exitCode: 0 })
+    expect(alone.stderr).toContain('no server runs on this store, so this chat runs the agent')
+    expect(local.stderr).not.toContain('no server runs')
     await provider.close()
   }, 120_000)
 })
@@ -55,7 +57,7 @@ describe.skipIf(!hasTmux)('chat on a terminal beside a server', () => {
     const chat = openPane(place, 'killed', 'chat --agent main --session killed')
     await chat.shows(new RegExp(`Talking to main in session killed\\s+at\\s+${first.url}`))
     chat.keys('The code word is GRANITE.', 'Enter')
-    await chat.shows(/I am the stand-in model.*ready ──/s)
+    await chat.shows(/I am the stand-in model.*· ready ·/s)
     chat.keys('slowly: What was the code word?', 'Enter')
     await chat.shows(/What was the code word\?.*\nmain\nI am the stand-in/s)
     first.child.kill('SIGKILL')
@@ -65,7 +67,7 @@ describe.skipIf(!hasTmux)('chat on a terminal beside a server', () => {
     await place.serve()
     await chat.shows(/The server is back/)
     // It may enter the turn that the new server takes up; then one answer is for both.
-    await chat.shows(/back\.\).*I found this.*GRANITE.*ready ──/s)
+    await chat.shows(/back\.\).*I found this.*GRANITE.*· ready ·/s)
     chat.keys('C-d')
     await chat.shows(/\$ left/)
     const { stdout } = await place.run(['show', 'killed', '--json'])
@@ -86,7 +88,7 @@ describe.skipIf(!hasTmux)('chat on a terminal beside a server', () => {
     const server = await place.serve()
     const chat = openPane(place, 'leaves', 'chat --agent main --session leaves')
     await chat.shows(/Talking to main/)
-    await chat.shows(/ready ──/)
+    await chat.shows(/· ready ·/)
     server.child.kill('SIGTERM')
     await server.ended
     await chat.shows(/The server stopped.*no server ──/s)

@@ -22,7 +22,7 @@ describe.skipIf(!hasTmux)('the chat in a real terminal', () => {
     await first.shows(/^ {2}on a third line$/m)
     first.keys('Enter')
     await first.shows(/^main\nI am the stand-in model/m)
-    await first.shows(/ready ──/)
+    await first.shows(/· ready ·/)
     first.keys('/sta', 'Tab')
     await first.shows(/^> \/status $/m)
     first.keys('Enter')

@@ -82,6 +82,10 @@ async function runConversation(
     ...(flags.session !== undefined && { sessionId: await named(connection.sessions, flags) }),
   })
   if (keyboard === null) {
+    // An answer may be about a key that is missing here: say who runs the agent.
+    if (connection.url === null && flags.local !== true) {
+      printNotice('note: no server runs on this store, so this chat runs the agent itself.')
+    }
     connection.onPresence((presence) => printNotice(PRESENCE[presence]))
     return await chatFromPipe(conversation)
   }
