@@ -91,7 +91,7 @@ describe.skipIf(!hasTmux)('chat on a terminal beside a server', () => {
     await chat.shows(/· ready ·/)
     server.child.kill('SIGTERM')
     await server.ended
-    await chat.shows(/The server stopped.*no server ──/s)
+    await chat.shows(/The server stopped.*no server ·/s)
     chat.keys('Is anybody there?', 'Enter')
     chat.keys('C-d')
     await chat.shows(/was not sent.*\$ left/s)
