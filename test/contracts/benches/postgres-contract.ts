@@ -43,6 +43,9 @@ export function provePostgres(every: number): void {
 /** Statements that read a whole table, each with the reason. */
 const ALLOWED: Readonly<Record<string, string>> = {
   'from session left join indexed': 'stops at the first few; asked when a store is opened',
+  'from session left join embedded': 'what is not embedded yet, at most once a second',
+  'from entry_vector join embedded using (session)':
+    'one row of embedded for each session asked for',
   'where id = coalesce($1, id) order by n': 'a check of the whole store',
   'from audit where cursor is null order by id': 'reads the few rows that are not linked yet',
   'select id, agent, scope, birth, created_at': 'a check of the whole store',

@@ -124,7 +124,7 @@ describe('loadConfig', () => {
         "throughline.yaml:13:10: \`auxiliary.title.baseUrl\` is missing; the provider openai-compatible has no usual address.",
         "throughline.yaml:13:59: \`auxiliary.title.credential.kind\` should be one of none, variable, file, command.",
         "throughline.yaml:14:28: \`limits.prices["gpt-4.1"].output\` is missing.",
-        "throughline.yaml:15:1: \`shop\` is not known. Known here: \`agents\`, \`compaction\`, \`auxiliary\`, \`store\`, \`http\`, \`gateways\`, \`limits\`, \`logging\`. If an earlier version had it, remove it: CHANGELOG.md says what replaces it.",
+        "throughline.yaml:15:1: \`shop\` is not known. Known here: \`agents\`, \`compaction\`, \`auxiliary\`, \`store\`, \`http\`, \`gateways\`, \`recall\`, \`limits\`, \`logging\`. If an earlier version had it, remove it: CHANGELOG.md says what replaces it.",
         "--set http.prot: \`http.prot\` is not known. Did you mean \`port\`?",
         "--set nothing: A setting is written key=value, such as http.port=8080.",
       ]
