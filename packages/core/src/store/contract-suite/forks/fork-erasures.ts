@@ -8,6 +8,7 @@ import {
   forkAt,
   linesOf,
   purgeWhole,
+  sendFile,
   talkedThrice,
   tryFork,
 } from './forks.ts'
@@ -184,9 +185,7 @@ export const forkFiles: readonly StoreCase[] = [
     run: async (bench) => {
       const { store } = bench
       const origin = await talkedThrice(store)
-      const blob = { sessionId: origin.id, mediaType: 'a/b', bytes: new Uint8Array([1, 2]) }
-      const { hash } = expectKind(await store.stageBlob(blob), 'staged')
-      await origin.deliver(await origin.admit(said('look'), { blobs: [hash] }))
+      const hash = await sendFile(origin)
       await origin.reply('seen', { ends: 'answered' })
       const fork = await forkAt(store, origin.id, 12)
       await fork.exchange('mine', 'yes')
@@ -250,9 +249,7 @@ export const forkFiles: readonly StoreCase[] = [
     run: async (bench) => {
       const { store } = bench
       const origin = await talkedThrice(store)
-      const blob = { sessionId: origin.id, mediaType: 'a/b', bytes: new Uint8Array([1, 2]) }
-      const { hash } = expectKind(await store.stageBlob(blob), 'staged')
-      await origin.deliver(await origin.admit(said('look'), { blobs: [hash] }))
+      const hash = await sendFile(origin)
       const looked = origin.tail.number
       await origin.reply('seen', { ends: 'answered' })
       const fork = await forkAt(store, origin.id, origin.tail.number)

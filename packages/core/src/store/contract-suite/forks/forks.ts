@@ -71,6 +71,14 @@ export async function linesOf(source: AsyncIterable<string>): Promise<string[]> 
   return lines
 }
 
+/** Delivers a message with a file, and returns the file's hash. */
+export async function sendFile(to: StoreFixture): Promise<string> {
+  const blob = { sessionId: to.id, mediaType: 'a/b', bytes: new Uint8Array([1, 2]) }
+  const { hash } = expectKind(await to.store.stageBlob(blob), 'staged')
+  await to.deliver(await to.admit(said('look'), { blobs: [hash] }))
+  return hash
+}
+
 /** Three exchanges: entries 1 to 9. */
 export async function talkedThrice(store: Store): Promise<StoreFixture> {
   const fixture = await StoreFixture.open(store)
@@ -301,9 +309,7 @@ export const forks: readonly StoreCase[] = [
     name: 'files of the prefix can be read from a fork [I36]',
     run: async ({ store }) => {
       const origin = await StoreFixture.open(store)
-      const blob = { sessionId: origin.id, mediaType: 'a/b', bytes: new Uint8Array([1, 2]) }
-      const { hash } = expectKind(await store.stageBlob(blob), 'staged')
-      await origin.deliver(await origin.admit(said('look'), { blobs: [hash] }))
+      const hash = await sendFile(origin)
       const fork = await forkAt(store, origin.id, 1)
       const found = await store.findBlob({ sessionId: fork.id, hash })
       assert.deepEqual([found?.sessionId, found?.bytes.length], [fork.id, 2])
