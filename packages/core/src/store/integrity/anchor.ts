@@ -1,9 +1,10 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import type { Reads } from '../contract.ts'
 import { DamagedRowError, StoreDamagedError } from '../errors.ts'
 import type { StoreFinding } from '../queries.ts'
 import { replaceFile } from './anchor-drafts.ts'
-import { ACCEPT, checkRecord, type RecordedCommit, readRecord } from './commit-record.ts'
+import { ACCEPT, checkRecord, REPLACE, type RecordedCommit, readRecord } from './commit-record.ts'
+import { readWitness } from './read-witness.ts'
 
 /**
  * A position in the audit chain, stored outside the database. A truncated WAL loses rows and the
@@ -23,23 +24,22 @@ export interface Anchor {
 
 /** Undefined if there is no file. A file that is not an anchor gives one that no store matches. */
 export function readAnchor(path: string): Anchor | undefined {
-  let text: string
+  const text = readWitness(path, ANCHOR_BYTES_MAX)
+  if (text === undefined) return undefined
   try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-  try {
-    const { storeId, commits, hash, recorded } = JSON.parse(text) as Anchor
+    const { storeId, commits, hash, recorded } = JSON.parse(text ?? '') as Anchor
     if (typeof storeId === 'string' && Number.isInteger(commits)) {
       return { storeId, commits, hash, ...(Number.isInteger(recorded) && { recorded }) }
     }
   } catch {
     // Falls through: a half-written or foreign file must not count as "no anchor".
   }
-  return { storeId: '', commits: Number.MAX_SAFE_INTEGER, hash: '' }
+  return { storeId: NO_STORE, commits: Number.MAX_SAFE_INTEGER, hash: '' }
 }
+
+const NO_STORE = ''
+/** It has about 150. */
+const ANCHOR_BYTES_MAX = 64 * 1024
 
 /** Never moves backwards: if several processes share a store, the furthest position wins. */
 export function writeAnchor(path: string, anchor: Anchor): void {
@@ -63,6 +63,9 @@ export function checkAnchor(
   hashAt: (commit: number) => string | undefined,
 ): string | null {
   if (anchor === undefined || anchor.commits === 0) return null
+  if (anchor.storeId === NO_STORE) {
+    return `${path} is not the anchor that was written there: it was replaced or damaged, so that lost commits go unnoticed. ${REPLACE}`
+  }
   if (anchor.storeId !== store.id) {
     return `its anchor ${path} belongs to another store: this one was replaced, or has lost everything. ${ACCEPT}`
   }

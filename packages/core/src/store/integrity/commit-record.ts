@@ -4,13 +4,13 @@ import {
   fstatSync,
   fsyncSync,
   openSync,
-  readFileSync,
   statSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { replaceFile } from './anchor-drafts.ts'
 import { sha256 } from './canonical.ts'
+import { readWitness } from './read-witness.ts'
 
 /**
  * A file beside the database that records the newest commits, one short line after each, written
@@ -30,6 +30,9 @@ const CHECK_DIGITS = 8
 const LINE = /^(\d{1,15}) ([0-9a-f]{16}) ([0-9a-f]{8})$/
 /** About 20,000 commits; read in a few milliseconds. */
 const RECORD_BYTES_MAX = 1024 * 1024
+/** Far above any record: each process that writes to it may add a few lines before it looks. */
+const READ_BYTES_MAX = 64 * RECORD_BYTES_MAX
+const NO_HASH = ''
 /** How many commits between two checks of the length. */
 const LOOK_EVERY = 256
 
@@ -115,17 +118,14 @@ function syncFolder(path: string): void {
 }
 
 /**
- * The newest recorded commit, 0 if none; undefined if there is no file. Ignores malformed lines.
+ * The newest recorded commit, 0 if none; undefined if there is no file. Ignores malformed lines. A
+ * file that is not a record gives a commit that no store has.
  */
 export function readRecord(path: string): RecordedCommit | undefined {
-  let text: string
-  try {
-    text = readFileSync(path, 'latin1')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-  let furthest: RecordedCommit = { commits: 0, hash: '' }
+  const text = readWitness(path, READ_BYTES_MAX)
+  if (text === undefined) return undefined
+  if (text === null) return { commits: Number.MAX_SAFE_INTEGER, hash: NO_HASH }
+  let furthest: RecordedCommit = { commits: 0, hash: NO_HASH }
   for (const line of text.split('\n')) {
     const [, number, hash = '', check] = LINE.exec(line) ?? []
     if (number === undefined || checkOf(`${number} ${hash}`) !== check) continue
@@ -140,6 +140,10 @@ export function readRecord(path: string): RecordedCommit | undefined {
 export const ACCEPT =
   'Restore a copy that has all commits, or accept the loss with `throughline doctor --accept-loss`.'
 
+/** What to do about a file beside the store that this program did not write. */
+export const REPLACE =
+  'Put a copy of that file back, or have it written anew with `throughline doctor --accept-loss`; `throughline audit` then compares the store with the audit logs.'
+
 /** Why the store lacks the recorded commit; null if it has it. */
 export function checkRecord(
   path: string,
@@ -148,6 +152,9 @@ export function checkRecord(
   hashAt: (commit: number) => string | undefined,
 ): string | null {
   if (recorded === undefined || recorded.commits === 0) return null
+  if (recorded.hash === NO_HASH) {
+    return `${path} is not the record of commits that was written there: it was replaced or damaged, so that lost commits go unnoticed. ${REPLACE}`
+  }
   if (recorded.commits > commits) {
     return `it holds ${commits} commits and ${path} records ${recorded.commits}: acknowledged ones are lost. ${ACCEPT}`
   }

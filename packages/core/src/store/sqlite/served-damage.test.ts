@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
@@ -32,6 +33,11 @@ async function harmed(harm: string) {
   }
   byHand(path, `${UNGUARDED}; ${harm}`)
   return { store, fixture, other }
+}
+
+function replaceByPipe(file: string): void {
+  rmSync(file)
+  execFileSync('mkfifo', [file])
 }
 
 const whole = ({ id: sessionId }: StoreFixture) =>
@@ -220,8 +226,27 @@ describe('a WAL damaged after its process was killed', () => {
     const { copy } = await killed()
     rmSync(`${copy}${end}`)
     mkdirSync(`${copy}${end}`)
-    const message = expect.stringContaining('cannot be used (EISDIR)')
+    const message = expect.stringContaining(`${copy}${end} cannot be used (EISDIR)`)
     await expect(open(copy)).rejects.toMatchObject({ code: 'store-refused', message })
+  })
+
+  it.each([
+    ['.anchor', 'grown to 3 GB', (file: string) => truncateSync(file, 3_000_000_000)],
+    ['.commits', 'grown to 3 GB', (file: string) => truncateSync(file, 3_000_000_000)],
+    ['.anchor', 'replaced by a pipe', replaceByPipe],
+    ['.commits', 'replaced by a pipe', replaceByPipe],
+  ])('%s %s is named, unread, and the store only reads [I26]', async (end, _, harm) => {
+    const { copy, id } = await killed()
+    harm(`${copy}${end}`)
+    const store = await open(copy)
+    expect((await store.findSession(id))?.mail).toBe(20)
+    const message = expect.stringMatching(new RegExp(`${end} is not the .*--accept-loss`))
+    const damaged = { code: 'store-damaged', message }
+    await expect(StoreFixture.open(store)).rejects.toMatchObject(damaged)
+    expect(await store.verify({})).toMatchObject([{ problem: message }])
+    await store.close()
+    removeAnchor(`${copy}.anchor`, `${copy}.commits`)
+    await (await StoreFixture.open(await open(copy))).admit(said('after'))
   })
 
   it('a store from before commit records opens and has one from then on', async () => {
