@@ -98,6 +98,61 @@ describe('two people who talk to one agent in two chats', () => {
   })
 })
 
+describe('a token that is limited to a fork', () => {
+  it('keeps the notes that the fork shows, and reaches nothing that its origin notes or says later', async () => {
+    const { store, runtime, say, get, once } = await serve()
+    await runtime.createSession({ agent: 'main', id: 'private' })
+    const origin = runtime.session('private' as never)
+    await say('private', 'use memory {"action":"add","id":"tea","text":"Ann drinks tea."}')
+    await say('private', 'Hello.')
+    const { entries = 0 } = (await origin.summary()) ?? {}
+    await say('private', note(`The code is ${SECRET}.`))
+    await say('private', `I said ${SECRET} aloud.`)
+    expect(await origin.fork({ at: entries, id: 'pub', ...once() })).toMatchObject({
+      kind: 'forked',
+    })
+    const own = await store.listNotes({ agent: 'main', scope: 'pub', limit: 9 })
+    expect(own.map(({ text }) => text)).toEqual(['Ann drinks tea.'])
+    const calls = [
+      'use memory {"action":"list"}',
+      'use memory {"action":"remove","id":"code"}',
+      'use memory {"action":"add","id":"tea","text":"Ann drinks coffee."}',
+      `use recall {"query":"aloud","everywhere":true}`,
+      'use recall {"session":"private","from":1,"to":99}',
+      'use send_message {"session":"private","text":"psst"}',
+    ]
+    await say('pub', calls.join('\n'))
+    await say('pub', 'Hello.')
+    const paths = ['context', 'pins', 'transcript', 'memory', `search?q=${SECRET}`]
+    const read = await Promise.all(paths.map((path) => get(`/v1/sessions/pub/${path}`)))
+    const [context, , transcript, memory] = read
+    expect(read.filter((text) => text.includes(SECRET) && !text.includes('"query"'))).toEqual([])
+    expect(transcript).toContain('Ann drinks tea.')
+    expect(transcript).toContain('There is no conversation private with the same people')
+    expect(transcript).toContain('Not sent: there is no such destination')
+    for (const text of [context, memory]) expect(text).toContain('Ann drinks coffee.')
+    const notes = await store.listNotes({ agent: 'main', scope: 'private', limit: 9 })
+    expect(notes.map(({ text }) => text)).toEqual([`The code is ${SECRET}.`, 'Ann drinks tea.'])
+  })
+
+  it('loses a note of the origin when the entry that it came from is erased', async () => {
+    const { store, runtime, say, once } = await serve()
+    await runtime.createSession({ agent: 'main', id: 'private' })
+    const origin = runtime.session('private' as never)
+    await say('private', note(`The code is ${SECRET}.`))
+    await say('private', 'Hello.')
+    const { entries = 0 } = (await origin.summary()) ?? {}
+    await origin.fork({ at: entries, id: 'pub', ...once() })
+    const notes = () => store.listNotes({ agent: 'main', scope: 'pub', limit: 9 })
+    const [inherited] = await notes()
+    expect(inherited?.text).toBe(`The code is ${SECRET}.`)
+    const body = { entries: [inherited?.origin?.number ?? 0], reason: 'asked' }
+    const asked = { lane: 'control', control: 'erase', tokens: 0, body, ...once() } as const
+    await store.admit({ to: { sessionId: origin.id }, ...asked })
+    await expect.poll(notes, { timeout: 60_000 }).toEqual([])
+  })
+})
+
 describe('a token that is limited to one session', () => {
   it('reads, writes and causes nothing outside, through no tool and no route', async () => {
     const { store, runtime, say, get } = await serve()

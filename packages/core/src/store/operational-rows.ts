@@ -77,7 +77,7 @@ export interface ListSchedules {
 
 /**
  * One thing that an agent remembers across sessions, and where it learned it. The note belongs to
- * the scope of that session. An empty scope means that it came from no session and is visible in
+ * the scope of that session, or of a fork that took it along. An empty scope means that it came from no session and is visible in
  * none.
  */
 export interface NoteRow {
@@ -96,6 +96,8 @@ export const PROPOSED = 'p-'
 export interface PutNote extends Omit<NoteRow, 'at'> {
   /** Only replace a note with this key, so that an erased note does not come back. */
   readonly replaces?: true
+  /** A fork takes the note along: its origin may be in the scope that the fork came from. */
+  readonly isInherited?: true
 }
 export type PutNoteOutcome =
   | { readonly kind: 'noted'; readonly note: NoteRow }

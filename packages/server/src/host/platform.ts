@@ -1,6 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
+import { trustOf, whyFileUntrusted } from './config/read/trust.ts'
+import { UsageError } from './errors.ts'
 
 /** Differences between systems: signals, process groups, file modes and state folders. */
 const isWindows = process.platform === 'win32'
@@ -53,11 +55,24 @@ export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + (SIGNAL_NUMBERS[signal] ?? 2)
 }
 
-/** The folder for state between runs, such as the input history. */
+/**
+ * The folder for state between runs: conversations of clients, the input history, copies of logs.
+ * Whoever can write to it could read and exchange them, so a named folder must be the user's own.
+ * The variable must hold an absolute path and is ignored otherwise, as its specification says.
+ */
 export function stateFolder(env: NodeJS.ProcessEnv = process.env): string {
-  const local = isWindows ? env['LOCALAPPDATA'] : env['XDG_STATE_HOME']
-  const usual = isWindows ? join(homedir(), 'AppData', 'Local') : join(homedir(), '.local', 'state')
-  return join(local || usual, 'throughline')
+  if (isWindows) {
+    return join(env['LOCALAPPDATA'] || join(homedir(), 'AppData', 'Local'), 'throughline')
+  }
+  const named = env['XDG_STATE_HOME'] ?? ''
+  if (!isAbsolute(named)) return join(homedir(), '.local', 'state', 'throughline')
+  const folder = join(named, 'throughline')
+  const doubt = whyFileUntrusted(folder, trustOf(env))
+  if (doubt === null) return folder
+  throw new UsageError(
+    `${folder} (XDG_STATE_HOME) is not used: ${doubt.replace(/^it /, 'the folder ')}. Others could ` +
+      'read and exchange what is kept there. Name a folder of your own that only you can write to, or unset XDG_STATE_HOME.',
+  )
 }
 
 const PROGRAM_VARIABLES = isWindows

@@ -129,7 +129,11 @@ export class LocalRuntime implements Runtime {
     this.#sessionDeps = {
       ...{ store, sharesNotes, hub: this.#hub, settingsFor, countText: countTokens },
       notesTokensMax: (agent) => this.#resolved.get(agent)?.agent.notesTokensMax,
-      fork: (from, request) => forkSession(store, from, request),
+      fork: async (from, request) => {
+        const forked = await forkSession(store, from, request)
+        if ('sessionId' in forked) await this.#tools.refreshIfPossible(forked.sessionId)
+        return forked
+      },
       refreshMemory: (id) => this.#tools.refreshMemory(id),
       interrupt: (id) => this.#models.interrupt(id),
       previewWriter: () => this.#models.writers.preview,

@@ -4,7 +4,7 @@ import { DamagedRowError, StoreDamagedError } from '../errors.ts'
 import type { StoreFinding } from '../queries.ts'
 import { replaceFile } from './anchor-drafts.ts'
 import { ACCEPT, checkRecord, REPLACE, type RecordedCommit, readRecord } from './commit-record.ts'
-import { readWitness } from './read-witness.ts'
+import { readBounded } from './read-bounded.ts'
 
 /**
  * A position in the audit chain, stored outside the database. A truncated WAL loses rows and the
@@ -24,7 +24,7 @@ export interface Anchor {
 
 /** Undefined if there is no file. A file that is not an anchor gives one that no store matches. */
 export function readAnchor(path: string): Anchor | undefined {
-  const text = readWitness(path, ANCHOR_BYTES_MAX)
+  const text = readBounded(path, ANCHOR_BYTES_MAX)
   if (text === undefined) return undefined
   try {
     const { storeId, commits, hash, recorded } = JSON.parse(text ?? '') as Anchor

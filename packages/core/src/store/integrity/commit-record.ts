@@ -10,7 +10,7 @@ import {
 import { dirname } from 'node:path'
 import { replaceFile } from './anchor-drafts.ts'
 import { sha256 } from './canonical.ts'
-import { readWitness } from './read-witness.ts'
+import { readBounded } from './read-bounded.ts'
 
 /**
  * A file beside the database that records the newest commits, one short line after each, written
@@ -122,7 +122,7 @@ function syncFolder(path: string): void {
  * file that is not a record gives a commit that no store has.
  */
 export function readRecord(path: string): RecordedCommit | undefined {
-  const text = readWitness(path, READ_BYTES_MAX)
+  const text = readBounded(path, READ_BYTES_MAX)
   if (text === undefined) return undefined
   if (text === null) return { commits: Number.MAX_SAFE_INTEGER, hash: NO_HASH }
   let furthest: RecordedCommit = { commits: 0, hash: NO_HASH }

@@ -19,7 +19,8 @@ const LEFT_TOKENS = 16
 /**
  * A fork points to entry `at` of the session that stores it and continues in the same chain. The
  * fold brings pins, tasks, settings and the handoff; mail, replies, schedules, routes and the title
- * stay with the origin. Calls open at `at` are closed and all input counts as seen, so a fork
+ * stay with the origin, and so does its scope: a token for the fork alone must not reach what the
+ * origin's people say and note later. Calls open at `at` are closed and all input counts as seen, so a fork
  * starts idle. One key makes at most one fork.
  */
 export const fork: Rule<'fork'> = (rows, request, stamp) => {
@@ -79,12 +80,12 @@ function bornAt(
   if (entry === undefined || keeper === undefined) {
     throw damagedEntry(session.id, at, 'is missing')
   }
-  const { agent, policy, scope, root } = session
+  const { agent, policy, root } = session
   const limits = limitsAt(folded, at) ?? session.limits
   // The handoff was erased: the fork owes a new one before a model sees the range.
   const isErased = effective !== 0 && rows.entry(session.id, effective)?.body === null
   return {
-    ...newSession({ id, agent, limits, policy, scope }, 'forked', { at: now, seed: '' }),
+    ...newSession({ id, agent, limits, policy }, 'forked', { at: now, seed: '' }),
     ...{ origin: keeper.id, forkedAt: at, root: root ?? session.id },
     ...{ tail: at, tailHash: entry.hash, turn: turnIn(newest) },
     ...{ effective, covers, by, base, pins, settings, tasks },

@@ -9,10 +9,10 @@ import type { Rule } from './ruling.ts'
  * deleted accepts no notes: its notes are erased with it, and a late one would stay.
  */
 export const putNote: Rule<'putNote'> = (rows, request, stamp) => {
-  const { agent, scope, id, text, origin, replaces = false } = request
+  const { agent, scope, id, text, origin, replaces = false, isInherited = false } = request
   checkName(id, 'A note')
   const session = origin === null ? undefined : rows.session(origin.sessionId)
-  if (session !== undefined && session.scope !== scope) {
+  if (session !== undefined && session.scope !== scope && !isInherited) {
     const problem = 'A note must have the scope of the session it comes from.'
     throw new InvalidRequestError({ problem })
   }

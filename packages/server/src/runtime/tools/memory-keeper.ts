@@ -6,6 +6,7 @@ import type { Refusal } from '#core/store/commits'
 import type { Store } from '#core/store/contract'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import { memoryBlock } from '../../tools/memory/block.ts'
+import { inheritNotes } from '../../tools/memory/inherit.ts'
 import { MEMORY_PIN, refreshMemory } from '../../tools/memory/memory.ts'
 import { readNotes } from '../../tools/memory/visible.ts'
 
@@ -92,6 +93,9 @@ export class MemoryKeeper {
     const { store } = this.#parts
     const session = await store.findSession(sessionId)
     if (session === undefined) return undefined
+    const { keepsNotes, sharesNotes } = this.#parts
+    const isOwn = keepsNotes(session.agent) && !sharesNotes(session.agent)
+    if (isOwn && session.pending.control === 0) await inheritNotes(store, session)
     const entry = session.pins[MEMORY_PIN]?.entry ?? entryNumber(0)
     const [pin] = entry === 0 ? [] : await store.readEntries({ sessionId, from: entry, to: entry })
     const body = pin === undefined ? null : parseBody('entry', pin)

@@ -56,14 +56,14 @@ export class ToolService {
     this.#processes = new Processes({
       ...{ ...parts, store },
       onCrash,
-      beforeFire: (sessionId) => this.#refreshIfPossible(sessionId),
+      beforeFire: (sessionId) => this.refreshIfPossible(sessionId),
       ...(processes !== undefined && { limits: processes }),
     })
     const round = () => this.#processes.look()
     this.#looking = new PeriodicTask({ clock: parts.clock, everyMs: LOOK_MS, round })
     this.#scheduler = new Scheduler({
       ...{ ...parts, pollMs: SCHEDULE_POLL_MS, onFired: parts.onAdmitted, onCrash },
-      beforeFire: (sessionId) => this.#refreshIfPossible(sessionId),
+      beforeFire: (sessionId) => this.refreshIfPossible(sessionId),
     })
     const keepsNotes = (agent: string) =>
       this.tools.get(agent)?.some(({ name }) => name === MEMORY_TOOL) === true
@@ -90,7 +90,7 @@ export class ToolService {
       admit: async (request) => {
         const { to, lane } = request
         if (lane === 'notification' && 'sessionId' in to) {
-          await this.#refreshIfPossible(to.sessionId)
+          await this.refreshIfPossible(to.sessionId)
         }
         return await store.admit(request)
       },
@@ -101,7 +101,7 @@ export class ToolService {
    * A failure with notes delays no message. It is reported once, because due work retries every
    * second.
    */
-  async #refreshIfPossible(sessionId: SessionId): Promise<void> {
+  async refreshIfPossible(sessionId: SessionId): Promise<void> {
     try {
       await this.refreshMemory(sessionId)
       this.#failing.delete(sessionId)

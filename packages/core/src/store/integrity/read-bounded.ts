@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
  * written it: too large, or no plain file. Other programs can put anything there: 3 GB do not fit a
  * string, and a pipe would block the process.
  */
-export function readWitness(path: string, bytesMax: number): string | null | undefined {
+export function readBounded(path: string, bytesMax: number): string | null | undefined {
   let file: number
   try {
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
