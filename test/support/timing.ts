@@ -50,11 +50,16 @@ const ROUNDS_MIN = 2
 
 /**
  * The ratio of CPU times for ten times the size. Other load slows down either measurement and only
- * ever adds, so the least of each is its cost; both are repeated while the answer is in doubt.
+ * ever adds, so the least of each is its cost; both are repeated while the answer is in doubt. A test with a wide limit says what is
+ * no longer in doubt for it.
  */
 export function costOfTenfold(
   prepare: (size: number) => () => unknown,
-  { size, floorMs = 1 }: { readonly size: number; readonly floorMs?: number },
+  {
+    size,
+    floorMs = 1,
+    clearlyLinear = CLEARLY_LINEAR,
+  }: { readonly size: number; readonly floorMs?: number; readonly clearlyLinear?: number },
 ): number {
   const [small, large] = [prepare(size), prepare(10 * size)]
   let [smallMs, largeMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
@@ -64,7 +69,7 @@ export function costOfTenfold(
     largeMs = Math.min(largeMs, msOf(large))
     // Below the floor, garbage collection dominates.
     cost = largeMs / Math.max(smallMs, floorMs)
-    if (round >= ROUNDS_MIN && cost < CLEARLY_LINEAR) break
+    if (round >= ROUNDS_MIN && cost < clearlyLinear) break
   }
   return cost
 }

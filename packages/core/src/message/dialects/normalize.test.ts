@@ -338,6 +338,6 @@ describe('render', () => {
       return () => render(messages, dialect)
     }
     // Linear is 10, quadratic 100.
-    expect(costOfTenfold(prepare, { size: 1_000, floorMs: 3 })).toBeLessThan(40)
+    expect(costOfTenfold(prepare, { size: 1_000, floorMs: 3, clearlyLinear: 30 })).toBeLessThan(40)
   })
 })

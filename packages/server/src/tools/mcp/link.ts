@@ -1,21 +1,9 @@
-import { ProtocolError } from '@modelcontextprotocol/client'
 import type { JsonObject } from '#core/base/json'
 import type { ToolAnswer } from '../tool.ts'
 import { shortText } from './clean-text.ts'
-import {
-  type ConnectionParts,
-  type Described,
-  type McpConnection,
-  openConnection,
-} from './connection.ts'
+import type { ConnectionParts, Described, McpConnection } from './connection.ts'
 import type { McpServerConfig } from './server-config.ts'
-import {
-  explainFailure,
-  failureOf,
-  isTimeoutError,
-  type McpServerFailure,
-  serverText,
-} from './server-failure.ts'
+import { explainFailure, type McpServerFailure, serverText } from './server-failure.ts'
 
 /**
  * One server for as long as it is configured. It is `starting` until its tools are known, then
@@ -45,6 +33,10 @@ const CALLS_MAX = 32
 const CALL_TOTAL_MS = 115_000
 /** The shortest time between two reloads of a list that keeps changing. */
 const LIST_PAUSE_MS = 5_000
+
+/** With the first server only: the SDK and its schemas were a fifth of the start of every command. */
+const loadConnection = async () => await import('./connection.ts')
+const loadErrors = async () => await import('./sdk-errors.ts')
 
 export class ServerLink {
   readonly name: string
@@ -119,6 +111,7 @@ export class ServerLink {
       return read(result)
     } catch (error) {
       if (signal.aborted) return INTERRUPTED
+      const { isTimeoutError, isRefusal } = await loadErrors()
       if (isTimeoutError(error)) {
         this.#noteSilence()
         const seconds = Math.round((clock.monotonic() - startedAt) / 1_000)
@@ -126,6 +119,9 @@ export class ServerLink {
         return failure(
           `The server ${this.name} did not answer within ${seconds} s.${last} It may have had its effect.`,
         )
+      }
+      if (isRefusal(error)) {
+        return failure(`The server ${this.name} refused: ${serverText(error)}`)
       }
       return failure(this.#explain(error))
     } finally {
@@ -157,6 +153,7 @@ export class ServerLink {
     let ended: McpServerFailure | null = null
     let isOpened = false
     try {
+      const { openConnection } = await loadConnection()
       connection = await openConnection(this.terms, this.#parts, {
         signal: this.#closing.signal,
         onEnd: (failure) => {
@@ -166,6 +163,7 @@ export class ServerLink {
         onListChanged: () => void this.#listLater(),
       })
     } catch (error) {
+      const { failureOf } = await loadErrors()
       return this.#goDown(failureOf(error))
     }
     isOpened = true
@@ -237,9 +235,6 @@ export class ServerLink {
   }
 
   #explain(error: unknown): string {
-    if (error instanceof ProtocolError) {
-      return `The server ${this.name} refused: ${serverText(error)}`
-    }
     const reason = this.#failure === null ? serverText(error) : explainFailure(this.#failure)
     return `The call to the server ${this.name} failed: ${reason}. It may have had its effect.`
   }

@@ -20,7 +20,7 @@ export interface Claim {
 export function findClaim(text: string): Claim | null {
   const folded = text.slice(0, TEXT_MAX).normalize('NFC').replaceAll('’', "'")
   let rest = folded
-  const found = CLAIMS.filter(({ pattern, of }) => {
+  const found = readClaims().filter(({ pattern, of }) => {
     const match = pattern.exec(folded)
     if (match === null || (of === 'agent' && !isOfTheAgent(folded, match))) return false
     const [whole, ...between] = match
@@ -83,8 +83,16 @@ const WORD = '\\p{L}+ '
 /** The denied thing may be between the parts of a claim, and is captured there. */
 const GAP = `((?:${WORD}){0,8})`
 
+let claims: ReturnType<typeof makeClaims> | undefined
+
+/** Made at the first note: these patterns take ten milliseconds, and most commands need none. */
+function readClaims(): ReturnType<typeof makeClaims> {
+  claims ??= makeClaims()
+  return claims
+}
+
 // Linear: every gap is a bounded number of words or characters.
-const CLAIMS = [
+const makeClaims = () => [
   // English
   claim(
     `(?:no|without(?: a| any)?) (?:${WORD})?(?:records?|memory|memories|recollection|knowledge|trace|information|notes?|mention) (?:of|about|on|regarding|that)${END}`,
