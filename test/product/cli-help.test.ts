@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { listCommands } from '../../packages/server/src/cli/command-tree.ts'
 import { TERMINAL_COMMANDS } from '../../packages/server/src/cli/commands/chat/slash.ts'
 import { buildProgram } from '../../packages/server/src/cli/program.ts'
+import { runCli } from '../support/run-cli.ts'
 
 const guide = readFileSync(
   join(import.meta.dirname, '..', '..', 'docs', 'guides', 'commands.md'),
@@ -48,6 +49,26 @@ describe('help', () => {
     const summaries = leaves.map(({ summary }) => summary)
     expect(new Set(summaries).size).toBe(summaries.length)
     for (const summary of summaries) expect(summary.length).toBeLessThan(90)
+  })
+})
+
+describe('a mistyped word', () => {
+  // A name from a web page or a chat may clear the screen, set the title or reverse what is read.
+  const HARM = '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202e'
+
+  it.each([
+    ['a command', [`chat${HARM}`]],
+    ['an option', ['sessions', `--all${HARM}`]],
+    ['an option of a command below another', ['tokens', 'create', `--label${HARM}`]],
+    ['the value of an option', ['search', 'word', '--limit', `9${HARM}`]],
+    ['an argument too many', ['sessions', `x${HARM}`]],
+    ['a file', ['compact', `file${HARM}`]],
+    ['a setting', ['config', 'check', '--set', `agents${HARM}=1`]],
+  ])('is repeated without its control characters: %s', async (_, args) => {
+    const { exitCode, stdout, stderr } = await runCli(args)
+    expect(exitCode).not.toBe(0)
+    expect(stdout + stderr).not.toBe('')
+    expect(stdout + stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
   })
 })
 

@@ -274,6 +274,14 @@ describe('limits', () => {
     expect(({} as { x?: number }).x).toBeUndefined()
   })
 
+  it('refuse two Host headers, whichever of them is ours', async () => {
+    const place = await open()
+    for (const hosts of ['host: localhost\r\nhost: page.example', 'Host: a\r\nhost: localhost']) {
+      const head = `GET /healthz HTTP/1.1\r\n${hosts}\r\nconnection: close\r\n\r\n`
+      expect(await raw(place, head)).toMatch(/^HTTP\/1.1 400 .*more than one Host header/s)
+    }
+  })
+
   it('refuse headers that are too large or never end [checklist 4]', async () => {
     const large = await raw(
       await open({ limits: { headerBytesMax: 2_000 } }),

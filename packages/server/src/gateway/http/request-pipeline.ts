@@ -6,7 +6,7 @@ import type { Clock } from '#core/base/clock'
 import { parseSnapshotName } from '#core/base/ids'
 import type { Logger } from '#core/base/logger'
 import { type Access, LOCAL, NOBODY, OWNER, type Principal, unauthorized } from './access/access.ts'
-import { type AllowedOrigins, checkHost } from './access/addresses.ts'
+import { type AllowedOrigins, checkHost, singleHost } from './access/addresses.ts'
 import { type ClientAddresses, isForwarded } from './access/client-address.ts'
 import { type HttpLimits, RateLimit, SlotPool } from './access/limits.ts'
 import type { Endpoint, EndpointContext, EndpointRequest, EndpointResponse } from './endpoint.ts'
@@ -107,7 +107,7 @@ export class RequestPipeline {
   async #answer(call: Call, headers: Record<string, string>): Promise<void> {
     const { edge, access, addresses, allowedHosts, origins, limits, clock } = this.#parts
     const { incoming, outgoing } = call
-    checkHost(incoming.headers.host, allowedHosts)
+    checkHost(singleHost(incoming), allowedHosts)
     origins.check(incoming.headers)
     if (origins.isPreflight(incoming)) {
       this.#takeRequest(`address ${addresses.of(incoming)}`)

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Upstreams } from './upstream.ts'
 
 /** The destination of a request, from its path and headers. */
@@ -54,7 +54,14 @@ const UNKNOWN_PROVIDER: ProxyRefusal = {
 }
 
 /** Null: the request may go on. */
-export function refusalFor(url: string, headers: IncomingHttpHeaders): ProxyRefusal | null {
+export function refusalFor({
+  url = '',
+  headers,
+  headersDistinct,
+}: Pick<IncomingMessage, 'url' | 'headers' | 'headersDistinct'>): ProxyRefusal | null {
+  if ((headersDistinct['host']?.length ?? 0) > 1) {
+    return { status: 400, message: 'The request has more than one Host header.' }
+  }
   if (isOfPage(headers)) {
     const message = 'This proxy answers programs on this computer, not web pages.'
     return { status: 403, message }

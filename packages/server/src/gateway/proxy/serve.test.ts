@@ -239,6 +239,14 @@ describe('serveProxy', () => {
     expect(await raw(port, head + upgrade)).toMatch(/^HTTP\/1.1 403 /)
   })
 
+  it('answers no request with two Host headers, nor its websocket', async () => {
+    const { port } = await start((_, response) => response.end('{}'))
+    const head = 'GET /v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\nhost: page.example\r\n'
+    for (const rest of ['connection: close', 'connection: upgrade\r\nupgrade: websocket']) {
+      expect(await raw(port, `${head}${rest}\r\n\r\n`)).toMatch(/^HTTP\/1.1 400 /)
+    }
+  })
+
   it.each(['GET x://', 'OPTIONS *'])('answers %s itself, even as an upgrade', async (line) => {
     const { port, url } = await start((_, response) => response.end('{}'))
     const head = `${line} HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: claude\r\n`

@@ -138,11 +138,11 @@ class ProxyServer {
     this.#upstream.upgrade(to, { method, path: address.path, headers }, socket, head)
   }
 
-  async #refusalOf({ url = '', headers, socket }: IncomingMessage): Promise<ProxyRefusal | null> {
-    const refusal = refusalFor(url, headers)
+  async #refusalOf(request: IncomingMessage): Promise<ProxyRefusal | null> {
+    const refusal = refusalFor(request)
     if (refusal !== null) return refusal
     // Another user could otherwise retrieve a stored handoff and write into a conversation.
-    const isOwn = (await (await this.#peers.promise)?.isOwner(socket)) ?? true
+    const isOwn = (await (await this.#peers.promise)?.isOwner(request.socket)) ?? true
     if (isOwn) return null
     const message = 'This proxy answers only programs of the user who runs it.'
     return { status: 403, message }

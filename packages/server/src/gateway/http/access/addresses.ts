@@ -13,6 +13,16 @@ export function isLoopback(host: string): boolean {
   return plain === 'localhost' || plain === '::1' || (isIP(plain) === 4 && plain.startsWith('127.'))
 }
 
+/**
+ * Of several Host headers, Node keeps the first; a proxy in front of us may have checked another one.
+ */
+export function singleHost({
+  headersDistinct: { host = [] },
+}: Pick<IncomingMessage, 'headersDistinct'>): string | undefined {
+  if (host.length <= 1) return host[0]
+  throw new HttpProblem('bad-request', { detail: 'The request has more than one Host header.' })
+}
+
 /** A numeric address cannot be rebound; a host name must be a known one. */
 export function checkHost(host: string | undefined, names: readonly string[]): void {
   const name = hostNameOf(host ?? '')
