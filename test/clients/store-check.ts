@@ -41,12 +41,12 @@ export async function readStoreFacts(
       const page = await store.readEntries({ sessionId: id, from: entryNumber(from), to })
       kinds.push(...page.map(({ kind }) => kind))
     }
-    const sessions = new ClientSessions({ store, clock: systemClock, windowTokens: 200_000 })
+    const sessions = new ClientSessions({ store, clock: systemClock })
     const body = readBody(Buffer.from(lastBody), 'messages')
     if (body === undefined) throw new Error('the last request is not readable')
     const history = readHistory(body, anthropicWire)
     const identity = { client, session, agent: null, parent: null }
-    const found = await sessions.find(identity, history, false)
+    const found = await sessions.find(identity, history, null)
     const placed = found && findPosition(found, history)
     if (!found || !placed) throw new Error(`there is no session ${id}`)
     const whole = unitCount(placed)

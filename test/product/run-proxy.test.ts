@@ -133,8 +133,9 @@ describe('the proxy that `run` starts', () => {
     const json = await runCli(['sessions', '--store', store, '--json'], { cwd: folder, env })
     expect(JSON.parse(json.stdout).usage).toMatchObject({ cost })
     const listed = await runCli(['sessions', '--store', store], { cwd: folder, env })
-    const hint = 'throughline.yaml, under `limits.prices`, by the model\'s name: "m-1"'
+    const hint = 'no price is known for "m-1"'
     expect(listed.stderr.includes(hint)).toBe(cost === 0)
+    expect(listed.stdout.includes(' unknown')).toBe(cost === 0)
   })
 
   it('removes what it made for its client', async () => {

@@ -18,11 +18,28 @@ export function firstSentence(messages: readonly Message[]): string | null {
 /** The first sentence of one message, skipping added blocks, commands and lines without words. */
 export function sentenceOf(text: string): string | null {
   const lines = withoutBlocks(text.slice(0, TEXT_MAX)).split('\n')
-  const line = lines.map((each) => each.replaceAll(/\s+/g, ' ').trim()).find(isSpoken)
+  const line = lines
+    .map((each) => each.replaceAll(/\s+/g, ' ').trim())
+    .find((each) => !each.startsWith('/') && isSpoken(withoutMarks(each)))
   if (line === undefined) return null
-  const end = line.search(/[.!?](?: |$)/)
-  const sentence = end < 0 ? line : line.slice(0, end + 1)
-  return cutAtWord(sentence.replace(/^[#>*\-\s]+/, '').replace(/[.:,;]$/, ''))
+  const words = withoutMarks(line)
+  const end = words.search(/[.!?](?: |$)/)
+  const sentence = end < 0 ? words : words.slice(0, end + 1)
+  return cutAtWord(sentence.replace(/[.:,;]$/, ''))
+}
+
+/**
+ * The words of a line without the marks of Markdown and HTML. Only pairs of marks count, so that
+ * `2 * 3`, `a < b` and `snake_case` stay.
+ */
+function withoutMarks(line: string): string {
+  return line
+    .replace(/^(?:[#>*+-]{1,6}\s|\d{1,3}[.)]\s|\[[ xX]\]\s|\s)*/, '')
+    .replaceAll(/!?\[([^[\]]{1,200})\]\([^()\s]{1,500}\)/g, '$1')
+    .replaceAll(HTML_TAG, '')
+    .replaceAll(/(\*\*|__|~~|`{1,2})(?=\S)([^*_~`]{1,200})(?<=\S)\1/g, '$2')
+    .replaceAll(/(?<![\w*_])([*_])(?=\S)([^*_]{1,200})(?<=\S)\1(?![\w*_])/g, '$2')
+    .trim()
 }
 
 /** At least two words of letters; a path, a number or a command does not qualify. */
@@ -36,11 +53,19 @@ function withoutBlocks(text: string): string {
   let rest = text
   for (;;) {
     const open = /^\s*<([a-zA-Z][\w-]{0,40})[^>\n]{0,200}>/.exec(rest)
-    if (open === null) return rest
+    if (open === null || isHtml(open[1] ?? '')) return rest
     const close = `</${open[1]}>`
     const end = rest.indexOf(close, open[0].length)
     rest = end < 0 ? rest.slice(open[0].length) : rest.slice(end + close.length)
   }
+}
+
+const HTML_NAMES =
+  'a|b|i|u|s|em|strong|p|br|hr|h[1-6]|div|span|code|pre|ul|ol|li|blockquote|img|small|mark|kbd|del|ins|sub|sup|table|thead|tbody|tr|td|th'
+const HTML_TAG = new RegExp(`</?(?:${HTML_NAMES})(?: [^<>]{0,200})?/?>`, 'gi')
+
+function isHtml(name: string): boolean {
+  return new RegExp(`^(?:${HTML_NAMES})$`, 'i').test(name)
 }
 
 function cutAtWord(text: string): string {

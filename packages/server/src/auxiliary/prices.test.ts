@@ -11,6 +11,14 @@ describe('costOf', () => {
     expect(costOf(cached, anthropic)).toBe(600_000 + 180_000 + 750_000 + 1_500_000)
   })
 
+  it.each([
+    ['claude-opus-5-5', 6_000_000],
+    ['claude-opus-5', 7_500_000],
+    ['claude-sonnet-5', 3_000_000],
+  ])('knows the list price of %s', (model, cost) => {
+    expect(costOf(usage, { ...anthropic, model })).toBe(cost)
+  })
+
   it('treats a dated version as the same model', () => {
     expect(costOf(usage, { ...anthropic, model: 'claude-sonnet-4-5-20250929' })).toBe(4_500_000)
   })

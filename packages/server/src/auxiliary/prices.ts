@@ -76,7 +76,9 @@ const OPENAI = 'api.openai.com'
 // US dollars, the makers' list prices of single requests without tiers. Prices move: an operator who
 // keeps a money budget names them in the configuration.
 const LISTED: readonly Listed[] = [
-  listed(ANTHROPIC, ['claude-opus-4-5'], [5, 25, 0.5, 6.25]),
+  listed(ANTHROPIC, ['claude-opus-5-5'], [4, 20, 0.2, 5]),
+  listed(ANTHROPIC, ['claude-opus-5', 'claude-opus-4-5'], [5, 25, 0.5, 6.25]),
+  listed(ANTHROPIC, ['claude-sonnet-5'], [2, 10, 0.2, 2.5]),
   listed(ANTHROPIC, ['claude-sonnet-4-5'], [3, 15, 0.3, 3.75]),
   listed(ANTHROPIC, ['claude-haiku-4-5'], [1, 5, 0.1, 1.25]),
   listed(OPENAI, ['gpt-5', 'gpt-5.1'], [1.25, 10, 0.125]),

@@ -1,4 +1,5 @@
-import { join, relative, sep } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { delimiter, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface ProgramLocation {
@@ -18,6 +19,32 @@ export function commandForm({ packageFolder, workingFolder }: ProgramLocation): 
   if (isWithin(workingFolder, project)) return 'npx throughline'
   if (installed) return 'throughline'
   return `node ${relative(workingFolder, packageFolder)}${sep}bin${sep}throughline.js`
+}
+
+/**
+ * How another program can call this one from any folder. `npx` and `npm run` put the commands of
+ * their project on the path for one run, so those do not count.
+ */
+export function commandAnywhere(
+  { packageFolder }: Pick<ProgramLocation, 'packageFolder'>,
+  path = process.env['PATH'] ?? '',
+): string {
+  const folders = path.split(delimiter).filter((folder) => !folder.endsWith(LOCAL_COMMANDS))
+  if (folders.some((folder) => leadsTo(join(folder, 'throughline'), packageFolder))) {
+    return 'throughline'
+  }
+  if (packageFolder.includes(`${sep}_npx${sep}`)) return 'npx -y throughline'
+  return `node ${shellWord(join(packageFolder, 'bin', 'throughline.js'))}`
+}
+
+const LOCAL_COMMANDS = join('node_modules', '.bin')
+
+function leadsTo(file: string, folder: string): boolean {
+  try {
+    return isWithin(realpathSync(file), realpathSync(folder))
+  } catch {
+    return false
+  }
 }
 
 export function programLocation(): ProgramLocation {

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { trustOf, whyFileUntrusted } from './config/read/trust.ts'
+import { findDoubt, trustOf } from './config/read/trust.ts'
 import { UsageError } from './errors.ts'
 
 /** Differences between systems: signals, process groups, file modes and state folders. */
@@ -67,12 +67,21 @@ export function stateFolder(env: NodeJS.ProcessEnv = process.env): string {
   const named = env['XDG_STATE_HOME'] ?? ''
   if (!isAbsolute(named)) return join(homedir(), '.local', 'state', 'throughline')
   const folder = join(named, 'throughline')
-  const doubt = whyFileUntrusted(folder, trustOf(env))
+  const doubt = doubtOf(folder, env)
   if (doubt === null) return folder
   throw new UsageError(
     `${folder} (XDG_STATE_HOME) is not used: ${doubt.replace(/^it /, 'the folder ')}. Others could ` +
       'read and exchange what is kept there. Name a folder of your own that only you can write to, or unset XDG_STATE_HOME.',
   )
+}
+
+/** A folder that cannot be reached is not doubted: its use reports the reason. */
+function doubtOf(folder: string, env: NodeJS.ProcessEnv): string | null {
+  try {
+    return findDoubt(folder, trustOf(env))
+  } catch {
+    return null
+  }
 }
 
 const PROGRAM_VARIABLES = isWindows

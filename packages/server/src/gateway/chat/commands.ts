@@ -205,12 +205,13 @@ export function usageText({
   return `${inputTokens.toLocaleString('en')} tokens in${cached}, ${outputTokens.toLocaleString('en')} out, cost ${costText(rest)}`
 }
 
-/** A trailing `+` means that calls without a known price are left out. */
+/** A trailing `+` means that calls without a known price are left out. No price at all is not 0. */
 export function costText({
   cost,
   unpricedCalls,
 }: Pick<SessionSummary['usage'], 'cost' | 'unpricedCalls'>): string {
-  return `${amountText(cost)}${unpricedCalls > 0 ? '+' : ''}`
+  if (unpricedCalls === 0) return amountText(cost)
+  return cost === 0 ? 'unknown' : `${amountText(cost)}+`
 }
 
 export const POLICIES: Readonly<Record<SessionSummary['policy'], string>> = {

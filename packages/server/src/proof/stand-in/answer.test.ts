@@ -37,7 +37,7 @@ describe('makeAnswer to a question', () => {
       user('What was the code word?'),
     )
     expect(text).toContain('"The code word is PELICAN-7."')
-    expect(text).toContain('your message 1')
+    expect(text).toContain('in one of your messages: ')
   })
 
   it('says that it has no record of what nobody said', () => {

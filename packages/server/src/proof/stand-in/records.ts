@@ -6,7 +6,10 @@ import { unseal } from './seal.ts'
 
 /** The contents of a request in pieces, each with its position: all that the stand-in knows. */
 export interface Record {
-  /** For people: `your message 3`, `the handoff's summary`. */
+  /**
+   * For people: `one of your messages`, `the handoff's summary`. Without numbers: a request also
+   * holds instructions and pins, so that its third message need not be the third that a person sent.
+   */
   readonly where: string
   readonly who: 'user' | 'assistant' | 'tool' | 'system' | 'handoff'
   readonly text: string
@@ -14,8 +17,7 @@ export interface Record {
 
 /** Oldest first. Handoffs and the stand-in's own compactions are unpacked. */
 export function recordsOf(messages: readonly Message[]): readonly Record[] {
-  return messages.flatMap((message, index): readonly Record[] => {
-    const number = index + 1
+  return messages.flatMap((message): readonly Record[] => {
     if (message.role === 'handoff') return recordsOfHandoff(message.handoff)
     const sealed = message.parts.flatMap((part) => unsealedText(part))
     const opened = sealed.map((text) => ({
@@ -26,11 +28,11 @@ export function recordsOf(messages: readonly Message[]): readonly Record[] {
     const text = textOf(message)
     switch (message.role) {
       case 'user':
-        return [...opened, { where: `your message ${number}`, who: 'user', text }]
+        return [...opened, { where: 'one of your messages', who: 'user', text }]
       case 'assistant':
-        return [...opened, { where: `my message ${number}`, who: 'assistant', text }]
+        return [...opened, { where: 'one of my answers', who: 'assistant', text }]
       case 'tool':
-        return [{ where: `the tool results in message ${number}`, who: 'tool', text }]
+        return [{ where: 'the result of a tool', who: 'tool', text }]
       case 'system':
         return [{ where: 'the system prompt', who: 'system', text }]
       default:
@@ -59,8 +61,8 @@ function recordsOfHandoff(handoff: Handoff): readonly Record[] {
       'tasks',
       tasks.map(({ status, text }) => `${status} task: ${text}`),
     ),
-    ...preserved.map(({ number, message }) => ({
-      where: `your message ${number}, kept in the handoff`,
+    ...preserved.map(({ message }) => ({
+      where: 'one of your messages, kept in the handoff',
       who: 'user' as const,
       text: textOf(message),
     })),

@@ -20,30 +20,34 @@ import { UnitTree } from '../../proxy/unit-tree.ts'
 import { addToTree, settingsEntry } from './entries.ts'
 import { StoredSession } from './stored-session.ts'
 
+/** How a session is made that a request does not find. */
+interface MakeTerms {
+  /** That of the model of its first request. */
+  readonly windowTokens: number
+}
+
 /** Which session of the store a client's request belongs to. */
 export class ClientSessions {
   readonly #store: Store
   readonly #clock: Clock
-  readonly #windowTokens: number
   readonly #open = new Recent<SessionId, Promise<StoredSession>>(SESSIONS_MAX)
   /** The first unit of each session that was compared for a client without ids. */
   readonly #first = new Map<SessionId, string>()
   #runner: Promise<RunnerId> | null = null
   #renewal: NodeJS.Timeout | undefined
 
-  constructor(terms: { store: Store; clock: Clock; windowTokens: number }) {
+  constructor(terms: { store: Store; clock: Clock }) {
     this.#store = terms.store
     this.#clock = terms.clock
-    this.#windowTokens = terms.windowTokens
   }
 
   /** Null: there is none yet, and none should be created. */
   async find(
     identity: Identity,
     history: History,
-    mayMake: boolean,
+    making: MakeTerms | null,
   ): Promise<StoredSession | null> {
-    if (identity.session === null) return await this.#findByHistory(identity, history, mayMake)
+    if (identity.session === null) return await this.#findByHistory(identity, history, making)
     const id = idOf(identity)
     const named = await this.#existing(id)
     const isHint = identity.isHint === true
@@ -51,11 +55,12 @@ export class ClientSessions {
     if (isHint) {
       // A program may use one cache key for everything; then the history distinguishes its
       // conversations.
-      const found = await this.#findByHistory(identity, history, mayMake && named !== null)
+      const found = await this.#findByHistory(identity, history, named === null ? null : making)
       if (found !== null || named !== null) return found
     }
-    if (!mayMake) return null
-    return await (this.#open.get(id) ?? this.#remember(id, () => this.#create(id, identity)))
+    if (making === null) return null
+    const create = () => this.#create(id, identity, making)
+    return await (this.#open.get(id) ?? this.#remember(id, create))
   }
 
   async #existing(id: SessionId): Promise<StoredSession | null> {
@@ -94,8 +99,12 @@ export class ClientSessions {
     return session
   }
 
-  async #create(id: SessionId, { client, session, agent, parent }: Identity) {
-    const limits = limitsFor({ windowTokens: this.#windowTokens, fixedTokens: 0 })
+  async #create(
+    id: SessionId,
+    { client, session, agent, parent }: Identity,
+    { windowTokens }: MakeTerms,
+  ) {
+    const limits = limitsFor({ windowTokens, fixedTokens: 0 })
     const stamp = { at: this.#clock.now(), seed: '' }
     const request = { id, agent: client, limits, policy: 'steer' } as const
     const row = newSession(request, 'imported', stamp)
@@ -114,7 +123,7 @@ export class ClientSessions {
   async #findByHistory(
     identity: Identity,
     history: History,
-    mayMake: boolean,
+    making: MakeTerms | null,
   ): Promise<StoredSession | null> {
     const first = history.items.find(({ hashes }) => hashes.length > 0)?.hashes[0] ?? ''
     const { named } = history
@@ -126,10 +135,10 @@ export class ClientSessions {
       const depth = knownDepth(session, history)
       if (depth > (best?.depth ?? 0)) best = { session, depth }
     }
-    if (best !== null || !mayMake) return best?.session ?? null
+    if (best !== null || making === null) return best?.session ?? null
     const id = sessionId(`${clientName(identity.client)}-${randomUUID()}`)
     this.#first.set(id, first)
-    return await this.#remember(id, () => this.#create(id, identity))
+    return await this.#remember(id, () => this.#create(id, identity, making))
   }
 
   async #candidates(client: string, first: string): Promise<readonly SessionId[]> {

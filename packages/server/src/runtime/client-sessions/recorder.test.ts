@@ -97,6 +97,21 @@ async function compacted(client: Client, store: Store): Promise<string> {
 }
 
 describe('Recorder', () => {
+  it.each([
+    ['claude-x', {}, 200_000],
+    ['claude-x', { 'anthropic-beta': 'context-1m-2025-08-07' }, 1_000_000],
+    ['some-model', {}, 128_000],
+  ])('states the window of %s with %o', async (model, headers, windowTokens) => {
+    const store = openMemoryStore()
+    const made = new Recorder({ store, clock: systemClock, logger: SILENT })
+    opened.push(made)
+    const messages = [{ role: 'user', content: 'Hello.' }]
+    const body = Buffer.from(JSON.stringify({ model, messages, tools: [{ name: 'Bash' }] }))
+    const named = { 'x-claude-code-session-id': 's1', ...headers }
+    await made.begin({ path: '/v1/messages', headers: named, body, launch: null })
+    expect((await store.findSession(ID))?.limits.hardTokens).toBe(windowTokens)
+  })
+
   it('counts what a call costs by the configured prices, with what a cache took', async () => {
     const store = openMemoryStore()
     const prices = { 'claude-x': { input: 3, output: 15, cacheRead: 1, cacheWrite: 4 } }

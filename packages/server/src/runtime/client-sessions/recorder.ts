@@ -80,8 +80,8 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options
-    const { store, clock, windowTokens = 200_000 } = options
-    this.#sessions = new ClientSessions({ store, clock, windowTokens })
+    const { store, clock } = options
+    this.#sessions = new ClientSessions({ store, clock })
   }
 
   async begin(request: ClientRequest): Promise<RecordedPassage> {
@@ -118,7 +118,8 @@ export class Recorder {
     if (purpose === 'side' && !isCount) return { ...passUntouched(request), purpose }
     const isRecorded = purpose !== 'compaction' && !isCount
     if (isRecorded) this.#bodies.set(key, history)
-    const found = this.#sessions.find(identity, history, isRecorded)
+    const terms = { windowTokens: this.#windowFor(history, request) }
+    const found = this.#sessions.find(identity, history, isRecorded ? terms : null)
     const session = await this.#within(RECORD_MS_MAX, found)
     const placed = session && findPosition(session, history)
     if (session === null || placed === null) return null
@@ -139,7 +140,7 @@ export class Recorder {
   async #pass(turn: Turn): Promise<RecordedPassage> {
     const { session, request } = turn
     const state = this.#stateOf(session)
-    const window = this.#windowFor(turn)
+    const window = this.#windowFor(turn.placed.history, turn.request)
     const isTooLong = (bytes: number) => bytes * state.tokensPerByte > window * HARD_SHARE
     let out = chooseOutgoing(turn)
     if (
@@ -159,7 +160,9 @@ export class Recorder {
   #passCompaction(turn: Turn): RecordedPassage {
     const { request, session } = turn
     const { tokensPerByte } = this.#stateOf(session)
-    const fits = request.body.length * tokensPerByte < this.#windowFor(turn) * HARD_SHARE
+    const fits =
+      request.body.length * tokensPerByte <
+      this.#windowFor(turn.placed.history, turn.request) * HARD_SHARE
     const { send, boundary } = chooseOutgoing(turn)
     const isRaw = fits && turn.placed.history.named === null
     const untouched = { ...passUntouched(request), purpose: turn.purpose }
@@ -206,7 +209,10 @@ export class Recorder {
     // A late answer to a request with an older handoff says nothing about this one.
     const newest = boundariesOf(locate(session.tree, placed))[0]?.boundary.entry ?? 0
     if (newest !== sent.boundary) return
-    const soft = Math.max(this.#windowFor(turn) * SOFT_SHARE, state.retryAbove)
+    const soft = Math.max(
+      this.#windowFor(turn.placed.history, turn.request) * SOFT_SHARE,
+      state.retryAbove,
+    )
     if (usage.inputTokens > soft) void this.#prepare(turn, { tokens: usage.inputTokens })
   }
 
@@ -218,7 +224,12 @@ export class Recorder {
     const { store, clock, summarize } = this.#options
     const { tokensPerByte } = state
     const preparing = prepareBoundary(session, placed, {
-      ...{ store, thread: this.#thread, windowTokens: this.#windowFor(turn), wireName },
+      ...{
+        store,
+        thread: this.#thread,
+        windowTokens: this.#windowFor(turn.placed.history, turn.request),
+        wireName,
+      },
       ...{ tokensPerByte, now: () => clock.now() },
       // A request that does not fit without a handoff does not wait for a model to write one.
       ...(summarize !== undefined && isUrgent !== true && { summarize }),
@@ -257,9 +268,8 @@ export class Recorder {
     void this.#track(named.catch(() => {}))
   }
 
-  #windowFor({ placed, request }: Turn): number {
-    const { windowTokens } = this.#options
-    return windowTokens ?? windowOf(requestedModel(placed.history), request.headers)
+  #windowFor(history: History, { headers }: ClientRequest): number {
+    return this.#options.windowTokens ?? windowOf(requestedModel(history), headers)
   }
 
   #stateOf(session: StoredSession): SessionState {

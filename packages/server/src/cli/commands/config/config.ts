@@ -92,9 +92,10 @@ async function runCheck(flags: ReportFlags): Promise<number> {
 }
 
 function verdict(file: string | null, mistakes: number, doubts: number): string {
-  const name = file ?? 'There is no throughline.yaml. The default configuration'
-  if (mistakes > 0) return `${name} has ${count(mistakes, 'mistake')}.`
-  return `${name} can be used${doubts > 0 ? `, with ${count(doubts, 'warning')}` : ''}.`
+  const name = file ?? 'There is no throughline.yaml; the built-in configuration'
+  if (mistakes > 0) return `${name} has ${count(mistakes, 'mistake')} and cannot be used.`
+  if (doubts > 0) return `${name} can be used. Look at the ${count(doubts, 'warning')} above.`
+  return `${name} has no mistakes and can be used.`
 }
 
 function count(number: number, word: string): string {

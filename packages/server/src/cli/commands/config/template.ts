@@ -22,7 +22,7 @@ export function configTemplate({ agent, choice, store, schema }: InitAnswers): s
       : [`windowTokens: ${windowTokens} # as the server was started`]),
   ]
   return `# yaml-language-server: $schema=${schema}
-# Every key, its default and its meaning: docs/guides/configuration.md
+# Every key, its default and its meaning: throughline config schema. Editors read them from the file above.
 # Keys and passwords do not belong here; name the variable, file or command that holds them.
 
 agents:

@@ -7,6 +7,7 @@ import { FailedError } from '../../../host/errors.ts'
 import { onEndSignal, signalExitCode } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
+import { commandForm, programLocation } from '../../hint.ts'
 import { ServerRequests } from '../../server-client/requests.ts'
 import { openServerRuntime } from '../../server-client/server-runtime.ts'
 import { ServerSession } from '../../server-client/server-session.ts'
@@ -65,6 +66,10 @@ async function runDemo(pace: number): Promise<number> {
     removeFolder()
     unlisten()
   }
-  write('\nThat is all. `throughline serve` and `throughline chat` start your own.\n')
+  const program = commandForm(programLocation())
+  write(
+    '\nThat is all. The server of this tour has ended, and its store is removed.\n' +
+      `Your own: \`${program} chat\` talks to an agent, \`${program} serve\` has the page.\n`,
+  )
   return EXIT.done
 }

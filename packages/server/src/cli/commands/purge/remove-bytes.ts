@@ -6,7 +6,7 @@ import { EXIT } from '../../exit.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 
-const GUIDE = 'docs/guides/operating.md'
+const GUIDE = 'the operating guide, under PostgreSQL,'
 
 /**
  * PostgreSQL keeps the bytes of removed rows in its table files. Rewriting locks each table, so it
@@ -21,7 +21,9 @@ export async function removeBytes(
   if (!isServer(where.url)) return EXIT.done
   const why = flags.vacuum === false ? '' : await whyNotNow(runtime, flags, isGone)
   if (why !== null) {
-    printNotice(`The removed bytes are still in the table files of PostgreSQL${why}. See ${GUIDE}.`)
+    printNotice(
+      `The removed bytes are still in the table files of PostgreSQL${why}. See the operating guide, under PostgreSQL.`,
+    )
     return EXIT.done
   }
   const progress = new ProgressLine('Rewriting the tables')

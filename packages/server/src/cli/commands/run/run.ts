@@ -8,6 +8,7 @@ import { UsageError } from '../../../host/errors.ts'
 import { signalExitCode, stateFolder } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
+import { commandAnywhere, programLocation, shellWord } from '../../hint.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 import { clientPrices, pricesVariable } from '../proxy/client-prices.ts'
 import { addClientStoreOption, clientStore } from '../proxy/client-store.ts'
@@ -72,7 +73,10 @@ async function runClient(words: readonly string[], flags: ProxyFlags): Promise<n
     const launch = `${client.name}-${randomUUID().slice(0, 8)}`
     const { env, args, folder: made } = client.point(`http://127.0.0.1:${port}`, launch)
     printNotice(`throughline: conversations are kept in ${store}`)
-    const recall = client.recall(`throughline mcp --store ${store} --agent ${client.name}`)
+    const program = commandAnywhere(programLocation())
+    const recall = client.recall(
+      `${program} mcp --store ${shellWord(store)} --agent ${client.name}`,
+    )
     if (recall !== null) printNotice(`throughline: to let it search them, run once: ${recall}`)
     return await finish(file, [...args, ...given], { ...process.env, ...env }).finally(() => {
       if (made !== undefined) rmSync(made, { recursive: true, force: true })

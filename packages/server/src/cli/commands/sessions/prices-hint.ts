@@ -25,8 +25,8 @@ export async function unpricedModels(
 export function unpricedText(models: readonly string[]): string {
   const names = models.map((model) => `"${model}"`).join(', ')
   return (
-    '+ at a cost: calls without a known price are not in it. Name the price in throughline.yaml, ' +
-    `under \`limits.prices\`, by the model's name${names === '' ? '' : `: ${names}`}. ` +
+    `A cost that is unknown or ends in +: no price is known for ${names === '' ? 'some models' : names}, and ` +
+    "their calls are not in it. Set `limits.prices` in throughline.yaml, by the model's name. " +
     '`serve`, `run` and `proxy` read it when they start; earlier calls stay without a price.'
   )
 }

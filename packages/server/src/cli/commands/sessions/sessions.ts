@@ -28,8 +28,8 @@ export function sessionsCommand(): Command {
     .description(
       'Lists the sessions of a store, the last active first. Only reads. A narrow terminal shows fewer ' +
         'columns; a pipe gets all of them. TOKENS and COST are of all ' +
-        'model calls; a + says that some calls have no known price and are not in the cost ' +
-        '(`limits.prices` adds prices).',
+        'model calls; a + says that some calls have no known price and are not in the cost, and ' +
+        '`unknown` that none of them has one (`limits.prices` adds prices).',
     )
     .option('--agent <name>', 'only this agent’s sessions')
     .option('--after <session>', 'continue after this session')

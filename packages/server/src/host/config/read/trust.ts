@@ -167,14 +167,19 @@ export function unreadFile(error: unknown): Unread {
  */
 export function whyFileUntrusted(path: string, trust: Trust): string | null {
   try {
-    const doubt = findDoubtOnWay(path, trust)
-    const facts = statSync(path, { throwIfNoEntry: false })
-    if (doubt !== null || facts === undefined) return doubt
-    const found = whyUntrusted(facts, trust)
-    return found === null ? doubtAbove(realpathSync(path), trust) : `it ${found}`
+    return findDoubt(path, trust)
   } catch (error) {
     return `it cannot be checked (${(error as NodeJS.ErrnoException).code})`
   }
+}
+
+/** The same; throws the system's error if it cannot be checked. */
+export function findDoubt(path: string, trust: Trust): string | null {
+  const doubt = findDoubtOnWay(path, trust)
+  const facts = statSync(path, { throwIfNoEntry: false })
+  if (doubt !== null || facts === undefined) return doubt
+  const found = whyUntrusted(facts, trust)
+  return found === null ? doubtAbove(realpathSync(path), trust) : `it ${found}`
 }
 
 function doubtAbove(path: string, trust: Trust): string | null {
