@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
@@ -51,6 +51,10 @@ export async function bundleCommand(folder: string): Promise<string> {
   symlinkSync(join(root, 'packages', 'server', 'page'), join(home, 'page'))
   // A folder of its own: the compiled code that is kept in it goes with the run.
   mkdirSync(join(folder, 'node_modules'))
+  const compiled = join(folder, 'node_modules', '.cache', 'throughline')
+  mkdirSync(compiled, { recursive: true })
+  // Other users, as whom tests start it, keep theirs there too.
+  chmodSync(compiled, 0o777)
   for (const name of readdirSync(join(root, 'node_modules')))
     if (!name.startsWith('.'))
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))

@@ -7,9 +7,9 @@ import type { Report } from './reporter.ts'
 
 /**
  * `npm test [-- WORD…]`: types, lint, then the test files of the tree, two parts at a time: half of
- * them start processes and mostly wait for them. A part is a package, `bench/`, a folder of `test/`, or
- * the files directly in `test/`; new ones are found, not listed. Words select the test files whose path
- * holds one of them.
+ * them start processes and mostly wait for them. A part is a package, a folder of `test/`, the small
+ * folders together, or the files directly in `test/`; new ones are found, not listed. Words select
+ * the test files whose path holds one of them.
  *
  * `npm run test:full` runs the files named `*.full.test.ts` as well: storms, drills and rehearsals
  * that take minutes and prove at length what a shorter test proves in small.
@@ -49,8 +49,14 @@ const FULL = '.full.test.ts'
  * core works alone at the end. Any other part takes less than half a minute.
  */
 const LONG_PARTS = [
-  ...['test/contracts', 'test/product', 'test', 'test/browser', 'core', 'test/processes', 'server'],
-  ...['test/gateways', 'test/guides', 'test/model', 'test/doctor'],
+  ...['test/product', 'test/contracts', 'test/browser', 'test', 'core', 'test/gateways', 'server'],
+  ...['test/processes', 'test/guides', 'test/model', 'small folders', 'test/doctor'],
+]
+
+/** Folders of few quick tests: each run of its own would cost three seconds more. */
+const SMALL_PARTS = [
+  ...['bench', 'test/mutants', 'test/mutate', 'test/rehearsal', 'test/samples', 'test/tables'],
+  'test/wire',
 ]
 
 /** Keeps all cores busy by itself, and has a time to keep. */
@@ -67,7 +73,7 @@ const WAITING_PARTS = [
 
 /** Parts of many files that load the same sources, and use one browser. */
 const SHARED_MODULES = [
-  ...['core', 'server', 'bench', 'test/browser', 'test/doctor', 'test/gateways', 'test/model'],
+  ...['core', 'server', 'test/browser', 'test/doctor', 'test/gateways', 'test/model'],
   'test/product',
 ]
 
@@ -108,7 +114,10 @@ function rankOf({ name }: Part): number {
 
 function listParts(): Part[] {
   const files = listFiles('.test.ts').filter((file) => isFull || !file.endsWith(FULL))
-  const areas = Map.groupBy(files, partOf)
+  const areas = Map.groupBy(files, (file) => {
+    const part = partOf(file)
+    return SMALL_PARTS.includes(part) ? 'small folders' : part
+  })
   const commands: readonly Part[] = [
     // Several threads check the same types, each for itself: a third more work.
     { name: 'types', command: ['tsc', '--singleThreaded'], files: [] },
