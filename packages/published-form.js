@@ -19,9 +19,11 @@ const [, , action] = process.argv
 
 if (action === 'apply') {
   const built = manifest.name === 'throughline' ? [] : ['core']
-  execFileSync(process.execPath, [join(import.meta.dirname, 'build.js'), ...built], {
-    stdio: 'inherit',
-  })
+  // Whoever packs both packages one after the other says that they are built.
+  if (process.env.THROUGHLINE_IS_BUILT !== '1')
+    execFileSync(process.execPath, [join(import.meta.dirname, 'build.js'), ...built], {
+      stdio: 'inherit',
+    })
   if (manifest.name === 'throughline')
     execFileSync(process.execPath, [join(import.meta.dirname, 'build-page.js')], {
       stdio: 'inherit',

@@ -10,11 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import coreManifest from '../packages/core/package.json' with { type: 'json' }
 import serverManifest from '../packages/server/package.json' with { type: 'json' }
-import { bin, INSTALL, packBoth, root, run, subpathsOf } from './support/pack.ts'
+import { bin, packBoth, root, run, subpathsOf } from './support/pack.ts'
 
 const place = mkdtempSync(join(tmpdir(), 'throughline-package-'))
 const project = join(place, 'project')
@@ -27,14 +27,23 @@ const coreSubpaths = subpathsOf(coreManifest).filter((path) => !FRAMEWORKS.test(
 const coreAlone = coreSubpaths.filter((path) => !path.endsWith('/postgres'))
 const subpaths = [...coreSubpaths, ...subpathsOf(serverManifest)]
 
-/** The packages as others get them: packed, installed into a project elsewhere, without our sources. */
+/**
+ * The packages as others get them: packed, unpacked into a project elsewhere, without our sources. They
+ * find the dependencies that they name and no others; `npm run test:full` has npm install them.
+ */
 describe('the packages', () => {
   beforeAll(() => {
     packed = packBoth(place)
     mkdirSync(project)
     writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
-    run('npm', [...INSTALL, packed.core, packed.server], project)
-    // They are built, packed, and installed with all they need.
+    const modules = join(project, 'node_modules')
+    for (const name of Object.keys(serverManifest.dependencies)) link(name, modules)
+    unpack(packed.core, join(modules, '@throughline', 'core'))
+    unpack(packed.server, join(modules, 'throughline'))
+    mkdirSync(join(modules, '.bin'))
+    const [[command, program] = ['', '']] = Object.entries(serverManifest.bin)
+    symlinkSync(join('..', 'throughline', program), join(modules, '.bin', command))
+    // They are built and packed.
   }, 600_000)
 
   afterAll(() => rmSync(place, { recursive: true, force: true }))
@@ -137,8 +146,7 @@ describe('the packages', () => {
 
   it('need nothing beside core for core', () => {
     const home = join(coreProject, 'node_modules', '@throughline', 'core')
-    mkdirSync(home, { recursive: true })
-    run('tar', ['-xzf', packed.core, '--strip-components=1', '-C', home], place)
+    unpack(packed.core, home)
     const manifest = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))
     expect(manifest.dependencies).toBeUndefined()
     run(
@@ -181,6 +189,18 @@ describe('the packages', () => {
       )
   })
 })
+
+/** A dependency as it is installed in the clone. */
+function link(name: string, modules: string): void {
+  if (name.startsWith('@throughline/')) return
+  mkdirSync(dirname(join(modules, name)), { recursive: true })
+  symlinkSync(join(root, 'node_modules', name), join(modules, name))
+}
+
+function unpack(tarball: string, folder: string): void {
+  mkdirSync(folder, { recursive: true })
+  run('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder], place)
+}
 
 function listFiles(tarball: string): readonly string[] {
   const lines = run('tar', ['-tzf', tarball], place).trim().split('\n')

@@ -20,8 +20,13 @@ export function copyClone(clone: string): void {
 }
 
 /** Puts the tarball of a workspace into a folder. */
-export function pack(name: string, clone: string, folder: string): void {
-  run('npm', ['pack', '--silent', '-w', name, '--pack-destination', folder], clone)
+export function pack(
+  name: string,
+  clone: string,
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): void {
+  run('npm', ['pack', '--silent', '-w', name, '--pack-destination', folder], clone, env)
 }
 
 /** Both packages from a clone of their own inside the folder. */
@@ -32,7 +37,9 @@ export function packBoth(folder: string): {
 } {
   const clone = join(folder, 'clone')
   copyClone(clone)
-  for (const name of ['@throughline/core', 'throughline']) pack(name, clone, folder)
+  pack('throughline', clone, folder)
+  // With the server, which is checked against its declarations.
+  pack('@throughline/core', clone, folder, { THROUGHLINE_IS_BUILT: '1' })
   return {
     clone,
     core: join(folder, `throughline-core-${version}.tgz`),
@@ -59,8 +66,13 @@ export function subpathsOf({
 }
 
 /** Returns the command's output. If it fails, throws with everything it printed. */
-export function run(command: string, args: readonly string[], cwd: string): string {
-  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` }
+export function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`, ...more }
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}\n${stderr}`)
   return stdout
