@@ -20,14 +20,24 @@ export function defineTool<Input extends z.ZodObject>(tool: {
   readonly run: (call: ParsedCall<Input>, signal: AbortSignal) => Promise<ToolAnswer>
 }): Tool {
   const { name, description, input, isRepeatable, run } = tool
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' })
   return {
     name,
     description,
-    inputSchema: inputSchema as JsonObject,
+    inputSchema: jsonSchemaOf(input),
     isRepeatable,
     run: (call, signal) => run({ ...call, input: input.parse(call.input) }, signal),
   }
+}
+
+/** Every agent has tools of its own with the same inputs. */
+const converted = new WeakMap<z.ZodObject, JsonObject>()
+
+function jsonSchemaOf(input: z.ZodObject): JsonObject {
+  const known = converted.get(input)
+  if (known !== undefined) return known
+  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' })
+  converted.set(input, schema as JsonObject)
+  return schema as JsonObject
 }
 
 export function ok(output: string): ToolAnswer {

@@ -30,10 +30,16 @@ const KEY_PARAMETER = {
 export function describeApi(endpoints: readonly Endpoint[]): object {
   const schemas: Record<string, unknown> = {}
   const paths: Record<string, Record<string, object>> = {}
+  // Every route has the same problems.
+  const converted = new Map<z.ZodType, unknown>()
+  const convert = (schema: z.ZodType) => {
+    if (!converted.has(schema)) converted.set(schema, schemaOf(schema, schemas))
+    return converted.get(schema)
+  }
   for (const endpoint of endpoints) {
     paths[endpoint.path] = {
       ...paths[endpoint.path],
-      [endpoint.method]: operationOf(endpoint, (schema) => schemaOf(schema, schemas)),
+      [endpoint.method]: operationOf(endpoint, convert),
     }
   }
   return {

@@ -58,6 +58,14 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
+let document: string | undefined
+
+/** Built once, because any caller may request it, and when it is first requested: most servers never need it. */
+function readApi(): string {
+  document ??= JSON.stringify(describeApi(ENDPOINTS))
+  return document
+}
+
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { runtime, host = '127.0.0.1', port = 0, logger = SILENT, clock = systemClock } = options
   const limits = { ...HTTP_LIMITS, ...options.limits }
@@ -71,8 +79,6 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const closing = new AbortController()
   const streams = new EventStreams(limits)
   const metrics = new Metrics(runtime, () => streams.size)
-  // Built once: it is large, and any caller may request it.
-  const document = JSON.stringify(describeApi(ENDPOINTS))
   const pipeline = new RequestPipeline({
     edge: {
       runtime,
@@ -82,7 +88,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       diagnostics: openDiagnostics(options.diagnostics ?? {}, runtime, clock),
       streams: () => streams.size,
       readMetrics: () => metrics.read(),
-      openApi: () => document,
+      openApi: readApi,
     },
     access: new Access(tokens, clock, { isOpen }),
     addresses,
