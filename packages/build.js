@@ -1,10 +1,11 @@
 // Compiles both packages into their `dist` folders: core first, because the server is checked against
-// core's declarations. `node packages/build.js core` compiles core alone.
+// core's declarations. The files of core are then joined into chunks. `node packages/build.js core` compiles core alone.
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { trim } from './trim.js'
+import { joinIntoChunks } from './chunks.js'
+import { entriesOf, trim } from './trim.js'
 
 const packages = import.meta.dirname
 const typescript = createRequire(import.meta.url).resolve('typescript/package.json')
@@ -20,3 +21,4 @@ for (const name of names) {
   })
 }
 for (const name of names) trim(name)
+if (names.includes('core')) await joinIntoChunks(entriesOf('core'))

@@ -39,15 +39,18 @@ export function trim(name) {
   })
 }
 
-function removeUnreached(name, dist) {
+/** The entry points that package.json names, as paths without an ending. */
+export function entriesOf(name) {
   const { exports } = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8'))
-  const entries = Object.values(exports)
+  return Object.values(exports)
     .map((entry) => (typeof entry === 'string' ? entry : entry.types))
     .filter((path) => /^\.\/(?:src|dist)\//.test(path) && !path.includes('*'))
     .map((path) => path.replace(/^\.\/(?:src|dist)\//, '').replace(/(?:\.d)?\.ts$/, ''))
-  const waiting = [...entries, ...(name === 'core' ? USED_BY_THE_SERVER : [])].map((path) =>
-    join(dist, `${path}.d.ts`),
-  )
+}
+
+function removeUnreached(name, dist) {
+  const entries = [...entriesOf(name), ...(name === 'core' ? USED_BY_THE_SERVER : [])]
+  const waiting = entries.map((path) => join(dist, `${path}.d.ts`))
   const reached = new Set()
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (reached.has(file)) continue

@@ -87,6 +87,34 @@ describe('the packages', () => {
     expect(output.trim().split('\n')).toEqual(subpaths.map((path) => `${path} true`))
   })
 
+  it('exports by every subpath of core what its source exports', async () => {
+    const text = `const all = {}
+      for (const path of ${JSON.stringify(coreSubpaths)}) all[path] = Object.keys(await import(path))
+      console.log(JSON.stringify(all))`
+    const packaged = JSON.parse(run(process.execPath, ['--input-type=module', '-e', text], project))
+    for (const path of coreSubpaths) {
+      const entry = Object.entries(coreManifest.exports).find(
+        ([subpath]) => path === subpath.replace('.', coreManifest.name),
+      )
+      const source = await import(join(root, 'packages', 'core', entry?.[1] ?? ''))
+      expect(packaged[path].toSorted(), path).toEqual(Object.keys(source).toSorted())
+    }
+  })
+
+  it('loads few files for the agent', () => {
+    const text = `import { registerHooks } from 'node:module'
+      let files = 0
+      registerHooks({ load: (url, context, next) => {
+        if (url.startsWith('file:')) files += 1
+        return next(url, context)
+      } })
+      await import('@throughline/core/agent')
+      console.log(files)`
+    const files = Number(run(process.execPath, ['--input-type=module', '-e', text], project))
+    expect(files).toBeGreaterThan(0)
+    expect(files).toBeLessThanOrEqual(12)
+  })
+
   it('has types for every subpath, strictly checked', () => {
     const types = join('node_modules', '@types')
     mkdirSync(join(project, types), { recursive: true })

@@ -18,7 +18,8 @@ const BY_NAME: { readonly [name in Dialect]: ProviderDialect } = {
   strict: { name: 'strict', write: formatStrict, check: checkStrict },
 }
 
-export const ALL_DIALECTS: readonly ProviderDialect[] = Object.values(BY_NAME)
+// Marked, so that a bundle that checks one format leaves out the others.
+export const ALL_DIALECTS: readonly ProviderDialect[] = /* @__PURE__ */ Object.values(BY_NAME)
 
 /** Throws `invalid-option` for an unknown name. */
 export function dialectOf(name: Dialect): ProviderDialect {
