@@ -11,6 +11,8 @@ const dist = join(packages, 'core', 'dist')
 /** What people start with. A module goes into the chunk of those that reach it, so that none of them loads much more. */
 const PROGRAMS = {
   pure: 'index',
+  // Loaded with the first conversation that must be compacted.
+  compaction: 'compaction/pipeline',
   agent: 'agent/index',
   store: 'store/index',
   suite: 'store/contract-suite/index',
@@ -24,6 +26,8 @@ export async function joinIntoChunks(entries) {
   const reachedBy = new Map()
   const chunkOf = (id) => {
     if (id === fileOf(STARTS_THE_THREAD)) return STARTS_THE_THREAD
+    // It runs in a thread only, but others use what it imports.
+    if (id === fileOf(PROGRAMS.thread)) return null
     return reachedBy.has(id) ? `chunks/${reachedBy.get(id).join('-')}` : null
   }
   const names = new Set([...entries, ...usedByTheCommand(), PROGRAMS.thread])

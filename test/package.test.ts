@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -101,19 +102,58 @@ describe('the packages', () => {
     }
   })
 
+  it('can be imported by every file that the command uses', () => {
+    // The thread runs in a thread only; the others import what is not installed here.
+    const others = /worker\/thread\.js$|adapters\/(?:langchain|langgraph|openai-agents)\.js$/
+    const home = join(project, 'node_modules', '@throughline', 'core', 'dist')
+    const files = globSync(join(home, '**', '*.js')).filter((file) => !others.test(file))
+    const text = `for (const file of ${JSON.stringify(files)}) await import(file)
+      console.log('imported')`
+    const output = run(process.execPath, ['--input-type=module', '-e', text], project)
+    expect(files.length).toBeGreaterThan(100)
+    expect(output.trim()).toBe('imported')
+  })
+
   it('loads few files for the agent', () => {
-    const text = `import { registerHooks } from 'node:module'
+    const files = Number(
+      countingFiles(`await import('@throughline/core/agent'); console.log(files)`),
+    )
+    expect(files).toBeGreaterThan(0)
+    expect(files).toBeLessThanOrEqual(12)
+  })
+
+  it('loads compaction with the first conversation that must be compacted', () => {
+    const output = countingFiles(`
+      const { compactMessages } = await import('@throughline/core')
+      const { openaiChat } = await import('@throughline/core/openai')
+      const history = Array.from({ length: 60 }, (_, number) => ({
+        role: number % 2 === 0 ? 'user' : 'assistant', content: number + ' The river is wide. '.repeat(40),
+      }))
+      const results = []
+      for (const targetTokens of [100_000, 4_000, 4_000]) {
+        const before = files
+        const { kind } = await compactMessages(openaiChat, history, { targetTokens })
+        results.push([kind, files > before])
+      }
+      console.log(JSON.stringify(results))`)
+    expect(JSON.parse(output)).toEqual([
+      ['unchanged', false],
+      ['compacted', true],
+      ['compacted', false],
+    ])
+  })
+
+  /** Runs a program that knows as `files` how many files were loaded so far. */
+  function countingFiles(program: string): string {
+    const counting = `import { registerHooks } from 'node:module'
       let files = 0
       registerHooks({ load: (url, context, next) => {
         if (url.startsWith('file:')) files += 1
         return next(url, context)
       } })
-      await import('@throughline/core/agent')
-      console.log(files)`
-    const files = Number(run(process.execPath, ['--input-type=module', '-e', text], project))
-    expect(files).toBeGreaterThan(0)
-    expect(files).toBeLessThanOrEqual(12)
-  })
+      ${program}`
+    return run(process.execPath, ['--input-type=module', '-e', counting], project)
+  }
 
   it('has types for every subpath, strictly checked', () => {
     const types = join('node_modules', '@types')

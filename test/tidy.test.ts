@@ -107,6 +107,7 @@ const ARCHITECTURE: Architecture = {
     'packages/core/src/compaction/compact.ts': ['await'],
     'packages/core/src/compaction/make-handoff.ts': ['await'],
     'packages/core/src/compaction/pipeline.ts': ['await'],
+    'packages/core/src/compaction/plan-and-run.ts': ['await'],
     'packages/core/src/compaction/summary/summarize.ts': ['await'],
     'packages/core/src/compaction/summary/write-summary.ts': ['await'],
   },

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { rolldown } from 'rolldown'
+import { type RolldownOutput, rolldown } from 'rolldown'
 
 export interface Bundle {
   readonly bytes: number
   readonly gzipped: number
+  /** Without what is loaded later, as a bundler that splits code leaves it. */
+  readonly initialGzipped: number
   readonly code: string
   /** What the bundle still imports: with one `node:` among them it runs in no browser. */
   readonly imports: readonly string[]
@@ -28,14 +30,31 @@ export async function bundle(program: string): Promise<Bundle> {
     logLevel: 'silent',
   })
   const { output } = await build.generate({ format: 'esm', minify: true, codeSplitting: false })
+  const split = await build.generate({ format: 'esm', minify: true })
   await build.close()
-  const [{ code, imports, dynamicImports }] = output
+  const [{ code, fileName, imports, dynamicImports }] = output
   return {
     code,
     bytes: Buffer.byteLength(code),
     gzipped: gzipSync(code).length,
-    imports: [...imports, ...dynamicImports],
+    initialGzipped: initial(split.output),
+    // What is loaded later is in the same file here.
+    imports: [...imports, ...dynamicImports].filter((name) => name !== fileName),
   }
+}
+
+/** The entry and what it imports at once. */
+function initial([entry, ...others]: RolldownOutput['output']): number {
+  const files = new Map(others.map((file) => [file.fileName, file]))
+  let sum = 0
+  const add = (file: (typeof others)[number] | undefined) => {
+    if (file?.type !== 'chunk' || !files.delete(file.fileName)) return
+    sum += gzipSync(file.code).length
+    for (const name of file.imports) add(files.get(name))
+  }
+  files.set(entry.fileName, entry)
+  add(entry)
+  return sum
 }
 
 const core = '../../packages/core/src'
@@ -51,4 +70,9 @@ export const PROGRAMS: { readonly [name: string]: string } = {
     export { gemini } from '${core}/agent/formats/gemini.ts'
     export { aiSdk } from '${core}/agent/formats/ai-sdk.ts'`,
   'isThroughlineError alone': `export { isThroughlineError } from '${core}/index.ts'`,
+}
+
+/** The program with the imports from a folder of compiled files instead of the sources. */
+export function ofPublished(program: string, dist: string): string {
+  return program.replaceAll(core, dist).replaceAll(".ts'", ".js'")
 }

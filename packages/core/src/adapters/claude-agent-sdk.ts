@@ -1,5 +1,4 @@
 /** `@throughline/core/adapters/claude-agent-sdk`: a `SessionStore` of `@anthropic-ai/claude-agent-sdk` (0.3). */
-import { randomUUID } from 'node:crypto'
 import type { DurableJournal } from '../agent/journal.ts'
 import type { JsonObject } from '../base/json.ts'
 import { checkFunction, checkKeys, checkText } from '../base/option-checks.ts'
@@ -106,7 +105,7 @@ export function claudeSessionStore(
     async append(key, entries) {
       if (entries.length === 0) return
       const text = JSON.stringify(entries)
-      await spool.put({ id: randomUUID(), key: { ...key }, at: Date.now(), text })
+      await spool.put({ id: crypto.randomUUID(), key: { ...key }, at: Date.now(), text })
     },
     async load(key) {
       const entries = entriesIn(await read(key), key.subpath)

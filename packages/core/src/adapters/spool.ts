@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JsonObject } from '../base/json.ts'
@@ -18,7 +17,7 @@ export class Spool {
   readonly #deliver: (value: JsonObject) => Promise<void>
   readonly #onError: (error: unknown) => void
   /** Names sort in the order of this process's values, whatever its clock does meanwhile. */
-  readonly #prefix = `${String(Date.now()).padStart(15, '0')}-${randomUUID().slice(0, 8)}`
+  readonly #prefix = `${String(Date.now()).padStart(15, '0')}-${crypto.randomUUID().slice(0, 8)}`
   #written = 0
   /** Until the folder was read there may be files of an earlier process. */
   #hasFiles = true

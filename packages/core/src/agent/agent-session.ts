@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type MailNumber, operationId, type SessionId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { invalidOption } from '../base/option-checks.ts'
@@ -53,7 +52,7 @@ export function openSession<F extends AnyFormat>(
 
   const send = async (
     message: string | MessageOf<F>,
-    { key = randomUUID() }: { readonly key?: string } = {},
+    { key = crypto.randomUUID() }: { readonly key?: string } = {},
   ): Promise<SentMessage> => {
     closing.throwIfAborted()
     const question = readQuestion(parts.format, message)
@@ -96,7 +95,7 @@ export function openSession<F extends AnyFormat>(
 
   const control = async (
     word: string,
-    { key = randomUUID(), signal }: AskOptions = {},
+    { key = crypto.randomUUID(), signal }: AskOptions = {},
     body: JsonObject = {},
     tokens = 0,
   ): Promise<ControlResult> => {
@@ -195,7 +194,7 @@ async function claimSession<F extends AnyFormat>(
 ): Promise<RefusedMessage | null> {
   const known = await store.findSession(id)
   if (known === undefined) {
-    const operation = operationId(randomUUID())
+    const operation = operationId(crypto.randomUUID())
     await store.createSession({ id, agent: name, limits, policy: 'queue', operation })
   }
   const session = known ?? (await store.findSession(id))

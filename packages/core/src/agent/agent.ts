@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { systemClock } from '../base/clock.ts'
 import { isGone, thisHost } from '../base/host.ts'
@@ -66,7 +65,7 @@ function startAgent<F extends AnyFormat>(options: OpenAgentOptions<F>): DurableA
     settings: { ...SESSION_SETTINGS, modelRetryMs: retry.delayMs ?? RETRY_MS },
     wantedFor: () => ({ limits, body: { system }, tokens: fixedTokens }),
     ...{ host: thisHost(), isGone, lease: LEASE_TIMES },
-    random: () => randomUUID().replaceAll('-', ''),
+    random: () => crypto.randomUUID().replaceAll('-', ''),
   })
   runner.start()
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { entryNumber, isId, operationId, type SessionId } from '../base/ids.ts'
 import { checkKey, invalidOption, show } from '../base/option-checks.ts'
 import { eraseDeleted } from '../session/erase-session.ts'
@@ -9,10 +8,10 @@ import type { ControlResult, ForkOptions, RefusedFork } from './agent-types.ts'
 export async function forkFrom(
   store: Pick<Store, 'findSession' | 'fork'>,
   from: SessionId,
-  { at, id, key = randomUUID(), source }: ForkOptions & { readonly source: string },
+  { at, id, key = crypto.randomUUID(), source }: ForkOptions & { readonly source: string },
 ): Promise<{ kind: 'forked'; id: SessionId; isDuplicate: boolean } | RefusedFork> {
   checkKey(key)
-  const chosen = id ?? `fork-${randomUUID()}`
+  const chosen = id ?? `fork-${crypto.randomUUID()}`
   if (!isId(chosen)) {
     throw invalidOption('id', `"id" is ${show(id)}. Use letters, digits, "_" and "-".`)
   }
@@ -24,7 +23,7 @@ export async function forkFrom(
   }
   const outcome = await store.fork({
     ...{ id: chosen as SessionId, from, at: entryNumber(last), source, key },
-    operation: operationId(randomUUID()),
+    operation: operationId(crypto.randomUUID()),
   })
   switch (outcome.kind) {
     case 'forked':
@@ -48,7 +47,7 @@ export async function eraseWhole(
   id: SessionId,
   what: { readonly reason: string; readonly forks?: 'refuse' | 'keep' | 'purge' },
 ): Promise<ControlResult> {
-  const operation = operationId(randomUUID())
+  const operation = operationId(crypto.randomUUID())
   const deleted = await store.deleteSession({ sessionId: id, operation, ...what })
   if (deleted.kind === 'forked') return { kind: 'refused', why: 'forked', forks: deleted.forks }
   const sessions = deleted.kind === 'done' ? deleted.sessions : [id]

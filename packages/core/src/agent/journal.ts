@@ -1,5 +1,4 @@
 /** `@throughline/core/journal`: what a program that keeps its own loop must not forget or do twice. */
-import { randomUUID } from 'node:crypto'
 import { type EntryNumber, operationId, type SessionId, sessionId } from '../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { checkKeys, checkText, invalidOption, show } from '../base/option-checks.ts'
@@ -158,7 +157,12 @@ class Conversation {
     for (;;) {
       const id = this.#id ?? (await this.#open())
       const outcome: RecordOutcome = await this.#store.recordEntries({
-        ...{ sessionId: id, source: `${id}/journal`, key, operation: operationId(randomUUID()) },
+        ...{
+          sessionId: id,
+          source: `${id}/journal`,
+          key,
+          operation: operationId(crypto.randomUUID()),
+        },
         ...{ what: { kind: 'records', bodies }, ...(after !== undefined && { after }) },
       })
       switch (outcome.kind) {
@@ -207,7 +211,7 @@ class Conversation {
       add,
       ...(operation !== undefined && { operation }),
     }
-    const key = `list\n${list}\n${operation ?? randomUUID()}`
+    const key = `list\n${list}\n${operation ?? crypto.randomUUID()}`
     return await this.#oneAtATime(async () => {
       for (;;) {
         // What only adds depends on nothing that was read.
@@ -232,7 +236,7 @@ class Conversation {
   async delete(): Promise<void> {
     await this.#oneAtATime(async () => {
       const id = this.#id ?? (await this.#open())
-      const operation = operationId(randomUUID())
+      const operation = operationId(crypto.randomUUID())
       await this.#store.deleteSession({
         sessionId: id,
         operation,
@@ -258,7 +262,7 @@ class Conversation {
       const id = sessionId(`journal-${sha256Hex(text).slice(0, 40)}`)
       const row = await this.#store.findSession(id)
       if (row === undefined) {
-        const operation = operationId(randomUUID())
+        const operation = operationId(crypto.randomUUID())
         const terms = { agent: this.#name, limits: LIMITS, policy: 'queue' } as const
         await this.#store.createSession({ id, ...terms, operation })
         await this.#store.setTitle({ sessionId: id, title: `Journal: ${this.#conversation}` })

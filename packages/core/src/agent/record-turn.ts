@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type EntryNumber, operationId, type SessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import { ThroughlineError } from '../base/throughline-error.ts'
@@ -71,7 +70,7 @@ export async function recordTurn(
   turn: { sessionId: SessionId; source: string; key: string; steps: readonly RecordedStep[] },
 ): Promise<RecordedTurn> {
   const { steps, ...under } = turn
-  const operation = operationId(randomUUID())
+  const operation = operationId(crypto.randomUUID())
   const what = { kind: 'turn', steps } as const
   const outcome = await store.recordEntries({ ...under, operation, what })
   if (outcome.kind === 'recorded' || outcome.kind === 'duplicate') {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 
 /**
@@ -7,5 +6,5 @@ import { basename, dirname, join } from 'node:path'
  * place a link to a file that would be overwritten.
  */
 export function draftBeside(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
+  return join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.tmp`)
 }

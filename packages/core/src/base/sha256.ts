@@ -2,9 +2,14 @@
  * SHA-256 of a text's UTF-8, in hexadecimal; lone surrogates count as U+FFFD, as in every encoder.
  * Node hashes ten times as fast as JavaScript, but importing `node:crypto` would exclude browsers
  * and Workers, and WebCrypto is asynchronous, which would make every pure function asynchronous
- * (decision 66). So Node's module is looked up at run time.
+ * (decision 66). So Node's module is looked up at run time, and at first use: loading it takes ten milliseconds.
  */
-export const sha256Hex: (text: string) => string = nativeSha256() ?? portableSha256
+export function sha256Hex(text: string): string {
+  digest ??= nativeSha256() ?? portableSha256
+  return digest(text)
+}
+
+let digest: ((text: string) => string) | undefined
 
 function nativeSha256(): ((text: string) => string) | undefined {
   const { process } = globalThis as Partial<typeof globalThis>

@@ -8,7 +8,8 @@ import type { Message } from '../message/message.ts'
 import { repairPairs } from '../message/pairing.ts'
 import { type CompactionVerdict, coveredUpTo } from './check.ts'
 import { type CompactOptions, checkCompactOptions, prepare } from './compact-options.ts'
-import { type CheckedRun, runPipeline } from './pipeline.ts'
+import type { CheckedRun } from './pipeline.ts'
+import { planAndRun } from './plan-and-run.ts'
 import { redact } from './redact/redact.ts'
 import {
   type CompactResult,
@@ -47,13 +48,13 @@ export async function compactFor(
   const timings = stopwatch(options.now)
   const request = { ...prepare(before, options), dialects, timings }
   const { counters, budget, trigger, overheadTokens } = request
-  const first = await runPipeline(request)
+  const first = await planAndRun(request)
   const fault =
     first.kind === 'failed' && first.error instanceof SummaryFailedError
       ? first.error.fault
       : undefined
   const { summarize: _, ...withoutWriter } = request
-  const run = fault === undefined ? first : await runPipeline(withoutWriter)
+  const run = fault === undefined ? first : await planAndRun(withoutWriter)
   const { plan } = run
   if (fault !== undefined) warnings.push(UNUSABLE_WARNING(fault))
 

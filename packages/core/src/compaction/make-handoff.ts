@@ -8,7 +8,7 @@ import { headNumbers, type Layout } from './layout.ts'
 import { buildLedger } from './ledger/build.ts'
 import { keepHostBlocks } from './own-words/keep-host-blocks.ts'
 import { handoffTokensOf } from './plan/budget.ts'
-import { SECTION_TOKENS_MAX } from './plan/defaults.ts'
+import { ENVELOPE_TOKENS, SECTION_TOKENS_MAX } from './plan/defaults.ts'
 import { collectFiles } from './plan/files.ts'
 import type { CompactPlan } from './plan/plan.ts'
 import { type Preserved, preserveUserMessages, TITLE_TOKENS } from './plan/preserve.ts'
@@ -17,7 +17,7 @@ import { redact } from './redact/redact.ts'
 import type { Stopwatch } from './report/stats.ts'
 import { findRules } from './rules/find-rules.ts'
 import { keepRules, type SaidRules } from './rules/keep-rules.ts'
-import { ENVELOPE_TOKENS, type FittedSummary, type SummaryWork } from './summary/write-summary.ts'
+import type { FittedSummary, SummaryWork } from './summary/write-summary.ts'
 
 export interface HandoffWork extends SummaryWork {
   /** The open task list; absent: the newest one that the conversation shows. */

@@ -1,7 +1,6 @@
 import type { ProviderDialect } from '../message/dialects/provider-dialect.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
-import { measure } from '../tokens/measure.ts'
-import { assemble, systemMessagesOf, withoutBodies } from './assemble.ts'
+import { assemble } from './assemble.ts'
 import { type CompactionVerdict, check } from './check.ts'
 import {
   earlierHandoff,
@@ -11,21 +10,13 @@ import {
   yieldTurn,
 } from './make-handoff.ts'
 import { handoffTokensOf } from './plan/budget.ts'
-import {
-  type CannotFitPlan,
-  type ClaimedRange,
-  type CompactPlan,
-  type KeepPlan,
-  type PlanRequest,
-  plan,
-  planRange,
-  type Trigger,
-} from './plan/plan.ts'
-import { ENVELOPE_TOKENS, writeSummary } from './summary/write-summary.ts'
+import { type ClaimedRange, type CompactPlan, planRange, type Trigger } from './plan/plan.ts'
+import { writeSummary } from './summary/write-summary.ts'
 
 /**
  * plan → summary → handoff → assembly → check: the only place that orders the steps of a
- * compaction. `compact` runs it on any conversation, a session on the range that it has claimed.
+ * compaction. `compact` runs it on any conversation that its plan wants compacted, a session on the
+ * range that it has claimed.
  */
 export interface PipelineRequest extends Omit<HandoffWork, 'plan' | 'earlier'> {
   readonly trigger: Trigger
@@ -51,26 +42,13 @@ export interface CheckedRun {
   readonly verdict: CompactionVerdict
 }
 
-/** Never rejects. Expects well paired messages (`repairPairs`). */
-export async function runPipeline(
-  request: PipelineRequest & Pick<PlanRequest, 'when'>,
-): Promise<{ kind: 'unplanned'; plan: KeepPlan | CannotFitPlan } | FailedRun | CheckedRun> {
-  const { messages, counters, summary, pins = [], overheadTokens = 0, timings } = request
-  const { countMessage, countTokens } = counters
-  const sumTokens = (list: readonly Message[]) =>
-    list.reduce((sum, message) => sum + countMessage(message), 0)
-  const held = systemMessagesOf(messages, 0, messages.length)
-  const planned = plan(measure(messages, countMessage), {
-    ...request,
-    ...(summary !== undefined && { summaryTokens: countTokens(summary) + ENVELOPE_TOKENS }),
-    overheadTokens: overheadTokens + sumTokens(pins),
-    carriedTokens: sumTokens(held.filter((message, index) => messages[index] !== message)),
-    countBare: (message) => countMessage(withoutBodies(message)),
-  })
-  timings?.lap('plan')
-  if (planned.kind !== 'compact') return { kind: 'unplanned', plan: planned }
-  const hasHead = planned.cut > planned.layout.headFrom
-  return hasHead ? await carryOut(planned, request) : assembleAndCheck(planned, request)
+/** The rest of a compaction that the plan asks for. Never rejects. */
+export async function carryOut(
+  plan: CompactPlan,
+  request: PipelineRequest,
+): Promise<FailedRun | CheckedRun> {
+  const hasHead = plan.cut > plan.layout.headFrom
+  return hasHead ? await replaceHead(plan, request) : assembleAndCheck(plan, request)
 }
 
 /** For a range chosen by the caller. Never rejects. */
@@ -78,10 +56,10 @@ export async function runPipelineOn(
   range: ClaimedRange,
   request: PipelineRequest,
 ): Promise<FailedRun | (CheckedRun & { readonly made: MadeHandoff })> {
-  return await carryOut(planRange(request.messages, range, request), request)
+  return await replaceHead(planRange(request.messages, range, request), request)
 }
 
-async function carryOut(plan: CompactPlan, request: PipelineRequest) {
+async function replaceHead(plan: CompactPlan, request: PipelineRequest) {
   const work = { ...request, plan, ...earlierHandoff(request.messages, plan) }
   let made: MadeHandoff
   try {

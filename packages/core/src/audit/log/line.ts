@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto'
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { sha256Hex } from '../../base/sha256.ts'
 
 /**
  * The audit line: one JSON object per line of text, written only by this serialiser. It contains
@@ -228,7 +228,7 @@ function parseJson(text: string): JsonValue | undefined {
 }
 
 function digest(text: string): string {
-  return hash('sha256', text, 'hex').slice(0, HASH_LENGTH)
+  return sha256Hex(text).slice(0, HASH_LENGTH)
 }
 
 /** Keys in the order of the table; absent values and non-integers are left out. */

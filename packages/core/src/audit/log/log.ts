@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
@@ -39,7 +38,7 @@ export class AuditLog implements AuditWriter {
 
   constructor({ folder, clock, onFailure = () => {} }: AuditLogOptions) {
     makeFolder(folder)
-    this.id = randomBytes(12).toString('hex')
+    this.id = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString('hex')
     this.path = join(folder, `audit-${this.id}.jsonl`)
     this.#clock = clock
     this.#onFailure = onFailure

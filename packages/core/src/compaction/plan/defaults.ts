@@ -98,3 +98,6 @@ export const SECTION_SHARES = {
   files: 0.04,
   tasks: 0.04,
 } as const
+
+/** The envelope's own text: header, preamble, section titles. */
+export const ENVELOPE_TOKENS = 190

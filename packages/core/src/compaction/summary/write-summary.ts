@@ -5,6 +5,7 @@ import { writeDigest } from '../digest.ts'
 import { judgeSummary } from '../judge/judge-summary.ts'
 import { headNumbers } from '../layout.ts'
 import { type Budget, handoffTokensOf } from '../plan/budget.ts'
+import { ENVELOPE_TOKENS } from '../plan/defaults.ts'
 import type { CompactPlan } from '../plan/plan.ts'
 import { preserveUserMessages, TITLE_TOKENS } from '../plan/preserve.ts'
 import { redact } from '../redact/redact.ts'
@@ -46,9 +47,6 @@ export interface FittedSummary {
   readonly sectionTokens: number
   readonly openTokens: number
 }
-
-/** The envelope's own text: header, preamble, section titles. */
-export const ENVELOPE_TOKENS = 190
 
 /**
  * The request is for slightly less than the limit: writers count in their own tokens, not in ours.

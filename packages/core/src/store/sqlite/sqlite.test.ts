@@ -71,6 +71,16 @@ describe('opening', () => {
     await expect(open(path)).rejects.toMatchObject({ code: 'store-refused' })
   })
 
+  it.runIf(process.platform === 'linux')('refuses a folder that cannot be used', async () => {
+    const path = newPath()
+    writeFileSync(path, '')
+    for (const folder of ['/proc/throughline', join(path, 'below-a-file')])
+      await expect(open(join(folder, 'store.db'))).rejects.toMatchObject({
+        code: 'store-refused',
+        message: expect.stringContaining(`the folder ${folder} cannot be used`),
+      })
+  })
+
   it('reopens a closed store with everything in it [I1]', async () => {
     const path = newPath()
     const first = await open(path)

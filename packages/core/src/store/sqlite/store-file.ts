@@ -63,9 +63,17 @@ export function isOldSqlite(version: string): boolean {
  */
 export function resolveFile(file: string): string {
   const path = resolve(file)
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path
+  if (!isLink(path)) return path
   if (existsSync(path)) return realpathSync(path)
   throw new StoreRefusedError({ path, problem: 'it is a link that leads nowhere.' })
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  } catch (error) {
+    refuseFolder(path, error)
+  }
 }
 
 /** The default path of the anchor. */
@@ -99,7 +107,11 @@ export function unusableFile(error: unknown, path: string): StoreRefusedError | 
 export function prepareFile(path: string): void {
   const folder = dirname(path)
   try {
-    makeFolder(folder)
+    try {
+      makeFolder(folder)
+    } catch (error) {
+      refuseFolder(path, error)
+    }
     const drive = networkDrive(statfsSync(folder).type)
     if (drive !== undefined) {
       const problem = `${folder} is a network drive (${drive}); SQLite needs a local one. For several hosts use PostgreSQL.`
@@ -119,6 +131,14 @@ export function prepareFile(path: string): void {
     }
     throw error
   }
+}
+
+/** Below /proc, or below a file, the system makes no folder. */
+function refuseFolder(path: string, error: unknown): never {
+  const { code = '' } = error as NodeJS.ErrnoException
+  if (!['ENOENT', 'ENOTDIR', 'EEXIST'].includes(code)) throw error
+  const problem = `the folder ${dirname(path)} cannot be used (${code}). Name a file in a folder that exists.`
+  throw new StoreRefusedError({ path, problem }, { cause: error })
 }
 
 /**

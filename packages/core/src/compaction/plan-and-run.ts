@@ -1,0 +1,40 @@
+import type { Message } from '../message/message.ts'
+import { measure } from '../tokens/measure.ts'
+import { systemMessagesOf, withoutBodies } from './assemble.ts'
+import type { CheckedRun, FailedRun, PipelineRequest } from './pipeline.ts'
+import { ENVELOPE_TOKENS } from './plan/defaults.ts'
+import { type CannotFitPlan, type KeepPlan, type PlanRequest, plan } from './plan/plan.ts'
+
+/**
+ * Plans, and runs the rest only if the plan asks for it. Most conversations fit, so the rest is loaded
+ * with the first one that does not; an agent has it from the start. Never rejects. Expects well paired
+ * messages (`repairPairs`).
+ */
+export async function planAndRun(
+  request: PipelineRequest & Pick<PlanRequest, 'when'>,
+): Promise<{ kind: 'unplanned'; plan: KeepPlan | CannotFitPlan } | FailedRun | CheckedRun> {
+  const { messages, counters, summary, pins = [], overheadTokens = 0, timings } = request
+  const { countMessage, countTokens } = counters
+  const sumTokens = (list: readonly Message[]) =>
+    list.reduce((sum, message) => sum + countMessage(message), 0)
+  const held = systemMessagesOf(messages, 0, messages.length)
+  const planned = plan(measure(messages, countMessage), {
+    ...request,
+    ...(summary !== undefined && { summaryTokens: countTokens(summary) + ENVELOPE_TOKENS }),
+    overheadTokens: overheadTokens + sumTokens(pins),
+    carriedTokens: sumTokens(held.filter((message, index) => messages[index] !== message)),
+    countBare: (message) => countMessage(withoutBodies(message)),
+  })
+  timings?.lap('plan')
+  if (planned.kind !== 'compact') return { kind: 'unplanned', plan: planned }
+  let rest: typeof import('./pipeline.ts')
+  try {
+    rest = await import('./pipeline.ts')
+    // A writer that is called after this would never hear of it.
+    request.signal?.throwIfAborted()
+  } catch (error) {
+    // A page may be offline; the next call tries again.
+    return { kind: 'failed', plan: planned, error }
+  }
+  return await rest.carryOut(planned, request)
+}
