@@ -104,7 +104,7 @@ describe('the packages', () => {
 
   it('can be imported by every file that the command uses', () => {
     // The thread runs in a thread only; the others import what is not installed here.
-    const others = /worker\/thread\.js$|adapters\/(?:langchain|langgraph|openai-agents)\.js$/
+    const others = /\/(?:thread|langchain|langgraph|openai-agents)\.js$/
     const home = join(project, 'node_modules', '@throughline', 'core', 'dist')
     const files = globSync(join(home, '**', '*.js')).filter((file) => !others.test(file))
     const text = `for (const file of ${JSON.stringify(files)}) await import(file)
