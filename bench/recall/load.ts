@@ -17,11 +17,12 @@ export async function loadSession(
   store: Store,
   name: string,
   entries: readonly AdoptedEntry[],
+  agent = 'eval',
 ): Promise<SessionId> {
   const id = sessionId(name)
   const limits = limitsFor({ windowTokens: 1_000_000, fixedTokens: 0 })
   const stamp = { at: Date.now(), seed: '' }
-  const session = newSession({ id, agent: 'eval', limits, policy: 'steer' }, 'imported', stamp)
+  const session = newSession({ id, agent, limits, policy: 'steer' }, 'imported', stamp)
   const nothing = { entries: [], mail: [], replies: [], blobs: [] }
   await store.adoptSession({ session, ...nothing, operation: operationId(randomUUID()) })
   const runner = runnerId(randomUUID())

@@ -16,7 +16,7 @@ import {
 import { Connections } from '../../packages/core/src/store/postgres/connections/connections.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
-import { POSTGRES_TO_8 } from '../support/earlier-schemas.ts'
+import { POSTGRES_TO_8, POSTGRES_TO_15 } from '../support/earlier-schemas.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
 import { Wire } from '../support/providers/wire.ts'
 import { until } from '../support/until.ts'
@@ -174,7 +174,7 @@ describe('a store of an earlier schema', () => {
     await fixture.hear('an orchid from before')
     const isIndexed = async () => (await bench.sql('select from word_page')).length === 1
     await until(isIndexed)
-    await bench.sql('delete from word_page; drop table embedded, entry_vector')
+    await bench.sql(`${POSTGRES_TO_15} delete from word_page; drop table embedded, entry_vector`)
     await bench.sql('update store set schema = 13')
     const store = await openPostgres(url, { schema: bench.schema, connections: 1 })
     const query = { sessionId: fixture.id, text: 'orchids', limit: 5, neighbours: 0 }

@@ -26,6 +26,10 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "and kind in ('assistant', 'turn') order by id desc": 'reads back to the newest reply',
   'and body is null order by id': 'erased entries of sessions that share a chain; once per import',
   "json_each(entry.meta, '$.blobs')": 'what forks of a deleted session still read',
+  'from unindexed where id between ? and ?': 'marks of one session',
+  'select distinct id >> 31 as n from unindexed': 'marks of what is not indexed yet',
+  "select id from session where state = 'open' and agent = coalesce(?1, agent)":
+    'all sessions, if their meanings are compared',
   'from passage_block where id between ? and ?': '16 bits for each passage of one session',
   'from entry_vector where id between ? and ?': 'the vectors of one session, if embeddings are on',
   'from session left join embedded': 'what is not embedded yet, at most once a second',

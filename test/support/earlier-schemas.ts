@@ -1,5 +1,10 @@
 /** Reverts the newest migrations of each engine, for tests that open an earlier store. */
-export const SQLITE_TO_9 = `
+export const SQLITE_TO_15 = `
+  drop table word_runs; drop table word_total; drop table unindexed;
+  drop index session_by_agent; drop index session_by_scope;
+  pragma user_version = 15;`
+
+export const SQLITE_TO_9 = `${SQLITE_TO_15}
   drop table embedded; drop table entry_vector;
   alter table session drop column losses;
   drop index session_root; drop index session_origin;
@@ -16,7 +21,11 @@ export const SQLITE_TO_9 = `
   create index attempt_route on attempt (model_route, at);
   pragma user_version = 9;`
 
-export const POSTGRES_TO_8 = `
+export const POSTGRES_TO_15 = `
+  drop table word_runs, word_total, unindexed; drop index session_scope;
+  update store set schema = 15;`
+
+export const POSTGRES_TO_8 = `${POSTGRES_TO_15}
   drop table embedded, entry_vector;
   alter table store add column commits bigint, add column hash text;
   update store set commits = chain.commits, hash = chain.hash from chain;

@@ -43,6 +43,9 @@ export function provePostgres(every: number): void {
 /** Statements that read a whole table, each with the reason. */
 const ALLOWED: Readonly<Record<string, string>> = {
   'from session left join indexed': 'stops at the first few; asked when a store is opened',
+  'where id in (select session from unindexed)': 'sessions with entries that are not indexed yet',
+  "select id from session where state = 'open' and agent = coalesce($1, agent)":
+    'all sessions, if their meanings are compared',
   'from session left join embedded': 'what is not embedded yet, at most once a second',
   'from entry_vector join embedded using (session)':
     'one row of embedded for each session asked for',

@@ -21,6 +21,8 @@ const TABLES = [
     'attempt',
     'audit',
     'word_page',
+    'word_total',
+    'unindexed',
     'passage_block',
     'indexed',
     'schedule',
@@ -32,6 +34,7 @@ const TABLES = [
   ],
 ]
 const EMPTY = `${TABLES.map((table) => `delete from ${table}`).join(';')}; truncate entry;
+  update word_runs set runs = '[]';
   update chain set commits = 0,
     hash = (select encode(sha256(convert_to(id, 'UTF8')), 'hex') from store)`
 

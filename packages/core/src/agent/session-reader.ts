@@ -8,7 +8,6 @@ import type { RuntimeEvent } from '../session/events/runtime-event.ts'
 import { type CompactionReport, readCompactionReport } from '../session/view/compaction-report.ts'
 import { entryView, type TranscriptEntry } from '../session/view/transcript.ts'
 import type { Store } from '../store/contract.ts'
-import { everySession } from '../store/every-session.ts'
 import type { EntryKind, SessionRow } from '../store/rows.ts'
 import type { FoundEntry, HistoryEntry, SessionEvent, SessionInfo } from './agent-types.ts'
 import { type AnyFormat, internalsOf, type MessageOf } from './formats/format.ts'
@@ -147,15 +146,11 @@ export async function searchAgent<F extends AnyFormat>(
   text: string,
   { limit = SEARCH_LIMIT }: { limit?: number } = {},
 ): Promise<readonly FoundEntry<F>[]> {
-  const sessions = new Map<SessionId, SessionRow>()
-  const open = everySession(parts.store, { agent: parts.name, state: 'open' })
-  for await (const row of open) sessions.set(row.id, row)
-  if (sessions.size === 0) return []
-  const query = { sessionId: [...sessions.keys()], text, limit, neighbours: 0 }
+  const query = { sessionId: { agent: parts.name }, text, limit, neighbours: 0 }
   const { hits } = await parts.store.search(query)
   const found = hits.map(async ({ sessionId, entry, excerpt }) => {
-    const view = entryView(entry, sessions.get(sessionId)?.covers ?? 0)
-    const shown = await new SessionReader(parts, sessionId).entries([view])
+    const { covers = 0 } = (await parts.store.findSession(sessionId)) ?? {}
+    const shown = await new SessionReader(parts, sessionId).entries([entryView(entry, covers)])
     return shown.map((each) => ({ ...each, sessionId, excerpt }))
   })
   return (await Promise.all(found)).flat()

@@ -75,9 +75,15 @@ export interface SearchFilters {
   readonly since?: number
   readonly until?: number
 }
+/** All open sessions, or those of an agent, of a person, of both. */
+export interface SearchedScope {
+  readonly agent?: string
+  readonly scope?: string
+  readonly here?: SessionId
+}
 export interface Search extends SearchFilters {
   /** One session, or several ranked together. */
-  readonly sessionId: SessionId | readonly SessionId[]
+  readonly sessionId: SessionId | readonly SessionId[] | SearchedScope
   /** In a short query, a quoted phrase must occur in the entry exactly. */
   readonly text: string
   readonly limit: number
@@ -87,13 +93,13 @@ export interface Search extends SearchFilters {
   readonly near?: boolean
   /** Also find the nearest in meaning, unless a text must occur exactly. */
   readonly meaning?: Meaning
-  /** Only entries with a lower number; of several sessions, this holds for the first. */
+  /** Only entries with a lower number; of several sessions, this holds for the first or for `here`. */
   readonly before?: EntryNumber
 }
 export interface SearchAnswer {
   /** Best first; ties go to the newer. */
   readonly hits: readonly SearchHit[]
-  /** All matching entries, whether returned or not; with `meaning`, at least so many. */
+  /** All matching entries, whether returned or not; with `meaning`, or in many sessions, at least so many. */
   readonly total: number
   /** Entries that are not indexed yet and were not searched. */
   readonly pending: number

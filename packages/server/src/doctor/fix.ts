@@ -96,8 +96,12 @@ function emptyIndex(path: string): string {
   try {
     database.exec(`begin immediate;
       delete from word_page;
+      delete from word_total;
       delete from passage_block;
       delete from indexed;
+      update word_runs set runs = '[]';
+      insert or ignore into unindexed (id)
+        select n << 31 | tail from session where tail > iif(origin is null, 0, forked_at);
       commit`)
   } finally {
     database.close()

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { entryNumber, type SessionId } from '#core/base/ids'
 import { splitsCharacter } from '#core/base/line'
 import type { Reads } from '#core/store/contract'
-import { everySession } from '#core/store/every-session'
 import type { Entry, SessionRow } from '#core/store/rows'
+import { isWithin } from '#core/store/search/parts'
 import { defineTool, ok, refuse } from './define-tool.ts'
 import { type EmbedQuestion, searchNote } from './embedded-question.ts'
 import { entryLabel, entryText } from './entry-text.ts'
@@ -60,7 +60,7 @@ interface RecallParts {
   readonly embedQuestion?: EmbedQuestion | undefined
 }
 
-type RecallStore = Pick<Reads, 'search' | 'readEntries' | 'findSession' | 'listSessions'>
+type RecallStore = Pick<Reads, 'search' | 'readEntries' | 'findSession'>
 
 /** Everything compacted away stays readable: search by words, open by number. */
 export function recallTool({ store, embedQuestion }: RecallParts): Tool {
@@ -79,8 +79,7 @@ export function recallTool({ store, embedQuestion }: RecallParts): Tool {
     run: async ({ sessionId, entry, input }) => {
       const { query, everywhere, session, from, to = from, offset = 0 } = input
       if (from !== undefined && to !== undefined) {
-        const others = session === undefined ? [] : await othersOf(store, sessionId)
-        const other = others.find(({ id }) => id === session)
+        const other = session === undefined ? undefined : await otherOf(store, sessionId, session)
         if (session !== undefined && session !== sessionId && other === undefined) {
           return refuse(`There is no conversation ${session} with the same people.`)
         }
@@ -97,11 +96,14 @@ export function recallTool({ store, embedQuestion }: RecallParts): Tool {
       if (query === undefined) return refuse('Give `query` to search, or `from` to open entries.')
       const { characters = RECALL_CHARACTERS, limit = MATCHES_MAX } = input
       const { exact, skip = 0, speaker, tool, path, since, until } = input
-      const others = everywhere === true ? await othersOf(store, sessionId) : []
+      const here = everywhere === true ? await store.findSession(sessionId) : undefined
       const question = (await embedQuestion?.({ text: query, exact: exact === true })) ?? {}
       const answer = await store.search({
         ...(question.meaning !== undefined && { meaning: question.meaning }),
-        sessionId: [sessionId, ...others.map(({ id }) => id)],
+        sessionId:
+          here === undefined
+            ? sessionId
+            : { agent: here.agent, scope: here.scope, here: sessionId },
         ...{ text: query, limit, neighbours: 0, near: true },
         // The searching call contains the query and would be its own best match.
         before: entryNumber(entry),
@@ -120,15 +122,15 @@ export function recallTool({ store, embedQuestion }: RecallParts): Tool {
   })
 }
 
-/** The other sessions that the people of this one share with its agent: those of its scope. */
-async function othersOf(store: RecallStore, id: SessionId): Promise<readonly SessionRow[]> {
-  const here = await store.findSession(id)
-  if (here === undefined) return []
-  const others: SessionRow[] = []
-  for await (const row of everySession(store, { agent: here.agent, state: 'open' })) {
-    if (row.scope === here.scope && row.id !== id) others.push(row)
-  }
-  return others
+/** Another session that the people of this one share with its agent: one of its scope. */
+async function otherOf(
+  store: RecallStore,
+  id: SessionId,
+  wanted: string,
+): Promise<SessionRow | undefined> {
+  const [here, other] = [await store.findSession(id), await store.findSession(wanted as SessionId)]
+  if (here === undefined || other === undefined || other.id === id) return undefined
+  return isWithin({ agent: here.agent, scope: here.scope }, other) ? other : undefined
 }
 
 const NOTHING = 'Nothing was found. Try other words, fewer words, or open entries by number.'

@@ -1,13 +1,27 @@
 import type { SessionId } from '../../base/ids.ts'
-import { lineOf } from '../lineage.ts'
-import type { Search, SearchAnswer } from '../queries.ts'
-import type { Entry } from '../rows.ts'
+import { lineOf, ownAfter } from '../lineage.ts'
+import type { Search, SearchAnswer, SearchedScope } from '../queries.ts'
+import type { Entry, SessionRow } from '../rows.ts'
 import { type Block, blockOf } from '../search/blocks.ts'
-import { search } from '../search/find.ts'
+import { compareBytes } from '../search/bytes.ts'
+import { type SearchedRange, search } from '../search/find.ts'
 import { type IndexState, indexBatch, NO_INDEX } from '../search/index-state.ts'
-import { packLists } from '../search/lists.ts'
-import { type Answers, type EmbeddedEntries, type IndexLookup, perform } from '../search/lookup.ts'
-import { renumbered, searchedStretches } from '../search/parts.ts'
+import { packLists, rootBytes } from '../search/lists.ts'
+import {
+  type Answers,
+  type EmbeddedEntries,
+  type IndexLookup,
+  perform,
+  type Searched,
+} from '../search/lookup.ts'
+import {
+  isWithin,
+  renumbered,
+  type SearchedStretch,
+  searchedStretches,
+  stretchWithin,
+} from '../search/parts.ts'
+import { NO_TOTALS, totalsWith } from '../search/sessions/totals.ts'
 import type { MemoryTables } from './tables.ts'
 
 /** The word index of one session, updated on each search. */
@@ -19,8 +33,6 @@ interface MemoryIndex {
   readonly entries: Entry[]
 }
 
-const decoder = new TextDecoder()
-
 export class MemorySearch {
   readonly #indexes = new Map<SessionId, MemoryIndex>()
   readonly #tables: MemoryTables
@@ -30,54 +42,92 @@ export class MemorySearch {
   }
 
   search(query: Search): SearchAnswer {
-    const lines = [query.sessionId].flat().flatMap((id) => {
-      const session = this.#tables.session(id)
-      return session === undefined ? [] : [lineOf(session, (each) => this.#tables.session(each))]
-    })
-    const stretches = searchedStretches(lines)
-    const indexes = stretches.map(({ keeper, after }) => this.#upToDate(keeper, after))
-    const sessions = stretches.map((stretch, at) => {
-      const { state } = indexes[at] as MemoryIndex
-      return { ...stretch, index: state }
-    })
-    const pagesOf = (session: number, has: (root: string) => boolean) => {
-      const { lists } = indexes[session] as MemoryIndex
-      const chosen = [...lists].filter(([root]) => has(root))
-      return packLists(new Map(chosen)).map(({ bytes }) => bytes)
+    const { sessions } = this.#tables
+    const ids = [...sessions.keys()]
+    const numberOf = new Map(ids.map((id, at) => [id, at + 1]))
+    const searched: Searched[] = []
+    const add = (stretch: SearchedStretch) => {
+      const { state } = this.#upToDate(stretch.keeper, stretch.after)
+      const each = { ...stretch, n: numberOf.get(stretch.keeper) as number, index: state }
+      searched.push(each)
+      return each
     }
-    return perform(search(query, sessions), (lookup: IndexLookup): Answers[keyof Answers] => {
+    const pagesOf = (root: string) => {
+      const lists = ids.flatMap((id, at) => {
+        const list = this.#indexes.get(id)?.lists.get(root)
+        return list === undefined ? [] : [[at + 1, new Map([[root, list]])] as const]
+      })
+      return packLists(new Map(lists)).map(({ bytes }) => bytes)
+    }
+    const what = query.sessionId
+    const isRange = typeof what === 'object' && !('length' in what) && query.meaning === undefined
+    if (!isRange) for (const stretch of this.#stretches(what)) add(stretch)
+    const from = isRange ? this.#range(what, ids) : [...searched]
+    const steps = search(query, from, { stored: 0 })
+    return perform(steps, (lookup: IndexLookup): Answers[keyof Answers] => {
       switch (lookup.want) {
         case 'pages':
-          return lookup.of.map(({ session }) =>
-            lookup.roots.map((bytes) => {
-              const root = decoder.decode(bytes)
-              const list = indexes[session]?.lists.get(root)
-              return list === undefined
-                ? null
-                : (packLists(new Map([[root, list]]))[0]?.bytes ?? null)
-            }),
-          )
-        case 'range': {
-          const letter = decoder.decode(lookup.from)
-          return lookup.of.flatMap(({ session }) =>
-            pagesOf(session, (root) => root.startsWith(letter)),
-          )
-        }
+          return lookup.keys.map((key) => pagesOf(rootIn(key)))
+        case 'range':
+          return lookup.ranges.map(({ from, to }) => {
+            const roots = ids.flatMap((id) => [...(this.#indexes.get(id)?.lists.keys() ?? [])])
+            return [...new Set(roots)].filter((root) => isBetween(root, from, to)).flatMap(pagesOf)
+          })
+        case 'sessions':
+          return lookup.numbers.flatMap((n) => {
+            const stretch = this.#stretchWithin(what as SearchedScope, ids[n - 1] as SessionId)
+            return stretch === null ? [] : [add(stretch)]
+          })
         case 'blocks':
-          return lookup.sessions.map((session) => indexes[session]?.blocks ?? [])
+          return lookup.sessions.map((session) => {
+            return this.#indexes.get(searched[session]?.keeper as SessionId)?.blocks ?? []
+          })
         case 'bodies':
           return lookup.of.map(({ session, number }) => {
-            const id = stretches[session]?.id as SessionId
+            const id = searched[session]?.id as SessionId
             return this.#tables.entriesOf(id, number, number)[0]?.body ?? null
           })
         case 'vectors':
-          return lookup.of.map((session) => this.#vectorsOf(stretches[session]?.keeper, lookup))
+          return lookup.of.map((session) => this.#vectorsOf(searched[session]?.keeper, lookup))
         default:
           return lookup.ranges.map(({ session, from, to }) =>
-            this.#tables.entriesOf(stretches[session]?.id as SessionId, from, to),
+            this.#tables.entriesOf(searched[session]?.id as SessionId, from, to),
           )
       }
     })
+  }
+
+  #stretches(what: Search['sessionId']): readonly SearchedStretch[] {
+    const { sessions } = this.#tables
+    const rows =
+      typeof what === 'object' && !('length' in what)
+        ? [...sessions.values()].filter((row) => isWithin(what, row))
+        : [what].flat().flatMap((id) => sessions.get(id) ?? [])
+    return searchedStretches(rows.map((row) => this.#lineOf(row)))
+  }
+
+  #lineOf(row: SessionRow): readonly [SessionRow, ...SessionRow[]] {
+    return lineOf(row, (id) => this.#tables.session(id)) as [SessionRow, ...SessionRow[]]
+  }
+
+  #stretchWithin(what: SearchedScope, id: SessionId): SearchedStretch | null {
+    const row = this.#tables.session(id) as SessionRow
+    return stretchWithin(what, row, () =>
+      this.#tables.related(row.root ?? row.id).map((each) => this.#lineOf(each)),
+    )
+  }
+
+  #range(what: SearchedScope, ids: readonly SessionId[]): SearchedRange {
+    const rows = ids.map((id) => this.#tables.session(id) as SessionRow)
+    // Whatever its state: forks read what a purged session keeps for them.
+    const own = rows.filter((row) => isWithin(what, { ...row, state: 'open' }))
+    const lines = own.flatMap((row) => this.#lineOf(row))
+    const wanted = new Set([...own, ...lines].map(({ id }) => ids.indexOf(id) + 1))
+    const totals = [...wanted].reduce((sum, n) => {
+      const row = rows[n - 1] as SessionRow
+      return totalsWith(sum, this.#upToDate(row.id, ownAfter(row)).state)
+    }, NO_TOTALS)
+    return { wants: (n) => wanted.has(n), totals, behind: [] }
   }
 
   #vectorsOf(
@@ -114,8 +164,19 @@ export class MemorySearch {
     }
     for (const [number, block] of blocks) index.blocks[number] = block
     index.entries.push(...fresh)
-    const run = { id: 1, entries: entries.length, from: 0, to: state.slots, into: null }
-    index.state = { ...state, runs: state.slots > 0 ? [run] : [] }
+    index.state = state
     return index
   }
+}
+
+const decoder = new TextDecoder()
+
+/** The root of a key, which ends with a zero and a session. */
+function rootIn(key: Uint8Array): string {
+  return decoder.decode(key.subarray(0, key.indexOf(0)))
+}
+
+function isBetween(root: string, from: Uint8Array, to: Uint8Array): boolean {
+  const key = Uint8Array.from([...rootBytes(root), 0])
+  return compareBytes(key, from) >= 0 && compareBytes(key, to) < 0
 }

@@ -1,16 +1,24 @@
 import type { SessionId } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
-import type { Search, SearchAnswer } from '../queries.ts'
+import type { Search, SearchAnswer, SearchedScope } from '../queries.ts'
 import type { SessionRow } from '../rows.ts'
 import type { ColumnsCache } from '../search/columns-cache.ts'
-import { search } from '../search/find.ts'
-import { type Answers, type IndexLookup, performAsync, type SessionRuns } from '../search/lookup.ts'
-import { type SearchedStretch, searchedStretches } from '../search/parts.ts'
+import { type IndexTotals, type SearchedRange, search } from '../search/find.ts'
+import { type Run, runIds } from '../search/index-state.ts'
+import { type Answers, type IndexLookup, performAsync, type Searched } from '../search/lookup.ts'
+import {
+  isWithin,
+  type ScopedRow,
+  type SearchedStretch,
+  searchedStretches,
+  stretchWithin,
+} from '../search/parts.ts'
+import { totalsWith } from '../search/sessions/totals.ts'
 import { checkedSingles } from '../verify/answers.ts'
 import type { LoanedClient } from './connections/connections.ts'
-import { fromText, POSTGRES, toText } from './tables.ts'
+import { type Columns, fromText, POSTGRES, toText } from './tables.ts'
 import { readVectors } from './vectors/vectors.ts'
-import { BLOCKS, decodeBlock, decodeState } from './word-index.ts'
+import { BLOCKS, decodeBlock, decodeState, decodeTotals } from './word-index.ts'
 
 /** Runs in the caller's snapshot. */
 export async function searchPostgres(
@@ -18,7 +26,38 @@ export async function searchPostgres(
   query: Search,
   cache: ColumnsCache,
 ): Promise<SearchAnswer> {
-  const asked = [query.sessionId].flat().map(toText)
+  const what = query.sessionId
+  const isScope = typeof what === 'object' && !('length' in what)
+  const [[row] = [], [sums] = []] = await loan.send([
+    { text: 'select runs from word_runs where one = 1' },
+    { text: `select totals from word_total where agent = '' and scope = ''` },
+  ])
+  const runs = runIds(JSON.parse((row?.['runs'] ?? '[]') as string) as readonly Run[])
+  const options = { cache, stored: decodeTotals(sums).live }
+  const searched: Searched[] = []
+  const within = async (numbers: readonly number[]) => {
+    const found = await searchedWithin(loan, what as SearchedScope, numbers)
+    searched.push(...found)
+    return found
+  }
+  const answers = (lookup: IndexLookup) =>
+    lookup.want === 'sessions' ? within(lookup.numbers) : answer(loan, lookup, searched, runs)
+  if (isScope && query.meaning === undefined) {
+    const { behind, ...range } = await readRange(loan, what)
+    const steps = search(query, { ...range, behind: await within(behind) }, options)
+    return await performAsync(steps, answers)
+  }
+  const ids = isScope ? await idsWithin(loan, what) : [what].flat()
+  searched.push(...(await readSearched(loan, searchedStretches(await readLines(loan, ids)))))
+  return await performAsync(search(query, [...searched], options), answers)
+}
+
+/** Each session, and those that it reads from. */
+async function readLines(
+  loan: LoanedClient,
+  ids: readonly SessionId[],
+): Promise<readonly (readonly LineRow[])[]> {
+  const asked = ids.map(toText)
   const [found = []] = await loan.send([
     {
       text: `select wanted.place::integer as place, session.id, tail, origin, forked_at as "forkedAt"
@@ -28,53 +67,168 @@ export async function searchPostgres(
       values: [asked],
     },
   ])
-  const lines = asked.map((_, at) => found.filter(({ place }) => place === at + 1))
-  const stretches = searchedStretches(lines as unknown as readonly LineRow[][])
-  const [indexed = []] = await loan.send([
-    {
-      text: 'select session, state from indexed where session = any($1)',
-      values: [stretches.map(({ keeper }) => keeper)],
-    },
-  ])
-  const states = new Map(indexed.map(({ session, state }) => [session, state]))
-  const sessions = stretches.map((stretch) => ({
-    ...stretch,
-    index: decodeState(states.get(stretch.keeper) ?? null),
-  }))
-  return await performAsync(search(query, sessions, { cache }), (lookup) =>
-    answer(loan, lookup, sessions),
+  return asked.map(
+    (_, at) => found.filter(({ place }) => place === at + 1) as unknown as readonly LineRow[],
   )
 }
 
 type LineRow = Pick<SessionRow, 'id' | 'tail' | 'origin' | 'forkedAt'>
 
+async function readSearched(
+  loan: LoanedClient,
+  stretches: readonly SearchedStretch[],
+): Promise<readonly Searched[]> {
+  const [rows = []] = await loan.send([
+    {
+      text: `select id, n, state from (select id, n from session where id = any($1)) as asked
+        left join indexed on indexed.session = id`,
+      values: [stretches.map(({ keeper }) => keeper)],
+    },
+  ])
+  const byId = new Map(rows.map((row) => [row['id'], row]))
+  return stretches.flatMap((stretch) => {
+    const row = byId.get(stretch.keeper)
+    const index = decodeState(row?.['state'] ?? null)
+    return row === undefined ? [] : [{ ...stretch, n: row['n'] as number, index }]
+  })
+}
+
+const SCOPED = `select n, id, agent, scope, session.state, tail, origin, root,
+    forked_at as "forkedAt" from session`
+
+type NumberedRow = ScopedRow & { readonly root: SessionId | null }
+
+/** Those of the numbers that are searched, each with what may be found in its index. */
+async function searchedWithin(
+  loan: LoanedClient,
+  what: SearchedScope,
+  numbers: readonly number[],
+): Promise<readonly Searched[]> {
+  if (numbers.length === 0) return []
+  const [found = []] = await loan.send([
+    { text: `${SCOPED} where n = any($1) order by n`, values: [numbers] },
+  ])
+  const rows = found as unknown as readonly NumberedRow[]
+  const roots = rows.filter((row) => !isWithin(what, row)).map(({ id, root }) => root ?? id)
+  const forks = roots.length === 0 ? [] : await readForks(loan, roots)
+  const stretches = rows.flatMap((row) => stretchWithin(what, row, () => forks) ?? [])
+  return await readSearched(loan, stretches)
+}
+
+async function readForks(
+  loan: LoanedClient,
+  roots: readonly SessionId[],
+): Promise<readonly (readonly [NumberedRow, ...LineRow[]])[]> {
+  const [found = []] = await loan.send([
+    { text: `${SCOPED} where root = any($1) order by n`, values: [roots.map(toText)] },
+  ])
+  const rows = found as unknown as readonly NumberedRow[]
+  const lines = await readLines(
+    loan,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row, at) => [row, ...(lines[at] ?? []).slice(1)] as const)
+}
+
+async function readRange(
+  loan: LoanedClient,
+  { agent, scope }: SearchedScope,
+): Promise<Omit<SearchedRange, 'behind'> & { readonly behind: readonly number[] }> {
+  const isAll = agent === undefined && scope === undefined
+  const column = scope === undefined ? 'agent' : 'scope'
+  const own = (table: string) =>
+    `${table}.${column} = $1 and ${table}.agent = coalesce($2, ${table}.agent)`
+  const values = [toText(scope ?? agent ?? ''), agent === undefined ? null : toText(agent)]
+  const [[totals] = [], marked = [], rows = [], origins = []] = await loan.send([
+    {
+      text: 'select totals from word_total where agent = $1 and scope = $2',
+      values: [toText(agent ?? ''), toText(scope ?? '')],
+    },
+    { text: 'select n from session where id in (select session from unindexed) order by n' },
+    ...(isAll
+      ? []
+      : [
+          { text: `select n from session where ${own('session')}`, values },
+          {
+            // What forks read of sessions outside.
+            text: `select distinct keeper.n, indexed.state
+              from session as fork cross join lateral lineage(fork.id) as line
+              join session as keeper on keeper.id = line.keeper
+              left join indexed on indexed.session = keeper.id
+              where fork.origin is not null and ${own('fork')} and not (${own('keeper')})`,
+            values,
+          },
+        ]),
+  ])
+  const numbers = new Set([...rows, ...origins].map((row) => row['n'] as number))
+  return {
+    totals: origins.reduce<IndexTotals>(
+      (sum, row) => totalsWith(sum, decodeState(row['state'])),
+      decodeTotals(totals),
+    ),
+    wants: isAll ? null : (n) => numbers.has(n),
+    behind: marked.map((row) => row['n'] as number),
+  }
+}
+
+async function idsWithin(
+  loan: LoanedClient,
+  { agent, scope }: SearchedScope,
+): Promise<readonly SessionId[]> {
+  const [rows = []] = await loan.send([
+    {
+      text: `select id from session where state = 'open' and agent = coalesce($1, agent)
+        and scope = coalesce($2, scope) order by n`,
+      values: [agent ?? null, scope ?? null].map((name) => (name === null ? null : toText(name))),
+    },
+  ])
+  return rows.map((row) => row['id'] as SessionId)
+}
+
 async function answer(
   loan: LoanedClient,
-  lookup: IndexLookup,
+  lookup: Exclude<IndexLookup, { readonly want: 'sessions' }>,
   stretches: readonly SearchedStretch[],
+  runs: readonly number[],
 ): Promise<Answers[keyof Answers]> {
   const idOf = (session: number) => stretches[session]?.keeper as SessionId
   switch (lookup.want) {
-    case 'pages':
-      return await readPages(loan, lookup, idOf)
+    case 'pages': {
+      const [rows = []] = await loan.send([
+        {
+          text: `select wished.place::integer as place, page.lists
+            from unnest($2::bytea[]) with ordinality as wished(key, place)
+            cross join unnest($1::integer[]) with ordinality as wanted(run, turn)
+            cross join lateral (
+              select lists from word_page as each
+              where each.run = wanted.run and each.key <= wished.key
+              order by each.key desc limit 1
+            ) as page order by wished.place, wanted.turn`,
+          values: [runs, lookup.keys.map((key) => Buffer.from(key))],
+        },
+      ])
+      return pagesByPlace(rows, lookup.keys.length)
+    }
     case 'range': {
       const [rows = []] = await loan.send([
         {
-          text: `${RUNS} cross join lateral (
-              select lists from word_page as page
-              where page.session = wanted.session and page.run = wanted.run and page.root < $4
-                and page.root >= coalesce((select max(root) from word_page as other
-                  where other.session = wanted.session and other.run = wanted.run
-                    and other.root <= $3), ''::bytea)
-            ) as found`,
+          text: `select wished.place::integer as place, page.lists
+            from unnest($2::bytea[], $3::bytea[]) with ordinality as wished(first, last, place)
+            cross join unnest($1::integer[]) with ordinality as wanted(run, turn)
+            cross join lateral (
+              select key, lists from word_page as each
+              where each.run = wanted.run and each.key < wished.last
+                and each.key >= coalesce((select max(key) from word_page as other
+                  where other.run = wanted.run and other.key <= wished.first), wished.first)
+            ) as page order by wished.place, wanted.turn, page.key`,
           values: [
-            ...runParameters(lookup.of, idOf),
-            Buffer.from(lookup.from),
-            Buffer.from(lookup.to),
+            runs,
+            lookup.ranges.map(({ from }) => Buffer.from(from)),
+            lookup.ranges.map(({ to }) => Buffer.from(to)),
           ],
         },
       ])
-      return rows.map((row) => row['lists'] as Uint8Array)
+      return pagesByPlace(rows, lookup.ranges.length)
     }
     case 'blocks': {
       const ids = lookup.sessions.map((session) => toText(idOf(session)))
@@ -104,47 +258,10 @@ async function answer(
   }
 }
 
-const RUNS = `select found.*, wanted.place::integer as place
-  from unnest($1::text[], $2::integer[]) with ordinality as wanted(session, run, place)`
-
-function runParameters(
-  of: readonly SessionRuns[],
-  idOf: (session: number) => SessionId,
-): readonly [readonly string[], readonly number[]] {
-  const pairs = of.flatMap(({ session, runs }) =>
-    runs.map((run) => [toText(idOf(session)), run] as const),
-  )
-  return [pairs.map(([id]) => id), pairs.map(([, run]) => run)]
-}
-
-async function readPages(
-  loan: LoanedClient,
-  { of, roots }: IndexLookup & { readonly want: 'pages' },
-  idOf: (session: number) => SessionId,
-): Promise<Answers['pages']> {
-  const [rows = []] = await loan.send([
-    {
-      text: `${RUNS} cross join lateral (
-          select lists, wished.place::integer as root
-          from unnest($3::bytea[]) with ordinality as wished(root, place)
-          cross join lateral (
-            select lists from word_page as page
-            where page.session = wanted.session and page.run = wanted.run
-              and page.root <= wished.root
-            order by page.root desc limit 1
-          ) as one
-        ) as found`,
-      values: [...runParameters(of, idOf), roots.map((root) => Buffer.from(root))],
-    },
-  ])
-  const pages = new Map(rows.map((row) => [`${row['place']} ${row['root']}`, row['lists']]))
-  let place = 0
-  return of.map(({ runs }) =>
-    runs.flatMap(() => {
-      place += 1
-      return roots.map((_, at) => (pages.get(`${place} ${at + 1}`) as Uint8Array) ?? null)
-    }),
-  )
+function pagesByPlace(rows: readonly Columns[], count: number): readonly (readonly Uint8Array[])[] {
+  const pages: Uint8Array[][] = Array.from({ length: count }, () => [])
+  for (const row of rows) pages[(row['place'] as number) - 1]?.push(row['lists'] as Uint8Array)
+  return pages
 }
 
 async function readRanges(

@@ -2,23 +2,29 @@ import type { SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import type { Entry } from '../rows.ts'
 import { type Block, blockOf, EMPTY_BLOCK, type IndexedEntry } from '../search/blocks.ts'
-import { type ErasedEntry, erasedPage, erasesMost, planErasure } from '../search/erase.ts'
+import { type ErasedEntry, type Erasure, erasedPage, planErasure } from '../search/erase.ts'
+import type { IndexTotals } from '../search/find.ts'
 import {
   dueMerge,
   type IndexState,
   indexBatch,
   NO_INDEX,
+  type Run,
+  runIds,
   withMerge,
+  withRun,
 } from '../search/index-state.ts'
-import { type ListPage, mergePages } from '../search/lists.ts'
+import { keyOf, type ListPage, mergePages, packLists } from '../search/lists.ts'
+import { NO_TOTALS, totalsAfter, totalsOf } from '../search/sessions/totals.ts'
 import type { Connections, LoanedClient, Query } from './connections/connections.ts'
 import { type Columns, fromText, toText } from './tables.ts'
 
 /**
- * The rows of the word index: each session's progress (`indexed`), lists of passages by word root
- * (`word_page`), and the lengths of passages (`passage_block`). Their content is the same on every
- * engine (search/); the server only stores and finds it. Indexing follows the appends; entries that
- * are not indexed yet are read directly, so a search is always complete.
+ * The rows of the word index: lists of passages by word root and session (`word_page`) in runs
+ * (`word_runs`), each session's progress (`indexed`), the lengths of its passages (`passage_block`),
+ * and sums over agents and scopes (`word_total`). Their content is the same on every engine
+ * (search/); the server only stores and finds it. Indexing follows the appends, which leave a mark
+ * (`unindexed`); what is not indexed yet is read directly, so a search is always complete.
  */
 const INDEX_BATCH = 128
 /** Per input of a merge, so that no transaction takes long. */
@@ -51,49 +57,48 @@ export async function unindexedInPostgres(connections: Connections): Promise<rea
 }
 
 /**
- * Indexes one batch of a session or merges a few pages. Returns whether more is left. The row in
- * `indexed` is the lock: no entry is indexed twice, or while it is being erased. If another process
- * holds it, try again later.
+ * Indexes one batch of a session and merges a few pages. Returns whether more is left. The row of the
+ * runs is the lock: no entry is indexed twice, or while it is being erased. If another process holds
+ * it, try again later.
  */
 export async function indexInPostgres(connections: Connections, id: SessionId): Promise<boolean> {
   const loan = await connections.loan()
   let ended = false
   try {
-    const [, , [row] = []] = await loan.send([
-      {
-        text: 'insert into indexed (session, upto) values ($1, 0) on conflict do nothing',
-        values: [id],
-      },
+    const [, [row] = []] = await loan.send([
       { text: 'begin isolation level read committed read write' },
-      {
-        text: 'select state from indexed where session = $1 for update skip locked',
-        values: [id],
-      },
+      { text: `${LOCK} skip locked` },
     ])
     if (row === undefined) return true
-    const state = decodeState(row['state'])
-    const step = (await mergeStep(loan, id, state)) ?? (await batchStep(loan, id, state))
-    if (step === null) return false
-    await loan.send([...step.writes, writeState(id, step.state), { text: 'commit' }])
-    ended = true
-    return step.isMore
+    const runs = JSON.parse(row['runs'] as string) as readonly Run[]
+    // First, because the pages of the batch are not there to be read yet.
+    const merge = await mergeStep(loan, runs)
+    const batch = await batchStep(loan, id, merge.runs)
+    const writes = [...merge.writes, ...batch.writes]
+    if (writes.length > 0) await loan.send([...writes, writeRuns(batch.runs), { text: 'commit' }])
+    ended = writes.length > 0
+    return batch.isMore || dueMerge(batch.runs) !== null
   } finally {
     if (!ended) await loan.rollback()
     loan.end()
   }
 }
 
+const LOCK = 'select runs from word_runs where one = 1 for update'
+
 interface IndexStep {
-  readonly state: IndexState
+  readonly runs: readonly Run[]
   readonly writes: readonly Query[]
-  readonly isMore: boolean
 }
 
 async function batchStep(
   loan: LoanedClient,
   id: SessionId,
-  state: IndexState,
-): Promise<IndexStep | null> {
+  runs: readonly Run[],
+): Promise<IndexStep & { readonly isMore: boolean }> {
+  const [[session] = [], totals = []] = await loan.send([SESSION(id), TOTALS(id)])
+  if (session === undefined) return { runs, writes: [], isMore: false }
+  const state = decodeState(session['state'])
   const [found = [], [last] = []] = await loan.send([
     {
       // Reads only these columns, so that damage elsewhere in an entry does not affect its words.
@@ -106,31 +111,39 @@ async function batchStep(
       values: [id, blockOf(state.upto + 1)],
     },
   ])
-  if (found.length === 0) return null
+  const isMore = found.length === INDEX_BATCH
+  if (found.length === 0) {
+    // The marks of what was indexed before, by whatever process.
+    return { runs, writes: session['marked'] === true ? [removeMarks(id, state.upto)] : [], isMore }
+  }
   const block = last === undefined ? null : decodeBlock(last)
   const batch = indexBatch(state, block, found.map(decodeIndexed))
+  const next = batch.lists.size === 0 ? { runs, id: 0 } : withRun(runs, found.length)
   return {
-    state: batch.state,
+    runs: next.runs,
     writes: [
-      ...writePages(id, batch.run, batch.pages),
+      ...writePages(next.id, packLists(new Map([[session['n'] as number, batch.lists]]))),
       ...[...batch.blocks].map(([number, each]) => writeBlock(id, number, each)),
+      ...writeState({ id, row: session, totals }, state, batch.state),
+      removeMarks(id, batch.state.upto),
     ],
-    isMore: found.length === INDEX_BATCH || dueMerge(batch.state) !== null,
+    isMore,
   }
 }
 
-async function mergeStep(
-  loan: LoanedClient,
-  id: SessionId,
-  state: IndexState,
-): Promise<IndexStep | null> {
-  const merge = dueMerge(state)
-  if (merge === null) return null
+/** A row for each append since; a later append has another one. */
+function removeMarks(id: SessionId, upto: number): Query {
+  const text = `delete from unindexed where session = $1 and number <= ${AFTER} + $2`
+  return { text, values: [toText(id), upto] }
+}
+
+async function mergeStep(loan: LoanedClient, runs: readonly Run[]): Promise<IndexStep> {
+  const merge = dueMerge(runs)
+  if (merge === null) return { runs, writes: [] }
   const taken = await loan.send(
     merge.inputs.map((run) => ({
-      text: `select root, lists from word_page where session = $1 and run = $2
-        order by root limit ${MERGE_PAGES + 1}`,
-      values: [id, run.id],
+      text: `select key, lists from word_page where run = $1 order by key limit ${MERGE_PAGES + 1}`,
+      values: [run.id],
     })),
   )
   const inputs = taken.map((rows) => ({
@@ -140,20 +153,19 @@ async function mergeStep(
   const { merged, left } = mergePages(inputs)
   const isDone = inputs.every(({ isMore }, at) => !isMore && left[at]?.length === 0)
   return {
-    state: withMerge(state, merge, isDone),
+    runs: withMerge(runs, merge, isDone),
     writes: [
       ...merge.inputs.flatMap(({ id: run }, at) => [
-        removePages(id, run, (taken[at] ?? []).slice(0, MERGE_PAGES).map(rootIn)),
-        ...writePages(id, run, left[at] ?? []),
+        removePages(run, (taken[at] ?? []).slice(0, MERGE_PAGES).map(keyIn)),
+        ...writePages(run, left[at] ?? []),
       ]),
-      ...writePages(id, merge.output, merged),
+      ...writePages(merge.output, merged),
     ],
-    isMore: true,
   }
 }
 
-function rootIn(row: Columns): Uint8Array {
-  return row['root'] as Uint8Array
+function keyIn(row: Columns): Uint8Array {
+  return row['key'] as Uint8Array
 }
 
 function decodeIndexed({ number, kind, at, meta, body }: Columns): IndexedEntry {
@@ -165,27 +177,30 @@ function decodeIndexed({ number, kind, at, meta, body }: Columns): IndexedEntry 
   }
 }
 
-function writePages(id: SessionId, run: number, pages: readonly ListPage[]): readonly Query[] {
+function writePages(run: number, pages: readonly ListPage[]): readonly Query[] {
   if (pages.length === 0) return []
   return [
     {
-      text: `insert into word_page (session, run, root, lists)
-        select $1, $2, root, lists from unnest($3::bytea[], $4::bytea[]) as page(root, lists)`,
+      text: `insert into word_page (run, key, lists)
+        select $1, key, lists from unnest($2::bytea[], $3::bytea[]) as page(key, lists)`,
       values: [
-        toText(id),
         run,
-        pages.map(({ root }) => Buffer.from(root)),
+        pages.map(({ key }) => Buffer.from(key)),
         pages.map(({ bytes }) => Buffer.from(bytes)),
       ],
     },
   ]
 }
 
-function removePages(id: SessionId, run: number, roots: readonly Uint8Array[]): Query {
+function removePages(run: number, keys: readonly Uint8Array[]): Query {
   return {
-    text: 'delete from word_page where session = $1 and run = $2 and root = any($3::bytea[])',
-    values: [toText(id), run, roots.map((root) => Buffer.from(root))],
+    text: 'delete from word_page where run = $1 and key = any($2::bytea[])',
+    values: [run, keys.map((key) => Buffer.from(key))],
   }
+}
+
+function writeRuns(runs: readonly Run[]): Query {
+  return { text: 'update word_runs set runs = $1 where one = 1', values: [JSON.stringify(runs)] }
 }
 
 function writeBlock(id: SessionId, number: number, { entries, lengths }: Block): Query {
@@ -197,11 +212,59 @@ function writeBlock(id: SessionId, number: number, { entries, lengths }: Block):
   }
 }
 
-function writeState(id: SessionId, state: IndexState): Query {
-  return {
-    text: 'update indexed set upto = $2, state = $3 where session = $1',
-    values: [toText(id), state.upto, JSON.stringify(state)],
-  }
+/** A session as the index needs it. */
+const SESSION = (id: SessionId): Query => ({
+  text: `select n, agent, scope, indexed.state,
+      exists (select from unindexed where unindexed.session = session.id) as marked
+    from session left join indexed on indexed.session = session.id where id = $1`,
+  values: [toText(id)],
+})
+
+/** The sums in which a session is counted. */
+const TOTALS = (id: SessionId): Query => ({
+  text: `select word_total.agent, word_total.scope, totals from session join word_total
+      on word_total.agent in ('', session.agent) and word_total.scope in ('', session.scope)
+    where session.id = $1`,
+  values: [toText(id)],
+})
+
+interface IndexedSession {
+  readonly id: SessionId
+  readonly row: Columns
+  readonly totals: readonly Columns[]
+}
+
+function writeState(
+  { id, row, totals }: IndexedSession,
+  before: IndexState,
+  state: IndexState,
+): readonly Query[] {
+  const sums = totalsOf(row['agent'] as string, row['scope'] as string).map(([agent, scope]) => {
+    const known = totals.find((each) => each['agent'] === agent && each['scope'] === scope)
+    const next = totalsAfter(decodeTotals(known), before, state)
+    return { agent, scope, totals: JSON.stringify(next) }
+  })
+  return [
+    {
+      text: `insert into indexed (session, upto, state) values ($1, $2, $3)
+        on conflict (session) do update set upto = excluded.upto, state = excluded.state`,
+      values: [toText(id), state.upto, JSON.stringify(state)],
+    },
+    {
+      text: `insert into word_total (agent, scope, totals)
+        select * from unnest($1::text[], $2::text[], $3::text[])
+        on conflict (agent, scope) do update set totals = excluded.totals`,
+      values: [
+        sums.map(({ agent }) => agent),
+        sums.map(({ scope }) => scope),
+        sums.map((each) => each.totals),
+      ],
+    },
+  ]
+}
+
+export function decodeTotals(row: Columns | undefined): IndexTotals {
+  return row === undefined ? NO_TOTALS : (JSON.parse(row['totals'] as string) as IndexTotals)
 }
 
 /**
@@ -215,13 +278,10 @@ export async function unindexInPostgres(
   numbers: readonly number[],
 ): Promise<void> {
   const id = toText(sessionId)
-  const [, [row] = [], found = [], rows = []] = await loan.send([
-    // A missing row cannot be locked: indexing would start concurrently, with the old words.
-    {
-      text: 'insert into indexed (session, upto) values ($1, 0) on conflict do nothing',
-      values: [id],
-    },
-    { text: 'select state from indexed where session = $1 for update', values: [id] },
+  const [[lock] = [], [session] = [], totals = [], found = [], rows = []] = await loan.send([
+    { text: LOCK },
+    SESSION(sessionId),
+    TOTALS(sessionId),
     {
       text: `select number - ${AFTER} as number, kind, body from entry
         where session = $1 and number = any($2)`,
@@ -229,55 +289,49 @@ export async function unindexInPostgres(
     },
     { text: BLOCKS, values: [[id], 0] },
   ])
-  const state = decodeState(row?.['state'] ?? null)
+  if (lock === undefined || session === undefined) return
+  const state = decodeState(session['state'])
   const entries = found.map(
     ({ number, kind, body }) =>
       ({ number, kind, body: body === null ? null : fromText(body as string) }) as ErasedEntry,
   )
   const indexed = entries.filter(({ number }) => number <= state.upto)
   if (indexed.length === 0) return
-  if (erasesMost(state, indexed)) {
-    await loan.send([
-      { text: 'delete from word_page where session = $1', values: [id] },
-      { text: 'delete from passage_block where session = $1', values: [id] },
-      { text: `update indexed set upto = 0, state = '' where session = $1`, values: [id] },
-    ])
-    return
-  }
   const blocks = rows.map(decodeBlock)
   const erasure = planErasure(state, indexed, {
     block: (number) => blocks[number] ?? EMPTY_BLOCK,
     firstSlot: (number) =>
       blocks.slice(0, number).reduce((sum, { lengths }) => sum + lengths.length / 2, 0),
   })
-  for (const words of erasure.words) await erasePages(loan, sessionId, words)
+  const runs = runIds(JSON.parse(lock['runs'] as string) as readonly Run[])
   await loan.send([
+    ...(await erasedPages(loan, session['n'] as number, runs, erasure)),
     ...[...erasure.blocks].map(([number, block]) => writeBlock(sessionId, number, block)),
-    writeState(sessionId, erasure.state),
+    ...writeState({ id: sessionId, row: session, totals }, state, erasure.state),
   ])
 }
 
-async function erasePages(
+async function erasedPages(
   loan: LoanedClient,
-  id: SessionId,
-  { runs, roots, from, to }: ReturnType<typeof planErasure>['words'][number],
-): Promise<void> {
+  n: number,
+  runs: readonly number[],
+  { roots, isErased }: Erasure,
+): Promise<readonly Query[]> {
   const [rows = []] = await loan.send([
     {
-      text: `select distinct page.run, page.root, page.lists
-        from unnest($2::integer[]) as wanted(run) cross join unnest($3::bytea[]) as wished(root)
+      text: `select distinct page.run, page.key, page.lists
+        from unnest($1::integer[]) as wanted(run) cross join unnest($2::bytea[]) as wished(key)
         cross join lateral (
-          select run, root, lists from word_page as each
-          where each.session = $1 and each.run = wanted.run and each.root <= wished.root
-          order by each.root desc limit 1
+          select run, key, lists from word_page as each
+          where each.run = wanted.run and each.key <= wished.key
+          order by each.key desc limit 1
         ) as page`,
-      values: [toText(id), runs, roots.map((root) => Buffer.from(root))],
+      values: [runs, roots.map((root) => Buffer.from(keyOf(root, n)))],
     },
   ])
-  const writes = rows.flatMap((row) => {
-    const left = erasedPage(row['lists'] as Uint8Array, from, to)
+  return rows.flatMap((row) => {
+    const left = erasedPage(row['lists'] as Uint8Array, n, isErased)
     const run = row['run'] as number
-    return left === null ? [] : [removePages(id, run, [rootIn(row)]), ...writePages(id, run, left)]
+    return left === null ? [] : [removePages(run, [keyIn(row)]), ...writePages(run, left)]
   })
-  if (writes.length > 0) await loan.send(writes)
 }

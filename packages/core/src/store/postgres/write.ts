@@ -1,6 +1,7 @@
 import type { SessionRow } from '../rows.ts'
 import { queuesChangedBy } from '../rules/outbox.ts'
 import type { Erase, Replaced, StoreChange } from '../rules/ruling.ts'
+import { lastSearched } from '../search/words.ts'
 import type { Query } from './connections/connections.ts'
 import {
   type Columns,
@@ -51,6 +52,10 @@ export function writeChange(change: StoreChange, at: number): readonly Query[] {
         POSTGRES.entry.encode({ sessionId, ...entry }),
       ),
     ),
+    ...[...lastSearched(change)].map(([id, number]) => ({
+      text: MARK_UNINDEXED,
+      values: [toText(id), number],
+    })),
     ...put(PUT_REPLY, (change.replies ?? []).map(POSTGRES.reply.encode)),
     ...put(
       REMOVE_REPLY,
@@ -196,6 +201,9 @@ const REMOVE_BLOB = `delete from blob using json_populate_recordset(null::blob, 
   where blob.session = old.session and blob.hash = old.hash`
 const REMOVE_SENDER = `delete from sender using json_populate_recordset(null::sender, $1) as old
   where sender.session = old.session and sender.source = old.source`
+
+const MARK_UNINDEXED = `insert into unindexed (session, number) values ($1, $2)
+  on conflict do nothing`
 
 type BlobUses = NonNullable<StoreChange['blobUses']>[number]
 function encodeUses({ sessionId, hash, uses }: BlobUses): Columns {

@@ -1,6 +1,6 @@
 import type { Entry } from '../rows.ts'
 import { type Block, blockOf, passagesIn, withoutEntry } from './blocks.ts'
-import { type IndexState, NO_INDEX, runsWith } from './index-state.ts'
+import type { IndexState } from './index-state.ts'
 import { type ListPage, rootBytes, withoutPassages } from './lists.ts'
 import { passagesOf } from './words.ts'
 
@@ -13,30 +13,12 @@ export interface IndexRows {
 
 export type ErasedEntry = Pick<Entry, 'number' | 'kind' | 'body'>
 
-/** A page to rewrite: the root it is stored under, and its remaining content. */
-export interface RewrittenPage {
-  readonly run: number
-  readonly root: Uint8Array
-  readonly pages: readonly ListPage[]
-}
-
-/** Above this share of a session, indexing the rest again is cheaper and as thorough. */
-const REBUILD_SHARE = 0.25
-
-export function erasesMost(state: IndexState, entries: readonly ErasedEntry[]): boolean {
-  return entries.length > 16 && entries.length >= state.upto * REBUILD_SHARE
-}
-
 export interface Erasure {
   readonly state: IndexState
   readonly blocks: ReadonlyMap<number, Block>
-  /** For each entry: the runs that may contain its words, the roots, and the passages to remove. */
-  readonly words: readonly {
-    readonly runs: readonly number[]
-    readonly roots: readonly Uint8Array[]
-    readonly from: number
-    readonly to: number
-  }[]
+  /** The roots whose postings change, and which passages leave them. */
+  readonly roots: readonly Uint8Array[]
+  readonly isErased: (passage: number) => boolean
 }
 
 /** The changes for erasing indexed entries. Their texts must still exist. */
@@ -46,7 +28,8 @@ export function planErasure(
   rows: IndexRows,
 ): Erasure {
   const blocks = new Map<number, Block>()
-  const words: Erasure['words'][number][] = []
+  const roots = new Set<string>()
+  const erased = new Set<number>()
   let { live, distinctSum } = state
   for (const entry of entries) {
     if (entry.number > state.upto) continue
@@ -55,29 +38,32 @@ export function planErasure(
     const { first, count } = passagesIn(block, entry.number)
     if (count === 0) continue
     const from = rows.firstSlot(number) + first
-    const roots = new Set(passagesOf(entry).passages.flatMap((passage) => [...passage.roots]))
-    words.push({
-      runs: runsWith(state, from, from + count),
-      roots: [...roots].map(rootBytes),
-      ...{ from, to: from + count },
-    })
+    for (const passage of passagesOf(entry).passages)
+      for (const root of passage.roots) roots.add(root)
+    for (let passage = from; passage < from + count; passage++) erased.add(passage)
     const without = withoutEntry(block, entry.number)
     blocks.set(number, without.block)
     live -= without.passages
     distinctSum -= without.distinct
   }
-  return { state: { ...state, live, distinctSum }, blocks, words }
+  return {
+    ...{ state: { ...state, live, distinctSum }, blocks },
+    roots: [...roots].map(rootBytes),
+    isErased: (passage) => erased.has(passage),
+  }
 }
 
-/** The page without the passages; null if it contains none of them. */
-export function erasedPage(page: Uint8Array, from: number, to: number): readonly ListPage[] | null {
+/** The page without the passages of a session; null if it contains none of them. */
+export function erasedPage(
+  page: Uint8Array,
+  session: number,
+  isErased: (passage: number) => boolean,
+): readonly ListPage[] | null {
   let changes = 0
-  const pages = withoutPassages(page, (passage) => {
-    const isErased = passage >= from && passage < to
-    if (isErased) changes++
-    return isErased
+  const pages = withoutPassages(page, session, (passage) => {
+    const isIt = isErased(passage)
+    if (isIt) changes++
+    return isIt
   })
   return changes === 0 ? null : pages
 }
-
-export const EMPTY_STATE = JSON.stringify(NO_INDEX)

@@ -7,15 +7,19 @@ import { lookUp, type SearchSteps } from './lookup.ts'
 import type { PassageTable } from './passage-table.ts'
 import { searchedText } from './words.ts'
 
+export function isFilteredByEntry({ since, until, speaker }: Query): boolean {
+  return [since, until, speaker].some((each) => each !== undefined)
+}
+
 /** The facts that the index has about an entry: its time and speaker. */
 export function entryFilter(
-  { since, until, speaker }: Query,
+  query: Query,
   table: PassageTable,
   /** For each session, the last entry that may be found; null: any. */
   lasts: readonly number[] | null = null,
 ): ((entry: number) => boolean) | null {
-  const isAny = [since, until, speaker].every((each) => each === undefined)
-  if (isAny && lasts === null) return null
+  if (!isFilteredByEntry(query) && lasts === null) return null
+  const { since, until, speaker } = query
   const isWithin = (entry: number) => {
     const { session, number } = table.identify(entry)
     return number <= (lasts?.[session] ?? number)

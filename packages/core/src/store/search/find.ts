@@ -4,26 +4,52 @@ import type { Search as Query, SearchAnswer, SearchHit } from '../queries.ts'
 import type { Entry } from '../rows.ts'
 import type { ColumnsCache } from './columns-cache.ts'
 import { stretchesIn } from './dates.ts'
-import { entryFilter, phrasesIn, storedFilter, type Verify, verifier } from './filter.ts'
-import { type IndexState, indexBatch } from './index-state.ts'
-import { lookUp, type SearchSteps } from './lookup.ts'
+import {
+  entryFilter,
+  isFilteredByEntry,
+  phrasesIn,
+  storedFilter,
+  type Verify,
+  verifier,
+} from './filter.ts'
+import { indexBatch } from './index-state.ts'
+import { lookUp, type Searched, type SearchSteps } from './lookup.ts'
 import { FUSED_DEPTH, fuse } from './meaning/fuse.ts'
 import { nearestTo, type PlacedEntry } from './meaning/nearest.ts'
-import { renumbered, type SearchedStretch } from './parts.ts'
+import { ownSession, renumbered } from './parts.ts'
 import { PassageColumns, PassageTable, type SessionStart } from './passage-table.ts'
 import { cutPassages } from './passages.ts'
-import { type RankBudget, type Ranked, rankPassages } from './rank.ts'
+import { idfIn, type RankBudget, type Ranked, rankPassages, type Term } from './rank.ts'
+import { bestSessions, holdingSessions } from './sessions/best-sessions.ts'
 import { spelledIn, spellingsIn } from './spellings/spellings.ts'
-import { findTerms, type SearchPart } from './terms.ts'
+import { findTerms, findWords, type SearchPart, termsOf } from './terms.ts'
 import { questionOf, searchedText } from './words.ts'
 
-/** What to search, and how far it is indexed. */
-export interface Searched extends SearchedStretch {
-  readonly index: IndexState
+/** All sessions of the store, of an agent or of a person, known by what the index counts of them. */
+export interface SearchedRange {
+  /** Which sessions, by their numbers; null: all. */
+  readonly wants: ((session: number) => boolean) | null
+  /** Over the indexed entries of these sessions. */
+  readonly totals: IndexTotals
+  /** Those with entries that are not indexed yet. */
+  readonly behind: readonly Searched[]
 }
 
-/** How many unindexed entries are read directly; the rest is counted and reported. */
+export interface IndexTotals {
+  readonly live: number
+  readonly distinctSum: number
+  readonly languages: readonly string[]
+}
+
+/**
+ * How many unindexed entries are read directly, of each session or of a whole range; the rest is
+ * counted and reported.
+ */
 const UNINDEXED_READ_MAX = 1_000
+/** In a range, the passages of so many sessions are ranked, unless there are filters. */
+const RANKED_SESSIONS_MAX = 64
+/** In a range with more passages, misspellings are not corrected. */
+const CORRECTED_PASSAGES_MAX = 50_000
 /** How many hits, best first, are checked for phrases and tools in their text. */
 const VERIFIED_MAX = 2_000
 const VERIFY_PAGE = 50
@@ -33,31 +59,91 @@ const NEAREST_SHOWN_MAX = 50
 const COMPARED_MAX = 50
 
 export interface SearchOptions {
+  /** How many passages the index of the whole store has. */
+  readonly stored: number
   readonly cache?: ColumnsCache
   readonly budget?: RankBudget
+}
+
+/** The sessions whose passages are ranked, and the words of the question in them. */
+interface Gathered {
+  readonly sessions: readonly Searched[]
+  readonly holding: readonly SearchPart[]
+  readonly termsIn: (table: PassageTable, ends: readonly number[]) => readonly Term[]
+  readonly totals: Pick<IndexTotals, 'live' | 'distinctSum'>
+  readonly pending: number
+}
+
+/** Null: the question has no words. */
+function* gather(
+  query: Query,
+  sessions: readonly Searched[],
+  stored: number,
+): SearchSteps<Gathered | null> {
+  const parts = yield* partsOf(sessions, UNINDEXED_READ_MAX * sessions.length)
+  const spoken = new Set(parts.flatMap(({ index }) => index.languages))
+  const totals = {
+    live: sum(parts, ({ live }) => live),
+    distinctSum: sum(parts, ({ distinctSum }) => distinctSum),
+  }
+  const question = questionOf(query.text, spoken)
+  if (question.length === 0) return null
+  const found = yield* findTerms(question, parts, stored)
+  return { sessions, ...found, totals, pending: sum(parts, ({ pending }) => pending) }
+}
+
+/**
+ * Reads the lists of the words for all sessions at once, and of sessions only the best, so that the
+ * number of sessions does not matter. A filter may reject any of them: then all are ranked.
+ */
+function* gatherRange(
+  query: Query,
+  { wants, totals, behind }: SearchedRange,
+  isFiltered: boolean,
+): SearchSteps<Gathered | null> {
+  const parts = yield* partsOf(behind, UNINDEXED_READ_MAX)
+  const spoken = new Set([...totals.languages, ...parts.flatMap(({ index }) => index.languages)])
+  const live = totals.live + sum(parts, (part) => part.live - part.index.live)
+  const distinctSum =
+    totals.distinctSum + sum(parts, (part) => part.distinctSum - part.index.distinctSum)
+  const question = questionOf(query.text, spoken)
+  if (question.length === 0) return null
+  const words = yield* findWords(question, wants, parts, live <= CORRECTED_PASSAGES_MAX)
+  const weighed = words.map(({ places, weight }) => {
+    return { places, weight: weight * idfIn(live, places.length) }
+  })
+  const best = isFiltered ? holdingSessions(weighed) : bestSessions(weighed, RANKED_SESSIONS_MAX)
+  const known = new Set(parts.map(({ n }) => n))
+  const numbers = best.filter((n) => !known.has(n))
+  const read = numbers.length === 0 ? [] : yield* lookUp({ want: 'sessions', numbers })
+  const others = read.map((searched, at) => partOf(searched, behind.length + at))
+  const chosen = new Set(best)
+  const holding = [...parts.filter(({ n }) => chosen.has(n)), ...others].sort((a, b) => a.n - b.n)
+  return {
+    ...{ sessions: [...behind, ...read], holding, totals: { live, distinctSum } },
+    termsIn: (table, ends) => termsOf(words, holding, table, ends),
+    pending: sum(parts, ({ pending }) => pending),
+  }
 }
 
 /** The search algorithm, independent of where rows are stored. */
 export function* search(
   query: Query,
-  sessions: readonly Searched[],
-  { cache, budget }: SearchOptions = {},
+  searched: readonly Searched[] | SearchedRange,
+  { stored, cache, budget }: SearchOptions,
 ): SearchSteps<SearchAnswer> {
   const { limit, skip = 0 } = query
-  const parts = yield* partsOf(sessions)
-  const pending = sum(parts, (part) => part.pending)
-  const spoken = new Set(parts.flatMap(({ index }) => index.languages))
-  const question = questionOf(query.text, spoken)
-  if (question.length === 0) return { hits: [], total: 0, pending, unembedded: 0 }
-  const { holding, termsIn } = yield* findTerms(question, parts)
-  const totals = {
-    live: sum(parts, ({ live }) => live),
-    distinctSum: sum(parts, ({ distinctSum }) => distinctSum),
-  }
-  const { columns, starts } = yield* columnsOf(holding, sessions, cache)
-  const table = new PassageTable(columns, starts, totals)
   const phrases = phrasesIn(query)
   const verify = verifier(query, phrases)
+  const isFiltered = verify !== null || isFilteredByEntry(query)
+  const gathered =
+    'wants' in searched
+      ? yield* gatherRange(query, searched, isFiltered)
+      : yield* gather(query, searched, stored)
+  if (gathered === null) return { hits: [], total: 0, pending: 0, unembedded: 0 }
+  const { sessions, holding, termsIn, totals, pending } = gathered
+  const { columns, starts } = yield* columnsOf(holding, sessions, cache)
+  const table = new PassageTable(columns, starts, totals)
   const meaning = phrases.length === 0 ? query.meaning : undefined
   const spellings = spellingsIn(query.text)
   const compared = spellings.length > 0 ? COMPARED_MAX : 0
@@ -65,14 +151,17 @@ export function* search(
   const depth = Math.max(skip + wanted, meaning === undefined ? 0 : FUSED_DEPTH)
   const places = holding.map(({ session }) => session)
   const lasts = places.map((place) => lastOf(query, sessions[place] as Searched))
-  const end = places.length === 1 ? table.slotOf((lasts[0] as number) + 1) : table.slots
+  // What stands behind the last one must not raise what stands before it.
+  const ends = lasts.map((last, place) => table.endOf(place, last))
+  const isOne = places.length === 1
+  const end = isOne ? (ends[0] as number) : table.slots
   const { best: ranked, total } = rankPassages(
     table,
     {
-      terms: termsIn(table, end),
+      terms: termsIn(table, ends),
       end,
       near: query.near === true && verify === null,
-      accepts: entryFilter(query, table, places.length === 1 ? null : lasts),
+      accepts: entryFilter(query, table, isOne ? null : lasts),
       times: stretchesIn(query.text, spanOf(table)),
       limit: verify === null ? Math.max(depth, compared) : VERIFIED_MAX,
     },
@@ -115,30 +204,43 @@ function* accepted(
   return matched
 }
 
-function* partsOf(sessions: readonly Searched[]): SearchSteps<readonly SearchPart[]> {
+function* partsOf(
+  sessions: readonly Searched[],
+  readMax: number,
+): SearchSteps<readonly SearchPart[]> {
+  let left = readMax
   const ranges = sessions.flatMap(({ index, after, upto }, session) => {
     const indexed = after + index.upto
-    const to = Math.min(upto, indexed + UNINDEXED_READ_MAX)
+    const to = Math.min(upto, indexed + Math.min(left, UNINDEXED_READ_MAX))
+    left -= Math.max(0, to - indexed)
     return to > indexed ? [{ session, from: indexed + 1, to }] : []
   })
   const read = ranges.length === 0 ? [] : yield* lookUp({ want: 'entries', ranges })
   const fresh = new Map(ranges.map(({ session }, at) => [session, read[at] ?? []]))
-  return sessions.map(({ index, after, upto }, session) => {
-    const { live, distinctSum } = index
-    const tail = upto - after
+  return sessions.map((searched, session) => {
+    const { index, after } = searched
+    const none = partOf(searched, session)
     const entries = fresh.get(session) ?? []
     if (entries instanceof DamagedRowError && sessions.length === 1) throw entries
-    const none = { session, index, live, distinctSum, fresh: new Map(), freshBlocks: [] }
-    if (entries instanceof DamagedRowError) return { ...none, pending: tail - index.upto }
-    if (entries.length === 0) return { ...none, pending: 0 }
+    if (entries instanceof DamagedRowError || entries.length === 0) return none
     const local = entries.map((entry) => renumbered(entry, after))
     const { state, lists, blocks } = indexBatch(index, null, local)
     return {
-      ...{ session, index: { ...index, languages: state.languages } },
+      ...none,
+      ...{ index: { ...index, languages: state.languages } },
       ...{ live: state.live, distinctSum: state.distinctSum },
-      ...{ fresh: lists, freshBlocks: [...blocks.values()], pending: tail - state.upto },
+      ...{ fresh: lists, freshBlocks: [...blocks.values()] },
+      pending: none.pending - (state.upto - index.upto),
     }
   })
+}
+
+/** A session without its unindexed entries. */
+function partOf({ n, index, after, upto }: Searched, session: number): SearchPart {
+  const { live, distinctSum } = index
+  const pending = Math.max(0, upto - after - index.upto)
+  const none = { fresh: new Map(), freshBlocks: [] }
+  return { session, n, after, index, live, distinctSum, ...none, pending }
 }
 
 function* columnsOf(
@@ -168,7 +270,7 @@ function* columnsOf(
 
 /** The last entry that may be found, by its number in the index. */
 function lastOf({ sessionId, before }: Query, { id, after, upto }: Searched): number {
-  const isLimited = before !== undefined && id === [sessionId].flat()[0]
+  const isLimited = before !== undefined && id === ownSession(sessionId)
   return Math.max(0, (isLimited ? Math.min(upto, before - 1) : upto) - after)
 }
 

@@ -1,23 +1,19 @@
 import { type Block, BlockWriter, blockOf, EMPTY_BLOCK, type IndexedEntry } from './blocks.ts'
-import { type ListPage, packLists } from './lists.ts'
 import { passagesOf } from './words.ts'
 
 /**
- * How far a session is indexed, and into which runs. A run is a sorted series of pages over a range
- * of passages. Small runs are merged into larger ones, a few pages at a time; at any time a root is
- * either in the inputs of a merge or in its output, so a reader of all runs always finds
- * everything.
+ * A run of the store's index: a sorted series of pages over entries of any sessions. Small runs are
+ * merged into larger ones, a few pages at a time; at any time a posting is either in the inputs of a
+ * merge or in its output, so a reader of all runs always finds everything.
  */
 export interface Run {
   readonly id: number
   readonly entries: number
-  /** Its passages; `to` is exclusive. */
-  readonly from: number
-  readonly to: number
   /** The run that this one is being merged into. */
   readonly into: number | null
 }
 
+/** How far a session is indexed. */
 export interface IndexState {
   /** Entries 1..upto are indexed. */
   readonly upto: number
@@ -26,7 +22,6 @@ export interface IndexState {
   readonly live: number
   readonly distinctSum: number
   readonly languages: readonly string[]
-  readonly runs: readonly Run[]
 }
 
 export const NO_INDEX: IndexState = {
@@ -35,14 +30,10 @@ export const NO_INDEX: IndexState = {
   live: 0,
   distinctSum: 0,
   languages: [],
-  runs: [],
 }
 
 export interface IndexedBatch {
   readonly state: IndexState
-  /** The new run, as pages; none if the entries contain no words. */
-  readonly run: number
-  readonly pages: readonly ListPage[]
   /** Blocks to write, by number. */
   readonly blocks: ReadonlyMap<number, Block>
   readonly lists: ReadonlyMap<string, readonly number[]>
@@ -80,19 +71,20 @@ export function indexBatch(
     }
     upto = entry.number
   }
-  const id = Math.max(0, ...state.runs.map((run) => Math.max(run.id, run.into ?? 0))) + 1
-  const run = { id, entries: entries.length, from: state.slots, to: slots, into: null }
   return {
-    state: {
-      ...{ upto, slots, live, distinctSum },
-      languages: [...languages].sort(),
-      runs: slots > state.slots ? [...state.runs, run] : state.runs,
-    },
-    run: id,
-    pages: packLists(lists),
+    state: { ...{ upto, slots, live, distinctSum }, languages: [...languages].sort() },
     blocks: new Map([...writers].map(([block, writer]) => [block, writer.end()])),
     lists,
   }
+}
+
+/** The runs with a new one, and its id. */
+export function withRun(
+  runs: readonly Run[],
+  entries: number,
+): { readonly runs: readonly Run[]; readonly id: number } {
+  const id = Math.max(0, ...runIds(runs)) + 1
+  return { runs: [...runs, { id, entries, into: null }], id }
 }
 
 const FAN_IN = 8
@@ -101,8 +93,9 @@ const FAN_IN = 8
  * The merge to continue or start: the newest runs, at least eight, as soon as none of them is
  * larger than the others together. So an entry is rewritten about once per doubling.
  */
-export function dueMerge(state: IndexState): { inputs: readonly Run[]; output: number } | null {
-  const { runs } = state
+export function dueMerge(
+  runs: readonly Run[],
+): { readonly inputs: readonly Run[]; readonly output: number } | null {
   const begun = runs.filter(({ into }) => into !== null)
   const output = begun[0]?.into
   if (output) return { inputs: begun, output }
@@ -113,35 +106,28 @@ export function dueMerge(state: IndexState): { inputs: readonly Run[]; output: n
     total += entries
     largest = Math.max(largest, entries)
     if (runs.length - at < FAN_IN || 2 * largest > total) continue
-    return { inputs: runs.slice(at), output: Math.max(...runs.map(({ id }) => id)) + 1 }
+    return { inputs: runs.slice(at), output: Math.max(...runIds(runs)) + 1 }
   }
   return null
 }
 
-/** The state during a merge, or after it if `isDone`. */
+/** The runs during a merge, or after it if `isDone`. */
 export function withMerge(
-  state: IndexState,
+  runs: readonly Run[],
   { inputs, output }: { inputs: readonly Run[]; output: number },
   isDone: boolean,
-): IndexState {
+): readonly Run[] {
   const ids = new Set(inputs.map(({ id }) => id))
-  const runs = state.runs.flatMap((run): readonly Run[] => {
+  return runs.flatMap((run): readonly Run[] => {
     if (!ids.has(run.id)) return [run]
     if (!isDone) return [{ ...run, into: output }]
-    if (run !== inputs[0] && run.id !== inputs[0]?.id) return []
+    if (run.id !== inputs[0]?.id) return []
     const entries = inputs.reduce((total, each) => total + each.entries, 0)
-    return [{ id: output, entries, from: run.from, to: inputs.at(-1)?.to ?? run.to, into: null }]
+    return [{ id: output, entries, into: null }]
   })
-  return { ...state, runs }
 }
 
 /** Every run that may contain words, including the outputs of merges. */
-export function runIds({ runs }: Pick<IndexState, 'runs'>): readonly number[] {
+export function runIds(runs: readonly Run[]): readonly number[] {
   return [...new Set(runs.flatMap(({ id, into }) => (into === null ? [id] : [id, into])))]
-}
-
-/** The runs that may contain these passages. */
-export function runsWith({ runs }: IndexState, from: number, to: number): readonly number[] {
-  const holding = runs.filter((run) => run.from < to && from < run.to)
-  return runIds({ runs: holding })
 }

@@ -1,46 +1,116 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findItem, listItemsOf, mergePages, packLists, passagesOfItem, rootBytes } from './lists.ts'
+import {
+  findPosting,
+  keyOf,
+  type ListPage,
+  mergePages,
+  packLists,
+  passagesOfPosting,
+  postingsOf,
+  rootBytes,
+  withoutPassages,
+} from './lists.ts'
+import { Occurrences, SESSION_STRIDE } from './sessions/occurrences.ts'
 
-const lists = fc
-  .dictionary(
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }).filter((root) => root.isWellFormed()),
-    fc.uniqueArray(fc.integer({ min: 0, max: 400_000 }), { minLength: 1, maxLength: 40 }),
-    { maxKeys: 400 },
-  )
-  .map(
-    (found) =>
-      new Map(Object.entries(found).map(([root, list]) => [root, list.sort((a, b) => a - b)])),
-  )
+/** Passages by root and session: the form of the index without bytes. */
+type Plain = Record<string, readonly number[]>
 
-const decoder = new TextDecoder()
-const read = (pages: readonly { readonly bytes: Uint8Array }[]) =>
-  new Map(
-    pages.flatMap(({ bytes }) =>
-      [...listItemsOf(bytes)].map(
-        (item) => [decoder.decode(item.root), [...passagesOfItem(item)]] as const,
-      ),
+const plain: fc.Arbitrary<Plain> = fc
+  .uniqueArray(
+    fc.tuple(
+      fc
+        .string({ unit: 'binary', minLength: 1, maxLength: 6 })
+        .filter((root) => root.isWellFormed() && !root.includes('\0')),
+      fc.integer({ min: 1, max: 5_000_000 }),
+      fc.uniqueArray(fc.integer({ min: 0, max: 400_000 }), { minLength: 1, maxLength: 40 }),
+    ),
+    { maxLength: 400, selector: ([root, session]) => `${root} ${session}` },
+  )
+  .chain((found) =>
+    // The same roots in other sessions, too.
+    fc.constant([
+      ...found,
+      ...found.map(([root, session, list]) => [root, session + 7, list] as const),
+    ]),
+  )
+  .map((found) =>
+    Object.fromEntries(
+      found.map(([root, session, list]) => [
+        JSON.stringify([root, session]),
+        list.toSorted((a, b) => a - b),
+      ]),
     ),
   )
 
+const keysIn = (given: Plain) =>
+  Object.keys(given).map((key) => JSON.parse(key) as [root: string, session: number])
+
+function pack(given: Plain): readonly ListPage[] {
+  const sessions = new Map<number, Map<string, readonly number[]>>()
+  for (const [root, session] of keysIn(given)) {
+    const lists = sessions.get(session) ?? new Map<string, readonly number[]>()
+    lists.set(root, given[JSON.stringify([root, session])] ?? [])
+    sessions.set(session, lists)
+  }
+  return packLists(sessions)
+}
+
+const decoder = new TextDecoder()
+const read = (pages: readonly { readonly bytes: Uint8Array }[]): Plain =>
+  Object.fromEntries(
+    pages.flatMap(({ bytes }) =>
+      [...postingsOf(bytes)].map((posting) => [
+        JSON.stringify([decoder.decode(posting.root), posting.session]),
+        [...passagesOfPosting(posting)],
+      ]),
+    ),
+  )
+
+const pageFor = (pages: readonly ListPage[], key: Uint8Array) =>
+  pages.findLast((each) => Buffer.compare(each.key, key) <= 0)?.bytes ?? new Uint8Array(0)
+
 describe('pages of lists', () => {
-  it('hold what was packed, each root once, in the order of its bytes', () => {
+  it('hold what was packed, in the order of their keys, and each list is found by its key', () => {
     fc.assert(
-      fc.property(lists, (given) => {
-        const pages = packLists(given)
+      fc.property(plain, (given) => {
+        const pages = pack(given)
         expect(read(pages)).toEqual(given)
-        const roots = pages.flatMap(({ bytes }) =>
-          [...listItemsOf(bytes)].map(({ root }) => Buffer.from(root)),
+        const keys = pages.flatMap(({ bytes }) =>
+          [...postingsOf(bytes)].map(({ root, session }) => Buffer.from(keyOf(root, session))),
         )
-        expect(roots).toEqual([...roots].sort(Buffer.compare))
-        for (const [root, list] of given) {
-          const key = rootBytes(root)
-          const page = pages.findLast((each) => Buffer.compare(each.root, key) <= 0)
-          const item = findItem(page?.bytes ?? new Uint8Array(0), key)
-          expect(item && [...passagesOfItem(item)]).toEqual(list)
-          expect(findItem(page?.bytes ?? new Uint8Array(0), rootBytes(`${root}!`))).toSatisfy(
-            (found) => found === null || given.has(`${root}!`),
+        expect(keys).toEqual(keys.toSorted(Buffer.compare))
+        for (const [root, session] of keysIn(given)) {
+          const bytes = rootBytes(root)
+          const found = findPosting(pageFor(pages, keyOf(bytes, session)), bytes, session)
+          expect(found && [...passagesOfPosting(found)]).toEqual(
+            given[JSON.stringify([root, session])],
           )
+          const other = findPosting(pageFor(pages, keyOf(bytes, session + 1)), bytes, session + 1)
+          expect(other === null).toBe(given[JSON.stringify([root, session + 1])] === undefined)
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('give the places of a root in all sessions that are wanted', () => {
+    fc.assert(
+      fc.property(plain, (given) => {
+        const pages = pack(given)
+        for (const [root] of keysIn(given).slice(0, 5)) {
+          const places = new Occurrences()
+          for (const { bytes } of pages) {
+            places.read(bytes, rootBytes(root), (session) => session % 2 === 0)
+          }
+          const wanted = keysIn(given)
+            .filter(([other, session]) => other === root && session % 2 === 0)
+            .flatMap(([, session]) =>
+              (given[JSON.stringify([root, session])] ?? []).map(
+                (passage) => session * SESSION_STRIDE + passage,
+              ),
+            )
+          expect([...places.end()]).toEqual(wanted.toSorted((a, b) => a - b))
         }
       }),
       { numRuns: 40 },
@@ -49,37 +119,53 @@ describe('pages of lists', () => {
 
   it('are merged a few at a time, and nothing is lost or doubled', () => {
     fc.assert(
-      fc.property(lists, lists, fc.integer({ min: 1, max: 4 }), (one, two, step) => {
-        const later = new Map(
-          [...two].map(([root, list]) => [root, list.map((each) => each + 400_001)]),
+      fc.property(plain, plain, fc.integer({ min: 1, max: 4 }), (one, two, step) => {
+        const later: Plain = Object.fromEntries(
+          Object.entries(two).map(([key, list]) => [key, list.map((each) => each + 400_001)]),
         )
-        let runs = [one, later].map((each) => packLists(each))
-        const merged = new Map<string, readonly number[]>()
+        let runs = [one, later].map(pack)
+        const merged: Record<string, readonly number[]> = {}
         while (runs.some(({ length }) => length > 0)) {
           const inputs = runs.map((pages) => ({
             pages: pages.slice(0, step).map(({ bytes }) => bytes),
             isMore: pages.length > step,
           }))
           const result = mergePages(inputs)
-          for (const [root, list] of read(result.merged)) {
-            expect(merged.has(root)).toBe(false)
-            merged.set(root, list)
+          for (const [key, list] of Object.entries(read(result.merged))) {
+            expect(merged[key]).toBeUndefined()
+            merged[key] = list
           }
           runs = runs.map((pages, at) => [...(result.left[at] ?? []), ...pages.slice(step)])
         }
-        const wanted = new Map<string, readonly number[]>(one)
-        for (const [root, list] of later) wanted.set(root, [...(one.get(root) ?? []), ...list])
+        const wanted: Record<string, readonly number[]> = { ...one }
+        for (const [key, list] of Object.entries(later))
+          wanted[key] = [...(one[key] ?? []), ...list]
         expect(merged).toEqual(wanted)
       }),
       { numRuns: 40 },
     )
   })
 
+  it('lose the passages of one session, and no others', () => {
+    const pages = pack({
+      '["orchid",1]': [1, 2, 300],
+      '["orchid",2]': [1, 2],
+      '["rose",1]': [2],
+      '["rose",3]': [2],
+    })
+    const left = pages.flatMap(({ bytes }) => withoutPassages(bytes, 1, (passage) => passage === 2))
+    expect(read(left)).toEqual({
+      '["orchid",1]': [1, 300],
+      '["orchid",2]': [1, 2],
+      '["rose",3]': [2],
+    })
+  })
+
   it('that were harmed end with an error, never in an endless loop', () => {
-    const [page] = packLists(new Map([['orchid', [1, 2, 300]]]))
+    const [page] = pack({ '["orchid",3]': [1, 2, 300] })
     const bytes = page?.bytes ?? new Uint8Array(0)
     for (let end = 1; end < bytes.length; end++) {
-      expect(() => [...listItemsOf(bytes.subarray(0, end))].map(passagesOfItem)).toThrow(
+      expect(() => [...postingsOf(bytes.subarray(0, end))].map(passagesOfPosting)).toThrow(
         /search index/,
       )
     }

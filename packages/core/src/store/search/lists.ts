@@ -1,45 +1,70 @@
 import { ByteReader, ByteWriter, compareBytes, damagedIndexError } from './bytes.ts'
 
 /**
- * The word index as bytes, the same on every engine. An item is a root and the ascending numbers of
- * the passages that contain it. Items are sorted by the bytes of their root and packed into pages,
- * which an engine stores as rows under the first root. Within a page, roots are prefix-compressed.
+ * The word index as bytes, the same on every engine. A posting is a root, a session, and the
+ * ascending numbers of the session's passages that contain the root. Postings are sorted by the
+ * bytes of their root, then by session, and packed into pages, which an engine stores as rows under
+ * the key of the first one. So one session's passages are found by one lookup, and those of all
+ * sessions stand together.
  *
- * item: shared, length, rest of the root, count, then one passage, or size and delta after delta.
+ * root: shared with the root before, length, rest, size of its sessions; session: delta doubled,
+ * plus 1 if it has one passage; then that passage, or count and delta after delta.
  */
 const PAGE_BYTES = 1_900
 const ROOT_BYTES_MAX = 255
+const SESSION_BYTES = 6
 
-export interface ListItem {
+export interface Posting {
   readonly root: Uint8Array
+  readonly session: number
   readonly count: number
   /** The passages as deltas, the first one counted from 0. */
   readonly list: Uint8Array
 }
 
 export interface ListPage {
-  readonly root: Uint8Array
+  readonly key: Uint8Array
   readonly bytes: Uint8Array
 }
 
 const encoder = new TextEncoder()
 
-/** The key of a root. Longer ones are truncated on every engine; real words are never this long. */
+/** Longer roots are truncated on every engine; real words are never this long. */
 export function rootBytes(root: string): Uint8Array {
   return encoder.encode(root).subarray(0, ROOT_BYTES_MAX)
 }
 
-export function itemOf(root: Uint8Array, passages: readonly number[]): ListItem {
+/** Where a posting is stored. No root contains a zero. */
+export function keyOf(root: Uint8Array, session: number): Uint8Array {
+  const key = new Uint8Array(root.length + 1 + SESSION_BYTES)
+  key.set(root)
+  let rest = session
+  for (let at = key.length - 1; at > root.length; at--) {
+    key[at] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
+  return key
+}
+
+/** The keys of a root in all sessions; `to` is exclusive. */
+export function keysOf(root: Uint8Array): { readonly from: Uint8Array; readonly to: Uint8Array } {
+  return { from: Uint8Array.from([...root, 0]), to: Uint8Array.from([...root, 1]) }
+}
+
+export function postingOf(root: Uint8Array, session: number, passages: readonly number[]): Posting {
   const writer = new ByteWriter()
   let before = 0
   for (const passage of passages) {
     writer.putNumber(passage - before)
     before = passage
   }
-  return { root, count: passages.length, list: writer.take() }
+  return { root, session, count: passages.length, list: writer.take() }
 }
 
-export function* listItemsOf(page: Uint8Array): Generator<ListItem> {
+/** The roots of a page, each with the bytes of its sessions. */
+export function* rootsOf(
+  page: Uint8Array,
+): Generator<{ readonly root: Uint8Array; readonly sessions: Uint8Array }> {
   const reader = new ByteReader(page)
   let before = new Uint8Array(0)
   while (!reader.isAtEnd) {
@@ -48,26 +73,50 @@ export function* listItemsOf(page: Uint8Array): Generator<ListItem> {
     const root = new Uint8Array(shared + length)
     root.set(before.subarray(0, shared))
     root.set(reader.take(length), shared)
-    const count = reader.nextNumber()
-    const list = listAt(reader, count)
+    const sessions = reader.take(reader.nextNumber())
     before = root
-    yield { root, count, list }
+    yield { root, sessions }
   }
+}
+
+/** The sessions of a root, from their bytes. */
+export function* sessionsIn(bytes: Uint8Array): Generator<number> {
+  const reader = new ByteReader(bytes)
+  for (let session = 0; !reader.isAtEnd; ) {
+    const { delta, isSingle } = deltaOf(reader.nextNumber())
+    session += delta
+    listAt(reader, isSingle ? 1 : reader.nextNumber())
+    yield session
+  }
+}
+
+export function* postingsOf(page: Uint8Array): Generator<Posting> {
+  for (const { root, sessions } of rootsOf(page)) {
+    const reader = new ByteReader(sessions)
+    for (let session = 0; !reader.isAtEnd; ) {
+      const { delta, isSingle } = deltaOf(reader.nextNumber())
+      session += delta
+      const count = isSingle ? 1 : reader.nextNumber()
+      yield { root, session, count, list: listAt(reader, count) }
+    }
+  }
+}
+
+function deltaOf(number: number): { readonly delta: number; readonly isSingle: boolean } {
+  const isSingle = number % 2 === 1
+  return { delta: (number - (isSingle ? 1 : 0)) / 2, isSingle }
 }
 
 function listAt(reader: ByteReader, count: number): Uint8Array {
   const start = reader.at
-  if (count === 1) {
-    reader.nextNumber()
-    return reader.bytes.subarray(start, reader.at)
-  }
-  return reader.take(reader.nextNumber())
+  for (let passage = 0; passage < count; passage++) while (reader.next() >= 128);
+  return reader.bytes.subarray(start, reader.at)
 }
 
-/** Finds the item of a root in its page without decoding the others. */
-export function findItem(page: Uint8Array, root: Uint8Array): ListItem | null {
+/** Finds the sessions of a root in a page without decoding the others. */
+export function findSessions(page: Uint8Array, root: Uint8Array): ByteReader | null {
   const reader = new ByteReader(page)
-  // How many bytes the wanted root shares with the previous item, and whether that is all of it.
+  // How many bytes the wanted root shares with the one before.
   let matched = 0
   while (!reader.isAtEnd) {
     const shared = reader.next()
@@ -84,20 +133,32 @@ export function findItem(page: Uint8Array, root: Uint8Array): ListItem | null {
         matched++
       }
     }
-    const isIt = matched === root.length && shared + length === root.length
-    const count = reader.nextNumber()
-    if (isIt) return { root, count, list: listAt(reader, count) }
-    if (count === 1) reader.nextNumber()
-    else {
-      const size = reader.nextNumber()
-      reader.at += size
+    const size = reader.nextNumber()
+    if (matched === root.length && shared + length === root.length) {
+      return new ByteReader(reader.take(size))
     }
+    reader.at += size
   }
   return null
 }
 
-/** Writes the passages of an item to `into` from `at` on; returns the end. */
-export function readPassages({ list, count }: ListItem, into: Uint32Array, at: number): number {
+export function findPosting(page: Uint8Array, root: Uint8Array, session: number): Posting | null {
+  const reader = findSessions(page, root)
+  if (reader === null) return null
+  for (let at = 0; !reader.isAtEnd; ) {
+    const { delta, isSingle } = deltaOf(reader.nextNumber())
+    at += delta
+    if (at > session) return null
+    const count = isSingle ? 1 : reader.nextNumber()
+    const list = listAt(reader, count)
+    // A copy, so that the page need not stay in memory.
+    if (at === session) return { root, session, count, list: list.slice() }
+  }
+  return null
+}
+
+/** Writes the passages of a posting to `into` from `at` on; returns the end. */
+export function readPassages({ list, count }: Posting, into: Uint32Array, at: number): number {
   let position = 0
   let passage = 0
   for (let index = 0; index < count; index++) {
@@ -114,51 +175,86 @@ export function readPassages({ list, count }: ListItem, into: Uint32Array, at: n
   return at + count
 }
 
-export function passagesOfItem(item: ListItem): Uint32Array {
-  const passages = new Uint32Array(item.count)
-  readPassages(item, passages, 0)
+export function passagesOfPosting(posting: Posting): Uint32Array {
+  const passages = new Uint32Array(posting.count)
+  readPassages(posting, passages, 0)
   return passages
 }
 
-/** Packs sorted items into pages. */
+/** Packs sorted postings into pages. */
 export class PageWriter {
   readonly pages: ListPage[] = []
-  readonly #writer = new ByteWriter()
-  #first: Uint8Array | null = null
+  readonly #page = new ByteWriter()
+  readonly #sessions = new ByteWriter()
+  #key: Uint8Array | null = null
+  /** The root before in the page, and the one whose sessions are being written. */
   #before = new Uint8Array(0)
+  #root: Uint8Array | null = null
+  #ended: Uint8Array | null = null
+  #session = 0
 
-  add({ root, count, list }: ListItem): void {
-    const writer = this.#writer
-    if (this.#first !== null && writer.length + root.length + list.length > PAGE_BYTES) this.end()
-    this.#first ??= root
-    let shared = 0
-    while (shared < root.length && root[shared] === this.#before[shared]) shared++
-    writer.put(shared)
-    writer.put(root.length - shared)
-    writer.putBytes(root.subarray(shared))
-    writer.putNumber(count)
-    if (count > 1) writer.putNumber(list.length)
+  add({ root, session, count, list }: Posting): void {
+    if (this.#root !== null && compareBytes(this.#root, root) !== 0) this.#endRoot()
+    const size = this.#page.length + this.#sessions.length + root.length + list.length
+    if (this.#key !== null && size > PAGE_BYTES) this.end()
+    // Only the first page may begin with a root that an earlier page of its run has, too.
+    const isFirst = this.pages.length === 0 || this.#isWithinRoot(root)
+    this.#key ??= isFirst ? keyOf(root, session) : keysOf(root).from
+    if (this.#root === null) [this.#root, this.#session] = [root, 0]
+    const writer = this.#sessions
+    writer.putNumber((session - this.#session) * 2 + (count === 1 ? 1 : 0))
+    if (count > 1) writer.putNumber(count)
     writer.putBytes(list)
-    this.#before = new Uint8Array(root)
+    this.#session = session
+  }
+
+  #isWithinRoot(root: Uint8Array): boolean {
+    return this.#ended !== null && compareBytes(this.#ended, root) === 0
+  }
+
+  #endRoot(): void {
+    const root = this.#root
+    if (root === null) return
+    const before = this.#before
+    let shared = 0
+    while (shared < root.length && root[shared] === before[shared]) shared++
+    this.#page.put(shared)
+    this.#page.put(root.length - shared)
+    this.#page.putBytes(root.subarray(shared))
+    this.#page.putNumber(this.#sessions.length)
+    this.#page.putBytes(this.#sessions.take())
+    this.#before = Uint8Array.from(root)
+    this.#ended = root
+    this.#root = null
   }
 
   end(): readonly ListPage[] {
-    if (this.#first !== null) {
-      this.pages.push({ root: this.#first, bytes: this.#writer.take() })
-      this.#first = null
+    this.#endRoot()
+    if (this.#key !== null) {
+      this.pages.push({ key: this.#key, bytes: this.#page.take() })
+      this.#key = null
       this.#before = new Uint8Array(0)
     }
     return this.pages
   }
 }
 
+/** The passages of each root, by session. */
+export type SessionLists = ReadonlyMap<number, ReadonlyMap<string, readonly number[]>>
+
 /** Packs roots and their passages into pages. */
-export function packLists(lists: ReadonlyMap<string, readonly number[]>): readonly ListPage[] {
-  const items = [...lists].map(([root, passages]) => itemOf(rootBytes(root), passages))
-  items.sort((a, b) => compareBytes(a.root, b.root))
+export function packLists(sessions: SessionLists): readonly ListPage[] {
+  const postings = [...sessions].flatMap(([session, lists]) =>
+    [...lists].map(([root, passages]) => postingOf(rootBytes(root), session, passages)),
+  )
+  postings.sort(comparePostings)
   const writer = new PageWriter()
-  for (const item of items) writer.add(item)
+  for (const posting of postings) writer.add(posting)
   return writer.end()
+}
+
+function comparePostings(a: Posting, b: Posting): number {
+  return compareBytes(a.root, b.root) || a.session - b.session
 }
 
 /** One input of a merge: its first pages, and whether more follow. */
@@ -168,47 +264,47 @@ export interface MergeInput {
 }
 
 /**
- * Merges the beginnings of runs, in the order of their passages, up to the last root that every
+ * Merges the beginnings of runs, in the order of their passages, up to the last posting that every
  * input has reached. The caller writes the returned rest back into its run.
  */
 export function mergePages(inputs: readonly MergeInput[]): {
   readonly merged: readonly ListPage[]
   readonly left: readonly (readonly ListPage[])[]
 } {
-  const items = inputs.map(({ pages }) => pages.flatMap((page) => [...listItemsOf(page)]))
-  const bound = inputs.reduce<Uint8Array | null>((least, { isMore }, index) => {
-    const last = items[index]?.at(-1)?.root
+  const postings = inputs.map(({ pages }) => pages.flatMap((page) => [...postingsOf(page)]))
+  const bound = inputs.reduce<Posting | null>((least, { isMore }, index) => {
+    const last = postings[index]?.at(-1)
     if (!isMore || last === undefined) return least
-    return least === null || compareBytes(last, least) < 0 ? last : least
+    return least === null || comparePostings(last, least) < 0 ? last : least
   }, null)
-  const at = items.map(() => 0)
+  const at = postings.map(() => 0)
   const writer = new PageWriter()
   for (;;) {
-    let root: Uint8Array | null = null
-    for (const [index, list] of items.entries()) {
-      const item = list[at[index] as number]
-      if (item && (root === null || compareBytes(item.root, root) < 0)) root = item.root
+    let first: Posting | null = null
+    for (const [index, list] of postings.entries()) {
+      const posting = list[at[index] as number]
+      if (posting && (first === null || comparePostings(posting, first) < 0)) first = posting
     }
-    if (root === null || (bound !== null && compareBytes(root, bound) > 0)) break
-    const parts: ListItem[] = []
-    for (const [index, list] of items.entries()) {
-      const item = list[at[index] as number]
-      if (item === undefined || compareBytes(item.root, root) !== 0) continue
-      parts.push(item)
+    if (first === null || (bound !== null && comparePostings(first, bound) > 0)) break
+    const parts: Posting[] = []
+    for (const [index, list] of postings.entries()) {
+      const posting = list[at[index] as number]
+      if (posting === undefined || comparePostings(posting, first) !== 0) continue
+      parts.push(posting)
       at[index] = (at[index] as number) + 1
     }
-    writer.add(parts.length === 1 ? (parts[0] as ListItem) : joined(root, parts))
+    writer.add(parts.length === 1 ? (parts[0] as Posting) : joined(first, parts))
   }
-  const left = items.map((list, index) => {
+  const left = postings.map((list, index) => {
     const rest = new PageWriter()
-    for (const item of list.slice(at[index])) rest.add(item)
+    for (const posting of list.slice(at[index])) rest.add(posting)
     return rest.end()
   })
   return { merged: writer.end(), left }
 }
 
 /** Concatenates lists; only the first passage of each needs a new delta. */
-function joined(root: Uint8Array, parts: readonly ListItem[]): ListItem {
+function joined({ root, session }: Posting, parts: readonly Posting[]): Posting {
   const writer = new ByteWriter()
   let last = 0
   let count = 0
@@ -221,20 +317,25 @@ function joined(root: Uint8Array, parts: readonly ListItem[]): ListItem {
     last = passage
     count += part.count
   }
-  return { root, count, list: writer.take() }
+  return { root, session, count, list: writer.take() }
 }
 
-/** The page without some passages of some roots; roots without passages are dropped. */
+/** The page without some passages of a session; roots without passages are dropped. */
 export function withoutPassages(
   page: Uint8Array,
+  session: number,
   isErased: (passage: number) => boolean,
 ): readonly ListPage[] {
   const writer = new PageWriter()
-  for (const item of listItemsOf(page)) {
-    const passages = [...passagesOfItem(item)]
+  for (const posting of postingsOf(page)) {
+    if (posting.session !== session) {
+      writer.add(posting)
+      continue
+    }
+    const passages = [...passagesOfPosting(posting)]
     const kept = passages.filter((passage) => !isErased(passage))
-    if (kept.length === passages.length) writer.add(item)
-    else if (kept.length > 0) writer.add(itemOf(item.root, kept))
+    if (kept.length === passages.length) writer.add(posting)
+    else if (kept.length > 0) writer.add(postingOf(posting.root, session, kept))
   }
   return writer.end()
 }

@@ -1,25 +1,20 @@
 import type { DamagedRowError } from '../errors.ts'
 import type { Entry } from '../rows.ts'
 import type { Block } from './blocks.ts'
+import type { IndexState } from './index-state.ts'
+import type { SearchedStretch } from './parts.ts'
 
 /**
  * A search's queries to an engine, batched because each query to a server is a round trip. Sessions
  * are identified by their index in the searched list.
  */
 export type IndexLookup =
-  | {
-      /** For each run and root, run by run: the page that would contain the root, if it exists. */
-      readonly want: 'pages'
-      readonly of: readonly SessionRuns[]
-      readonly roots: readonly Uint8Array[]
-    }
-  | {
-      /** All pages that may contain roots from `from` up to but without `to`. */
-      readonly want: 'range'
-      readonly of: readonly SessionRuns[]
-      readonly from: Uint8Array
-      readonly to: Uint8Array
-    }
+  /** For each key: of every run, the page that would contain it, if it exists. */
+  | { readonly want: 'pages'; readonly keys: readonly Uint8Array[] }
+  /** For each range: of every run, all pages that may contain keys of it. */
+  | { readonly want: 'range'; readonly ranges: readonly KeyRange[] }
+  /** Sessions by their numbers; those that may be searched are added to the searched list. */
+  | { readonly want: 'sessions'; readonly numbers: readonly number[] }
   /** The blocks of each session in order, from this number on. */
   | { readonly want: 'blocks'; readonly sessions: readonly number[]; readonly from: number }
   | { readonly want: 'entries'; readonly ranges: readonly EntryRange[] }
@@ -33,9 +28,17 @@ export type IndexLookup =
       readonly dimension: number
     }
 
-export interface SessionRuns {
-  readonly session: number
-  readonly runs: readonly number[]
+export interface KeyRange {
+  readonly from: Uint8Array
+  /** Exclusive. */
+  readonly to: Uint8Array
+}
+
+/** What to search, and how far it is indexed. */
+export interface Searched extends SearchedStretch {
+  /** The number of the session that stores it, by which the index knows it. */
+  readonly n: number
+  readonly index: IndexState
 }
 
 export interface EntryRange {
@@ -61,10 +64,11 @@ export interface EmbeddedEntries {
   readonly entries: readonly EmbeddedEntry[]
 }
 
-/** One for each session, range or entry, in the order of the query. */
+/** One for each key, range, session or entry, in the order of the query. */
 export interface Answers {
-  pages: readonly (readonly (Uint8Array | null)[])[]
-  range: readonly Uint8Array[]
+  pages: readonly (readonly Uint8Array[])[]
+  range: readonly (readonly Uint8Array[])[]
+  sessions: readonly Searched[]
   blocks: readonly (readonly Block[])[]
   entries: readonly (readonly Entry[] | DamagedRowError)[]
   bodies: readonly (string | null)[]

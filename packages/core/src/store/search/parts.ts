@@ -1,6 +1,7 @@
 import type { SessionId } from '../../base/ids.ts'
-import { type ForkRow, storedRanges } from '../lineage.ts'
-import type { Entry } from '../rows.ts'
+import { type ForkRow, ownAfter, storedRanges } from '../lineage.ts'
+import type { Search, SearchedScope } from '../queries.ts'
+import type { Entry, SessionRow } from '../rows.ts'
 
 /**
  * A range of entries to search, with the index of the session that stores it. An index numbers the
@@ -13,6 +14,12 @@ export interface SearchedStretch {
   readonly after: number
   /** Entries after this one are not found. */
   readonly upto: number
+}
+
+/** The session that a search is asked in, to which `before` refers. */
+export function ownSession(asked: Search['sessionId']): SessionId | undefined {
+  if (typeof asked === 'string') return asked
+  return 'length' in asked ? asked[0] : asked.here
 }
 
 /** Each range once, even if a fork and its origin are searched together. */
@@ -29,6 +36,33 @@ export function searchedStretches(
     }
   }
   return [...found.values()]
+}
+
+/** What of a session's row says whether it is searched. */
+export type ScopedRow = Pick<SessionRow, 'id' | 'agent' | 'scope' | 'state' | 'tail'> & ForkRow
+
+/** Of a purged session only its forks still read something. */
+export function isWithin({ agent, scope }: SearchedScope, row: ScopedRow): boolean {
+  return (
+    row.state === 'open' && (agent ?? row.agent) === row.agent && (scope ?? row.scope) === row.scope
+  )
+}
+
+/**
+ * What a search of many sessions finds in the index of one of them: everything, or, if that session
+ * is not searched itself, as much as its forks read.
+ */
+export function stretchWithin(
+  searched: SearchedScope,
+  keeper: ScopedRow,
+  linesOfForks: () => readonly (readonly [ScopedRow, ...(ForkRow & { readonly tail: number })[]])[],
+): SearchedStretch | null {
+  const { id } = keeper
+  if (isWithin(searched, keeper)) {
+    return { id, keeper: id, after: ownAfter(keeper), upto: keeper.tail }
+  }
+  const lines = linesOfForks().filter(([fork]) => isWithin(searched, fork))
+  return searchedStretches(lines).find((stretch) => stretch.keeper === id) ?? null
 }
 
 /** The entry under its number in its session's index. */

@@ -135,9 +135,10 @@ export class PassageTable {
     return this.#sessions[session]?.slot ?? this.slots
   }
 
-  /** The first passage at or after an entry, in the only session. */
-  slotOf(number: number): number {
-    return firstSlotFrom(this, number - 1)
+  /** Behind the passages of a session up to an entry. */
+  endOf(session: number, last: number): number {
+    const entry = (this.#sessions[session]?.entry ?? this.entries) + last
+    return Math.min(firstSlotFrom(this, entry), this.firstSlot(session + 1))
   }
 
   /** The passages of this one's session: the first, and the one after the last. */

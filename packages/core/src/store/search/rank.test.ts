@@ -34,7 +34,7 @@ function tableOf(passages: readonly number[]): PassageTable {
 }
 
 const term = (postings: readonly number[], isName = false): Term => ({
-  ...{ postings: Uint32Array.from(postings), weight: 1, isName },
+  ...{ postings: Uint32Array.from(postings), frequency: postings.length, weight: 1, isName },
 })
 
 function rank(table: PassageTable, terms: readonly Term[], more: Partial<RankQuery> = {}) {

@@ -44,6 +44,8 @@ export const RANK_BUDGET: RankBudget = { postings: 5_000, passages: 1_000, sprea
 /** One word of a question: its passages in ascending order, and its weight. */
 export interface Term {
   readonly postings: Uint32Array
+  /** How many passages of everything searched contain it; more than the postings if these are chosen. */
+  readonly frequency: number
   readonly weight: number
   /** An identifier: a question that names one asks about it. */
   readonly isName: boolean
@@ -105,9 +107,9 @@ export function rankPassages(
 ): { readonly best: readonly Ranked[]; readonly total: number } {
   const scores = new Scores(table)
   const weighed = query.terms
-    .filter(({ postings }) => postings.length > 0)
+    .filter(({ frequency }) => frequency > 0)
     .map((term, index) => ({ ...term, index, idf: idfOf(term, table) }))
-    .sort((a, b) => a.postings.length - b.postings.length || a.index - b.index)
+    .sort((a, b) => a.frequency - b.frequency || a.index - b.index)
   let spent = 0
   let candidates: Candidates | null = null
   for (const [index, term] of weighed.entries()) {
@@ -123,8 +125,13 @@ export function rankPassages(
   return scores.ranked(query)
 }
 
-function idfOf({ postings: { length } }: Term, { live }: PassageTable): number {
-  return Math.log(1 + Math.max(0, live - length + 0.5) / (length + 0.5))
+function idfOf({ frequency }: Term, { live }: PassageTable): number {
+  return idfIn(live, frequency)
+}
+
+/** The weight of a word that so many of the passages contain. */
+export function idfIn(live: number, frequency: number): number {
+  return Math.log(1 + Math.max(0, live - frequency + 0.5) / (frequency + 0.5))
 }
 
 /**
@@ -182,14 +189,18 @@ class Scores {
     this.#scratch = scratch.fit(table)
   }
 
-  add({ postings, weight, isName }: Term, only: Candidates | null, spreads: boolean): void {
+  add(
+    { postings, frequency, weight, isName }: Term,
+    only: Candidates | null,
+    spreads: boolean,
+  ): void {
     const { lengths, live } = this.#table
     const { presence, cells, heldWords, heldNames, score, touched } = this.#scratch
     this.#words++
     if (isName) this.#names++
     this.#weights += weight
     const share = Math.max(CONTEXT_PASSAGES_MIN, live * CONTEXT_SHARE_MAX)
-    const isSpread = spreads && postings.length < share
+    const isSpread = spreads && frequency < share
     const perRoot = LENGTH_SHARE / this.#meanDistinct
     let count = 0
     for (let index = 0; index < postings.length; index++) {

@@ -7,12 +7,17 @@ export function mayBeMistyped(root: string): boolean {
   return root.length >= LETTERS_MIN && /^\p{L}+$/u.test(root)
 }
 
+/** Whether one may be a misspelling of the other. */
+export function isComparable(one: string, other: string): boolean {
+  return Math.abs(one.length - other.length) <= 3 && one[0] === other[0]
+}
+
 export function closestRoot(root: string, known: Iterable<string>): string | null {
   const own = trigrams(root)
   let best: string | null = null
   let most = SIMILAR_MIN
   for (const each of known) {
-    if (Math.abs(each.length - root.length) > 3) continue
+    if (!isComparable(each, root)) continue
     const others = trigrams(each)
     let shared = 0
     for (const trigram of others) if (own.has(trigram)) shared++

@@ -1,5 +1,7 @@
+import type { SessionId } from '../../base/ids.ts'
 import { isObject, type JsonValue } from '../../base/json.ts'
 import type { Entry } from '../rows.ts'
+import type { StoreChange } from '../rules/ruling.ts'
 import { ENGLISH_WORDS } from './languages/english.ts'
 import type { Language } from './languages/language.ts'
 import { LANGUAGES, languageOf } from './languages/languages.ts'
@@ -157,6 +159,14 @@ export const SEARCHED_KINDS = ['input', 'assistant', 'result'] as const
 
 export function isSearched(entry: Pick<Entry, 'kind'>): boolean {
   return (SEARCHED_KINDS as readonly string[]).includes(entry.kind)
+}
+
+/** The last entry of each session that a search must find, if entries are added. */
+export function lastSearched({
+  entries = [],
+}: Pick<StoreChange, 'entries'>): ReadonlyMap<SessionId, number> {
+  const searched = entries.filter(({ entry }) => isSearched(entry))
+  return new Map(searched.map(({ sessionId, entry }) => [sessionId, entry.number]))
 }
 
 /** The text of an entry: every string of its body, except data for machines. */

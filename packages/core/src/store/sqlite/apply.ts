@@ -5,12 +5,13 @@ import { damagedEntry, damagedMail } from '../integrity/damaged-row.ts'
 import type { ReplyRow, SessionRow } from '../rows.ts'
 import { queuesChangedBy } from '../rules/outbox.ts'
 import type { Erase, StoreChange } from '../rules/ruling.ts'
+import { lastSearched } from '../search/words.ts'
 import { isTaken, type SqliteConnection, type Value } from './connection.ts'
 import { writeOperationalRows } from './operational-rows.ts'
-import { unindexInSqlite } from './search.ts'
 import type { SessionNumbers } from './sessions.ts'
 import { hashBytes, hashText, packed, SQLITE } from './tables.ts'
 import { writeVectors } from './vectors.ts'
+import { markUnindexed, unindexInSqlite } from './words/word-index.ts'
 
 const SESSION_GUARD = `id = ? and state = ? and fence = ? and holder is ? and tail = ?
     and tail_hash = ? and mail = ?`
@@ -54,6 +55,7 @@ export function applyChange(
       damagedEntry(sessionId, entry.number, BEHIND_THE_LAST),
     )
   }
+  for (const [id, number] of lastSearched(change)) markUnindexed(db, numbers.get(id), number)
   for (const row of change.operations ?? []) {
     db.run(PUT_OPERATION, ...SQLITE.operation.encode(row, numbers))
   }

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import type { SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { conditionsOf } from '../conditions.ts'
 import { contextEntries } from '../context.ts'
@@ -6,7 +7,6 @@ import type { Readers } from '../facade.ts'
 import type { ForkRow } from '../lineage.ts'
 import { mailState } from '../mail-state.ts'
 import type { Entry, Lane, SessionRow } from '../rows.ts'
-import { searchedStretches } from '../search/parts.ts'
 import {
   checkedBlob,
   checkedContext,
@@ -20,7 +20,6 @@ import { newestAudit, readStoreId } from './apply.ts'
 import type { SqliteConnection, Value } from './connection.ts'
 import { operationalReads } from './operational-rows.ts'
 import { SQLITE_SCHEMA } from './schema.ts'
-import { searchSqlite } from './search.ts'
 import {
   findForked,
   findSession,
@@ -33,6 +32,7 @@ import {
 import { hashBytes, packed, SQLITE, sessionOf } from './tables.ts'
 import { unembeddedIn } from './vectors.ts'
 import { memoryOf, verifySqlite } from './verify.ts'
+import { searchSqlite } from './words/search.ts'
 
 /** A literal, because SQLite does not match a partial index with a parameter. */
 const stateCondition = (state: SessionRow['state'] | undefined) =>
@@ -237,13 +237,12 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       return undefined
     },
     search: (query) => {
-      const found = [query.sessionId].flat().flatMap((id) => findSession(db, id) ?? [])
-      const byId = new Map(found.map((session) => [session.id, session]))
-      const stretches = searchedStretches(found.map((session) => lineIn(db, session)))
-      const rows = stretches.map((stretch) => ({ n: numbers.get(stretch.keeper), stretch }))
-      return searchSqlite(db, query, rows, ({ stretch: { id } }, from, to) =>
-        checkedSingles(id, range(byId.get(id) as SessionRow, from, to)),
-      )
+      const rows = new Map<SessionId, SessionRow>()
+      return searchSqlite(db, numbers, query, ({ id }, from, to) => {
+        const session = rows.get(id) ?? (findSession(db, id) as SessionRow)
+        rows.set(id, session)
+        return checkedSingles(id, range(session, from, to))
+      })
     },
     readUnembedded: (query) => unembeddedIn(db, query),
     verify: (query) => verifySqlite(db, numbers, query),

@@ -4,9 +4,10 @@ import { entryView } from '#core/session/view/transcript'
 import type { Store } from '#core/store/contract'
 import { DamagedRowError } from '#core/store/errors'
 import { everySession } from '#core/store/every-session'
-import type { ContextEntries } from '#core/store/queries'
+import type { ContextEntries, Search, SearchedScope } from '#core/store/queries'
 import type { Entry, SessionRow } from '#core/store/rows'
 import { highlightsIn } from '#core/store/search/highlights/highlights'
+import { isWithin } from '#core/store/search/parts'
 import { type EmbedQuestion, searchNote } from '../../tools/embedded-question.ts'
 import type { FoundEntries, SearchRequest, SessionQuery, SessionSummary } from '../runtime.ts'
 import type { SearchedSessions } from '../searched-sessions.ts'
@@ -62,17 +63,26 @@ export interface SearchParts {
 
 /** Ranks all sessions together. A damaged one does not hide the others; `health` reports it. */
 export async function searchAll(
-  { store, embedQuestion }: SearchParts,
+  parts: SearchParts,
   { agent, scope, sessionIds, ...query }: SearchRequest & SearchedSessions,
 ): Promise<FoundEntries> {
-  const wanted = sessionIds === undefined ? null : new Set(sessionIds)
-  const sessions = new Map<SessionId, SessionRow>()
-  for await (const row of everySession(store, agent === undefined ? {} : { agent })) {
-    const isWanted = (wanted?.has(row.id) ?? true) && (scope ?? row.scope) === row.scope
-    // Of a purged one only its forks still read something.
-    if (isWanted && row.state === 'open') sessions.set(row.id, row)
-  }
-  return await searchEntries({ store, embedQuestion }, sessions, { ...query, neighbours: 0 })
+  const within = { ...(agent !== undefined && { agent }), ...(scope !== undefined && { scope }) }
+  const sessionId = sessionIds === undefined ? within : await openOf(parts, sessionIds, within)
+  return await searchEntries(parts, sessionId, { ...query, neighbours: 0 })
+}
+
+async function openOf(
+  { store }: SearchParts,
+  ids: readonly SessionId[],
+  within: SearchedScope,
+): Promise<readonly SessionId[]> {
+  const rows = await Promise.all(ids.map((id) => store.findSession(id).catch(unlessDamage)))
+  return rows.flatMap((row) => (row !== undefined && isWithin(within, row) ? [row.id] : []))
+}
+
+/** A damaged session must not hide the others. */
+function unlessDamage(error: unknown): undefined {
+  if (!(error instanceof DamagedRowError)) throw error
 }
 
 /** A session with a damaged entry is summarized from its row, so that it can still be listed and purged. */
@@ -97,22 +107,23 @@ export async function readSummary(
 
 export async function searchEntries(
   { store, embedQuestion }: SearchParts,
-  sessions: ReadonlyMap<SessionId, SessionRow>,
+  sessionId: Search['sessionId'],
   query: SearchRequest & { neighbours: number },
 ): Promise<FoundEntries> {
-  const ids = [...sessions.keys()]
-  const [only] = ids
-  if (only === undefined) return { found: [] }
+  if (Array.isArray(sessionId) && sessionId.length === 0) return { found: [] }
   const question = await embedQuestion(query)
   const answer = await store.search({
-    ...{ ...query, sessionId: ids.length === 1 ? only : ids },
+    ...{ ...query, sessionId },
     ...(question.meaning !== undefined && { meaning: question.meaning }),
   })
   const note = searchNote(question, answer)
-  const found = answer.hits.map(({ sessionId, excerpt, entry, before, after }) => {
-    const view = (each: Entry) => entryView(each, sessions.get(sessionId)?.covers ?? 0)
+  const ids = new Set(answer.hits.map((hit) => hit.sessionId))
+  const rows = await Promise.all([...ids].map((id) => store.findSession(id)))
+  const covers = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row.covers]])))
+  const found = answer.hits.map(({ sessionId: id, excerpt, entry, before, after }) => {
+    const view = (each: Entry) => entryView(each, covers.get(id) ?? 0)
     return {
-      ...{ sessionId, excerpt, entry: view(entry) },
+      ...{ sessionId: id, excerpt, entry: view(entry) },
       highlights: highlightsIn(excerpt, query),
       before: before.map(view),
       after: after.map(view),

@@ -226,7 +226,7 @@ export class SessionHandle implements Session {
   async search(query: SearchRequest & { neighbours: number }): Promise<FoundEntries> {
     const session = await this.#known()
     const parts = { store: await this.#reads(), embedQuestion: this.#deps.embedQuestion }
-    return await searchEntries(parts, new Map([[session.id, session]]), query)
+    return await searchEntries(parts, session.id, query)
   }
 
   #reads() {

@@ -66,7 +66,9 @@ export class DamagedSessions {
       readContext: heard((query) => store.readContext(query)),
       listMail: heard((query) => store.listMail(query)),
       search: (query) => {
-        const [id = null, ...others] = [query.sessionId].flat()
+        const asked = query.sessionId
+        const [id = null, ...others] =
+          typeof asked === 'string' || 'length' in asked ? [asked].flat() : []
         return this.#hear(others.length > 0 ? null : id, () => store.search(query))
       },
       findBlob: heard((query) => store.findBlob(query)),

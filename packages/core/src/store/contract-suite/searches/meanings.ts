@@ -144,6 +144,9 @@ export const meanings: readonly StoreCase[] = [
       assert.deepEqual([...new Set(hits.map(({ sessionId }) => sessionId))], [other.id])
       const both = await searchFor(store, fixture, { ...asked, sessionId: [fixture.id, other.id] })
       assert.equal(both.hits.length, 4)
+      const { scope } = await fixture.row()
+      const own = await searchFor(store, fixture, { ...asked, sessionId: { scope } })
+      assert.deepEqual([...new Set(own.hits.map(({ sessionId }) => sessionId))], [fixture.id])
     },
   },
   {

@@ -224,6 +224,39 @@ create table entry_vector (
 alter table entry_vector alter column bytes set storage external;
 `
 
+// One index for all sessions, so that a search of them reads each word once. Existing entries are
+// indexed again in the background; until then the marks say which sessions are read directly.
+const SIXTEENTH = `
+drop table word_page;
+create table word_page (
+  run integer not null,
+  key bytea not null,
+  lists bytea not null,
+  primary key (run, key)
+);
+alter table word_page alter column lists set storage external;
+create table word_runs (
+  one integer primary key check (one = 1),
+  runs text not null
+);
+insert into word_runs (one, runs) values (1, '[]');
+create table word_total (
+  agent text collate "C" not null,
+  scope text collate "C" not null,
+  totals text not null,
+  primary key (agent, scope)
+);
+create table unindexed (
+  session text collate "C" not null,
+  number bigint not null,
+  primary key (session, number)
+);
+truncate indexed, passage_block;
+insert into unindexed (session, number)
+  select id, tail from session where tail > case when origin is null then 0 else forked_at end;
+create index session_scope on session (scope);
+`
+
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
  * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
@@ -236,5 +269,5 @@ alter table entry_vector alter column bytes set storage external;
  */
 export const MIGRATIONS: readonly string[] = [
   ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
-  ...[ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH],
+  ...[ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH],
 ]

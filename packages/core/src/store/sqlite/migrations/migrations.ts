@@ -199,13 +199,45 @@ create table entry_vector (
 ) strict;
 `
 
+// One index for all sessions, so that a search of them reads each word once. Existing entries are
+// indexed again in the background; until then the marks say which sessions are read directly.
+const SIXTEENTH = `
+drop table word_page;
+create table word_page (
+  id integer primary key,
+  run integer not null,
+  key blob not null,
+  lists blob not null
+) strict;
+create unique index word_page_key on word_page (run, key);
+create table word_runs (
+  one integer primary key check (one = 1),
+  runs text not null
+) strict;
+insert into word_runs (one, runs) values (1, '[]');
+create table word_total (
+  agent text not null,
+  scope text not null,
+  totals text not null,
+  primary key (agent, scope)
+) strict, without rowid;
+create table unindexed (id integer primary key) strict;
+delete from indexed;
+delete from passage_block;
+insert into unindexed (id)
+  select n << 31 | tail from session where tail > iif(origin is null, 0, forked_at);
+create index session_by_agent on session (agent);
+create index session_by_scope on session (scope);
+`
+
 /**
  * The tables, as numbered steps that only ever go forward. A step adds tables, columns or indexes;
  * none rewrites a row of `entry`. Integer keys pack session and number (`session << 31 | number`):
  * clustered by session, a third of the size of a WITHOUT ROWID table, and the key of the search
  * index at once. The word index is derived from `passagesOf`: a change there needs a step here that
- * empties `word_page`, `passage_block` and `indexed`, because erasing finds pages by the words, and
- * `entry_vector` and `embedded`, which number the passages.
+ * empties `word_page`, `word_total`, `passage_block`, `indexed` and the runs and marks every session as
+ * `unindexed`, because erasing finds pages by the words, and empties `entry_vector` and `embedded`,
+ * which number the passages.
  */
 export const SQLITE_STEPS: readonly string[] = [
   ...[
@@ -221,5 +253,5 @@ export const SQLITE_STEPS: readonly string[] = [
     TENTH,
     ELEVENTH,
   ],
-  ...[TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH],
+  ...[TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH],
 ]

@@ -12,14 +12,13 @@ import { checkAnchor, readAnchor, recordCheck, writeAnchor } from '../../integri
 import { CommitRecord, readRecord } from '../../integrity/commit-record.ts'
 import { applyRule } from '../../rules/rules.ts'
 import type { Ruling, StoreChange } from '../../rules/ruling.ts'
-import { isSearched } from '../../search/words.ts'
+import { lastSearched } from '../../search/words.ts'
 import { applyChange, newestAudit, readStoreId } from '../apply.ts'
 import { configure, isBusy, SqliteConnection, translateSqliteError } from '../connection.ts'
 import { findFileDamage } from '../file-check.ts'
 import { OpenFiles } from '../open-files.ts'
 import { SqliteRows } from '../rows.ts'
 import { migrateSqlite, SQLITE_SCHEMA } from '../schema.ts'
-import { indexInSqlite, unindexedInSqlite } from '../search.ts'
 import { SessionNumbers } from '../sessions.ts'
 import {
   isOldSqlite,
@@ -30,6 +29,7 @@ import {
   walSize,
 } from '../store-file.ts'
 import { SQLITE } from '../tables.ts'
+import { IndexWork } from '../words/word-index.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
 import { WakeCalls } from './wake.ts'
 
@@ -66,7 +66,7 @@ export class Writer {
   readonly #numbers: SessionNumbers
   readonly #rows: SqliteRows
   readonly #contention = new Contention()
-  readonly #unindexed: Set<number>
+  readonly #indexWork: IndexWork
   readonly #storeId: string
   readonly #files: OpenFiles
   readonly #wakeCalls: WakeCalls
@@ -99,7 +99,7 @@ export class Writer {
       refuseForeignFiles(path)
       this.#numbers = new SessionNumbers(this.#db)
       this.#rows = new SqliteRows(this.#db, this.#numbers)
-      this.#unindexed = new Set(unindexedInSqlite(this.#db))
+      this.#indexWork = new IndexWork(this.#db)
       this.#storeId = readStoreId(this.#db)
       this.#damage = this.#findLoss() ?? this.#findDamage()
       if (this.#damage === undefined) this.#record = this.#keepRecord()
@@ -309,9 +309,9 @@ export class Writer {
   /** Follow-up work for a commit that is already durable: nothing here may fail it. */
   #follow(changes: readonly StoreChange[], numbers: ReadonlyMap<SessionId, number>): void {
     for (const [id, n] of numbers) this.#numbers.remember(id, n)
-    for (const { sessionId, entry } of changes.flatMap((change) => change.entries ?? [])) {
-      const n = numbers.get(sessionId)
-      if (n !== undefined && isSearched(entry)) this.#unindexed.add(n)
+    for (const id of changes.flatMap((change) => [...lastSearched(change).keys()])) {
+      const n = numbers.get(id)
+      if (n !== undefined) this.#indexWork.add(n)
     }
     this.#wakeCalls.follow(changes)
     if (this.#options.anchorMs === 0) this.anchor()
@@ -323,12 +323,12 @@ export class Writer {
    */
   maintain(): number | null {
     if (this.#damage !== undefined) return null
-    if (this.#unindexed.size > 0) this.#index()
+    if (this.#indexWork.isLeft) this.#index()
     const now = performance.now()
     const anchorAt = this.#anchoredAt + this.#options.anchorMs
     if (this.#unanchored && now >= anchorAt) this.anchor()
     if (now - this.#checkedWalAt >= WAL_CHECK_MS) this.#boundWal(now)
-    if (this.#unindexed.size > 0) return INDEX_PAUSE_MS
+    if (this.#indexWork.isLeft) return INDEX_PAUSE_MS
     if (this.#unanchored) return anchorAt - now
     return this.#holdsErased ? WAL_CHECK_MS : null
   }
@@ -339,26 +339,17 @@ export class Writer {
    */
   #index(): void {
     const started = performance.now()
-    let [at] = this.#unindexed
     try {
       this.#db.exec('begin immediate')
       this.#check(this.#files.findDamageBefore())
-      const indexed = new Map<number, boolean>()
-      for (at of this.#unindexed) {
-        indexed.set(at, indexInSqlite(this.#db, at))
-        if (performance.now() - started > INDEX_MS) break
-      }
+      const committed = this.#indexWork.step(() => performance.now() - started > INDEX_MS)
       this.#db.exec('commit')
-      for (const [n, isMore] of indexed) {
-        this.#unindexed.delete(n)
-        if (isMore) this.#unindexed.add(n)
-      }
+      committed()
     } catch (error) {
       if (this.#db.database.isTransaction) this.#db.exec('rollback')
       if (error instanceof StoreDamagedError) this.#damage = error
-      // Busy: another process writes, so try again soon. A session that cannot be indexed waits until
-      // it grows; retried each time, it would take the lock fifty times a second.
-      if (!isBusy(error) && at !== undefined) this.#unindexed.delete(at)
+      // Busy: another process writes, so try again soon.
+      if (!isBusy(error)) this.#indexWork.giveUp()
     }
   }
 

@@ -1,0 +1,284 @@
+import type { Entry } from '../../rows.ts'
+import { type Block, blockOf, EMPTY_BLOCK, type IndexedEntry } from '../../search/blocks.ts'
+import { type ErasedEntry, erasedPage, planErasure } from '../../search/erase.ts'
+import type { IndexTotals } from '../../search/find.ts'
+import {
+  dueMerge,
+  type IndexState,
+  indexBatch,
+  NO_INDEX,
+  type Run,
+  runIds,
+  withMerge,
+  withRun,
+} from '../../search/index-state.ts'
+import { findPosting, keyOf, type ListPage, mergePages, packLists } from '../../search/lists.ts'
+import { renumbered } from '../../search/parts.ts'
+import { NO_TOTALS, totalsAfter, totalsOf } from '../../search/sessions/totals.ts'
+import type { SqliteColumns, SqliteConnection } from '../connection.ts'
+import { packed, unpacked } from '../tables.ts'
+
+/**
+ * The rows of the word index: lists of passages by word root and session (`word_page`) in runs
+ * (`word_runs`), each session's progress (`indexed`), the lengths of its passages (`passage_block`),
+ * and sums over agents and scopes (`word_total`). Their content is the same on every engine
+ * (search/). Indexing follows the appends, which leave a mark (`unindexed`); what is not indexed yet
+ * is read directly, so a search is always complete.
+ */
+const INDEX_BATCH = 32
+/** Per input of a merge, so that no transaction takes long. */
+const MERGE_PAGES = 12
+/** Above so many runs, merging comes before indexing. */
+const RUNS_MAX = 60
+
+export function runsIn(db: SqliteConnection): readonly Run[] {
+  const row = db.get('select runs from word_runs where one = 1')
+  return row === undefined ? [] : (JSON.parse(row['runs'] as string) as readonly Run[])
+}
+
+function writeRuns(db: SqliteConnection, runs: readonly Run[]): void {
+  db.run('update word_runs set runs = ? where one = 1', JSON.stringify(runs))
+}
+
+export function pageIn(db: SqliteConnection, run: number, key: Uint8Array): ListPage | null {
+  const row = db.get(
+    'select key, lists from word_page where run = ? and key <= ? order by key desc limit 1',
+    run,
+    key,
+  )
+  return row === undefined
+    ? null
+    : { key: row['key'] as Uint8Array, bytes: row['lists'] as Uint8Array }
+}
+
+export function blocksIn(db: SqliteConnection, n: number, from = 0): readonly Block[] {
+  const sql = 'select entries, lengths from passage_block where id between ? and ? order by id'
+  return db.all(sql, packed(n, from), packed(n + 1, 0) - 1n) as unknown as readonly Block[]
+}
+
+function blockAt(db: SqliteConnection, n: number, block: number): Block | null {
+  const row = db.get('select entries, lengths from passage_block where id = ?', packed(n, block))
+  return (row as unknown as Block | undefined) ?? null
+}
+
+export function stateIn(db: SqliteConnection, n: number): IndexState {
+  const row = db.get('select state from indexed where session = ?', n)
+  return row === undefined ? NO_INDEX : (JSON.parse(row['state'] as string) as IndexState)
+}
+
+export function totalsIn(db: SqliteConnection, agent: string, scope: string): IndexTotals {
+  const row = db.get('select totals from word_total where agent = ? and scope = ?', agent, scope)
+  return row === undefined ? NO_TOTALS : (JSON.parse(row['totals'] as string) as IndexTotals)
+}
+
+/** Says that a session has entries up to this one that are not indexed yet. */
+export function markUnindexed(db: SqliteConnection, n: number, tail: number): void {
+  db.run('insert or ignore into unindexed (id) values (?)', packed(n, tail))
+}
+
+/** Sessions with entries that are not indexed yet. */
+export function markedIn(db: SqliteConnection): readonly number[] {
+  return db.all('select distinct id >> 31 as n from unindexed').map((row) => row['n'] as number)
+}
+
+/** What a process has to index: the sessions that it knows of, and merges. */
+export class IndexWork {
+  readonly #db: SqliteConnection
+  readonly #sessions: Set<number>
+  #mergesDue: boolean
+  /** The session that is being indexed, for the case that it cannot be. */
+  #at: number | null = null
+
+  constructor(db: SqliteConnection) {
+    this.#db = db
+    // Not only the marks: after a repair the index may be empty.
+    const rows = db.all(
+      `select n from session left join indexed on indexed.session = session.n
+       where session.tail - iif(origin is null, 0, forked_at) > coalesce(indexed.upto, 0)`,
+    )
+    this.#sessions = new Set(rows.map((row) => row['n'] as number))
+    this.#mergesDue = dueMerge(runsIn(db)) !== null
+  }
+
+  get isLeft(): boolean {
+    return this.#sessions.size > 0 || this.#mergesDue
+  }
+
+  add(n: number): void {
+    this.#sessions.add(n)
+  }
+
+  /** Does a little in the transaction of the caller, who calls the result after its commit. */
+  step(isOver: () => boolean): () => void {
+    this.#at = null
+    let runs = runsIn(this.#db)
+    const lists = new Map<number, ReadonlyMap<string, readonly number[]>>()
+    const isMore = new Map<number, boolean>()
+    let entries = 0
+    for (const n of runs.length > RUNS_MAX ? [] : this.#sessions) {
+      this.#at = n
+      const batch = indexNext(this.#db, n)
+      isMore.set(n, batch.isMore)
+      entries += batch.entries
+      if (batch.lists.size > 0) lists.set(n, batch.lists)
+      if (isOver()) break
+    }
+    this.#at = null
+    if (lists.size > 0) {
+      const next = withRun(runs, entries)
+      writePages(this.#db, next.id, packLists(lists))
+      runs = next.runs
+      writeRuns(this.#db, runs)
+    }
+    const merged = mergeSome(this.#db, runs)
+    return () => {
+      this.#mergesDue = dueMerge(merged) !== null
+      for (const [n, more] of isMore) {
+        this.#sessions.delete(n)
+        if (more) this.#sessions.add(n)
+      }
+    }
+  }
+
+  /** What cannot be indexed waits until it grows: retried each time, it would hold the lock. */
+  giveUp(): void {
+    if (this.#at === null) this.#mergesDue = false
+    else this.#sessions.delete(this.#at)
+  }
+}
+
+function indexNext(
+  db: SqliteConnection,
+  n: number,
+): {
+  readonly lists: ReadonlyMap<string, readonly number[]>
+  readonly entries: number
+  readonly isMore: boolean
+} {
+  const state = stateIn(db, n)
+  const after = afterIn(db, n)
+  // Reads only these columns, so that damage elsewhere in an entry does not affect its words.
+  const rows = db.all(
+    'select id, kind, at, meta, body from entry where id between ? and ? order by id',
+    packed(n, after + state.upto + 1),
+    packed(n, after + state.upto + INDEX_BATCH),
+  )
+  const entries = rows.map((row) => renumbered(decodeIndexed(row), after))
+  const [first] = entries
+  let lists: ReadonlyMap<string, readonly number[]> = new Map()
+  let { upto } = state
+  if (first !== undefined) {
+    const last = blockAt(db, n, blockOf(first.number))
+    const batch = indexBatch(state, last, entries)
+    for (const [number, block] of batch.blocks) writeBlock(db, n, number, block)
+    writeState(db, n, state, batch.state)
+    lists = batch.lists
+    upto = batch.state.upto
+  }
+  db.run('delete from unindexed where id between ? and ?', packed(n, 0), packed(n, after + upto))
+  return { lists, entries: rows.length, isMore: rows.length === INDEX_BATCH }
+}
+
+/** A fork's own entries come after this one. */
+function afterIn(db: SqliteConnection, n: number): number {
+  const row = db.get('select forked_at from session where n = ? and origin is not null', n)
+  return (row?.['forked_at'] ?? 0) as number
+}
+
+function decodeIndexed(row: SqliteColumns): IndexedEntry {
+  const { kind, at, body } = row as unknown as IndexedEntry
+  const isUser = kind === 'input' && String(row['meta']).includes('"lane":"user"')
+  const meta = { lane: isUser ? 'user' : '' }
+  return { number: unpacked(row['id']) as Entry['number'], kind, at, body, meta }
+}
+
+function mergeSome(db: SqliteConnection, runs: readonly Run[]): readonly Run[] {
+  const merge = dueMerge(runs)
+  if (merge === null) return runs
+  const sql = `select id, lists from word_page where run = ? order by key limit ${MERGE_PAGES + 1}`
+  const taken = merge.inputs.map(({ id }) => db.all(sql, id))
+  const inputs = taken.map((rows) => ({
+    pages: rows.slice(0, MERGE_PAGES).map((row) => row['lists'] as Uint8Array),
+    isMore: rows.length > MERGE_PAGES,
+  }))
+  const { merged, left } = mergePages(inputs)
+  for (const rows of taken) {
+    for (const row of rows.slice(0, MERGE_PAGES)) {
+      db.run('delete from word_page where id = ?', row['id'] as number)
+    }
+  }
+  for (const [index, pages] of left.entries()) writePages(db, merge.inputs[index]?.id ?? 0, pages)
+  writePages(db, merge.output, merged)
+  const isDone = inputs.every(({ isMore }, at) => !isMore && left[at]?.length === 0)
+  const after = withMerge(runs, merge, isDone)
+  writeRuns(db, after)
+  return after
+}
+
+function writePages(db: SqliteConnection, run: number, pages: readonly ListPage[]): void {
+  for (const { key, bytes } of pages) {
+    db.run('insert into word_page (run, key, lists) values (?, ?, ?)', run, key, bytes)
+  }
+}
+
+function writeBlock(db: SqliteConnection, n: number, number: number, block: Block): void {
+  db.run(
+    'insert or replace into passage_block (id, entries, lengths) values (?, ?, ?)',
+    packed(n, number),
+    block.entries,
+    block.lengths,
+  )
+}
+
+function writeState(db: SqliteConnection, n: number, before: IndexState, state: IndexState): void {
+  db.run(
+    `insert into indexed (session, upto, state) values (?, ?, ?)
+     on conflict (session) do update set upto = excluded.upto, state = excluded.state`,
+    n,
+    state.upto,
+    JSON.stringify(state),
+  )
+  const row = db.get('select agent, scope from session where n = ?', n)
+  const { agent, scope } = row as unknown as { agent: string; scope: string }
+  for (const [one, other] of totalsOf(agent, scope)) {
+    db.run(
+      'insert or replace into word_total (agent, scope, totals) values (?, ?, ?)',
+      one,
+      other,
+      JSON.stringify(totalsAfter(totalsIn(db, one, other), before, state)),
+    )
+  }
+}
+
+/**
+ * Removes entries from the index before their bodies are erased; the words leave the file at once.
+ */
+export function unindexInSqlite(db: SqliteConnection, n: number, numbers: readonly number[]): void {
+  const state = stateIn(db, n)
+  const after = afterIn(db, n)
+  const entries = numbers.flatMap((number): readonly ErasedEntry[] => {
+    const row = db.get('select kind, body from entry where id = ?', packed(n, number))
+    return row && number - after <= state.upto
+      ? [{ ...(row as unknown as ErasedEntry), number: number - after } as ErasedEntry]
+      : []
+  })
+  if (entries.length === 0) return
+  const blocks = blocksIn(db, n)
+  const erasure = planErasure(state, entries, {
+    block: (number) => blocks[number] ?? EMPTY_BLOCK,
+    firstSlot: (number) =>
+      blocks.slice(0, number).reduce((sum, { lengths }) => sum + lengths.length / 2, 0),
+  })
+  for (const run of runIds(runsIn(db))) {
+    for (const root of erasure.roots) {
+      const page = pageIn(db, run, keyOf(root, n))
+      if (page === null || findPosting(page.bytes, root, n) === null) continue
+      const left = erasedPage(page.bytes, n, erasure.isErased)
+      if (left === null) continue
+      db.run('delete from word_page where run = ? and key = ?', run, page.key)
+      writePages(db, run, left)
+    }
+  }
+  for (const [number, block] of erasure.blocks) writeBlock(db, n, number, block)
+  writeState(db, n, state, erasure.state)
+}
