@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { operationId, sessionId } from '../../packages/core/src/base/ids.ts'
+import { RULES } from '../../packages/core/src/store/rules/rules.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import type { HostFigures, RestFigures } from '../../test/journeys/host-process.ts'
 import { longSession, manySessions, withHost } from '../../test/journeys/load.ts'
@@ -57,6 +58,7 @@ async function measureActive(sessions: number, messages: number): Promise<void> 
       `${sessions} sessions at once, ${messages} messages each: ${perSecond.toFixed(0)} answers/s, ` +
         `p50 ${quantile(answerMs, 0.5).toFixed(0)} ms, p99 ${quantile(answerMs, 0.99).toFixed(0)} ms, ` +
         `${(figures.cpuMs / answerMs.length).toFixed(1)} ms of processor each; ` +
+        `${perAnswer(figures, answerMs.length)}; ` +
         `memory ${mb(figures)} MB (${mb(empty)} before); ${held(figures)}; ${loadLine()}`,
     )
     judgeHeld(`${sessions} sessions`, figures)
@@ -112,6 +114,16 @@ async function restOf(store: string): Promise<Idle> {
     await sleep(SETTLE_MS)
     return { rest: await host.rest(REST_MS), figures: await host.figures() }
   })
+}
+
+/** Acquisitions, titles and the rounds of the runner included. */
+function perAnswer({ calls, mainMs }: HostFigures, answers: number): string {
+  const sum = (isWanted: (verb: string) => boolean) =>
+    Object.entries(calls).reduce((all, [verb, count]) => all + (isWanted(verb) ? count : 0), 0)
+  const isCommit = (verb: string) => verb in RULES
+  const reads = (sum((verb) => !isCommit(verb)) / answers).toFixed(1)
+  const commits = (sum(isCommit) / answers).toFixed(1)
+  return `${(mainMs / answers).toFixed(1)} ms of it in the main thread, ${reads} reads and ${commits} commits each`
 }
 
 function share({ cpuMs, mainMs, wallMs, wakeUps }: RestFigures): string {

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Store } from '../../packages/core/src/store/contract.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { routesSchema } from '../../packages/server/src/model/routes/routes.ts'
@@ -16,9 +17,12 @@ export interface HostFigures {
   readonly startMs: number
   readonly rssBytes: number
   readonly heapBytes: number
-  /** Processor time of all threads since the last figures, and how long that was. */
+  /** Processor time of all threads since the last figures, of the main one, and how long that was. */
   readonly cpuMs: number
+  readonly mainMs: number
   readonly wallMs: number
+  /** How often each verb of the store was called since the last figures. */
+  readonly calls: { readonly [verb: string]: number }
   /** The longest hold of the event loop by our own work, in processor time. */
   readonly heldMs: number
   /** The same by the clock on the wall, other processes' share included. */
@@ -49,7 +53,8 @@ const main = {
 }
 const agent = { name: 'main', system: 'You help.', routes: routesSchema.parse({ main }) }
 const handoffThread = new HandoffThread()
-const runtime = await openRuntime({ store, agents: [agent], handoffThread })
+let calls: { [verb: string]: number } = {}
+const runtime = await openRuntime({ store: counted(store), agents: [agent], handoffThread })
 const limits = {
   requestsPerMinute: 6_000_000,
   // All clients of a measurement come from one address.
@@ -61,7 +66,7 @@ const watch = new LoopWatch()
 watch.start()
 const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
-let since = { cpu: process.cpuUsage(), at: performance.now() }
+let since = readCounters()
 
 process.on('message', async (asked) => {
   if (asked === 'figures') process.send?.(await figures())
@@ -84,21 +89,36 @@ process.send?.({ url: server.url })
 async function figures(): Promise<HostFigures> {
   const heldMs = watch.longestMs
   const delayMs = delay.max / 1e6
-  const cpu = process.cpuUsage(since.cpu)
+  const now = readCounters()
   const told = {
     startMs,
     rssBytes: process.memoryUsage.rss(),
     heapBytes: process.memoryUsage().heapUsed,
-    cpuMs: (cpu.user + cpu.system) / 1_000,
-    wallMs: performance.now() - since.at,
+    cpuMs: now.cpuMs - since.cpuMs,
+    mainMs: now.mainMs - since.mainMs,
+    wallMs: now.at - since.at,
+    calls,
     heldMs,
     delayMs,
     sessions: (await runtime.health()).runner.sessions,
   }
   delay.reset()
   watch.reset()
-  since = { cpu: process.cpuUsage(), at: performance.now() }
+  calls = {}
+  since = readCounters()
   return told
+}
+
+/** The same store, whose verbs are counted. */
+function counted(verbs: Store): Store {
+  const entries = Object.entries(verbs).map(([verb, call]) => [
+    verb,
+    (...args: unknown[]) => {
+      calls[verb] = (calls[verb] ?? 0) + 1
+      return (call as (...args: unknown[]) => unknown)(...args)
+    },
+  ])
+  return Object.fromEntries(entries) as Store
 }
 
 /** Without the instruments: their own timers wake the process 400 times a second. */

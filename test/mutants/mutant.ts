@@ -1,5 +1,11 @@
 import type { Decisions } from '../../packages/core/src/session/protocol/policy.ts'
-import type { CommitVerb, Lease, Store, Tail } from '../../packages/core/src/store/contract.ts'
+import type {
+  CommitVerb,
+  Lease,
+  Store,
+  Tail,
+  WrittenRows,
+} from '../../packages/core/src/store/contract.ts'
 import type { SessionRow } from '../../packages/core/src/store/rows.ts'
 import type { Rows, Rule } from '../../packages/core/src/store/rules/ruling.ts'
 import type { Composition } from '../simulation/composition.ts'
@@ -43,6 +49,28 @@ export function plantStore(
       return { ...inner, ...change(inner) }
     },
   }
+}
+
+/** Changes what holders see of their sessions, whether they look or get it back from a commit. */
+export function plantLook(
+  sound: Composition,
+  change: (row: SessionRow) => SessionRow,
+): Composition {
+  const seen = <Outcome extends object>(outcome: Outcome): Outcome => {
+    if (!('written' in outcome)) return outcome
+    const written = outcome.written as WrittenRows
+    return { ...outcome, written: { ...written, session: change(written.session) } }
+  }
+  return plantStore(sound, (store) => ({
+    look: async (query) => {
+      const found = await store.look(query)
+      return found && { ...found, session: change(found.session) }
+    },
+    deliver: async (request) => seen(await store.deliver(request)),
+    commitReply: async (request) => seen(await store.commitReply(request)),
+    commitResults: async (request) => seen(await store.commitResults(request)),
+    recover: async (request) => seen(await store.recover(request)),
+  }))
 }
 
 /** Also asks for sessions that somebody holds; harmless as long as the store refuses. */

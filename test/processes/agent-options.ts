@@ -1,4 +1,4 @@
-import type { LeaseTimes } from '../../packages/core/src/session/runner-lease.ts'
+import type { LeaseTimes } from '../../packages/core/src/session/runner/runner-lease.ts'
 import type { Limits } from '../../packages/core/src/store/rows.ts'
 import type { Paces } from './far-ends.ts'
 import type { Place } from './place.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
-import { Runner } from '../../packages/core/src/session/runner.ts'
+import { Runner } from '../../packages/core/src/session/runner/runner.ts'
 import { Sender } from '../../packages/core/src/session/sender.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { COMPOSITION, type Composition } from '../simulation/composition.ts'

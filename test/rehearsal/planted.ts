@@ -1,4 +1,5 @@
 import { MUTANTS } from '../mutants/all.ts'
+import { hugeEntriesNotClipped } from '../mutants/mailbox/huge-entries-not-clipped.ts'
 import { type Mutant, plantRule, plantStore, rowsWith } from '../mutants/mutant.ts'
 import { COMPOSITION, type Composition } from '../simulation/composition.ts'
 
@@ -24,12 +25,7 @@ const OTHERWISE: Readonly<Record<string, Mutant['plant']>> = {
       return { ...ruling, change: { ...ruling.change, blobUses: [] } }
     }),
   'huge-entries-not-clipped': (sound) =>
-    plantStore(sound, (store) => ({
-      findSession: async (id) => {
-        const row = await store.findSession(id)
-        if (row === undefined) return undefined
-        return { ...row, limits: { ...row.limits, inputTokens: 1e9, stepTokens: 1e9 } }
-      },
+    plantStore(hugeEntriesNotClipped.plant(sound), (store) => ({
       // What it was configured with once stays: otherwise the limits would seem to have changed.
       changeSettings: async (request) => {
         const row = await store.findSession(request.lease.sessionId)

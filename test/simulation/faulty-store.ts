@@ -136,6 +136,7 @@ class FaultyEngine implements Engine {
       )
     }
     this.#laws.observe({ verb, request, outcome, change: change ?? null })
+    if ('written' in outcome) this.#laws.looked(this.#owner, outcome.written.session.id)
     return outcome
   }
 
@@ -143,7 +144,7 @@ class FaultyEngine implements Engine {
     const world = this.#world
     if (this.#owner.isDead) return new Promise(() => {})
     const answer = this.#reads[verb](query)
-    if (verb === 'findSession') this.#laws.looked(this.#owner, String(query))
+    if (verb === 'look') this.#laws.looked(this.#owner, (query as QueryOf<'look'>).sessionId)
     if (!this.#owner.process.isClient && world.fault(0.0015)) {
       // Paused with an answer in flight: the answer is outdated when the process continues.
       this.#owner.process.pause(world.chance.between(2_500, 8_000))

@@ -1,6 +1,6 @@
 import { NO_AUDIT } from '../../packages/core/src/audit/log/log.ts'
 import type { Clock } from '../../packages/core/src/base/clock.ts'
-import { Runner } from '../../packages/core/src/session/runner.ts'
+import { Runner } from '../../packages/core/src/session/runner/runner.ts'
 import { Sender } from '../../packages/core/src/session/sender.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { faultyStore } from './faulty-store.ts'

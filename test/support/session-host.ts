@@ -6,7 +6,7 @@ import { textOf } from '../../packages/core/src/message/text.ts'
 import { type HandoffWriter, handoffWriter } from '../../packages/core/src/session/handoff.ts'
 import { previewCompaction } from '../../packages/core/src/session/preview.ts'
 import type { Notice } from '../../packages/core/src/session/protocol/state.ts'
-import { Runner } from '../../packages/core/src/session/runner.ts'
+import { Runner } from '../../packages/core/src/session/runner/runner.ts'
 import { Sender } from '../../packages/core/src/session/sender.ts'
 import {
   SESSION_SETTINGS,

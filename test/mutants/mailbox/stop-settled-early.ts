@@ -1,4 +1,5 @@
 import type { Lease } from '../../../packages/core/src/store/contract.ts'
+import type { MailItem } from '../../../packages/core/src/store/queries.ts'
 import { type Mutant, plantStore } from '../mutant.ts'
 
 export const stopSettledEarly: Mutant = {
@@ -11,14 +12,15 @@ export const stopSettledEarly: Mutant = {
         if (outcome.kind === 'acquired') leases.set(request.sessionId, outcome.lease)
         return outcome
       },
-      listMail: async (query) => {
-        const items = await store.listMail(query)
+      look: async (query) => {
+        const found = await store.look(query)
         const lease = leases.get(query.sessionId)
-        const stops = items.filter((item) => item.control === 'stop').map((item) => item.number)
+        const isStop = ({ control }: MailItem) => control === 'stop'
+        const stops = found?.mail.control.filter(isStop).map(({ number }) => number) ?? []
         if (lease !== undefined && stops.length > 0) {
           await store.settleControl({ lease, mail: stops })
         }
-        return items
+        return found
       },
     })),
 }

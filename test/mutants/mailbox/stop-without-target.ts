@@ -19,12 +19,14 @@ export const stopWithoutTarget: Mutant = {
           : { ...ruling, change: { ...ruling.change, sessions } }
       }),
       (store) => ({
-        listMail: async (query) => {
-          const row = await store.findSession(query.sessionId)
-          const items = await store.listMail(query)
-          if (row === undefined) return items
-          const isStop = (control: string | null) => control === 'stop'
-          return items.map((item) => (isStop(item.control) ? { ...item, turnAt: row.turn } : item))
+        look: async (query) => {
+          const found = await store.look(query)
+          if (found === undefined) return undefined
+          const { mail, session } = found
+          const control = mail.control.map((item) =>
+            item.control === 'stop' ? { ...item, turnAt: session.turn } : item,
+          )
+          return { ...found, mail: { ...mail, control } }
         },
       }),
     ),

@@ -6,10 +6,10 @@ import type { ToolCallPart } from '../message/message.ts'
 import type { CallResult } from '../store/commits.ts'
 import type { Lease } from '../store/contract.ts'
 import { OutcomeUnknownError } from '../store/errors.ts'
-import type { MailItem } from '../store/queries.ts'
 import type { SessionRow } from '../store/rows.ts'
 import { openMailIn } from './context/budget.ts'
 import { type Context, messagesOf } from './context/build.ts'
+import type { SessionView } from './context/session-view.ts'
 import { measureRevert } from './context/source.ts'
 import { type HandoffParts, replaceHandoff, writeHandoff } from './handoff-effects.ts'
 import { advance, openState } from './protocol/advance.ts'
@@ -105,6 +105,11 @@ export class SessionActor {
   /** When the session was last read (monotonic); at rest it needs no look before its release. */
   get lookedAt(): number {
     return this.#state.restingSince === null ? this.#lookedAt : Number.POSITIVE_INFINITY
+  }
+
+  /** Whether the session was read since this mail was admitted. */
+  hasSeen(mail: number): boolean {
+    return (this.#reader.session?.mail ?? 0) >= mail
   }
 
   /** Something may have arrived. */
@@ -249,16 +254,16 @@ export class SessionActor {
         this.#dispatch({ kind: 'lost' })
         return
       }
-      this.#trail.looked(seen.view)
-      this.#noteStops(seen.view.controls)
+      this.#note(seen.view)
       this.#dispatch({ kind: 'looked', ...seen })
     } catch (error) {
       this.#absorbFailure(error)
     }
   }
 
-  #noteStops(controls: readonly MailItem[]): void {
-    const newest = controls.findLast(
+  #note(view: SessionView): void {
+    this.#trail.looked(view)
+    const newest = view.controls.findLast(
       (mail) => mail.control === 'stop' && mail.number > this.#stopSeen,
     )
     if (newest === undefined) return
@@ -276,7 +281,10 @@ export class SessionActor {
         asked: typeof request,
       ) => Promise<CommitOutcome['outcome']>
       const committed = { verb, outcome: await call(request) } as CommitOutcome
-      this.#dispatch({ kind: 'committed', committed })
+      const { outcome } = committed
+      const seen = 'written' in outcome ? this.#reader.follow(outcome.written) : null
+      if (seen !== null) this.#note(seen.view)
+      this.#dispatch({ kind: 'committed', committed, ...(seen !== null && { seen }) })
     } catch (error) {
       this.#absorbFailure(error)
     }
@@ -290,10 +298,12 @@ export class SessionActor {
 
   async #runStep(turn: number, context: Context): Promise<void> {
     const { sessionId, fence } = this.lease
-    const { agent } = this.#session
+    const { agent, title } = this.#session
     const { upto } = context
+    const isTitled = title !== null
     this.#trail.shows(turn, upto, openMailIn(this.#session, context))
-    const request = { sessionId, agent, fence, turn, upto, context: messagesOf(context) }
+    const asked = { sessionId, agent, fence, turn, upto, isTitled }
+    const request = { ...asked, context: messagesOf(context) }
     const outcome = await this.#parts.steps.run(request, this.#step.signal)
     this.#dispatch({ kind: 'step ended', outcome })
   }

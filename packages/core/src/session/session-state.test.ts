@@ -95,9 +95,9 @@ describe('many sessions at work', () => {
     const looked: string[] = []
     const place = host()
     const store: Store = Object.create(place.store)
-    store.findSession = (id) => {
-      looked.push(id)
-      return place.store.findSession(id)
+    store.look = (query) => {
+      looked.push(query.sessionId)
+      return place.store.look(query)
     }
     await place.runner.close()
     const { run, model } = host({ store, timeline: place.timeline, name: 'two' })

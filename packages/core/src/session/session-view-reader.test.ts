@@ -87,3 +87,36 @@ describe('a handoff without a body', () => {
     await expect((await emptied(9)).look()).rejects.toThrow(/has no body/)
   })
 })
+
+describe('the view after a commit of our own', () => {
+  async function opened() {
+    const fixture = await StoreFixture.open(openMemoryStore())
+    await exchange(fixture, ANA)
+    const reader = new SessionViewReader(fixture.store, fixture.lease)
+    await reader.look()
+    return { fixture, reader, other: new SessionViewReader(fixture.store, fixture.lease) }
+  }
+  const deliver = async (fixture: StoreFixture) => {
+    const mail = [await fixture.admit({ message: said('and now?') } as unknown as JsonValue)]
+    const outcome = await fixture.store.deliver({ ...fixture.fenced(), mail })
+    if (outcome.kind !== 'delivered') throw new Error(outcome.kind)
+    return outcome.written
+  }
+
+  it('is what a look would show', async () => {
+    const { fixture, reader, other } = await opened()
+    const followed = reader.follow(await deliver(fixture))
+    expect(followed?.view).toEqual((await other.look())?.view)
+    expect(followed?.next).toEqual(expect.any(String))
+  })
+
+  it('needs a look if mail waits', async () => {
+    const { fixture, reader } = await opened()
+    const mail = [await fixture.admit({ message: said('one') } as unknown as JsonValue)]
+    await fixture.admit({ message: said('two') } as unknown as JsonValue)
+    const outcome = await fixture.store.deliver({ ...fixture.fenced(), mail })
+    if (outcome.kind !== 'delivered') throw new Error(outcome.kind)
+    expect(reader.follow(outcome.written)).toBe(null)
+    expect((await reader.look())?.view.waiting).toHaveLength(1)
+  })
+})

@@ -1,27 +1,20 @@
-import type { OperationId } from '../base/ids.ts'
 import type { Handoff } from '../message/handoff/handoff.ts'
-import type { Lease, Reads } from '../store/contract.ts'
+import type { Lease, Reads, WrittenRows } from '../store/contract.ts'
 import { damagedEntry } from '../store/integrity/damaged-row.ts'
-import type { MailItem } from '../store/queries.ts'
-import type { Entry, Lane, OperationRow, SessionRow } from '../store/rows.ts'
+import type { Entry, SessionRow } from '../store/rows.ts'
 import { buildContext, type Context, continueContext, replyToOf } from './context/build.ts'
 import type { SessionView } from './context/session-view.ts'
 import { readRange } from './context/source.ts'
+import type { SeenSession } from './protocol/state.ts'
 import type { WantedSettings } from './settings.ts'
 
-/** As many operations as any breaker counts, including digests in between. */
-const OPERATIONS_READ = 64
-const MAIL_READ = 64
+/** Of each lane of mail; and as many operations as any breaker counts, including digests in between. */
+const ROWS_READ = 64
 /** Auxiliary calls are among them. */
 const ATTEMPTS_READ = 16
 const LOOK_BACK = 200
 /** Prefixes of call outcomes after which a turn waits. */
 const FAILURES = ['deadline:', 'connection:', 'refused:', 'malformed:']
-
-interface Look {
-  readonly view: SessionView
-  readonly next: OperationId | null
-}
 
 /**
  * Another session erased the handoff after our row was read and before its entries were: the row
@@ -37,7 +30,7 @@ function isTorn({ session, context }: SessionView): boolean {
  * Reads the view from which the protocol decides. Called only while none of our commits is in
  * flight, and everything is read up to the tail of the row, so the reads are consistent. Meanwhile
  * mail may arrive, other programs may record entries after that tail, and another session may erase
- * entries that this one reads; the next read of the row shows that.
+ * entries that this one reads; the next look shows that.
  */
 export class SessionViewReader {
   readonly #store: Reads
@@ -64,7 +57,7 @@ export class SessionViewReader {
   }
 
   /** Null if this process no longer holds the session. */
-  async look(): Promise<Look | null> {
+  async look(): Promise<SeenSession | null> {
     const first = await this.#lookOnce()
     if (first === null || !isTorn(first.view)) return first
     const second = await this.#lookOnce()
@@ -73,29 +66,55 @@ export class SessionViewReader {
     throw damagedEntry(id, effective, 'has no body, and nothing says that it was erased')
   }
 
-  async #lookOnce(): Promise<Look | null> {
-    const { sessionId } = this.#lease
-    const session = await this.#store.findSession(sessionId)
-    if (session === undefined || !this.#isOurs(session)) return null
+  /**
+   * The view after our own commit, from what the commit returned: no read is needed if no mail waits
+   * and nothing else has changed. Null: look.
+   */
+  follow({ session, entries }: WrittenRows): SeenSession | null {
     const before = this.#view
-    const added =
-      before === null || before.session.tail === session.tail
-        ? []
-        : await readRange(this.#store, sessionId, before.session.tail, session.tail)
-    const found = await this.#readContext(session, before, added)
-    if (found === null) return null
-    const { context, entries } = found
-    const wanted = this.#wantedFor(session.agent)
+    const { pending, owed, operation, base } = session
+    const waits = pending.control + pending.user + pending.notification > 0
+    if (before === null || waits || owed.length > 0) return null
+    if (operation !== before.session.operation || base !== before.session.base) return null
+    if (session.tail - entries.length !== before.session.tail) return null
+    const context = this.#continued(before, entries, session)
+    if (context === null) return null
+    const { wasFailing: _, wanted: __, ...kept } = before
+    const view: SessionView = {
+      ...kept,
+      ...this.#wanted(session),
+      session,
+      context,
+      controls: [],
+      waiting: [],
+      replyTo: newestReplyTo(entries) ?? before.replyTo,
+    }
+    this.#view = view
+    return { view, next: entries[0]?.operation ?? null }
+  }
+
+  async #lookOnce(): Promise<SeenSession | null> {
+    const { sessionId } = this.#lease
+    const before = this.#view
+    const known = before?.session ?? null
+    const found = await this.#store.look({
+      sessionId,
+      known: known && { tail: known.tail, operation: known.operation, base: known.base },
+      limit: ROWS_READ,
+    })
+    if (found === undefined || !this.#isOurs(found.session)) return null
+    const { session, mail } = found
+    const added = [...found.added, ...(await this.#readOn(session, known, found.added))]
+    const read = await this.#readContext(session, before, added)
+    if (read === null) return null
+    const { context, entries } = read
     const view: SessionView = {
       session,
       context,
-      ...(wanted !== undefined && { wanted }),
-      controls: await this.#readMail(session, 'control'),
-      waiting: [
-        ...(await this.#readMail(session, 'user')),
-        ...(await this.#readMail(session, 'notification')),
-      ],
-      operations: await this.#readOperations(session, before),
+      ...this.#wanted(session),
+      controls: mail.control,
+      waiting: [...mail.user, ...mail.notification],
+      operations: found.operations ?? before?.operations ?? [],
       ...(before === null && (await this.#wasFailing(session)) && { wasFailing: true as const }),
       replyTo:
         newestReplyTo(entries) ??
@@ -103,6 +122,21 @@ export class SessionViewReader {
     }
     if (!isTorn(view)) this.#view = view
     return { view, next: added[0]?.operation ?? null }
+  }
+
+  #wanted({ agent }: SessionRow): Pick<SessionView, 'wanted'> {
+    const wanted = this.#wantedFor(agent)
+    return wanted === undefined ? {} : { wanted }
+  }
+
+  /** The entries behind the first page, which are many only after another program recorded them. */
+  async #readOn(
+    { id, tail }: SessionRow,
+    known: SessionRow | null,
+    page: readonly Entry[],
+  ): Promise<readonly Entry[]> {
+    if (known === null) return []
+    return await readRange(this.#store, id, known.tail + page.length, tail)
   }
 
   /** Read once, for a turn that another process started. */
@@ -123,22 +157,29 @@ export class SessionViewReader {
     )
   }
 
-  /** Reads the entries that are new here. */
+  /** The context, and the entries that are new here. */
   async #readContext(
     session: SessionRow,
     before: SessionView | null,
     added: readonly Entry[],
   ): Promise<{ readonly context: Context; readonly entries: readonly Entry[] } | null> {
-    // Another session erased entries that the previous context still shows: read it again.
-    if (before !== null && session.owed.length === 0) {
-      if (added.length === 0) return { context: before.context, entries: added }
-      const continued = continueContext(before.context, added, session.limits)
-      if (continued !== null) return { context: continued, entries: added }
-    }
+    const continued = before && this.#continued(before, added, session)
+    if (continued !== null) return { context: continued, entries: added }
     const source = await this.#store.readContext({ sessionId: session.id, upto: session.tail })
     if (source === null) return null
     const context = buildContext(source, session.limits, session.tail)
     return { context, entries: before === null ? source.entries : added }
+  }
+
+  /** Null: the context must be read again. */
+  #continued(
+    { context }: SessionView,
+    added: readonly Entry[],
+    { owed, limits }: SessionRow,
+  ): Context | null {
+    // Another session erased entries that the previous context still shows.
+    if (owed.length > 0) return null
+    return added.length === 0 ? context : continueContext(context, added, limits)
   }
 
   /**
@@ -154,29 +195,6 @@ export class SessionViewReader {
     const query = { sessionId: id, after: replies - 1, limit: 1 }
     const [last] = await this.#store.listReplies(query)
     return last === undefined ? null : { edge: last.edge, address: last.address }
-  }
-
-  async #readMail(session: SessionRow, lane: Lane): Promise<readonly MailItem[]> {
-    if (session.pending[lane] === 0) return []
-    return await this.#store.listMail({
-      sessionId: session.id,
-      lane,
-      state: 'pending',
-      ...(lane !== 'control' && { after: session.delivered[lane] }),
-      limit: MAIL_READ,
-    })
-  }
-
-  async #readOperations(
-    session: SessionRow,
-    before: SessionView | null,
-  ): Promise<readonly OperationRow[]> {
-    const isSame =
-      before !== null &&
-      before.session.operation === session.operation &&
-      before.session.base === session.base
-    if (isSame) return before.operations
-    return await this.#store.listOperations({ sessionId: session.id, limit: OPERATIONS_READ })
   }
 }
 

@@ -19,6 +19,8 @@ export interface StepRequest {
   readonly turn: number
   /** The context was built from entries 1..upto. */
   readonly upto: number
+  /** The session has a title. */
+  readonly isTitled?: boolean
   readonly context: readonly Message[]
 }
 

@@ -1,6 +1,15 @@
 import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
-import type { Appended, Gone, Lease, Lost, Refusal, Superseded, Tail } from './outcomes.ts'
+import type {
+  Appended,
+  Gone,
+  Lease,
+  Lost,
+  Refusal,
+  Superseded,
+  Tail,
+  WrittenRows,
+} from './outcomes.ts'
 import type {
   AttemptRow,
   BlobRow,
@@ -167,6 +176,7 @@ export type DeliverOutcome =
   | {
       readonly kind: 'delivered'
       readonly tail: Tail
+      readonly written: WrittenRows
       readonly entries: readonly EntryNumber[]
       readonly turn: number
     }
@@ -206,6 +216,7 @@ export type ReplyOutcome =
   | {
       readonly kind: 'committed'
       readonly tail: Tail
+      readonly written: WrittenRows
       readonly entry: EntryNumber
       /** The turn started by input that arrived too late for this one. */
       readonly nextTurn: number | null
@@ -226,7 +237,7 @@ export interface CallResult {
   readonly blobs?: readonly string[]
 }
 export type ResultsOutcome =
-  | { readonly kind: 'committed'; readonly tail: Tail }
+  | { readonly kind: 'committed'; readonly tail: Tail; readonly written: WrittenRows }
   | { readonly kind: 'other-calls'; readonly openCalls: readonly string[] }
   | { readonly kind: 'blob-missing'; readonly hash: string }
   | Superseded
@@ -245,6 +256,7 @@ export type RecoverOutcome =
   | {
       readonly kind: 'recovered'
       readonly tail: Tail
+      readonly written: WrittenRows
       readonly turn: 'none' | 'resumed' | 'failed'
       readonly attempts: number
       readonly losses: number

@@ -82,6 +82,8 @@ import type {
   ListMail,
   ListReplies,
   ListSessions,
+  Look,
+  Looked,
   MailItem,
   ReadAttempts,
   ReadAudit,
@@ -222,6 +224,8 @@ export interface Reads {
   /** Bytes on disk, indexes included; null for a store in memory. */
   readSize(): Promise<number | null>
   findSession(id: SessionId): Promise<SessionRow | undefined>
+  /** All that a session's holder decides from, in one read; undefined: there is no such session. */
+  look(query: Look): Promise<Looked | undefined>
   listSessions(query: ListSessions): Promise<readonly SessionRow[]>
   /** Sessions that have work and no live holder (decision 24). */
   readReady(query: {
@@ -264,4 +268,13 @@ export type ReadVerb = keyof Reads
 export type RequestOf<Verb extends CommitVerb> = Parameters<Commits[Verb]>[0]
 export type OutcomeOf<Verb extends CommitVerb> = Awaited<ReturnType<Commits[Verb]>>
 
-export type { Appended, Done, Gone, Lease, Lost, Superseded, Tail } from './outcomes.ts'
+export type {
+  Appended,
+  Done,
+  Gone,
+  Lease,
+  Lost,
+  Superseded,
+  Tail,
+  WrittenRows,
+} from './outcomes.ts'

@@ -31,6 +31,7 @@ const READ_VERBS: Record<ReadVerb, true> = {
   readStore: true,
   readSize: true,
   findSession: true,
+  look: true,
   listSessions: true,
   readReady: true,
   listRunners: true,

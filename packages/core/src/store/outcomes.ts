@@ -1,4 +1,5 @@
 import type { EntryNumber, RunnerId, SessionId } from '../base/ids.ts'
+import type { Entry, SessionRow } from './rows.ts'
 
 /** The right to write to one session, as a value. The store refuses an outdated lease. */
 export interface Lease {
@@ -11,6 +12,15 @@ export interface Lease {
 export interface Tail {
   readonly number: EntryNumber
   readonly hash: string
+}
+
+/**
+ * What a commit wrote: the session's row afterwards, and the entries it appended. Its holder has no
+ * need to read them again.
+ */
+export interface WrittenRows {
+  readonly session: SessionRow
+  readonly entries: readonly Entry[]
 }
 
 export type Done = { readonly kind: 'done' }

@@ -1,6 +1,15 @@
 import type { EntryNumber, MailNumber, SessionId } from '../base/ids.ts'
 import type { FoldedKind } from './fold.ts'
-import type { Entry, Lane, Limits, MailRow, MailState, ReplyRow, SessionRow } from './rows.ts'
+import type {
+  Entry,
+  Lane,
+  Limits,
+  MailRow,
+  MailState,
+  OperationRow,
+  ReplyRow,
+  SessionRow,
+} from './rows.ts'
 import type { Meaning } from './vector-rows.ts'
 
 /**
@@ -13,6 +22,23 @@ export interface ListSessions {
   /** Start after this id. */
   readonly after?: SessionId
   readonly limit: number
+}
+/** A holder's look at its session: what it does not know since the last one. */
+export interface Look {
+  readonly sessionId: SessionId
+  /** From the last look; null: this is the first one. */
+  readonly known: Pick<SessionRow, 'tail' | 'operation' | 'base'> | null
+  /** At most this many of each lane, and of operations. */
+  readonly limit: number
+}
+export interface Looked {
+  readonly session: SessionRow
+  /** Entries after the known tail, one page at most; none in the first look, which reads the context instead. */
+  readonly added: readonly Entry[]
+  /** Waiting mail, each lane oldest first. */
+  readonly mail: Readonly<Record<Lane, readonly MailItem[]>>
+  /** Newest first; null: none has started or ended. */
+  readonly operations: readonly OperationRow[] | null
 }
 export interface ReadEntries {
   readonly sessionId: SessionId

@@ -1,5 +1,5 @@
 import { isGone } from '#core/base/host'
-import type { Runner } from '#core/session/runner'
+import type { Runner } from '#core/session/runner/runner'
 import type { Edge } from '#core/session/sender'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Reads } from '#core/store/contract'

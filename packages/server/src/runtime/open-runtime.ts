@@ -1,7 +1,7 @@
 import type { SessionId } from '#core/base/ids'
 import { EventHub } from '#core/session/events/event-hub'
 import type { EventQuery, RuntimeEvent } from '#core/session/events/runtime-event'
-import type { Runner } from '#core/session/runner'
+import type { Runner } from '#core/session/runner/runner'
 import type { Store } from '#core/store/contract'
 import { type Activity, ActivityLog } from './activity.ts'
 import type { Agent, ResolvedAgent } from './agent.ts'

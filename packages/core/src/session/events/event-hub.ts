@@ -38,6 +38,22 @@ interface Listener {
   wake: () => void
 }
 
+type StoredEvent = Extract<RuntimeEvent, { type: 'stored' }>
+
+function newListener(
+  sessionId: SessionId | undefined,
+  { isBehind }: Pick<Listener, 'isBehind'>,
+): Listener {
+  const calm = { queueMax: QUEUE_MAX, hearsAttempts: false, wake: () => {} }
+  return { sessionId, queue: [], isBehind, ...calm }
+}
+
+function woken(listener: Listener): Promise<void> {
+  return new Promise((resolve) => {
+    listener.wake = resolve
+  })
+}
+
 export class EventHub {
   readonly #store: HubParts['store']
   readonly #clock: Clock
@@ -70,14 +86,7 @@ export class EventHub {
   }
 
   async *events(query: EventQuery, signal: AbortSignal): AsyncGenerator<RuntimeEvent> {
-    const listener: Listener = {
-      sessionId: query.sessionId,
-      queue: [],
-      queueMax: QUEUE_MAX,
-      isBehind: true,
-      hearsAttempts: false,
-      wake: () => {},
-    }
+    const listener = newListener(query.sessionId, { isBehind: true })
     const onAbort = () => listener.wake()
     signal.addEventListener('abort', onAbort)
     try {
@@ -132,11 +141,37 @@ export class EventHub {
           yield event
           if (signal.aborted) return
         }
-        if (!listener.isBehind && !signal.aborted) {
-          await new Promise<void>((resolve) => {
-            listener.wake = resolve
-          })
+        if (!listener.isBehind && !signal.aborted) await woken(listener)
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      this.#remove(listener)
+    }
+  }
+
+  /**
+   * The stored events of one session from now on, for those who read the state themselves: null says
+   * when to read it, first of all and whenever events may have been missed.
+   */
+  async *news(sessionId: SessionId, signal: AbortSignal): AsyncGenerator<StoredEvent | null> {
+    const listener = newListener(sessionId, { isBehind: false })
+    const onAbort = () => listener.wake()
+    signal.addEventListener('abort', onAbort)
+    try {
+      if (this.#listeners.size > 0) this.#listeners.add(listener)
+      else await this.#add(listener, signal)
+      yield null
+      while (!signal.aborted) {
+        if (listener.isBehind) {
+          listener.isBehind = false
+          if ((await this.#ask(() => this.#store.readStore(), signal)) === null) return
+          yield null
         }
+        for (let event = listener.queue.shift(); event; event = listener.queue.shift()) {
+          if (event.type === 'stored') yield event
+          if (signal.aborted) return
+        }
+        if (!listener.isBehind && !signal.aborted) await woken(listener)
       }
     } finally {
       signal.removeEventListener('abort', onAbort)
@@ -229,7 +264,7 @@ export class EventHub {
   }
 }
 
-function storedEvent(row: AuditRow): RuntimeEvent {
+function storedEvent(row: AuditRow): StoredEvent {
   const { cursor, at, sessionId, kind, operation, facts } = row
   return { type: 'stored', cursor, at, sessionId, kind, operationId: operation, facts }
 }

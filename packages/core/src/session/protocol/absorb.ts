@@ -2,7 +2,6 @@ import { type EntryNumber, entryNumber, type MailNumber, type OperationId } from
 import type { Refusal } from '../../store/commits.ts'
 import type { SessionRow } from '../../store/rows.ts'
 import { isOfModel } from '../context/budget.ts'
-import type { SessionView } from '../context/session-view.ts'
 import {
   type Advance,
   type CommitOutcome,
@@ -10,6 +9,7 @@ import {
   type ErasureTrack,
   type Event,
   numbered,
+  type SeenSession,
   type State,
   withoutEffects,
 } from './state.ts'
@@ -29,9 +29,9 @@ export function absorb(state: State, event: Event): Advance {
     case 'woken':
       return withoutEffects({ ...state, hinted: true })
     case 'looked':
-      return withoutEffects(absorbView(state, event.view, event.next))
+      return withoutEffects(absorbView(state, event))
     case 'committed':
-      return absorbCommit(state, event.committed)
+      return absorbSeen(absorbCommit(state, event.committed), event.seen)
     case 'unsure':
       return withoutEffects({ ...state, busy: null, stale: true, delivery: deliveryOf(state) })
     case 'unavailable':
@@ -104,7 +104,14 @@ function deliveryOf({ busy, delivery }: State): State['delivery'] {
   return busy !== null && busy !== 'look' && busy.verb === 'deliver' ? busy.request : delivery
 }
 
-function absorbView(state: State, view: SessionView, next: OperationId | null): State {
+/** What the commit returned is a look; another one follows if something may have arrived since. */
+function absorbSeen(after: Advance, seen: SeenSession | undefined): Advance {
+  const { state } = after
+  if (seen === undefined || state.phase === 'ended') return after
+  return { ...after, state: { ...absorbView(state, seen), stale: state.hinted } }
+}
+
+function absorbView(state: State, { view, next }: SeenSession): State {
   const done = (operation: OperationId) => next === operation
   const { session } = view
   const running = view.operations.find((operation) => operation.id === session.operation)

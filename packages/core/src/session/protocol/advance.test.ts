@@ -40,6 +40,19 @@ describe('the protocol', () => {
     expect(play.kinds).toEqual(['runStep'])
   })
 
+  it.each([
+    ['takes what a commit returned for a look', false, ['runStep']],
+    ['looks all the same if something may have arrived meanwhile', true, ['look']],
+  ] as const)('%s', (_, isHinted, kinds) => {
+    const play = new Play().tell({ kind: 'opened' }).look(scene({ mail: [['user', null]] }))
+    if (isHinted) play.tell({ kind: 'woken' })
+    const outcome = { kind: 'delivered', tail: { number: 1, hash: '' }, entries: [], turn: 6 }
+    const view = scene({ pieces: [['user', 10]], row: { ...RUNNING, turn: 6 } })
+    const committed = { verb: 'deliver', outcome } as never
+    play.tell({ kind: 'committed', committed, seen: { view, next: null } })
+    expect(play.kinds).toEqual(kinds)
+  })
+
   it('offers a delivery whose commit is unknown again, unchanged, before a step begins [I15]', () => {
     const play = new Play().tell({ kind: 'opened' })
     play.look(scene({ row: RUNNING, pieces: [['user', 10]], mail: [['notification', null]] }))

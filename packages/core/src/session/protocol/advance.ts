@@ -30,7 +30,7 @@ import { look, type ProtocolRule, type RuleOutcome, waitUntil } from './transiti
  *
  * **One thing at a time.** Every append compares the tail, so at most one commit is on its way
  * (`busy`). After each the machine looks: it reads the session's row, the new entries and the
- * waiting mail. The next action is decided from that view alone and never from our belief about
+ * waiting mail, or takes them from what the commit returned if no mail waits. The next action is decided from that view alone and never from our belief about
  * past actions, so an unknown outcome, a late answer and a fresh take-over are the same case. A
  * product that waits to be committed (a reply, results, a handoff) carries its operation id, and is
  * done when the entry after the known tail has that id; until then it is offered again under the

@@ -217,15 +217,18 @@ type CommitOutcomeOf<Verb extends CommitVerb> = {
 }
 export type CommitOutcome = { [Verb in SessionVerb]: CommitOutcomeOf<Verb> }[SessionVerb]
 
+/** The session, read by a look or returned by our own commit. */
+export interface SeenSession {
+  readonly view: SessionView
+  /** The operation at the entry after the known tail, if there is one. */
+  readonly next: OperationId | null
+}
+
 export type Event = { readonly at: Instant } & (
   | { readonly kind: 'opened' }
-  | {
-      readonly kind: 'looked'
-      readonly view: SessionView
-      /** The operation at the entry after the known tail, if there is one. */
-      readonly next: OperationId | null
-    }
-  | { readonly kind: 'committed'; readonly committed: CommitOutcome }
+  | ({ readonly kind: 'looked' } & SeenSession)
+  /** Without `seen` the session must be looked at. */
+  | { readonly kind: 'committed'; readonly committed: CommitOutcome; readonly seen?: SeenSession }
   /** The commit may have happened. */
   | { readonly kind: 'unsure' }
   /** The store did nothing; the request may be repeated. */

@@ -121,24 +121,42 @@ interface MailId {
   readonly mail: MailNumber
 }
 
-type ReplyReads = Pick<Reads, 'readStore' | 'listMail' | 'findSession' | 'readEntries'>
+type ReplyReads = Pick<Reads, 'listMail' | 'findSession' | 'readEntries'>
 
 /** The reply of the turn that took this mail. Null: there is none, or the signal aborted. */
 export async function waitForReply(
-  { store, hub }: { readonly store: ReplyReads; readonly hub: Pick<EventHub, 'events'> },
+  { store, hub }: { readonly store: ReplyReads; readonly hub: Pick<EventHub, 'news'> },
   mail: MailId,
   signal: AbortSignal,
 ): Promise<Reply | null> {
-  const { sessionId } = mail
-  const { commits } = await store.readStore()
-  const known = await readReply(store, mail)
-  if (known !== undefined) return known
-  for await (const event of hub.events({ sessionId, after: commits }, signal)) {
-    if (event.type !== 'stored' || !ENDS.includes(event.kind)) continue
-    const reply = await readReply(store, mail)
+  for await (const event of hub.news(mail.sessionId, signal)) {
+    if (event !== null && !ENDS.includes(event.kind)) continue
+    const reply =
+      event?.kind === 'turn ended'
+        ? await readReplyBefore(store, mail, Number(event.facts['entry']))
+        : await readReply(store, mail)
     if (reply !== undefined) return reply
   }
   return null
+}
+
+/** Usually the input is among the last entries of the turn that ended here, and one read is enough. */
+async function readReplyBefore(
+  store: ReplyReads,
+  { sessionId, mail }: MailId,
+  end: number,
+): Promise<Reply | null | undefined> {
+  const page = await readRange(store, sessionId, Math.max(0, end - PAGE), end)
+  const at = indexOfInput(page, mail)
+  const input = page[at]
+  if (input === undefined) return await readReply(store, { sessionId, mail })
+  return findReply(sessionId, input.number, page.slice(at + 1))
+}
+
+function indexOfInput(page: readonly Entry[], mail: MailNumber): number {
+  return page.findIndex(
+    ({ kind, meta }) => kind === 'input' && 'mail' in meta && meta.mail === mail,
+  )
 }
 
 /** Undefined: not yet. Null: it was withdrawn, or there is no such mail. */
@@ -148,17 +166,15 @@ async function readReply(
 ): Promise<Reply | null | undefined> {
   // Read the mail first: a tail read before it might not reach input delivered in between.
   const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
-  const session = await store.findSession(sessionId)
-  if (session === undefined || item?.number !== mail || item.state === 'withdrawn') return null
-  if (item.lane === 'control') return null
+  if (item?.number !== mail || item.state === 'withdrawn' || item.lane === 'control') return null
   if (item.state === 'pending') return undefined
+  const session = await store.findSession(sessionId)
+  if (session === undefined) return null
   // Backwards, because an awaited answer is near the end.
   let behind: readonly Entry[] = []
   for (let to = session.tail as number; to > 0; to -= PAGE) {
     const page = await readRange(store, sessionId, Math.max(0, to - PAGE), to)
-    const at = page.findIndex(
-      ({ kind, meta }) => kind === 'input' && 'mail' in meta && meta.mail === mail,
-    )
+    const at = indexOfInput(page, mail)
     behind = [...page.slice(at + 1), ...behind]
     const input = page[at]
     if (input !== undefined) return findReply(sessionId, input.number, behind)

@@ -10,6 +10,7 @@ import { FORK_CASES } from './forks/all.ts'
 import { intake } from './intake.ts'
 import { integrity } from './integrity.ts'
 import { leases } from './leases.ts'
+import { looks } from './looks.ts'
 import { operationalRows } from './operational-rows.ts'
 import { outbox } from './outbox.ts'
 import { portability } from './portability.ts'
@@ -29,6 +30,7 @@ export const STORE_CONTRACT: Readonly<Record<string, typeof creation>> = {
   intake,
   withdrawals,
   leases,
+  looks,
   delivery,
   steps,
   recovery,

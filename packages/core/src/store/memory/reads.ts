@@ -5,10 +5,11 @@ import type { Readers } from '../facade.ts'
 import { FOLDED_KINDS } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
 import { lineOf, ownAfter } from '../lineage.ts'
+import { planLook } from '../look.ts'
 import { mailState } from '../mail-state.ts'
 import type { AttemptSum, SumAttempts } from '../operational-rows.ts'
 import type { StoreFinding } from '../queries.ts'
-import type { AttemptRow, SessionRow } from '../rows.ts'
+import type { AttemptRow, Lane, SessionRow } from '../rows.ts'
 import { hasWork } from '../rules/create-session.ts'
 import { AuditCheck } from '../verify/audit.ts'
 import { keyHashOf, SessionCheck } from '../verify/session.ts'
@@ -18,7 +19,7 @@ import { key, type MemoryTables } from './tables.ts'
 
 export function memoryReads(tables: MemoryTables): Readers {
   const index = new MemorySearch(tables)
-  return {
+  const reads: Omit<Readers, 'look'> = {
     readStore: () => ({
       id: tables.id,
       schema: 0,
@@ -147,6 +148,23 @@ export function memoryReads(tables: MemoryTables): Readers {
     },
     verify: ({ sessionId }) => verifyTables(tables, sessionId),
   }
+  const look: Readers['look'] = (query) => {
+    const session = tables.session(query.sessionId)
+    if (session === undefined) return undefined
+    const { added, mail, operations } = planLook(query, session)
+    const waiting = (lane: Lane) => (mail[lane] === null ? [] : reads.listMail(mail[lane]))
+    return {
+      session,
+      added: added === null ? [] : reads.readEntries(added),
+      mail: {
+        control: waiting('control'),
+        user: waiting('user'),
+        notification: waiting('notification'),
+      },
+      operations: operations === null ? null : reads.listOperations(operations),
+    }
+  }
+  return { ...reads, look }
 }
 
 function attemptsIn(tables: MemoryTables, query: SumAttempts): readonly AttemptRow[] {

@@ -1,30 +1,15 @@
 import { LIST_MAX } from '../bounds.ts'
 import { conditionsOf } from '../conditions.ts'
-import { contextEntries } from '../context.ts'
 import type { Reads, ReadVerb } from '../contract.ts'
-import { mailState } from '../mail-state.ts'
 import type { AttemptGrouping, AttemptSum, SumAttempts } from '../operational-rows.ts'
-import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
-import type { Entry, SessionRow } from '../rows.ts'
+import type { SessionRow } from '../rows.ts'
 import { ColumnsCache } from '../search/columns-cache.ts'
-import {
-  checkedBlob,
-  checkedContext,
-  checkedEntries,
-  checkedMail,
-  checkedSingles,
-  checkMemory,
-} from '../verify/answers.ts'
-import {
-  type Connections,
-  inSnapshot,
-  type LoanedClient,
-  type Query,
-} from './connections/connections.ts'
-import { mailQuery } from './mail-query.ts'
+import { checkedBlob } from '../verify/answers.ts'
+import { type Connections, inSnapshot, type Query } from './connections/connections.ts'
 import { CHAIN, CHAIN_END } from './maintenance.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
 import { searchPostgres } from './search.ts'
+import { listMail, lookAt, operationsQuery, readContext, readEntriesIn } from './session-reads.ts'
 import {
   AUDIT_COLUMNS,
   type Columns,
@@ -32,12 +17,11 @@ import {
   decodeReadable,
   fromText,
   POSTGRES,
-  POSTGRES_HEAD_COLUMNS,
   toBytes,
   toText,
 } from './tables.ts'
 import { readUnembedded } from './vectors/vectors.ts'
-import { readMemories, verifyPostgres } from './verify.ts'
+import { verifyPostgres } from './verify.ts'
 
 const most = (limit: number) => Math.min(limit, LIST_MAX)
 const optional = (text: string | undefined) => (text === undefined ? undefined : toText(text))
@@ -45,10 +29,6 @@ const place = (nth: number) => `$${nth}`
 /** A literal, because a partial index is not matched with a parameter. */
 const onlyState = (only: string, state: string | undefined) =>
   state === only ? ([`state = '${only}'`] as const) : (['state = ?', state] as const)
-
-/** The entries of a session, including those that a fork reads from other sessions. */
-const OF_LINE =
-  'lineage($1) as line join entry on entry.session = line.keeper and number between line.first and line.last'
 
 const SUMS = [
   'attempts',
@@ -103,6 +83,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         [toText(id)],
         POSTGRES.session.decode,
       ),
+    look: (query) => inSnapshot(connections, (loan) => lookAt(loan, query)),
     listSessions: async ({ agent, state, after = '', limit }) => {
       const found: SessionRow[] = []
       for (let behind = toText(after); ; ) {
@@ -136,7 +117,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
     },
     listRunners: () =>
       all(`select ${POSTGRES.runner.columns} from runner order by id`, [], POSTGRES.runner.decode),
-    readEntries: (query) => inSnapshot(connections, (loan) => readEntries(loan, query)),
+    readEntries: (query) => inSnapshot(connections, (loan) => readEntriesIn(loan, query)),
     readContext: (query) => inSnapshot(connections, (loan) => readContext(loan, query)),
     listMail: (query) => inSnapshot(connections, (loan) => listMail(loan, query)),
     findOperation: (id) =>
@@ -145,12 +126,8 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         [toText(id)],
         POSTGRES.operation.decode,
       ),
-    listOperations: ({ sessionId, limit }) =>
-      all(
-        `select ${POSTGRES.operation.columns} from operation where session = $1 order by n desc limit $2`,
-        [toText(sessionId), most(limit)],
-        POSTGRES.operation.decode,
-      ),
+    listOperations: async (query) =>
+      (await connections.query(operationsQuery(query))).map(POSTGRES.operation.decode),
     listReplies: ({ sessionId, state, after = 0, limit }) => {
       const where = conditionsOf<unknown>(
         [
@@ -292,103 +269,4 @@ async function readChained(connections: Connections, query: Query): Promise<read
   } finally {
     loan.end()
   }
-}
-
-async function readEntries(
-  loan: LoanedClient,
-  { sessionId, from, to, kind }: ReadEntries,
-): Promise<readonly Entry[]> {
-  const id = toText(sessionId)
-  if (kind !== undefined) {
-    // The last condition excludes nothing; it lets the server use the partial index of the folded
-    // kinds.
-    const text = `select ${POSTGRES.entry.columns} from ${OF_LINE} and number between $2 and $3
-      where kind = $4
-        and kind not in ('input', 'assistant', 'result', 'turn') order by number limit $5`
-    const [rows = []] = await loan.send([{ text, values: [id, from, to, kind, LIST_MAX] }])
-    return checkedSingles(sessionId, rows.map(POSTGRES.entry.decode))
-  }
-  const [[row] = [], page = []] = await loan.send([
-    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
-    {
-      text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number between $2 and $3
-        order by number`,
-      values: [id, from, Math.min(to, from + LIST_MAX - 1)],
-    },
-  ])
-  if (row === undefined) return []
-  return checkedEntries(POSTGRES.session.decode(row), { from, to }, page.map(POSTGRES.entry.decode))
-}
-
-/** The fold's heads determine which rows it needs, so it runs twice: first to find out which. */
-async function readContext(
-  loan: LoanedClient,
-  { sessionId, upto }: Parameters<Reads['readContext']>[0],
-): Promise<ContextEntries | null> {
-  const [[row] = [], folded = []] = await loan.send([
-    {
-      text: `select ${POSTGRES.session.columns} from session where id = $1`,
-      values: [toText(sessionId)],
-    },
-    {
-      text: `select ${POSTGRES_HEAD_COLUMNS} from ${OF_LINE}
-        and number <= greatest($2, (select settings from session where id = $1))
-        where kind not in ('input', 'assistant', 'result', 'turn') order by number`,
-      values: [toText(sessionId), upto ?? Number.MAX_SAFE_INTEGER],
-    },
-  ])
-  if (row === undefined) return null
-  const session: SessionRow = POSTGRES.session.decode(row)
-  const heads: readonly Entry[] = folded.map(POSTGRES.entry.decode)
-  let numbers: readonly number[] = []
-  let span = [0, 0]
-  contextEntries(session, upto ?? session.tail, {
-    folded: () => heads,
-    numbers: (wanted) => {
-      numbers = wanted
-      return []
-    },
-    range: (after, last) => {
-      span = [after, last]
-      return []
-    },
-  })
-  const [early = [], late = []] = await loan.send([
-    {
-      text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number = any($2) order by number`,
-      values: [toText(sessionId), numbers],
-    },
-    {
-      text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number > $2 and number <= $3
-        order by number`,
-      values: [toText(sessionId), ...span],
-    },
-  ])
-  const context = contextEntries(session, upto ?? session.tail, {
-    folded: () => heads,
-    numbers: () => early.map(POSTGRES.entry.decode),
-    range: () => late.map(POSTGRES.entry.decode),
-  })
-  return checkedContext(context, heads, upto ?? session.tail)
-}
-
-async function listMail(
-  loan: LoanedClient,
-  query: ListMail,
-): Promise<Awaited<ReturnType<Reads['listMail']>>> {
-  const [[row] = []] = await loan.send([
-    {
-      text: `select ${POSTGRES.session.columns} from session where id = $1`,
-      values: [toText(query.sessionId)],
-    },
-  ])
-  if (row === undefined) return []
-  const session = POSTGRES.session.decode(row)
-  const [found = []] = await loan.send([mailQuery(session, query)])
-  const mails = checkedMail(session, query, found.map(POSTGRES.mail.decode))
-  const memories = await readMemories(loan, session.id, mails)
-  return mails.map((mail, index) => {
-    checkMemory(session, mail, memories[index])
-    return { ...mail, state: mailState(session, mail) }
-  })
 }

@@ -5,6 +5,7 @@ import { InvalidRequestError } from '../errors.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
 import { hashBody, hashEntry, saltFor } from '../integrity/chain.ts'
 import { isCount } from '../measure.ts'
+import type { WrittenRows } from '../outcomes.ts'
 import type {
   AuditKind,
   Entry,
@@ -49,6 +50,10 @@ export class Draft {
 
   get session(): SessionRow {
     return this.#session
+  }
+
+  get written(): WrittenRows {
+    return { session: this.#session, entries: this.#entries }
   }
 
   set(fields: Partial<SessionRow>): void {

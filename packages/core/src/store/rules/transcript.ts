@@ -57,7 +57,13 @@ export const deliverMail: Rule<'deliver'> = (rows, request, stamp) => {
   })
   const { turn } = draft.session
   return {
-    outcome: { kind: 'delivered', tail: tailOf(draft.session), entries, turn },
+    outcome: {
+      kind: 'delivered',
+      tail: tailOf(draft.session),
+      written: draft.written,
+      entries,
+      turn,
+    },
     change: draft.change(),
   }
 }
@@ -131,6 +137,7 @@ export const commitReply: Rule<'commitReply'> = (rows, request, stamp) => {
     outcome: {
       kind: 'committed',
       tail: tailOf(draft.session),
+      written: draft.written,
       entry,
       nextTurn: began ? draft.session.turn : null,
     },
@@ -159,7 +166,8 @@ export const commitResults: Rule<'commitResults'> = (rows, request, stamp) => {
   }
   draft.set({ openCalls: [] })
   draft.audit('results committed', { turn: session.turn, calls: request.results.length })
-  return { outcome: { kind: 'committed', tail: tailOf(draft.session) }, change: draft.change() }
+  const { session: after, written } = draft
+  return { outcome: { kind: 'committed', tail: tailOf(after), written }, change: draft.change() }
 }
 
 const UNKNOWN_RESULT = canonicalJson('This call was issued; whether it took effect is unknown.')
@@ -193,7 +201,15 @@ export const recover: Rule<'recover'> = (rows, request, stamp) => {
   const turn = failed ? 'failed' : running ? 'resumed' : 'none'
   draft.audit('turn recovered', { fence: session.fence, turn, attempts, losses })
   return {
-    outcome: { kind: 'recovered', tail: tailOf(draft.session), turn, attempts, losses, openCalls },
+    outcome: {
+      kind: 'recovered',
+      tail: tailOf(draft.session),
+      written: draft.written,
+      turn,
+      attempts,
+      losses,
+      openCalls,
+    },
     change: draft.change(),
   }
 }

@@ -3,8 +3,9 @@ import type { SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { conditionsOf } from '../conditions.ts'
 import { contextEntries } from '../context.ts'
-import type { Readers } from '../facade.ts'
+import type { AnswerOf, QueryOf, Readers } from '../facade.ts'
 import type { ForkRow } from '../lineage.ts'
+import { planLook } from '../look.ts'
 import { mailState } from '../mail-state.ts'
 import type { Entry, Lane, SessionRow } from '../rows.ts'
 import {
@@ -53,6 +54,17 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       keep(numbers.get(stretch.sessionId), stretch.from, stretch.to),
     )
 
+  const entriesOf = (session: SessionRow, { from, to }: QueryOf<'readEntries'>): readonly Entry[] =>
+    checkedEntries(session, { from, to }, range(session, from, Math.min(to, from + LIST_MAX - 1)))
+  const operationsOf: Readers['listOperations'] = ({ sessionId, limit }) =>
+    db
+      .all(
+        'select * from operation where session = ? order by rowid desc limit ?',
+        numbers.find(sessionId) ?? 0,
+        Math.min(limit, LIST_MAX),
+      )
+      .map((row) => SQLITE.operation.decode(row, sessionId))
+
   return {
     readStore: () => {
       const { cursor, hash } = newestAudit(db)
@@ -65,6 +77,23 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         0,
       ),
     findSession: (id) => findSession(db, id),
+    look: (query) => {
+      const session = findSession(db, query.sessionId)
+      if (session === undefined) return undefined
+      const { added, mail, operations } = planLook(query, session)
+      const waiting = (lane: Lane) =>
+        mail[lane] === null ? [] : mailIn(db, numbers, session, mail[lane])
+      return {
+        session,
+        added: added === null ? [] : entriesOf(session, added),
+        mail: {
+          control: waiting('control'),
+          user: waiting('user'),
+          notification: waiting('notification'),
+        },
+        operations: operations === null ? null : operationsOf(operations),
+      }
+    },
     listSessions: ({ agent, state, after = '', limit }) => {
       const found: SessionRow[] = []
       const most = Math.min(limit, LIST_MAX)
@@ -104,10 +133,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
     readEntries: ({ sessionId, from, to, kind }) => {
       const session = findSession(db, sessionId)
       if (session === undefined) return []
-      if (kind === undefined) {
-        const page = range(session, from, Math.min(to, from + LIST_MAX - 1))
-        return checkedEntries(session, { from, to }, page)
-      }
+      if (kind === undefined) return entriesOf(session, { sessionId, from, to })
       // The last condition excludes nothing; it lets SQLite use the partial index of the folded
       // kinds.
       const sql = `select * from entry where id between ? and ? and kind = ?
@@ -134,59 +160,14 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       return checkedContext(context, heads, last)
     },
     listMail: (query) => {
-      const { sessionId, lane, state, after = 0, limit } = query
-      const session = findSession(db, sessionId)
-      const n = numbers.find(sessionId)
-      if (session === undefined || n === undefined) return []
-      const { user, notification } = session.delivered
-      const most = Math.min(limit, LIST_MAX)
-      const readPending = (of: Lane) => {
-        // Pending input lies after its cursor, and settled controls are not `admitted`, so finding
-        // new mail does not read old mail.
-        const first = of === 'control' ? after : Math.max(after, session.delivered[of])
-        const sql = `select * from mail where id >> 31 = ? and lane = ? and state = 'admitted'
-          and id > ? order by id limit ?`
-        return db.all(sql, n, of, packed(n, first), most)
-      }
-      const readAll = () =>
-        db.all(
-          `select * from mail where id > ?1 and id < ?2 and lane = coalesce(?3, lane)
-             and coalesce(?4, '') in ('', case
-               when state = 'withdrawn' then 'withdrawn'
-               when lane = 'control' then iif(state = 'settled', 'settled', 'pending')
-               when id <= iif(lane = 'user', ?5, ?6) then 'settled'
-               when id <= iif(lane = 'user', ?7, ?8) then 'delivered'
-               else 'pending' end)
-           order by id limit ?9`,
-          packed(n, after),
-          packed(n + 1, 0),
-          lane ?? null,
-          state ?? null,
-          packed(n, session.settled.user),
-          packed(n, session.settled.notification),
-          packed(n, user),
-          packed(n, notification),
-          most,
-        )
-      const isPending = state === 'pending' && lane !== undefined
-      const found = (isPending ? readPending(lane) : readAll()).map(SQLITE.mail.decode)
-      return checkedMail(session, query, found).map((row) => {
-        checkMemory(session, row, memoryOf(db, n, row.number, keyHashOf(row)))
-        return { ...row, state: mailState(session, row) }
-      })
+      const session = findSession(db, query.sessionId)
+      return session === undefined ? [] : mailIn(db, numbers, session, query)
     },
     findOperation: (id) => {
       const row = db.get('select * from operation where id = ?', id)
       return row && SQLITE.operation.decode(row, numbers.idOf(row['session'] as number))
     },
-    listOperations: ({ sessionId, limit }) =>
-      db
-        .all(
-          'select * from operation where session = ? order by rowid desc limit ?',
-          numbers.find(sessionId) ?? 0,
-          Math.min(limit, LIST_MAX),
-        )
-        .map((row) => SQLITE.operation.decode(row, sessionId)),
+    listOperations: operationsOf,
     listReplies: ({ sessionId, state, after = 0, limit }) => {
       const n = sessionId === undefined ? undefined : (numbers.find(sessionId) ?? 0)
       const where = conditionsOf<Value>([
@@ -247,4 +228,50 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
     readUnembedded: (query) => unembeddedIn(db, query),
     verify: (query) => verifySqlite(db, numbers, query),
   }
+}
+
+function mailIn(
+  db: SqliteConnection,
+  numbers: SessionNumbers,
+  session: SessionRow,
+  query: QueryOf<'listMail'>,
+): AnswerOf<'listMail'> {
+  const { lane, state, after = 0, limit } = query
+  const n = numbers.get(session.id)
+  const { user, notification } = session.delivered
+  const most = Math.min(limit, LIST_MAX)
+  const readPending = (of: Lane) => {
+    // Pending input lies after its cursor, and settled controls are not `admitted`, so finding new
+    // mail does not read old mail.
+    const first = of === 'control' ? after : Math.max(after, session.delivered[of])
+    const sql = `select * from mail where id >> 31 = ? and lane = ? and state = 'admitted'
+      and id > ? order by id limit ?`
+    return db.all(sql, n, of, packed(n, first), most)
+  }
+  const readAll = () =>
+    db.all(
+      `select * from mail where id > ?1 and id < ?2 and lane = coalesce(?3, lane)
+         and coalesce(?4, '') in ('', case
+           when state = 'withdrawn' then 'withdrawn'
+           when lane = 'control' then iif(state = 'settled', 'settled', 'pending')
+           when id <= iif(lane = 'user', ?5, ?6) then 'settled'
+           when id <= iif(lane = 'user', ?7, ?8) then 'delivered'
+           else 'pending' end)
+       order by id limit ?9`,
+      packed(n, after),
+      packed(n + 1, 0),
+      lane ?? null,
+      state ?? null,
+      packed(n, session.settled.user),
+      packed(n, session.settled.notification),
+      packed(n, user),
+      packed(n, notification),
+      most,
+    )
+  const isPending = state === 'pending' && lane !== undefined
+  const found = (isPending ? readPending(lane) : readAll()).map(SQLITE.mail.decode)
+  return checkedMail(session, query, found).map((row) => {
+    checkMemory(session, row, memoryOf(db, n, row.number, keyHashOf(row)))
+    return { ...row, state: mailState(session, row) }
+  })
 }

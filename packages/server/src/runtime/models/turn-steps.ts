@@ -97,7 +97,7 @@ export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
       await shared.recorded(sessionId)
       const resolved = agents().get(request.agent)
       const isLast = outcome.kind === 'replied' && callsOf(outcome.message).length === 0
-      if (isLast && resolved !== undefined) {
+      if (isLast && resolved !== undefined && request.isTitled !== true) {
         const messages = [...request.context, outcome.message]
         auxiliary.nameSession(resolved, { sessionId, turn, upto, messages })
       }

@@ -62,6 +62,7 @@ export class DamagedSessions {
     return {
       ...store,
       findSession: (id) => this.#hear(id, () => store.findSession(id)),
+      look: heard((query) => store.look(query)),
       readEntries: heard((query) => store.readEntries(query)),
       readContext: heard((query) => store.readContext(query)),
       listMail: heard((query) => store.listMail(query)),

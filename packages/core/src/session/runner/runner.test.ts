@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { Timeline } from '../../../../test/simulation/timeline.ts'
-import { type OperationId, operationId, type RunnerId, sessionId } from '../base/ids.ts'
-import type { JsonValue } from '../base/json.ts'
-import { RecoveringRoutes } from '../base/recovering-routes.ts'
-import type { Store } from '../store/contract.ts'
-import { OutcomeUnknownError } from '../store/errors.ts'
-import { openMemoryStore } from '../store/memory/open.ts'
-import { MemoryTables } from '../store/memory/tables.ts'
-import type { RunnerRow } from '../store/rows.ts'
+import { Timeline } from '../../../../../test/simulation/timeline.ts'
+import { type OperationId, operationId, type RunnerId, sessionId } from '../../base/ids.ts'
+import type { JsonValue } from '../../base/json.ts'
+import { RecoveringRoutes } from '../../base/recovering-routes.ts'
+import type { Store } from '../../store/contract.ts'
+import { OutcomeUnknownError } from '../../store/errors.ts'
+import { openMemoryStore } from '../../store/memory/open.ts'
+import { MemoryTables } from '../../store/memory/tables.ts'
+import type { RunnerRow } from '../../store/rows.ts'
+import { Sender } from '../sender.ts'
+import { SESSION_SETTINGS } from '../settings.ts'
 import { Runner, type RunnerParts } from './runner.ts'
-import { Sender } from './sender.ts'
-import { SESSION_SETTINGS } from './settings.ts'
 
 const LIMITS = {
   hardTokens: 6_000,
@@ -239,14 +239,9 @@ describe('a runner', () => {
   it.each([0, 5, 50])(
     'asks little of a store in which nothing happens, with %i sessions',
     async (sessions) => {
-      const {
-        findSession = 0,
-        release = 0,
-        setWake = 0,
-        ...calls
-      } = await callsAtRest(sessions, 30_000)
+      const { look = 0, release = 0, setWake = 0, ...calls } = await callsAtRest(sessions, 30_000)
       // One commit for each session; the alarm is part of it.
-      expect([findSession, release, setWake]).toEqual([0, sessions, 0])
+      expect([look, release, setWake]).toEqual([0, sessions, 0])
       const sum = Object.values(calls).reduce((all, each) => all + each, 0)
       // A renewal every eight seconds; every two seconds: others, ready sessions and replies.
       expect(sum).toBeLessThan(3_600 * (1 / 8 + 3 / 2) * 1.2)
@@ -254,8 +249,8 @@ describe('a runner', () => {
   )
 
   it('looks at no session that rests, however long it holds it', async () => {
-    const { findSession = 0, release = 0 } = await callsAtRest(50, 24 * 3_600_000)
-    expect([findSession, release]).toEqual([0, 0])
+    const { look = 0, release = 0 } = await callsAtRest(50, 24 * 3_600_000)
+    expect([look, release]).toEqual([0, 0])
   })
 
   it('looks at the only session at work every ten seconds, whatever the store records', async () => {
@@ -266,9 +261,9 @@ describe('a runner', () => {
     host.process(
       'p',
       (store) => ({
-        findSession: (id) => {
+        look: (query) => {
           looks++
-          return store.findSession(id)
+          return store.look(query)
         },
       }),
       { steps: { run: () => new Promise(() => {}) } },

@@ -1,13 +1,14 @@
-import { KnownError } from '../base/errors.ts'
-import type { RunnerId, SessionId } from '../base/ids.ts'
-import { LIST_MAX } from '../store/bounds.ts'
-import type { Lease } from '../store/contract.ts'
-import { OutcomeUnknownError } from '../store/errors.ts'
-import type { AuditKind, ListedRunner, RunnerRow, SessionRow } from '../store/rows.ts'
-import { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from './actor.ts'
+import { KnownError } from '../../base/errors.ts'
+import type { RunnerId, SessionId } from '../../base/ids.ts'
+import { LIST_MAX } from '../../store/bounds.ts'
+import type { Lease } from '../../store/contract.ts'
+import { OutcomeUnknownError } from '../../store/errors.ts'
+import type { AuditKind, RunnerRow, SessionRow } from '../../store/rows.ts'
+import { type Acquisition, type ActorEnd, SessionActor, type SessionParts } from '../actor.ts'
+import type { Sender } from '../sender.ts'
+import type { SessionSettings } from '../settings.ts'
+import { OtherRunners } from './other-runners.ts'
 import { type LeaseTimes, RunnerLease } from './runner-lease.ts'
-import type { Sender } from './sender.ts'
-import type { SessionSettings } from './settings.ts'
 
 /**
  * One process's hold on its sessions. The lease is one row however many sessions are held: renewing
@@ -39,10 +40,12 @@ export interface RunnerParts extends SessionParts {
 
 const READY_READ = 64
 /**
- * Concurrent acquisitions share a disk sync. On a slow disk (20 ms) 1,000 sessions are awake in
- * three quarters of the time that two at once take; the event loop blocks 28 and 23 ms at most.
+ * Concurrent acquisitions share a disk sync. They must not be fewer than the turns that keep the
+ * store busy: with four at once, a session waited until most others had been answered several
+ * times, and the slowest answer of 150 sessions took 3.3 times as long as one round of answers.
+ * The store hands on four answers in each turn of the event loop, so more do not block it.
  */
-const TAKEN_AT_ONCE = 4
+const TAKEN_AT_ONCE = 32
 /** A session whose actor crashes again and again is retried no more often than this. */
 const REST_MS_MAX = 60_000
 /** Up to this many sessions, all are woken after a change. */
@@ -55,8 +58,6 @@ const LOOKS_SHARE = 1 / 5
 const QUIET_POLLS = 8
 /** The delay before a change is read, so that several can gather. */
 const [GATHER_MS, BUSY_MS] = [5, 100]
-/** A broken connection is restored sooner; if it is not, the process has died. */
-const ABSENT_MS = 900
 /** Changes by others to a session held here; after an acquisition its actor looks anyway. */
 const FROM_OUTSIDE: readonly AuditKind[] = [
   ...(['message admitted', 'message withdrawn', 'session deleted'] as const),
@@ -76,9 +77,7 @@ export class Runner {
    * is that of the request; only a higher one makes it void.
    */
   readonly #unsure = new Map<SessionId, number>()
-  readonly #beats = new Map<RunnerId, { beat: number; since: number }>()
-  /** Since when the connections of other runners are gone. */
-  readonly #absent = new Map<RunnerId, number>()
+  readonly #others: OtherRunners
   #isClosing = false
   #isPolling = false
   /** Something may have changed since the store was last read. */
@@ -86,8 +85,6 @@ export class Runner {
   #askedAt = Number.NEGATIVE_INFINITY
   #pollAt = Number.POSITIVE_INFINITY
   #unwatch = () => {}
-  /** How many other runners there were at the last read: they are watched in every round. */
-  #others = 0
   /** How far the audit was read for changes; null: not read. */
   #cursor: number | null = null
   /** The last page was full: there may be another. */
@@ -98,6 +95,7 @@ export class Runner {
   constructor(parts: RunnerParts) {
     this.#parts = parts
     this.#lease = new RunnerLease(parts, () => this.#loseAll())
+    this.#others = new OtherRunners(parts.clock, parts.isGone)
   }
 
   get id(): RunnerId | null {
@@ -188,7 +186,7 @@ export class Runner {
     if (this.id !== null) {
       if (!this.mayAct()) this.#loseAll()
       else if (this.#hasNews || this.#hasMore || this.#quietMs() <= 0) await this.#round(this.id)
-      else if (this.#others > 0) await this.#watchRunners()
+      else if (this.#others.count > 0) await this.#watchRunners()
     }
     this.#isPolling = false
     if (this.#isClosing) return
@@ -207,7 +205,7 @@ export class Runner {
   /** Other runners are watched in every poll; alone, a process sleeps until something is due. */
   #restMs(): number {
     const { pollMs } = this.#parts.lease
-    if (this.#others > 0 || !this.mayAct()) return pollMs
+    if (this.#others.count > 0 || !this.mayAct()) return pollMs
     return Math.max(0, Math.min(this.#quietMs(), this.#lease.safeMs))
   }
 
@@ -252,9 +250,13 @@ export class Runner {
     const rows = (await this.#try(this.#parts.store.readAudit({ after, limit: LIST_MAX }))) ?? []
     this.#cursor = rows.at(-1)?.cursor ?? after
     if (rows.length === LIST_MAX) this.#hasNews = true
-    const others = rows.filter(({ facts }) => facts['runner'] !== this.id)
-    const changed = others.filter(({ kind }) => FROM_OUTSIDE.includes(kind))
-    for (const id of new Set(changed.map((row) => row.sessionId))) this.#actors.get(id)?.wake()
+    for (const { kind, sessionId, facts } of rows) {
+      if (!FROM_OUTSIDE.includes(kind) || facts['runner'] === this.id) continue
+      const actor = this.#actors.get(sessionId)
+      // Of mail that was admitted here it has been told.
+      const isNews = kind !== 'message admitted' || actor?.hasSeen(Number(facts['mail'])) === false
+      if (isNews) actor?.wake()
+    }
   }
 
   async #takeReady(runner: RunnerId): Promise<void> {
@@ -263,11 +265,13 @@ export class Runner {
     const ready = (await this.#try(store.readReady(query))) ?? []
     const before = this.#actors.size
     const free = ready.filter(({ id }) => !this.#actors.has(id) && !this.#isResting(id))
-    for (let first = 0; first < free.length; first += TAKEN_AT_ONCE) {
-      if (this.#isClosing || runner !== this.id || !this.mayAct()) return
-      const some = free.slice(first, first + TAKEN_AT_ONCE)
-      await Promise.all(some.map((session) => this.#take(runner, session)))
+    const takeOn = async () => {
+      for (let next = free.shift(); next !== undefined; next = free.shift()) {
+        if (this.#isClosing || runner !== this.id || !this.mayAct()) return
+        await this.#take(runner, next)
+      }
     }
+    await Promise.all(Array.from({ length: TAKEN_AT_ONCE }, takeOn))
     this.#hasMore = ready.length === READY_READ && this.#actors.size > before
   }
 
@@ -316,7 +320,7 @@ export class Runner {
       const isOver = row?.state !== 'open' || this.#actors.has(sessionId)
       const isVoid = row !== undefined && row.fence > fence && row.runner !== runner
       if (isOver || isVoid) this.#unsure.delete(sessionId)
-      else if (row.runner === null || !this.#beats.has(row.runner)) await this.#take(runner, row)
+      else if (row.runner === null || !this.#others.has(row.runner)) await this.#take(runner, row)
     }
   }
 
@@ -354,34 +358,12 @@ export class Runner {
   }
 
   async #watchRunners(): Promise<void> {
-    const { store, clock, isGone } = this.#parts
+    const { store } = this.#parts
     const rows = (await this.#try(store.listRunners())) ?? []
-    this.#others = rows.filter(({ id }) => id !== this.id).length
-    const known = new Set(rows.map((row) => row.id))
-    for (const seen of [this.#beats, this.#absent]) {
-      for (const id of seen.keys()) if (!known.has(id)) seen.delete(id)
+    for (const { id, beat } of this.#others.note(rows, this.id)) {
+      const outcome = await this.#try(store.dismissRunner({ runner: id, beat }))
+      if (outcome?.kind === 'done') this.#others.forget(id)
     }
-    for (const row of rows) {
-      const { id, beat, leaseMs } = row
-      if (id === this.id) continue
-      const seen = this.#beats.get(id)
-      if (seen === undefined || seen.beat !== beat) {
-        this.#beats.set(id, { beat, since: clock.monotonic() })
-      }
-      const isSilent = seen?.beat === beat && clock.monotonic() - seen.since >= leaseMs
-      if (isSilent || this.#isAbsent(row) || isGone?.(row) === true) {
-        const outcome = await this.#try(store.dismissRunner({ runner: id, beat }))
-        if (outcome?.kind === 'done') this.#beats.delete(id)
-      }
-    }
-  }
-
-  #isAbsent({ id, isAbsent }: ListedRunner): boolean {
-    const now = this.#parts.clock.monotonic()
-    const since = this.#absent.get(id) ?? now
-    if (isAbsent) this.#absent.set(id, since)
-    else this.#absent.delete(id)
-    return isAbsent === true && now - since >= ABSENT_MS
   }
 
   /** Null if the store cannot be reached now; the next round tries again. */

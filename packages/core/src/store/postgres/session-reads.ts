@@ -1,0 +1,202 @@
+import { LIST_MAX } from '../bounds.ts'
+import { contextEntries } from '../context.ts'
+import type { Reads } from '../contract.ts'
+import { planLook } from '../look.ts'
+import { mailState } from '../mail-state.ts'
+import type { ContextEntries, ListMail, Look, Looked, MailItem, ReadEntries } from '../queries.ts'
+import type { Entry, Lane, SessionRow } from '../rows.ts'
+import {
+  checkedContext,
+  checkedEntries,
+  checkedMail,
+  checkedSingles,
+  checkMemory,
+} from '../verify/answers.ts'
+import type { LoanedClient, Query } from './connections/connections.ts'
+import { POSTGRES, POSTGRES_HEAD_COLUMNS, toText } from './tables.ts'
+import { readMemories } from './verify.ts'
+
+/** The reads of one session that need several statements, inside a snapshot that the caller opens. */
+
+/** The entries of a session, including those that a fork reads from other sessions. */
+const OF_LINE =
+  'lineage($1) as line join entry on entry.session = line.keeper and number between line.first and line.last'
+
+export async function readEntriesIn(
+  loan: LoanedClient,
+  { sessionId, from, to, kind }: ReadEntries,
+): Promise<readonly Entry[]> {
+  const id = toText(sessionId)
+  if (kind !== undefined) {
+    // The last condition excludes nothing; it lets the server use the partial index of the folded
+    // kinds.
+    const text = `select ${POSTGRES.entry.columns} from ${OF_LINE} and number between $2 and $3
+      where kind = $4
+        and kind not in ('input', 'assistant', 'result', 'turn') order by number limit $5`
+    const [rows = []] = await loan.send([{ text, values: [id, from, to, kind, LIST_MAX] }])
+    return checkedSingles(sessionId, rows.map(POSTGRES.entry.decode))
+  }
+  const [[row] = [], page = []] = await loan.send([
+    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
+    {
+      text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number between $2 and $3
+        order by number`,
+      values: [id, from, Math.min(to, from + LIST_MAX - 1)],
+    },
+  ])
+  if (row === undefined) return []
+  return checkedEntries(POSTGRES.session.decode(row), { from, to }, page.map(POSTGRES.entry.decode))
+}
+
+/** The fold's heads determine which rows it needs, so it runs twice: first to find out which. */
+export async function readContext(
+  loan: LoanedClient,
+  { sessionId, upto }: Parameters<Reads['readContext']>[0],
+): Promise<ContextEntries | null> {
+  const [[row] = [], folded = []] = await loan.send([
+    {
+      text: `select ${POSTGRES.session.columns} from session where id = $1`,
+      values: [toText(sessionId)],
+    },
+    {
+      text: `select ${POSTGRES_HEAD_COLUMNS} from ${OF_LINE}
+        and number <= greatest($2, (select settings from session where id = $1))
+        where kind not in ('input', 'assistant', 'result', 'turn') order by number`,
+      values: [toText(sessionId), upto ?? Number.MAX_SAFE_INTEGER],
+    },
+  ])
+  if (row === undefined) return null
+  const session: SessionRow = POSTGRES.session.decode(row)
+  const heads: readonly Entry[] = folded.map(POSTGRES.entry.decode)
+  let numbers: readonly number[] = []
+  let span = [0, 0]
+  contextEntries(session, upto ?? session.tail, {
+    folded: () => heads,
+    numbers: (wanted) => {
+      numbers = wanted
+      return []
+    },
+    range: (after, last) => {
+      span = [after, last]
+      return []
+    },
+  })
+  const [early = [], late = []] = await loan.send([
+    {
+      text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number = any($2) order by number`,
+      values: [toText(sessionId), numbers],
+    },
+    {
+      text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number > $2 and number <= $3
+        order by number`,
+      values: [toText(sessionId), ...span],
+    },
+  ])
+  const context = contextEntries(session, upto ?? session.tail, {
+    folded: () => heads,
+    numbers: () => early.map(POSTGRES.entry.decode),
+    range: () => late.map(POSTGRES.entry.decode),
+  })
+  return checkedContext(context, heads, upto ?? session.tail)
+}
+
+export async function lookAt(loan: LoanedClient, query: Look): Promise<Looked | undefined> {
+  const id = toText(query.sessionId)
+  const [[row] = []] = await loan.send([
+    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
+  ])
+  if (row === undefined) return undefined
+  const session = POSTGRES.session.decode(row)
+  const { added, mail, operations } = planLook(query, session)
+  const waiting = async (lane: Lane) =>
+    mail[lane] === null ? [] : await mailOf(loan, session, mail[lane])
+  const [listed = []] = operations === null ? [] : await loan.send([operationsQuery(operations)])
+  return {
+    session,
+    added: added === null ? [] : await readEntriesIn(loan, added),
+    mail: {
+      control: await waiting('control'),
+      user: await waiting('user'),
+      notification: await waiting('notification'),
+    },
+    operations: operations === null ? null : listed.map(POSTGRES.operation.decode),
+  }
+}
+
+export function operationsQuery({
+  sessionId,
+  limit,
+}: Parameters<Reads['listOperations']>[0]): Query {
+  return {
+    text: `select ${POSTGRES.operation.columns} from operation where session = $1
+      order by n desc limit $2`,
+    values: [toText(sessionId), Math.min(limit, LIST_MAX)],
+  }
+}
+
+export async function listMail(loan: LoanedClient, query: ListMail): Promise<readonly MailItem[]> {
+  const [[row] = []] = await loan.send([
+    {
+      text: `select ${POSTGRES.session.columns} from session where id = $1`,
+      values: [toText(query.sessionId)],
+    },
+  ])
+  return row === undefined ? [] : await mailOf(loan, POSTGRES.session.decode(row), query)
+}
+
+async function mailOf(
+  loan: LoanedClient,
+  session: SessionRow,
+  query: ListMail,
+): Promise<readonly MailItem[]> {
+  const [found = []] = await loan.send([mailQuery(session, query)])
+  const mails = checkedMail(session, query, found.map(POSTGRES.mail.decode))
+  const memories = await readMemories(loan, session.id, mails)
+  return mails.map((mail, index) => {
+    checkMemory(session, mail, memories[index])
+    return { ...mail, state: mailState(session, mail) }
+  })
+}
+
+function mailQuery(session: SessionRow, query: ListMail): Query {
+  const { lane, state, after = 0, limit } = query
+  const most = Math.min(limit, LIST_MAX)
+  if (state === 'pending' && lane !== undefined) return pendingQuery(session, lane, after, most)
+  const { settled, delivered } = session
+  return {
+    text: `select ${POSTGRES.mail.columns} from mail
+      where session = $1 and number > $2 and lane = coalesce($3, lane)
+        and coalesce($4, '') in ('', case
+          when state = 'withdrawn' then 'withdrawn'
+          when lane = 'control' then case state when 'settled' then 'settled' else 'pending' end
+          when number <= case lane when 'user' then $5::bigint else $6::bigint end then 'settled'
+          when number <= case lane when 'user' then $7::bigint else $8::bigint end then 'delivered'
+          else 'pending' end)
+      order by number limit $9`,
+    values: [
+      toText(session.id),
+      after,
+      lane ?? null,
+      state ?? null,
+      settled.user,
+      settled.notification,
+      delivered.user,
+      delivered.notification,
+      most,
+    ],
+  }
+}
+
+/**
+ * Pending input lies after its cursor, and settled controls are not `admitted`, so finding new mail
+ * does not read old mail.
+ */
+function pendingQuery(session: SessionRow, lane: Lane, after: number, most: number): Query {
+  const first = lane === 'control' ? after : Math.max(after, session.delivered[lane])
+  return {
+    text: `select ${POSTGRES.mail.columns} from mail
+      where session = $1 and lane = $2 and state = 'admitted' and number > $3
+      order by number limit $4`,
+    values: [toText(session.id), lane, first, most],
+  }
+}
