@@ -96,6 +96,41 @@ describe('whoever listens', () => {
   })
 })
 
+describe('whoever reads the state and listens for news', () => {
+  it('is told when to read, then what happens to its session, and again after a failure', async () => {
+    const { store, hub, failing, passTime } = open()
+    await create(store, { id: one })
+    const stop = new AbortController()
+    const heard: unknown[] = []
+    const listening = (async () => {
+      for await (const event of hub.news(one, stop.signal)) heard.push(event?.facts['what'] ?? null)
+    })()
+    await passTime()
+    await create(store, { id: sessionId('other') })
+    await store.setTitle({ sessionId: one, title: 'Plans' })
+    await passTime()
+    expect(heard).toEqual([null, 'title'])
+    failing.reads = 1
+    await store.setTitle({ sessionId: one, title: 'More plans' })
+    await passTime()
+    expect(heard.slice(2)).toContain(null)
+    stop.abort()
+    await listening
+  })
+
+  it('costs no read beside others who listen', async () => {
+    const { hub, failing, passTime } = open()
+    const stop = new AbortController()
+    const others = hub.news(sessionId('other'), stop.signal)
+    await others.next()
+    failing.reads = Number.POSITIVE_INFINITY
+    expect((await hub.news(one, stop.signal).next()).value).toBe(null)
+    stop.abort()
+    await others.return(null)
+    await passTime()
+  })
+})
+
 const one = sessionId('one')
 const ids = [one, sessionId('other')]
 

@@ -59,7 +59,8 @@ export class EventHub {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #readWaitNotices: HubParts['readWaitNotices']
-  readonly #listeners = new Set<Listener>()
+  /** By session, so that an event costs nothing to those who listen to others; undefined: all. */
+  readonly #listeners = new Map<SessionId | undefined, Set<Listener>>()
   readonly #attempts = new RunningAttempts()
   #unwatch: (() => void) | null = null
   #cursor = 0
@@ -77,7 +78,7 @@ export class EventHub {
   publish(sessionId: SessionId, event: LiveEvent): void {
     if (event.kind !== 'notice') this.#attempts.note(sessionId, event)
     const live: RuntimeEvent = { type: 'live', sessionId, ...event }
-    for (const listener of this.#listeners) this.#notify(listener, live)
+    this.#tell(sessionId, live)
   }
 
   /** Its text is about to be committed, so it is no longer published as provisional. */
@@ -158,7 +159,7 @@ export class EventHub {
     const onAbort = () => listener.wake()
     signal.addEventListener('abort', onAbort)
     try {
-      if (this.#listeners.size > 0) this.#listeners.add(listener)
+      if (this.#listeners.size > 0) this.#listen(listener)
       else await this.#add(listener, signal)
       yield null
       while (!signal.aborted) {
@@ -186,12 +187,21 @@ export class EventHub {
       this.#cursor = row.commits
       this.#unwatch ??= this.#store.watch(() => void this.#pump())
     }
-    this.#listeners.add(listener)
+    this.#listen(listener)
     return row
   }
 
+  #listen(listener: Listener): void {
+    const { sessionId } = listener
+    const beside = this.#listeners.get(sessionId) ?? new Set()
+    this.#listeners.set(sessionId, beside.add(listener))
+  }
+
   #remove(listener: Listener): void {
-    this.#listeners.delete(listener)
+    const { sessionId } = listener
+    const beside = this.#listeners.get(sessionId)
+    beside?.delete(listener)
+    if (beside?.size === 0) this.#listeners.delete(sessionId)
     if (this.#listeners.size > 0) return
     this.#unwatch?.()
     this.#unwatch = null
@@ -206,16 +216,15 @@ export class EventHub {
       while (this.#isHinted && this.#listeners.size > 0) {
         this.#isHinted = false
         const rows = await this.#read(this.#cursor, undefined)
-        for (const row of rows) {
-          const event = storedEvent(row)
-          for (const listener of this.#listeners) this.#notify(listener, event)
-        }
+        for (const row of rows) this.#tell(row.sessionId, storedEvent(row))
         this.#cursor = rows.at(-1)?.cursor ?? this.#cursor
         if (rows.length === LIST_MAX) this.#isHinted = true
       }
     } catch {
       // The store cannot be read now: each listener reads for itself once it can.
-      for (const listener of this.#listeners) this.#fallBehind(listener)
+      for (const beside of this.#listeners.values()) {
+        for (const listener of beside) this.#fallBehind(listener)
+      }
     } finally {
       this.#isReading = false
     }
@@ -239,9 +248,13 @@ export class EventHub {
     return null
   }
 
+  #tell(sessionId: SessionId, event: RuntimeEvent): void {
+    for (const listener of this.#listeners.get(sessionId) ?? []) this.#notify(listener, event)
+    for (const listener of this.#listeners.get(undefined) ?? []) this.#notify(listener, event)
+  }
+
   #notify(listener: Listener, event: RuntimeEvent): void {
-    if (listener.isBehind || event.type === 'caught-up') return
-    if (listener.sessionId !== undefined && listener.sessionId !== event.sessionId) return
+    if (listener.isBehind) return
     const isOfAttempt = event.type === 'live' && event.kind !== 'notice'
     if (isOfAttempt && !listener.hearsAttempts) return
     if (listener.queue.length >= listener.queueMax) this.#fallBehind(listener)
