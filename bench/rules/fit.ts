@@ -1,82 +1,130 @@
-import { findCues } from '../../packages/core/src/compaction/rules/cues/find-cues.ts'
-import { featuresOf, sumOf, type Weights } from '../../packages/core/src/compaction/rules/weigh.ts'
-import { FITTED } from './lists.ts'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  dropQuotations,
+  endsAsQuestion,
+  splitSentences,
+} from '../../packages/core/src/compaction/rules/sentences.ts'
+import { featuresOf } from '../../packages/core/src/compaction/rules/weigh.ts'
+import { seededRandom } from '../../test/support/seeded-random.ts'
+import { FITTED, FRAGMENTS, type MessageList, ruleIn } from './lists.ts'
 
 /**
- * Computes the weights of `rules/weigh.ts` from the fitted lists by logistic regression and prints
- * them. Large weights cost something, so a cue that a few sentences have keeps a small one.
+ * `npm run eval:rules:fit` computes `rules/weights.ts` from the fitted lists by logistic regression:
+ * once with all features, then again with the kinds of cues and the words that mattered most.
  */
-const COST = 0.5
-const ROUNDS = 4
-const STEPS = 12
+const ROUNDS = 12
+const RATE = 0.2
+/** Large weights cost something, so a word that few messages have keeps a small one. */
+const COST = 2
+const WORDS_KEPT = 1_500
+const SENTENCES_WITH_WORD = 4
+const SENTENCES_WITH_KIND = 6
 /** The weights are whole numbers of tenths. */
 const SCALE = 10
 
 interface Example {
-  readonly sentence: string
+  readonly features: readonly string[]
   readonly isRule: boolean
 }
 
-const examples: readonly Example[] = FITTED.flatMap(({ rules, others }) => [
-  ...rules.map((sentence) => ({ sentence, isRule: true })),
-  ...others.map((sentence) => ({ sentence, isRule: false })),
-]).filter(({ sentence }) => !/[?？]\s*$/.test(sentence))
-
-let weights: Weights = {}
-for (let round = 0; round < ROUNDS; round++) weights = regress(examples.map(row))
-const lines = Object.entries(weights).filter(([, weight]) => weight !== 0)
-console.log(lines.map(([feature, weight]) => `${feature} ${weight}`).join('\n'))
-
-/** The features of the likeliest reading under the weights so far. */
-function row({ sentence, isRule }: Example): [features: readonly string[], isRule: boolean] {
-  const readings = findCues(sentence).map((cues) => featuresOf(cues, sentence))
-  const [best] = readings.toSorted((a, b) => sumOf(b, weights) - sumOf(a, weights))
-  return [
-    [...(best ?? [])].filter((feature) => !/^(?:\^?[,?]|word|\^?skip|none)$/.test(feature)),
+const plain = FITTED.filter(({ name }) => name.startsWith('sentences')).flatMap(examplesOf)
+const others = FITTED.filter(({ name }) => !name.startsWith('sentences')).flatMap(examplesOf)
+const once = [...plain, ...others, ...FRAGMENTS.flatMap((line) => sentences(line))]
+/** Plain single sentences count more, because most rules are put plainly. */
+const examples = [...once, ...plain, ...plain]
+const counts = countFeatures(once)
+const kept = keep(regress(examples))
+const weights = regress(
+  examples.map(({ features, isRule }) => ({
+    features: features.filter((feature) => kept.has(feature)),
     isRule,
+  })),
+)
+const target = join(import.meta.dirname, '../../packages/core/src/compaction/rules/weights.ts')
+writeFileSync(target, fileOf(weights))
+console.log(`${examples.length} sentences, ${kept.size} features: ${target}`)
+
+function examplesOf({ rules, others }: MessageList): readonly Example[] {
+  return [
+    ...rules.flatMap((message) => {
+      const { text, isRule } = ruleIn(message)
+      return sentences(text, isRule)
+    }),
+    ...others.flatMap((message) => sentences(message)),
   ]
 }
 
-/** Newton's method. */
-function regress(rows: readonly [readonly string[], boolean][]): Weights {
-  const names = [...new Set(rows.flatMap(([features]) => features))]
-  const columns = rows.map(([features]) => features.map((feature) => names.indexOf(feature)))
-  const found = names.map(() => 0)
-  for (let step = 0; step < STEPS; step++) {
-    const slope = found.map((weight) => -COST * weight)
-    const matrix: number[][] = names.map((_, at) =>
-      names.map((__, other) => (at === other ? COST : 0)),
-    )
-    for (const [index, [, isRule]] of rows.entries()) {
-      const at = columns[index] ?? []
-      const sum = at.reduce((total, column) => total + (found[column] ?? 0), 0)
-      const likely = 1 / (1 + Math.exp(-sum))
-      for (const column of at) {
-        slope[column] = (slope[column] ?? 0) + Number(isRule) - likely
-        const cells = matrix[column] ?? []
-        for (const other of at) cells[other] = (cells[other] ?? 0) + likely * (1 - likely)
-      }
-    }
-    for (const [at, change] of solve(matrix, slope).entries()) found[at] = (found[at] ?? 0) + change
-  }
-  return Object.fromEntries(names.map((name, at) => [name, Math.round(SCALE * (found[at] ?? 0))]))
+function sentences(text: string, isRule: (sentence: string) => boolean = () => false): Example[] {
+  return splitSentences(text).flatMap((sentence) => {
+    const bare = dropQuotations(sentence)
+    if (endsAsQuestion(bare)) return []
+    return [{ features: [...featuresOf(bare)], isRule: isRule(sentence) }]
+  })
 }
 
-/** Gaussian elimination; the matrix is positive definite, so no row is zero. */
-function solve(matrix: number[][], right: number[]): readonly number[] {
-  const cell = (row: number, column: number) => matrix[row]?.[column] ?? 0
-  for (let pivot = 0; pivot < right.length; pivot++) {
-    for (let below = pivot + 1; below < right.length; below++) {
-      const factor = cell(below, pivot) / cell(pivot, pivot)
-      if (factor === 0) continue
-      matrix[below] = (matrix[below] ?? []).map((value, at) => value - factor * cell(pivot, at))
-      right[below] = (right[below] ?? 0) - factor * (right[pivot] ?? 0)
+function countFeatures(all: readonly Example[]): ReadonlyMap<string, number> {
+  const found = new Map<string, number>()
+  for (const { features } of all)
+    for (const feature of features) found.set(feature, (found.get(feature) ?? 0) + 1)
+  return found
+}
+
+function keep(found: ReadonlyMap<string, number>): ReadonlySet<string> {
+  const importance = (feature: string) =>
+    Math.abs(found.get(feature) ?? 0) * Math.sqrt(counts.get(feature) ?? 0)
+  const isKind = (feature: string) => feature.startsWith('@')
+  const often = [...counts].flatMap(([feature, count]) =>
+    count >= (isKind(feature) ? SENTENCES_WITH_KIND : SENTENCES_WITH_WORD) ? [feature] : [],
+  )
+  const words = often.filter((feature) => !isKind(feature))
+  return new Set([
+    ...words.toSorted((a, b) => importance(b) - importance(a)).slice(0, WORDS_KEPT),
+    ...often.filter(isKind),
+  ])
+}
+
+/** Stochastic gradient descent with a step of its own for each feature (AdaGrad). */
+function regress(all: readonly Example[]): ReadonlyMap<string, number> {
+  const random = seededRandom(1)
+  const found = new Map<string, number>()
+  const squares = new Map<string, number>()
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { features, isRule } of shuffled(all, random)) {
+      const sum = features.reduce((total, feature) => total + (found.get(feature) ?? 0), 0)
+      const error = 1 / (1 + Math.exp(-sum)) - Number(isRule)
+      for (const feature of features) {
+        const weight = found.get(feature) ?? 0
+        const slope = error + (COST * weight) / (counts.get(feature) ?? 1)
+        const square = (squares.get(feature) ?? 1e-8) + slope * slope
+        squares.set(feature, square)
+        found.set(feature, weight - (RATE * slope) / Math.sqrt(square))
+      }
     }
   }
-  const found = right.map(() => 0)
-  for (let row = right.length - 1; row >= 0; row--) {
-    const known = found.reduce((sum, value, at) => sum + (at > row ? value * cell(row, at) : 0), 0)
-    found[row] = ((right[row] ?? 0) - known) / cell(row, row)
-  }
   return found
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item)
+}
+
+/** A line for each weight. */
+function fileOf(found: ReadonlyMap<string, number>): string {
+  const byWeight = Map.groupBy([...found.keys()].toSorted(), (feature) =>
+    Math.round(SCALE * (found.get(feature) ?? 0)),
+  )
+  byWeight.delete(0)
+  const lines = [...byWeight]
+    .toSorted(([a], [b]) => b - a)
+    .map(([weight, features]) => `${[weight, ...features].join(';')}\n`)
+  return `/**
+ * Made by \`npm run eval:rules:fit\`. Each line is a weight in tenths and the features that have it.
+ */
+export const WEIGHTS: string = \`
+${lines.join('')}\`
+`
 }

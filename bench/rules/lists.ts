@@ -1,64 +1,39 @@
-import { CHAT_OTHERS } from './chat-others.ts'
-import { CHAT_RULES } from './chat-rules.ts'
-import {
-  FRESH_DISTRACTORS,
-  FRESH_RULES,
-  HELD_OUT_DISTRACTORS,
-  HELD_OUT_RULES,
-} from './fresh-sentences.ts'
-import { LATER_DISTRACTORS, LATER_RULES } from './later-sentences.ts'
-import { PRACTICE_OTHERS } from './practice-others.ts'
-import { PRACTICE_RULES } from './practice-rules.ts'
-import { DISTRACTORS, RULES } from './sentences.ts'
-import {
-  SPOKEN_DISTRACTORS,
-  SPOKEN_RULES,
-  UNSEEN_DISTRACTORS,
-  UNSEEN_RULES,
-} from './spoken-sentences.ts'
-import { LAST_DISTRACTORS, LAST_RULES, TECHNICAL_DISTRACTORS } from './technical-sentences.ts'
-import {
-  ASIDE_DISTRACTORS,
-  ASIDE_RULES,
-  VARIED_DISTRACTORS,
-  VARIED_RULES,
-} from './varied-sentences.ts'
-import {
-  NEXT_DISTRACTORS,
-  NEXT_RULES,
-  TERSE_DISTRACTORS,
-  TERSE_RULES,
-  WIDE_DISTRACTORS,
-  WIDE_RULES,
-} from './wide-sentences.ts'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 
-export interface SentenceList {
+/**
+ * Messages as people write them to agents, one a line: `+ ` before one that holds a standing rule, `- `
+ * before one that does not. Where a message holds more than the rule, the rule stands between ‹ and ›.
+ * ` ⏎ ` is a line break. In `sentences-plain` the same phrases stand in many forms.
+ */
+export interface MessageList {
   readonly name: string
   readonly rules: readonly string[]
   readonly others: readonly string[]
 }
 
-const everySecond = (texts: readonly string[], rest: number) =>
-  texts.filter((_, index) => index % 2 === rest)
+function listsIn(folder: string): readonly MessageList[] {
+  return globSync('*.txt', { cwd: join(import.meta.dirname, folder) })
+    .toSorted()
+    .map((file) => {
+      const lines = linesOf(join(folder, file))
+      const withSign = (sign: string) =>
+        lines.flatMap((line) => (line.startsWith(sign) ? [line.slice(sign.length)] : []))
+      return { name: basename(file, '.txt'), rules: withSign('+ '), others: withSign('- ') }
+    })
+}
 
-const linesOf = (text: string | undefined) =>
-  (text ?? '')
+function linesOf(file: string): readonly string[] {
+  const text = readFileSync(join(import.meta.dirname, file), 'utf8')
+  return text
     .trim()
     .split('\n')
     .map((line) => line.replaceAll(' ⏎ ', '\n'))
-
-type ByLanguage = Readonly<Record<string, string>>
-
-const byLanguage = (rules: ByLanguage, others: ByLanguage): readonly SentenceList[] =>
-  Object.keys(rules).map((name) => ({
-    name,
-    rules: linesOf(rules[name]),
-    others: linesOf(others[name]),
-  }))
+}
 
 /** A message of which only the part between the marks is a rule, or all of it without marks. */
 export function ruleIn(message: string): { text: string; isRule: (sentence: string) => boolean } {
-  const rule = /‹(.*)›/.exec(message)?.[1]
+  const rule = /‹(.*)›/s.exec(message)?.[1]
   return {
     text: message.replace(/[‹›]/g, ''),
     isRule: (sentence) => rule === undefined || sentence.includes(rule) || rule.includes(sentence),
@@ -66,29 +41,16 @@ export function ruleIn(message: string): { text: string; isRule: (sentence: stri
 }
 
 /** The weights are fitted on these. */
-export const FITTED: readonly SentenceList[] = [
-  { name: 'first', rules: RULES, others: DISTRACTORS },
-  { name: 'later', rules: LATER_RULES, others: LATER_DISTRACTORS },
-  { name: 'fresh', rules: FRESH_RULES, others: FRESH_DISTRACTORS },
-  { name: 'wide', rules: WIDE_RULES, others: WIDE_DISTRACTORS },
-  { name: 'next', rules: NEXT_RULES, others: NEXT_DISTRACTORS },
-  { name: 'terse', rules: TERSE_RULES, others: TERSE_DISTRACTORS },
-  { name: 'spoken', rules: SPOKEN_RULES, others: SPOKEN_DISTRACTORS },
-  { name: 'varied', rules: VARIED_RULES, others: VARIED_DISTRACTORS },
-  { name: 'technical', rules: [], others: everySecond(TECHNICAL_DISTRACTORS, 0) },
-]
+export const FITTED: readonly MessageList[] = listsIn('fitted')
 
-/** Whole messages to choose cues and features by; the weights are not fitted on them yet. */
-export const PRACTICE = byLanguage(PRACTICE_RULES, PRACTICE_OTHERS)
+/** Never read for a cue, a weight or a threshold: read totals only. */
+export const HELD_OUT: readonly MessageList[] = listsIn('held-out')
 
-/** Neither cues nor weights were chosen for these. */
-export const HELD_OUT: readonly SentenceList[] = [
-  { name: 'held out', rules: HELD_OUT_RULES, others: HELD_OUT_DISTRACTORS },
-  { name: 'unseen', rules: UNSEEN_RULES, others: UNSEEN_DISTRACTORS },
-  { name: 'aside', rules: ASIDE_RULES, others: ASIDE_DISTRACTORS },
-  { name: 'last', rules: LAST_RULES, others: LAST_DISTRACTORS },
-  { name: 'technical', rules: [], others: everySecond(TECHNICAL_DISTRACTORS, 1) },
-]
+/** Lines of plans, logs and programs. */
+export const FRAGMENTS: readonly string[] = linesOf('fragments.txt')
 
-/** Whole messages by language, never read for a cue, a weight or a threshold. */
-export const CHAT = byLanguage(CHAT_RULES, CHAT_OTHERS)
+export function listNamed(name: string): MessageList {
+  const found = FITTED.find((list) => list.name === name)
+  if (found === undefined) throw new Error(`no list is named ${name}`)
+  return found
+}

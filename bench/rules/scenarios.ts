@@ -1,7 +1,6 @@
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { assistant, toolCall, toolResult, user } from '../../test/support/builders.ts'
-import { LATER_DISTRACTORS, LATER_RULES } from './later-sentences.ts'
-import { DISTRACTORS, RULES } from './sentences.ts'
+import { listNamed } from './lists.ts'
 
 /**
  * One conversation for each rule, in ten portions. The rule stands in one of eight forms and in one
@@ -16,6 +15,8 @@ export interface Scenario {
 }
 
 const PORTIONS = 10
+
+const SAID = ['sentences-first', 'sentences-later'].map(listNamed)
 
 type Form = readonly [name: string, wrap: (rule: string) => string]
 
@@ -79,9 +80,9 @@ export function saidOnce(): readonly Scenario[] {
 }
 
 export function scenarios(
-  rules: readonly string[] = [...RULES, ...LATER_RULES],
+  rules: readonly string[] = SAID.flatMap((list) => list.rules),
 ): readonly Scenario[] {
-  const distractors = [...DISTRACTORS, ...LATER_DISTRACTORS]
+  const distractors = SAID.flatMap((list) => list.others)
   return rules.map((rule, index) => {
     const [form, wrap] = FORMS[index % FORMS.length] as Form
     const at = index % (PORTIONS - 1)

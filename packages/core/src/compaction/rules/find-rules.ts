@@ -1,16 +1,16 @@
-import { oneLine } from '../../base/line.ts'
 import type { Message } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
 import { bounded } from '../ledger/gather.ts'
 import { ownWords } from '../own-words/pieces.ts'
 import { redact } from '../redact/redact.ts'
 import { LIFTS } from './lifts.ts'
+import { dropQuotations, endsAsQuestion, splitSentences } from './sentences.ts'
 import { weigh } from './weigh.ts'
 
 /**
  * Standing instructions in a person's own words: what to do always or never, when to ask first,
- * budgets, deadlines, preferences. Found by typical phrases, without a model, and kept word for
- * word. Only the person's own text counts: no tool result, host block, pasted text or quotation.
+ * budgets, deadlines, preferences. Found by weighed words, without a model, and kept word for word.
+ * Only the person's own text counts: no tool result, host block, pasted text or quotation.
  */
 export interface FoundRule {
   readonly text: string
@@ -18,19 +18,17 @@ export interface FoundRule {
   readonly lifts: boolean
 }
 
-const SENTENCE_CHARACTERS_MAX = 400
 /** A longer message is a document; the person's rules come before or after it. */
 const MESSAGE_CHARACTERS_MAX = 3_000
 /** In a message of more sentences most describe something, so a rule must be put more plainly. */
 const DOCUMENT_SENTENCES = 8
 const DOCUMENT_WEIGHT = 50
-const WORDS_MIN = 2
 
 export function findRules(message: Message): readonly FoundRule[] {
   if (message.role !== 'user' || message.synthetic === true) return []
   const own = bounded(unquoted(ownWords(plainText(message.parts))), MESSAGE_CHARACTERS_MAX)
   const [speaker, said] = splitSpeaker(own)
-  const sentences = sentencesOf(said)
+  const sentences = splitSentences(said)
   const least = sentences.length > DOCUMENT_SENTENCES ? DOCUMENT_WEIGHT : 0
   return sentences.flatMap((sentence) => {
     const text = sentence.toLowerCase()
@@ -57,26 +55,10 @@ const SPEAKER = /^((?:@?\p{Lu}[\p{L}\p{N}_.-]{0,30})(?: \p{Lu}[\p{L}\p{N}_.-]{0,
 const LABEL =
   /^(?:rules?|note|notes|important|please|ps|fyi|todo|reminder|warning|attention|hint|remember|also|update|edit|caution|constraint|regel|wichtig|hinweis|bitte|achtung|règle|important|attention|regla|nota|importante|regra|atenção|regola|let op): /i
 
-/** Split at ends of sentences and lines; quotations are removed later. */
-function sentencesOf(text: string): readonly string[] {
-  return text
-    .split(/(?<=[^\d\s][.!?…])\s+|(?<=[。！？])|\n+|;\s+/u)
-    .map((part) => oneLine(part.replace(/^[\s*•–-]+|^\d{1,2}[.)]\s+/u, '')))
-    .filter((part) => part.length <= SENTENCE_CHARACTERS_MAX && wordsOf(part) >= WORDS_MIN)
-}
-
-function wordsOf(text: string): number {
-  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) + (DENSE.test(text) ? WORDS_MIN : 0)
-}
-
-const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{3}/u
-const QUOTED =
-  /"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|`[^`\n]{1,200}`/gu
 const ASKED_FOR =
   /^(?:can|could|would|will) you (?:please )?(?!explain|tell|show|check|find|look|see|say|remind).*\b(?:from now on|always|never|in (?:the )?future)\b/i
 
 function isRule(sentence: string, least: number): boolean {
-  const bare = sentence.replace(QUOTED, ' … ')
-  if (/[?？]\s*$/.test(bare)) return ASKED_FOR.test(bare)
-  return weigh(bare).sum > least
+  const bare = dropQuotations(sentence)
+  return endsAsQuestion(bare) ? ASKED_FOR.test(bare) : weigh(bare).sum > least
 }

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { FITTED, HELD_OUT } from '../../../../../bench/rules/lists.ts'
-import { FRAGMENTS } from '../../../../../bench/rules/technical-sentences.ts'
+import { FITTED, FRAGMENTS, HELD_OUT, ruleIn } from '../../../../../bench/rules/lists.ts'
 import { assistant, system, toolResult, user } from '../../../../../test/support/builders.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
+import { findCues } from './cues/find-cues.ts'
 import { findRules } from './find-rules.ts'
 import { keepRules } from './keep-rules.ts'
 import { weigh } from './weigh.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
+const cuesOf = (text: string) => findCues(text)[0] ?? []
 const textsOf = (message: Message) => findRules(message).map(({ text }) => text)
 const keep = (head: readonly Message[], earlier?: Handoff, tokensMax = 1_000) =>
   keepRules({
@@ -24,12 +25,15 @@ const numbered = (rules: ReturnType<typeof keep>) =>
   )
 
 describe('findRules', () => {
-  const shareFound = (texts: readonly string[]) =>
-    texts.filter((text) => textsOf(user(text)).length > 0).length / texts.length
+  const shareFound = (messages: readonly string[]) =>
+    messages.filter((message) => {
+      const { text, isRule } = ruleIn(message)
+      return textsOf(user(text)).some(isRule)
+    }).length / messages.length
 
   it.each([
-    ['that its weights were fitted on', FITTED, 0.95, 0.05],
-    ['that no cue and no weight was chosen for', HELD_OUT, 0.87, 0.09],
+    ['that its weights were fitted on', FITTED, 0.85, 0.08],
+    ['that no cue and no weight was chosen for', HELD_OUT, 0.85, 0.12],
   ])('finds most rules and takes few others for one, in lists %s', (_, lists, most, few) => {
     expect(shareFound(lists.flatMap(({ rules }) => rules))).toBeGreaterThanOrEqual(most)
     expect(shareFound(lists.flatMap(({ others }) => others))).toBeLessThanOrEqual(few)
@@ -39,31 +43,27 @@ describe('findRules', () => {
     expect(textsOf(user(FRAGMENTS.join('\n'))).length).toBeLessThanOrEqual(3)
   })
 
-  it('says which words speak for a rule and which against it', () => {
-    const kinds = (text: string) =>
-      weigh(text).cues.flatMap(({ text: words, kind }) =>
-        ['always', 'they', 'past'].includes(kind) ? [`${words}: ${kind}`] : [],
-      )
-    expect(kinds('Pushe niemals auf main.')).toEqual(['niemals: always'])
-    expect(kinds('My boss said that he never reads it.')).toEqual([
-      'boss: they',
-      'said: past',
-      'he: they',
-      'never: always',
-    ])
+  it('says what speaks for a rule and what against it, the weightiest first', () => {
+    const { sum, reasons } = weigh('never push to main again')
+    expect(sum).toBeCloseTo(reasons.reduce((total, { weight }) => total + weight, 0))
+    const weights = reasons.map(({ weight }) => Math.abs(weight))
+    expect(weights).toEqual(weights.toSorted((a, b) => b - a))
+    const reported = weigh('my boss said that he never reads it').reasons
+    expect(reasons.find(({ feature }) => feature === '@^always')?.weight).toBeGreaterThan(0)
+    expect(reported.find(({ feature }) => feature === '@they')?.weight).toBeLessThan(0)
   })
 
   it('knows where a clause begins, behind a comma or a polite word', () => {
     const first = (text: string) =>
-      weigh(text).cues.flatMap((cue) => (cue.isFirst && cue.kind !== 'skip' ? [cue.text] : []))
+      cuesOf(text).flatMap((cue) => (cue.isFirst && cue.kind !== 'skip' ? [cue.text] : []))
     expect(first('Please never open it, and do not ask why')).toEqual(['never', 'do not'])
   })
 
   it('knows a word without its accent too, but not another word', () => {
     expect(textsOf(user('nao apague nada sem perguntar'))).toHaveLength(1)
     expect(textsOf(user('não apague nada sem perguntar'))).toHaveLength(1)
-    expect(weigh('à partir de demain').cues[0]).toMatchObject({ text: 'à partir' })
-    expect(weigh('il a dit non merci').cues[1]).toMatchObject({ text: 'a', kind: 'past' })
+    expect(cuesOf('à partir de demain')[0]).toMatchObject({ text: 'à partir' })
+    expect(cuesOf('il a dit non merci')[1]).toMatchObject({ text: 'a', kind: 'past' })
   })
 
   it.each(['tabs are open', 'it printed plain text only', 'ohne erfolg', 'alles gut'])(
