@@ -108,9 +108,14 @@ function deltaOf(number: number): { readonly delta: number; readonly isSingle: b
 }
 
 function listAt(reader: ByteReader, count: number): Uint8Array {
-  const start = reader.at
-  for (let passage = 0; passage < count; passage++) while (reader.next() >= 128);
-  return reader.bytes.subarray(start, reader.at)
+  const { bytes, at: start } = reader
+  if (count > bytes.length - start) throw damagedIndexError()
+  let end = start
+  // Long lists are most of an index: a call for each byte would take as long as reading them.
+  for (let passage = 0; passage < count; passage++) while ((bytes[end++] as number) >= 128);
+  if (end > bytes.length) throw damagedIndexError()
+  reader.at = end
+  return bytes.subarray(start, end)
 }
 
 /** Finds the sessions of a root in a page without decoding the others. */
