@@ -1,4 +1,5 @@
 import { isObject } from '#core/base/json'
+import { sentenceOf } from '#core/message/title'
 import { type Body, parseItem } from './body.ts'
 import type { ClientNote } from './client-notes.ts'
 import { hashUnit, type Unit } from './unit.ts'
@@ -42,6 +43,16 @@ export function writeAddress({ session, entry }: Address): string {
 function readAddress(text: string): Address | undefined {
   const [, session, entry] = ADDRESS.exec(text) ?? []
   return session === undefined ? undefined : { session, entry: Number(entry) }
+}
+
+/** The first sentence that the client's user wrote; null if there is none worth showing. */
+export function firstSaid({ items, body, wire }: History): string | null {
+  const index = items.findIndex(({ hashes }) => hashes.length > 0)
+  if (index < 0) return null
+  const sentences = wire
+    .read(parseItem(body, index))
+    .units.map((unit) => (unit.kind === 'text' ? sentenceOf(unit.text) : null))
+  return sentences.find((sentence) => sentence !== null) ?? null
 }
 
 /** Items that are byte for byte those of the earlier request are not read again. */

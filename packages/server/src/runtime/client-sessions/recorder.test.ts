@@ -236,6 +236,23 @@ describe('Recorder', () => {
     expect(await store.verify({ sessionId: ID })).toEqual([])
   })
 
+  it('names a session by the first sentence of the person, without the blocks of the client', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    const block = '<system-reminder>\nUse **tools**.\n</system-reminder>'
+    client.messages.push({
+      role: 'user',
+      content: [
+        { type: 'text', text: block },
+        { type: 'text', text: '## Fix **the** gate. Then rest.' },
+      ],
+    })
+    const passage = await client.ask()
+    for (const event of replyEvents('Done.', 100)) passage.take(event)
+    await passage.end()
+    await until(async () => (await store.findSession(ID))?.title === 'Fix the gate')
+  })
+
   it('keeps the transcript of a sub-agent separate, linked to its parent [proxy law 10]', async () => {
     const store = openMemoryStore()
     const made = recorder(store)

@@ -7,6 +7,7 @@ import type { Store } from '#core/store/contract'
 import { parseItem, readBody } from '../../proxy/body.ts'
 import {
   findPosition,
+  firstSaid,
   type History,
   locate,
   type Placed,
@@ -253,15 +254,11 @@ export class Recorder {
   }
 
   #title({ session, placed, identity }: Turn, state: SessionState): void {
-    if (state.isTitled) return
+    const sentence = state.isTitled ? null : firstSaid(placed.history)
+    if (sentence === null) return
     state.isTitled = true
     const { store } = this.#options
-    const index = placed.history.items.findIndex(({ hashes }) => hashes.length > 0)
-    const item = index < 0 ? {} : parseItem(placed.history.body, index)
-    const words = placed.history.wire.read(item).units.find((unit) => unit.kind === 'text')
-    const line = words?.kind === 'text' ? (words.text.split('\n', 1)[0] ?? '').slice(0, 80) : ''
-    if (line === '') return
-    const title = identity.agent === null ? line : `Sub-agent: ${line}`
+    const title = identity.agent === null ? sentence : `Sub-agent: ${sentence}`
     const named = store.findSession(session.id).then(async (row) => {
       if (row?.title === null) await store.setTitle({ sessionId: session.id, title })
     })
