@@ -54,45 +54,63 @@ function add(
 
 const OVERLAP_MIN = 0.6
 
-/** Whether both are about the same subject and differ. */
+/**
+ * Whether the later one takes the place of the earlier one. If in doubt it does not: two rules that
+ * both stand are read in order, but one that is called superseded is no longer followed.
+ */
 function supersedes(later: string, earlier: string, lifts: boolean): boolean {
-  if (TOPICS.some((topic) => topic.test(later) && topic.test(earlier))) return true
-  const [a, b] = [new Set(topicOf(later)), new Set(topicOf(earlier))]
-  const shared = [...a].filter((word) => b.has(word)).length
-  if (shared === 0 || shared < Math.min(a.size, b.size) * OVERLAP_MIN) return false
-  return lifts || NEGATIVE.test(later) !== NEGATIVE.test(earlier) || differInValue(later, earlier)
+  if (lifts) return isAbout(earlier, later)
+  if (FORM_OF_ADDRESS.test(later) && FORM_OF_ADDRESS.test(earlier)) return true
+  if (subjectOf(later) !== subjectOf(earlier)) return false
+  if (NEGATIVE.test(later) !== NEGATIVE.test(earlier)) return true
+  return AMOUNT.test(later) && AMOUNT.test(earlier) && valuesOf(later) !== valuesOf(earlier)
 }
 
-/** Topics with only one rule in force at a time. */
-const TOPICS = [
-  /\b(?:answer|reply|respond|write|speak|talk|antworte|schreib|réponds|responde|responda|rispondi)\b.*\b(?:english|german|french|spanish|italian|portuguese|dutch|russian|polish|japanese|chinese|deutsch|englisch|französisch|français|anglais|español|inglés|português|inglês|italiano|inglese)\b/i,
-  /\b(?:call|address) me\b/i,
-  /\bbudget\b.*\d/i,
-  /\bdeadline\b/i,
-]
+/** A revocation rarely repeats the whole rule, but it names the same things. */
+function isAbout(rule: string, revocation: string): boolean {
+  const [a, b] = [new Set(contentOf(revocation)), new Set(contentOf(rule))]
+  const names = (words: ReadonlySet<string>) => [...words].filter((word) => /\d/.test(word))
+  if (names(a).length > 0 && names(b).length > 0 && !names(a).some((name) => b.has(name)))
+    return false
+  const shared = [...a].filter((word) => b.has(word)).length
+  return shared > 0 && shared >= Math.min(a.size, b.size) * OVERLAP_MIN
+}
+
+const FORM_OF_ADDRESS =
+  /\b(?:call|address) me (?!before|after|when|if|once|at|on|only|first|as soon)\p{L}+(?: \p{L}+)?(?: from now on)?[.!]?$/iu
 
 const NEGATIVE =
   /\b(?:never|not|no|don['’]?t|mustn['’]t|avoid|without|forbidden|off[- ]limits|nicht|nie|niemals|keine?[nr]?|jamais|pas|nunca|no|não|non|mai|niet|nooit|geen)\b|не |нельзя|不|ない|마/iu
 
-function differInValue(later: string, earlier: string): boolean {
-  const values = (text: string) => (text.match(/\d[\d.,:]*/g) ?? []).join(' ')
-  return values(later) !== '' && values(earlier) !== '' && values(later) !== values(earlier)
+const LANGUAGE =
+  /^(?:english|german|french|spanish|italian|portuguese|dutch|russian|polish|japanese|chinese|deutsch|englisch|französisch|français|anglais|español|inglés|português|inglês|italiano|inglese)$/
+/** A number is the value of an amount, or else the name of something, as in "port 8080". */
+const AMOUNT =
+  /[€$£¥%]|\b(?:budget|limit|deadline|max\w*|min\w*|at most|at least|under|over|(?:more|less|fewer) than|up to|euros?|dollars?|tokens?|words?|characters?|lines?|sentences?|minutes?|hours?|days?|weeks?|answer|reply|respond|write|speak|talk|antworte|schreib|réponds|responde|responda|rispondi)\b/i
+
+const isValue = (word: string) => /^\d[\d.,:]*$/.test(word) || LANGUAGE.test(word)
+
+function valuesOf(text: string): string {
+  return wordsOf(text).filter(isValue).join(' ')
 }
 
+/** Everything but filler words, in any order, with a mark for each value. */
+function subjectOf(text: string): string {
+  const words = contentOf(text).map((word) => (isValue(word) ? '#' : word))
+  return words.toSorted().join(' ')
+}
+
+function contentOf(text: string): readonly string[] {
+  return wordsOf(text).filter((word) => !FILLER.has(word))
+}
+
+/** `web-1` and `9:00` are one word each. */
 function wordsOf(text: string): readonly string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return text.toLowerCase().match(/[\p{L}\p{N}]+(?:[-_.:/][\p{L}\p{N}]+)*/gu) ?? []
 }
 
-/** The subject: its words without rule words and numbers. */
-function topicOf(text: string): readonly string[] {
-  return wordsOf(text)
-    .filter((word) => !/^\d/.test(word) && !RULING.has(word))
-    .map((word) => word.slice(0, STEM_CHARACTERS))
-}
-
-const STEM_CHARACTERS = 6
-const RULING = new Set(
-  'a an the to of in on at by for with and or but is are be it this that these those i me my we us our you your please never always not no do don t dont may must should shall can could will now again any all every each only from until before after without from ok okay allowed again rule longer anymore use bitte nicht nie immer der die das den dem ein eine und du ich kein keine jetzt wieder le la les un une de des ne pas jamais et el los las nunca no y o os as não e il lo gli non mai het een niet nooit'.split(
+const FILLER = new Set(
+  'a an the to of in on at by for with and or but is are be it this that these those i me my we us our you your please never always not no do don t dont may must should shall can could will now again from ok okay allowed rule longer anymore bitte nicht nie immer der die das den dem ein eine und du ich kein keine jetzt wieder le la les un une de des ne pas jamais et el los las nunca y o os as não e il lo gli non mai het een niet nooit'.split(
     ' ',
   ),
 )

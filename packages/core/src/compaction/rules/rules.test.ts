@@ -45,7 +45,7 @@ describe('findRules', () => {
 
   it('says what speaks for a rule and what against it, the weightiest first', () => {
     const { sum, reasons } = weigh('never push to main again')
-    expect(sum).toBeCloseTo(reasons.reduce((total, { weight }) => total + weight, 0))
+    expect(sum).toBe(reasons.reduce((total, { weight }) => total + weight, 0))
     const weights = reasons.map(({ weight }) => Math.abs(weight))
     expect(weights).toEqual(weights.toSorted((a, b) => b - a))
     const reported = weigh('my boss said that he never reads it').reasons
@@ -64,6 +64,20 @@ describe('findRules', () => {
     expect(textsOf(user('não apague nada sem perguntar'))).toHaveLength(1)
     expect(cuesOf('à partir de demain')[0]).toMatchObject({ text: 'à partir' })
     expect(cuesOf('il a dit non merci')[1]).toMatchObject({ text: 'a', kind: 'past' })
+  })
+
+  it.each([
+    'Never run rm -rf on the server.',
+    'Never use git push --force.',
+    'Never edit /etc/hosts.',
+    'Never call /v1/charge.',
+    'Never set NODE_ENV=production.',
+    'Never kill -9 the database.',
+    'Never log in to https://prod.example.com.',
+    'Always log errors.',
+    'Always delete temporary files.',
+  ])('finds a rule about commands, paths and addresses: %s', (rule) => {
+    expect(textsOf(user(rule))).toEqual([rule])
   })
 
   it.each(['tabs are open', 'it printed plain text only', 'ohne erfolg', 'alles gut'])(
@@ -127,9 +141,27 @@ describe('keepRules', () => {
     ['the opposite', ['Always squash the commits.', 'Never squash the commits.'], ['1>2', '2']],
     ['said again', ['Never push to main.', 'never push to main!'], ['2']],
     ['something else', ['Never push to main.', 'Never delete a branch.'], ['1', '2']],
+    ['another name', ['Call me Captain.', 'Please call me Ana from now on.'], ['1>2', '2']],
     ['nothing taken back', ['You can now look at the map.'], []],
   ])('lets a later one supersede an earlier one: %s', (_, said, expected) => {
     expect(numbered(keep(said.map((text) => user(text))))).toEqual(expected)
+  })
+
+  it.each([
+    ['Never touch server web-1.', 'Never touch server web-2.'],
+    ['Never restart db-stage-3.', 'Never restart db-stage-4.'],
+    ['Never open port 8080.', 'Never open port 8081.'],
+    ['Never mail customer 1043.', 'Never mail customer 2077.'],
+    ['Never deploy before 9:00.', 'Never deploy after 17:00.'],
+    ['Never restart the production database.', 'Always restart the staging database.'],
+    ['Call me before you deploy anything.', 'Please call me Ana.'],
+    ['The budget for ads is 500 euros.', 'The budget for travel is 300 euros.'],
+    ['Never answer customers in German.', 'Always answer me in English.'],
+    ['Never touch server web-1.', 'You may now touch server web-2.'],
+  ])('leaves a rule in force beside one of another subject: %s %s', (first, second) => {
+    const kept = keep([user(first), user(second)])
+    expect(kept.map(({ supersededBy }) => supersededBy)).not.toContain(2)
+    expect(kept.map(({ text }) => text)).toContain(first)
   })
 
   it('stays within its budget, superseded ones first', () => {

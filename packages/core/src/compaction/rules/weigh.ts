@@ -18,20 +18,21 @@ export interface Reason {
 }
 
 export function weigh(sentence: string): Weighed {
-  if (CODE.test(sentence)) return { sum: Number.NEGATIVE_INFINITY, reasons: [] }
   const reasons = [...featuresOf(sentence)].flatMap((feature) => {
     const weight = weights().get(feature)
     return weight === undefined ? [] : [{ feature, weight }]
   })
+  const against = CODE.test(sentence) ? CODE_WEIGHT : 0
   return {
-    sum: reasons.reduce((sum, { weight }) => sum + weight, 0),
+    sum: reasons.reduce((sum, { weight }) => sum + weight, against),
     reasons: reasons.toSorted((a, b) => Math.abs(b.weight) - Math.abs(a.weight)),
   }
 }
 
-/** Signs of program text, a heading or a log, none of which a person's rule has. */
+/** Signs of program text, a heading or a log. A rule may name a command or a path, but must be put plainly. */
 const CODE =
   /^\s*…|^\w\) |#\d|[a-z][A-Z][a-z]+[A-Z]|[@.]\/?\w+\/|\d-\d+ |[={}<>|[\]\\]|\w\(|\s--?\w|^[#$.]|\*\*|\w\.\w+:|\/\w+\/|\/\/|:$/
+const CODE_WEIGHT = -8
 
 /**
  * Words and pairs of neighbouring words, with `^` where they begin the sentence; kinds of cues (`@kind`,
