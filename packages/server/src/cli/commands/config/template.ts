@@ -40,7 +40,7 @@ ${route.map((line) => `      ${line}`).join('\n')}
 store: ${quoted(store)}
 
 # compaction:
-#   softShare: 0.75                # compact when three quarters of the window are full
+#   softShare: 0.75                # compact when the usable window is this full
 #   targetShare: 0.35
 
 # http:
