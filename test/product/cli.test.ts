@@ -1,10 +1,18 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Finished } from '../support/run-cli.ts'
 import { PROGRAM } from '../support/run-cli.ts'
+import { byHand } from '../support/sqlite-place.ts'
 import { until } from '../support/until.ts'
 import { type CliPlace, cliPlace, type Served } from './cli-place.ts'
 
@@ -114,6 +122,47 @@ describe('commands that read', () => {
     const read = await all(reading.map((args) => [...args, '--store', 'still.db']))
     expect(read.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0])
     expect(fingerprint(place.folder, 'still.db')).toEqual(before)
+  })
+})
+
+describe('a damaged store', () => {
+  it('takes no message for a session with a changed letter [I26]', async () => {
+    await place.run(['send', 'harmed', 'The code word is GRANITE.', '--agent', 'main', '--wait'])
+    await place.run(['backup', 'harmed.db'])
+    byHand(
+      join(place.folder, 'harmed.db'),
+      `drop trigger entry_changes_by_erasure_only;
+       update entry set body = replace(body, 'GRANITE', 'GRANITO')`,
+    )
+    const sent = (...args: string[]) => place.run(['send', ...args, '--store', 'harmed.db'])
+    const refused = await sent('harmed', 'Hello.')
+    const again = await sent('harmed', 'Hello.', '--agent', 'main')
+    const other = await sent('notes', 'Hello.')
+    for (const each of [refused, again]) {
+      expect(each).toMatchObject({ exitCode: 2, stdout: '' })
+      expect(each.stderr).toMatch(/of session harmed is damaged: it has a body that does not match/)
+    }
+    expect(other).toMatchObject({ exitCode: 0 })
+  })
+
+  it('that lacks commits is not copied, and reading it warns [I26]', async () => {
+    const file = join(place.folder, 'lost.db')
+    const older = join(place.folder, 'older.db')
+    await place.run(['backup', 'lost.db'])
+    copyFileSync(file, older)
+    await place.run(['send', 'notes', 'Lost.', '--store', 'lost.db'])
+    copyFileSync(older, file)
+    const run = (...args: string[]) => place.run([...args, '--store', 'lost.db'])
+    const sent = await run('send', 'notes', 'Next.')
+    const copied = await run('backup', 'copy.db')
+    expect(sent).toMatchObject({ exitCode: 2 })
+    expect(copied).toEqual(sent)
+    expect(existsSync(join(place.folder, 'copy.db'))).toBe(false)
+    for (const command of ['show', 'export']) {
+      const { exitCode, stderr } = await run(command, 'notes')
+      expect(exitCode).toBe(0)
+      expect(stderr).toMatch(/^warning: .*acknowledged ones are lost.*--accept-loss/)
+    }
   })
 })
 

@@ -108,14 +108,20 @@ export class DamagedRowError extends StoreError {
     readonly row: string
     readonly problem: string
     readonly column?: string
+    /** A problem that `verify` found names the row or part that has it. */
+    readonly foundBy?: 'verify'
     /** Present if the row's session is known. */
     readonly sessionId?: string
   }
 
   constructor(facts: DamagedRowError['facts']) {
     const where = facts.column === undefined ? 'it' : `its column ${facts.column}`
+    const told =
+      facts.foundBy === 'verify'
+        ? `The data of ${facts.row} is damaged: ${facts.problem}`
+        : `The row of ${facts.row} is damaged: ${where} ${facts.problem}`
     super(
-      `The row of ${facts.row} is damaged: ${where} ${facts.problem}. Nothing was written, and other data is not affected. Restore a backup; \`throughline doctor\` lists all damage.`,
+      `${told}. Nothing was written, and other data is not affected. Restore a backup; \`throughline doctor\` lists all damage.`,
     )
     this.facts = facts
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { makeFolder } from '#core/base/make-folder'
 import type { ReadStore, Store } from '#core/store/contract'
 import { StoreRefusedError } from '#core/store/errors'
-import { removeAnchor, withAnchor } from '#core/store/integrity/anchor'
+import { findLostCommits, removeAnchor, withAnchor } from '#core/store/integrity/anchor'
 import type { Rewritten } from '#core/store/postgres/rewrite-tables'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { readSqliteStore } from '#core/store/sqlite/read'
@@ -74,6 +74,17 @@ export async function openForReading(
   const { readPostgres } = await import('#core/store/postgres/read')
   const store = await readPostgres(await addressOf(target, environment))
   return folder === undefined ? store : withAnchor(store, serverAnchor(folder))
+}
+
+/** Which commits the store lacks by the files that record them; null: none. Reads little. */
+export async function readLoss(
+  store: ReadStore,
+  url: string,
+  folder: string,
+): Promise<string | null> {
+  if (isServer(url)) return await findLostCommits(store, serverAnchor(folder))
+  const path = resolveFile(url)
+  return await findLostCommits(store, anchorOf(path), recordOf(path))
 }
 
 /**

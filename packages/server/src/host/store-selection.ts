@@ -9,7 +9,7 @@ import { trustOf, whyFileUntrusted } from './config/read/trust.ts'
 import { UsageError } from './errors.ts'
 import type { StoreFlags } from './flags.ts'
 import { loadRequest as configRequest } from './flags.ts'
-import { isServer, openForReading, openStore, serverStoreName } from './open-store.ts'
+import { isServer, openForReading, openStore, readLoss, serverStoreName } from './open-store.ts'
 import { stateFolder } from './platform.ts'
 
 /** The store that a command acts on, without agents or a runtime. */
@@ -105,12 +105,16 @@ const STAY_MS = 60_000
 /** Read-only: writes nothing, even while other processes write. */
 export async function withStoreToRead(
   flags: StoreFlags,
-  act: (store: ReadStore) => Promise<number>,
+  act: (store: ReadStore, lost: string | null) => Promise<number>,
 ): Promise<number> {
   const where = await storeOf(flags)
   checkExists(where.url)
   const store = await openForReading(where, process.env)
-  return await act(store).finally(() => store.close())
+  try {
+    return await act(store, await readLoss(store, where.url, besideStore(where.url)))
+  } finally {
+    await store.close()
+  }
 }
 
 /**

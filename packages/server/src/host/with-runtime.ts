@@ -18,6 +18,8 @@ export interface StoreRuntime {
 export type ReadAction = (opened: {
   readonly store: ReadStore
   readonly runtime: Runtime
+  /** The commits that the store has lost; null: none. */
+  readonly lost: string | null
 }) => Promise<number>
 
 export type StoreAction = (opened: StoreRuntime) => Promise<number>
@@ -44,9 +46,10 @@ export async function withReadRuntime(
   act: ReadAction,
   knowledge: Knowledge = {},
 ): Promise<number> {
-  return await withStoreToRead(flags, async (store) => {
+  return await withStoreToRead(flags, async (store, lost) => {
     // It lacks the methods that write; readers never call them.
-    return await overRuntime(store as unknown as Store, act, knowledge)
+    const writable = store as unknown as Store
+    return await overRuntime(writable, (opened) => act({ ...opened, lost }), knowledge)
   })
 }
 

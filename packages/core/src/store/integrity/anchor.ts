@@ -114,16 +114,23 @@ export function withAnchor<Store extends Reads>(
   const { verify } = store
   return Object.assign(store, {
     verify: async (query: Parameters<Reads['verify']>[0]): Promise<readonly StoreFinding[]> => {
-      // Read the files first: the store only grows, so it must already have what they name.
-      const anchorProblem = await findLoss(store, path, readAnchor, checkAnchor)
-      const problem =
-        anchorProblem ??
-        (recordPath &&
-          (await findLoss(store, recordPath, readRecord, recordCheck(readAnchor(path)))))
+      const problem = await findLostCommits(store, path, recordPath)
       const findings = await verify(query)
       return problem ? [...findings, { sessionId: null, entry: null, problem }] : findings
     },
   })
+}
+
+/** How the store differs from the files beside it; null if it has all commits that they name. */
+export async function findLostCommits(
+  store: Reads,
+  path: string,
+  recordPath?: string,
+): Promise<string | null> {
+  // Read the files first: the store only grows, so it must already have what they name.
+  const problem = await findLoss(store, path, readAnchor, checkAnchor)
+  if (problem !== null || recordPath === undefined) return problem
+  return await findLoss(store, recordPath, readRecord, recordCheck(readAnchor(path)))
 }
 
 /** Read the anchor before the record, which only grows. */

@@ -136,6 +136,8 @@ class SqliteEngine implements Engine {
 
   async backup(to: string): Promise<void> {
     this.#checkOpen('backup')
+    const writer = await this.#thread('writer')
+    await writer.call(this.#store, 'backup', { kind: 'refuse-if-damaged' })
     const reader = await this.#thread('reader')
     await reader.call(this.#store, 'backup', { kind: 'backup', to: resolve(to) })
   }

@@ -189,6 +189,9 @@ describe('a WAL damaged after its process was killed', () => {
       })
       const told = expect.objectContaining({ sessionId: null, problem: lost })
       expect(await store.verify({})).toContainEqual(told)
+      // A copy has no record of commits, so it would pass for whole.
+      await expect(store.backup(`${copy}-saved`)).rejects.toMatchObject({ message: lost })
+      expect(existsSync(`${copy}-saved`)).toBe(false)
       await store.close()
       const looking = await readSqliteStore(copy)
       expect(await looking.verify({})).toContainEqual(told)

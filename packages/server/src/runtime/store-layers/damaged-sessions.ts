@@ -104,7 +104,10 @@ export class DamagedSessions {
 
   async #verify(store: Store): Promise<void> {
     for (const { sessionId, problem } of await store.verify({})) {
-      this.#note(sessionId, new DamagedRowError({ row: `session ${sessionId}`, problem }))
+      this.#note(
+        sessionId,
+        new DamagedRowError({ row: `session ${sessionId}`, problem, foundBy: 'verify' }),
+      )
     }
   }
 
@@ -158,6 +161,21 @@ export class DamagedSessions {
       this.#logger.error({ sessionId: id, problem }, 'session is damaged')
     }
   }
+}
+
+/**
+ * For a process that takes a message without having checked the store: reads the session for a
+ * bounded time, and throws the damage that it meets.
+ */
+export async function refuseDamagedSession(
+  store: Reads,
+  id: SessionId,
+  clock: Clock,
+): Promise<void> {
+  const session = await store.findSession(id)
+  if (session?.state !== 'open') return
+  const until = clock.monotonic() + START_MS
+  for await (const _ of readSession(store, session)) if (clock.monotonic() >= until) return
 }
 
 function isDamage(error: unknown): error is DamagedRowError | StoreDamagedError {

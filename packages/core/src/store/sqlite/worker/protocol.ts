@@ -16,6 +16,7 @@ export type WorkerOrder =
       readonly size: number
     }
   | { readonly kind: 'read'; readonly verb: ReadVerb; readonly query: QueryOf<ReadVerb> }
+  | { readonly kind: 'refuse-if-damaged' }
   | { readonly kind: 'backup'; readonly to: string }
   | { readonly kind: 'close' }
 

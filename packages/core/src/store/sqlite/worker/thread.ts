@@ -102,6 +102,8 @@ function carryOut(store: number, order: WorkerRequest['order']): unknown {
       return null
     case 'read':
       return readerOf(store).read(order.verb, order.query)
+    case 'refuse-if-damaged':
+      return writerOf(store).refuseIfDamaged()
     case 'backup':
       return readerOf(store).backup(order.to)
     case 'close':

@@ -185,6 +185,12 @@ export class Writer {
     }
   }
 
+  /** A copy has no files beside it that record lost commits: it would pass for whole. */
+  refuseIfDamaged(): null {
+    if (this.#damage !== undefined) throw this.#damage
+    return null
+  }
+
   /** Results in the order of the items. Never throws: a failure becomes that item's error. */
   commit(items: readonly WriteItem[]): readonly WriteResult[] {
     if (this.#damage !== undefined) return items.map(() => ({ error: this.#damage }))

@@ -33,7 +33,7 @@ export function backupCommand(): Command {
     codes: [
       [EXIT.done, 'copied'],
       [EXIT.failed, 'the store is busy, or there is no space left'],
-      [EXIT.usage, 'wrong usage, no store there, or the file exists'],
+      [EXIT.usage, 'wrong usage, no store there or a damaged one, or the file exists'],
     ],
     examples: ['throughline backup backup-$(date +%F).db', 'throughline sessions --store copy.db'],
   })

@@ -49,7 +49,8 @@ export function exportCommand(): Command {
     .option('--json', 'with --to: print the result as JSON')
     .action(async (id: string, flags: ExportFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
-      process.exitCode = await withReadRuntime(flags, async ({ runtime, store }) => {
+      process.exitCode = await withReadRuntime(flags, async ({ runtime, store, lost }) => {
+        if (lost !== null) printNotice(`warning: ${lost}`)
         const snapshot = parseSnapshotName(id)
         const named = await requireNamed(store, snapshot?.sessionId ?? id)
         if (snapshot !== undefined) {

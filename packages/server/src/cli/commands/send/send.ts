@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { systemClock } from '#core/base/clock'
 import { type SessionId, sessionId } from '#core/base/ids'
 import { FailedError, UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
@@ -60,6 +61,10 @@ export function sendCommand(): Command {
           flags.agent === undefined
             ? await requireNamed(store, id, 'See `throughline sessions`; --agent NAME creates it.')
             : sessionId(id)
+        const { refuseDamagedSession } = await import(
+          '../../../runtime/store-layers/damaged-sessions.ts'
+        )
+        await refuseDamagedSession(store, named, systemClock)
         return await runSend(runtime, { sessionId: named, text: said }, flags)
       }
       process.exitCode =

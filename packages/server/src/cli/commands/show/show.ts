@@ -67,7 +67,8 @@ export function showCommand(): Command {
     )
     .action(async (id: string, flags: ShowFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
-      process.exitCode = await withReadRuntime(flags, async ({ runtime, store }) => {
+      process.exitCode = await withReadRuntime(flags, async ({ runtime, store, lost }) => {
+        if (lost !== null) printNotice(`warning: ${lost}`)
         const snapshot = parseSnapshotName(id)
         const known = await resolve(store, snapshot?.sessionId ?? id)
         const session = runtime.session(known)
