@@ -162,6 +162,17 @@ describe('processes on one file', () => {
     expect(outcome.kind).toBe('admitted')
   })
 
+  it('a disk that is full when a store is opened is called full, not damaged [I24, fault 63]', async () => {
+    const { folder, path } = await place()
+    // Less than the index of a WAL, which is made at every start.
+    const script = ['-c', 'ulimit -f 8; exec "$0" "$@"', process.execPath, CHILD, path]
+    const child = spawn('sh', [...script, join(folder, 'acks')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    expect(await firstLine(child)).toBe('failed store-full')
+    await ended(child)
+  })
+
   it('at the limit of descriptors it says so, or works; what it acknowledged is there [I24, fault 78]', async () => {
     const { folder, path } = await place()
     const told = new Set<string>()

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { PROGRAM } from '../support/run-cli.ts'
@@ -36,6 +37,52 @@ it('serve ends in its time once it is told to, whatever holds on, and says so', 
       1,
       expect.stringContaining('not everything closed in time'),
     ])
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
+
+/** The disk has no space for the file that names a server. */
+const NO_SPACE = `import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+const { writeFileSync } = fs
+fs.writeFileSync = (path, ...rest) => {
+  if (!/servers.*new$/.test(path)) return writeFileSync(path, ...rest)
+  const error = new Error('ENOSPC: no space left on device, write')
+  throw Object.assign(error, { code: 'ENOSPC', syscall: 'write' })
+}
+syncBuiltinESMExports()`
+
+it('serve ends if a full disk stops its start once it listens, so that it is started again', async () => {
+  const full = join(folder, 'full.mjs')
+  writeFileSync(full, NO_SPACE)
+  writeFileSync(join(folder, 'full.yaml'), 'store: full.db\n')
+  const child = spawn(
+    process.execPath,
+    [
+      '--import',
+      pathToFileURL(full).href,
+      PROGRAM,
+      'serve',
+      '--port',
+      '0',
+      '--config',
+      'full.yaml',
+    ],
+    {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], HOME: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  )
+  let told = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told += text
+  })
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  try {
+    await until(async () => child.exitCode !== null)
+    expect([await ended, told]).toEqual([1, expect.stringContaining('No space left on the device')])
   } finally {
     child.kill('SIGKILL')
   }

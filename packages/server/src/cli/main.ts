@@ -9,12 +9,15 @@ import { printable } from './terminal/printable.ts'
  * The command `throughline`. Data goes to standard output, messages for people to standard error.
  */
 
+const NO_SPACE = ['ENOSPC', 'EDQUOT']
+
 /**
  * Errors about permissions, space, limits and the kind of a file, which the operator can fix; the
  * message names the call and the file.
  */
 const REFUSALS = [
-  ...['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'],
+  ...NO_SPACE,
+  ...['EACCES', 'EPERM', 'EROFS', 'EMFILE', 'ENFILE'],
   ...['ENOTDIR', 'EISDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'EIO'],
 ]
 
@@ -43,7 +46,11 @@ function exitCodeOf(error: unknown): number {
     return error instanceof FailedError || error.retryable ? EXIT.failed : EXIT.usage
   }
   if (isRefusedBySystem(error)) {
-    process.stderr.write(`throughline: The system refused: ${printable(error.message)}.\n`)
+    const text = printable(error.message)
+    const said = NO_SPACE.includes(error.code ?? '')
+      ? `No space left on the device (${text}). Free some space and try again.`
+      : `The system refused: ${text}.`
+    process.stderr.write(`throughline: ${said}\n`)
     return EXIT.failed
   }
   // A bug of ours, so print the stack trace.
@@ -52,7 +59,7 @@ function exitCodeOf(error: unknown): number {
   return EXIT.failed
 }
 
-function isRefusedBySystem(error: unknown): error is Error {
+function isRefusedBySystem(error: unknown): error is NodeJS.ErrnoException {
   if (!(error instanceof Error)) return false
   const { code = '', syscall = '' } = error as NodeJS.ErrnoException
   // The working folder was removed, or no folder can be made there, as below /proc.

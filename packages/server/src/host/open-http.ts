@@ -45,14 +45,18 @@ export async function openServed(host: Host): Promise<HttpServer | null> {
   }).catch((error: unknown) => {
     throw error instanceof ListenError ? alreadyServed(error, servers) : error
   })
-  announcement.publish(served.url)
-  return {
-    ...served,
-    async close() {
-      announcement.withdraw()
-      await served.close()
-    },
+  const close = async () => {
+    announcement.withdraw()
+    await served.close()
   }
+  try {
+    announcement.publish(served.url)
+  } catch (error) {
+    // On a full disk. A server that still listened would keep the process alive without its store.
+    await close()
+    throw error
+  }
+  return { ...served, close }
 }
 
 /** A second `serve` is most often started by mistake. */

@@ -56,6 +56,7 @@ export function prepareAnnouncement(storeUrl: string): Announcement {
       renameSync(`${file}.new`, file)
     },
     withdraw() {
+      rmSync(`${file}.new`, { force: true })
       removeFiles(folder, file, socket)
     },
   }

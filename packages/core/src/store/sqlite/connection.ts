@@ -149,6 +149,11 @@ const SQLITE_CANTOPEN = 14
 const SQLITE_NOTADB = 26
 /** A quota or a file size limit appears as a failed write, not as "full". */
 const SQLITE_IOERR_WRITE = SQLITE_IOERR | (3 << 8)
+/**
+ * The WAL index cannot grow. While opening, this only means that space is missing; during a commit
+ * the WAL may already contain the whole commit.
+ */
+const SQLITE_IOERR_SHMSIZE = SQLITE_IOERR | (19 << 8)
 
 const SQLITE_CONSTRAINT_PRIMARYKEY = 19 | (6 << 8)
 
@@ -186,12 +191,17 @@ function isWritable(path: string): boolean {
 }
 
 /** Translates SQLite's errors into store errors; passes all others through. */
-export function translateSqliteError(error: unknown, path: string): unknown {
+export function translateSqliteError(
+  error: unknown,
+  path: string,
+  { isOpening = false } = {},
+): unknown {
   const code = sqliteCode(error)
   const text = error instanceof Error ? error.message : String(error)
   if (error instanceof Error && 'code' in error && error.code === 'EMFILE') {
     return new StoreBusyError({ waitedMs: 0, problem: NO_DESCRIPTOR })
   }
+  if (isOpening && code === SQLITE_IOERR_SHMSIZE) return new StoreFullError({ path })
   if (code === SQLITE_IOERR_WRITE) return new StoreFullError({ path })
   switch (code & 255) {
     case SQLITE_BUSY:

@@ -35,7 +35,7 @@ export class Reader {
       this.#reads = sqliteReads(this.#db, new SessionNumbers(this.#db))
     } catch (error) {
       this.#db.close()
-      throw translateSqliteError(error, path)
+      throw translateSqliteError(error, path, { isOpening: true })
     }
   }
 

@@ -109,7 +109,7 @@ export class Writer {
       this.#files = new OpenFiles(path)
     } catch (error) {
       this.#db.close()
-      throw unusableFile(error, path) ?? translateSqliteError(error, path)
+      throw unusableFile(error, path) ?? translateSqliteError(error, path, { isOpening: true })
     }
   }
 
