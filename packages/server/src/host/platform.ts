@@ -57,7 +57,7 @@ export function signalExitCode(signal: NodeJS.Signals): number {
 
 /**
  * The folder for state between runs: conversations of clients, the input history, copies of logs.
- * Whoever can write to it could read and exchange them, so a named folder must be the user's own.
+ * A user who can write to it could read and replace them, so a named folder must be the user's own.
  * The variable must hold an absolute path and is ignored otherwise, as its specification says.
  */
 export function stateFolder(env: NodeJS.ProcessEnv = process.env): string {

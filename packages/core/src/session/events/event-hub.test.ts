@@ -96,7 +96,7 @@ describe('whoever listens', () => {
   })
 })
 
-describe('whoever reads the state and listens for news', () => {
+describe('a reader of the state that listens for news', () => {
   it('is told when to read, then what happens to its session, and again after a failure', async () => {
     const { store, hub, failing, passTime } = open()
     await create(store, { id: one })

@@ -142,7 +142,7 @@ export const ACCEPT =
 
 /** What to do about a file beside the store that this program did not write. */
 export const REPLACE =
-  'Put a copy of that file back, or have it written anew with `throughline doctor --accept-loss`; `throughline audit` then compares the store with the audit logs.'
+  'Put a copy of that file back, or let `throughline doctor --accept-loss` write a new one; `throughline audit` then compares the store with the audit logs.'
 
 /** Why the store lacks the recorded commit; null if it has it. */
 export function checkRecord(

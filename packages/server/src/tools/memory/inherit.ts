@@ -12,7 +12,7 @@ type NoteStore = Pick<
 >
 
 /**
- * A fork has a scope of its own, so that whoever reaches only the fork learns nothing of what its
+ * A fork has a scope of its own, so that a caller who reaches only the fork learns nothing that its
  * origin notes later. It takes along the notes that it shows, as they are now in its origin; one that
  * was changed or removed since stays behind. Each keeps the entry it came from, so that erasing the
  * entry removes it here too. Does nothing once the fork shows notes of its own.

@@ -142,7 +142,7 @@ export const scopes: readonly StoreCase[] = [
         const after = []
         for (const text of QUESTIONS) {
           after.push(await found(each, own, { sessionId: { agent: 'ada' }, text }))
-          // Whoever imports a file does not bring it into the scope of another.
+          // An import does not bring a file into another person's scope.
           const { places } = await found(each, own, { sessionId: { scope: 'ann' }, text })
           assert.ok(places.every(([session]) => session !== fixtures.length))
         }

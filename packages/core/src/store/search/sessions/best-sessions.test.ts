@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { bestSessions, holdingSessions } from './best-sessions.ts'
 import { SESSION_STRIDE } from './occurrences.ts'
 
-/** A word that stands in these passages, each given as session and number. */
+/** A word and the passages that contain it, each given as session and number. */
 function word(weight: number, ...places: readonly (readonly [number, number])[]) {
   const numbers = places.map(([session, passage]) => session * SESSION_STRIDE + passage)
   return { weight, places: Float64Array.from(numbers).sort() }
