@@ -39,6 +39,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'where reply.id > ? order by reply.id limit ?': 'a page of all replies, once a minute',
   'from schedule where id > ? order by id limit ?': 'a page of all schedules',
   "from schedule where state = 'waiting' and due_at <= ?": 'what is due, by its own index',
+  'from attempt where at < ? order by at limit ?': 'a page of the oldest calls',
+  'from attempt where at >= ? order by at desc limit ?': 'a page of the newest calls',
   'from attempt where at >= ? and model_route = ? order by': 'the server also names the task',
   'from attempt where at >= ? and task = ? order by': 'the server also names session or route',
   'as unpriced from attempt where at >= ?': 'the server names a session, or only auxiliary calls',

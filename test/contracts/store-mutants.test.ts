@@ -306,6 +306,14 @@ const MUTATIONS: Readonly<Record<string, Readonly<Record<string, Mutation>>>> = 
     'the sweep takes the last reply of a session': sweeping({ isLast: false }),
     'the sweep takes replies that were not sent': sweeping({ state: 'sent' }),
   },
+  operationalRows: {
+    'dropped model calls leave no sums': writing('dropAttempts', ({ usage: _, ...rest }) => rest),
+    'a dropped model call stays': writing('dropAttempts', ({ usage = [] }) => ({ usage })),
+    'calls of the day to keep are dropped': asked('dropAttempts', (request) => ({
+      ...request,
+      beforeDay: request.beforeDay + 1,
+    })),
+  },
   creation: {
     'a route is re-pointed blindly': asked('startAfresh', (request, rows) => ({
       ...request,

@@ -1,6 +1,6 @@
 /** Reverts the newest migrations of each engine, for tests that open an earlier store. */
 export const SQLITE_TO_15 = `
-  drop table word_runs; drop table word_total; drop table unindexed;
+  drop table usage; drop table word_runs; drop table word_total; drop table unindexed;
   drop index session_by_agent; drop index session_by_scope;
   pragma user_version = 15;`
 
@@ -22,7 +22,7 @@ export const SQLITE_TO_9 = `${SQLITE_TO_15}
   pragma user_version = 9;`
 
 export const POSTGRES_TO_15 = `
-  drop table word_runs, word_total, unindexed; drop index session_scope;
+  drop table usage, word_runs, word_total, unindexed; drop index session_scope;
   update store set schema = 15;`
 
 export const POSTGRES_TO_8 = `${POSTGRES_TO_15}

@@ -1,7 +1,8 @@
 import type { LiveReport } from '../../core/src/audit/log/live-audit.ts'
+import { DAY_MS } from '../../core/src/base/clock.ts'
 import type { ActiveHour, Activity } from '../../server/src/runtime/activity.ts'
 import type { Health, SessionSummary } from '../../server/src/runtime/runtime.ts'
-import { DAY_MS, type ModelUsage } from '../../server/src/runtime/usage.ts'
+import type { ModelUsage } from '../../server/src/runtime/usage.ts'
 import { activityOf, count, second, usageWords } from '../parts/words.ts'
 
 /** The state of the server and the last 24 hours, in sentences. */

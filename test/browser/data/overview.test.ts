@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { DAY_MS } from '../../../packages/core/src/base/clock.ts'
 import { concernsIn, lastDayIn } from '../../../packages/dashboard/data/overview.ts'
 import type { SessionSummary } from '../../../packages/server/src/runtime/runtime.ts'
-import { DAY_MS } from '../../../packages/server/src/runtime/usage.ts'
 
 const NOW = 20_000 * DAY_MS + 3_600_000
 const DAY_START = 20_000 * DAY_MS

@@ -19,6 +19,7 @@ const TABLES = [
   ...['runner', 'session', 'mail', 'intake', 'sender', 'operation', 'reply', 'route', 'blob'],
   ...[
     'attempt',
+    'usage',
     'audit',
     'word_page',
     'word_total',

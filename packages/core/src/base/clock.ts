@@ -11,6 +11,8 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void
 }
 
+export const DAY_MS = 86_400_000
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -93,7 +93,7 @@ import type {
   StoreFinding,
 } from './queries.ts'
 import type { RecordEntries, RecordOutcome } from './record-commits.ts'
-import type { DropSent, DropSentOutcome } from './retention-commits.ts'
+import type { DropAttempts, DropSent, DropSentOutcome } from './retention-commits.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -186,6 +186,8 @@ export interface Commits {
   putDraft(request: Omit<DraftRow, 'at'>): Promise<Done | Unknown | Gone>
 
   recordAttempt(request: RecordAttempt): Promise<Done | { kind: 'duplicate' }>
+  /** Repeat until `count` is smaller than `limit`. */
+  dropAttempts(request: DropAttempts): Promise<{ kind: 'dropped'; count: number }>
 
   putSchedule(request: PutSchedule): Promise<PutScheduleOutcome>
   /** An ended schedule stays ended. */

@@ -151,9 +151,22 @@ export interface AttemptSum {
   readonly cost: number
   readonly unpriced: number
 }
+/** The sum of calls that the store no longer lists. */
+export interface UsageRow extends AttemptSum {
+  readonly sessionId: SessionId
+  /** The session's agent; empty if there is none. */
+  readonly agent: string
+  /** UTC, counted from 1970. */
+  readonly day: number
+  readonly modelRoute: string
+  readonly task: string
+  readonly host: string
+}
+/** Calls that are no longer listed are known by their day: they count if all of it is in the period. */
 export interface SumAttempts {
   readonly sessionId?: SessionId
   readonly agent?: string
+  /** Only of calls that the store still lists. */
   readonly turn?: number
   readonly modelRoute?: string
   readonly task?: string
@@ -162,7 +175,10 @@ export interface SumAttempts {
   /** Only calls outside turns. */
   readonly isAuxiliary?: true
 }
-/** Newest key first. A call that has no such key (one outside turns has no turn) is in no group. */
+/**
+ * Newest key first. A call without such a key is in no group: one outside turns has no turn, and one that is
+ * no longer listed has neither turn, step nor hour.
+ */
 export interface GroupAttempts extends SumAttempts {
   readonly by: AttemptGrouping
   readonly limit: number

@@ -11,6 +11,13 @@ export interface ReplyHead extends ReplyKey, Pick<ReplyRow, 'state' | 'at'> {
   readonly isLast: boolean
 }
 
+/** Replaces the oldest model calls by their sums for each day. */
+export interface DropAttempts {
+  /** Calls of this day and later stay (UTC, counted from 1970). Only whole days go, so that sums by day stay exact. */
+  readonly beforeDay: number
+  readonly limit: number
+}
+
 /** Looks at the next `limit` replies of the store and removes those that were sent long ago. */
 export interface DropSent {
   /** Replies that were written later stay. */

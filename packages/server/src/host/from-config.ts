@@ -17,7 +17,7 @@ export function runtimeTerms(
     /** The whole environment of a started program. */
     readonly env: Readonly<Record<string, string>>
   },
-): Pick<RuntimeOptions, 'agents' | 'auxiliary' | 'processes' | 'keepSentDays'> {
+): Pick<RuntimeOptions, 'agents' | 'auxiliary' | 'processes' | 'retention'> {
   const plans = agentsOf(config, context)
   return {
     agents: plans.map((plan) => agentFrom(plan, config, context)),
@@ -29,7 +29,7 @@ export function runtimeTerms(
       summaries: { atProvider: config.auxiliary.compaction.atProvider },
     },
     processes: processLimitsOf(config),
-    keepSentDays: config.limits.keepSentDays,
+    retention: { sent: config.limits.keepSentDays, calls: config.limits.keepCallDays },
   }
 }
 

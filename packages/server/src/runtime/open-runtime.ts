@@ -62,12 +62,12 @@ export class LocalRuntime implements Runtime {
 
   constructor(options: RuntimeOptions) {
     const complete = completeOptions(options)
-    const { agents, logger, clock, audit, environment, settings, seams, keepSentDays } = complete
+    const { agents, logger, clock, audit, environment, settings, seams, retention } = complete
     const countTokens = (id: SessionId, text: string) => this.#models.countText(id, text)
     const sharesNotes = (agent: string) => this.#resolved.get(agent)?.agent.sharesNotes === true
     this.#layers = new LayeredStore({
       ...{ store: seams.store(options.store), clock, logger, audit, countTokens, sharesNotes },
-      ...{ keepSentDays, embedder: options.embedder },
+      ...{ retention, embedder: options.embedder },
     })
     const { store, embedQuestion } = this.#layers
     this.#store = store

@@ -15,7 +15,7 @@ import type { ProcessLimits } from '../tools/process/processes.ts'
 import type { Agent } from './agent.ts'
 import type { HandoffThread } from './handoffs/handoff-thread.ts'
 import type { AuxiliaryTerms } from './models/auxiliary-service.ts'
-import { KEEP_SENT_DAYS } from './store-layers/sent-sweep.ts'
+import { RETENTION_DAYS, type RetentionDays } from './store-layers/retention.ts'
 
 export interface RuntimeOptions {
   readonly store: Store
@@ -28,8 +28,7 @@ export interface RuntimeOptions {
   readonly settings?: Partial<SessionSettings>
   /** Limits of programs that agents start. */
   readonly processes?: ProcessLimits
-  /** How long replies are kept that were sent. */
-  readonly keepSentDays?: number
+  readonly retention?: RetentionDays
   /** Settings of auxiliary calls: tasks, budget, prices. */
   readonly auxiliary?: AuxiliaryTerms
   /** Writes handoffs off the event loop; without it they are written on it, in small pieces. */
@@ -75,10 +74,10 @@ export function completeOptions(options: RuntimeOptions) {
     runs = true,
     audit = NO_AUDIT,
   } = options
-  const { environment = {}, auxiliary = {}, keepSentDays = KEEP_SENT_DAYS } = options
+  const { environment = {}, auxiliary = {}, retention = RETENTION_DAYS } = options
   return {
     ...options,
-    ...{ edges, logger, clock, runs, audit, environment, auxiliary, keepSentDays },
+    ...{ edges, logger, clock, runs, audit, environment, auxiliary, retention },
     settings: { ...SESSION_SETTINGS, ...options.settings },
     seams: { ...SOUND, ...options.seams },
   }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#core/base/clock'
 import type { Reads } from '#core/store/contract'
 import type { AttemptGrouping, AttemptSum, SumAttempts } from '#core/store/operational-rows'
 
@@ -44,8 +45,6 @@ export async function readUsage(
   const groups = await store.groupAttempts({ ...query, since })
   return groups.map(({ key, ...sum }) => ({ key, ...modelUsageOf(sum) }))
 }
-
-export const DAY_MS = 86_400_000
 
 /** Days are in UTC, the same for every process of a store. */
 export function dayStart(now: number): number {

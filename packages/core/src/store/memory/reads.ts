@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../base/clock.ts'
 import type { EntryNumber, SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { contextEntries, onPath } from '../context.ts'
@@ -7,7 +8,7 @@ import { sha256 } from '../integrity/canonical.ts'
 import { lineOf, ownAfter } from '../lineage.ts'
 import { planLook } from '../look.ts'
 import { mailState } from '../mail-state.ts'
-import type { AttemptSum, SumAttempts } from '../operational-rows.ts'
+import type { AttemptGrouping, AttemptSum, SumAttempts, UsageRow } from '../operational-rows.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { AttemptRow, Lane, SessionRow } from '../rows.ts'
 import { hasWork } from '../rules/create-session.ts'
@@ -96,14 +97,9 @@ export function memoryReads(tables: MemoryTables): Readers {
         .filter((row) => (task ?? row.task) === row.task)
         .sort((a, b) => b.at - a.at)
         .slice(0, Math.min(limit, LIST_MAX)),
-    sumAttempts: (query) => sumOf(attemptsIn(tables, query)),
+    sumAttempts: (query) => sumOf(callsIn(tables, query)),
     groupAttempts: ({ by, limit, ...query }) => {
-      const rows = attemptsIn(tables, query)
-      const keyed = Map.groupBy(
-        rows,
-        (row) =>
-          ({ ...row, session: row.sessionId, day: timeOf(row, 10), hour: timeOf(row, 13) })[by],
-      )
+      const keyed = Map.groupBy(callsIn(tables, query), (call) => call[by])
       return [...keyed]
         .flatMap(([key, own]) => (key === null ? [] : [{ key, ...sumOf(own) }]))
         .sort((a, b) => (a.key > b.key ? -1 : 1))
@@ -167,29 +163,41 @@ export function memoryReads(tables: MemoryTables): Readers {
   return { ...reads, look }
 }
 
-function attemptsIn(tables: MemoryTables, query: SumAttempts): readonly AttemptRow[] {
-  const { since, isAuxiliary, ...fields } = query
+type Call = AttemptSum & { readonly [Key in AttemptGrouping]: string | number | null }
+
+/** Calls that are listed, and the sums of the others, which know neither turn, step nor hour. */
+function callsIn(tables: MemoryTables, query: SumAttempts): readonly Call[] {
+  const { since, isAuxiliary, turn, ...fields } = query
   const asked = Object.entries(fields) as [keyof typeof fields, unknown][]
-  return [...tables.attempts.values()].filter(
-    (row) =>
-      row.at >= since &&
-      (!isAuxiliary || row.task !== 'turn') &&
-      asked.every(([name, value]) => value === undefined || row[name] === value),
-  )
+  const isAsked = (row: AttemptRow | UsageRow) =>
+    (!isAuxiliary || row.task !== 'turn') &&
+    asked.every(([name, value]) => value === undefined || row[name] === value)
+  const listed = [...tables.attempts.values()]
+    .filter((row) => row.at >= since && (turn ?? row.turn) === row.turn && isAsked(row))
+    .map((row) => ({
+      ...{ ...row, session: row.sessionId, day: utcText(row.at, 10), hour: utcText(row.at, 13) },
+      ...{ attempts: 1, cost: row.cost ?? 0, unpriced: row.cost === null ? 1 : 0 },
+    }))
+  const summed = tables.usage
+    .filter((row) => row.day * DAY_MS >= since && turn === undefined && isAsked(row))
+    .map((row) => ({
+      ...{ ...row, session: row.sessionId, day: utcText(row.day * DAY_MS, 10) },
+      ...{ turn: null, step: null, hour: null },
+    }))
+  return [...listed, ...summed]
 }
 
-const timeOf = ({ at }: AttemptRow, characters: number) =>
-  new Date(at).toISOString().slice(0, characters)
+const utcText = (at: number, characters: number) => new Date(at).toISOString().slice(0, characters)
 
-function sumOf(rows: readonly AttemptRow[]): AttemptSum {
-  const sum = (of: (row: AttemptRow) => number) => rows.reduce((total, row) => total + of(row), 0)
+function sumOf(calls: readonly Call[]): AttemptSum {
+  const sum = (of: keyof AttemptSum) => calls.reduce((total, call) => total + call[of], 0)
   return {
-    attempts: rows.length,
-    inputTokens: sum((row) => row.inputTokens),
-    outputTokens: sum((row) => row.outputTokens),
-    cachedTokens: sum((row) => row.cachedTokens),
-    cost: sum((row) => row.cost ?? 0),
-    unpriced: sum((row) => (row.cost === null ? 1 : 0)),
+    attempts: sum('attempts'),
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    cachedTokens: sum('cachedTokens'),
+    cost: sum('cost'),
+    unpriced: sum('unpriced'),
   }
 }
 

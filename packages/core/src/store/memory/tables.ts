@@ -11,6 +11,7 @@ import {
   PROPOSED,
   type ScheduleRow,
   type TokenRow,
+  type UsageRow,
 } from '../operational-rows.ts'
 import type { ReplyHead, ReplyKey } from '../retention-commits.ts'
 import type {
@@ -47,6 +48,7 @@ export class MemoryTables implements Rows {
   readonly routes = new Map<string, RouteRow>()
   readonly blobs = new Map<string, BlobRow>()
   readonly attempts = new Map<OperationId, AttemptRow>()
+  readonly usage: UsageRow[] = []
   readonly schedules = new Map<string, ScheduleRow>()
   readonly noted = new Map<string, NoteRow>()
   readonly access = new Map<string, TokenRow>()
@@ -183,6 +185,10 @@ export class MemoryTables implements Rows {
   attempt(id: OperationId): AttemptRow | undefined {
     return this.attempts.get(id)
   }
+  attemptsBefore(at: number, limit: number): readonly AttemptRow[] {
+    const old = [...this.attempts.values()].filter((row) => row.at < at)
+    return old.sort((a, b) => a.at - b.at).slice(0, limit)
+  }
   schedule(id: string): ScheduleRow | undefined {
     return this.schedules.get(id)
   }
@@ -306,6 +312,8 @@ export class MemoryTables implements Rows {
       if (sessionId === change.draftsRemoved) this.drafts.delete(name)
     }
     for (const row of change.attempts ?? []) this.attempts.set(row.id, row)
+    for (const id of change.attemptsRemoved ?? []) this.attempts.delete(id)
+    this.usage.push(...(change.usage ?? []))
     for (const { after } of change.schedules ?? []) this.schedules.set(after.id, after)
     for (const id of change.schedulesRemoved ?? []) this.schedules.delete(id)
     for (const { after } of change.notes ?? []) {

@@ -15,7 +15,7 @@ import {
   sessionAnd,
   textArgs,
 } from './lookup.ts'
-import { REMAINING_ROWS, REPLIES_AFTER } from './remaining-rows.ts'
+import { ATTEMPTS_BEFORE, REMAINING_ROWS, REPLIES_AFTER } from './remaining-rows.ts'
 import {
   type Columns,
   decodeReadable,
@@ -389,6 +389,7 @@ export const LOOKUPS = {
     keyOf: column('id'),
     decode: one(POSTGRES.attempt.decode),
   },
+  attemptsBefore: ATTEMPTS_BEFORE,
   repliesAfter: REPLIES_AFTER,
   remainingRows: REMAINING_ROWS,
   ...VECTOR_LOOKUPS,

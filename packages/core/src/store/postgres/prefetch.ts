@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../base/clock.ts'
 import type { MailNumber, SessionId } from '../../base/ids.ts'
 import type { Fenced } from '../commits.ts'
 import type { CommitVerb, RequestOf } from '../contract.ts'
@@ -141,6 +142,7 @@ const PREFETCH: Prefetch = {
     ['attempt', id],
     ['session', sessionId],
   ],
+  dropAttempts: ({ beforeDay, limit }) => [['attemptsBefore', beforeDay * DAY_MS, limit]],
   putSchedule: ({ id, sessionId }) => [
     ['session', sessionId],
     ['schedule', id],

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../base/clock.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { conditionsOf } from '../conditions.ts'
 import type { Reads, ReadVerb } from '../contract.ts'
@@ -38,14 +39,16 @@ const SUMS = [
   'cost',
   'unpriced',
 ] as const
-const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as "inputTokens",
+const CALL_SUMS = `coalesce(sum(attempts), 0) as attempts, coalesce(sum(input_tokens), 0) as "inputTokens",
   coalesce(sum(output_tokens), 0) as "outputTokens", coalesce(sum(cached_tokens), 0) as "cachedTokens",
-  coalesce(sum(cost), 0) as cost, count(*) - count(cost) as unpriced`
+  coalesce(sum(cost), 0) as cost, coalesce(sum(unpriced), 0) as unpriced`
 
-/** The keys that are no column, as `to_char` writes them. */
-const FORMS: Readonly<Partial<Record<AttemptGrouping, string>>> = {
-  day: 'YYYY-MM-DD',
-  hour: 'YYYY-MM-DD"T"HH24',
+/** The keys that are no column. */
+const utc = (seconds: string, form: string) =>
+  `to_char(to_timestamp(${seconds}) at time zone 'UTC', '${form}')`
+const KEYS: Readonly<Partial<Record<AttemptGrouping, string>>> = {
+  day: utc('day * 86400', 'YYYY-MM-DD'),
+  hour: utc('at / 1000', 'YYYY-MM-DD"T"HH24'),
 }
 
 const decodeSums = (columns: Columns) =>
@@ -163,24 +166,22 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       return rows.map(decodeAudit)
     },
     readAttempts: (query) => {
-      const where = attemptConditions(query)
+      const where = callConditions(query, ['at >= ?', query.since])
       const text = `select ${POSTGRES.attempt.columns} from attempt where ${where.text}
         order by at desc limit ${place(where.values.length + 1)}`
       return all(text, [...where.values, most(query.limit)], POSTGRES.attempt.decode)
     },
     sumAttempts: async (query) => {
-      const { text, values } = attemptConditions(query)
-      const sql = `select ${ATTEMPT_SUMS} from attempt where ${text}`
+      const { text, values } = callsOf(query)
+      const sql = `select ${CALL_SUMS} from (${text}) as calls`
       return (await first(sql, values, decodeSums)) as AttemptSum
     },
     groupAttempts: ({ by, limit, ...query }) => {
-      const where = attemptConditions(query)
-      const form = FORMS[by]
-      const key =
-        form === undefined ? by : `to_char(to_timestamp(at / 1000) at time zone 'UTC', '${form}')`
-      const text = `select ${key} as key, ${ATTEMPT_SUMS} from attempt where ${where.text}
-        and ${key} is not null group by 1 order by 1 desc limit ${most(limit)}`
-      return all(text, where.values, (columns) => ({
+      const { text, values } = callsOf(query, by)
+      const key = KEYS[by] ?? by
+      const sql = `select ${key} as key, ${CALL_SUMS} from (${text}) as calls
+        where ${key} is not null group by 1 order by 1 desc limit ${most(limit)}`
+      return all(sql, values, (columns) => ({
         ...decodeSums(columns),
         key: fromText(String(columns['key'])),
       }))
@@ -241,11 +242,36 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
   }
 }
 
-function attemptConditions(query: Omit<SumAttempts, 'limit'>) {
-  const { sessionId, modelRoute, agent, turn, task, host, since, isAuxiliary } = query
+/** Calls that are listed and, unless turns, steps or hours are needed, the sums of the others. */
+function callsOf(query: SumAttempts, by?: AttemptGrouping) {
+  const listed = callConditions(query, ['at >= ?', query.since])
+  const text = `select *, at / ${DAY_MS} as day, 1 as attempts, (cost is null)::int as unpriced
+    from attempt where ${listed.text}`
+  if (query.turn !== undefined || by === 'turn' || by === 'step' || by === 'hour') {
+    return { text, values: listed.values }
+  }
+  const summed = callConditions(
+    query,
+    ['day >= ?', Math.ceil(query.since / DAY_MS)],
+    listed.values.length,
+  )
+  const columns = 'session, agent, day, attempts, input_tokens, output_tokens, cached_tokens, cost'
+  return {
+    text: `select ${columns}, unpriced from (${text}) as listed
+      union all select ${columns}, unpriced from usage where ${summed.text}`,
+    values: [...listed.values, ...summed.values],
+  }
+}
+
+function callConditions(
+  query: Omit<SumAttempts, 'limit'>,
+  period: readonly [string, number],
+  before = 0,
+) {
+  const { sessionId, modelRoute, agent, turn, task, host, isAuxiliary } = query
   return conditionsOf<unknown>(
     [
-      ['at >= ?', since],
+      period,
       ['session = ?', optional(sessionId)],
       ['model_route = ?', optional(modelRoute)],
       ['agent = ?', optional(agent)],
@@ -254,7 +280,7 @@ function attemptConditions(query: Omit<SumAttempts, 'limit'>) {
       ['host = ?', optional(host)],
       ...(isAuxiliary ? [["task <> 'turn'"] as const] : []),
     ],
-    place,
+    (nth) => place(before + nth),
   )
 }
 

@@ -16,6 +16,15 @@ export const REPLIES_AFTER: Lookup = {
   }),
 }
 
+/** The oldest model calls. Of two processes that drop some at once, neither takes what the other has locked. */
+export const ATTEMPTS_BEFORE: Lookup = {
+  text: `select ${POSTGRES.attempt.columns}, $1::bigint as before, $2::bigint as most from attempt
+    where at < $1 order by at limit $2 for update skip locked`,
+  values: ([args = []]) => args,
+  keyOf: (row) => [row['before'] as number, row['most'] as number],
+  decode: many(POSTGRES.attempt.decode),
+}
+
 const REMAINING_BODIES = ['entry', 'mail', 'reply'].map(
   (table, index) => `select '${table}' as what, number, null as hash, null as agent,
     null as channel, null as address, null::bigint as version from ${table}

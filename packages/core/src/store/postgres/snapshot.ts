@@ -181,6 +181,9 @@ export class Snapshot implements Rows {
   attempt(id: OperationId): AttemptRow | undefined {
     return this.#get('attempt', id)
   }
+  attemptsBefore(at: number, limit: number): readonly AttemptRow[] {
+    return this.#get('attemptsBefore', at, limit)
+  }
   schedule(id: string): ScheduleRow | undefined {
     return this.#get('schedule', id)
   }

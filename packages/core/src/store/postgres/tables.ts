@@ -21,6 +21,7 @@ import {
   SENDER,
   SESSION,
   TOKEN,
+  USAGE,
   VECTOR,
 } from '../tables/tables.ts'
 
@@ -122,6 +123,7 @@ export const POSTGRES = {
   runner: postgresTable(RUNNER),
   blob: postgresTable(BLOB),
   attempt: postgresTable(ATTEMPT),
+  usage: postgresTable(USAGE),
   schedule: postgresTable(SCHEDULE),
   note: postgresTable(NOTE),
   draft: postgresTable(DRAFT),

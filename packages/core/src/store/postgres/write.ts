@@ -2,6 +2,7 @@ import type { SessionRow } from '../rows.ts'
 import { queuesChangedBy } from '../rules/outbox.ts'
 import type { Erase, Replaced, StoreChange } from '../rules/ruling.ts'
 import { lastSearched } from '../search/words.ts'
+import { USAGE_SUMS } from '../tables/tables.ts'
 import type { Query } from './connections/connections.ts'
 import {
   type Columns,
@@ -97,6 +98,8 @@ export function writeChange(change: StoreChange, at: number): readonly Query[] {
       ? []
       : [{ text: 'delete from sender where session = $1', values: [change.sendersRemoved] }]),
     ...put(INSERT_ATTEMPT, (change.attempts ?? []).map(POSTGRES.attempt.encode)),
+    ...some('delete from attempt where id = any($1)', change.attemptsRemoved ?? []),
+    ...put(ADD_USAGE, (change.usage ?? []).map(POSTGRES.usage.encode)),
     ...replace(POSTGRES.schedule, INSERT_SCHEDULE, UPDATE_SCHEDULE, change.schedules),
     ...some('delete from schedule where id = any($1)', change.schedulesRemoved ?? []),
     ...replace(POSTGRES.note, INSERT_NOTE, UPDATE_NOTE, change.notes),
@@ -127,6 +130,12 @@ const INSERT_BLOB = `insert into blob (${POSTGRES.blob.columns}) values ($1, $2,
 const INSERT_ENTRY = insert('entry', POSTGRES.entry.columns)
 const INSERT_INTAKE = insert('intake', POSTGRES.intake.columns)
 const INSERT_ATTEMPT = insert('attempt', POSTGRES.attempt.columns)
+const ADD_USAGE = insert(
+  'usage',
+  POSTGRES.usage.columns,
+  `on conflict (session, day, model_route, task, host) do update
+     set ${USAGE_SUMS.map((name) => `${name} = usage.${name} + excluded.${name}`).join(', ')}`,
+)
 const INSERT_AUDIT = insert('audit', 'session, operation, phase, line')
 const INSERT_ROUTE = insert('route', POSTGRES.route.columns)
 const INSERT_SCHEDULE = insert('schedule', POSTGRES.schedule.columns)

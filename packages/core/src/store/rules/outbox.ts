@@ -85,10 +85,3 @@ export const putDraft: Rule<'putDraft'> = (rows, { sessionId, key, ids }, stamp)
   const draft = { sessionId, key, ids: [...ids], at: stamp.at }
   return { outcome: { kind: 'done' }, change: { drafts: [draft] } }
 }
-
-export const recordAttempt: Rule<'recordAttempt'> = (rows, attempt) => {
-  if (rows.attempt(attempt.id) !== undefined) return { outcome: { kind: 'duplicate' } }
-  const agent = rows.session(attempt.sessionId)?.agent ?? ''
-  const unsaid = { cachedTokens: 0, cost: null, host: '', turn: null, step: null }
-  return { outcome: { kind: 'done' }, change: { attempts: [{ ...unsaid, ...attempt, agent }] } }
-}

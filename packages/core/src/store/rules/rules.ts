@@ -2,6 +2,7 @@ import type { CommitVerb, OutcomeOf, RequestOf } from '../contract.ts'
 import * as admit from './admit.ts'
 import { adoptSession } from './adopt.ts'
 import { adoptEntries } from './adopt-entries.ts'
+import * as attempts from './attempts.ts'
 import * as compaction from './compaction.ts'
 import * as creation from './create-session.ts'
 import * as erase from './erase.ts'
@@ -54,7 +55,8 @@ export const RULES: Rules = {
   settleReply: outbox.settleReply,
   dropSent: outbox.dropSent,
   putDraft: outbox.putDraft,
-  recordAttempt: outbox.recordAttempt,
+  recordAttempt: attempts.recordAttempt,
+  dropAttempts: attempts.dropAttempts,
   putSchedule: schedules.putSchedule,
   cancelSchedule: schedules.cancelSchedule,
   fireSchedule: schedules.fireSchedule,

@@ -2,7 +2,14 @@ import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '
 import type { JsonObject } from '../../base/json.ts'
 import type { ErasedUpTo } from '../commits.ts'
 import type { CommitVerb, Lease, OutcomeOf, RequestOf, Superseded, Tail } from '../contract.ts'
-import type { DraftRow, NoteKey, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
+import type {
+  DraftRow,
+  NoteKey,
+  NoteRow,
+  ScheduleRow,
+  TokenRow,
+  UsageRow,
+} from '../operational-rows.ts'
 import type { ReplyHead, ReplyKey } from '../retention-commits.ts'
 import type {
   AttemptRow,
@@ -83,6 +90,8 @@ export interface Rows {
   /** The next replies of the whole store, in an order that the engine chooses. */
   repliesAfter(after: ReplyKey | undefined, limit: number): readonly ReplyHead[]
   attempt(id: OperationId): AttemptRow | undefined
+  /** The oldest attempts of the store. */
+  attemptsBefore(at: number, limit: number): readonly AttemptRow[]
   schedule(id: string): ScheduleRow | undefined
   waitingSchedules(sessionId: SessionId): number
   note(agent: string, scope: string, id: string): NoteRow | undefined
@@ -154,6 +163,9 @@ export interface StoreChange {
   /** Removes all sources of this session: their names identify people. */
   readonly sendersRemoved?: SessionId
   readonly attempts?: readonly AttemptRow[]
+  readonly attemptsRemoved?: readonly OperationId[]
+  /** Added to the sums that the store already has under the same key. */
+  readonly usage?: readonly UsageRow[]
   readonly schedules?: readonly Replaced<ScheduleRow>[]
   readonly schedulesRemoved?: readonly string[]
   readonly notes?: readonly Replaced<NoteRow>[]

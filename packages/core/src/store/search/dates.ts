@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../base/clock.ts'
+
 /**
  * Days and months in a question, as time ranges. People mention a day on that day or soon after, so
  * each range is extended by two weeks.
@@ -11,7 +13,6 @@ const DAY = '(\\d{1,2})(?:st|nd|rd|th)?'
 const DAY_FIRST = new RegExp(`\\b${DAY}(?: of)? ${MONTH}\\b\\.?(?:,? (\\d{4}))?`, 'gi')
 const MONTH_FIRST = new RegExp(`\\b${MONTH}\\b\\.?(?: ${DAY}\\b)?(?:,? (\\d{4}))?`, 'gi')
 const ISO = /\b(\d{4})-(\d{2})(?:-(\d{2}))?\b/g
-const DAY_MS = 86_400_000
 const AFTER_MS = 14 * DAY_MS
 const STRETCHES_MAX = 100
 const QUESTION_CHARACTERS_MAX = 2_000

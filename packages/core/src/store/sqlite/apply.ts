@@ -6,6 +6,7 @@ import type { ReplyRow, SessionRow } from '../rows.ts'
 import { queuesChangedBy } from '../rules/outbox.ts'
 import type { Erase, StoreChange } from '../rules/ruling.ts'
 import { lastSearched } from '../search/words.ts'
+import { USAGE_SUMS } from '../tables/tables.ts'
 import { isTaken, type SqliteConnection, type Value } from './connection.ts'
 import { writeOperationalRows } from './operational-rows.ts'
 import type { SessionNumbers } from './sessions.ts'
@@ -32,6 +33,8 @@ const SET_LEADER = `update reply set leads = 1 where leads = 0 and id = (
       and body is not null order by id limit 1)`
 const PUT_ROUTE = `${SQLITE.route.insert} on conflict (agent, channel, address) do update
   set session = excluded.session, version = excluded.version`
+const ADD_USAGE = `${SQLITE.usage.insert} on conflict (session, day, model_route, task, host) do update
+  set ${USAGE_SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`
 
 /**
  * Writes one change. The session row comes first, and its `where` clause checks what the rule
@@ -65,9 +68,7 @@ export function applyChange(
   }
   writeRoutes(db, numbers, change)
   writeBlobs(db, numbers, change)
-  for (const row of change.attempts ?? []) {
-    db.run(SQLITE.attempt.insert, ...SQLITE.attempt.encode(row, numbers))
-  }
+  writeAttempts(db, numbers, change)
   writeOperationalRows(db, numbers, change)
   writeVectors(db, numbers, change)
   for (const each of change.erase ?? []) erase(db, numbers.get(each.sessionId), each)
@@ -164,6 +165,14 @@ function writeBlobs(db: SqliteConnection, numbers: SessionNumbers, change: Store
     if (uses === 0) db.run('delete from blob where session = ? and hash = ?', ...key)
     else db.run('update blob set uses = ? where session = ? and hash = ?', uses, ...key)
   }
+}
+
+function writeAttempts(db: SqliteConnection, numbers: SessionNumbers, change: StoreChange): void {
+  for (const row of change.attempts ?? []) {
+    db.run(SQLITE.attempt.insert, ...SQLITE.attempt.encode(row, numbers))
+  }
+  for (const id of change.attemptsRemoved ?? []) db.run('delete from attempt where id = ?', id)
+  for (const row of change.usage ?? []) db.run(ADD_USAGE, ...SQLITE.usage.encode(row, numbers))
 }
 
 function erase(db: SqliteConnection, n: number, { entries, mail, replies }: Erase): void {

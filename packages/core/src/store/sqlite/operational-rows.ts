@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../base/clock.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { conditionsOf } from '../conditions.ts'
 import type { Readers } from '../facade.ts'
@@ -88,15 +89,14 @@ export function operationalReads(db: SqliteConnection): Pick<Readers, Operationa
       return db.all(sql, ...where.values, Math.min(limit, LIST_MAX)).map(SQLITE.attempt.decode)
     },
     sumAttempts: (query) => {
-      const { text, values } = attemptConditions(query)
-      const sql = `select ${ATTEMPT_SUMS} from attempt where ${text}`
-      return { ...db.get(sql, ...values) } as unknown as AttemptSum
+      const { text, values } = callsOf(query)
+      return { ...db.get(`select ${SUMS} from (${text})`, ...values) } as unknown as AttemptSum
     },
     groupAttempts: ({ by, limit, ...query }) => {
-      const { text, values } = attemptConditions(query)
+      const { text, values } = callsOf(query, by)
       const key = KEYS[by] ?? by
-      const sql = `select ${key} as key, ${ATTEMPT_SUMS} from attempt
-        where ${text} and ${key} is not null group by 1 order by 1 desc limit ?`
+      const sql = `select ${key} as key, ${SUMS} from (${text})
+        where ${key} is not null group by 1 order by 1 desc limit ?`
       const rows = db.all(sql, ...values, Math.min(limit, LIST_MAX))
       return rows.map((row) => ({ ...(row as unknown as AttemptSum), key: String(row['key']) }))
     },
@@ -128,18 +128,35 @@ export function operationalReads(db: SqliteConnection): Pick<Readers, Operationa
 
 /** The keys that are no column. */
 const KEYS: Readonly<Partial<Record<AttemptGrouping, string>>> = {
-  day: "strftime('%Y-%m-%d', at / 1000, 'unixepoch')",
+  day: "strftime('%Y-%m-%d', day * 86400, 'unixepoch')",
   hour: "strftime('%Y-%m-%dT%H', at / 1000, 'unixepoch')",
 }
 
-const ATTEMPT_SUMS = `count(*) as attempts, coalesce(sum(input_tokens), 0) as inputTokens,
+const SUMS = `coalesce(sum(attempts), 0) as attempts, coalesce(sum(input_tokens), 0) as inputTokens,
   coalesce(sum(output_tokens), 0) as outputTokens, coalesce(sum(cached_tokens), 0) as cachedTokens,
-  coalesce(sum(cost), 0) as cost, count(*) - count(cost) as unpriced`
+  coalesce(sum(cost), 0) as cost, coalesce(sum(unpriced), 0) as unpriced`
 
-function attemptConditions(query: SumAttempts) {
-  const { sessionId, modelRoute, agent, turn, task, host, since, isAuxiliary } = query
+/** Calls that are listed and, unless turns, steps or hours are needed, the sums of the others. */
+function callsOf(query: SumAttempts, by?: AttemptGrouping) {
+  const listed = callConditions(query, ['at >= ?', query.since])
+  const text = `select *, at / ${DAY_MS} as day, 1 as attempts, cost is null as unpriced
+    from attempt where ${listed.text}`
+  if (query.turn !== undefined || by === 'turn' || by === 'step' || by === 'hour') {
+    return { text, values: listed.values }
+  }
+  const summed = callConditions(query, ['day >= ?', Math.ceil(query.since / DAY_MS)])
+  const columns = 'session, agent, day, attempts, input_tokens, output_tokens, cached_tokens, cost'
+  return {
+    text: `select ${columns}, unpriced from (${text})
+      union all select ${columns}, unpriced from usage where ${summed.text}`,
+    values: [...listed.values, ...summed.values],
+  }
+}
+
+function callConditions(query: SumAttempts, period: readonly [string, number]) {
+  const { sessionId, modelRoute, agent, turn, task, host, isAuxiliary } = query
   return conditionsOf<Value>([
-    ['at >= ?', since],
+    period,
     ['session = ?', sessionId],
     ['model_route = ?', modelRoute],
     ['agent = ?', agent],

@@ -298,6 +298,12 @@ export class SqliteRows implements Rows {
       }))
   }
 
+  attemptsBefore(at: number, limit: number): readonly AttemptRow[] {
+    return this.#db
+      .all('select * from attempt where at < ? order by at limit ?', at, limit)
+      .map(SQLITE.attempt.decode)
+  }
+
   repliesAfter(after: ReplyKey | undefined, limit: number): readonly ReplyHead[] {
     const id = after === undefined ? 0 : packed(this.#numbers.get(after.sessionId), after.number)
     const rows = this.#db.all(

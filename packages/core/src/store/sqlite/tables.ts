@@ -22,6 +22,7 @@ import {
   SENDER,
   SESSION,
   TOKEN,
+  USAGE,
   VECTOR,
 } from '../tables/tables.ts'
 import type { SqliteColumns as Columns, Value } from './connection.ts'
@@ -187,6 +188,7 @@ export const SQLITE = {
   blob: sessionTable(BLOB),
   audit: sqliteTable(AUDIT),
   attempt: sqliteTable(ATTEMPT),
+  usage: sqliteTable(USAGE),
   schedule: sqliteTable(SCHEDULE),
   note: sqliteTable(NOTE),
   draft: sqliteTable(DRAFT),

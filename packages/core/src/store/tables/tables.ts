@@ -1,6 +1,6 @@
 import type { EntryNumber, SessionId } from '../../base/ids.ts'
 import { checkSession } from '../integrity/damaged-row.ts'
-import type { DraftRow, NoteRow, ScheduleRow, TokenRow } from '../operational-rows.ts'
+import type { DraftRow, NoteRow, ScheduleRow, TokenRow, UsageRow } from '../operational-rows.ts'
 import type {
   AttemptRow,
   AuditRow,
@@ -203,6 +203,24 @@ export const ATTEMPT = table<AttemptRow>('attempt', {
   host: ['host', 'text'],
   at: ['at', 'integer'],
 })
+
+export const USAGE = table<UsageRow>('usage', {
+  sessionId: ['session', 'text'],
+  day: ['day', 'integer'],
+  modelRoute: ['model_route', 'text'],
+  task: ['task', 'text'],
+  host: ['host', 'text'],
+  agent: ['agent', 'text'],
+  attempts: ['attempts', 'integer'],
+  inputTokens: ['input_tokens', 'integer'],
+  outputTokens: ['output_tokens', 'integer'],
+  cachedTokens: ['cached_tokens', 'integer'],
+  cost: ['cost', 'integer'],
+  unpriced: ['unpriced', 'integer'],
+})
+
+/** The columns of the sums. */
+export const USAGE_SUMS = USAGE.fields.slice(6).map(({ column }) => column)
 
 export const SCHEDULE = table<ScheduleRow>('schedule', {
   id: ['id', 'text'],

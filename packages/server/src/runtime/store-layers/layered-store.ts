@@ -11,7 +11,7 @@ import type { PeriodicTask } from '../periodic-task.ts'
 import { auditedIntake } from './audited-intake.ts'
 import { DamagedSessions } from './damaged-sessions.ts'
 import { type ErasureParts, propagateErasure } from './erasure-propagation.ts'
-import { sentSweep } from './sent-sweep.ts'
+import { callSweep, type RetentionDays, sentSweep } from './retention.ts'
 import { stagedSweep } from './staged-sweep.ts'
 import { StoreHealth } from './store-health.ts'
 import { unfinishedErasures } from './unfinished-erasures.ts'
@@ -20,7 +20,7 @@ interface LayeredStoreParts extends ErasureParts {
   readonly clock: Clock
   readonly logger: Logger
   readonly audit: AuditWriter
-  readonly keepSentDays: number
+  readonly retention: RetentionDays
   /** For search by meaning. */
   readonly embedder?: Embedder | undefined
 }
@@ -41,7 +41,7 @@ export class LayeredStore {
   readonly #indexer: EmbeddingIndexer | undefined
 
   constructor(parts: LayeredStoreParts) {
-    const { clock, logger, audit, keepSentDays } = parts
+    const { clock, logger, audit } = parts
     this.#clock = clock
     this.#health = new StoreHealth(clock, logger)
     this.#damaged = new DamagedSessions(logger)
@@ -49,7 +49,8 @@ export class LayeredStore {
     this.store = propagateErasure({ ...parts, store: auditedIntake(heard, audit) })
     this.#sweeps = [
       stagedSweep({ store: this.store, clock, logger }),
-      sentSweep({ store: this.store, clock, logger, keepSentDays }),
+      sentSweep({ ...parts, store: this.store }),
+      callSweep({ ...parts, store: this.store }),
     ]
     this.#erasures = unfinishedErasures({ ...parts, store: this.store })
     const { embedder } = parts

@@ -257,6 +257,26 @@ insert into unindexed (session, number)
 create index session_scope on session (scope);
 `
 
+// Model calls are dropped after a while; their sums stay.
+const SEVENTEENTH = `
+create table usage (
+  session text collate "C" not null,
+  day bigint not null,
+  model_route text collate "C" not null,
+  task text collate "C" not null,
+  host text collate "C" not null,
+  agent text collate "C" not null,
+  attempts bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cached_tokens bigint not null,
+  cost bigint not null,
+  unpriced bigint not null,
+  primary key (session, day, model_route, task, host)
+);
+create index usage_day on usage (day);
+`
+
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
  * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
@@ -269,5 +289,5 @@ create index session_scope on session (scope);
  */
 export const MIGRATIONS: readonly string[] = [
   ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
-  ...[ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH],
+  ...[ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH, SEVENTEENTH],
 ]

@@ -230,6 +230,26 @@ create index session_by_agent on session (agent);
 create index session_by_scope on session (scope);
 `
 
+// Model calls are dropped after a while; their sums stay.
+const SEVENTEENTH = `
+create table usage (
+  session text not null,
+  day integer not null,
+  model_route text not null,
+  task text not null,
+  host text not null,
+  agent text not null,
+  attempts integer not null,
+  input_tokens integer not null,
+  output_tokens integer not null,
+  cached_tokens integer not null,
+  cost integer not null,
+  unpriced integer not null,
+  primary key (session, day, model_route, task, host)
+) strict, without rowid;
+create index usage_day on usage (day);
+`
+
 /**
  * The tables, as numbered steps that only ever go forward. A step adds tables, columns or indexes;
  * none rewrites a row of `entry`. Integer keys pack session and number (`session << 31 | number`):
@@ -253,5 +273,5 @@ export const SQLITE_STEPS: readonly string[] = [
     TENTH,
     ELEVENTH,
   ],
-  ...[TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH],
+  ...[TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH, SEVENTEENTH],
 ]

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ALLOWANCE } from '../../../auxiliary/allowance.ts'
 import type { CredentialSource } from '../../../model/routes/credential.ts'
 import { routesSchema } from '../../../model/routes/routes.ts'
-import { KEEP_SENT_DAYS } from '../../../runtime/store-layers/sent-sweep.ts'
+import { RETENTION_DAYS } from '../../../runtime/store-layers/retention.ts'
 import { PROCESS_LIMITS } from '../../../tools/process/processes.ts'
 import { discord, gatewayAgent, telegram } from './gateway.ts'
 import { countSchema, needsRestart, seconds, tokens } from './values.ts'
@@ -196,10 +196,17 @@ export const limits = z
       .prefault({})
       .describe('How much may wait.'),
     keepSentDays: countSchema(1, 36_500)
-      .default(KEEP_SENT_DAYS)
+      .default(RETENTION_DAYS.sent)
       .meta({
         description:
           'Replies that were sent are removed from the outbox after so many days; the transcript keeps the answers.',
+        ...needsRestart,
+      }),
+    keepCallDays: countSchema(1, 36_500)
+      .default(RETENTION_DAYS.calls)
+      .meta({
+        description:
+          'Model calls are listed for so many days (by step, turn and hour). After that the store keeps their sums for each day, session, agent and model.',
         ...needsRestart,
       }),
     processes: z

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { type EntryNumber, entryNumber, sessionId } from '../../base/ids.ts'
-import { NOTE_BYTES_MAX, NOTES_MAX, TITLE_MAX } from '../bounds.ts'
-import type { RecordAttempt } from '../commits.ts'
-import type { AttemptGrouping, TokenRow } from '../operational-rows.ts'
-import { create, expectKind, newOperation, StoreFixture } from './bench.ts'
-import type { StoreCase } from './case.ts'
+import { type EntryNumber, entryNumber, sessionId } from '../../../base/ids.ts'
+import { NOTE_BYTES_MAX, NOTES_MAX, TITLE_MAX } from '../../bounds.ts'
+import type { TokenRow } from '../../operational-rows.ts'
+import { create, expectKind, newOperation, StoreFixture } from '../bench.ts'
+import type { StoreCase } from '../case.ts'
+import { attempts } from './attempts.ts'
 import { schedules } from './schedules.ts'
 
 /** Schedules, notes, access tokens, titles and the usage of model calls. */
@@ -202,89 +202,6 @@ const titles: readonly StoreCase[] = [
       expectKind(await store.setTitle(nobody), 'unknown')
       await store.deleteSession({ sessionId: id, operation: newOperation(), reason: 'asked' })
       expectKind(await store.setTitle({ sessionId: id, title: 'x' }), 'gone')
-    },
-  },
-]
-
-const attempts: readonly StoreCase[] = [
-  {
-    name: 'what model calls cost is summed by session, agent, turn, step, route, task, host, day and hour',
-    run: async ({ store }) => {
-      const [one, other] = [await create(store), await create(store)]
-      const record = (fields: Partial<RecordAttempt>) =>
-        store.recordAttempt({
-          id: newOperation(),
-          sessionId: one,
-          task: 'turn',
-          modelRoute: 'main',
-          outcome: 'ok',
-          inputTokens: 100,
-          outputTokens: 10,
-          at: 50,
-          ...fields,
-        })
-      await record({ cachedTokens: 40, cost: 1_500, host: 'h1' })
-      await record({ cost: 500, host: 'h2', at: 60 })
-      await record({ task: 'summary', modelRoute: 'small', host: 'h1' })
-      await record({ sessionId: other, cost: 2 ** 40, at: 40 })
-      const sum = (query: object) => store.sumAttempts({ since: 0, ...query })
-      assert.deepEqual(await sum({ sessionId: one }), {
-        attempts: 3,
-        inputTokens: 300,
-        outputTokens: 30,
-        cachedTokens: 40,
-        cost: 2_000,
-        unpriced: 1,
-      })
-      assert.equal((await sum({})).cost, 2 ** 40 + 2_000)
-      assert.equal((await sum({ host: 'h1' })).attempts, 2)
-      assert.equal((await sum({ modelRoute: 'main', since: 50 })).cost, 2_000)
-      assert.equal((await sum({ task: 'summary', sessionId: one })).unpriced, 1)
-      assert.deepEqual(await sum({ since: 61 }), {
-        attempts: 0,
-        inputTokens: 0,
-        outputTokens: 0,
-        cachedTokens: 0,
-        cost: 0,
-        unpriced: 0,
-      })
-      const [newest] = await store.readAttempts({ sessionId: one, since: 0, limit: 1 })
-      assert.deepEqual([newest?.cost, newest?.host, newest?.cachedTokens], [500, 'h2', 0])
-      const summaries = await store.readAttempts({ task: 'summary', since: 0, limit: 9 })
-      assert.deepEqual(
-        summaries.map(({ modelRoute }) => modelRoute),
-        ['small'],
-      )
-      await record({ turn: 1, step: 3, at: 86_400_000, cost: 7 })
-      await record({ turn: 1, step: 5, at: 86_400_001, cost: 8 })
-      await record({ turn: 10, step: 9, at: 2 * 86_400_000, cost: 9 })
-      assert.equal((await sum({ turn: 1, sessionId: one })).cost, 15)
-      assert.equal((await sum({ agent: 'ada', since: 86_400_000 })).attempts, 3)
-      assert.equal((await sum({ agent: 'b' })).attempts, 0)
-      const groups = async (by: AttemptGrouping, query: object = {}) =>
-        (await store.groupAttempts({ by, since: 0, limit: 9, ...query })).map(
-          ({ key, cost, attempts }) => [key, cost, attempts],
-        )
-      assert.deepEqual(await groups('turn', { sessionId: one }), [
-        ['10', 9, 1],
-        ['1', 15, 2],
-      ])
-      assert.deepEqual(await groups('step', { turn: 1 }), [
-        ['5', 8, 1],
-        ['3', 7, 1],
-      ])
-      assert.deepEqual(await groups('day', { since: 50, limit: 2 }), [
-        ['1970-01-03', 9, 1],
-        ['1970-01-02', 15, 2],
-      ])
-      await record({ at: 2 * 86_400_000 + 3_599_999, cost: 1 })
-      await record({ at: 2 * 86_400_000 + 15 * 3_600_000, cost: 2 })
-      assert.deepEqual(await groups('hour', { since: 2 * 86_400_000 }), [
-        ['1970-01-03T15', 2, 1],
-        ['1970-01-03T00', 10, 2],
-      ])
-      assert.deepEqual(await groups('session', { sessionId: other }), [[other, 2 ** 40, 1]])
-      assert.deepEqual(await groups('agent', { since: 86_400_000 }), [['ada', 27, 5]])
     },
   },
 ]

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { entryNumber, mailNumber, sessionId } from '../../base/ids.ts'
-import { SCHEDULES_MAX } from '../bounds.ts'
-import type { Store } from '../contract.ts'
-import type { PutSchedule } from '../operational-rows.ts'
-import { expectKind, LIMITS, newOperation, StoreFixture } from './bench.ts'
-import type { StoreCase } from './case.ts'
+import { entryNumber, mailNumber, sessionId } from '../../../base/ids.ts'
+import { SCHEDULES_MAX } from '../../bounds.ts'
+import type { Store } from '../../contract.ts'
+import type { PutSchedule } from '../../operational-rows.ts'
+import { expectKind, LIMITS, newOperation, StoreFixture } from '../bench.ts'
+import type { StoreCase } from '../case.ts'
 
 /** Timers that outlive processes: they fire once per time, and can be moved and cancelled. */
 const said = { message: { role: 'user', parts: [{ type: 'text', text: 'water the plants' }] } }

@@ -1,0 +1,37 @@
+import { DAY_MS } from '../../base/clock.ts'
+import type { UsageRow } from '../operational-rows.ts'
+import type { AttemptRow } from '../rows.ts'
+import type { Rule } from './ruling.ts'
+
+export const recordAttempt: Rule<'recordAttempt'> = (rows, attempt) => {
+  if (rows.attempt(attempt.id) !== undefined) return { outcome: { kind: 'duplicate' } }
+  const agent = rows.session(attempt.sessionId)?.agent ?? ''
+  const unsaid = { cachedTokens: 0, cost: null, host: '', turn: null, step: null }
+  return { outcome: { kind: 'done' }, change: { attempts: [{ ...unsaid, ...attempt, agent }] } }
+}
+
+export const dropAttempts: Rule<'dropAttempts'> = (rows, { beforeDay, limit }) => {
+  const old = rows.attemptsBefore(beforeDay * DAY_MS, limit)
+  const outcome = { kind: 'dropped', count: old.length } as const
+  if (old.length === 0) return { outcome }
+  return { outcome, change: { attemptsRemoved: old.map(({ id }) => id), usage: sumByDay(old) } }
+}
+
+function sumByDay(attempts: readonly AttemptRow[]): readonly UsageRow[] {
+  const sums = new Map<string, UsageRow>()
+  for (const { sessionId, agent, modelRoute, task, host, at, ...call } of attempts) {
+    const day = Math.floor(at / DAY_MS)
+    const key = JSON.stringify([sessionId, day, modelRoute, task, host])
+    const sum = sums.get(key)
+    sums.set(key, {
+      ...{ sessionId, agent, day, modelRoute, task, host },
+      attempts: (sum?.attempts ?? 0) + 1,
+      inputTokens: (sum?.inputTokens ?? 0) + call.inputTokens,
+      outputTokens: (sum?.outputTokens ?? 0) + call.outputTokens,
+      cachedTokens: (sum?.cachedTokens ?? 0) + call.cachedTokens,
+      cost: (sum?.cost ?? 0) + (call.cost ?? 0),
+      unpriced: (sum?.unpriced ?? 0) + (call.cost === null ? 1 : 0),
+    })
+  }
+  return [...sums.values()]
+}
