@@ -29,6 +29,8 @@ export function textOf(value: Message | Part): string {
 
 /** The text parts only. */
 export function plainText(parts: readonly Part[]): string {
+  const [only] = parts
+  if (parts.length === 1 && only?.type === 'text') return only.text
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
 

@@ -24,12 +24,10 @@ const NAMED_MIN = 2
 export function coverageOf(text: string, range: readonly Message[]): Coverage {
   const own = new Set<Stem>()
   eachStem(text, (stem) => own.add(stem))
-  const counts = Array.from({ length: STRETCHES }, () => ({ all: 0, named: 0 }))
-  for (const [stem, stretch] of stretchesByStem(range)) {
-    const count = counts[stretch]
-    if (count === undefined) continue
-    count.all++
-    if (own.has(stem)) count.named++
+  const { usedIn, counts } = stretchesByStem(range)
+  for (const stem of own) {
+    const count = counts[usedIn.get(stem) ?? SEVERAL]
+    if (count !== undefined) count.named++
   }
   const known = counts.filter(({ all }) => all >= DISTINCTIVE_MIN)
   return {
@@ -43,19 +41,28 @@ export function coverageOf(text: string, range: readonly Message[]): Coverage {
 /** Marks a stem that several stretches use. */
 const SEVERAL = -1
 
-function stretchesByStem(range: readonly Message[]): ReadonlyMap<Stem, number> {
+/** The stretch of each stem, and how many stems each stretch has to itself. */
+function stretchesByStem(range: readonly Message[]) {
   const length = Math.ceil(range.length / STRETCHES)
   const usedIn = new Map<Stem, number>()
-  for (let stretch = 0; stretch < STRETCHES; stretch++) {
+  const counts = Array.from({ length: STRETCHES }, () => ({ all: 0, named: 0 }))
+  for (const [stretch, count] of counts.entries()) {
     const note = (stem: Stem) => {
       const other = usedIn.get(stem)
-      if (other === undefined) usedIn.set(stem, stretch)
-      else if (other !== stretch) usedIn.set(stem, SEVERAL)
+      if (other === stretch || other === SEVERAL) return
+      if (other === undefined) {
+        usedIn.set(stem, stretch)
+        count.all++
+      } else {
+        usedIn.set(stem, SEVERAL)
+        const before = counts[other]
+        if (before !== undefined) before.all--
+      }
     }
     const messages = range.slice(stretch * length, (stretch + 1) * length)
     for (const text of spokenTexts(messages)) eachStem(text, note)
   }
-  return usedIn
+  return { usedIn, counts }
 }
 
 /**
@@ -83,15 +90,43 @@ const DENSE_RUN = new RegExp(`[${DENSE_SCRIPTS}]{2,}|[\\p{L}\\p{N}_]{4,}`, 'gu')
 const IS_DENSE = 2
 const classOf = characterClasses(/[\p{L}\p{N}_]/u, DENSE)
 
-/** ASCII stems as numbers, others as text: numbers are found in half the time. */
+/** ASCII stems as small integers, others as text: integers are found in a fraction of the time. */
 type Stem = string | number
+
+// The 37 symbols of ASCII words, six of which fit into 32 bits.
+const RADIX = 38
+const SYMBOLS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const symbol = String.fromCharCode(code).toLowerCase()
+  return /\w/.test(symbol) ? '0123456789_abcdefghijklmnopqrstuvwxyz'.indexOf(symbol) + 1 : 0
+})
 
 /**
  * Words without their endings, because a summary inflects them as it needs. Scripts without blanks
  * are read in pairs of characters.
  */
 function eachStem(text: string, visit: (stem: Stem) => void): void {
-  const small = text.toLowerCase()
+  let characters = 0
+  let stem = 0
+  for (let at = 0; at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : 0
+    if (code > 127) {
+      eachForeignStem(text.slice(at - characters).toLowerCase(), visit)
+      return
+    }
+    const symbol = SYMBOLS[code] as number
+    if (symbol !== 0) {
+      if (characters < STEM_CHARACTERS) stem = (Math.imul(stem, RADIX) + symbol) | 0
+      characters++
+      continue
+    }
+    if (characters >= WORD_CHARACTERS_MIN) visit(stem)
+    characters = 0
+    stem = 0
+  }
+}
+
+/** The same for a text beyond ASCII, which begins with a word. */
+function eachForeignStem(small: string, visit: (stem: Stem) => void): void {
   let from = 0
   let characters = 0
   let classes = 0
@@ -103,7 +138,7 @@ function eachStem(text: string, visit: (stem: Stem) => void): void {
     if (kind !== 0) {
       if (characters === 0) from = at
       if (characters < STEM_CHARACTERS) {
-        stem = stem * 128 + code
+        stem = (Math.imul(stem, RADIX) + (SYMBOLS[code] ?? 0)) | 0
         isAscii &&= code < 128
       }
       characters++

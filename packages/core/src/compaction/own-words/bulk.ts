@@ -53,30 +53,32 @@ function isNoSentence(line: string): boolean {
     return true
   }
   if (LOG.test(text)) return true
-  const sample = text.slice(0, LINE_CHARACTERS_MIN)
-  const { characters, words } = proseOf(sample)
-  const isProse = words >= WORDS_MIN && characters >= sample.length * PROSE_SHARE_MIN
-  return !isProse && !isDense(text)
+  return !isProse(text.slice(0, LINE_CHARACTERS_MIN)) && !isDense(text)
 }
 
 const IS_LETTER = 1
 const IS_BLANK = 2
 const classOf = characterClasses(/[\p{L}\p{M}]/u, /\s/)
 
-/** Letters and blanks, and words of two letters or more. */
-function proseOf(text: string): { readonly characters: number; readonly words: number } {
+/** Has enough letters and blanks, and words of two letters or more. */
+function isProse(text: string): boolean {
+  const charactersMin = text.length * PROSE_SHARE_MIN
   let characters = 0
   let words = 0
   let run = 0
   for (let at = 0; at < text.length; at++) {
-    const code = text.codePointAt(at) ?? 0
+    // Neither enough already, nor with all that is left.
+    if (words >= WORDS_MIN && characters >= charactersMin) return true
+    if (characters + text.length - at < charactersMin) return false
+    let code = text.charCodeAt(at)
+    if ((code & 0xf800) === 0xd800) code = text.codePointAt(at) ?? 0
     if (code > 0xffff) at++
     const kind = classOf(code)
     if (kind !== 0) characters++
     run = kind === IS_LETTER ? run + 1 : 0
     if (run === 2) words++
   }
-  return { characters, words }
+  return words >= WORDS_MIN && characters >= charactersMin
 }
 
 function isDense(text: string): boolean {
@@ -90,6 +92,11 @@ const LOG =
 
 /** Stops at that many: a message of a megabyte is usually prose, and a third of it shows that. */
 function hasBlanks(text: string, count: number): boolean {
+  // Most blanks are spaces, which the engine finds faster than a loop.
+  let spaces = 0
+  for (let at = text.indexOf(' '); at !== -1 && spaces < count; at = text.indexOf(' ', at + 1))
+    spaces++
+  if (spaces >= count) return true
   let blanks = 0
   for (let at = 0; at < text.length && blanks < count; at++) {
     if ((classOf(text.charCodeAt(at)) & IS_BLANK) !== 0) blanks++

@@ -51,7 +51,8 @@ export function preserveUserMessages(request: PreserveRequest): Preserved {
     (least, next) => (next.dropped < least.dropped ? next : least),
     distinct.length === all.length ? whole : within(user),
   )
-  const repeated = all.filter((each) => !distinct.includes(each))
+  const kept = new Set(distinct)
+  const repeated = all.filter((each) => !kept.has(each))
   return withRepeated(request, best, repeated)
 }
 

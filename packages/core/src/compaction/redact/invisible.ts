@@ -1,5 +1,3 @@
-import { isAscii } from '../../base/bytes.ts'
-
 /**
  * Invisible characters inside a key, from rich text, soft wrapping or on purpose: zero-width characters,
  * soft hyphens, direction marks, byte order marks, variation selectors, and the same written as
@@ -16,7 +14,6 @@ export interface Visible {
 
 /** Undefined if the text has no invisible characters. */
 export function withoutInvisible(text: string): Visible | undefined {
-  if (isAscii(text) && !text.includes('\\u')) return undefined
   const ends: number[] = []
   const shifts: number[] = []
   let visible = ''

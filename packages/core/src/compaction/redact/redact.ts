@@ -42,9 +42,10 @@ const MARK_CHARACTERS_MAX = 30
 
 /** Where the secrets are: in order, without overlaps, none inside a mark. */
 export function findSecrets(text: string): readonly Secret[] {
-  const found = [...find(text), ...findAsItReads(text)].sort(
-    (a, b) => a.from - b.from || b.to - a.to,
-  )
+  const plain = isAscii(text)
+  const mayHide = !plain || text.includes('\\u')
+  const found = [...find(text, plain), ...(mayHide ? findAsItReads(text) : [])]
+  found.sort((a, b) => a.from - b.from || b.to - a.to)
   const secrets: Secret[] = []
   for (const secret of found) {
     const last = secrets.at(-1)
@@ -59,17 +60,17 @@ export function findSecrets(text: string): readonly Secret[] {
  */
 const OTHER_SPACES = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g
 
-function find(text: string): readonly Secret[] {
-  const plain = isAscii(text) ? text : text.replaceAll(OTHER_SPACES, ' ')
+function find(text: string, isPlain: boolean): readonly Secret[] {
+  const spaced = isPlain ? text : text.replaceAll(OTHER_SPACES, ' ')
   return [findShapes, findAssignments, findByPosition, findInProse]
-    .flatMap((each) => each(plain))
+    .flatMap((each) => each(spaced))
     .filter((secret) => !isInMark(text, secret.from))
 }
 
 function findAsItReads(text: string): readonly Secret[] {
   const visible = withoutInvisible(text)
   if (visible === undefined) return []
-  return find(visible.text).map(({ kind, from, to }) => ({
+  return find(visible.text, false).map(({ kind, from, to }) => ({
     kind,
     from: visible.at(from),
     to: visible.at(to - 1) + 1,
