@@ -65,6 +65,12 @@ export class ByteReader {
   }
 
   nextNumber(): number {
+    // Most numbers take one byte.
+    const first = this.bytes[this.at] as number
+    if (first < 128) {
+      this.at++
+      return first
+    }
     let value = 0
     let scale = 1
     for (;;) {

@@ -156,8 +156,10 @@ export function findPosting(page: Uint8Array, root: Uint8Array, session: number)
     if (at > session) return null
     const count = isSingle ? 1 : reader.nextNumber()
     const list = listAt(reader, count)
-    // A copy, so that the page need not stay in memory.
-    if (at === session) return { root, session, count, list: list.slice() }
+    if (at !== session) continue
+    // A copy of a short list, so that the page need not stay in memory.
+    const own = 2 * list.length < page.length ? list.slice() : list
+    return { root, session, count, list: own }
   }
   return null
 }
@@ -166,15 +168,14 @@ export function findPosting(page: Uint8Array, root: Uint8Array, session: number)
 export function readPassages({ list, count }: Posting, into: Uint32Array, at: number): number {
   let position = 0
   let passage = 0
-  for (let index = 0; index < count; index++) {
-    let byte = list[position++] ?? 0
-    let delta = byte & 127
-    for (let shift = 7; byte >= 128; shift += 7) {
-      byte = list[position++] ?? 0
-      delta += (byte & 127) * 2 ** shift
+  for (let index = at; index < at + count; index++) {
+    let byte = list[position++] as number
+    passage += byte & 127
+    for (let scale = 128; byte >= 128; scale *= 128) {
+      byte = list[position++] as number
+      passage += (byte & 127) * scale
     }
-    passage += delta
-    into[at + index] = passage
+    into[index] = passage
   }
   if (position !== list.length) throw damagedIndexError()
   return at + count

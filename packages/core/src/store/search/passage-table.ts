@@ -109,7 +109,8 @@ export class PassageTable {
   /** Words and distinct roots of each passage, interleaved. */
   readonly lengths: Uint8Array
   readonly entryOf: Uint32Array
-  readonly #counts: Uint16Array
+  /** How many passages each entry has. */
+  readonly counts: Uint16Array
   readonly #seconds: Uint32Array
   readonly #speakers: Uint8Array
   readonly #sessions: readonly SessionStart[]
@@ -125,7 +126,7 @@ export class PassageTable {
     this.distinctSum = distinctSum
     this.lengths = columns.lengths
     this.entryOf = columns.entryOf
-    this.#counts = columns.counts
+    this.counts = columns.counts
     this.#seconds = columns.seconds
     this.#speakers = columns.speakers
     this.#sessions = sessions
@@ -164,16 +165,12 @@ export class PassageTable {
     return low
   }
 
-  passagesOf(entry: number): number {
-    return this.#counts[entry] as number
-  }
-
   /** The passages of this one's entry: the first, and the one after the last. */
   entryRangeOf(passage: number): readonly [number, number] {
     const entry = this.entryOf[passage] as number
     let first = passage
     while (first > 0 && this.entryOf[first - 1] === entry) first--
-    return [first, first + this.passagesOf(entry)]
+    return [first, first + (this.counts[entry] as number)]
   }
 
   /** The number of a passage within its entry. */

@@ -13,7 +13,7 @@ import {
 } from './lists.ts'
 import { lookUp, type SearchSteps } from './lookup.ts'
 import type { PassageTable } from './passage-table.ts'
-import type { Term } from './rank.ts'
+import type { Term } from './ranking/rank.ts'
 import { Occurrences, SESSION_STRIDE } from './sessions/occurrences.ts'
 import { closestRoot, isComparable, mayBeMistyped, SIMILAR_WEIGHT } from './similar.ts'
 import { PART, passagesOf, type QuestionWord } from './words.ts'
@@ -284,22 +284,22 @@ function joined(
     const { postings: stored = [], fresh = [] } = lists.get(session) ?? {}
     const base = table.firstSlot(place)
     const start = end
-    for (const posting of stored) end = readPassages(posting, postings, end)
+    let isAscending = true
+    for (const posting of stored) {
+      const from = end
+      end = readPassages(posting, postings, end)
+      if (from > start && (postings[from] as number) < (postings[from - 1] as number)) {
+        isAscending = false
+      }
+    }
+    if (!isAscending) postings.subarray(start, end).sort()
     for (const passage of fresh) postings[end++] = passage
-    if (base > 0)
+    if (base > 0) {
       for (let at = start; at < end; at++) postings[at] = (postings[at] as number) + base
-    const own = postings.subarray(start, end)
-    if (!isAscending(own)) own.sort()
+    }
     while (end > start && (postings[end - 1] as number) >= (ends[place] as number)) end--
   }
   return postings.subarray(0, end)
-}
-
-function isAscending(numbers: Uint32Array): boolean {
-  for (let at = 1; at < numbers.length; at++) {
-    if ((numbers[at] as number) < (numbers[at - 1] as number)) return false
-  }
-  return true
 }
 
 /** The numbers of all lists, ascending, each once. */

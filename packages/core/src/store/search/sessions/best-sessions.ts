@@ -1,4 +1,4 @@
-import { firstOf } from '../first-of.ts'
+import { firstOf } from '../ranking/first-of.ts'
 import { SESSION_STRIDE } from './occurrences.ts'
 
 /**

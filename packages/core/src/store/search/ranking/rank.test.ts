@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { PassageColumns, PassageTable } from '../passage-table.ts'
 import { firstOf } from './first-of.ts'
-import { PassageColumns, PassageTable } from './passage-table.ts'
 import { type RankQuery, rankPassages, type Term } from './rank.ts'
 
 describe('firstOf', () => {
-  it.each([0, 1, 3, 50, 200])('finds the first %i of a hundred as sorting them does', (count) => {
+  it.each([0, 1, 3, 50, 500])('finds the first %i of 300 as sorting them does', (count) => {
     let seed = 5
-    const scores = Float64Array.from({ length: 100 }, () => {
+    const scores = Float64Array.from({ length: 300 }, () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
       return seed % 9
     })
@@ -62,6 +62,35 @@ describe('rankPassages', () => {
     const budget = { postings: 10, passages: 10 }
     const found = (spread: number) => rankPassages(singles, query, { ...budget, spread }).total
     expect([found(3), found(2)]).toEqual([19, 3])
+  })
+
+  it('scores the words of long lists in chosen passages as it would everywhere', () => {
+    const many = tableOf(Array(300).fill(1))
+    let seed = 3
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return seed % below
+    }
+    for (let at = 0; at < many.slots; at++) {
+      const isErased = random(9) === 0
+      many.lengths[2 * at] = isErased ? 0 : 1 + random(80)
+      many.lengths[2 * at + 1] = isErased ? 0 : 1 + random(20)
+    }
+    const words = [7, 5, 4, 3, 2].map((step) =>
+      term(
+        [...many.entryOf.keys()].filter((at) => many.lengths[2 * at] !== 0 && random(step) === 0),
+        step === 4,
+      ),
+    )
+    const query = { terms: words, near: true, end: 300, accepts: null, times: [], limit: 300 }
+    const scoresWith = (postings: number) => {
+      const budget = { postings, passages: 300, spread: 300 }
+      const { best } = rankPassages(many, query, budget)
+      return new Map(best.map(({ entry, score }) => [entry, score]))
+    }
+    const [everywhere, chosen] = [scoresWith(Number.POSITIVE_INFINITY), scoresWith(0)]
+    expect(chosen.size).toBeGreaterThan(200)
+    for (const [entry, score] of chosen) expect(score).toBeCloseTo(everywhere.get(entry) ?? 0, 9)
   })
 
   it('shows the better passage of an entry', () => {

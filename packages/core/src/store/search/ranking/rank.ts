@@ -1,5 +1,6 @@
+import type { PassageTable } from '../passage-table.ts'
 import { firstOf } from './first-of.ts'
-import type { PassageTable } from './passage-table.ts'
+import { Scratch } from './scratch.ts'
 
 /**
  * The order of hits, for every engine: which passages contain the words of a question, and which
@@ -15,8 +16,6 @@ const LATER_WEIGHT = 0.3
 const FADE_WORDS = 60
 const WEIGHT_MIN = 0.03
 const REACH_PASSAGES = 8
-/** Buckets of 16 passages: a reach of 8, even across a few erased ones, spans at most two. */
-const NEAR_BITS = 4
 /** A word in more than this share of passages says nothing about those around it. */
 const CONTEXT_SHARE_MAX = 0.3
 const CONTEXT_PASSAGES_MIN = 4
@@ -76,30 +75,6 @@ const FADE = Float64Array.from({ length: 256 }, (_, words) => Math.exp(-words / 
 const WORDS_AFTER = Math.floor(-FADE_WORDS * Math.log(WEIGHT_MIN / EARLIER_WEIGHT))
 const WORDS_BEFORE = Math.floor(-FADE_WORDS * Math.log(WEIGHT_MIN / LATER_WEIGHT))
 
-/** The passages that can still win, and what is close to one of them. */
-class Candidates {
-  readonly #marks: Uint8Array
-  readonly #near: Uint8Array
-
-  constructor(slots: number, passages: readonly number[]) {
-    this.#marks = new Uint8Array(slots)
-    this.#near = new Uint8Array((slots >> NEAR_BITS) + 3)
-    for (const passage of passages) {
-      this.#marks[passage] = 1
-      const bucket = (passage >> NEAR_BITS) + 1
-      this.#near.fill(1, bucket - 1, bucket + 2)
-    }
-  }
-
-  has(passage: number): boolean {
-    return this.#marks[passage] === 1
-  }
-
-  isNear(passage: number): boolean {
-    return this.#near[(passage >> NEAR_BITS) + 1] === 1
-  }
-}
-
 export function rankPassages(
   table: PassageTable,
   query: RankQuery,
@@ -111,12 +86,17 @@ export function rankPassages(
     .map((term, index) => ({ ...term, index, idf: idfOf(term, table) }))
     .sort((a, b) => a.frequency - b.frequency || a.index - b.index)
   let spent = 0
-  let candidates: Candidates | null = null
+  let isChosen = false
   for (const [index, term] of weighed.entries()) {
     spent += term.postings.length
-    if (index >= 2 && spent > budget.postings) candidates ??= scores.best(budget.passages)
-    const spreads = candidates !== null || term.postings.length <= budget.spread
-    scores.add({ ...term, weight: term.idf * term.weight }, candidates, spreads)
+    const weighted = { ...term, weight: term.idf * term.weight }
+    if (index < 2 || spent <= budget.postings) {
+      scores.add(weighted, term.postings.length <= budget.spread)
+      continue
+    }
+    if (!isChosen) scores.choose(budget.passages)
+    isChosen = true
+    scores.addToChosen(weighted)
   }
   if (query.times.length > 0 && weighed.length > 0) {
     const bonus = weighed.reduce((sum, { idf }) => sum + idf, 0) / weighed.length
@@ -134,101 +114,76 @@ export function idfIn(live: number, frequency: number): number {
   return Math.log(1 + Math.max(0, live - frequency + 0.5) / (frequency + 0.5))
 }
 
-/**
- * Buffers per passage and entry, reused between rankings: clearing the used cells is far cheaper
- * than allocating.
- */
-class Scratch {
-  score = new Float64Array(0)
-  presence = new Float64Array(0)
-  /** How many words, and how many names, of the question a passage contains itself. */
-  heldWords = new Uint8Array(0)
-  heldNames = new Uint8Array(0)
-  cells = new Uint32Array(0)
-  touched = new Uint32Array(0)
-  bestScore = new Float64Array(0)
-  bestPassage = new Uint32Array(0)
-  isHolding = new Uint8Array(0)
-
-  fit({ slots, entries }: PassageTable): this {
-    if (slots > this.score.length) {
-      this.score = new Float64Array(slots)
-      this.presence = new Float64Array(slots)
-      this.heldWords = new Uint8Array(slots)
-      this.heldNames = new Uint8Array(slots)
-      this.cells = new Uint32Array(slots)
-      this.touched = new Uint32Array(slots)
-    }
-    if (entries > this.bestScore.length) {
-      this.bestScore = new Float64Array(entries)
-      this.bestPassage = new Uint32Array(entries)
-      this.isHolding = new Uint8Array(entries)
-    }
-    return this
-  }
-}
-
 const scratch = new Scratch()
 
 /** The passages reached so far, and their scores. */
 class Scores {
   readonly #table: PassageTable
-  readonly #meanDistinct: number
   readonly #scratch: Scratch
-  #count = 0
+  readonly #perRoot: number
+  #touched = 0
   #words = 0
   #names = 0
   #weights = 0
   /** The passages of the session that was scored last. */
   #first = 0
   #end = 0
+  /**
+   * The chosen passages, ascending. Each has pairs up to its end: itself first, then those that raise
+   * it, by their place among all that do (`#near`), with the weight of a word there.
+   */
+  #chosen = new Uint32Array(0)
+  #ends = new Uint32Array(0)
+  readonly #near: number[] = []
+  /** Which of these contain the word being added. */
+  #isHeld = new Uint8Array(0)
 
   constructor(table: PassageTable) {
     this.#table = table
-    this.#meanDistinct = Math.max(1, table.distinctSum / Math.max(1, table.live))
+    this.#perRoot = LENGTH_SHARE / Math.max(1, table.distinctSum / Math.max(1, table.live))
     this.#scratch = scratch.fit(table)
   }
 
-  add(
-    { postings, frequency, weight, isName }: Term,
-    only: Candidates | null,
-    spreads: boolean,
-  ): void {
-    const { lengths, live } = this.#table
+  add(term: Term, spreads: boolean): void {
+    const { lengths } = this.#table
     const { presence, cells, heldWords, heldNames, score, touched } = this.#scratch
-    this.#words++
-    if (isName) this.#names++
-    this.#weights += weight
-    const share = Math.max(CONTEXT_PASSAGES_MIN, live * CONTEXT_SHARE_MAX)
-    const isSpread = spreads && frequency < share
-    const perRoot = LENGTH_SHARE / this.#meanDistinct
+    const { postings, weight, isName } = term
+    this.#count(term)
+    const isSpread = spreads && this.#raisesOthers(term)
     let count = 0
     for (let index = 0; index < postings.length; index++) {
       const at = postings[index] as number
-      if (only !== null && !only.isNear(at)) continue
-      const held = 1 / (LENGTH_BASE + perRoot * (lengths[at * 2 + 1] as number))
-      if (only === null || only.has(at)) {
-        if (presence[at] === 0) cells[count++] = at
-        presence[at] = (presence[at] as number) + held
-        heldWords[at] = (heldWords[at] as number) + 1
-        if (isName) heldNames[at] = (heldNames[at] as number) + 1
-      }
+      const held = 1 / (LENGTH_BASE + this.#perRoot * (lengths[at * 2 + 1] as number))
+      if (presence[at] === 0) cells[count++] = at
+      presence[at] = (presence[at] as number) + held
+      heldWords[at] = (heldWords[at] as number) + 1
+      if (isName) heldNames[at] = (heldNames[at] as number) + 1
       if (!isSpread) continue
       if (at < this.#first || at >= this.#end) [this.#first, this.#end] = this.#table.rangeOf(at)
-      count = this.#spread(at, 1, held * EARLIER_WEIGHT, only, count)
-      count = this.#spread(at, -1, held * LATER_WEIGHT, only, count)
+      count = this.#spread(at, 1, held * EARLIER_WEIGHT, count)
+      count = this.#spread(at, -1, held * LATER_WEIGHT, count)
     }
     for (let index = 0; index < count; index++) {
       const cell = cells[index] as number
       const a = presence[cell] as number
-      if (score[cell] === 0) touched[this.#count++] = cell
+      if (score[cell] === 0) touched[this.#touched++] = cell
       score[cell] = (score[cell] as number) + (weight * 2 * a) / (a + 1)
       presence[cell] = 0
     }
   }
 
+  #count({ weight, isName }: Term): void {
+    this.#words++
+    if (isName) this.#names++
+    this.#weights += weight
+  }
+
+  #raisesOthers({ frequency }: Term): boolean {
+    return frequency < Math.max(CONTEXT_PASSAGES_MIN, this.#table.live * CONTEXT_SHARE_MAX)
+  }
+
   /** Adds a passage's weight to those on one side of it; returns how many cells are in use. */
-  #spread(at: number, step: 1 | -1, held: number, only: Candidates | null, used: number): number {
+  #spread(at: number, step: 1 | -1, held: number, used: number): number {
     const { lengths } = this.#table
     const { presence, cells } = this.#scratch
     const end = step === 1 ? this.#end : this.#first - 1
@@ -239,33 +194,103 @@ class Scores {
     for (let cell = at + step; cell !== end && between <= words; cell += step) {
       if (lengths[cell * 2 + 1] === 0) continue
       if (++passages > REACH_PASSAGES) break
-      if (only === null || only.has(cell)) {
-        const known = presence[cell] as number
-        if (known === 0) cells[count++] = cell
-        presence[cell] = known + (FADE[between] as number) * held
-      }
+      const known = presence[cell] as number
+      if (known === 0) cells[count++] = cell
+      presence[cell] = known + (FADE[between] as number) * held
       between += lengths[cell * 2] as number
     }
     return count
   }
 
+  /** Chooses the passages that can still win; only these get the words that follow. */
+  choose(most: number): void {
+    const touched = this.#scratch.touched.subarray(0, this.#touched)
+    this.#chosen = Uint32Array.from(firstOf(touched, most, this.#scratch.score)).sort()
+    this.#ends = new Uint32Array(this.#chosen.length)
+    this.#scratch.fitPairs(this.#chosen.length * (2 * REACH_PASSAGES + 1))
+    let end = 0
+    for (const [index, at] of this.#chosen.entries()) {
+      if (at < this.#first || at >= this.#end) [this.#first, this.#end] = this.#table.rangeOf(at)
+      end = this.#pair(at, 1, end)
+      end = this.#gather(at, -1, end)
+      end = this.#gather(at, 1, end)
+      this.#ends[index] = end
+    }
+    this.#isHeld = new Uint8Array(this.#near.length)
+  }
+
+  /** The passages on one side of a chosen one that raise it: `#spread`, seen from the other end. */
+  #gather(at: number, step: 1 | -1, from: number): number {
+    const { lengths } = this.#table
+    const end = step === 1 ? this.#end : this.#first - 1
+    const words = step === 1 ? WORDS_BEFORE : WORDS_AFTER
+    const weight = step === 1 ? LATER_WEIGHT : EARLIER_WEIGHT
+    let pairs = from
+    let between = 0
+    let passages = 0
+    for (let cell = at + step; cell !== end && between <= words; cell += step) {
+      if (lengths[cell * 2 + 1] === 0) continue
+      if (++passages > REACH_PASSAGES) break
+      pairs = this.#pair(cell, weight * (FADE[between] as number), pairs)
+      between += lengths[cell * 2] as number
+    }
+    return pairs
+  }
+
+  #pair(cell: number, weight: number, at: number): number {
+    const { nearPlace, pairPlaces, pairWeights } = this.#scratch
+    const distinct = this.#table.lengths[cell * 2 + 1] as number
+    if (nearPlace[cell] === 0) nearPlace[cell] = this.#near.push(cell)
+    pairPlaces[at] = (nearPlace[cell] as number) - 1
+    pairWeights[at] = weight / (LENGTH_BASE + this.#perRoot * distinct)
+    return at + 1
+  }
+
+  addToChosen(term: Term): void {
+    const { heldWords, heldNames, score, nearPlace } = this.#scratch
+    const { pairPlaces: places, pairWeights: weights } = this.#scratch
+    const { postings, weight, isName } = term
+    const isHeld = this.#isHeld
+    this.#count(term)
+    isHeld.fill(0)
+    for (let index = 0; index < postings.length; index++) {
+      const place = nearPlace[postings[index] as number] as number
+      if (place !== 0) isHeld[place - 1] = 1
+    }
+    const isSpread = this.#raisesOthers(term)
+    for (let index = 0, pair = 0; index < this.#chosen.length; index++) {
+      const cell = this.#chosen[index] as number
+      const end = this.#ends[index] as number
+      let a = 0
+      if (isHeld[places[pair] as number] === 1) {
+        a = weights[pair] as number
+        heldWords[cell] = (heldWords[cell] as number) + 1
+        if (isName) heldNames[cell] = (heldNames[cell] as number) + 1
+      }
+      if (isSpread) {
+        while (++pair < end) {
+          if (isHeld[places[pair] as number] === 1) a += weights[pair] as number
+        }
+      }
+      pair = end
+      if (a > 0) score[cell] = (score[cell] as number) + (weight * 2 * a) / (a + 1)
+    }
+  }
+
   addTimes(times: RankQuery['times'], bonus: number): void {
     const { score, touched } = this.#scratch
-    for (const cell of touched.subarray(0, this.#count)) {
+    for (const cell of touched.subarray(0, this.#touched)) {
       const at = this.#table.timeOf(this.#table.entryOf[cell] as number)
       const isMeant = times.some(({ from, to }) => at >= from && at < to)
       if (isMeant) score[cell] = (score[cell] as number) + bonus
     }
   }
 
-  best(count: number): Candidates {
-    const touched = this.#scratch.touched.subarray(0, this.#count)
-    return new Candidates(this.#table.slots, firstOf(touched, count, this.#scratch.score))
-  }
-
   #finalScore(passage: number, penalty: number): number {
     const words = this.#scratch.heldWords[passage] as number
     const score = (this.#scratch.score[passage] as number) / penalty
+    // Most passages only stand beside one with a word.
+    if (words === 0) return score
     const ahead = this.#completeness(passage) * AHEAD * this.#weights
     return score * (1 + (HELD_GAIN * words) / this.#words) + ahead
   }
@@ -278,8 +303,8 @@ class Scores {
   #completeness(passage: number): 0 | 1 | 2 {
     const { heldWords, heldNames } = this.#scratch
     if (heldWords[passage] === this.#words) return 2
-    const names = heldNames[passage] as number
-    return this.#words <= NAMED_WORDS_MAX && names > 0 && names === this.#names ? 1 : 0
+    if (this.#names === 0 || this.#words > NAMED_WORDS_MAX) return 0
+    return heldNames[passage] === this.#names ? 1 : 0
   }
 
   /**
@@ -291,12 +316,13 @@ class Scores {
     readonly total: number
   } {
     const { score: scores, heldWords, bestScore, bestPassage, isHolding } = this.#scratch
-    const touched = this.#scratch.touched.subarray(0, this.#count)
-    const table = this.#table
+    const touched = this.#scratch.touched.subarray(0, this.#touched)
+    const { entryOf, counts } = this.#table
     const found: number[] = []
-    for (const passage of touched) {
-      const entry = table.entryOf[passage] as number
-      const score = this.#finalScore(passage, penaltyOf(table.passagesOf(entry)))
+    for (let index = 0; index < touched.length; index++) {
+      const passage = touched[index] as number
+      const entry = entryOf[passage] as number
+      const score = this.#finalScore(passage, penaltyOf(counts[entry] as number))
       scores[passage] = score
       if (passage >= end) continue
       if (heldWords[passage] !== 0) isHolding[entry] = 1
@@ -342,12 +368,14 @@ class Scores {
   }
 
   #clear(touched: Uint32Array): void {
-    const { score, heldWords, heldNames } = this.#scratch
-    for (const passage of touched) {
+    const { score, heldWords, heldNames, nearPlace } = this.#scratch
+    for (let index = 0; index < touched.length; index++) {
+      const passage = touched[index] as number
       score[passage] = 0
       heldWords[passage] = 0
       heldNames[passage] = 0
     }
+    for (const passage of this.#near) nearPlace[passage] = 0
   }
 }
 
