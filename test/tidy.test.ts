@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import rootManifest from '../package.json' with { type: 'json' }
 import coreManifest from '../packages/core/package.json' with { type: 'json' }
 import serverManifest from '../packages/server/package.json' with { type: 'json' }
+import { findFileWrites } from './tidy/file-writes.ts'
 import {
   type Architecture,
   findBrokenLinks,
@@ -159,6 +160,28 @@ const TIME_BOUNDS: Readonly<Record<string, string>> = {
   'test/model/tear.test.ts': 'the least of several measurements',
 }
 
+/** Files that write to a path by themselves, each with the reason why no other user can interfere. */
+const FILE_WRITES: Readonly<Record<string, readonly string[]>> = {
+  // A new file with a random name.
+  'packages/core/src/audit/log/log.ts': ['open'],
+  'packages/core/src/adapters/spool.ts': ['open', 'rename'],
+  'packages/server/src/runtime/store-layers/store-health.ts': ['open'],
+  // Times alone, in the folder of the store.
+  'packages/core/src/store/sqlite/worker/wake.ts': ['utimesSync'],
+  // The folder was checked: only this user can write to it.
+  'packages/server/src/gateway/http/access/local-socket.ts': ['chmodSync', 'renameSync'],
+  'packages/server/src/host/served-store.ts': ['chmodSync'],
+  // Fewer rights for a file of the store.
+  'packages/server/src/doctor/fix.ts': ['chmodSync'],
+  // Within a folder that mkdtemp made.
+  'packages/server/src/migration/hermes/read/open.ts': ['copyFile'],
+  'packages/server/src/proof/rehearsal/file-edge.ts': ['appendFileSync'],
+  'packages/server/src/proof/rehearsal/stage/agent-terms.ts': ['appendFileSync'],
+  // Into a descriptor.
+  'packages/server/src/cli/terminal/output.ts': ['writeFileSync'],
+  'packages/server/src/migration/leave/leave.ts': ['writeFileSync'],
+}
+
 const root = join(import.meta.dirname, '..')
 
 describe('the tree', () => {
@@ -228,6 +251,11 @@ describe('the tree', () => {
         [root, homedir()].map((place) => `${place}/`),
       ),
     ).toEqual([])
+  })
+
+  it('writes to named paths through one module', () => {
+    const found = findFileWrites(sources, (path) => tree.get(path) ?? '', FILE_WRITES)
+    expect(found).toEqual([])
   })
 
   it('has no test that a slow machine makes fail', () => {
@@ -439,6 +467,33 @@ describe('findMachinePaths', () => {
       "a.md:2 holds a path of somebody's machine",
       'a.md:3 holds the address of a package registry',
       "c.md:1 holds a path of somebody's machine",
+    ])
+  })
+})
+
+describe('findFileWrites', () => {
+  it('finds what writes or opens to write, and spares readers, tests and the listed', () => {
+    const tree = plant({
+      'packages/core/src/store/a.ts': "import { writeFileSync } from 'node:fs'",
+      'packages/core/src/store/b.ts':
+        "import { openSync } from 'node:fs'\nopenSync(f(x), 'a', 0o600)",
+      'packages/core/src/store/c.ts': "import * as fs from 'fs'",
+      'packages/core/src/store/d.ts': "import { open } from 'node:fs/promises'\nawait open(path)",
+      'packages/core/src/store/e.ts': "import { openSync } from 'node:fs'\nopenSync(path, 'r')",
+      'packages/core/src/store/f.test.ts': "import { rmSync, cpSync } from 'node:fs'",
+      'packages/core/src/store/g.ts': "import { renameSync } from 'node:fs'",
+      'packages/core/src/store/h.ts': '',
+    })
+    const textOf = (path: string) => tree.get(path) ?? ''
+    const found = findFileWrites(readSources(tree), textOf, {
+      'packages/core/src/store/g.ts': ['renameSync'],
+      'packages/core/src/store/h.ts': ['rename'],
+    })
+    expect(found).toEqual([
+      'packages/core/src/store/a.ts uses writeFileSync: write through core/base/files/write.ts',
+      'packages/core/src/store/b.ts uses open: write through core/base/files/write.ts',
+      'packages/core/src/store/c.ts uses *: write through core/base/files/write.ts',
+      'packages/core/src/store/h.ts does not use rename and need not be listed with it',
     ])
   })
 })

@@ -133,7 +133,7 @@ describe('kill -9 while the files of a store are worked on', () => {
       const child = start(KEEPER, [path, acks, `r${round}`, 'backup', `${target}-${round}`])
       await killAt(child, 2, 4 * (round % 5))
       const names = readdirSync(dirname(path)).filter((name) => name.startsWith('copy-'))
-      halves += names.filter((name) => name.endsWith('.part')).length
+      halves += names.filter((name) => name.endsWith('.new')).length
       for (const name of names.filter((each) => !/\.|-wal$|-shm$/.test(each))) {
         const copy = await openSqliteStore({ path: join(dirname(path), name) })
         expect(await copy.verify({})).toEqual([])
@@ -142,6 +142,14 @@ describe('kill -9 while the files of a store are worked on', () => {
     }
     expect(await checkKept(path, files)).toBeGreaterThan(10)
     expect(halves).toBeGreaterThan(0)
+
+    // The next backup to the same name removes what the killed one left.
+    const drafts = () => readdirSync(dirname(path)).filter((name) => name.endsWith('.new'))
+    const [half = ''] = drafts()
+    const store = await openSqliteStore({ path })
+    await store.backup(join(dirname(path), half.replace(/\..*/, '')))
+    await store.close()
+    expect(drafts()).not.toContain(half)
   }, 120_000)
 })
 

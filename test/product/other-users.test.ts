@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -152,6 +153,27 @@ describe('another user of the host', () => {
     }
   })
 
+  it('gets none of my words through a store that they made under the name that I use', async (context) => {
+    if (whyNot !== null) return context.skip(whyNot)
+    const { top, work } = sharedFolder()
+    const store = join(top, 'mine.db')
+    const send = (uid: number, text: string) =>
+      runCli(['send', 'mine', text, '--agent', 'main', '--store', store], {
+        ...{ cwd: work, uid, env: { HOME: work } },
+      })
+    expect(await send(ATTACKER, 'GNEISS')).toMatchObject({ exitCode: 0 })
+    for (const name of readdirSync(top).filter((each) => each !== 'work')) {
+      chmodSync(join(top, name), 0o777)
+    }
+    const { exitCode, stderr } = await send(VICTIM, 'BASALT')
+    expect(stderr).toMatch(/a store of another user .*65533.*who could read everything/)
+    expect(exitCode).toBe(2)
+    for (const name of readdirSync(top, { recursive: true, encoding: 'utf8' })) {
+      const path = join(top, name)
+      if (statSync(path).isFile()) expect(readFileSync(path, 'latin1')).not.toContain('BASALT')
+    }
+  })
+
   it.for(['audit', 'mine.db.wake'])(
     'has nothing written through a folder or a link that they made beside my store: %s',
     async (name, context) => {
@@ -182,6 +204,40 @@ describe('another user of the host', () => {
         expect([...readdirSync(planted), ...readdirSync(mine)]).toEqual([])
         rmSync(planted, { recursive: true })
       }
+    },
+  )
+
+  it.for(['link', 'pipe', 'file'])(
+    'gets nothing written where they put a %s in its place: logs, output, copies, configurations',
+    async (plant, context) => {
+      if (whyNot !== null) return context.skip(whyNot)
+      const { top, work } = sharedFolder()
+      const asVictim = { cwd: work, uid: VICTIM, env: { HOME: work } }
+      const made = await runCli(['send', 'mine', 'BASALT', '--agent', 'main'], asVictim)
+      expect(made).toMatchObject({ exitCode: 0 })
+      const [secret, output] = [join(work, 'secret'), join(top, 'output')]
+      writeFileSync(secret, 'before')
+      chownSync(secret, VICTIM, VICTIM)
+      if (plant === 'link') symlinkSync(secret, output)
+      else if (plant === 'pipe') await promisify(execFile)('mkfifo', [output])
+      else writeFileSync(output, '')
+      if (plant !== 'link') chmodSync(output, 0o666)
+      lchownSync(output, ATTACKER, ATTACKER)
+      const ways = [
+        ['serve', '--port', '0', '--set', `logging.file=${output}`],
+        ['config', 'schema', '--output', output],
+        ['config', 'init', '--yes', '--force', '--output', output],
+        ['export', 'mine', '--force', '--output', output],
+        ['export', 'mine', '--to', 'html', '--force', '--output', output],
+        ['backup', output],
+      ]
+      for (const args of ways) {
+        const { exitCode, stderr } = await runCli(args, asVictim)
+        expect(stderr, args.join(' ')).toContain(output)
+        expect(exitCode, args.join(' ')).toBe(2)
+      }
+      expect(readFileSync(secret, 'utf8')).toBe('before')
+      if (plant === 'file') expect(statSync(output).size).toBe(0)
     },
   )
 

@@ -1,7 +1,7 @@
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../base/files/make-folder.ts'
 import type { JsonObject } from '../base/json.ts'
-import { makeFolder } from '../base/make-folder.ts'
 
 /** Between two attempts to deliver what waits. */
 const RETRY_MS = 1_000
@@ -85,7 +85,7 @@ export class Spool {
   async #write(value: JsonObject): Promise<void> {
     const name = `${this.#prefix}-${String(this.#written++).padStart(9, '0')}`
     const draft = join(this.#folder, `${name}.new`)
-    const file = await open(draft, 'w', 0o600)
+    const file = await open(draft, 'wx', 0o600)
     try {
       await file.writeFile(JSON.stringify(value))
       await file.sync()

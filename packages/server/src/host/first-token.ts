@@ -1,7 +1,5 @@
-import { renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { draftBeside } from '#core/base/draft'
-import { makeFolder } from '#core/base/make-folder'
+import { join } from 'node:path'
+import { replaceFile } from '#core/base/files/write'
 import type { Store } from '#core/store/contract'
 import { mintToken } from '../gateway/http/access/access.ts'
 import { besideStore } from './store-selection.ts'
@@ -25,8 +23,5 @@ export async function makeFirstToken(store: Store, storeUrl: string): Promise<vo
   // Another process that started at the same time created one first.
   if (outcome.kind !== 'done') return
   const file = tokenFile(storeUrl)
-  makeFolder(dirname(file))
-  const draft = draftBeside(file)
-  writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: 'wx' })
-  renameSync(draft, file)
+  replaceFile(file, `${text}\n`)
 }

@@ -1,8 +1,7 @@
-import { dirname } from 'node:path'
 import { destination, type Logger as PinoLogger, pino } from 'pino'
 import { KnownError } from '#core/base/errors'
+import { FileRefusedError, openToAppend } from '#core/base/files/write'
 import type { Logger } from '#core/base/logger'
-import { makeFolder } from '#core/base/make-folder'
 import type { Config } from './config/schema/schema.ts'
 
 /** The log of a process: JSON lines for programs, plain lines on a terminal. */
@@ -51,9 +50,8 @@ const WAITING_MAX = 1024 * 1024
  */
 function openOutput(dest: string | number, report: (problem: string) => void) {
   try {
-    if (typeof dest === 'string') makeFolder(dirname(dest))
-    const terms = { sync: true, mode: 0o600, maxLength: WAITING_MAX, dest }
-    const output = destination(terms)
+    const fd = typeof dest === 'string' ? openToAppend(dest) : dest
+    const output = destination({ sync: true, maxLength: WAITING_MAX, dest: fd })
     let isReported = false
     output.on('error', ({ code }: NodeJS.ErrnoException) => {
       if (isReported) return
@@ -62,6 +60,7 @@ function openOutput(dest: string | number, report: (problem: string) => void) {
     })
     return output
   } catch (error) {
+    if (error instanceof FileRefusedError) throw error
     throw new LogRefusedError(String(dest), error as NodeJS.ErrnoException)
   }
 }

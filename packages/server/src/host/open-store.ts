@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { makeFolder } from '#core/base/make-folder'
+import { makeFolder } from '#core/base/files/make-folder'
 import type { ReadStore, Store } from '#core/store/contract'
 import { StoreRefusedError } from '#core/store/errors'
 import { findLostCommits, removeAnchor, withAnchor } from '#core/store/integrity/anchor'

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { findDoubt, trustOf } from './config/read/trust.ts'
+import { findDoubt, trustOf } from '#core/base/files/trust'
 import { UsageError } from './errors.ts'
 
 /** Differences between systems: signals, process groups, file modes and state folders. */

@@ -1,10 +1,9 @@
-import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { systemClock } from '#core/base/clock'
-import { draftBeside } from '#core/base/draft'
+import { replaceFile } from '#core/base/files/write'
 import type { Picture, RehearsalReport } from '../proof/rehearsal/report.ts'
 import { loadConfig } from './config/load.ts'
-import { PRIVATE_MODE } from './platform.ts'
 import { besideStore, storeRequest } from './store-selection.ts'
 
 /** The file beside a server's store, so that its page can show a rehearsal running next to it. */
@@ -37,11 +36,9 @@ export class PictureFile {
 
   #write(content: object): void {
     if (this.#path === null) return
-    const part = draftBeside(this.#path)
     try {
       const text = JSON.stringify({ writtenAt: systemClock.now(), ...content })
-      writeFileSync(part, text, { mode: PRIVATE_MODE, flag: 'wx' })
-      renameSync(part, this.#path)
+      replaceFile(this.#path, text)
     } catch {
       // A lost update does no harm: the rehearsal reports everything at its end.
     }

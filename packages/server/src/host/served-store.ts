@@ -5,18 +5,17 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmdirSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { makeFolder } from '#core/base/files/make-folder'
+import { replaceFile } from '#core/base/files/write'
 import { isObject } from '#core/base/json'
-import { makeFolder } from '#core/base/make-folder'
-import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from './platform.ts'
+import { PRIVATE_FOLDER_MODE } from './platform.ts'
 import { besideStore } from './store-selection.ts'
 
 /**
@@ -52,11 +51,9 @@ export function prepareAnnouncement(storeUrl: string): Announcement {
   return {
     socket,
     publish(url) {
-      writeFileSync(`${file}.new`, JSON.stringify({ url, socket }), { mode: PRIVATE_MODE })
-      renameSync(`${file}.new`, file)
+      replaceFile(file, JSON.stringify({ url, socket }))
     },
     withdraw() {
-      rmSync(`${file}.new`, { force: true })
       removeFiles(folder, file, socket)
     },
   }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
-import { makeFolder } from '../../base/make-folder.ts'
+import { makeFolder } from '../../base/files/make-folder.ts'
 import { firstLineHash, type NewAuditLine, writeLine } from './line.ts'
 
 /**

@@ -1,10 +1,8 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Anchor, checkAnchor, readAnchor, recordCheck, writeAnchor } from './anchor.ts'
-import { anchorDraft, sweepAnchorDrafts } from './anchor-drafts.ts'
 
 const anchor: Anchor = { storeId: 's', commits: 5, hash: 'h5' }
 const store = { id: 's', commits: 7 }
@@ -74,24 +72,3 @@ describe('anchor', () => {
     expect(checkAnchor('a', readAnchor(path), store, hashAt)).not.toBeNull()
   })
 })
-
-describe('drafts of an anchor', () => {
-  it('are removed on the next open if their writer was killed; others stay', (context) => {
-    if (process.platform !== 'linux')
-      return context.skip('not run: only Linux proves a process gone')
-    const path = place()
-    const killed = draftOf(path, spawnSync(process.execPath, ['-e', '']).pid)
-    const alive = draftOf(path, process.ppid)
-    const elsewhere = killed.replace(/-[0-9a-f]{8}-/, '-00000000-')
-    const [aged, unnamed] = [`${path}.7-00000000-0000000a.new`, `${path}.7-0000000a.new`]
-    const kept = [alive, anchorDraft(path), elsewhere, `${path}.new`, `${path}.7-0000000b.new`]
-    for (const each of [...kept, killed, aged, unnamed]) writeFileSync(each, '')
-    for (const each of [aged, unnamed]) utimesSync(each, 0, 0)
-    sweepAnchorDrafts(path)
-    expect(readdirSync(dirname(path)).sort()).toEqual(kept.map((each) => basename(each)).sort())
-  })
-})
-
-function draftOf(path: string, process: number): string {
-  return `${path}.${anchorDraft('').replace(/^\.\d+/, String(process))}`
-}

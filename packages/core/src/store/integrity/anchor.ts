@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
+import { replaceFile } from '../../base/files/write.ts'
 import type { Reads } from '../contract.ts'
 import { DamagedRowError, StoreDamagedError } from '../errors.ts'
 import type { StoreFinding } from '../queries.ts'
-import { replaceFile } from './anchor-drafts.ts'
 import { ACCEPT, checkRecord, REPLACE, type RecordedCommit, readRecord } from './commit-record.ts'
 import { readBounded } from './read-bounded.ts'
 
@@ -50,7 +50,7 @@ export function writeAnchor(path: string, anchor: Anchor): void {
   if (!isFurther && recorded === (known.recorded ?? NO_RECORD)) return
   const furthest = isFurther ? anchor : known
   const merged = { ...furthest, ...(recorded !== NO_RECORD && { recorded }) }
-  replaceFile(path, `${JSON.stringify(merged)}\n`)
+  replaceFile(path, `${JSON.stringify(merged)}\n`, { synced: true })
 }
 
 const NO_RECORD = -1

@@ -8,7 +8,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { replaceFile } from './anchor-drafts.ts'
+import { openToAppend, replaceFile } from '../../base/files/write.ts'
 import { sha256 } from './canonical.ts'
 import { readBounded } from './read-bounded.ts'
 
@@ -38,17 +38,20 @@ const LOOK_EVERY = 256
 
 export class CommitRecord {
   readonly #path: string
+  readonly #owner: number | undefined
   #file: number
   #lines = 0
   #furthest = 0
 
-  constructor(path: string) {
+  /** The user who owns the store may own the file too. */
+  constructor(path: string, owner?: number) {
     this.#path = path
+    this.#owner = owner
     this.#file = this.#open()
   }
 
   #open(): number {
-    const file = openSync(this.#path, 'a', 0o600)
+    const file = openToAppend(this.#path, this.#owner)
     syncFolder(this.#path)
     return file
   }
@@ -89,7 +92,7 @@ export class CommitRecord {
 
   /** Call only under the write lock, with the newest commit. */
   shorten(commits: number, hash: string): void {
-    replaceFile(this.#path, lineOf(commits, hash))
+    replaceFile(this.#path, lineOf(commits, hash), { synced: true })
     this.reopenIfReplaced()
   }
 

@@ -1,6 +1,6 @@
+import { sweepDrafts } from '../../base/files/drafts.ts'
 import { StoreDamagedError } from '../errors.ts'
 import { type Anchor, checkAnchor, readAnchor, writeAnchor } from '../integrity/anchor.ts'
-import { sweepAnchorDrafts } from '../integrity/anchor-drafts.ts'
 import type { SessionRow } from '../rows.ts'
 import type { StoreChange } from '../rules/ruling.ts'
 import type { Connections, LoanedClient } from './connections/connections.ts'
@@ -44,7 +44,7 @@ export class PostgresAnchor {
     path: string,
     place: string,
   ): Promise<PostgresAnchor> {
-    sweepAnchorDrafts(path)
+    sweepDrafts(path)
     const anchor = new PostgresAnchor(connections, path, place)
     await chainAll(connections)
     return anchor

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
+import { sweepDrafts } from '../../base/files/drafts.ts'
 import type { RunnerId } from '../../base/ids.ts'
 import { checkKeys, checkText, invalidOption } from '../../base/option-checks.ts'
 import type { CommitVerb, OutcomeOf, ReadVerb, RequestOf, Store } from '../contract.ts'
 import { InvalidBodyError, StoreBusyError, StoreClosedError } from '../errors.ts'
 import { type AnswerOf, type Engine, type QueryOf, storeOver } from '../facade.ts'
 import { withAnchor } from '../integrity/anchor.ts'
-import { sweepAnchorDrafts } from '../integrity/anchor-drafts.ts'
 import { DEPTH_MAX } from '../integrity/canonical.ts'
 import { anchorOf, prepareFile, recordOf, resolveFile } from './store-file.ts'
 import { newStoreNumber, type StoreThread, storeThread } from './worker/threads.ts'
@@ -45,7 +45,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const path = resolveFile(options.path)
   prepareFile(path)
   const anchorPath = options.anchorPath ?? anchorOf(path)
-  for (const file of [anchorPath, recordOf(path)]) sweepAnchorDrafts(file)
+  for (const file of [anchorPath, recordOf(path)]) sweepDrafts(file)
   const engine = new SqliteEngine({
     path,
     anchorPath,

@@ -1,18 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  realpathSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { existsSync, lstatSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { makeFolder } from '../../base/make-folder.ts'
+import { makeFolder } from '../../base/files/make-folder.ts'
+import { createFile, NamedDraft } from '../../base/files/write.ts'
 import { StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
 import { wakeFolder } from './worker/wake.ts'
 
@@ -118,7 +107,7 @@ export function prepareFile(path: string): void {
       throw new StoreRefusedError({ path, problem })
     }
     // Exclusive, so that it only opens and closes a file that no other process can have open.
-    closeSync(openSync(path, 'wx', 0o600))
+    createFile(path, '')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') {
@@ -176,15 +165,23 @@ export function refuseForeignFiles(path: string): void {
   }
 }
 
-/** An empty file would become our store, and stay theirs. */
+/**
+ * An empty file would become our store, and stay theirs; so would a store that another user made
+ * under our name in a folder like /tmp. Elsewhere users share a store on purpose.
+ */
 function refuseForeignStart(path: string): void {
   const own = process.geteuid?.()
   const { uid, size } = statSync(path)
-  if (own === undefined || size > 0 || uid === own || uid === ROOT) return
-  const problem = `it is an empty file of another user (${uid}), who could read everything. Remove it, or choose another name.`
+  if (own === undefined || uid === own || uid === ROOT) return
+  const isOpenToAll = (statSync(dirname(path)).mode & OTHERS_WRITE) !== 0
+  if (size > 0 && !isOpenToAll) return
+  const kind =
+    size > 0 ? 'a store of another user in a folder of all users' : 'an empty file of another user'
+  const problem = `it is ${kind} (${uid}), who could read everything. Remove it, or choose another name.`
   throw new StoreRefusedError({ path, problem })
 }
 
+const OTHERS_WRITE = 0o002
 const ROOT = 0
 
 /**
@@ -193,24 +190,20 @@ const ROOT = 0
  * overwrites.
  */
 export function makeCopy(path: string, write: (part: string) => void): void {
-  const part = `${path}.${randomUUID()}.part`
   if (existsSync(path)) throw takenPlace(path)
   const left = ['-wal', anchorOf(''), recordOf('')].find((end) => existsSync(`${path}${end}`))
   if (left !== undefined) {
     const problem = `${path}${left} belongs to a store that was there before, and the copy would look damaged beside it. Remove it, or choose another name.`
     throw new StoreRefusedError({ path, problem })
   }
+  const draft = new NamedDraft(path)
   try {
-    closeSync(openSync(part, 'wx', 0o600))
-    write(part)
-    sync(part)
-    // A link, because a rename would replace a file that was created in between.
-    linkSync(part, path)
-    sync(dirname(path))
+    write(draft.path)
+    draft.publish()
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? takenPlace(path) : error
   } finally {
-    rmSync(part, { force: true })
+    draft.remove()
   }
 }
 
@@ -219,15 +212,6 @@ function takenPlace(path: string): StoreRefusedError {
     path,
     problem: 'it exists, and a copy replaces nothing. Choose another name.',
   })
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
 }
 
 export function walSize(path: string): number {

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { type Trust, trustOf, whyFileUntrusted, whyUntrustedBetween } from '#core/base/files/trust'
 import { PRESETS, type PresetName } from '#core/compaction/plan/defaults'
 import { checkConfig } from './check.ts'
 import { explainIssues } from './explain.ts'
@@ -12,19 +13,10 @@ import {
   type Path,
   pathText,
 } from './read/problem.ts'
+import { foreign, readTrusted, type Unread, unreadFile } from './read/read-trusted.ts'
 import { CONFIG_BYTES_MAX, readYaml } from './read/read-yaml.ts'
 import { findLiteralSecrets } from './read/secrets.ts'
 import { EMPTY, originAt, plainOf, saidAt } from './read/tree.ts'
-import {
-  foreign,
-  readTrusted,
-  type Trust,
-  trustOf,
-  type Unread,
-  unreadFile,
-  whyFileUntrusted,
-  whyUntrustedBetween,
-} from './read/trust.ts'
 import { type Config, configSchema } from './schema/schema.ts'
 
 /**

@@ -1,24 +1,20 @@
 import { hash, randomUUID } from 'node:crypto'
 import {
-  appendFileSync,
   closeSync,
-  copyFileSync,
   existsSync,
   fsyncSync,
-  openSync,
+  ftruncateSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  renameSync,
   rmSync,
   statSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { KnownError } from '#core/base/errors'
+import { openToAppend, openToChange, replaceFile } from '#core/base/files/write'
 import { isObject, type JsonObject } from '#core/base/json'
-import { makeFolder } from '#core/base/make-folder'
 import { CLIENT_LOGS, type ClientLog } from './client-log.ts'
 
 /** Leaving: writes the handoff into the client's own log, so that it no longer needs the proxy. */
@@ -110,23 +106,21 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
   const known: ClientLog = CLIENT_LOGS[request.client]
   const fresh = { ...handoff, at: new Date(), newId: () => randomUUID() }
   const added = known.write(lines, fresh).map((line) => `${JSON.stringify(line)}\n`)
-  makeFolder(dirname(copy))
-  writeFileSync(copy, before, { mode: 0o600 })
+  replaceFile(copy, before)
   const own = Buffer.from(added.join(''))
   const after = Buffer.concat([before, own])
   const facts: Record = {
     ...{ log, size: before.length, sum: sumOf(before) },
     ...{ sizeAfter: after.length, sumAfter: sumOf(after), added: added.join('') },
   }
-  const draft = `${record}.${process.pid}.new`
-  writeFileSync(draft, JSON.stringify(facts), { mode: 0o600, flush: true })
-  renameSync(draft, record)
-  appendFileSync(log, own, { flush: true })
+  replaceFile(record, JSON.stringify(facts), { synced: true })
+  const file = openToAppend(log)
+  withFile(file, () => writeFileSync(file, own))
   const read = readFileSync(log)
   if (!read.equals(after)) {
     // A client that opens its log for each line goes unnoticed, so remove only our own lines.
     const isEnd = read.subarray(-own.length).equals(own)
-    if (isEnd) truncateSync(log, read.length - own.length)
+    if (isEnd) truncateLog(log, read.length - own.length)
     rmSync(record)
     const left = isEnd
       ? 'Nothing was added'
@@ -169,13 +163,27 @@ export function undoLeave(request: LeaveRequest): string {
         'back, and lose what was said since, copy it there by hand.',
     )
   }
-  truncateSync(log, facts.size)
-  const file = openSync(log, 'r')
-  fsyncSync(file)
-  closeSync(file)
-  if (sumOf(readFileSync(log)) !== facts.sum) copyFileSync(copy, log)
+  truncateLog(log, facts.size)
+  if (sumOf(readFileSync(log)) !== facts.sum) {
+    replaceFile(log, readFileSync(copy), { keepsMode: true, synced: true })
+  }
   rmSync(record)
   return log
+}
+
+function truncateLog(log: string, size: number): void {
+  const file = openToChange(log)
+  withFile(file, () => ftruncateSync(file, size))
+}
+
+/** What was changed survives a power failure. */
+function withFile(file: number, change: () => void): void {
+  try {
+    change()
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 function readRecord(path: string): Record | null {

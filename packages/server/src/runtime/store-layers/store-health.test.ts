@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -13,17 +13,24 @@ import { PROBE_EVERY_MS } from './store-health.ts'
 const folder = mkdtempSync(join(tmpdir(), 'throughline-trouble-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const path = join(folder, 'store.db')
-writeFileSync(path, '')
-/** While this file exists, nothing can be written beside the store. */
-const obstacle = join(folder, `store.db.probe-${process.pid}`)
+const [disk, link] = [join(folder, 'disk'), join(folder, 'link')]
+mkdirSync(disk)
+writeFileSync(join(disk, 'status'), '')
+const path = join(link, 'status')
+const whyNot = process.platform === 'linux' ? null : 'not run: only Linux has /proc'
+
+/** In /proc nothing can be written beside a file, not even by root. */
+function leadTo(place: string): void {
+  rmSync(link, { force: true })
+  symlinkSync(place, link)
+}
 
 /**
  * A store on a disk that is full while the test says so; commits that write nothing new, such as
  * renewals, still succeed.
  */
 async function open() {
-  const disk = { isFull: false }
+  const fault = { isFull: false }
   const looks = { count: 0 }
   const told: string[] = []
   const log = (_: object, text: string) => TOLD.includes(text) && told.push(text)
@@ -41,7 +48,7 @@ async function open() {
     seams: {
       store: (inner): Store => ({
         ...inner,
-        admit: (request) => (disk.isFull ? full() : inner.admit(request)),
+        admit: (request) => (fault.isFull ? full() : inner.admit(request)),
       }),
     },
   })
@@ -52,16 +59,17 @@ async function open() {
   const reason = async () => (await runtime.health()).reason
   // The lease is acquired shortly after the start.
   await until(async () => (await reason()) === null)
-  return { runtime, disk, looks, told, tell, reason }
+  return { runtime, fault, looks, told, tell, reason }
 }
 
 const TOLD = ['store takes nothing', 'store takes what is written again']
 
 describe('a store on a full disk', () => {
-  it('makes the process not ready, with a reason and one log line, until a message is admitted', async () => {
-    mkdirSync(obstacle)
-    const { runtime, disk, looks, told, tell, reason } = await open()
-    disk.isFull = true
+  it('makes the process not ready, with a reason and one log line, until a message is admitted', async (context) => {
+    if (whyNot !== null) return context.skip(whyNot)
+    leadTo('/proc/self')
+    const { runtime, fault, looks, told, tell, reason } = await open()
+    fault.isFull = true
     for (let n = 0; n < 3; n++) await expect(tell()).rejects.toThrow(StoreFullError)
     // The third check begins after the second has failed.
     await until(async () => looks.count >= 3)
@@ -69,22 +77,22 @@ describe('a store on a full disk', () => {
     expect([isReady, await reason()]).toEqual([false, 'store-full'])
     expect(problems[0]).toMatch(/^No space left for /)
     expect(told).toEqual(TOLD.slice(0, 1))
-    disk.isFull = false
+    fault.isFull = false
     await tell()
     expect(await reason()).toBeNull()
     expect(told).toEqual(TOLD)
-    rmdirSync(obstacle)
   })
 
-  it('makes it ready again once there is space, and leaves no file beside the store', async () => {
-    mkdirSync(obstacle)
-    const { disk, told, tell, reason } = await open()
-    disk.isFull = true
+  it('makes it ready again once there is space, and leaves no file beside the store', async (context) => {
+    if (whyNot !== null) return context.skip(whyNot)
+    leadTo('/proc/self')
+    const { fault, told, tell, reason } = await open()
+    fault.isFull = true
     await expect(tell()).rejects.toThrow(StoreFullError)
     expect(await reason()).toBe('store-full')
-    rmdirSync(obstacle)
+    leadTo(disk)
     await until(async () => (await reason()) === null)
     expect(told).toEqual(TOLD)
-    expect(readdirSync(folder)).toEqual(['store.db'])
+    expect(readdirSync(disk)).toEqual(['status'])
   })
 })

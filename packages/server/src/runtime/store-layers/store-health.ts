@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { type Clock, pause } from '#core/base/clock'
+import { draftOf } from '#core/base/files/drafts'
 import type { Logger } from '#core/base/logger'
 import type { CommitVerb, OutcomeOf, RequestOf, Store } from '#core/store/contract'
 import {
@@ -102,7 +103,8 @@ function isWriteFailure(error: unknown): error is StoreError {
 }
 
 async function hasSpaceBeside(path: string): Promise<boolean> {
-  const probe = `${path}.probe-${process.pid}`
+  // Named like a draft of the anchor, so that one of a killed process is removed with those.
+  const probe = draftOf(`${path}.anchor`)
   try {
     // Exclusively: in a shared folder it could be a link of another user.
     const file = await open(probe, 'wx', 0o600)

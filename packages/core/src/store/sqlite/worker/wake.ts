@@ -1,7 +1,8 @@
-import { closeSync, type FSWatcher, openSync, rmSync, utimesSync, watch } from 'node:fs'
+import { closeSync, type FSWatcher, rmSync, utimesSync, watch } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '../../../base/files/make-folder.ts'
+import { openToAppend } from '../../../base/files/write.ts'
 import type { RunnerId } from '../../../base/ids.ts'
-import { makeFolder } from '../../../base/make-folder.ts'
 import { hasWork } from '../../rules/create-session.ts'
 import type { StoreChange } from '../../rules/ruling.ts'
 
@@ -28,7 +29,7 @@ export class WakeFile {
     try {
       makeFolder(folder)
       this.#watchers = [this.#path, join(folder, ANY_RUNNER)].map((path) => {
-        closeSync(openSync(path, 'a', 0o600))
+        closeSync(openToAppend(path))
         return watch(path, { persistent: false }, listener).on('error', () => this.close())
       })
     } catch {

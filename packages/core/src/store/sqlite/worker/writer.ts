@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import type { SessionId } from '../../../base/ids.ts'
 import type { CommitVerb, RequestOf } from '../../contract.ts'
 import {
@@ -142,7 +143,8 @@ export class Writer {
 
   /** The anchor must name the record before the first commit that only the record names. */
   #keepRecord(): CommitRecord {
-    const record = new CommitRecord(recordOf(this.#options.path))
+    const { path } = this.#options
+    const record = new CommitRecord(recordOf(path), statSync(path).uid)
     this.#writeAnchor(record)
     return record
   }

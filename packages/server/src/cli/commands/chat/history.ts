@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder } from '#core/base/make-folder'
-import { PRIVATE_MODE, stateFolder } from '../../../host/platform.ts'
+import { replaceFile } from '#core/base/files/write'
+import { stateFolder } from '../../../host/platform.ts'
 
 const HISTORY_MAX = 500
 
@@ -59,9 +59,8 @@ function readLine(line: string): string {
 /** A private file; if the folder cannot be written, only the history is lost. */
 function writeHistory(sent: readonly string[], folder = stateFolder()): void {
   try {
-    makeFolder(folder)
     const text = sent.map((line) => `${JSON.stringify(line)}\n`).join('')
-    writeFileSync(fileIn(folder), text, { mode: PRIVATE_MODE })
+    replaceFile(fileIn(folder), text)
   } catch {
     // Only the history is lost.
   }

@@ -1,13 +1,12 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cancel, intro, isCancel, outro, select, text } from '@clack/prompts'
-import { draftBeside } from '#core/base/draft'
-import { makeFolder } from '#core/base/make-folder'
+import { createFile, replaceFile } from '#core/base/files/write'
 import { AGENT_NAME } from '../../../host/config/schema/agent.ts'
 import { UsageError } from '../../../host/errors.ts'
-import { PRIVATE_MODE } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { commandForm, programLocation } from '../../hint.ts'
+import { cannotWrite } from '../../terminal/output.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 import { findChoices, type ModelChoice } from './choices.ts'
 import { schemaText } from './schema-text.ts'
@@ -84,32 +83,18 @@ function calledOff(): undefined {
 
 /** Written atomically, and never over a file that appeared meanwhile. */
 function write(path: string, content: string, mayReplace: boolean): void {
-  const folder = dirname(path)
   try {
-    makeFolder(folder)
-    if (!mayReplace) {
-      writeFileSync(path, content, { mode: PRIVATE_MODE, flag: 'wx' })
-      return
-    }
-    const draft = draftBeside(path)
-    try {
-      writeFileSync(draft, content, { mode: PRIVATE_MODE, flag: 'wx' })
-      renameSync(draft, path)
-    } finally {
-      rmSync(draft, { force: true })
-    }
+    if (mayReplace) replaceFile(path, content)
+    else createFile(path, content)
   } catch (error) {
-    throw new UsageError(`${path} cannot be written: ${(error as Error).message}.`, {
-      cause: error,
-    })
+    throw cannotWrite(path, error)
   }
 }
 
 /** Only editors read it; everything else works without it. */
 function writeSchema(path: string): void {
   try {
-    makeFolder(dirname(path))
-    writeFileSync(path, schemaText())
+    replaceFile(path, schemaText())
   } catch (error) {
     printNotice(`The schema for editors was not written: ${(error as Error).message}`)
   }

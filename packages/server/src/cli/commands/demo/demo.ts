@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { createFile } from '#core/base/files/write'
 import { sessionId } from '#core/base/ids'
 import { FailedError } from '../../../host/errors.ts'
 import { onEndSignal, signalExitCode } from '../../../host/platform.ts'
@@ -49,7 +50,7 @@ async function runDemo(pace: number): Promise<number> {
   process.once('exit', removeFolder)
   const unlisten = onEndSignal((signal) => process.exit(signalExitCode(signal)))
   const store = join(folder, 'demo.db')
-  writeFileSync(`${store}.yaml`, CONFIG)
+  createFile(`${store}.yaml`, CONFIG)
   const requests = new ServerRequests(store)
   const server = await startDemoServer(store, { port: '0' })
   const paint = paintOn(process.stdout)

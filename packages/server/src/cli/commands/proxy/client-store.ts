@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
-import { makeFolder } from '#core/base/make-folder'
+import { makeFolder } from '#core/base/files/make-folder'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { stateFolder } from '../../../host/platform.ts'
 

@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { createFile } from '#core/base/files/write'
 import { isObject, type JsonObject } from '#core/base/json'
 
 /**
@@ -161,7 +162,7 @@ function pi({ env }: ClientEnvironment): ClientLaunch {
       )
       const folder = mkdtempSync(join(tmpdir(), 'throughline-pi-'))
       const file = join(folder, 'base-url.ts')
-      writeFileSync(file, `export default (pi) => {\n${lines.join('\n')}\n}\n`)
+      createFile(file, `export default (pi) => {\n${lines.join('\n')}\n}\n`)
       return { env: {}, args: ['--extension', file], folder }
     },
     recall: () => null,

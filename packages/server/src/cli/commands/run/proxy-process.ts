@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { openToAppend } from '#core/base/files/write'
 import { FailedError } from '../../../host/errors.ts'
 
 /**
@@ -100,7 +101,7 @@ export class ProxyProcess {
   #spawn(): Promise<boolean> {
     const { command, env, logFile } = this.#options
     const [file = process.execPath, ...args] = command
-    const log = openSync(logFile, 'a', 0o600)
+    const log = openToAppend(logFile)
     const child = spawn(file, [...args, '--handed-over', '--port', String(this.#port)], {
       stdio: ['ignore', 'ignore', log, 'ipc'],
       env: { ...process.env, ...env },

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
-import { makeFolder } from '#core/base/make-folder'
+import { makeFolder } from '#core/base/files/make-folder'
 import { ListenError } from '../node-server.ts'
 
 /**

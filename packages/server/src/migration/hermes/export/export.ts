@@ -1,9 +1,7 @@
-import { existsSync, linkSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { draftBeside } from '#core/base/draft'
+import { existsSync } from 'node:fs'
+import { NamedDraft } from '#core/base/files/write'
 import { entryNumber, type SessionId } from '#core/base/ids'
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
-import { makeFolder } from '#core/base/make-folder'
 import type { Reads } from '#core/store/contract'
 import type { Entry, SessionRow } from '#core/store/rows'
 import { importedFromOf } from '../../session-importer.ts'
@@ -53,14 +51,13 @@ export async function exportHermes(request: ExportHermes): Promise<HermesExport>
     refuse(request.sessionId, 'there is no such session. See `throughline sessions`.')
   }
   if (existsSync(to)) refuse(to, 'it exists already, and an export replaces nothing.')
-  const draft = draftBeside(to)
-  makeFolder(dirname(to))
+  const draft = new NamedDraft(to)
   try {
-    const told = await write(session, request, draft)
-    linkSync(draft, to)
+    const told = await write(session, request, draft.path)
+    draft.publish()
     return told
   } finally {
-    for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true })
+    draft.remove()
   }
 }
 

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { JsonObject, JsonValue } from '#core/base/json'
 import type { OddValue } from '../read/raw-rows.ts'
@@ -36,9 +35,8 @@ export class HermesFile {
   #live = 0
   #calls = 0
 
+  /** SQLite accepts an empty file as a new database. */
   constructor(path: string) {
-    // SQLite accepts an empty file as a new database; conversations must be private from the start.
-    writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
     this.#database = new DatabaseSync(path, { enableForeignKeyConstraints: true })
     this.#database.exec(`pragma synchronous = off; begin; ${SCHEMA}`)
     const columns = MESSAGE_COLUMNS.map((name) => `"${name}"`).join(', ')

@@ -1,4 +1,4 @@
-import { constants, type Stats, writeFileSync } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { copyFile, mkdtemp, open, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -273,9 +273,8 @@ function connect(
   }
 }
 
+/** SQLite accepts an empty file. */
 function vacuumInto(database: DatabaseSync, file: string): void {
-  // SQLite accepts an empty file; conversations must be private from the start.
-  writeFileSync(file, '', { flag: 'wx', mode: 0o600 })
   database.exec('pragma query_only = off')
   try {
     database.prepare('vacuum into ?').run(file)

@@ -1,9 +1,7 @@
-import { existsSync, linkSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { draftBeside } from '#core/base/draft'
+import { createFile, NamedDraft } from '#core/base/files/write'
 import { isObject } from '#core/base/json'
-import { makeFolder } from '#core/base/make-folder'
 import { diagnoseHermes } from '../diagnose/diagnose.ts'
 import { isFault } from '../diagnose/diagnosis.ts'
 import { type ExaminedProfile, examineOpened } from '../diagnose/examine.ts'
@@ -40,8 +38,7 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
     if (existsSync(file)) refuse(file, 'it exists already, and a repair replaces nothing.')
   }
   const now = request.now ?? Date.now()
-  const draft = draftBeside(to)
-  makeFolder(dirname(to))
+  const draft = new NamedDraft(to)
   try {
     const opened = await openReadOnly(profile.store)
     // Without the survey, to free its memory before the copy is examined.
@@ -50,16 +47,16 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
       checkSchema(opened.database, profile.store)
       const examined = await examineOpened(opened, profile, onRows)
       if (await opened.hasChanged()) refuse(path, 'Hermes writes to it. Try again when it is idle.')
-      opened.copyTo(draft)
+      opened.copyTo(draft.path)
       const { routes, remarks } = examined
-      made = { routes, remarks, changes: change(draft, profile, examined, now / 1_000) }
+      made = { routes, remarks, changes: change(draft.path, profile, examined, now / 1_000) }
     } finally {
       await opened.close()
     }
     const isInFile = made.routes.some(({ from }) => from === 'sessions.json')
     const routes = isInFile ? await oldRoutes(profile, made.changes) : null
-    linkSync(draft, to)
-    if (routes !== null) writeFileSync(routingFile, routes, { flag: 'wx', mode: 0o600 })
+    draft.publish()
+    if (routes !== null) createFile(routingFile, routes)
     return {
       ...{ format: 'throughline-repair-hermes', version: 1, path, to },
       routingFile: routes === null ? null : routingFile,
@@ -70,7 +67,7 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
   } catch (error) {
     throw translate(error, profile.store)
   } finally {
-    for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true })
+    draft.remove()
   }
 }
 

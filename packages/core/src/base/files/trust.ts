@@ -1,17 +1,5 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs'
+import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
-import type { ConfigEnvironment } from './overlay.ts'
 
 /**
  * Whether a file may decide what runs as this user. A configuration names commands, so one that was
@@ -31,9 +19,12 @@ export interface Trust {
 /** The part of `lstat` and `fstat` results that the check needs. */
 export type Facts = Pick<Stats, 'uid' | 'gid' | 'mode'>
 
-export function trustOf(env: ConfigEnvironment, uid = process.geteuid?.() ?? null): Trust {
+/** The environment matters under sudo: the user who ran sudo counts too, as in git. */
+export function trustOf(
+  env: { readonly [name: string]: string | undefined } = {},
+  uid = process.geteuid?.() ?? null,
+): Trust {
   if (uid === null) return { owners: null, isPrivateGroup: () => false }
-  // Under sudo, the user who ran sudo counts too, as in git.
   const sudo = uid === 0 ? Number(env['SUDO_UID'] || 0) : 0
   return { owners: [...new Set([uid, 0, sudo])], isPrivateGroup }
 }
@@ -75,20 +66,26 @@ const LINKS_MAX = 40
  * user. In a sticky folder (`/tmp`) other users cannot replace the user's files, but they can
  * create missing ones.
  */
-function findDoubtOnWay(file: string, trust: Trust): string | null {
+export function findDoubtOnWay(file: string, trust: Trust): string | null {
   if (trust.owners === null) return null
+  const way = followLinks(file, trust)
+  return 'doubt' in way ? way.doubt : doubtOfFolder(way.folder, way.isThere, trust)
+}
+
+/** The path without links, and its deepest folder that exists. Every link must be trusted. */
+export function followLinks(file: string, trust: Trust) {
   let path = resolve(file)
   for (let links = 0; links <= LINKS_MAX; ) {
     const { folder, link, isThere } = firstLink(path)
-    if (link === null) return doubtOfFolder(folder, isThere, trust)
+    if (link === null) return { path, folder, isThere }
     links++
     const doubt = whyUntrusted({ ...lstatSync(link), mode: 0 }, trust)
-    if (doubt !== null) return `the link ${link} ${doubt}`
+    if (doubt !== null) return { doubt: `the link ${link} ${doubt}` }
     const around = doubtOfFolder(dirname(link), true, trust)
-    if (around !== null) return around
+    if (around !== null) return { doubt: around }
     path = resolve(dirname(link), readlinkSync(link), path.slice(link.length + 1))
   }
-  return `${file} is a loop of symbolic links`
+  return { doubt: `${file} is a loop of symbolic links` }
 }
 
 function doubtOfFolder(folder: string, isThere: boolean, trust: Trust): string | null {
@@ -114,53 +111,6 @@ function firstLink(path: string) {
   return { folder, link: null, isThere: true }
 }
 
-/** Why a file was not read. */
-export interface Unread {
-  readonly problem: string
-  /** Other users could have written it. */
-  readonly isForeign?: true
-  /** The system's error code. */
-  readonly code?: string | undefined
-}
-
-/**
- * The content of a file. The check applies to the opened file, so it cannot be swapped in between.
- * Undefined trust: the user named the file.
- */
-export function readTrusted(
-  path: string,
-  bytesMax: number,
-  trust: Trust | undefined,
-): string | Unread {
-  try {
-    const doubt = trust === undefined ? null : findDoubtOnWay(path, trust)
-    if (doubt !== null) return foreign(doubt)
-    // A pipe in its place must not block the process.
-    const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-    try {
-      const facts = fstatSync(file)
-      if (!facts.isFile()) return { problem: 'is not a file' }
-      const found = trust === undefined ? null : whyUntrusted(facts, trust)
-      if (found !== null) return foreign(`it ${found}`)
-      if (facts.size > bytesMax) return { problem: `is larger than ${bytesMax / 1024} kB` }
-      return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
-    return unreadFile(error)
-  }
-}
-
-export function foreign(doubt: string): Unread {
-  return { problem: `is not used: ${doubt}`, isForeign: true }
-}
-
-export function unreadFile(error: unknown): Unread {
-  const { code } = error as NodeJS.ErrnoException
-  return { problem: code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`, code }
-}
-
 /**
  * The same for a file that will be read or run later. It may not exist yet, so other users must not
  * be able to replace any folder above it.
@@ -182,7 +132,8 @@ export function findDoubt(path: string, trust: Trust): string | null {
   return found === null ? doubtAbove(realpathSync(path), trust) : `it ${found}`
 }
 
-function doubtAbove(path: string, trust: Trust): string | null {
+/** Why others could exchange a file, or a folder on the way to it. */
+export function doubtAbove(path: string, trust: Trust): string | null {
   const folder = dirname(path)
   if (trust.owners === null || folder === path) return null
   return doubtOfFolder(folder, true, trust) ?? doubtAbove(folder, trust)

@@ -10,9 +10,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { type Trust, trustOf, whyUntrusted } from '#core/base/files/trust'
 import { loadConfig } from '../load.ts'
 import { problemText } from './problem.ts'
-import { type Trust, trustOf, whyUntrusted } from './trust.ts'
 
 const ME = 1_000
 const PRIVATE_GROUP = 1_000

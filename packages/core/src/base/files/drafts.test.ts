@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { draftOf, sweepDrafts } from './drafts.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-drafts-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('drafts of a file', () => {
+  it('are removed by the next writer if theirs was killed; others stay', (context) => {
+    if (process.platform !== 'linux')
+      return context.skip('not run: only Linux proves a process gone')
+    const path = join(folder, 'file')
+    const killed = draftBy(path, spawnSync(process.execPath, ['-e', '']).pid)
+    const alive = draftBy(path, process.ppid)
+    const elsewhere = killed.replace(/-[0-9a-f]{8}-/, '-00000000-')
+    const [aged, unnamed] = [`${path}.7-00000000-0000000a.new`, `${path}.7-0000000a.new`]
+    const kept = [alive, draftOf(path), elsewhere, `${path}.new`, `${path}.7-0000000b.new`]
+    const gone = [killed, `${killed}-journal`, aged, unnamed]
+    for (const each of [...kept, ...gone]) writeFileSync(each, '')
+    for (const each of [aged, unnamed]) utimesSync(each, 0, 0)
+    sweepDrafts(path)
+    expect(readdirSync(dirname(path)).sort()).toEqual(kept.map((each) => basename(each)).sort())
+  })
+})
+
+function draftBy(path: string, process: number): string {
+  return `${path}.${draftOf('').replace(/^\.\d+/, String(process))}`
+}
