@@ -47,7 +47,7 @@ const MODELS: readonly (readonly [RegExp, Known])[] = [
   [/claude-3-[57]/, of(200_000, 8_192)],
   [/claude/, of(200_000, 4_096)],
   [/gpt-5[^/]*-chat/, of(128_000, 16_384)],
-  [/gpt-5|codex/, of(272_000, 128_000)],
+  [/gpt-[56]|codex/, of(272_000, 128_000)],
   [/gpt-4\.1/, of(1_047_576, 32_768)],
   [/gpt-4o/, of(128_000, 16_384)],
   [/gpt-4-turbo/, of(128_000, 4_096)],

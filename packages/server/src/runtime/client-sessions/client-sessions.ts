@@ -9,6 +9,7 @@ import {
   type SessionId,
   sessionId,
 } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
 import { Recent } from '#core/base/recent'
 import { readRange } from '#core/session/context/source'
 import { limitsFor } from '#core/session/limits'
@@ -17,14 +18,9 @@ import { newSession } from '#core/store/rules/create-session'
 import { findPosition, type History, locate, unitCount } from '../../proxy/history.ts'
 import type { Identity } from '../../proxy/identify.ts'
 import { UnitTree } from '../../proxy/unit-tree.ts'
-import { addToTree, settingsEntry } from './entries.ts'
+import { addToTree } from './entries.ts'
+import type { Frame } from './frame.ts'
 import { StoredSession } from './stored-session.ts'
-
-/** How a session is made that a request does not find. */
-interface MakeTerms {
-  /** That of the model of its first request. */
-  readonly windowTokens: number
-}
 
 /** Which session of the store a client's request belongs to. */
 export class ClientSessions {
@@ -41,11 +37,11 @@ export class ClientSessions {
     this.#clock = terms.clock
   }
 
-  /** Null: there is none yet, and none should be created. */
+  /** `making` is for a session that has to be created. Null: there is none, and none should be. */
   async find(
     identity: Identity,
     history: History,
-    making: MakeTerms | null,
+    making: Frame | null,
   ): Promise<StoredSession | null> {
     if (identity.session === null) return await this.#findByHistory(identity, history, making)
     const id = idOf(identity)
@@ -99,23 +95,17 @@ export class ClientSessions {
     return session
   }
 
-  async #create(
-    id: SessionId,
-    { client, session, agent, parent }: Identity,
-    { windowTokens }: MakeTerms,
-  ) {
-    const limits = limitsFor({ windowTokens, fixedTokens: 0 })
+  async #create(id: SessionId, identity: Identity, frame: Frame) {
+    const limits = limitsFor(frame)
     const stamp = { at: this.#clock.now(), seed: '' }
-    const request = { id, agent: client, limits, policy: 'steer' } as const
+    const request = { id, agent: identity.client, limits, policy: 'steer' } as const
     const row = newSession(request, 'imported', stamp)
     const nothing = { entries: [], mail: [], replies: [], blobs: [] }
     // Another process may have just created it; then it is used.
     const operation = operationId(randomUUID())
     await this.#store.adoptSession({ session: row, ...nothing, operation })
     const made = await this.#load(id)
-    const under = parentOf({ client, session, agent, parent })
-    const facts = { name: client, session, agent, under }
-    if (made.isEmpty) await made.append(() => settingsEntry(facts, this.#clock.now()))
+    if (made.isEmpty) await made.setFrame(frame, clientFacts(identity))
     return made
   }
 
@@ -123,7 +113,7 @@ export class ClientSessions {
   async #findByHistory(
     identity: Identity,
     history: History,
-    making: MakeTerms | null,
+    making: Frame | null,
   ): Promise<StoredSession | null> {
     const first = history.items.find(({ hashes }) => hashes.length > 0)?.hashes[0] ?? ''
     const { named } = history
@@ -216,6 +206,13 @@ export function idOf({ client, session, agent }: Identity): SessionId {
   return sessionId(`${clientName(client)}-${hash('sha256', own, 'hex').slice(0, 32)}`)
 }
 
+/** Kept in the transcript: where the session comes from. */
+export function clientFacts(identity: Identity): JsonObject {
+  const { client, session, agent } = identity
+  return { name: client, session, agent, under: parentOf(identity) }
+}
+
+/** For a sub-agent, the session that started it. */
 function parentOf(identity: Identity): string | null {
   if (identity.agent !== null) return idOf({ ...identity, agent: null })
   return identity.parent === null ? null : idOf({ ...identity, session: identity.parent })

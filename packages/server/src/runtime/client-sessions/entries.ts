@@ -1,4 +1,4 @@
-import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { isArray, isObject, type JsonValue } from '#core/base/json'
 import type { Handoff } from '#core/message/handoff/handoff'
 import type { AssistantMessage, Message, ResultPart, UserMessage } from '#core/message/message'
 import type { AdoptedEntry } from '#core/store/adoption'
@@ -88,18 +88,4 @@ function boundaryOf(entry: Entry): Boundary | null {
   const { wire, items } = sent as { [name: string]: JsonValue | undefined }
   if (typeof wire !== 'string' || typeof items !== 'string') return null
   return { entry: entry.number, wire, items, text: handoffText(body as unknown as Handoff) }
-}
-
-/** Facts about the client in the transcript; only the first entry sets them. */
-export interface ClientFacts {
-  readonly name: string
-  readonly session: string | null
-  readonly agent: string | null
-  /** For a sub-agent, the session that started it. */
-  readonly under: string | null
-}
-
-export function settingsEntry(facts: ClientFacts, at: number): AdoptedEntry {
-  const body: JsonObject = { client: { ...facts } }
-  return { kind: 'settings', row: null, at, tokens: 0, body }
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '#core/base/json'
 import { SILENT } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
-import type { Entry } from '#core/store/rows'
+import type { Entry, SettingsMeta } from '#core/store/rows'
 import { until } from '../../../../../test/support/until.ts'
 import { type RecordedPassage, Recorder, type RecorderOptions } from './recorder.ts'
 
@@ -27,6 +27,7 @@ function recorder(store: Store, more: Partial<RecorderOptions> = {}): Recorder {
 /** A client of Anthropic's API that keeps its history as Claude Code does. */
 class Client {
   messages: JsonObject[] = []
+  tools: readonly JsonObject[] = [{ name: 'Bash' }]
   readonly recorder: Recorder
   readonly headers: { [name: string]: string } = { 'x-claude-code-session-id': 's1' }
 
@@ -38,8 +39,8 @@ class Client {
     const marked = this.messages.map((message, index) =>
       index < this.messages.length - 1 ? message : withMark(message),
     )
-    const tools = [{ name: 'Bash' }]
-    return Buffer.from(JSON.stringify({ model: 'claude-x', messages: marked, tools, stream: true }))
+    const rest = { tools: this.tools, stream: true }
+    return Buffer.from(JSON.stringify({ model: 'claude-x', messages: marked, ...rest }))
   }
 
   async ask(): Promise<RecordedPassage> {
@@ -300,7 +301,7 @@ describe('Recorder', () => {
     let isFull = true
     const filling = new Proxy(store, {
       get: (target, name) =>
-        name === 'adoptEntries' && isFull
+        (name === 'adoptEntries' || name === 'changeSettings') && isFull
           ? async () => {
               throw new Error('disk full')
             }
@@ -310,9 +311,32 @@ describe('Recorder', () => {
     await client.turn('one', 'alpha')
     isFull = false
     await client.turn('two', 'beta')
-    expect(await kinds(store)).toEqual([
-      ...['settings', 'input', 'assistant', 'input', 'assistant'].slice(1),
-    ])
+    const [settings, ...messages] = (await entries(store)).toSorted(
+      (one, other) => Number(other.kind === 'settings') - Number(one.kind === 'settings'),
+    )
+    expect(settings?.body).toContain('"session":"s1"')
+    expect(messages.map(({ kind }) => kind)).toEqual(['input', 'assistant', 'input', 'assistant'])
+  })
+
+  it('notes the window and the size of system text and tools when they change', async () => {
+    const store = openMemoryStore()
+    const first = new Client(recorder(store))
+    await first.turn('one', 'alpha')
+    await first.turn('two', 'beta')
+    const frames = async () =>
+      (await entries(store))
+        .filter(({ kind }) => kind === 'settings')
+        .map(({ meta, tokens }) => [(meta as SettingsMeta).limits?.hardTokens, tokens])
+    const small = [WINDOW, expect.any(Number)]
+    expect(await frames()).toEqual([small])
+    const later = new Client(recorder(store, { windowTokens: 100_000 }))
+    later.messages = first.messages
+    later.tools = [{ name: 'Bash', description: 'x'.repeat(40_000) }]
+    await later.turn('three', 'gamma')
+    await later.turn('four', 'delta')
+    expect(await frames()).toEqual([small, [100_000, expect.closeTo(10_000, -3)]])
+    expect((await store.findSession(ID))?.limits.hardTokens).toBe(100_000)
+    expect(await store.verify({})).toEqual([])
   })
 
   it('sends the same bytes and duplicates nothing with two proxies on one store [proxy law 21]', async () => {

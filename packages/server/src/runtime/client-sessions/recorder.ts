@@ -21,7 +21,8 @@ import { COUNT_PATH, findWire } from '../../proxy/wire/wires.ts'
 import { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
 import { type ClientPrices, clientAttempt } from './client-call.ts'
-import { ClientSessions } from './client-sessions.ts'
+import { ClientSessions, clientFacts } from './client-sessions.ts'
+import { type Frame, frameOf } from './frame.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
 import { NotRecordedError, type StoredSession } from './stored-session.ts'
 import { requestedModel, windowOf } from './window.ts'
@@ -119,12 +120,12 @@ export class Recorder {
     if (purpose === 'side' && !isCount) return { ...passUntouched(request), purpose }
     const isRecorded = purpose !== 'compaction' && !isCount
     if (isRecorded) this.#bodies.set(key, history)
-    const terms = { windowTokens: this.#windowFor(history, request) }
-    const found = this.#sessions.find(identity, history, isRecorded ? terms : null)
+    const frame = frameOf(history, this.#windowFor(history, request))
+    const found = this.#sessions.find(identity, history, isRecorded ? frame : null)
     const session = await this.#within(RECORD_MS_MAX, found)
     const placed = session && findPosition(session, history)
     if (session === null || placed === null) return null
-    const turn = { request, session, placed, wireName, identity, purpose }
+    const turn = { request, session, placed, wireName, identity, purpose, frame }
     // Counted as the request would be sent.
     if (isCount) return { ...passUntouched(request), purpose, ...chooseOutgoing(turn) }
     if (purpose === 'compaction') return this.#passCompaction(turn)
@@ -141,8 +142,8 @@ export class Recorder {
   async #pass(turn: Turn): Promise<RecordedPassage> {
     const { session, request } = turn
     const state = this.#stateOf(session)
-    const window = this.#windowFor(turn.placed.history, turn.request)
-    const isTooLong = (bytes: number) => bytes * state.tokensPerByte > window * HARD_SHARE
+    const { windowTokens } = turn.frame
+    const isTooLong = (bytes: number) => bytes * state.tokensPerByte > windowTokens * HARD_SHARE
     let out = chooseOutgoing(turn)
     if (
       isTooLong(sizeOf(out.send)) &&
@@ -161,9 +162,7 @@ export class Recorder {
   #passCompaction(turn: Turn): RecordedPassage {
     const { request, session } = turn
     const { tokensPerByte } = this.#stateOf(session)
-    const fits =
-      request.body.length * tokensPerByte <
-      this.#windowFor(turn.placed.history, turn.request) * HARD_SHARE
+    const fits = request.body.length * tokensPerByte < turn.frame.windowTokens * HARD_SHARE
     const { send, boundary } = chooseOutgoing(turn)
     const isRaw = fits && turn.placed.history.named === null
     const untouched = { ...passUntouched(request), purpose: turn.purpose }
@@ -207,13 +206,11 @@ export class Recorder {
       ...{ model: requestedModel(placed.history), baseUrl: request.baseUrl },
     }
     await store.recordAttempt(clientAttempt(call, prices)).catch(() => {})
+    await session.setFrame(turn.frame, clientFacts(identity)).catch(() => {})
     // A late answer to a request with an older handoff says nothing about this one.
     const newest = boundariesOf(locate(session.tree, placed))[0]?.boundary.entry ?? 0
     if (newest !== sent.boundary) return
-    const soft = Math.max(
-      this.#windowFor(turn.placed.history, turn.request) * SOFT_SHARE,
-      state.retryAbove,
-    )
+    const soft = Math.max(turn.frame.windowTokens * SOFT_SHARE, state.retryAbove)
     if (usage.inputTokens > soft) void this.#prepare(turn, { tokens: usage.inputTokens })
   }
 
@@ -225,12 +222,7 @@ export class Recorder {
     const { store, clock, summarize } = this.#options
     const { tokensPerByte } = state
     const preparing = prepareBoundary(session, placed, {
-      ...{
-        store,
-        thread: this.#thread,
-        windowTokens: this.#windowFor(turn.placed.history, turn.request),
-        wireName,
-      },
+      ...{ store, thread: this.#thread, windowTokens: turn.frame.windowTokens, wireName },
       ...{ tokensPerByte, now: () => clock.now() },
       // A request that does not fit without a handoff does not wait for a model to write one.
       ...(summarize !== undefined && isUrgent !== true && { summarize }),
@@ -316,6 +308,7 @@ interface Turn {
   readonly wireName: string
   readonly identity: Identity
   readonly purpose: Purpose
+  readonly frame: Frame
 }
 
 interface PrepareOptions {

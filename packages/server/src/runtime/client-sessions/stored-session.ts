@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Clock, pause } from '#core/base/clock'
 import { isGone } from '#core/base/host'
 import { entryNumber, operationId, type RunnerId, type SessionId } from '#core/base/ids'
+import type { JsonObject } from '#core/base/json'
 import type { Part, UserPart } from '#core/message/message'
 import { stageParts } from '#core/session/blobs'
 import { readRange } from '#core/session/context/source'
@@ -17,6 +18,10 @@ import { locate, type Placed, unitCount, unitsBehind } from '../../proxy/history
 import { hashUnit, type Unit } from '../../proxy/unit.ts'
 import { boundariesOf, type UnitNode, UnitTree } from '../../proxy/unit-tree.ts'
 import { addToTree, adoptedEntry } from './entries.ts'
+import { type Frame, isSameFrame, settingsOf } from './frame.ts'
+
+type Change = EntryPlan | AdoptedEntry | Settings
+type Settings = ReturnType<typeof settingsOf>
 
 /** How long a write may take before the client's request is forwarded without it. */
 const WRITE_MS_MAX = 5_000
@@ -29,7 +34,7 @@ const HELD_MS_MAX = 10_000
 /** A history seen for the first time may be long. */
 const ENTRIES_AT_ONCE = 500
 
-function firstPiece(planned: EntryPlan | AdoptedEntry): EntryPlan | AdoptedEntry {
+function firstPiece(planned: Change): Change {
   if (!('entries' in planned)) return planned
   return { ...planned, entries: planned.entries.slice(0, ENTRIES_AT_ONCE) }
 }
@@ -45,6 +50,7 @@ export class StoredSession {
   readonly #clock: Clock
   readonly #runner: () => Promise<RunnerId>
   #tree = new UnitTree()
+  #frame: Frame | null = null
   #tail: Tail
   #lease: Lease | null = null
   #heldSince = 0
@@ -76,7 +82,11 @@ export class StoredSession {
     const row = await this.#store.findSession(this.id)
     if (row === undefined || row.state !== 'open') throw new NotRecordedError('It was deleted.')
     const entries = await readRange(this.#store, this.id, this.#seen, row.tail)
-    for (const entry of entries) addToTree(this.#tree, entry)
+    for (const entry of entries) {
+      addToTree(this.#tree, entry)
+      if (entry.kind !== 'settings') continue
+      this.#frame = { windowTokens: row.limits.hardTokens, fixedTokens: entry.tokens }
+    }
     const last = entries.at(-1)
     if (last !== undefined) {
       this.#seen = last.number
@@ -117,6 +127,15 @@ export class StoredSession {
     )
   }
 
+  /** Records the window and the size of system text and tools, if they are not those on record. */
+  async setFrame(frame: Frame, client: JsonObject): Promise<void> {
+    const plan = () => {
+      const isKnown = this.#frame !== null && isSameFrame(frame, this.#frame)
+      return isKnown ? null : settingsOf(frame, { client })
+    }
+    if (plan() !== null) await this.#oneAtATime(() => this.#write(plan))
+  }
+
   /** Appends other entries, such as a handoff. Null: no longer possible. */
   async append(make: () => AdoptedEntry | null): Promise<boolean> {
     return await this.#oneAtATime(() => this.#write(make))
@@ -138,7 +157,7 @@ export class StoredSession {
   /**
    * After a lost race the write is retried on top of the winner's; often nothing is left to write.
    */
-  async #write(plan: () => EntryPlan | AdoptedEntry | null): Promise<boolean> {
+  async #write(plan: () => Change | null): Promise<boolean> {
     const until = this.#clock.monotonic() + WRITE_MS_MAX
     let isWritten = false
     while (true) {
@@ -147,10 +166,7 @@ export class StoredSession {
       const planned = firstPiece(whole)
       const lease = await this.#acquire()
       if (lease !== null) {
-        const entries = await this.#entriesFor(planned)
-        const operation = operationId(randomUUID())
-        const request = { lease, tail: this.#tail, operation, entries }
-        const outcome = await this.#store.adoptEntries(request)
+        const outcome = await this.#commit(planned, lease)
         if (outcome.kind === 'appended') {
           await this.#follow(planned, outcome.tail)
           this.#lingerOn()
@@ -165,6 +181,12 @@ export class StoredSession {
       if (this.#clock.monotonic() > until) throw new NotRecordedError('Another process holds it.')
       await this.refresh()
     }
+  }
+
+  async #commit(planned: Change, lease: Lease) {
+    const fenced = { lease, tail: this.#tail, operation: operationId(randomUUID()) }
+    if ('limits' in planned) return await this.#store.changeSettings({ ...fenced, ...planned })
+    return await this.#store.adoptEntries({ ...fenced, entries: await this.#entriesFor(planned) })
   }
 
   async #entriesFor(planned: EntryPlan | AdoptedEntry): Promise<readonly AdoptedEntry[]> {
@@ -197,9 +219,8 @@ export class StoredSession {
     return { parts: kept, blobs: staged.hashes }
   }
 
-  async #follow(planned: EntryPlan | AdoptedEntry, tail: Tail): Promise<void> {
-    const isPlain = 'entries' in planned
-    if (!isPlain) {
+  async #follow(planned: Change, tail: Tail): Promise<void> {
+    if (!('entries' in planned)) {
       await this.refresh()
       return
     }
