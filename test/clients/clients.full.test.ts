@@ -3,6 +3,7 @@ import { asInstalled, claudeKilled, claudeLong, codexLong, codexRemote } from '.
 import { claudeEvents } from './event-drill.ts'
 import { claudeOpensExport, codexOpensExport } from './export-drill.ts'
 import { claudeLeaves, codexLeaves } from './leave-drill.ts'
+import { withoutKey } from './stand-in-drill.ts'
 import { claudeSlowSummary } from './summary-drill.ts'
 
 /** The small form of `npm run drill:clients`. Needs npm's registry on the first run. */
@@ -21,6 +22,7 @@ describe('the proxy with real clients', () => {
     ['Codex as it is installed', () => asInstalled('codex', 2)],
     ['opencode', () => asInstalled('opencode', 2)],
     ['pi', () => asInstalled('pi', 2)],
+    ['each of them without a key', withoutKey],
   ])(
     'keeps every law with %s',
     async (_, drill) => {

@@ -48,7 +48,7 @@ function bashScript(bytes: number, count: { compactions: number }): Script {
   }
 }
 
-async function inHome<Value>(act: (home: string) => Promise<Value>): Promise<Value> {
+export async function inHome<Value>(act: (home: string) => Promise<Value>): Promise<Value> {
   const home = mkdtempSync(join(tmpdir(), 'throughline-drill-'))
   try {
     return await act(home)

@@ -9,6 +9,7 @@ import {
 import { claudeEvents } from './event-drill.ts'
 import { claudeOpensExport, codexOpensExport } from './export-drill.ts'
 import { claudeLeaves, codexLeaves } from './leave-drill.ts'
+import { withoutKey } from './stand-in-drill.ts'
 import { claudeSlowSummary } from './summary-drill.ts'
 
 /**
@@ -30,6 +31,7 @@ const DRILLS: { readonly [name: string]: () => Promise<DrillResult> } = {
   codex: () => asInstalled('codex', 5),
   opencode: () => asInstalled('opencode', 5),
   pi: () => asInstalled('pi', 5),
+  'stand-in': withoutKey,
 }
 
 const asked = process.argv.slice(2)

@@ -16,6 +16,7 @@ import { proxyAddresses } from '../../packages/server/src/cli/commands/proxy/pro
 import { ProxyProcess } from '../../packages/server/src/cli/commands/run/proxy-process.ts'
 import { PROGRAM, runCli } from '../support/run-cli.ts'
 
+const TOOL = { name: 'Bash', input_schema: { type: 'object' } }
 const closers: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -136,6 +137,39 @@ describe('the proxy that `run` starts', () => {
     const hint = 'no price is known for "m-1"'
     expect(listed.stderr.includes(hint)).toBe(cost === 0)
     expect(listed.stdout.includes(' unknown')).toBe(cost === 0)
+  })
+
+  it.each([
+    ['claude', '/v1/messages', "'Bearer ' + process.env.ANTHROPIC_AUTH_TOKEN"],
+    ['my-agent', '/v1/messages', "'Bearer ' + process.env.ANTHROPIC_API_KEY"],
+  ])('answers %s by the stand-in, in a store of its own', async (name, path, authorization) => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
+    closers.push(() => rmSync(folder, { recursive: true, force: true }))
+    const client = join(folder, name)
+    const messages = [{ role: 'user', content: 'say Basalt.' }]
+    const body = JSON.stringify({ model: 'm', max_tokens: 9, tools: [TOOL], messages })
+    const request = `{ method: 'POST', body: ${JSON.stringify(body)}, headers: { authorization: ${authorization}, 'x-session-id': 's1' } }`
+    const program = `fetch(process.env.ANTHROPIC_BASE_URL + '${path}', ${request}).then(async (answer) => console.log(await answer.text()))`
+    writeFileSync(client, `#!${process.execPath}\n${program}\n`)
+    chmodSync(client, 0o755)
+    const env = {
+      ...{ HOME: folder, XDG_STATE_HOME: folder },
+      // Nothing may go there.
+      ...{ ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', ANTHROPIC_API_KEY: 'mine' },
+    }
+    const ran = await runCli(['run', '--stand-in', '--', client], { cwd: folder, env })
+    expect(ran.stdout, ran.stderr).toContain('Basalt.')
+    expect(ran.stderr).toContain('the built-in stand-in answers')
+    const store = join(folder, 'throughline', 'stand-in.db')
+    const found = await runCli(['search', '--store', store, 'Basalt'], { cwd: folder, env })
+    expect(found.stdout).toContain('say Basalt.')
+    expect(existsSync(join(folder, 'throughline', 'clients.db'))).toBe(false)
+  })
+
+  it('takes no address of a provider beside the stand-in', async () => {
+    const args = ['run', '--stand-in', '--openai', 'http://127.0.0.1:9', '--', 'true']
+    const { exitCode, stderr } = await runCli(args)
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--openai')])
   })
 
   it('removes what it made for its client', async () => {

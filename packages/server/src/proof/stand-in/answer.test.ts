@@ -45,6 +45,12 @@ describe('makeAnswer to a question', () => {
     expect(text).toContain('no record of: code word')
   })
 
+  it('finds a question in quotation marks', () => {
+    const said = [user('"The code word is GRANITE."'), assistant('I see.')]
+    const { text } = answerTo(...said, user('"What was the code word?"'))
+    expect(text).toContain('The code word is GRANITE.')
+  })
+
   it('does not take an earlier question or its own answer for a record', () => {
     const question = user('What was the code word?')
     const first = answerTo(question)

@@ -20,8 +20,11 @@ const ASKING =
 const PATHS_MAX = 10
 
 export function isQuestion(sentence: string): boolean {
-  return sentence.endsWith('?') || ASKING.test(sentence)
+  return ASKED.test(sentence) || ASKING.test(sentence)
 }
+
+/** `opencode run` puts the message in quotation marks. */
+const ASKED = /\?["'”’]?$/
 
 export interface RecalledText {
   readonly where: string

@@ -9,9 +9,9 @@ import { stateFolder } from '../../../host/platform.ts'
  * project: without `--store` they are kept in the user's own folder, whatever the configuration
  * says.
  */
-export function clientStore({ store }: StoreFlags): string {
+export function clientStore({ store }: StoreFlags, name = 'clients.db'): string {
   if (store !== undefined) return store
-  const path = defaultPath()
+  const path = join(stateFolder(), name)
   makeFolder(dirname(path))
   return path
 }
@@ -19,9 +19,8 @@ export function clientStore({ store }: StoreFlags): string {
 export function addClientStoreOption(command: Command): Command {
   return command
     .optionsGroup('Where:')
-    .option('--store <path>', `a SQLite file or a postgres:// address; default: ${defaultPath()}`)
-}
-
-function defaultPath(): string {
-  return join(stateFolder(), 'clients.db')
+    .option(
+      '--store <path>',
+      `a SQLite file or a postgres:// address; default: ${join(stateFolder(), 'clients.db')}`,
+    )
 }

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { findClient } from './clients.ts'
+import { pointAtStandIn } from './stand-in.ts'
 
 const homes: string[] = []
 
@@ -56,4 +57,20 @@ describe('a provider in the settings of a client', () => {
     const text = 'model_provider = "mine"\n[model_providers.mine]\nbase_url = "unix:///run/x"\n'
     expect([...clientWith('codex', { '.codex/config.toml': text }).upstreams]).toEqual([])
   })
+})
+
+describe('a client that tries the stand-in', () => {
+  it.each(['claude', 'codex', 'opencode', 'pi', 'aider', 'agent'])(
+    '%s gets the proxy as its provider, and a key',
+    (name) => {
+      const { env, args, folder } = pointAtStandIn(name, 'http://127.0.0.1:1', `${name}-1`)
+      if (folder !== undefined) homes.push(folder)
+      const extension =
+        folder === undefined ? '' : readFileSync(join(folder, 'base-url.ts'), 'utf8')
+      const given = JSON.stringify([env, args]) + extension
+      expect(given).toContain('http://127.0.0.1:1')
+      // Codex needs none for a provider that asks for none.
+      if (name !== 'codex') expect(given).toMatch(/(?:KEY|TOKEN|apiKey)\W{2,6}stand-in/)
+    },
+  )
 })

@@ -12,18 +12,18 @@ export interface ClientLaunch {
   readonly name: string
   /** Further providers in the client's own settings; the proxy forwards to them. */
   readonly upstreams: ReadonlyMap<string, URL>
-  point(
-    url: string,
-    launch: string,
-  ): {
-    readonly env: { readonly [name: string]: string }
-    /** Inserted before the user's arguments. */
-    readonly args: readonly string[]
-    /** Made for this run, and removed after it. */
-    readonly folder?: string
-  }
+  point(url: string, launch: string): ClientStart
   /** The command that lets the client search what was recorded. */
   recall(command: string): string | null
+}
+
+/** What a client is started with beside the user's own arguments and environment. */
+export interface ClientStart {
+  readonly env: { readonly [name: string]: string }
+  /** Inserted before the user's arguments. */
+  readonly args: readonly string[]
+  /** Made for this run, and removed after it. */
+  readonly folder?: string
 }
 
 export interface ClientEnvironment {
@@ -48,10 +48,7 @@ export function findClient(command: string, around: ClientEnvironment): ClientLa
         OPENAI_API_BASE: `${url}/v1`,
       }))
     default:
-      return plain('agent', (url) => ({
-        ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_BASE: url },
-        ...{ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_BASE: `${url}/v1` },
-      }))
+      return plain('agent', baseUrlVariables)
   }
 }
 
@@ -62,6 +59,14 @@ function claude(): ClientLaunch {
     ...{ name: 'claude', upstreams: NONE },
     point: (url) => ({ env: { ANTHROPIC_BASE_URL: url }, args: [] }),
     recall: (command) => `claude mcp add throughline -- ${command}`,
+  }
+}
+
+/** The names by which SDKs and programs know them. */
+export function baseUrlVariables(url: string): { [name: string]: string } {
+  return {
+    ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_BASE: url },
+    ...{ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_BASE: `${url}/v1` },
   }
 }
 
@@ -156,17 +161,22 @@ function pi({ env }: ClientEnvironment): ClientLaunch {
         openai: `${base}/v1`,
         ...Object.fromEntries([...upstreams.keys()].map((id) => [id, `${base}/p/${id}`])),
       }
-      const lines = Object.entries(without(addresses, isOther)).map(
-        ([id, baseUrl]) =>
-          `  pi.registerProvider(${JSON.stringify(id)}, ${JSON.stringify({ baseUrl })})`,
-      )
-      const folder = mkdtempSync(join(tmpdir(), 'throughline-pi-'))
-      const file = join(folder, 'base-url.ts')
-      createFile(file, `export default (pi) => {\n${lines.join('\n')}\n}\n`)
-      return { env: {}, args: ['--extension', file], folder }
+      const usable = Object.entries(without(addresses, isOther))
+      return startPiWith(new Map(usable.map(([id, baseUrl]) => [id, { baseUrl }])))
     },
     recall: () => null,
   }
+}
+
+/** pi takes providers from an extension. */
+export function startPiWith(providers: ReadonlyMap<string, JsonObject>): ClientStart {
+  const lines = [...providers].map(
+    ([id, settings]) => `  pi.registerProvider(${JSON.stringify(id)}, ${JSON.stringify(settings)})`,
+  )
+  const folder = mkdtempSync(join(tmpdir(), 'throughline-pi-'))
+  const file = join(folder, 'base-url.ts')
+  createFile(file, `export default (pi) => {\n${lines.join('\n')}\n}\n`)
+  return { env: {}, args: ['--extension', file], folder }
 }
 
 function homeOf(env: NodeJS.ProcessEnv): string {

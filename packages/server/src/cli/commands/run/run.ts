@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { makeFolder } from '#core/base/files/make-folder'
 import { UsageError } from '../../../host/errors.ts'
 import { signalExitCode, stateFolder } from '../../../host/platform.ts'
@@ -15,12 +15,17 @@ import { addClientStoreOption, clientStore } from '../proxy/client-store.ts'
 import { addProxyOptions, type ProxyFlags, proxyAddresses } from '../proxy/proxy.ts'
 import { findClient } from './clients.ts'
 import { ProxyProcess } from './proxy-process.ts'
+import { pointAtStandIn } from './stand-in.ts'
 
 /**
  * Tried first, so that programs that a client leaves running find the next proxy at the same
  * address.
  */
 const PORT = 4_849
+
+interface RunFlags extends ProxyFlags {
+  readonly standIn?: true
+}
 
 export function runCommand(): Command {
   const command = new Command('run')
@@ -31,7 +36,13 @@ export function runCommand(): Command {
         'If the proxy dies, it is restarted on the same port. Ends with the exit code of the command.',
     )
     .argument('<command...>', 'the client and its arguments, after --')
-  addProxyOptions(command).action(async (words: string[], flags: ProxyFlags) => {
+    .addOption(
+      new Option(
+        '--stand-in',
+        'try it without a key: the built-in stand-in answers instead of a provider',
+      ).conflicts(['anthropic', 'openai']),
+    )
+  addProxyOptions(command).action(async (words: string[], flags: RunFlags) => {
     process.exitCode = await runClient(words, flags)
   })
   return withHelp(addClientStoreOption(command), {
@@ -41,18 +52,20 @@ export function runCommand(): Command {
     ],
     examples: [
       'throughline run -- claude',
+      'throughline run --stand-in -- claude',
       'throughline run -- codex exec "fix the tests"',
       'throughline run --store work.db -- opencode',
     ],
   })
 }
 
-async function runClient(words: readonly string[], flags: ProxyFlags): Promise<number> {
+async function runClient(words: readonly string[], flags: RunFlags): Promise<number> {
   const [file, ...given] = words
   if (file === undefined) throw new UsageError('Name a command after --.')
   const client = findClient(file, { env: process.env, folder: process.cwd() })
   const prices = await clientPrices(flags)
-  const store = clientStore(flags)
+  const model = flags.standIn === true ? await startStandIn() : null
+  const store = clientStore(flags, model === null ? 'clients.db' : 'stand-in.db')
   const folder = stateFolder()
   makeFolder(folder)
   const logFile = join(folder, 'proxy.log')
@@ -63,15 +76,20 @@ async function runClient(words: readonly string[], flags: ProxyFlags): Promise<n
       ...(flags.window === undefined ? [] : ['--window', String(flags.window)]),
     ],
     env: {
-      ...proxyAddresses({ ...flags, upstream: client.upstreams }),
+      ...proxyAddresses(model?.addresses ?? { ...flags, upstream: client.upstreams }),
       ...pricesVariable(prices),
     },
     ...{ port: PORT, logFile },
   })
-  const port = await proxy.start()
   try {
+    const url = `http://127.0.0.1:${await proxy.start()}`
     const launch = `${client.name}-${randomUUID().slice(0, 8)}`
-    const { env, args, folder: made } = client.point(`http://127.0.0.1:${port}`, launch)
+    const start =
+      model === null ? client.point(url, launch) : pointAtStandIn(client.name, url, launch)
+    const { env, args, folder: made } = start
+    if (model !== null) {
+      printNotice('throughline: the built-in stand-in answers; it only repeats what it reads')
+    }
     printNotice(`throughline: conversations are kept in ${store}`)
     const program = commandAnywhere(programLocation())
     const recall = client.recall(
@@ -83,7 +101,17 @@ async function runClient(words: readonly string[], flags: ProxyFlags): Promise<n
     })
   } finally {
     await proxy.end()
+    await model?.close()
   }
+}
+
+/** Its address contains a secret, so that no other user of the computer can use it. */
+async function startStandIn() {
+  const { standIn } = await import('../../../proof/stand-in/server.ts')
+  const { url, close } = await standIn({ journalEntriesMax: 1 }).start({ isPrivate: true })
+  const address = new URL(url)
+  const addresses = { anthropic: address, openai: address, upstream: new Map<string, URL>() }
+  return { addresses, close }
 }
 
 /** The command has the terminal, so signals that reach us are passed to it. */
