@@ -1,4 +1,3 @@
-import { isObject } from '#core/base/json'
 import { sentenceOf } from '#core/message/title'
 import { type Body, parseItem } from './body.ts'
 import type { ClientNote } from './client-notes.ts'
@@ -138,11 +137,4 @@ export function unitCount({ history, from, start }: Placed): number {
   let count = start.depth
   for (const { hashes } of history.items.slice(from)) count += hashes.length
   return count
-}
-
-/** Whether the last item is this one; a client's own request for a compaction. */
-export function endsWith({ body }: History, type: string): boolean {
-  const last = body.items.length - 1
-  const item = last < 0 ? null : parseItem(body, last)
-  return isObject(item) && item['type'] === type
 }

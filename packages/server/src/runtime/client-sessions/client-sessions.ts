@@ -19,7 +19,7 @@ import { findPosition, type History, locate, unitCount } from '../../proxy/histo
 import type { Identity } from '../../proxy/identify.ts'
 import { UnitTree } from '../../proxy/unit-tree.ts'
 import { addToTree } from './entries.ts'
-import type { Frame } from './frame.ts'
+import type { RequestFrame } from './frame.ts'
 import { StoredSession } from './stored-session.ts'
 
 /** Which session of the store a client's request belongs to. */
@@ -41,7 +41,7 @@ export class ClientSessions {
   async find(
     identity: Identity,
     history: History,
-    making: Frame | null,
+    making: RequestFrame | null,
   ): Promise<StoredSession | null> {
     if (identity.session === null) return await this.#findByHistory(identity, history, making)
     const id = idOf(identity)
@@ -95,7 +95,7 @@ export class ClientSessions {
     return session
   }
 
-  async #create(id: SessionId, identity: Identity, frame: Frame) {
+  async #create(id: SessionId, identity: Identity, frame: RequestFrame) {
     const limits = limitsFor(frame)
     const stamp = { at: this.#clock.now(), seed: '' }
     const request = { id, agent: identity.client, limits, policy: 'steer' } as const
@@ -113,7 +113,7 @@ export class ClientSessions {
   async #findByHistory(
     identity: Identity,
     history: History,
-    making: Frame | null,
+    making: RequestFrame | null,
   ): Promise<StoredSession | null> {
     const first = history.items.find(({ hashes }) => hashes.length > 0)?.hashes[0] ?? ''
     const { named } = history

@@ -1,10 +1,13 @@
 import type { JsonObject } from '#core/base/json'
 import { fixedTokensMax, limitsFor } from '#core/session/limits'
 import type { Limits } from '#core/store/rows'
+import { capabilitiesOf } from '../../model/routes/windows.ts'
 import type { History } from '../../proxy/history.ts'
+import { textAt } from '../../proxy/wire/fields.ts'
+import type { ClientRequest } from './body-cache.ts'
 
 /** What surrounds the conversation in a client's requests. Only these sizes are recorded. */
-export interface Frame {
+export interface RequestFrame {
   /** The model's. */
   readonly windowTokens: number
   /** Of system text and tools, which are sent with every request. */
@@ -15,7 +18,14 @@ const BYTES_PER_TOKEN = 4
 /** As a share of the window. A client's tools change by a few words from start to start. */
 const NOTED_CHANGE = 0.02
 
-export function frameOf({ body, items }: History, windowTokens: number): Frame {
+/** `given`: the window that the user named. */
+export function frameOf(
+  history: History,
+  { headers }: Pick<ClientRequest, 'headers'>,
+  given?: number,
+): RequestFrame {
+  const { body, items } = history
+  const windowTokens = given ?? windowOf(requestedModel(history), headers)
   const first = items.findIndex(({ hashes }) => hashes.length > 0)
   const start = body.items[first]?.from ?? body.listTo
   const bytes = start + body.bytes.length - body.listTo
@@ -23,15 +33,33 @@ export function frameOf({ body, items }: History, windowTokens: number): Frame {
   return { windowTokens, fixedTokens: Math.min(tokens, fixedTokensMax({ windowTokens })) }
 }
 
-export function isSameFrame(one: Frame, other: Frame): boolean {
+export function isSameFrame(one: RequestFrame, other: RequestFrame): boolean {
   const difference = Math.abs(one.fixedTokens - other.fixedTokens)
   return one.windowTokens === other.windowTokens && difference <= one.windowTokens * NOTED_CHANGE
 }
 
 /** A change of settings, as the store takes it. */
-export function settingsOf(
-  frame: Frame,
+export function frameSettings(
+  frame: RequestFrame,
   body: JsonObject,
 ): { readonly limits: Limits; readonly tokens: number; readonly body: JsonObject } {
   return { limits: limitsFor(frame), tokens: frame.fixedTokens, body }
+}
+
+/** Agents do not fit into a small window, so an unknown model gets a common window size. */
+const UNKNOWN_TOKENS = 128_000
+const LONG_TOKENS = 1_000_000
+const UNKNOWN = capabilitiesOf({ model: 'unknown' }).windowTokens
+
+function windowOf(model: string, headers: ClientRequest['headers']): number {
+  if (headers['anthropic-beta']?.includes('context-1m') || model.includes('[1m]')) {
+    return LONG_TOKENS
+  }
+  const { windowTokens } = capabilitiesOf({ model })
+  return windowTokens === UNKNOWN ? UNKNOWN_TOKENS : windowTokens
+}
+
+/** The model that a request names. */
+export function requestedModel({ body }: Pick<History, 'body'>): string {
+  return textAt(body.fields, 'model')
 }

@@ -22,10 +22,9 @@ import { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
 import { type ClientPrices, clientAttempt } from './client-call.ts'
 import { ClientSessions, clientFacts } from './client-sessions.ts'
-import { type Frame, frameOf } from './frame.ts'
+import { frameOf, type RequestFrame, requestedModel } from './frame.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
 import { NotRecordedError, type StoredSession } from './stored-session.ts'
-import { requestedModel, windowOf } from './window.ts'
 
 /**
  * The proxy without the network: takes a request's bytes, records the new messages, and returns the
@@ -120,7 +119,7 @@ export class Recorder {
     if (purpose === 'side' && !isCount) return { ...passUntouched(request), purpose }
     const isRecorded = purpose !== 'compaction' && !isCount
     if (isRecorded) this.#bodies.set(key, history)
-    const frame = frameOf(history, this.#windowFor(history, request))
+    const frame = frameOf(history, request, this.#options.windowTokens)
     const found = this.#sessions.find(identity, history, isRecorded ? frame : null)
     const session = await this.#within(RECORD_MS_MAX, found)
     const placed = session && findPosition(session, history)
@@ -257,10 +256,6 @@ export class Recorder {
     void this.#track(named.catch(() => {}))
   }
 
-  #windowFor(history: History, { headers }: ClientRequest): number {
-    return this.#options.windowTokens ?? windowOf(requestedModel(history), headers)
-  }
-
   #stateOf(session: StoredSession): SessionState {
     const known = this.#states.get(session)
     if (known !== undefined) return known
@@ -308,7 +303,7 @@ interface Turn {
   readonly wireName: string
   readonly identity: Identity
   readonly purpose: Purpose
-  readonly frame: Frame
+  readonly frame: RequestFrame
 }
 
 interface PrepareOptions {

@@ -18,10 +18,10 @@ import { locate, type Placed, unitCount, unitsBehind } from '../../proxy/history
 import { hashUnit, type Unit } from '../../proxy/unit.ts'
 import { boundariesOf, type UnitNode, UnitTree } from '../../proxy/unit-tree.ts'
 import { addToTree, adoptedEntry } from './entries.ts'
-import { type Frame, isSameFrame, settingsOf } from './frame.ts'
+import { frameSettings, isSameFrame, type RequestFrame } from './frame.ts'
 
 type Change = EntryPlan | AdoptedEntry | Settings
-type Settings = ReturnType<typeof settingsOf>
+type Settings = ReturnType<typeof frameSettings>
 
 /** How long a write may take before the client's request is forwarded without it. */
 const WRITE_MS_MAX = 5_000
@@ -50,7 +50,7 @@ export class StoredSession {
   readonly #clock: Clock
   readonly #runner: () => Promise<RunnerId>
   #tree = new UnitTree()
-  #frame: Frame | null = null
+  #frame: RequestFrame | null = null
   #tail: Tail
   #lease: Lease | null = null
   #heldSince = 0
@@ -128,10 +128,10 @@ export class StoredSession {
   }
 
   /** Records the window and the size of system text and tools, if they are not those on record. */
-  async setFrame(frame: Frame, client: JsonObject): Promise<void> {
+  async setFrame(frame: RequestFrame, client: JsonObject): Promise<void> {
     const plan = () => {
       const isKnown = this.#frame !== null && isSameFrame(frame, this.#frame)
-      return isKnown ? null : settingsOf(frame, { client })
+      return isKnown ? null : frameSettings(frame, { client })
     }
     if (plan() !== null) await this.#oneAtATime(() => this.#write(plan))
   }
