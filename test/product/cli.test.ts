@@ -183,6 +183,13 @@ describe('what cannot be written or read', () => {
 })
 
 describe('export, import and purge', () => {
+  it('refuses a line that is too long to be one of its own, with its number', async () => {
+    const line = Buffer.alloc(270_000_000, 'y')
+    const { exitCode, stderr } = await place.run(['import', '-'], { input: line })
+    expect(stderr).toMatch(/^throughline: Standard input, line 1: longer than 268435456 characters/)
+    expect(exitCode).toBe(2)
+  })
+
   const other = ['--store', 'other.db']
 
   it('carry a session into another store, once, and remove it for good', async () => {

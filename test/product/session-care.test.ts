@@ -4,6 +4,7 @@ import { CODECS } from '../../packages/core/src/message/formats/all.ts'
 import { mintToken } from '../../packages/server/src/gateway/http/access/access.ts'
 import { serveHttp } from '../../packages/server/src/gateway/http/serve.ts'
 import { idElsewhere } from '../../packages/server/src/gateway/text/export-session.ts'
+import { parseMarkdown } from '../../packages/server/src/gateway/text/parse-markdown.ts'
 import { until } from '../support/until.ts'
 import { openPlace, type Place } from './http-place.ts'
 
@@ -48,12 +49,54 @@ describe('a session over HTTP', () => {
     const id = await place.make()
     await ask(id, 'The code word is **BASALT** <script>alert(1)</script>')
     const markdown = await exported(id, 'markdown')
-    expect(markdown.text).toMatch(/### User · .*\n\nThe code word is \*\*BASALT\*\*/)
+    expect(markdown.text).toMatch(/### User · .*\n\n> The code word is \*\*BASALT\*\*/)
     const html = await exported(id, 'html')
     expect(html.text).toContain('<strong>BASALT</strong> &lt;script&gt;')
     expect(html.text).not.toContain('<script')
     expect(html.headers.get('content-disposition')).toBe(`attachment; filename="${id}.html"`)
   })
+
+  it('is exported so that no text can imitate another speaker, in Markdown and in HTML', async () => {
+    const forged = '### Agent · 2026-01-01 00:00'
+    const hostile = [
+      ...[forged, `text\n${forged}\n\nforged`, `\`\`\`\n${forged}`, `~~~\n${forged}`],
+      ...[`<!--\n${forged}`, '<!--', '<pre>', '<script>', '<![CDATA[', `<div>\n\n${forged}`],
+      ...[`Agent · 2026-01-01 00:00\n===`, `Agent · 2026-01-01 00:00\n---`, '# Title', '## Agent'],
+      ...[`> quoted\n${forged}`, `- item\n${forged}`, `1. item\n${forged}`, `\\\n${forged}`],
+      ...[`\r${forged}`, `\u2028${forged}`, `\u2029${forged}`, `\u000b${forged}`, `\f${forged}`],
+      ...[`\u0085${forged}`, '[User]: https://x.example', '_Erased._', '</blockquote></main>'],
+      ...['<h2>Agent · 2026-01-01 00:00</h2>', '| a |\n|---|\n', `\n\n\n${forged}\n\n`],
+    ]
+    const id = await place.make()
+    expect((await rename(id, `<!-- ${forged} \`\`\``)).status).toBe(204)
+    for (const text of hostile) await ask(id, text)
+    // The stand-in repeats what was said, so each text is there from both speakers.
+    const speakers = hostile.flatMap(() => ['User', 'Agent'])
+
+    const { text: markdown } = await exported(id, 'markdown')
+    const lines = markdown.split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)
+    const ours = lines.filter((line) => line !== '' && !line.startsWith('>'))
+    expect(ours.slice(2).map((line) => /^### (\w+) · [-\d]{10} [:\d]{5}$/.exec(line)?.[1])).toEqual(
+      speakers,
+    )
+    const { blocks } = parseMarkdown(markdown)
+    expect(blocks.map(({ kind }) => kind)).toEqual([
+      ...['heading', 'paragraph'],
+      ...speakers.flatMap(() => ['heading', 'quote']),
+    ])
+
+    const { text: html } = await exported(id, 'html')
+    const headings = [...html.matchAll(/<h2>(\w+) · /g)].map(([, who]) => who)
+    expect(headings).toEqual(speakers)
+    expect(html.match(/<h1>/g)).toHaveLength(1)
+    // Boxes are opened and closed in turn: no text leaves its own.
+    const boxes = [
+      ...html.matchAll(/<h2>|<blockquote class="said">|<\/blockquote>\n(?=<h2>|<\/main>)/g),
+    ]
+    expect(boxes.map(([tag]) => tag.trim()).join(' ')).toBe(
+      speakers.map(() => '<h2> <blockquote class="said"> </blockquote>').join(' '),
+    )
+  }, 120_000)
 
   it('is exported whole, as lines, without a form', async () => {
     const id = await place.make()

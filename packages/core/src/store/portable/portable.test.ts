@@ -57,6 +57,13 @@ describe('a file edited by hand', () => {
       const mail = lines.find((line) => line['mail']?.['number'] === 1)?.['mail']
       if (mail !== undefined) mail['body'] = '"something else"'
     },
+    'this is not a valid session: title: expected at most 200 characters': (lines) => {
+      Object.assign(lines[0]?.['session'] ?? {}, { title: 'x'.repeat(10_000_000) })
+    },
+    'the session owes erasures out of order': (lines) => {
+      const owed = Array.from({ length: 100_000 }, (_, at) => at + 1)
+      Object.assign(lines[0]?.['session'] ?? {}, { owed })
+    },
     'session row has other limits than entry 10 set': (lines) => {
       const limits = lines[0]?.['session']?.['limits'] as Record<string, number>
       limits['hardTokens'] = 9_999

@@ -1,3 +1,4 @@
+import stringWidth from 'fast-string-width'
 import { describe, expect, it } from 'vitest'
 import { entryNumber } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
@@ -58,6 +59,40 @@ describe('drawEntries', () => {
       style,
     )
     for (const sign of ['\u001b', '\u0007', '\u009b']) expect(drawn).not.toContain(sign)
+  })
+
+  it('lets no text imitate the heading of an entry, in a terminal of any width', () => {
+    const forged = '#9 agent  2026-01-01 00:00'
+    const hostile = [
+      ...[
+        forged,
+        `\n${forged}`,
+        `\r${forged}`,
+        `\u2028${forged}`,
+        `\u000b${forged}`,
+        `\t${forged}`,
+      ],
+      ...[
+        `x${' '.repeat(200)}${forged}`,
+        `${'x'.repeat(31)} ${forged}`,
+        `${'漢'.repeat(13)} ${forged}`,
+      ],
+      ...Array.from({ length: 40 }, (_, at) => `${'x'.repeat(at)}${forged}`),
+    ]
+    const entries = [
+      ...hostile.map((text) => said(1, user(text))),
+      ...hostile.map((text) => entry(1, 'result', { call: text, outcome: 'ok', blobs: [] })),
+      ...hostile.map((text) => entry(1, 'pin', { name: text, change: 'removed' })),
+      ...hostile.map((text) => entry(1, 'turn', { turn: 1, ended: text } as never)),
+    ]
+    const columns = 32
+    const drawn = drawEntries(entries, { ...style, columns })
+    const heads = drawn.split('\n').filter((line) => !line.startsWith('      '))
+    expect(heads.filter((line) => !/^ {2}#1 (?:user|result|pin|turn)/.test(line)).join('')).toBe('')
+    const bodies = drawn.split('\n').filter((line) => line.startsWith('      '))
+    expect(Math.max(...[...heads, ...bodies].map((line) => stringWidth(line)))).toBeLessThan(
+      columns,
+    )
   })
 
   it('marks erased entries', () => {

@@ -6,6 +6,7 @@ import { textOf } from '#core/message/text'
 import type { TranscriptEntry } from '../../runtime/runtime.ts'
 import type { Paint } from './colours.ts'
 import { countText, moment } from './format.ts'
+import { wrapWords } from './markdown.ts'
 import { printable } from './printable.ts'
 
 /**
@@ -17,6 +18,8 @@ export interface TranscriptStyle {
   readonly paint: Paint
   /** Lines printed of one tool result; the rest is counted. */
   readonly resultLinesMax: number
+  /** The width of the terminal; undefined: the text goes to a file or a program. */
+  readonly columns?: number | undefined
 }
 
 export function drawEntries(entries: readonly TranscriptEntry[], style: TranscriptStyle): string {
@@ -34,9 +37,32 @@ function drawEntry(entry: TranscriptEntry, style: TranscriptStyle): string {
   const number = `#${entry.number}`
   const head = `${paint('bold', number)} ${title}${paint('dim', `  ${moment(entry.at)}`)}`
   const rule = entry.isCovered ? `${paint('dim', '┊')} ` : '  '
-  const body = lines.map((line) => `    ${entry.isCovered ? paint('dim', line) : line}`)
-  return [head, ...body].map((line) => `${rule}${line}`.trimEnd()).join('\n')
+  const body = fitLines(lines, style.columns, RULE_COLUMNS).map(
+    (line) => `    ${entry.isCovered ? paint('dim', line) : line}`,
+  )
+  const [first = '', ...rest] = fitLines([head], style.columns, RULE_COLUMNS)
+  const lengthy = rest.map((line) => `    ${line}`)
+  return [first, ...lengthy, ...body].map((line) => `${rule}${line}`.trimEnd()).join('\n')
 }
+
+const RULE_COLUMNS = 2
+const INDENT_COLUMNS = 4
+
+/**
+ * Lines that fit the terminal beside their indentation: the rest of a longer one would begin at the
+ * left, where it could imitate the heading of an entry.
+ */
+export function fitLines(
+  lines: readonly string[],
+  columns: number | undefined,
+  ruleColumns = 0,
+): readonly string[] {
+  if (columns === undefined) return lines
+  const width = Math.max(COLUMNS_MIN, columns - INDENT_COLUMNS - ruleColumns - 1)
+  return lines.flatMap((line) => wrapWords(line, width))
+}
+
+const COLUMNS_MIN = 8
 
 interface EntryText {
   readonly title: string
@@ -119,7 +145,7 @@ export function shorten(lines: readonly string[], linesMax: number): readonly st
 
 function resultTitle(meta: TranscriptEntry['meta'], paint: Paint): string {
   const outcome = word(meta, 'outcome')
-  const title = `result of ${printable(word(meta, 'call'))}`
+  const title = `result of ${word(meta, 'call')}`
   return outcome === 'ok' ? title : `${title} ${paint('red', `(${outcome})`)}`
 }
 
@@ -139,7 +165,7 @@ function handoffLines(body: TranscriptEntry['body']): readonly string[] {
 }
 
 function describePin({ meta, body }: TranscriptEntry): EntryText {
-  const name = printable(word(meta, 'name'))
+  const name = word(meta, 'name')
   if (word(meta, 'change') === 'removed') return { title: `pin ${name} removed`, lines: [] }
   return { title: `pin ${name}`, lines: printable(plainBody(body ?? '[erased]')).split('\n') }
 }
@@ -156,7 +182,8 @@ function isNotification({ meta }: Pick<TranscriptEntry, 'meta'>): boolean {
 
 function word(meta: TranscriptEntry['meta'], key: string): string {
   const value = (meta as JsonObject)[key]
-  return Array.isArray(value) ? value.join(', ') : String(value ?? '')
+  // Names come from models and imported files: a line break in one could imitate an entry.
+  return clip(oneLine(printable(Array.isArray(value) ? value.join(', ') : String(value ?? ''))))
 }
 
 function plainBody(body: JsonObject | string): string {

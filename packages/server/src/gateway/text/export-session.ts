@@ -1,5 +1,6 @@
 import type { SessionId } from '#core/base/ids'
 import { isObject, type JsonObject } from '#core/base/json'
+import { oneLine, quoteLines } from '#core/base/line'
 import { codecOf } from '#core/message/formats/all'
 import { derivedUuid } from '#core/message/formats/derived-id'
 import type { Message } from '#core/message/message'
@@ -11,6 +12,7 @@ import type {
   SessionSummary,
   TranscriptEntry,
 } from '../../runtime/runtime.ts'
+import type { WrittenEntry } from './html.ts'
 
 /**
  * A session for people (Markdown, HTML: the whole transcript) or for another program (the current
@@ -44,13 +46,13 @@ export async function* exportAs(
 ): AsyncGenerator<string> {
   switch (form) {
     case 'markdown':
-      yield `# ${headingOf(summary)}\n\n${factsOf(summary)}\n`
+      yield `# ${escaped(headingOf(summary))}\n\n${factsOf(summary)}\n`
       for await (const entry of entriesOf(session, summary.entries)) yield entryMarkdown(entry)
       return
     case 'html': {
       // Imported here so that other commands do not load the Markdown parser.
-      const { documentHtml, markdownHtml } = await import('./html.ts')
-      const entries = htmlEntries(session, summary, markdownHtml)
+      const { documentHtml, entryHtml } = await import('./html.ts')
+      const entries = htmlEntries(session, summary, entryHtml)
       yield* documentHtml(headingOf(summary), factsOf(summary), entries)
       return
     }
@@ -69,7 +71,7 @@ export async function* exportAs(
 }
 
 function headingOf({ title, id }: SessionSummary): string {
-  return (title ?? id).replaceAll(/\s+/g, ' ')
+  return oneLine(title ?? id)
 }
 
 function factsOf({ id, agent, createdAt, entries }: SessionSummary): string {
@@ -87,20 +89,27 @@ async function* entriesOf(session: Session, tail: number): AsyncGenerator<Transc
 async function* htmlEntries(
   session: Session,
   summary: SessionSummary,
-  markdownHtml: (text: string) => string,
+  entryHtml: (entry: WrittenEntry) => string,
 ): AsyncGenerator<string> {
   for await (const entry of entriesOf(session, summary.entries)) {
-    const text = entryMarkdown(entry)
-    if (text !== '') yield markdownHtml(text)
+    const written = writtenEntry(entry)
+    if (written !== null) yield entryHtml(written)
   }
 }
 
 /** Empty: the entry holds no message, such as a change of settings. */
 function entryMarkdown(entry: TranscriptEntry): string {
+  const written = writtenEntry(entry)
+  if (written === null) return ''
+  const { heading, text, note } = written
+  return `\n### ${heading}\n\n${text === null ? `_${note}_` : quoteLines(text)}\n`
+}
+
+function writtenEntry(entry: TranscriptEntry): WrittenEntry | null {
   const said = saidIn(entry)
-  if (said === null) return ''
+  if (said === null) return null
   const at = new Date(entry.at).toISOString().replace('T', ' ').slice(0, 16)
-  return `\n### ${said.who} · ${at}\n\n${said.text}\n`
+  return { heading: `${said.who} · ${at}`, text: said.text, note: said.note ?? 'Erased.' }
 }
 
 function saidIn({
@@ -108,23 +117,29 @@ function saidIn({
   message,
   meta,
   body,
-}: TranscriptEntry): { who: string; text: string } | null {
+}: TranscriptEntry): { who: string; text: string | null; note?: string } | null {
+  const text = message === null ? null : textOf(message)
   switch (kind) {
     case 'input':
-      return { who: 'User', text: message === null ? '_Erased._' : textOf(message) }
+      return { who: 'User', text }
     case 'assistant':
-      return { who: 'Agent', text: message === null ? '_Erased._' : textOf(message) }
+      return { who: 'Agent', text }
     case 'result':
-      return { who: 'Tool result', text: message === null ? '_Erased._' : fenced(textOf(message)) }
+      return { who: 'Tool result', text: text === null ? null : fenced(text) }
     case 'compaction': {
       if ('by' in meta && meta.by === 'clearing')
-        return { who: 'Compaction', text: '_Old tool results were cleared._' }
+        return { who: 'Compaction', text: null, note: 'Old tool results were cleared.' }
       const summary = typeof body === 'object' ? body?.['summary'] : undefined
-      return { who: 'Compaction', text: typeof summary === 'string' ? summary : '_Erased._' }
+      return { who: 'Compaction', text: typeof summary === 'string' ? summary : null }
     }
     default:
       return null
   }
+}
+
+/** A title is text, not Markdown. */
+function escaped(title: string): string {
+  return title.replaceAll(/[\\`*_[\]<>&#!|~]/g, (mark) => `\\${mark}`)
 }
 
 /** A code block with a fence longer than any inside. */

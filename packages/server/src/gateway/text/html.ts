@@ -1,9 +1,27 @@
 import { highlight } from './highlight.ts'
 import { type MarkdownBlock, type MarkdownSpan, parseMarkdown } from './parse-markdown.ts'
 
-/** Markdown as HTML: all text is escaped, and only web and mail addresses become links. */
-export function markdownHtml(text: string): string {
-  return parseMarkdown(text).blocks.map(blockHtml).join('\n')
+/**
+ * An entry for people. Its text is quoted, so that it cannot imitate a heading, a note of ours or
+ * another speaker: in Markdown, whatever stands at the beginning of a line is ours.
+ */
+export interface WrittenEntry {
+  readonly heading: string
+  /** Markdown. Null: the note says why there is none. */
+  readonly text: string | null
+  readonly note: string
+}
+
+/**
+ * Markdown as HTML: all text is escaped, and only web and mail addresses become links. The text is
+ * in a box of its own, and its headings rank below ours.
+ */
+export function entryHtml({ heading, text, note }: WrittenEntry): string {
+  const body =
+    text === null
+      ? `<p><em>${escapeHtml(note)}</em></p>`
+      : `<blockquote class="said">\n${parseMarkdown(text).blocks.map(blockHtml).join('\n')}\n</blockquote>`
+  return `<h2>${escapeHtml(heading)}</h2>\n${body}`
 }
 
 /** A page that loads nothing and runs no script. */
@@ -33,10 +51,11 @@ export async function* documentHtml(
 const STYLE = `:root{color-scheme:light dark}
 body{font:16px/1.55 system-ui,sans-serif;margin:0}
 main{max-width:46rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
-h3{margin-top:2rem;font-size:.85rem;opacity:.75}
+main>h2{margin-top:2rem;font-size:.85rem;opacity:.75}
 pre{overflow:auto;padding:.75rem;border:1px solid #8886;border-radius:6px;font-size:.85rem}
 table{border-collapse:collapse}td,th{border:1px solid #8886;padding:.25rem .5rem;text-align:left}
 blockquote{margin-left:0;padding-left:1rem;border-left:3px solid #8886}
+.said{margin:0;padding:.1rem 1rem;border:1px solid #8886;border-radius:6px}
 .comment{opacity:.65}.string,.added{color:light-dark(#1a6b2c,#7ee08f)}
 .number{color:light-dark(#8a5300,#e8b868)}.keyword{color:light-dark(#8b2589,#e59ce3)}
 .removed{color:light-dark(#a31515,#ff9a94)}`
@@ -44,7 +63,7 @@ blockquote{margin-left:0;padding-left:1rem;border-left:3px solid #8886}
 function blockHtml(block: MarkdownBlock): string {
   switch (block.kind) {
     case 'heading':
-      return `<h${block.level}>${spansHtml(block.children)}</h${block.level}>`
+      return headingHtml(Math.min(6, block.level + HEADINGS_OURS), block.children)
     case 'paragraph':
       return `<p>${spansHtml(block.children)}</p>`
     case 'code':
@@ -65,6 +84,13 @@ function blockHtml(block: MarkdownBlock): string {
     default:
       return block satisfies never
   }
+}
+
+/** The title, and a heading for each entry. */
+const HEADINGS_OURS = 2
+
+function headingHtml(level: number, children: readonly MarkdownSpan[]): string {
+  return `<h${level}>${spansHtml(children)}</h${level}>`
 }
 
 function codeHtml(text: string, language: string): string {

@@ -2,7 +2,7 @@ import type { ContextPart, ContextView } from '../../../runtime/runtime.ts'
 import type { Paint } from '../../terminal/colours.ts'
 import { grouped } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
-import { shorten } from '../../terminal/transcript-text.ts'
+import { fitLines, shorten } from '../../terminal/transcript-text.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 
 /** The requested context; without either field, the current one. */
@@ -17,7 +17,7 @@ interface Moment {
  */
 export function drawContext(
   view: ContextView,
-  style: { readonly paint: Paint; readonly partLinesMax: number },
+  style: { readonly paint: Paint; readonly partLinesMax: number; readonly columns?: number },
   moment: Moment = {},
 ): string {
   const { paint, partLinesMax } = style
@@ -33,7 +33,9 @@ export function drawContext(
   const parts = view.parts.map((part) =>
     [
       partTitle(part, paint),
-      ...shorten(printable(part.text).split('\n'), partLinesMax).map((line) => `    ${line}`),
+      ...fitLines(shorten(printable(part.text).split('\n'), partLinesMax), style.columns).map(
+        (line) => `    ${line}`,
+      ),
     ].join('\n'),
   )
   return `${[title, paint('dim', limits), '', ...parts].map((line) => line.trimEnd()).join('\n')}\n`

@@ -1,3 +1,4 @@
+import { oneLine } from '#core/base/line'
 import {
   type CompactionReport,
   FATES,
@@ -61,7 +62,7 @@ export function drawReport(
 
 function messageLine({ number, role, excerpt, recalledBy }: ReportedMessage, paint: Paint): string {
   const how = recalledBy === 'number' ? paint('dim', ' (by its number)') : ''
-  return `    ${paint('bold', `#${number}`)} ${role}: ${printable(excerpt)}${how}`
+  return `    ${paint('bold', `#${number}`)} ${role}: ${oneLine(printable(excerpt))}${how}`
 }
 
 function cacheText({ cache }: CompactionReport): string {

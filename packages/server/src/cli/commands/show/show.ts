@@ -144,7 +144,7 @@ async function showEntries(
   const from =
     flags.from ?? (flags.all || flags.to !== undefined ? 1 : Math.max(1, to - ENTRIES_DEFAULT + 1))
   const paint = paintOn(process.stdout)
-  const style = { paint, resultLinesMax: linesMax(flags) }
+  const style = { paint, resultLinesMax: linesMax(flags), ...width() }
   // Page by page: a transcript may be larger than memory.
   for (let first = from; first <= to; first += PAGE) {
     const last = Math.min(to, first + PAGE - 1)
@@ -158,12 +158,17 @@ async function showEntries(
   return EXIT.done
 }
 
+/** Only a terminal has one. */
+function width(): { readonly columns?: number } {
+  return process.stdout.isTTY ? { columns: process.stdout.columns || 80 } : {}
+}
+
 async function showContext(session: Session, flags: ShowFlags): Promise<number> {
   const view = await readContext(session, flags)
   const paint = paintOn(process.stdout)
   const text = flags.json
     ? jsonLine(view)
-    : drawContext(view, { paint, partLinesMax: linesMax(flags) }, flags)
+    : drawContext(view, { paint, partLinesMax: linesMax(flags), ...width() }, flags)
   await writeOutput('-', text)
   return EXIT.done
 }
