@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PROGRAM } from '../support/run-cli.ts'
 import { type CliPlace, cliPlace } from './cli-place.ts'
 
 /** What scripts and people hear, from processes beside the server, when a turn cannot go on. */
@@ -37,9 +39,31 @@ it('a script hears why no answer comes, and the list says that the session waits
     ...['send', 'away', 'Hello.', '--agent', 'main', '--wait', '--timeout', '8s'],
   ])
   expect(exitCode).toBe(1)
-  const said = `${host} failed; the fault is on its side (status 500). The message is stored; trying again.`
+  const said = `${host} failed; the fault is on its side (status 500). Your message is safe`
   expect(stderr).toContain(said)
   expect((await place.run(['sessions'])).stdout).toMatch(/^away +main +waits for the model /m)
+})
+
+it('a piped chat says why no answer comes', async () => {
+  status = 500
+  const chat = spawn(process.execPath, [PROGRAM, 'chat', '--session', 'piped', '--agent', 'main'], {
+    cwd: place.folder,
+    env: { PATH: process.env['PATH'], ...place.env },
+    stdio: 'pipe',
+  })
+  let stderr = ''
+  chat.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = new Promise<number | null>((resolve) => chat.on('close', resolve))
+  chat.stdin.end('Hello.\n')
+  await expect
+    .poll(() => stderr, { timeout: 60_000 })
+    .toContain(`${host} failed; the fault is on its side (status 500).`)
+  // The next try ends the turn.
+  status = 401
+  expect(await ended).toBe(1)
+  expect(stderr).toContain('The turn ended without an answer: failed.')
 })
 
 it('a refused key is not tried again, and nothing says that it is', async () => {
@@ -69,6 +93,16 @@ it('the list says that a session of the server is paused, and what to do', async
     const { stderr } = await list()
     expect(stderr).toMatch(/^thrifty: Paused\. This session spent [\d,]+ of 1 tokens/m)
     expect(stderr).toContain('/continue in the terminal')
+    for (const command of [
+      ['send', 'thrifty', 'And now?', '--wait'],
+      ['chat', '--session', 'thrifty'],
+    ]) {
+      const ended = await spent.run(command, { input: 'And now?\nAnd then?\n' })
+      expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(ended.stderr).toMatch(/Paused\. This session spent [\d,]+ of 1 tokens/)
+      expect(ended.stderr).toContain('is stored and is answered after that.')
+    }
+    expect((await spent.run(['show', 'thrifty'])).stderr).toContain('Paused. This session spent')
     // It stays paused while nobody serves it.
     child.kill('SIGTERM')
     await ended

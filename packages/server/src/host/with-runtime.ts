@@ -4,7 +4,7 @@ import type { SpendLimits } from '../runtime/models/spend-caps.ts'
 import { openRuntime } from '../runtime/open-runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { StoreFlags } from './flags.ts'
-import { withStore, withStoreToRead } from './store-selection.ts'
+import { configuredSpend, withStore, withStoreToRead } from './store-selection.ts'
 
 /**
  * Opens the store that a command acts on, and a runtime that runs no sessions, because the process
@@ -27,15 +27,16 @@ export type StoreAction = (opened: StoreRuntime) => Promise<number>
 export async function withStoreRuntime(
   flags: StoreFlags,
   act: StoreAction,
-  options: { readonly mayMake?: boolean } = {},
+  { knowsSpend, ...options }: { readonly mayMake?: boolean } & Pick<Knowledge, 'knowsSpend'> = {},
 ): Promise<number> {
-  return await withStore(flags, async (store) => await overRuntime(store, act), options)
+  const spend = knowsSpend === true ? await configuredSpend(flags) : {}
+  return await withStore(flags, async (store) => await overRuntime(store, act, { spend }), options)
 }
 
 /** What a command knows beyond the store. */
 interface Knowledge {
-  /** Which turns are paused. */
-  readonly spend?: SpendLimits
+  /** Which turns are paused at a limit of the configuration. */
+  readonly knowsSpend?: true
   /** How to search by meaning. */
   readonly embeddings?: EmbeddingRoute | undefined
 }
@@ -44,20 +45,24 @@ interface Knowledge {
 export async function withReadRuntime(
   flags: StoreFlags,
   act: ReadAction,
-  knowledge: Knowledge = {},
+  { knowsSpend, embeddings }: Knowledge = {},
 ): Promise<number> {
+  const spend = knowsSpend === true ? await configuredSpend(flags) : {}
   return await withStoreToRead(flags, async (store, lost) => {
     // It lacks the methods that write; readers never call them.
     const writable = store as unknown as Store
-    return await overRuntime(writable, (opened) => act({ ...opened, lost }), knowledge)
+    return await overRuntime(writable, (opened) => act({ ...opened, lost }), {
+      ...{ spend, embeddings },
+    })
   })
 }
 
 async function overRuntime(
   store: Store,
   act: StoreAction,
-  { spend = {}, embeddings }: Knowledge = {},
+  known: { readonly spend: SpendLimits; readonly embeddings?: EmbeddingRoute | undefined },
 ): Promise<number> {
+  const { spend, embeddings } = known
   const embedder = embeddings && openEmbedder(embeddings, process.env)
   const runtime = await openRuntime({
     ...{ store, agents: [], runs: false, auxiliary: { spend } },

@@ -14,7 +14,6 @@ import type { Activity } from './activity.ts'
 import type { Health, RouteHealth } from './health.ts'
 import type { PinView, SessionMemory, TaskList } from './memory-view.ts'
 import type { SearchedSessions } from './searched-sessions.ts'
-import type { CallFailure } from './sessions/model-calls.ts'
 import type { ModelUsage, UsageGroup, UsageQuery } from './usage.ts'
 
 /**
@@ -107,8 +106,6 @@ export interface Session {
   /** The agent's task list, as a compaction would keep it. */
   tasks(): Promise<TaskList | undefined>
   usage(query: UsageQuery): Promise<readonly UsageGroup[]>
-  /** Model calls of its turns that failed, oldest first. */
-  callFailures(query: { since: number }): Promise<readonly CallFailure[]>
   pins(): Promise<readonly PinView[] | undefined>
   /** Everything that the agent remembers for the people of this session. */
   readonly memory: SessionMemory

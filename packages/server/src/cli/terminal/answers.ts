@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/base/json'
 import { plainText } from '#core/message/text'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { warningIn } from '#core/session/events/runtime-event'
-import type { Session } from '../../runtime/runtime.ts'
+import type { Session, SessionSummary } from '../../runtime/runtime.ts'
 
 /** The output of a live conversation. */
 export interface Screen {
@@ -91,9 +91,15 @@ export function noticeText({
   code,
 }: Extract<RuntimeEvent, { type: 'live'; kind: 'notice' }>): string {
   const todo = code === 'waiting-for-model' ? ' /continue tries now, /stop ends the turn.' : ''
-  if (nextTryAt === undefined || code === 'waiting-for-approval') return `${text}${todo}`
+  const isTimed = nextTryAt !== undefined && code !== 'waiting-for-approval'
+  return `${waitText({ text, nextTryAt: isTimed ? nextTryAt : null })}${todo}`
+}
+
+/** Why a turn waits, and when the next try is. */
+export function waitText({ text, nextTryAt }: NonNullable<SessionSummary['wait']>): string {
+  if (nextTryAt === null) return text
   const seconds = Math.max(0, Math.round((nextTryAt - Date.now()) / 1_000))
-  return `${text} Next try ${seconds === 0 ? 'now' : `in ${seconds} s`}.${todo}`
+  return `${text} Next try ${seconds === 0 ? 'now' : `in ${seconds} s`}.`
 }
 
 function stepOf(turn: unknown, upto: unknown): string {

@@ -33,6 +33,7 @@ import type {
   Withdrawal,
 } from '../runtime.ts'
 import { purge } from '../store-layers/purge.ts'
+import { readUsage } from '../usage.ts'
 import {
   type AdmissionDependencies,
   admissionOf,
@@ -46,7 +47,7 @@ import {
   readCompactions,
   readContextView,
 } from './compactions.ts'
-import { readCallFailures, readSessionUsage } from './model-calls.ts'
+
 import { openMemory, readTasks } from './session-memory.ts'
 import { readsOf, readTranscript } from './session-reads.ts'
 import { mailView, pinsIn } from './views.ts'
@@ -153,11 +154,8 @@ export class SessionHandle implements Session {
 
   usage: Session['usage'] = async (query) => {
     await this.#known()
-    return await readSessionUsage(this.#deps.store, this.id, query)
+    return await readUsage(this.#deps.store, { ...query, sessionId: this.id })
   }
-
-  callFailures: Session['callFailures'] = ({ since }) =>
-    readCallFailures(this.#deps.store, { sessionId: this.id, since })
 
   async controlOutcome(mail: MailNumber, signal: AbortSignal): Promise<ControlEnd | null> {
     return await controlOutcome(this.#deps, { sessionId: this.id, mail }, signal)

@@ -5,6 +5,7 @@ import { type SessionId, sessionId } from '#core/base/ids'
 import { unknownText } from '../../../gateway/chat/commands.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { COMMAND_SOURCE, requireAccepted } from '../../admission.ts'
+import { awaitReply } from '../../await-reply.ts'
 import { openConversation, type TerminalConversation } from '../../conversation.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
@@ -114,7 +115,14 @@ async function chatFromPipe(first: TerminalConversation): Promise<number> {
         exitCode = EXIT.failed
         break
       case 'say':
-        if (!(await answerOne(conversation, typed.text))) exitCode = EXIT.failed
+        switch (await answerOne(conversation, typed.text)) {
+          case 'answered':
+            break
+          case 'paused':
+            return EXIT.failed
+          default:
+            exitCode = EXIT.failed
+        }
         break
       case 'command':
         if (typed.name === 'quit') return exitCode
@@ -132,17 +140,26 @@ async function chatFromPipe(first: TerminalConversation): Promise<number> {
   return exitCode
 }
 
-async function answerOne({ session }: TerminalConversation, text: string): Promise<boolean> {
+async function answerOne(
+  { session }: TerminalConversation,
+  text: string,
+): Promise<'answered' | 'unanswered' | 'paused'> {
   const message = { source: COMMAND_SOURCE, key: randomUUID() }
   const { mail } = requireAccepted(
     await session.admit({ ...message, parts: [{ type: 'text', text }] }),
     session.id,
   )
-  const reply = await session.reply(mail, new AbortController().signal)
+  const signal = new AbortController().signal
+  const awaited = await awaitReply(session, mail, { signal, onWait: printNotice })
+  if (awaited.kind === 'paused') {
+    printNotice(`${awaited.text} The message is stored and is answered after that.`)
+    return 'paused'
+  }
+  const { reply } = awaited
   if (reply !== null && reply.text !== '') await writeOutput('-', `${forTerminal(reply.text)}\n`)
-  if (reply?.ended === 'answered') return true
+  if (reply?.ended === 'answered') return 'answered'
   printNotice(`The turn ended without an answer: ${reply?.ended ?? 'withdrawn'}.`)
-  return false
+  return 'unanswered'
 }
 
 /** Joins a line that ends in a backslash to the next one. */

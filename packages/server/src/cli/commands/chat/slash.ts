@@ -13,6 +13,7 @@ import {
 } from '../../../gateway/chat/commands.ts'
 import type { SessionSummary } from '../../../runtime/runtime.ts'
 import { COMMAND_SOURCE } from '../../admission.ts'
+import { waitText } from '../../terminal/answers.ts'
 import type { Paint } from '../../terminal/colours.ts'
 import { grouped, short } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -72,10 +73,12 @@ export async function runSlash(
 }
 
 function describe(summary: SessionSummary): string {
-  const { id, agent, entries, contextTokens, windowTokens, compaction, pins, policy } = summary
+  const { id, agent, entries, contextTokens, windowTokens, compaction, pins, policy, wait } =
+    summary
   const fill = drawFill({ tokens: contextTokens, windowTokens })
   return [
     `Session ${id} of ${printable(agent)}: ${activity(summary)}`,
+    ...(wait === null ? [] : [printable(waitText(wait))]),
     `Context ${fill.text}: ${grouped(contextTokens)} of ${grouped(windowTokens)} tokens`,
     `${grouped(entries)} entries, ${compaction === null ? 'not compacted' : `compacted at #${compaction}`}`,
     `Used: ${usageText(summary.usage)}`,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { systemClock } from '#core/base/clock'
-import { type SessionId, sessionId } from '#core/base/ids'
+import { type MailNumber, type SessionId, sessionId } from '#core/base/ids'
 import { FailedError, UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { StoreRuntime } from '../../../host/with-runtime.ts'
 import type { Reply, Runtime, Session } from '../../../runtime/runtime.ts'
 import { COMMAND_SOURCE, requireAccepted, warnIfUnserved } from '../../admission.ts'
+import { type Awaited, awaitReply } from '../../await-reply.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { requireNamed } from '../../named-session.ts'
@@ -69,7 +69,7 @@ export function sendCommand(): Command {
       }
       process.exitCode =
         flags.agent === undefined
-          ? await withStoreRuntime(flags, act)
+          ? await withStoreRuntime(flags, act, { knowsSpend: true })
           : await withAgentRuntime(flags, act, { mayMake: true })
     })
   return withHelp(addStoreOptions(command), {
@@ -113,16 +113,12 @@ async function runSend(
     return EXIT.done
   }
   await warnIfUnserved(runtime)
-  const progress = new ProgressLine(WAITING)
   const signal = AbortSignal.timeout(flags.timeout)
-  const ended = new AbortController()
-  const until = AbortSignal.any([signal, ended.signal])
-  const reporting = reportFailures(runtime, session, { progress, signal: until })
-  const reply = await session.reply(mail, signal).finally(async () => {
-    ended.abort()
-    await reporting
-    progress.end()
-  })
+  const awaited = await waitPatiently(runtime, session, { mail, signal })
+  if (awaited.kind === 'paused') {
+    throw new FailedError(`${awaited.text} Message ${mail} is stored and is answered after that.`)
+  }
+  const { reply } = awaited
   if (reply === null && signal.aborted) {
     const next =
       flags.key === undefined
@@ -142,37 +138,32 @@ async function runSend(
 
 const WAITING = 'Waiting for the answer'
 const UNSERVED =
-  'Still waiting: no process serves this store, so nobody answers. Run `throughline serve` in ' +
+  'Still waiting: no process serves this store, so it is not answered. Run `throughline serve` in ' +
   'another terminal; the message is stored and is answered then.'
-const FAILURES_EVERY_MS = 500
 /** A terminal shows how long it has waited; a script hears of a long wait once. */
 const LONG_WAIT_MS = 5_000
 
-/** Says why no answer has come yet, as soon as a model call fails. A refusal is in the reply. */
-async function reportFailures(
+async function waitPatiently(
   runtime: Runtime,
   session: Session,
-  { progress, signal }: { readonly progress: ProgressLine; readonly signal: AbortSignal },
-): Promise<void> {
-  const startedAt = performance.now()
-  let since = Date.now()
-  let last = process.stderr.isTTY ? WAITING : ''
-  while (!signal.aborted) {
-    await sleep(FAILURES_EVERY_MS, undefined, { signal, ref: false }).catch(() => {})
-    // Waiting for the answer reports a store that cannot be read.
-    const failures = await session.callFailures({ since }).catch(() => [])
-    for (const { at, text, isTriedAgain } of failures) {
-      since = at + 1
-      if (text === last || !isTriedAgain) continue
-      last = text
-      progress.clear()
-      printNotice(`${text} The message is stored; trying again.`)
-    }
-    if (last === '' && performance.now() - startedAt > LONG_WAIT_MS) {
-      last = WAITING
-      const isServed = (await runtime.health()).runners.length > 0
-      printNotice(isServed ? `${WAITING}; no model call has failed so far.` : UNSERVED)
-    }
+  { mail, signal }: { readonly mail: MailNumber; readonly signal: AbortSignal },
+): Promise<Awaited> {
+  const progress = new ProgressLine(WAITING)
+  const report = (text: string) => {
+    clearTimeout(longWait)
+    progress.clear()
+    printNotice(text)
+  }
+  const longWait = setTimeout(async () => {
+    if (process.stderr.isTTY) return
+    const isServed = (await runtime.health()).runners.length > 0
+    report(isServed ? `${WAITING}; no model call has failed so far.` : UNSERVED)
+  }, LONG_WAIT_MS)
+  try {
+    return await awaitReply(session, mail, { signal, onWait: report })
+  } finally {
+    clearTimeout(longWait)
+    progress.end()
   }
 }
 

@@ -43,10 +43,8 @@ export function sessionsCommand(): Command {
     .option('--json', 'print one JSON object per line')
     .action(async (flags: SessionsFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
-      const { configuredSpend } = await import('../../../host/store-selection.ts')
-      const spend = await configuredSpend(flags)
       const act: ReadAction = (opened) => runSessions(opened, flags)
-      process.exitCode = await withReadRuntime(flags, act, { spend })
+      process.exitCode = await withReadRuntime(flags, act, { knowsSpend: true })
     })
   return withHelp(addStoreOptions(command), {
     codes: [

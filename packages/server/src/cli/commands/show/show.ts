@@ -3,11 +3,18 @@ import { entryNumber, isId, parseSnapshotName, type SessionId, sessionId } from 
 import type { ReadStore } from '#core/store/contract'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
-import type { ContextView, Session, SessionSnapshot } from '../../../runtime/runtime.ts'
+import type { ReadAction } from '../../../host/with-runtime.ts'
+import type {
+  ContextView,
+  Session,
+  SessionSnapshot,
+  SessionSummary,
+} from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { requireNamed, unknownSession } from '../../named-session.ts'
 import { addStoreOptions } from '../../store-options.ts'
+import { waitText } from '../../terminal/answers.ts'
 import { paintOn } from '../../terminal/colours.ts'
 import { grouped } from '../../terminal/format.ts'
 import { countOption, NUMBER_MAX } from '../../terminal/numbers.ts'
@@ -67,7 +74,7 @@ export function showCommand(): Command {
     )
     .action(async (id: string, flags: ShowFlags) => {
       const { withReadRuntime } = await import('../../../host/with-runtime.ts')
-      process.exitCode = await withReadRuntime(flags, async ({ runtime, store, lost }) => {
+      const act: ReadAction = async ({ runtime, store, lost }) => {
         if (lost !== null) printNotice(`warning: ${lost}`)
         const snapshot = parseSnapshotName(id)
         const known = await resolve(store, snapshot?.sessionId ?? id)
@@ -75,7 +82,8 @@ export function showCommand(): Command {
         return snapshot === undefined
           ? await runShow(session, flags)
           : await showSnapshot(session, snapshot.compaction, flags)
-      })
+      }
+      process.exitCode = await withReadRuntime(flags, act, { knowsSpend: true })
     })
   return withHelp(addStoreOptions(command), {
     codes: [
@@ -130,10 +138,12 @@ async function showSnapshot(session: Session, number: number, flags: ShowFlags):
 }
 
 async function showTranscript(session: Session, flags: ShowFlags): Promise<number> {
-  const { tail } = await found(session)
+  const { entries, wait } = await found(session)
   const transcript = async (range: { from: number; to: number }) =>
     (await session.transcript(range)) ?? []
-  return await showEntries({ entries: tail, transcript }, flags)
+  const exitCode = await showEntries({ entries, transcript }, flags)
+  if (wait !== null && !flags.json) printNotice(waitText(wait))
+  return exitCode
 }
 
 async function showEntries(
@@ -183,7 +193,7 @@ async function showReport(session: Session, number: number, flags: ShowFlags): P
 }
 
 async function readContext(session: Session, flags: ShowFlags): Promise<ContextView> {
-  const { tail } = await found(session)
+  const { entries: tail } = await found(session)
   const { at, snapshot } = flags
   if (at !== undefined) await checkStep(session, at, tail)
   const view =
@@ -211,7 +221,7 @@ export async function findSnapshot(session: Session, number: number): Promise<Se
 }
 
 async function noCompaction(session: Session, number: number): Promise<UsageError> {
-  const { tail } = await found(session)
+  const { entries: tail } = await found(session)
   const why = isNot(await kindOf(session, number, tail), tail)
   return new UsageError(
     `Entry ${number} of session ${session.id} is not a compaction: ${why}. ${await compactionsOf(session)}`,
@@ -236,10 +246,10 @@ async function compactionsOf(session: Session): Promise<string> {
     : `Its newest compactions: ${entries.join(', ')}.`
 }
 
-async function found(session: Session): Promise<{ readonly tail: number }> {
+async function found(session: Session): Promise<SessionSummary> {
   const summary = await session.summary()
   if (summary === undefined) throw unknownSession(session.id)
-  return { tail: summary.entries }
+  return summary
 }
 
 function linesMax({ full }: ShowFlags): number {
