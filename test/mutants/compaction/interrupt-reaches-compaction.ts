@@ -4,6 +4,7 @@ import type { Mutant } from '../mutant.ts'
 export const interruptReachesCompaction: Mutant = {
   name: 'interrupt-reaches-compaction',
   story: 'Step and handoff share one abort signal, so a stop tears the compaction.',
+  seed: 30,
   plant: (sound) => ({
     ...sound,
     ...shareSignals(sound),

@@ -3,7 +3,7 @@ import { type Mutant, plantRule, rowsWith } from '../mutant.ts'
 export const noBase: Mutant = {
   name: 'no-base',
   story: 'A compaction is committed although a revert came in between.',
-  seed: 32,
+  seed: 183,
   plant: (sound) =>
     plantRule(
       plantRule(sound, 'revert', (rule) => (rows, request, stamp) => {

@@ -3,6 +3,7 @@ import { type Mutant, plantRule, rowsWith } from '../mutant.ts'
 export const copiesNotErased: Mutant = {
   name: 'copies-not-erased',
   story: 'An erasure reaches forks, but no imported copy of the same entry.',
+  seed: 18,
   plant: (sound) =>
     plantRule(sound, 'eraseEntries', (rule) => (rows, request, stamp) => {
       const related = (root: Parameters<typeof rows.related>[0]) =>

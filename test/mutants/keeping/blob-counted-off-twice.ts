@@ -4,7 +4,7 @@ import { type Mutant, plantRule, rowsWith } from '../mutant.ts'
 export const blobCountedOffTwice: Mutant = {
   name: 'blob-counted-off-twice',
   story: 'Erasing an entry again counts its files off again, and takes them from others.',
-  seed: 1_041,
+  seed: 150,
   plant: (sound) =>
     plantRule(sound, 'eraseEntries', (rule) => (rows, request, stamp) => {
       const { entries } = rows as unknown as { entries: Map<string, Entry[]> }

@@ -3,7 +3,7 @@ import { type Mutant, plantRule, rowsWith } from '../mutant.ts'
 
 export const blobDroppedWhileUsed: Mutant = {
   name: 'blob-dropped-while-used',
-  seed: 57,
+  seed: 27,
   story: 'Sweeping staged files takes those that a message uses.',
   plant: (sound) =>
     plantRule(sound, 'dropStaged', (rule) => (rows, request, stamp) => {

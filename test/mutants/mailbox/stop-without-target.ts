@@ -4,6 +4,7 @@ import { type Mutant, plantRule, plantStore, rowsWith, sessionWith } from '../mu
 export const stopWithoutTarget: Mutant = {
   name: 'stop-without-target',
   story: 'A stop is kept until there is a turn, and ends whichever comes.',
+  seed: 40,
   plant: (sound) =>
     plantStore(
       plantRule(sound, 'admit', (rule) => (rows, request, stamp) => {

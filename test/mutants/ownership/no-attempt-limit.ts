@@ -3,6 +3,7 @@ import { type Mutant, plantDecisions } from '../mutant.ts'
 export const noAttemptLimit: Mutant = {
   name: 'no-attempt-limit',
   story: 'A writer that always fails is asked without end.',
+  seed: 68,
   plant: (sound) =>
     plantDecisions(
       {

@@ -3,7 +3,7 @@ import { asHolder, type Mutant, plantRule } from '../mutant.ts'
 export const noFenceAtDelivery: Mutant = {
   name: 'no-fence-at-delivery',
   story: 'Input enters the transcript whoever delivers it.',
-  seed: 33,
+  seed: 39,
   plant: (sound) =>
     plantRule(
       sound,

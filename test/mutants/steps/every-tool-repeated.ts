@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts'
 
 export const everyToolRepeated: Mutant = {
   name: 'every-tool-repeated',
-  seed: 24,
+  seed: 14,
   story: 'After a take-over every open call is made again.',
   plant: (sound) => ({
     ...sound,
