@@ -37,7 +37,7 @@ export async function joinIntoChunks(entries) {
     platform: 'neutral',
     // The comments above the parts of a chunk name files relative to it.
     cwd: dist,
-    // The groups below need it; test/package.test.ts compares what the entry points export.
+    // The groups below need it; test/package.full.test.ts compares what the entry points export.
     preserveEntrySignatures: 'allow-extension',
     plugins: [
       {

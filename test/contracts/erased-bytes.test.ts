@@ -1,14 +1,14 @@
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { entryNumber, type SessionId } from '../../packages/core/src/base/ids.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import { StoreFixture } from '../../packages/core/src/store/contract-suite/bench.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { rewriteTables } from '../../packages/core/src/store/postgres/rewrite-tables.ts'
 import { purge } from '../../packages/server/src/runtime/store-layers/purge.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres, type TestServer } from '../support/postgres.ts'
 import { runCli } from '../support/run-cli.ts'
 import { sqlitePlace } from '../support/sqlite-place.ts'
 import { until } from '../support/until.ts'
@@ -50,6 +50,14 @@ function filesWith(words: string, pattern: string): readonly string[] {
 }
 
 describe('purged words are in no file', () => {
+  let server: TestServer | { readonly problem: string }
+  beforeAll(async () => {
+    server = await startPostgres({ own: true })
+  })
+  afterAll(async () => {
+    if ('url' in server) await server.stop()
+  })
+
   it('of a SQLite store that was closed, without further commands', async () => {
     const path = newPath()
     const store = await open(path)
@@ -61,22 +69,21 @@ describe('purged words are in no file', () => {
   })
 
   it('of a PostgreSQL server, after a purge and the commands in the guide', async (context) => {
-    const server = await startPostgres({ own: true })
     if ('problem' in server) return context.skip(server.problem)
-    context.onTestFinished(() => server.stop())
+    const { url } = server
     const data = join(server.own?.folder ?? '', 'data')
-    await using client = await connected(server.url)
+    await using client = await connected(url)
     const foundInTables = async () => {
       await client.query('checkpoint')
       return filesWith(WORDS, join(data, 'base', '**', '*'))
     }
-    const store = await openPostgres(server.url)
+    const store = await openPostgres(url)
     // So that the planner has samples of what was said.
     const id = await sayAndPurge(store, () => client.query('analyze'))
     // Erasing a row leaves its bytes behind.
     expect(await foundInTables()).not.toEqual([])
 
-    const again = () => runCli(['purge', id, '--store', server.url])
+    const again = () => runCli(['purge', id, '--store', url])
     const beside = await again()
     expect(beside).toMatchObject({ exitCode: 0 })
     expect(beside.stderr).toMatch(/still in the table files .* processes serve .* add --vacuum/)
@@ -95,16 +102,15 @@ describe('purged words are in no file', () => {
   }, 120_000)
 
   it('of PostgreSQL is not claimed where a user may not rewrite a table, or a transaction sees it', async (context) => {
-    const server = await startPostgres()
     if ('problem' in server) return context.skip(server.problem)
-    context.onTestFinished(() => server.stop())
+    const { url } = server
     const schema = 'rewriting'
-    await using client = await connected(server.url)
-    const store = await openPostgres(server.url, { schema })
+    await using client = await connected(url)
+    const store = await openPostgres(url, { schema })
     context.onTestFinished(() => store.close())
     await client.query(`drop role if exists guest; create role guest login password 'guest'`)
     await client.query(`grant usage on schema ${schema} to guest`)
-    const guest = new URL(server.url)
+    const guest = new URL(url)
     Object.assign(guest, { username: 'guest', password: 'guest' })
     await expect(rewriteTables(guest.href, { schema })).rejects.toMatchObject({
       code: 'store-refused',
@@ -112,14 +118,14 @@ describe('purged words are in no file', () => {
     })
     await client.query('begin isolation level repeatable read; select')
     await sayAndPurge(store, () => {})
-    await expect(rewriteTables(server.url, { schema, busyMs: 300 })).rejects.toMatchObject({
+    await expect(rewriteTables(url, { schema, busyMs: 300 })).rejects.toMatchObject({
       code: 'store-busy',
       message: expect.stringMatching(/can still see \d+ removed rows/),
     })
     const tables: string[] = []
     const onTable = (table: string) => void tables.push(table)
-    const rewritten = rewriteTables(server.url, { schema, busyMs: 60_000, onTable })
-    await using watcher = await connected(server.url)
+    const rewritten = rewriteTables(url, { schema, busyMs: 60_000, onTable })
+    await using watcher = await connected(url)
     // A table has another file each time it is rewritten.
     const files = new Set<string>()
     await until(async () => {

@@ -17,3 +17,25 @@ describe('a loop of a framework that is killed 100 times', () => {
     900_000,
   )
 })
+
+// The second line is the end of the first tool call, which its framework has not seen yet.
+describe('a loop of a framework that is killed when a tool has ended', () => {
+  it.each<Host>(['langchain', 'langgraph'])(
+    'does not run the tool again, with %s',
+    async (host) => {
+      const { kills, findings } = await killRuns(host, 1, () => 2)
+      expect(findings).toEqual([])
+      expect(kills).toBe(1)
+    },
+    120_000,
+  )
+
+  it.each<Host>(['langchain-bare', 'runner-bare'])(
+    'pays twice without the adapter, with %s',
+    async (host) => {
+      const { findings } = await killRuns(host, 1, () => 2)
+      expect(findings).toContain('happened 2 times: end order-1')
+    },
+    120_000,
+  )
+})

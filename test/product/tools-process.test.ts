@@ -195,24 +195,29 @@ describe('process', () => {
     }
   })
 
-  it('remembers no more than so many programs that have ended', async (context) => {
-    if (process.platform === 'win32') return context.skip('not run: there is no program `true`')
-    const { processes } = await stage()
-    const wanted = { args: [], folder: '.', env: {}, watch: [], timeMs: 5_000, reportsEnd: false }
-    const ids: (readonly [ReturnType<typeof sessionId>, string])[] = []
-    for (let n = 0; n < 110; n++) {
-      const id = sessionId(`s${n % 10}`)
-      const call = { sessionId: id, agent: 'ada', turn: 1, entry: 1, key: `k${n}` }
-      const started = await processes.start(call, { program: 'true', ...wanted })
-      if (started.kind === 'refused') throw new Error(started.problem)
-      await started.job.child.ended
-      ids.push([id, started.job.id])
-    }
-    const known = () => ids.filter(([session, id]) => processes.find(session, id) !== undefined)
-    await until(() => known().length <= 100)
-    expect(known()).toEqual(ids.slice(-100))
-    // A hundred programs one after another.
-  }, 180_000)
+  it.each([
+    ['in all', { endedMax: 4 }, 2],
+    ['of one session', { endedPerSessionMax: 4 }, 1],
+  ])(
+    'remembers no more than so many programs that have ended: %s',
+    async (_of, limits, sessions) => {
+      const { processes } = await stage(limits)
+      const wanted = { args: ['-e', '0'], folder: '.', env: {}, watch: [] }
+      const start = { program: NODE, ...wanted, timeMs: 50_000, reportsEnd: false }
+      const ids: (readonly [ReturnType<typeof sessionId>, string])[] = []
+      for (let n = 0; n < 6; n++) {
+        const id = sessionId(`s${n % sessions}`)
+        const call = { sessionId: id, agent: 'ada', turn: 1, entry: 1, key: `k${n}` }
+        const started = await processes.start(call, start)
+        if (started.kind === 'refused') throw new Error(started.problem)
+        await started.job.child.ended
+        ids.push([id, started.job.id])
+      }
+      const known = () => ids.filter(([session, id]) => processes.find(session, id) !== undefined)
+      await until(() => known().length <= 4)
+      expect(known()).toEqual(ids.slice(-4))
+    },
+  )
 
   it('holds to its limits on time, output and count', async () => {
     const { start, run, notices } = await stage({

@@ -1,6 +1,6 @@
 /** The packages as others get them, for tests and drills. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, symlinkSync } from 'node:fs'
+import { cpSync, readFileSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import manifest from '../../packages/server/package.json' with { type: 'json' }
 
@@ -76,4 +76,20 @@ export function run(
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}\n${stderr}`)
   return stdout
+}
+
+/** What the README's agent takes for granted: a model. */
+export const MODEL = `
+async function askModel(request: { readonly messages: readonly unknown[] }, signal: AbortSignal) {
+  if (signal.aborted || request.messages.length === 0) throw new Error('nothing to ask')
+  return { role: 'assistant' as const, content: 'It rains.' }
+}
+`
+
+/** The first example in TypeScript of a document. */
+export function exampleIn(path: string): string {
+  const text = readFileSync(join(root, path), 'utf8')
+  const example = /^```ts\n([^`]*)```$/m.exec(text)?.[1]
+  if (example === undefined) throw new Error(`${path} has no example in TypeScript`)
+  return example
 }

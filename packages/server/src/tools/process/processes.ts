@@ -21,6 +21,9 @@ import { Watchdog } from './watchdog.ts'
 export interface ProcessLimits extends ChildLimits {
   readonly runningPerSessionMax: number
   readonly runningMax: number
+  /** How many ended programs are kept, of one session and in total; each keeps its output in memory. */
+  readonly endedPerSessionMax: number
+  readonly endedMax: number
 }
 
 export const PROCESS_LIMITS: ProcessLimits = {
@@ -30,6 +33,8 @@ export const PROCESS_LIMITS: ProcessLimits = {
   graceMs: 5_000,
   runningPerSessionMax: 8,
   runningMax: 64,
+  endedPerSessionMax: 20,
+  endedMax: 100,
 }
 
 export interface ProcessesParts extends RecordsParts {
@@ -70,9 +75,6 @@ export interface Job {
   readonly matches: Matches
 }
 
-/** The most programs of one session and in total; each keeps its output in memory. */
-const ENDED_KEPT_MAX = 20
-const ALL_ENDED_KEPT_MAX = 100
 const TITLE_MAX = 120
 
 /**
@@ -228,8 +230,8 @@ export class Processes {
   async #follow(job: Job): Promise<void> {
     const end = await job.child.ended
     this.#watchdog.remove(job.child.pid)
-    this.#forget(this.list(job.sessionId), ENDED_KEPT_MAX)
-    this.#forget([...this.#jobs.values()], ALL_ENDED_KEPT_MAX)
+    this.#forget(this.list(job.sessionId), this.#limits.endedPerSessionMax)
+    this.#forget([...this.#jobs.values()], this.#limits.endedMax)
     if (!job.isRecorded) return
     // A notice in progress may still be put back; the owner reports the crash.
     await this.#reporting.get(job.id)?.catch(() => {})

@@ -1,31 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { mailNumber, sessionId } from '../../packages/core/src/base/ids.ts'
-import type { Store } from '../../packages/core/src/store/contract.ts'
-import {
-  create,
-  LIMITS,
-  StoreFixture,
-  said,
-} from '../../packages/core/src/store/contract-suite/bench.ts'
-import { POSTGRES_SCHEMA } from '../../packages/core/src/store/postgres/schema.ts'
-import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
-import { SQLITE_SCHEMA } from '../../packages/core/src/store/sqlite/schema.ts'
-import { POSTGRES_TO_8, SQLITE_TO_9 } from '../support/earlier-schemas.ts'
-import { connectAdmin, newSchema, startPostgres, type TestServer } from '../support/postgres.ts'
-import { openPlace, type Place } from './place.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { mailNumber, sessionId } from '../../../packages/core/src/base/ids.ts'
+import { create, LIMITS } from '../../../packages/core/src/store/contract-suite/bench.ts'
+import { openSqliteStore } from '../../../packages/core/src/store/sqlite/open.ts'
+import { SQLITE_SCHEMA } from '../../../packages/core/src/store/sqlite/schema.ts'
+import { SQLITE_TO_9 } from '../../support/earlier-schemas.ts'
+import type { Place } from '../place.ts'
+import { checkFilled, fill, migrateThroughDeaths, sqliteSchema, start, using } from './dying.ts'
 
 /** Processes that die while files are copied, checkpointed or migrated. */
-const KEEPER = join(import.meta.dirname, 'children', 'keeper.ts')
-const MIGRATOR = join(import.meta.dirname, 'children', 'migrator.ts')
-const DIE_MIGRATING = join(import.meta.dirname, 'children', 'die-migrating.ts')
-const COMPILED = join(tmpdir(), 'throughline-compiled')
+const KEEPER = join(import.meta.dirname, '..', 'children', 'keeper.ts')
 const id = sessionId('kept')
 const folders: string[] = []
 
@@ -40,22 +29,6 @@ async function newStore(): Promise<string> {
   const limits = { ...LIMITS, laneMailMax: 1_000_000, sourceMailMax: 1_000_000 }
   await using({ kind: 'sqlite', path }, (store) => create(store, { id, limits }))
   return path
-}
-
-async function using<Value>(place: Place, work: (store: Store) => Promise<Value>): Promise<Value> {
-  const store = await openPlace(place)
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
-  }
-}
-
-function start(child: string, args: readonly string[], env: Record<string, string> = {}) {
-  return spawn(process.execPath, [child, ...args], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...env },
-  })
 }
 
 /** Kills a process `delayMs` after it printed a line for the nth time. */
@@ -112,7 +85,7 @@ describe('kill -9 while the files of a store are worked on', () => {
     const files: string[] = []
     // A slow disk acknowledges little before each kill.
     const isEmpty = () => readAcks(files).length <= 20
-    for (let round = 0; round < 4 || (isEmpty() && round < ROUNDS_MAX); round++) {
+    for (let round = 0; round < 2 || (isEmpty() && round < ROUNDS_MAX); round++) {
       const acks = join(dirname(path), `acks-${round}`)
       files.push(acks)
       await killAt(start(KEEPER, [path, acks, `r${round}`, 'checkpoint']), 3, round)
@@ -127,7 +100,7 @@ describe('kill -9 while the files of a store are worked on', () => {
     let halves = 0
     // A kill that comes too late or too early shows nothing; try another.
     const isEmpty = () => halves === 0 || readAcks(files).length <= 10
-    for (let round = 0; round < 4 || (isEmpty() && round < ROUNDS_MAX); round++) {
+    for (let round = 0; round < 2 || (isEmpty() && round < ROUNDS_MAX); round++) {
       const acks = join(dirname(path), `acks-${round}`)
       files.push(acks)
       const child = start(KEEPER, [path, acks, `r${round}`, 'backup', `${target}-${round}`])
@@ -164,64 +137,8 @@ const SQLITE_AS_IT_WAS = `${SQLITE_TO_9}
   create unique index operation_running on operation (session) where state = 'running';
   create unique index audit_phase on audit (operation, phase) where operation is not null;
   pragma user_version = 1;`
-const POSTGRES_AS_IT_WAS = `${POSTGRES_TO_8}
-  drop table word_page, passage_block; create table entry_words (words tsvector);
-  alter table indexed drop column state;
-  drop table draft, schedule, note, token; drop index attempt_at;
-  alter table session drop column title, drop column title_salt, drop column scope;
-  alter table operation drop column requested_by;
-  alter table attempt drop column cached_tokens, drop column cost, drop column host;
-  update store set schema = 1`
-
-/** Opened repeatedly by processes that are killed on the way, then by one that is not. */
-async function migrateThroughDeaths(
-  place: Place,
-  schemaOf: () => Promise<number>,
-  from = 1,
-): Promise<void> {
-  for (const [point, schema] of [
-    ['half', from],
-    ['whole', from],
-    ['after', place.kind === 'sqlite' ? SQLITE_SCHEMA : POSTGRES_SCHEMA],
-  ] as const) {
-    const env = { DIE_AT: point, NODE_OPTIONS: `--import=${pathToFileURL(DIE_MIGRATING).href}` }
-    const child = start(MIGRATOR, [JSON.stringify(place)], env)
-    const [, signal] = await once(child, 'exit')
-    expect([point, signal, await schemaOf()]).toEqual([point, 'SIGKILL', schema])
-  }
-}
-
-function sqliteSchema(path: string): number {
-  const database = new DatabaseSync(path, { timeout: 2_000 })
-  const { user_version: found } = database.prepare('pragma user_version').get() ?? {}
-  database.close()
-  return Number(found)
-}
-
-async function fill(store: Store): Promise<StoreFixture> {
-  const fixture = await StoreFixture.open(store)
-  await fixture.exchange('before', 'the change')
-  await fixture.admit(said('waiting'))
-  return fixture
-}
-
-async function checkFilled(store: Store, fixture: StoreFixture): Promise<void> {
-  expect(await store.verify({})).toEqual([])
-  const row = await store.findSession(fixture.id)
-  expect([row?.tail, row?.mail, row?.title]).toEqual([3, 2, null])
-  expect(await store.setTitle({ sessionId: fixture.id, title: 'x' })).toEqual({ kind: 'done' })
-  expect(await store.listNotes({ agent: 'ada', limit: 1 })).toEqual([])
-}
 
 describe('kill -9 during a migration', () => {
-  let server: TestServer | { readonly problem: string }
-  beforeAll(async () => {
-    server = await startPostgres({ flags: ['-c', 'fsync=off'] })
-  })
-  afterAll(async () => {
-    if ('url' in server) await server.stop()
-  })
-
   it('leaves a SQLite file in its old shape or in the new one, with everything in it [I9, fault 17]', async () => {
     const path = await newStore()
     const place: Place = { kind: 'sqlite', path }
@@ -234,40 +151,12 @@ describe('kill -9 during a migration', () => {
     expect(sqliteSchema(path)).toBe(SQLITE_SCHEMA)
   })
 
-  it('of a new store leaves one that is empty, or whole [I9, fault 17]', async (context) => {
+  it('of a new store leaves one that is empty, or whole [I9, fault 17]', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-files-'))
     folders.push(folder)
     const path = join(folder, 'new.db')
     const file: Place = { kind: 'sqlite', path }
     await migrateThroughDeaths(file, async () => sqliteSchema(path), 0)
     await using(file, async (store) => checkFilled(store, await fill(store)))
-    if ('problem' in server) return context.skip(server.problem)
-    const schema = newSchema()
-    const place: Place = { kind: 'postgres', url: server.url, schema }
-    const admin = await connectAdmin(server.url)
-    const schemaOf = async () => {
-      const { rows } = await admin.query('select from pg_namespace where nspname = $1', [schema])
-      if (rows.length === 0) return 0
-      return Number((await admin.query(`select schema from ${schema}.store`)).rows[0].schema)
-    }
-    await migrateThroughDeaths(place, schemaOf, 0)
-    await using(place, async (store) => checkFilled(store, await fill(store)))
-    await admin.end()
-  })
-
-  it('leaves a PostgreSQL schema in its old shape or in the new one [I9, fault 17]', async (context) => {
-    if ('problem' in server) return context.skip(server.problem)
-    const { url } = server
-    const schema = newSchema()
-    const place: Place = { kind: 'postgres', url, schema }
-    const fixture = await using(place, fill)
-    const admin = await connectAdmin(url)
-    await admin.query(`set search_path to ${schema}`)
-    await admin.query(POSTGRES_AS_IT_WAS)
-    const schemaOf = async () =>
-      Number((await admin.query('select schema from store')).rows[0].schema)
-    await migrateThroughDeaths(place, schemaOf)
-    await using(place, (store) => checkFilled(store, fixture))
-    await admin.end()
   })
 })
