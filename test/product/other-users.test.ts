@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -157,8 +158,8 @@ describe('another user of the host', () => {
     if (whyNot !== null) return context.skip(whyNot)
     const { top, work } = sharedFolder()
     const store = join(top, 'mine.db')
-    const send = (uid: number, text: string) =>
-      runCli(['send', 'mine', text, '--agent', 'main', '--store', store], {
+    const send = (uid: number, text: string, path = store) =>
+      runCli(['send', 'mine', text, '--agent', 'main', '--store', path], {
         ...{ cwd: work, uid, env: { HOME: work } },
       })
     expect(await send(ATTACKER, 'GNEISS')).toMatchObject({ exitCode: 0 })
@@ -168,8 +169,23 @@ describe('another user of the host', () => {
     const { exitCode, stderr } = await send(VICTIM, 'BASALT')
     expect(stderr).toMatch(/a store of another user .*65533.*who could read everything/)
     expect(exitCode).toBe(2)
-    for (const name of readdirSync(top, { recursive: true, encoding: 'utf8' })) {
-      const path = join(top, name)
+    // Nor through a link or a folder of theirs that leads to it.
+    const home = mkdtempSync(join(tmpdir(), 'throughline-theirs-'))
+    places.push(home)
+    for (const name of readdirSync(top).filter((each) => each !== 'work')) {
+      renameSync(join(top, name), join(home, name))
+    }
+    chownSync(home, ATTACKER, ATTACKER)
+    chmodSync(home, 0o755)
+    symlinkSync(join(home, 'mine.db'), store)
+    lchownSync(store, ATTACKER, ATTACKER)
+    const linked = await send(VICTIM, 'BASALT')
+    expect(linked.stderr).toContain(`the link ${store} belongs to another user (65533)`)
+    rmSync(store)
+    expect((await send(VICTIM, 'BASALT', join(home, 'mine.db'))).exitCode).toBe(2)
+    for (const path of [top, home].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    )) {
       if (statSync(path).isFile()) expect(readFileSync(path, 'latin1')).not.toContain('BASALT')
     }
   })

@@ -29,6 +29,12 @@ export function trustOf(
   return { owners: [...new Set([uid, 0, sudo])], isPrivateGroup }
 }
 
+/**
+ * For links: a folder may be writable by a group, whose members can move links there, but not make
+ * one that belongs to this user.
+ */
+export const ANY_GROUP: Trust = { ...trustOf(), isPrivateGroup: () => true }
+
 const STICKY = 0o1000
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002

@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path'
 import { KnownError } from '../errors.ts'
 import { draftOf, sweepDrafts } from './drafts.ts'
 import { makeFolder } from './make-folder.ts'
-import { doubtAbove, followLinks, trustOf } from './trust.ts'
+import { ANY_GROUP, doubtAbove, followLinks, trustOf } from './trust.ts'
 
 /**
  * The one module that writes to a path which a user, a configuration or the environment names
@@ -191,7 +191,7 @@ function sweepOnce(path: string): void {
 
 /** Links of this user and of root are followed. */
 function withoutLinks(path: string): string {
-  const way = followLinks(path, trustOf())
+  const way = followLinks(path, ANY_GROUP)
   if ('doubt' in way) {
     throw new FileRefusedError(path, `${way.doubt}, so others could choose what is written to`)
   }

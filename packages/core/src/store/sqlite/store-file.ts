@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { makeFolder } from '../../base/files/make-folder.ts'
+import { ANY_GROUP, followLinks } from '../../base/files/trust.ts'
 import { createFile, NamedDraft } from '../../base/files/write.ts'
 import { StoreReadOnlyError, StoreRefusedError } from '../errors.ts'
 import { wakeFolder } from './worker/wake.ts'
@@ -52,9 +53,23 @@ export function isOldSqlite(version: string): boolean {
  */
 export function resolveFile(file: string): string {
   const path = resolve(file)
+  refuseForeignLink(path)
   if (!isLink(path)) return path
   if (existsSync(path)) return realpathSync(path)
   throw new StoreRefusedError({ path, problem: 'it is a link that leads nowhere.' })
+}
+
+/** A link of another user could lead to a store of theirs, or to a file of ours. */
+function refuseForeignLink(path: string): void {
+  try {
+    const way = followLinks(path, ANY_GROUP)
+    if (!('doubt' in way)) return
+    const problem = `${way.doubt}, so others could choose the store. Remove it, or choose another name.`
+    throw new StoreRefusedError({ path, problem })
+  } catch (error) {
+    if (error instanceof StoreRefusedError) throw error
+    refuseFolder(path, error)
+  }
 }
 
 function isLink(path: string): boolean {
@@ -173,15 +188,18 @@ function refuseForeignStart(path: string): void {
   const own = process.geteuid?.()
   const { uid, size } = statSync(path)
   if (own === undefined || uid === own || uid === ROOT) return
-  const isOpenToAll = (statSync(dirname(path)).mode & OTHERS_WRITE) !== 0
-  if (size > 0 && !isOpenToAll) return
+  if (size > 0 && !isOpenToAll(dirname(path))) return
   const kind =
     size > 0 ? 'a store of another user in a folder of all users' : 'an empty file of another user'
   const problem = `it is ${kind} (${uid}), who could read everything. Remove it, or choose another name.`
   throw new StoreRefusedError({ path, problem })
 }
 
-const OTHERS_WRITE = 0o002
+/** Whether every user can make files there, or in a folder above. */
+function isOpenToAll(folder: string): boolean {
+  if ((statSync(folder).mode & 0o002) !== 0) return true
+  return dirname(folder) !== folder && isOpenToAll(dirname(folder))
+}
 const ROOT = 0
 
 /**

@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
+import { entryNumber } from '#core/base/ids'
 import { SILENT } from '#core/base/logger'
 import { openMemoryStore } from '#core/store/memory/open'
 import { Recorder } from '../../runtime/client-sessions/recorder.ts'
@@ -17,7 +19,10 @@ afterEach(async () => {
 })
 
 /** A scripted provider, and a proxy in front of it. */
-async function start(answer: Answer): Promise<RunningProxy & { readonly provider: string }> {
+async function start(
+  answer: Answer,
+  store = openMemoryStore(),
+): Promise<RunningProxy & { readonly provider: string }> {
   const provider = createServer(async (asked, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of asked) chunks.push(chunk as Buffer)
@@ -33,7 +38,7 @@ async function start(answer: Answer): Promise<RunningProxy & { readonly provider
     provider.closeAllConnections()
     await new Promise((resolve) => provider.close(resolve))
   })
-  const recorder = new Recorder({ store: openMemoryStore(), clock: systemClock, logger: SILENT })
+  const recorder = new Recorder({ store, clock: systemClock, logger: SILENT })
   closers.push(() => recorder.close())
   const url = new URL(`http://127.0.0.1:${port}`)
   const proxy = await serveProxy({
@@ -49,6 +54,17 @@ async function raw(port: number, bytes: string): Promise<string> {
   let text = ''
   for await (const chunk of socket) text += String(chunk)
   return text
+}
+
+const STREAM_BEGIN =
+  'data: {"type":"message_start","message":{"role":"assistant"}}\n\n' +
+  'data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n'
+const STREAM_END =
+  'data: {"type":"content_block_stop","index":0}\n\ndata: {"type":"message_stop"}\n\n'
+
+function deltaOf(text: string): string {
+  const delta = { type: 'text_delta', text }
+  return `data: ${JSON.stringify({ type: 'content_block_delta', index: 0, delta })}\n\n`
 }
 
 const BODY = JSON.stringify({
@@ -118,6 +134,40 @@ describe('serveProxy', () => {
     leaving.abort()
     await left.promise
   })
+
+  it.each([
+    [
+      'application/json',
+      ['{"type":"message","role":"assistant","content":[{"type":"text","text":"', '"}]}'],
+    ],
+    ['text/event-stream', [STREAM_BEGIN, STREAM_END]],
+  ])(
+    'forwards an answer of 70 MB (%s) whole, and keeps none of what is beyond 64 MB',
+    async (type, [begin = '', end = '']) => {
+      const store = openMemoryStore()
+      const piece =
+        type === 'application/json' ? 'y'.repeat(1_000_000) : deltaOf('y'.repeat(1_000_000))
+      const { url, close } = await start(async (_, response) => {
+        response.writeHead(200, { 'content-type': type })
+        response.write(begin)
+        for (let at = 0; at < 70; at++) if (!response.write(piece)) await once(response, 'drain')
+        response.end(end)
+      }, store)
+      const answer = await post(url)
+      let bytes = 0
+      for await (const chunk of answer.body ?? []) bytes += chunk.length
+      expect(bytes).toBe(begin.length + 70 * piece.length + end.length)
+      await close()
+      const [session] = await store.listSessions({ limit: 1 })
+      if (session === undefined) throw new Error('Nothing was recorded.')
+      const { id: sessionId, tail } = session
+      const entries = await store.readEntries({ sessionId, from: entryNumber(1), to: tail })
+      const kept = entries.reduce((sum, { body }) => sum + (body?.length ?? 0), 0)
+      expect(kept).toBeLessThan(68_000_000)
+      expect(JSON.stringify(entries)).toContain('hello')
+    },
+    60_000,
+  )
 
   it('never ends a response cleanly that the provider cut off', async () => {
     const { url } = await start((_, response) => {

@@ -230,21 +230,23 @@ async function follow(
   const type = answer.headers['content-type'] ?? ''
   const isOk = answer.statusCode === 200
   const isPlain = (answer.headers['content-encoding'] ?? 'identity') === 'identity'
-  if (isOk && isPlain && type.startsWith('text/event-stream')) {
-    const lines = new EventLines()
-    await pass(answer, response, (chunk) => {
-      for (const event of lines.take(chunk)) passage.take(event)
-    })
-    return
-  }
-  const chunks: Buffer[] = []
+  const lines = isOk && isPlain && type.startsWith('text/event-stream') ? new EventLines() : null
   const isRead = isOk && isPlain && type.startsWith('application/json')
+  const chunks: Buffer[] = []
+  let bytes = 0
   await pass(answer, response, (chunk) => {
-    if (isRead) chunks.push(chunk)
+    bytes += chunk.length
+    // An answer without end is forwarded without end, but not kept.
+    if (bytes > ANSWER_BYTES_MAX) chunks.length = 0
+    else if (isRead) chunks.push(chunk)
+    else for (const event of lines?.take(chunk) ?? []) passage.take(event)
   })
   const document = isRead ? parse(Buffer.concat(chunks)) : undefined
   if (isObject(document)) passage.take(document)
 }
+
+/** What is read of an answer; the longest of any provider are a hundred times shorter. */
+const ANSWER_BYTES_MAX = BODY_BYTES_MAX
 
 async function pass(
   answer: IncomingMessage,
