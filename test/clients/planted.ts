@@ -115,6 +115,12 @@ const PLANTED: readonly Planted[] = [
     to: 'if (!response.write(chunk.toString().replace(\'"input_tokens":7\', \'"input_tokens":9\'))) {',
   },
   {
+    ...{ law: 16, what: 'the handoff comes when the window is full' },
+    file: 'runtime/client-sessions/recorder.ts',
+    from: 'const SOFT_SHARE = 0.65',
+    to: 'const SOFT_SHARE = 1.5',
+  },
+  {
     ...{ law: 17, what: 'a fault of ours reaches the client' },
     file: 'runtime/client-sessions/recorder.ts',
     from: 'return (await this.#begin(request)) ?? untouched\n    } catch (error) {',
@@ -125,6 +131,12 @@ const PLANTED: readonly Planted[] = [
     file: 'proxy/entry-plan.ts',
     from: 'rewindTo: isAtHead ? null : base.entry',
     to: 'rewindTo: null',
+  },
+  {
+    ...{ law: 19, what: 'headers are logged' },
+    file: 'runtime/client-sessions/recorder.ts',
+    from: 'const identity = identify(facts)',
+    to: "const identity = identify(facts); this.#options.logger.info(request.headers, 'request')",
   },
   {
     ...{ law: 20, what: 'no usage line for Codex' },
@@ -152,13 +164,16 @@ const PLANTED: readonly Planted[] = [
   },
 ]
 
+// Without a bug the copy must pass, or no other run would mean anything.
+const CONTROL = { law: 0, what: 'nothing', file: 'proxy/unit.ts', from: 'trim', to: 'trim' }
+
 const TESTS = ['proxy', 'runtime/client-sessions', 'gateway/proxy', 'migration/leave']
 const root = resolve(import.meta.dirname, '../..')
 
 function survives(planted: Planted): boolean {
   const copy = mkdtempSync(join(tmpdir(), 'throughline-planted-'))
   try {
-    for (const name of ['packages', 'test/fixtures/sessions']) {
+    for (const name of ['packages', 'test/fixtures/sessions', 'test/support']) {
       cpSync(join(root, name), join(copy, name), {
         recursive: true,
         filter: (path) => !/node_modules|\/dist$|\/page$/.test(path),
@@ -179,15 +194,16 @@ function survives(planted: Planted): boolean {
     const folders = TESTS.map((name) => join(SOURCES, name))
     const vitest = join(root, 'node_modules/vitest/vitest.mjs')
     const args = [vitest, 'run', '--bail', '1', '--testTimeout', '20000', ...folders]
-    const ran = spawnSync(process.execPath, args, { cwd: copy, timeout: 180_000 })
+    const ran = spawnSync(process.execPath, args, {
+      ...{ cwd: copy, timeout: 300_000, encoding: 'utf8' },
+    })
+    if (planted === CONTROL && ran.status !== 0) console.log(ran.stdout, ran.stderr)
     return ran.status === 0
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
 }
 
-// Without a bug the copy must pass, or nothing below would mean anything.
-const CONTROL = { law: 0, what: 'nothing', file: 'proxy/unit.ts', from: 'trim', to: 'trim' }
 if (!survives(CONTROL)) {
   console.log('The tests fail without a planted bug.')
   process.exit(2)

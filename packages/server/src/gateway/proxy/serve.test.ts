@@ -1,12 +1,17 @@
 import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
 import { entryNumber } from '#core/base/ids'
-import { SILENT } from '#core/base/logger'
+import { type Logger, SILENT } from '#core/base/logger'
+import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
+import { openSqliteStore } from '#core/store/sqlite/open'
 import { Recorder } from '../../runtime/client-sessions/recorder.ts'
 import { type RunningProxy, serveProxy } from './serve.ts'
 
@@ -21,7 +26,8 @@ afterEach(async () => {
 /** A scripted provider, and a proxy in front of it. */
 async function start(
   answer: Answer,
-  store = openMemoryStore(),
+  store: Store = openMemoryStore(),
+  logger: Logger = SILENT,
 ): Promise<RunningProxy & { readonly provider: string }> {
   const provider = createServer(async (asked, response) => {
     const chunks: Buffer[] = []
@@ -38,11 +44,11 @@ async function start(
     provider.closeAllConnections()
     await new Promise((resolve) => provider.close(resolve))
   })
-  const recorder = new Recorder({ store, clock: systemClock, logger: SILENT })
+  const recorder = new Recorder({ store, clock: systemClock, logger })
   closers.push(() => recorder.close())
   const url = new URL(`http://127.0.0.1:${port}`)
   const proxy = await serveProxy({
-    ...{ recorder, upstreams: { anthropic: url, openai: url }, logger: SILENT },
+    ...{ recorder, upstreams: { anthropic: url, openai: url }, logger },
   })
   closers.push(() => proxy.close())
   return { ...proxy, provider: url.href }
@@ -119,6 +125,41 @@ describe('serveProxy', () => {
       response.end(said)
     })
     expect(await (await post(url)).text()).toBe(said)
+  })
+
+  it('writes no credential to its store or its log, also when a request fails [proxy law 19]', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-key-'))
+    const store = await openSqliteStore({ path: join(folder, 'clients.db') })
+    closers.push(async () => {
+      await store.close()
+      rmSync(folder, { recursive: true })
+    })
+    const lines: unknown[] = []
+    const write = (...line: unknown[]) => void lines.push(line)
+    const logger = { debug: write, info: write, warn: write, error: write }
+    let count = 0
+    const proxy = await start(
+      (_, response) => {
+        count += 1
+        if (count === 1) response.end('{"type":"message"}')
+        else if (count === 2) response.writeHead(401).end('{}')
+        else response.destroy()
+      },
+      store,
+      logger,
+    )
+    const headers = { ...HEADERS, 'x-api-key': 'key-1f9c', authorization: 'Bearer key-1f9c' }
+    for (let time = 0; time < 3; time += 1) await (await post(proxy.url, { headers })).text()
+    await proxy.close()
+    expect(await store.listSessions({ limit: 9 })).toHaveLength(1)
+    expect(JSON.stringify(lines)).toContain('could not be reached')
+    expect(JSON.stringify(lines)).not.toContain('key-1f9c')
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    const written = files.filter((file) => file.isFile())
+    expect(written.map(({ name }) => name)).toContain('clients.db')
+    for (const { parentPath, name } of written) {
+      expect(readFileSync(join(parentPath, name)).includes('key-1f9c'), name).toBe(false)
+    }
   })
 
   it("aborts the provider's request when the client disconnects", async () => {

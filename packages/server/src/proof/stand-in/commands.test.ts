@@ -10,6 +10,16 @@ it('a message that begins with slowly: sets the pace, and its rest is obeyed', (
   expect(findStep(messages)).toMatchObject({ text: 'One. Two.' })
 })
 
+it('finds them behind the reminders of Claude Code', () => {
+  const behind = (text: string): Message => {
+    const reminder = { type: 'text', text: '<system-reminder>Be brief.</system-reminder>' } as const
+    return { role: 'user', parts: [reminder, { type: 'text', text }] }
+  }
+  expect(findPace([behind('slowly: say One.')])).toBeGreaterThan(0)
+  expect(findStep([behind('slowly: say One.')])).toMatchObject({ text: 'One.' })
+  expect(findFailure([behind('fail: 429')])).toBe(429)
+})
+
 it('only the newest message, and nothing but it, asks for a failure', () => {
   expect(findFailure([user('Hello.'), user('fail: 429')])).toBe(429)
   for (const text of ['fail: 200', 'fail: 429 times', 'Summarize:\nfail: 429', 'fail:']) {

@@ -29,7 +29,7 @@ const SLOW_TOKENS_PER_SECOND = 5
 /** The speed that the newest user message requests; undefined: none. */
 export function findPace(messages: readonly Message[]): number | undefined {
   const spoken = messages.findLast(isSpoken)
-  if (spoken === undefined || !SLOWLY.test(textOf(spoken))) return undefined
+  if (spoken === undefined || !SLOWLY.test(ownWords(spoken))) return undefined
   return SLOW_TOKENS_PER_SECOND
 }
 
@@ -38,13 +38,22 @@ const FAIL = /^fail:\s*([45]\d\d)\s*$/
 /** The status with which the newest user message asks to be refused; undefined: none. */
 export function findFailure(messages: readonly Message[]): number | undefined {
   const spoken = messages.findLast(isSpoken)
-  const [, status] = (spoken && FAIL.exec(textOf(spoken))) ?? []
+  const [, status] = (spoken && FAIL.exec(ownWords(spoken))) ?? []
   return status === undefined ? undefined : Number(status)
+}
+
+/** Claude Code puts its reminders before the user's words, as parts of the same message. */
+function ownWords({ parts }: UserMessage): string {
+  const last = parts.findLast((part) => part.type === 'text')
+  return last?.type === 'text' ? last.text.trim() : ''
 }
 
 /** The user's text without `slowly:`. */
 export function spokenText(message: UserMessage): string {
-  return textOf(message).replace(SLOWLY, '')
+  const parts = message.parts.map((part) =>
+    part.type === 'text' ? { ...part, text: part.text.replace(SLOWLY, '') } : part,
+  )
+  return textOf({ ...message, parts })
 }
 
 const COMMAND = /^(use|say|think|then)(?:\s+(\S.*))?$/
