@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import {
   copyFileSync,
   existsSync,
@@ -167,6 +168,26 @@ describe('a damaged store', () => {
 })
 
 describe('what cannot be written or read', () => {
+  it('is reported as a full disk by an export to a database', async (context) => {
+    if (process.platform !== 'linux') return context.skip('not run: needs a limit on file sizes')
+    const long = 'basalt '.repeat(30_000)
+    await place.run(['send', 'long', '-', '--agent', 'main'], { input: long })
+    const target = join(place.folder, 'state.db')
+    // The limit sends a signal and fails the write; only the latter is wanted.
+    const ignore = 'data:text/javascript,process.on("SIGXFSZ",()=>{})'
+    const script = `ulimit -f 200; exec "$0" --import='${ignore}' "$@"`
+    const args = [PROGRAM, 'export', 'long', '--to', 'hermes', '-o', target]
+    const child = spawn('sh', ['-c', script, process.execPath, ...args], { cwd: place.folder })
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    const [exitCode] = await once(child, 'close')
+    expect(stderr).toContain(`No space left for ${target}`)
+    expect(exitCode).toBe(1)
+    expect(readdirSync(place.folder).filter((name) => name.startsWith('state.db'))).toEqual([])
+  })
+
   it('is named in a sentence, and nobody sees a trace of the program', async () => {
     writeFileSync(join(place.folder, 'plain.txt'), 'no folder')
     const refused = await all([

@@ -4,6 +4,7 @@ import { entryNumber, type SessionId } from '#core/base/ids'
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { Reads } from '#core/store/contract'
 import type { Entry, SessionRow } from '#core/store/rows'
+import { translateSqliteError } from '#core/store/sqlite/connection'
 import { importedFromOf } from '../../session-importer.ts'
 import { storedMessage } from '../../stored-message.ts'
 import { ExportRefusedError } from './errors.ts'
@@ -56,6 +57,8 @@ export async function exportHermes(request: ExportHermes): Promise<HermesExport>
     const told = await write(session, request, draft.path)
     draft.publish()
     return told
+  } catch (error) {
+    throw translateSqliteError(error, to)
   } finally {
     draft.remove()
   }

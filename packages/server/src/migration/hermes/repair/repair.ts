@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { createFile, NamedDraft } from '#core/base/files/write'
 import { isObject } from '#core/base/json'
+import { StoreFullError } from '#core/store/errors'
+import { translateSqliteError } from '#core/store/sqlite/connection'
 import { diagnoseHermes } from '../diagnose/diagnose.ts'
 import { isFault } from '../diagnose/diagnosis.ts'
 import { type ExaminedProfile, examineOpened } from '../diagnose/examine.ts'
@@ -65,7 +67,9 @@ export async function repairHermes(request: RepairRequest): Promise<RepairReport
       remarks: made.remarks,
     }
   } catch (error) {
-    throw translate(error, profile.store)
+    // Only the copy is written.
+    const written = translateSqliteError(error, to)
+    throw written instanceof StoreFullError ? written : translate(error, profile.store)
   } finally {
     draft.remove()
   }
