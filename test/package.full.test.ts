@@ -21,12 +21,11 @@ import { bin, exampleIn, INSTALL, MODEL, packBoth, root, run, subpathsOf } from 
 const place = mkdtempSync(join(tmpdir(), 'throughline-package-'))
 const project = join(place, 'project')
 const coreProject = join(place, 'core-project')
+const globalModules = join(place, 'global', 'lib', 'node_modules')
 let packed: ReturnType<typeof packBoth>
 /** They import their frameworks, which are not installed here; their own tests use them. */
 const FRAMEWORKS = /\/(?:langchain|langgraph|openai-agents)$/
 const coreSubpaths = subpathsOf(coreManifest).filter((path) => !FRAMEWORKS.test(path))
-/** Without the one that needs a driver. */
-const coreAlone = coreSubpaths.filter((path) => !path.endsWith('/postgres'))
 const subpaths = [...coreSubpaths, ...subpathsOf(serverManifest)]
 
 /**
@@ -45,6 +44,11 @@ describe('the packages', () => {
     mkdirSync(join(modules, '.bin'))
     const [[command, program] = ['', '']] = Object.entries(serverManifest.bin)
     symlinkSync(join('..', 'throughline', program), join(modules, '.bin', command))
+    // As `npm install --global` does: core beside the command, which alone has dependencies.
+    const own = join(globalModules, 'throughline', 'node_modules')
+    for (const name of Object.keys(serverManifest.dependencies)) link(name, own)
+    unpack(packed.core, join(globalModules, '@throughline', 'core'))
+    unpack(packed.server, join(globalModules, 'throughline'))
     // They are built and packed.
   }, 600_000)
 
@@ -103,16 +107,25 @@ describe('the packages', () => {
     }
   })
 
-  it('can be imported by every file that the command uses', () => {
+  it('find in a global installation all that the command imports', () => {
     // The thread runs in a thread only; the others import what is not installed here.
     const others = /\/(?:thread|langchain|langgraph|openai-agents)\.js$/
-    const home = join(project, 'node_modules', '@throughline', 'core', 'dist')
+    const home = join(globalModules, '@throughline', 'core', 'dist')
     const files = globSync(join(home, '**', '*.js')).filter((file) => !others.test(file))
     const text = `for (const file of ${JSON.stringify(files)}) await import(file)
       console.log('imported')`
     const output = run(process.execPath, ['--input-type=module', '-e', text], project)
     expect(files.length).toBeGreaterThan(100)
     expect(output.trim()).toBe('imported')
+  })
+
+  it('reach a PostgreSQL server from a global installation', () => {
+    const command = join(globalModules, 'throughline', 'bin', 'throughline.js')
+    const store = 'postgres://someone@127.0.0.1:1/agents'
+    for (const args of [['sessions'], ['purge', 'one', '--yes'], ['rehearse', '--agents', '2']])
+      expect(() => run(process.execPath, [command, ...args, '--store', store], place)).toThrow(
+        'ECONNREFUSED',
+      )
   })
 
   it('loads few files for the agent', () => {
@@ -223,9 +236,21 @@ describe('the packages', () => {
       [
         '--input-type=module',
         '-e',
-        `for (const path of ${JSON.stringify(coreAlone)}) await import(path)`,
+        `for (const path of ${JSON.stringify(coreSubpaths)}) await import(path)`,
       ],
       coreProject,
+    )
+  })
+
+  it('name the driver that core needs for PostgreSQL', () => {
+    const program = `import { openPostgres, readPostgres } from '@throughline/core/postgres'
+      for (const open of [openPostgres, readPostgres])
+        await open('postgres://someone@127.0.0.1:1/agents').catch(({ message }) => console.log(message))`
+    const output = run(process.execPath, ['--input-type=module', '-e', program], coreProject)
+    expect(output.trim().split('\n')).toEqual(
+      Array(2).fill(
+        'Will not open postgres://127.0.0.1:1/agents (schema throughline): its driver, the package pg, was not found. Run `npm install pg`.',
+      ),
     )
   })
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -37,6 +37,22 @@ describe('the packages', () => {
 
   it('need nothing beside core for core', () => {
     expect(Object.keys(coreManifest)).not.toContain('dependencies')
+  })
+
+  it('use the given driver for PostgreSQL, where core finds none, or say what to install', () => {
+    // Elsewhere than the clone, whose dependencies it would find.
+    cpSync(join(root, 'packages', 'core', 'src'), join(project, 'core'), { recursive: true })
+    const output = runProgram(`
+      import { createRequire } from 'node:module'
+      import { openPostgres, readPostgres } from './core/store/postgres/index.ts'
+      import { rewriteTables } from './core/store/postgres/rewrite-tables.ts'
+      const driver = createRequire(${JSON.stringify(join(root, 'package.json'))})('pg')
+      for (const use of [openPostgres, readPostgres, rewriteTables])
+        for (const options of [{ driver }, {}])
+          await use('postgres://someone@127.0.0.1:1/agents', options).catch(({ message }) =>
+            console.log(message.match(/ECONNREFUSED|Run .npm install pg./)?.[0] ?? message))`)
+    const each = ['ECONNREFUSED', 'Run `npm install pg`']
+    expect(output.split('\n')).toEqual([...each, ...each, ...each])
   })
 
   it("run the guide's library example", () => {

@@ -85,11 +85,11 @@ const ARCHITECTURE: Architecture = {
       ...['prom-client', 'grammy', 'discord.js', '@modelcontextprotocol/server', 'zod'],
       'markdown-it',
     ],
-    host: ['yaml', 'zod', 'pino'],
+    host: ['yaml', 'zod', 'pino', 'pg'],
     runtime: ['zod'],
     tools: ['re2js', 'croner', 'zod', '@modelcontextprotocol/client'],
     turn: ['zod'],
-    // Optional peers; of the libraries' packages the types alone.
+    // Optional peers; of the libraries' packages the types alone, and `pg` only if none is passed.
     store: ['pg'],
     agent: ['openai', '@anthropic-ai/sdk', 'ai', '@langchain/core'],
     adapters: [

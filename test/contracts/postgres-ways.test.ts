@@ -85,7 +85,7 @@ async function takeOver(store: Store, fixture: StoreFixture) {
 it('waits for its commits to be durable, also where the server is told not to', async (context) => {
   const url = new URL(urlOf(context))
   url.searchParams.set('options', '-c synchronous_commit=off')
-  const options = { url: url.href, schema: 'public', connections: 1, busyMs: 10_000 }
+  const options = { driver: pg, url: url.href, schema: 'public', connections: 1, busyMs: 10_000 }
   const connections = new Connections({ ...options, statementMs: 10_000 })
   try {
     const rows = await connections.query({ text: 'show synchronous_commit' })

@@ -20,6 +20,7 @@ describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
     await run.heard('The worst day')
     const agents = agentsOf(run.pid)
     expect(agents.length).toBeGreaterThan(0)
+    expect(existsSync(store)).toBe(true)
     run.kill('SIGINT')
     expect(await run.ended).toBe(130)
     expect(agents.filter(isAlive)).toEqual([])

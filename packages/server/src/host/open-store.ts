@@ -10,6 +10,7 @@ import { readSqliteStore } from '#core/store/sqlite/read'
 import { anchorOf, lacksEvidence, recordOf, resolveFile } from '#core/store/sqlite/store-file'
 import { Credentials, type Environment } from '../model/routes/credential.ts'
 import type { Config } from './config/schema/schema.ts'
+import { loadPostgresDriver } from './postgres-driver.ts'
 
 /**
  * Opens the configured store: a database server, or a file, which is created if missing. For a
@@ -25,7 +26,8 @@ export async function openStore(
   makeFolder(folder)
   const address = await addressOf(target, environment)
   const { openPostgres } = await import('#core/store/postgres/open')
-  return await openPostgres(address, { anchorPath: serverAnchor(folder) })
+  const driver = await loadPostgresDriver()
+  return await openPostgres(address, { driver, anchorPath: serverAnchor(folder) })
 }
 
 /** Removes the bytes of erased rows from a server's table files; each table is locked meanwhile. */
@@ -35,7 +37,8 @@ export async function rewriteServerTables(
   onTable: (table: string) => void,
 ): Promise<Rewritten> {
   const { rewriteTables } = await import('#core/store/postgres/rewrite-tables')
-  return await rewriteTables(await addressOf(target, environment), { onTable })
+  const driver = await loadPostgresDriver()
+  return await rewriteTables(await addressOf(target, environment), { driver, onTable })
 }
 
 /** One name for a server's store: user, password and options are left out. */
@@ -72,7 +75,8 @@ export async function openForReading(
 ): Promise<ReadStore> {
   if (!isServer(target.url)) return await readSqliteStore(target.url)
   const { readPostgres } = await import('#core/store/postgres/read')
-  const store = await readPostgres(await addressOf(target, environment))
+  const driver = await loadPostgresDriver()
+  const store = await readPostgres(await addressOf(target, environment), { driver })
   return folder === undefined ? store : withAnchor(store, serverAnchor(folder))
 }
 

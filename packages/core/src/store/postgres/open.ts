@@ -12,9 +12,11 @@ import { queueOf, Turns } from './commit-queue.ts'
 import {
   Connections,
   type LoanedClient,
+  loadDriver,
   locationOf,
   type PostgresConnectionOptions,
 } from './connections/connections.ts'
+import type { PostgresDriver } from './connections/driver.ts'
 import { translateServerError } from './connections/failure.ts'
 import { Maintenance } from './maintenance.ts'
 import { postgresReads } from './reads.ts'
@@ -22,6 +24,8 @@ import { migratePostgres, STORE_SCHEMA } from './schema.ts'
 import { ChangeWatch } from './watch.ts'
 
 export interface PostgresOptions {
+  /** The package `pg` (its default export). Without it, the one installed beside this package. */
+  readonly driver?: PostgresDriver
   /** The schema that contains the whole store; created if missing. */
   readonly schema?: string
   /** The maximum of connections of this process; watching the store takes one more. */
@@ -54,8 +58,9 @@ const DEFAULTS = {
  * notifications are lost.
  */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
-  const settings = { ...DEFAULTS, ...options, url }
-  const place = locationOf(settings)
+  const place = locationOf({ schema: DEFAULTS.schema, ...options, url })
+  const driver = await loadDriver(options.driver, place)
+  const settings = { ...DEFAULTS, ...options, url, driver }
   const connections = new Connections(settings)
   const startedAt = performance.now()
   const { anchorPath } = settings

@@ -1,7 +1,7 @@
 import type { ReadStore, ReadVerb } from '../contract.ts'
 import { StoreClosedError, StoreRefusedError } from '../errors.ts'
 import { type AnswerOf, type QueryOf, readStoreOver } from '../facade.ts'
-import { Connections, locationOf } from './connections/connections.ts'
+import { Connections, loadDriver, locationOf } from './connections/connections.ts'
 import { translateServerError } from './connections/failure.ts'
 import type { PostgresOptions } from './open.ts'
 import { postgresReads } from './reads.ts'
@@ -18,8 +18,9 @@ export async function readPostgres(
   url: string,
   options: Omit<PostgresOptions, 'pollMs'> = {},
 ): Promise<ReadStore> {
-  const settings = { ...DEFAULTS, ...options, url, readOnly: true }
-  const place = locationOf(settings)
+  const place = locationOf({ schema: DEFAULTS.schema, ...options, url })
+  const driver = await loadDriver(options.driver, place)
+  const settings = { ...DEFAULTS, ...options, url, driver, readOnly: true }
   const connections = new Connections(settings)
   const asking = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
     const startedAt = performance.now()

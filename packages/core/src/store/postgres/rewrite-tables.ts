@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { StoreBusyError, StoreRefusedError } from '../errors.ts'
-import { locationOf, newClient } from './connections/connections.ts'
+import { loadDriver, locationOf, newClient } from './connections/connections.ts'
+import type { PostgresDriver } from './connections/driver.ts'
 import { ServerFailure, translateServerError } from './connections/failure.ts'
 import { STORE_SCHEMA } from './schema.ts'
 
@@ -12,6 +13,7 @@ type Notice = {
 }
 
 export interface RewriteOptions {
+  readonly driver?: PostgresDriver
   readonly schema?: string
   /** How long to wait for the lock on each table, and for transactions that see removed rows. */
   readonly busyMs?: number
@@ -46,10 +48,11 @@ const SAMPLES = 'pg_catalog.pg_statistic'
  */
 export async function rewriteTables(
   url: string,
-  { schema = STORE_SCHEMA, busyMs = BUSY_MS, onTable }: RewriteOptions = {},
+  { driver: given, schema = STORE_SCHEMA, busyMs = BUSY_MS, onTable }: RewriteOptions = {},
 ): Promise<Rewritten> {
-  const options = { url, schema, connections: 1, busyMs, statementMs: STATEMENT_MS }
-  const place = locationOf(options)
+  const place = locationOf({ url, schema })
+  const driver = await loadDriver(given, place)
+  const options = { driver, url, schema, connections: 1, busyMs, statementMs: STATEMENT_MS }
   const startedAt = performance.now()
   const client = newClient(options)
   try {

@@ -52,8 +52,8 @@ export async function rehearse(
   } finally {
     await run.close()
     if (!request.isKept) {
-      await removeLocation(location)
       rmSync(folder, { recursive: true, force: true })
+      await removeLocation(location)
     }
   }
 }

@@ -1,9 +1,11 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { StoreBusyError, StoreRefusedError } from '../../errors.ts'
 import type { Columns } from '../tables.ts'
+import type { PostgresDriver } from './driver.ts'
 import { ServerFailure } from './failure.ts'
 
 export interface PostgresConnectionOptions {
+  readonly driver: typeof pg
   readonly url: string
   readonly schema: string
   readonly connections: number
@@ -28,6 +30,24 @@ const SILENCE_FACTOR = 2
 const INT8 = 20
 
 /**
+ * The given driver, or the one that is installed where this package finds it. A program that brings
+ * `pg` itself passes it on: installed globally or by a strict package manager, this package is not
+ * where its `pg` is.
+ */
+export async function loadDriver(
+  given: PostgresDriver | undefined,
+  place: string,
+): Promise<typeof pg> {
+  if (given !== undefined) return given as unknown as typeof pg
+  try {
+    return (await import('pg')).default
+  } catch (cause) {
+    const problem = 'its driver, the package pg, was not found. Run `npm install pg`.'
+    throw new StoreRefusedError({ path: place, problem }, { cause })
+  }
+}
+
+/**
  * A pool of pipelined connections: statements that do not need each other's answers are sent
  * together and cost one round trip. Time-outs are set on the server, so that a slow statement ends
  * where it runs; a time-out in the driver costs the connection.
@@ -38,7 +58,7 @@ export class Connections {
 
   constructor(options: PostgresConnectionOptions) {
     this.#options = options
-    this.#pool = new pg.Pool({
+    this.#pool = new options.driver.Pool({
       ...settings(options),
       max: options.connections,
       connectionTimeoutMillis: options.busyMs,
@@ -162,7 +182,7 @@ export async function inSnapshot<Value>(
 
 /** A connection outside the pool, for listening. */
 export function newClient(options: PostgresConnectionOptions): pg.Client {
-  const client = new pg.Client({
+  const client = new options.driver.Client({
     ...settings(options),
     connectionTimeoutMillis: options.busyMs,
     pipeline: false,
@@ -172,6 +192,7 @@ export function newClient(options: PostgresConnectionOptions): pg.Client {
 }
 
 function settings({
+  driver,
   url,
   schema,
   statementMs,
@@ -200,12 +221,14 @@ function settings({
     ]
       .join(' ')
       .trim(),
-    types: { getTypeParser: parserFor },
+    types: { getTypeParser: parserWith(driver) },
   }
 }
 
-const parserFor = ((oid: number, format?: 'text') =>
-  oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser
+function parserWith({ types }: typeof pg): typeof pg.types.getTypeParser {
+  return ((oid: number, format?: 'text') =>
+    oid === INT8 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser
+}
 
 /** A statement is prepared once per connection, under a name derived from its text. */
 const names = new Map<string, string>()

@@ -117,7 +117,7 @@ async function runRehearse(flags: RehearseFlags): Promise<number> {
     const report = await rehearse(
       {
         ...{ agents, seconds, windowTokens, faults, sabotage, isKept: flags.keep ?? false },
-        ...(store !== undefined && { place: storeTarget(store) }),
+        ...(store !== undefined && { location: storeTarget(store) }),
         env: agentEnvironment(sabotages, sabotage),
         onPicture: (view) => {
           picture.draw(view)

@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs'
 import type { Store } from '#core/store/contract'
-import { Connections } from '#core/store/postgres/connections/connections'
+import { Connections, locationOf } from '#core/store/postgres/connections/connections'
+import { translateServerError } from '#core/store/postgres/connections/failure'
 import { openPostgres } from '#core/store/postgres/open'
 import { openSqliteStore } from '#core/store/sqlite/open'
+import { loadPostgresDriver } from '../../../host/postgres-driver.ts'
 
 /** Where the store of a rehearsal is; plain data, so that it can be sent to a child process. */
 export type StoreLocation =
@@ -20,7 +22,10 @@ export async function openLocation(location: StoreLocation): Promise<Store> {
     return await openSqliteStore({ path: location.path, busyMs: BUSY_MS })
   }
   const { url, schema } = location
-  return await openPostgres(url, { schema, busyMs: BUSY_MS, connections: CONNECTIONS, pollMs: 250 })
+  const driver = await loadPostgresDriver()
+  return await openPostgres(url, {
+    ...{ driver, schema, busyMs: BUSY_MS, connections: CONNECTIONS, pollMs: 250 },
+  })
 }
 
 /** Removes everything that a store left there; no process may still have it open. */
@@ -32,11 +37,15 @@ export async function removeLocation(location: StoreLocation): Promise<void> {
     return
   }
   const { url, schema } = location
+  const driver = await loadPostgresDriver()
+  const startedAt = performance.now()
   const connections = new Connections({
-    ...{ url, schema, connections: 1, busyMs: BUSY_MS, statementMs: 60_000 },
+    ...{ driver, url, schema, connections: 1, busyMs: BUSY_MS, statementMs: 60_000 },
   })
   try {
     await connections.query({ text: `drop schema if exists ${schema} cascade` })
+  } catch (error) {
+    throw translateServerError(error, locationOf({ url, schema }), performance.now() - startedAt)
   } finally {
     await connections.close()
   }
