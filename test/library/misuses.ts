@@ -232,6 +232,7 @@ const ASKING: readonly Misuse[] = [
     session.record({ key: 'k', input: 'Hello.', made: wrong({ a: 1 }) }),
   ),
   calls('`history({ limit: NaN })`', (session) => session.history({ limit: NaN })),
+  calls("`pin('memory', text)`", (session) => session.pin('memory', 'The dog is Rex.')),
   calls("`pin('dog', undefined)`", (session) => session.pin('dog', wrong(undefined))),
   calls("`erase({ entries: 'everything' })`", (session) =>
     session.erase({ entries: wrong('everything'), reason: 'asked' }),

@@ -38,7 +38,7 @@ describe('files of version 0.1.0', () => {
     const shown = await fixture.run(['sessions', '--json'])
     expect(JSON.parse(shown.stdout)).toMatchObject({
       ...{ id: SESSION, title: 'The code word is GRANITE', compaction: 37 },
-      pins: ['rule', 'memory'],
+      pins: ['rule'],
     })
     const context = await fixture.run(['show', SESSION, '--context'])
     for (const text of ['Never deploy on a Friday.', 'The harbour opens at nine.'])

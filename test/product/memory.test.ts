@@ -60,6 +60,25 @@ const KEEP = [
 ].join('\n')
 
 describe('the memory of an agent over HTTP', () => {
+  it('keeps its notes apart from the pins, under a name that no pin may take', async () => {
+    const { as, say, seen, runtime } = await serve()
+    await say(KEEP)
+    await expect.poll(seen, SOON).toContain('Likes tea.')
+    for (const [method, text] of [['PUT', 'Mine.'], ['DELETE']] as const) {
+      const refused = await as.all(method, 'mine/pins/memory', text)
+      expect(refused).toMatchObject({ status: 400, json: { code: 'invalid' } })
+      expect(refused.json.errors[0].problem).toContain(
+        '"memory" is reserved for the notes of the agent',
+      )
+    }
+    await expect(
+      runtime.session(sessionId('mine')).pin({ source: 'a', key: 'k', name: 'memory', text: null }),
+    ).rejects.toThrow('"memory" is reserved for the notes of the agent')
+    expect((await as.all('GET', 'mine/pins')).json.pins).toEqual([])
+    expect((await as.all('GET', 'mine')).json.pins).toEqual([])
+    expect(await seen()).toContain('Likes tea.')
+  })
+
   it('holds notes, pins, tasks, instructions and reminders, each with the entry it came from', async () => {
     const { as, say, memory, runtime } = await serve()
     await say(KEEP)

@@ -79,7 +79,8 @@ export async function refusalOf(response: Response): Promise<ServerRefusal> {
   const problem = (await response.json().catch(() => ({}))) as Record<string, unknown>
   const text = (name: string) => (typeof problem[name] === 'string' ? problem[name] : undefined)
   const title = text('title') ?? `The server answered ${response.status}`
-  const more = text('detail') ?? text('reason')
+  const [wrong] = (problem['errors'] ?? []) as readonly { readonly problem: string }[]
+  const more = text('detail') ?? text('reason') ?? wrong?.problem
   const message = more === undefined ? title : `${title}: ${more}`
   return new ServerRefusal(response.status, text('code') ?? 'unknown', message)
 }

@@ -1,4 +1,3 @@
-import { isId } from '../base/ids.ts'
 import {
   checkCount,
   checkKey,
@@ -11,6 +10,7 @@ import {
   invalidOption,
   show,
 } from '../base/option-checks.ts'
+import { pinNameProblem } from '../message/handoff/pinned.ts'
 import type { AgentSession } from './agent-types.ts'
 import type { AnyFormat } from './formats/format.ts'
 
@@ -74,9 +74,8 @@ export function checkedSession<F extends AnyFormat>(session: AgentSession<F>): A
       return await session.undo(options)
     },
     async pin(name, text, options = {}) {
-      if (typeof name !== 'string' || !isId(name)) {
-        throw invalidOption('name', `"name" is ${show(name)}. Use letters, digits, "_" and "-".`)
-      }
+      const problem = pinNameProblem(typeof name === 'string' ? name : '')
+      if (problem !== null) throw invalidOption('name', `"name" is ${show(name)}: ${problem}.`)
       if (text !== null && (typeof text !== 'string' || text === '')) {
         throw invalidOption('text', `"text" is ${show(text)}. Give a text, or null to unpin it.`)
       }

@@ -1,6 +1,6 @@
 import type { ToolDependencies } from '../runtime/tools/tool-dependencies.ts'
 import { filesTool } from '../tools/files/files.ts'
-import { MEMORY_PIN, memoryTool } from '../tools/memory/memory.ts'
+import { memoryTool } from '../tools/memory/memory.ts'
 import { pinTool } from '../tools/pin.ts'
 import { processTool } from '../tools/process/process.ts'
 import { recallTool } from '../tools/recall.ts'
@@ -25,7 +25,7 @@ export function builtInTools(
     const rule = { messagesMax, tokensMin }
     const made: readonly (readonly [isOn: boolean, make: () => Tool])[] = [
       [config.tasks.enabled, () => tasksTool({ store, countTokens })],
-      [config.pin.enabled, () => pinTool({ store, countTokens, reserved: [MEMORY_PIN] })],
+      [config.pin.enabled, () => pinTool({ store, countTokens })],
       [config.recall.enabled, () => recallTool({ store, embedQuestion })],
       [
         message.enabled,

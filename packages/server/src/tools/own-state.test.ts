@@ -11,10 +11,7 @@ import { tasksTool } from './tasks.ts'
 async function ada() {
   const host = new ToolHost(['ada'])
   const { store, countTokens } = host
-  host.tools.set('ada', [
-    tasksTool({ store, countTokens }),
-    pinTool({ store, countTokens, reserved: ['memory'] }),
-  ])
+  host.tools.set('ada', [tasksTool({ store, countTokens }), pinTool({ store, countTokens })])
   const id = await host.open('ada', 's-ada')
   host.start()
   return { host, id }
@@ -87,7 +84,6 @@ describe('a pin', () => {
           const tool = pinTool({
             store,
             countTokens: (_, text) => /\nx+\n/.exec(text)?.[0].trim().length ?? 0,
-            reserved: [],
           })
           for (const [at, [name, tokens]] of pins.entries()) {
             const call = { sessionId: fixture.id, agent: 'ada', turn: 1, entry: 1, key: `k${at}` }
@@ -111,7 +107,7 @@ describe('a pin', () => {
     const { host, id } = await ada()
     const answers = await host.ask(id, 'go', [pin('memory', 'mine'), pin('gone', null)])
     expect(answers).toEqual([
-      'The pin memory is not yours to change.',
+      'Not pinned: the name "memory" is reserved for the notes of the agent; choose another.',
       'There is no pin gone. Pins: none.',
     ])
     expect(await host.pins(id)).toEqual([])

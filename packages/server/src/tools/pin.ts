@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isObject, type JsonValue } from '#core/base/json'
-import { pinnedText } from '#core/message/handoff/pinned'
+import { pinNameProblem, pinnedText } from '#core/message/handoff/pinned'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Commits, Reads } from '#core/store/contract'
 import { PINS_MAX, pinBudget } from '#core/store/pins'
@@ -23,11 +23,9 @@ const input = z.strictObject({
 export function pinTool(
   parts: {
     readonly store: Pick<Commits & Reads, 'admit' | 'findSession' | 'listMail' | 'readEntries'>
-    /** Names that belong to the operator or to another tool. */
-    readonly reserved: readonly string[]
   } & Counting,
 ): Tool {
-  const { store, reserved, countTokens } = parts
+  const { store, countTokens } = parts
   const afterOthers = serializeCalls()
   return defineTool({
     name: 'pin',
@@ -39,7 +37,8 @@ export function pinTool(
     run: (call) =>
       afterOthers(async () => {
         const { name, text } = call.input
-        if (reserved.includes(name)) return refuse(`The pin ${name} is not yours to change.`)
+        const problem = pinNameProblem(name)
+        if (problem !== null) return refuse(`Not pinned: ${problem}.`)
         const { sessionId } = call
         const asked = { sessionId, lane: 'control', state: 'pending', limit: LIST_MAX } as const
         // Mail is read first, so that a change applied in between is seen twice rather than missed.

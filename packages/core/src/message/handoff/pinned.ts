@@ -1,5 +1,17 @@
+import { isId } from '../../base/ids.ts'
 import { sha256Hex } from '../../base/sha256.ts'
 import type { Message, UserMessage } from '../message.ts'
+
+/** The pin that shows an agent its notes. Only the memory of the agent sets it. */
+export const NOTES_PIN = 'memory'
+
+/** Why a caller may not set or remove a pin of this name; null if it may. */
+export function pinNameProblem(name: string): string | null {
+  if (!isId(name)) return 'expected 1 to 64 letters, digits, "_" or "-"'
+  return name === NOTES_PIN
+    ? `the name "${NOTES_PIN}" is reserved for the notes of the agent; choose another`
+    : null
+}
 
 /**
  * A pin as the model reads it: data that a person or the model wrote, with the authority of a user

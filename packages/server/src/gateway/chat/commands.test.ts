@@ -29,6 +29,10 @@ describe('a control request from a chat', () => {
 
   it('reports when it was refused, and why', async () => {
     const say = await talk()
+    for (const text of ['Keep this.', '-'])
+      expect(await say('pin', `memory ${text}`)).toBe(
+        'Not done: the name "memory" is reserved for the notes of the agent; choose another.',
+      )
     expect(await say('pin', `large ${'word '.repeat(20_000)}`)).toMatch(
       /^Not done: there is no room for it: \d+ tokens where \d+ fit\.$/,
     )

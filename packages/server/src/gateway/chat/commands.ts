@@ -1,3 +1,4 @@
+import { pinNameProblem } from '#core/message/handoff/pinned'
 import type {
   Admission,
   Found,
@@ -133,6 +134,8 @@ async function changePin(
   const label = draw.name(name)
   const pins = (await session.summary())?.pins ?? []
   if (name === '') return pins.length === 0 ? 'No pins.' : `Pins: ${draw.name(pins.join(', '))}`
+  const problem = pinNameProblem(name)
+  if (problem !== null) return `Not done: ${problem}.`
   if (text === '') return `Give the text to keep: /pin ${label} TEXT, or - to remove it.`
   if (text === '-') {
     if (!pins.includes(name)) return `There is no pin ${label}.`

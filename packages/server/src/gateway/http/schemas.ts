@@ -7,6 +7,7 @@ import {
   type SessionId,
 } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
+import { pinNameProblem } from '#core/message/handoff/pinned'
 import type { UserPart } from '#core/message/message'
 import { rehearsal } from './diagnostics.ts'
 import { compactionSpend } from './session-schemas.ts'
@@ -67,7 +68,10 @@ const PARTS_MAX = 100
 export const name = text(NAME_LENGTH_MAX)
 export const pinName = z
   .string()
-  .refine(isId, { error: 'expected 1 to 64 letters, digits, "_" or "-"' })
+  .superRefine((name, { addIssue }) => {
+    const problem = pinNameProblem(name)
+    if (problem !== null) addIssue(problem)
+  })
   .meta({ type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' })
 export const focus = text(FOCUS_LENGTH_MAX)
 export const queryText = text(QUERY_LENGTH_MAX)

@@ -1,6 +1,6 @@
-import { type EntryNumber, isId, type MailNumber, type SessionId } from '#core/base/ids'
+import type { EntryNumber, MailNumber, SessionId } from '#core/base/ids'
 import { writeEnvelope } from '#core/message/handoff/envelope'
-import { pinnedText } from '#core/message/handoff/pinned'
+import { pinNameProblem, pinnedText } from '#core/message/handoff/pinned'
 import { parsePreview } from '#core/session/context/parse-preview'
 import type { EventHub } from '#core/session/events/event-hub'
 import { type Preview, previewCompaction } from '#core/session/preview'
@@ -136,10 +136,9 @@ export class SessionHandle implements Session {
 
   async pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission> {
     const { name, text, ...rest } = request
-    if (!isId(name))
-      throw new InvalidRequestError({
-        problem: 'Invalid pin name: use letters, digits, `_` and `-`.',
-      })
+    const problem = pinNameProblem(name)
+    if (problem !== null)
+      throw new InvalidRequestError({ problem: `Invalid pin name: ${problem}.` })
     const tokens = text === null ? 0 : this.#deps.countText(this.id, pinnedText(name, text))
     return await this.#control(rest, 'pin', text === null ? { name } : { name, text }, tokens)
   }

@@ -5,6 +5,7 @@ import { isObject } from '#core/base/json'
 import { oneLine } from '#core/base/line'
 import { findRules } from '#core/compaction/rules/find-rules'
 import { keepRules, type SaidRules } from '#core/compaction/rules/keep-rules'
+import { NOTES_PIN } from '#core/message/handoff/pinned'
 import { buildContext, type Context } from '#core/session/context/build'
 import { LIST_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
@@ -12,7 +13,7 @@ import { parseBody } from '#core/store/integrity/damaged-row'
 import type { NoteRow } from '#core/store/operational-rows'
 import type { Entry } from '#core/store/rows'
 import { memoryBlock } from '../../tools/memory/block.ts'
-import { MEMORY_PIN, MEMORY_TOKENS_MAX, refreshMemory } from '../../tools/memory/memory.ts'
+import { MEMORY_TOKENS_MAX, refreshMemory } from '../../tools/memory/memory.ts'
 import { readNotes } from '../../tools/memory/visible.ts'
 import { findOwnSchedule, isReminder, reminderText } from '../../tools/schedule/schedule.ts'
 import type { MemoryView, NoteChange, SessionMemory, TaskList } from '../memory-view.ts'
@@ -72,7 +73,7 @@ async function change(
   if (note === undefined) return { kind: 'unknown' }
   const changed = await run(note, notes)
   // A session without the notes block gets it before its next turn, like other sessions.
-  const isShown = pins[MEMORY_PIN] !== undefined || pending.control > 0
+  const isShown = pins[NOTES_PIN] !== undefined || pending.control > 0
   if (changed.kind !== 'done' || !isShown) return changed
   const target = { sessionId, agent, key: `memory-${randomUUID()}` }
   const outcome = await refreshMemory({ store, countTokens, isShared }, target)
@@ -134,7 +135,7 @@ async function readMemory(
       ...{ id, text, at },
       origin: origin && { sessionId: origin.sessionId, entry: origin.number },
     })),
-    pins: pinsIn(source).filter(({ name }) => name !== MEMORY_PIN),
+    pins: pinsIn(source),
     tasks: tasksIn(list, context),
     tasksEntry: list?.number ?? null,
     rules,
@@ -209,6 +210,6 @@ function changeOf(entry: Entry): MemoryView['changes'][number] {
   }
   const { name } = entry.meta
   const text = typeof body === 'string' ? body : null
-  if (name === MEMORY_PIN) return { entry: number, at, kind: 'notes', name: null, text }
+  if (name === NOTES_PIN) return { entry: number, at, kind: 'notes', name: null, text }
   return { entry: number, at, kind: 'pin', name, text }
 }

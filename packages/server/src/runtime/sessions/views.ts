@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '#core/base/json'
 import { findTasks } from '#core/compaction/plan/tasks'
 import type { Handoff } from '#core/message/handoff/handoff'
 import { writeLedger } from '#core/message/handoff/ledger-text'
+import { NOTES_PIN } from '#core/message/handoff/pinned'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import { budgetOf } from '#core/session/context/budget'
@@ -80,7 +81,7 @@ export function summaryOf(
     compaction: isGone || effective === 0 ? null : effective,
     compactedAt: entries.find(({ number }) => number === effective)?.at ?? null,
     policy,
-    pins: Object.keys(pins),
+    pins: Object.keys(pins).filter((name) => name !== NOTES_PIN),
     runner: session.runner,
     usage,
   }
@@ -287,9 +288,10 @@ export function tasksIn(newest: Entry | undefined, context: Context): TaskList['
   return findTasks(messagesOf(context)) ?? carried
 }
 
-/** In the order in which the model reads them. */
+/** In the order in which the model reads them. The notes have their own view. */
 export function pinsIn(source: ContextEntries): readonly PinView[] {
-  const pins = Object.entries(source.session.pins).map(([name, { entry, tokens }]) => {
+  const own = Object.entries(source.session.pins).filter(([name]) => name !== NOTES_PIN)
+  const pins = own.map(([name, { entry, tokens }]) => {
     const set = source.entries.find(({ number }) => number === entry)
     const text = set === undefined ? null : parseBody('entry', set)
     return { name, entry, tokens, text: typeof text === 'string' ? text : '[erased]' }

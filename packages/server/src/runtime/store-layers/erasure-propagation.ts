@@ -1,5 +1,5 @@
 import { type EntryNumber, entryNumber, type SessionId } from '#core/base/ids'
-import { pinnedText } from '#core/message/handoff/pinned'
+import { NOTES_PIN, pinnedText } from '#core/message/handoff/pinned'
 import { LIST_MAX, NOTES_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import { parseBody } from '#core/store/integrity/damaged-row'
@@ -10,7 +10,7 @@ import {
   mayRepeat,
   memoryBlock,
 } from '../../tools/memory/block.ts'
-import { MEMORY_PIN, MEMORY_TOOL } from '../../tools/memory/memory.ts'
+import { MEMORY_TOOL } from '../../tools/memory/memory.ts'
 import { readNotes } from '../../tools/memory/visible.ts'
 import { ask, askToErase, readControls } from '../sessions/control-requests.ts'
 import { forgetReminders } from './reminder-erasure.ts'
@@ -111,7 +111,7 @@ async function forgetIn(
   const { store, countTokens, sharesNotes = () => false } = parts
   const waiting = pending.control === 0 ? [] : await readControls(store, sessionId)
   const tainted = waiting.filter(
-    ({ pin }) => pin?.name === MEMORY_PIN && blockMayRepeat(pin.text, forgotten),
+    ({ pin }) => pin?.name === NOTES_PIN && blockMayRepeat(pin.text, forgotten),
   )
   // Mail taken in the meantime is found below, as an entry.
   for (const { mail } of tainted) await store.withdraw({ sessionId, mail })
@@ -120,14 +120,14 @@ async function forgetIn(
   if (entries.length === 0 && tainted.length === 0) return
   const session = await store.findSession(sessionId)
   if (session === undefined) return
-  const pinEntry = session.pins[MEMORY_PIN]?.entry
+  const pinEntry = session.pins[NOTES_PIN]?.entry
   const isAsked = waiting.some(({ erases }) => pinEntry !== undefined && erases.includes(pinEntry))
   const isVisible = pinEntry !== undefined && entries.includes(pinEntry) && !isAsked
   if (isVisible || tainted.length > 0) {
     const isShared = sharesNotes(agent)
     const text = memoryBlock(await readNotes(store, session, { isShared }))
-    const tokens = text === null ? 0 : countTokens(sessionId, pinnedText(MEMORY_PIN, text))
-    await ask(store, sessionId, { control: 'pin', body: { name: MEMORY_PIN, text }, tokens })
+    const tokens = text === null ? 0 : countTokens(sessionId, pinnedText(NOTES_PIN, text))
+    await ask(store, sessionId, { control: 'pin', body: { name: NOTES_PIN, text }, tokens })
   }
   await askToErase(store, sessionId, entries, 'noted from elsewhere')
 }
@@ -152,7 +152,7 @@ async function findBlocks(
 }
 
 function blockIn(entry: Entry): string | null {
-  if (entry.kind !== 'pin' || entry.meta.name !== MEMORY_PIN || entry.body === null) return null
+  if (entry.kind !== 'pin' || entry.meta.name !== NOTES_PIN || entry.body === null) return null
   const text = parseBody('entry', entry)
   return typeof text === 'string' ? text : null
 }

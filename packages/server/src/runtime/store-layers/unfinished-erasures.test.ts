@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { entryNumber, type SessionId, sessionId } from '#core/base/ids'
 import { SILENT } from '#core/base/logger'
+import { NOTES_PIN } from '#core/message/handoff/pinned'
 import type { Store } from '#core/store/contract'
 import { newOperation, StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
@@ -8,7 +9,6 @@ import { FakeClock } from '../../../../../test/model/fake-clock.ts'
 import { open } from '../../../../../test/support/runtime-place.ts'
 import { until } from '../../../../../test/support/until.ts'
 import { memoryBlock } from '../../tools/memory/block.ts'
-import { MEMORY_PIN } from '../../tools/memory/memory.ts'
 import { unfinishedErasures } from './unfinished-erasures.ts'
 
 const MINUTES = 60_000
@@ -62,7 +62,7 @@ describe('an unfinished removal', () => {
     const [gone, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
     const origin = { sessionId: gone.id, number: entryNumber(1) }
     const noted = memoryBlock([{ agent: 'ada', id: 'n1', text: 'QUARTZ', origin }])
-    await other.pin(MEMORY_PIN, noted ?? '', 10)
+    await other.pin(NOTES_PIN, noted ?? '', 10)
     const operation = newOperation()
     await store.deleteSession({ sessionId: gone.id, operation, reason: 'asked' })
     const rounds = unfinishedErasures({ store, countTokens, clock, logger: SILENT })

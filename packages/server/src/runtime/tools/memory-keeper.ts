@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
 import { entryNumber, type SessionId } from '#core/base/ids'
 import { Recent } from '#core/base/recent'
+import { NOTES_PIN } from '#core/message/handoff/pinned'
 import type { Refusal } from '#core/store/commits'
 import type { Store } from '#core/store/contract'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import { memoryBlock } from '../../tools/memory/block.ts'
 import { inheritNotes } from '../../tools/memory/inherit.ts'
-import { MEMORY_PIN, refreshMemory } from '../../tools/memory/memory.ts'
+import { refreshMemory } from '../../tools/memory/memory.ts'
 import { readNotes } from '../../tools/memory/visible.ts'
 
 /**
@@ -96,7 +97,7 @@ export class MemoryKeeper {
     const { keepsNotes, sharesNotes } = this.#parts
     const isOwn = keepsNotes(session.agent) && !sharesNotes(session.agent)
     if (isOwn && session.pending.control === 0) await inheritNotes(store, session)
-    const entry = session.pins[MEMORY_PIN]?.entry ?? entryNumber(0)
+    const entry = session.pins[NOTES_PIN]?.entry ?? entryNumber(0)
     const [pin] = entry === 0 ? [] : await store.readEntries({ sessionId, from: entry, to: entry })
     const body = pin === undefined ? null : parseBody('entry', pin)
     const { asked } = this.#sessions.get(sessionId) ?? {}

@@ -1,10 +1,10 @@
+import { NOTES_PIN } from '#core/message/handoff/pinned'
 import { NOTES_MAX } from '#core/store/bounds'
 import type { Commits, Reads } from '#core/store/contract'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import type { NoteRow } from '#core/store/operational-rows'
 import type { SessionRow } from '#core/store/rows'
 import { memoryBlock } from './block.ts'
-import { MEMORY_PIN } from './memory.ts'
 
 type NoteStore = Pick<
   Commits & Reads,
@@ -19,7 +19,7 @@ type NoteStore = Pick<
  */
 export async function inheritNotes(store: NoteStore, fork: SessionRow): Promise<void> {
   const { agent, id, origin, forkedAt, pins, scope } = fork
-  const pin = pins[MEMORY_PIN]
+  const pin = pins[NOTES_PIN]
   if (origin === null || pin === undefined || pin.entry > forkedAt) return
   const from = await store.findSession(origin)
   if (from === undefined || from.scope === scope) return

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { entryNumber, type MailNumber, type SessionId } from '#core/base/ids'
 import { clip, oneLine } from '#core/base/line'
-import { pinnedText } from '#core/message/handoff/pinned'
+import { NOTES_PIN, pinnedText } from '#core/message/handoff/pinned'
 import type { AdmitOutcome } from '#core/store/commits'
 import type { Commits, Reads } from '#core/store/contract'
 import type { NoteRow } from '#core/store/operational-rows'
@@ -22,8 +22,6 @@ import { type NoteSharing, readNotes } from './visible.ts'
  * within a turn.
  */
 export const MEMORY_TOOL = 'memory'
-/** The pin that holds the notes. */
-export const MEMORY_PIN = 'memory'
 
 const input = z.strictObject({
   action: z.enum(['add', 'remove', 'list']),
@@ -153,8 +151,8 @@ export async function refreshMemory(
       { ...target, key: round === 1 ? key : `${key}-${round}` },
       {
         control: 'pin',
-        body: { name: MEMORY_PIN, text, when: 'between-turns' },
-        tokens: text === null ? 0 : countTokens(sessionId, pinnedText(MEMORY_PIN, text)),
+        body: { name: NOTES_PIN, text, when: 'between-turns' },
+        tokens: text === null ? 0 : countTokens(sessionId, pinnedText(NOTES_PIN, text)),
       },
     )
     if (outcome.kind !== 'admitted' || text === null) return outcome
@@ -176,7 +174,7 @@ async function takeBack(
   if ((await store.withdraw(request)).kind === 'withdrawn') return
   // The block is already shown: it is erased, and the next one replaces it.
   const { sessionId, mail } = request
-  const pin = (await store.findSession(sessionId))?.pins[MEMORY_PIN]
+  const pin = (await store.findSession(sessionId))?.pins[NOTES_PIN]
   if (pin === undefined) return
   const body = { entries: [pin.entry], reason: 'notes were erased' }
   const asked = { source: 'purge', key: `${sessionId}-shown-${mail}`, control: 'erase', tokens: 0 }
@@ -190,7 +188,7 @@ async function readVisibleBlock(
 ): Promise<string | null | undefined> {
   const session = await store.findSession(sessionId)
   if (session === undefined || session.pending.control > 0) return undefined
-  const pin = session.pins[MEMORY_PIN]
+  const pin = session.pins[NOTES_PIN]
   if (pin === undefined) return null
   const [entry] = await store.readEntries({ sessionId, from: pin.entry, to: pin.entry })
   return entry?.body == null ? undefined : (JSON.parse(entry.body) as string)
