@@ -225,20 +225,50 @@ export function expectedTokens(
   /** A hypothetical fold instead of the current one. */
   folded: Folded = foldShadow(shadow, upto),
 ): number {
+  const { inputs, rest } = sizesIn(shadow, upto, folded)
+  const limits = shadow.limitsAt(upto)
+  let tokens = rest + sum(inputs)
+  // The oldest long ones are shortened first.
+  for (const size of inputs) {
+    if (tokens > roomForWhole(limits)) tokens -= Math.max(0, size - limits.inputTokens)
+  }
+  return tokens
+}
+
+/** Whether a context may show every input whole, however long. */
+export function fitsWhole(shadow: Shadow, upto: number): boolean {
+  const { inputs, rest } = sizesIn(shadow, upto, foldShadow(shadow, upto))
+  return rest + sum(inputs) <= roomForWhole(shadow.limitsAt(upto))
+}
+
+function roomForWhole({ hardTokens, outputTokens }: Limits): number {
+  return Math.floor(0.8 * (hardTokens - outputTokens))
+}
+
+function sum(sizes: readonly number[]): number {
+  return sizes.reduce((total, size) => total + size, 0)
+}
+
+/** The sizes of the inputs in a context, oldest first, and of everything else in it. */
+function sizesIn(
+  shadow: Shadow,
+  upto: number,
+  folded: Folded,
+): { readonly inputs: readonly number[]; readonly rest: number } {
   const { effective, covers, carries, clears, pins, settings } = folded
   let tokens = (effective?.tokens ?? 0) + (settings?.tokens ?? 0)
   for (const pin of pins.values()) tokens += pin.tokens
   const limits = shadow.limitsAt(upto)
-  for (const number of carries) {
-    tokens += Math.min(shadow.entries[number - 1]?.tokens ?? 0, limits.inputTokens)
-  }
+  const inputs = [...carries]
+    .sort((a, b) => a - b)
+    .map((number) => shadow.entries[number - 1]?.tokens ?? 0)
   let share = limits.stepTokens
   for (let index = covers; index < upto; index++) {
     const each = shadow.entries[index]
     if (each === undefined) break
     const { entry } = each
     if (entry.kind === 'input') {
-      tokens += Math.min(each.tokens, limits.inputTokens)
+      inputs.push(each.tokens)
       if (waitingAt(shadow, index, upto) > 0) tokens += 20
     } else if (entry.kind === 'assistant') {
       tokens += each.tokens
@@ -249,7 +279,7 @@ export function expectedTokens(
       tokens += Math.min(each.tokens, share, stub)
     }
   }
-  return tokens
+  return { inputs, rest: tokens }
 }
 
 export function wordsOfEntry(entry: Entry): readonly string[] {

@@ -7,6 +7,7 @@ import type { OperationRow } from '../../packages/core/src/store/rows.ts'
 import {
   expectedTokens,
   expectedWords,
+  fitsWhole,
   foldShadow,
   handoffOf,
   isMessage,
@@ -128,6 +129,9 @@ export class StepLaws {
     }
     const tokens = open.reduce((sum, each) => sum + Math.min(each.tokens, limits.inputTokens), 0)
     if (tokens > limits.inputTokens) this.#bad('I34', `${tokens} tokens of unanswered input`)
+    if (open.some((each) => each.tokens > limits.inputTokens)) {
+      this.#world.count(fitsWhole(shadow, upto) ? 'long input shown whole' : 'long input shortened')
+    }
     const { covers } = foldShadow(shadow, upto)
     if (open.some(({ number }) => number <= covers))
       this.#world.count('unanswered input beside a handoff')

@@ -112,6 +112,8 @@ export const MUST_HAPPEN = [
   'import refused',
   'interrupt at commit',
   'joined compaction',
+  'long input shortened',
+  'long input shown whole',
   'machine suspended',
   'mail during compaction',
   'manual compaction',

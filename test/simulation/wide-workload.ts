@@ -51,6 +51,10 @@ export class WideWorkload {
     for (let left = erasing.between(-3, 5); left > 0; left--) {
       timeline.plan(null, erasing.between(200, until), () => void this.#askToErase())
     }
+    const sizes = new Chance(this.#world.seed ^ 0x2c1b3c6d)
+    for (let left = sizes.between(-6, 4); left > 0; left--) {
+      timeline.plan(null, sizes.between(200, until), () => void this.#sayMuch(sizes))
+    }
     const chance = new Chance(this.#world.seed ^ 0x51ed270b)
     if (!chance.hits(0.4)) return
     const sleptMs = chance.pick([60_000, 8 * 3_600_000, 30 * 86_400_000])
@@ -238,6 +242,24 @@ export class WideWorkload {
   }
 
   /** One of a few files, so that several messages share one. */
+  /** A message above the input bound: some fit whole, some only after a compaction, some never. */
+  async #sayMuch(sizes: Chance): Promise<void> {
+    const open = [...this.#world.tables.sessions.values()].filter((row) => row.state === 'open')
+    if (open.length === 0) return
+    const { id } = sizes.pick(open)
+    const message = { role: 'user', parts: [{ type: 'text', text: this.#laws.nextWord() }] }
+    const request: Admit = {
+      ...{ to: { sessionId: id }, source: 'ann', key: this.#name('much'), lane: 'user' },
+      body: { message, replyTo: { edge: 'edge', address: 'x' } } as JsonValue,
+      tokens: sizes.between(700, 3_500),
+    }
+    const outcome = await this.#insist(() => this.#client.store.admit(request))
+    if (outcome.kind !== 'admitted' && outcome.kind !== 'duplicate') return
+    const { sessionId: to, mail } = outcome
+    const body = canonicalJson(request.body)
+    this.#laws.acknowledged(`ann ${request.key}`, { sessionId: to, mail, body })
+  }
+
   #attach(id: SessionId): void {
     const { wide } = this.#world
     const word = this.#laws.nextWord()

@@ -33,7 +33,7 @@ export const INVARIANTS = [
   'Each reply is sent at least once and in order per address; it is sent again only after a crash or an expired claim, with the same key.',
   'A tool that is not marked repeatable runs at most once per recorded call, and a call of unknown outcome says so.',
   'System text, handoff, open input, the last step and the output reserve together never exceed the hard limit.',
-  'Every context holds each message that no finished turn has answered, whole, unless it alone exceeds the input bound.',
+  'Every context holds each message that no finished turn has answered, whole, unless it does not fit even after a compaction.',
   'A turn never waits for a model’s summary, unless the operator wants it: at the hard limit a digest takes its place.',
   'The context of a fork, up to the entry it was made at, is the one that its origin had there, at birth and ever after.',
   'A fork takes no mail, reply, route or schedule of its origin, answers none of its messages and repeats none of its calls.',

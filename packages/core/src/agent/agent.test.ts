@@ -62,6 +62,26 @@ const said = (content: string): ChatCompletionMessageParam & { role: 'assistant'
 const echo = (step: ChatStep) => said(`You said: ${lastText(step)}`)
 
 describe('an agent', () => {
+  it('compacts what came before, so that the model sees a long message whole', async () => {
+    const seen: string[] = []
+    const agent = await open(
+      (step) => {
+        seen.push(JSON.stringify(step.request.messages))
+        return said('Noted.')
+      },
+      { contextWindow: 12_000 },
+    )
+    const session = agent.session('reader')
+    const filler = (words: number) => Array.from({ length: words }, (_, n) => `word${n}`).join(' ')
+    for (const name of ['one', 'two', 'three', 'four']) await session.ask(`${name}: ${filler(850)}`)
+    const long = `${filler(1_150)} The vault number is 8812. ${filler(1_150)}`
+    expect(await session.ask(long)).toMatchObject({ kind: 'answered' })
+    expect(seen.at(-1)).toContain('The vault number is 8812.')
+    // It stays in the context as long as it fits.
+    await session.ask('And now?')
+    expect(seen.at(-1)).toContain('The vault number is 8812.')
+  })
+
   it('gives every session the answer to its own question', async () => {
     const agent = await open(echo)
     const ids = Array.from({ length: 20 }, (_, number) => `user-${number}`)

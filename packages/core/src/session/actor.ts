@@ -301,8 +301,10 @@ export class SessionActor {
     const { agent, title } = this.#session
     const { upto } = context
     const isTitled = title !== null
-    this.#trail.shows(turn, upto, openMailIn(this.#session, context))
-    const asked = { sessionId, agent, fence, turn, upto, isTitled }
+    const open = openMailIn(this.#session, context)
+    this.#trail.shows(turn, upto, open)
+    const isShortened = open.clipped.length > 0
+    const asked = { sessionId, agent, fence, turn, upto, isTitled, isShortened }
     const request = { ...asked, context: messagesOf(context) }
     const outcome = await this.#parts.steps.run(request, this.#step.signal)
     this.#dispatch({ kind: 'step ended', outcome })

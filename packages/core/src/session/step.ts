@@ -22,6 +22,8 @@ export interface StepRequest {
   /** The session has a title. */
   readonly isTitled?: boolean
   readonly context: readonly Message[]
+  /** The context shows an unanswered message with its two ends only. */
+  readonly isShortened?: boolean
 }
 
 export type StepOutcome =

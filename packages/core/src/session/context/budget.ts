@@ -5,7 +5,7 @@ import { plan, type Trigger } from '../../compaction/plan/plan.ts'
 import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
 import type { Limits, OperationRow, SessionRow } from '../../store/rows.ts'
 import type { SessionSettings } from '../settings.ts'
-import type { Context, ContextPiece } from './build.ts'
+import { type Context, type ContextPiece, wholeTokensMax } from './build.ts'
 import type { SessionView } from './session-view.ts'
 
 /** How much space a context has, and where a compaction of it would cut. Pure. */
@@ -47,6 +47,23 @@ export function narrowed(limits: Limits, hardTokens: number): Limits {
 /** A step cannot run, because its answer would not fit. */
 export function isOverHard({ session, context }: SessionView): boolean {
   return context.tokens + session.limits.outputTokens > session.limits.hardTokens
+}
+
+/**
+ * Whether an unanswered message is shown with its two ends only, and a compaction of everything that
+ * a model has seen would let it be whole.
+ */
+export function couldBeWhole(view: SessionView): boolean {
+  const { session, context } = view
+  const { unclipped } = context
+  if (unclipped === undefined || !takesIn(view, session.seen)) return false
+  const open = context.pieces.filter((piece) => isUnanswered(session, piece))
+  if (!open.some(({ isClipped }) => isClipped === true)) return false
+  const system = context.system.reduce((sum, { tokens }) => sum + tokens, 0)
+  const rest = unclipped
+    .filter((piece) => piece.number > session.seen || isUnanswered(session, piece))
+    .reduce((sum, { tokens }) => sum + tokens, 0)
+  return system + session.limits.handoffTokens + rest <= wholeTokensMax(session.limits)
 }
 
 /** The size of the newest turn: its input and everything after it. */

@@ -11,7 +11,7 @@ import { textOf } from '../../message/text.ts'
 import type { MailItem } from '../../store/queries.ts'
 import type { Entry, EntryHead, Limits, SessionRow } from '../../store/rows.ts'
 import { mailBody } from '../protocol/state.ts'
-import { buildContext, continueContext, messagesOf } from './build.ts'
+import { buildContext, type Context, continueContext, messagesOf } from './build.ts'
 
 const LIMITS: Limits = {
   hardTokens: 4_000,
@@ -199,7 +199,20 @@ describe('buildContext', () => {
     expect(tool?.number).toBe(4)
   })
 
-  it('shows an input above its bound with both ends and the number of the whole', () => {
+  it('shows an input above its bound whole while it fits, and shortens the oldest first', () => {
+    const long = (name: string) => input(`${name} ${'x'.repeat(4_000)} end`, 1_000)
+    const shownOf = (context: Context) => context.pieces.map(({ tokens }) => tokens)
+    expect(shownOf(build(entries(long('a'), reply('ok'), long('b'))))).toEqual([1_000, 10, 1_000])
+    // 2,960 tokens are four fifths of the window without the answer.
+    const three = entries(long('a'), long('b'), reply('ok'), long('c'))
+    expect(shownOf(build(three))).toEqual([LIMITS.inputTokens, 1_000, 10, 1_000])
+    for (let at = 1; at < three.length; at++) {
+      const continued = continueContext(build(three.slice(0, at)), three.slice(at), LIMITS)
+      expect(continued).toEqual(build(three))
+    }
+  })
+
+  it('shows an input that does not fit with both ends and the number of the whole', () => {
     const text = `begin ${'x'.repeat(40_000)} end`
     const [piece] = build(entries(input(text, 10_000))).pieces
     expect(piece?.tokens).toBe(LIMITS.inputTokens)

@@ -26,9 +26,9 @@ import type { Clears, Entry, InputLane, Limits } from '../../store/rows.ts'
  * Only the settings have the system role. Text of a person or a model keeps the role of its entry,
  * whatever its body says.
  *
- * Sizes are the counts stored with the entries. An input above the input bound and a result above
- * its share of the step bound are shown with their two ends and a reference; this makes P + H + U +
- * T + O a real bound (I33).
+ * Sizes are the counts stored with the entries. A result above its share of the step bound is shown
+ * with its two ends and a reference, and so is an input above the input bound if it does not fit
+ * whole; this makes P + H + U + T + O a real bound (I33).
  */
 export interface Context {
   readonly upto: EntryNumber
@@ -42,6 +42,8 @@ export interface Context {
   readonly settings: readonly { readonly body: JsonObject; readonly tokens: number }[]
   readonly handoff: ContextPiece | null
   readonly pieces: readonly ContextPiece[]
+  /** The same pieces with every input whole, if one was shortened. */
+  readonly unclipped?: readonly ContextPiece[]
   /** The newest revert after the covered range; 0: none. */
   readonly reverted: EntryNumber
   readonly tokens: number
@@ -119,7 +121,7 @@ export function buildContext(
       case 'result':
         if (entry.number > covers) addMessage(pieces, entry, limits, clears)
         else if (entry.kind === 'input' && carries.has(entry.number)) {
-          pieces.push(inputPiece(entry, limits))
+          pieces.push(inputPiece(entry))
         }
         break
       default:
@@ -128,7 +130,6 @@ export function buildContext(
   }
   if (systemText !== undefined) system.push(systemText)
   system.push(...pins.values())
-  const tokens = sum(system) + (handoff?.tokens ?? 0) + sum(pieces)
   return {
     upto,
     effective,
@@ -137,9 +138,8 @@ export function buildContext(
     system,
     settings,
     handoff,
-    pieces,
     reverted,
-    tokens,
+    ...fitInputs(pieces, sum(system) + (handoff?.tokens ?? 0), limits),
   }
 }
 
@@ -151,9 +151,9 @@ export function continueContext(
   entries: readonly Entry[],
   limits: Limits,
 ): Context | null {
-  const { clears: _, ...rest } = context
+  const { clears: _, unclipped, ...rest } = context
   let { effective, covers, clears, handoff, reverted } = context
-  let pieces = [...context.pieces]
+  let pieces = [...(unclipped ?? context.pieces)]
   for (const entry of entries) {
     switch (entry.kind) {
       case 'input':
@@ -184,9 +184,56 @@ export function continueContext(
     }
   }
   const upto = entries.at(-1)?.number ?? context.upto
-  const tokens = sum(context.system) + (handoff?.tokens ?? 0) + sum(pieces)
-  const next = { ...rest, upto, effective, covers, handoff, pieces, reverted, tokens }
+  const fitted = fitInputs(pieces, sum(context.system) + (handoff?.tokens ?? 0), limits)
+  const next = { ...rest, upto, effective, covers, handoff, reverted, ...fitted }
   return clears === undefined ? next : { ...next, clears }
+}
+
+/**
+ * The share of the window, without the answer, up to which long inputs stay whole. Estimates may be
+ * too low, and a compaction cannot shorten a message that is being answered.
+ */
+const WHOLE_SHARE = 0.8
+
+/** How large a context may be that shows all its inputs whole. */
+export function wholeTokensMax({ hardTokens, outputTokens }: Limits): number {
+  return Math.floor(WHOLE_SHARE * (hardTokens - outputTokens))
+}
+
+/**
+ * Shortens inputs above the input bound to it, the oldest first, until the rest may stay whole.
+ * `lead`: the size of what comes before the pieces.
+ */
+function fitInputs(
+  pieces: readonly ContextPiece[],
+  lead: number,
+  limits: Limits,
+): Pick<Context, 'pieces' | 'unclipped' | 'tokens'> {
+  let tokens = lead + sum(pieces)
+  if (tokens <= wholeTokensMax(limits)) return { pieces, tokens }
+  const shown = pieces.map((piece) => {
+    if (piece.message.role !== 'user' || tokens <= wholeTokensMax(limits)) return piece
+    const short = clipped(piece, limits.inputTokens)
+    tokens -= piece.tokens - short.tokens
+    return short
+  })
+  const isClipped = shown.some((piece, index) => piece !== pieces[index])
+  return { pieces: shown, tokens, ...(isClipped && { unclipped: pieces }) }
+}
+
+/** The size of the context once a handoff of that size is in effect. */
+export function tokensBeside(
+  context: Context,
+  handoff: {
+    readonly covers: number
+    readonly carries: readonly number[]
+    readonly tokens: number
+  },
+  limits: Limits,
+): number {
+  const { unclipped = context.pieces, system } = context
+  const pieces = piecesBeside(unclipped, handoff.covers, handoff.carries)
+  return fitInputs(pieces, sum(system) + handoff.tokens, limits).tokens
 }
 
 /** The messages after a handoff: everything not covered, and the input that it carries. */
@@ -240,7 +287,7 @@ function addMessage(
       if (isNext && pieces.at(-2)?.isNote === true) pieces.splice(-2, 1)
       // Before the message: the newest request stays last.
       if (waiting !== undefined) pieces.push(waitingNote(number, waiting))
-      pieces.push(inputPiece(entry, limits))
+      pieces.push(inputPiece(entry))
       return
     }
     case 'assistant': {
@@ -271,11 +318,11 @@ function addMessage(
   }
 }
 
-function inputPiece(entry: Entry & { kind: 'input' }, limits: Limits): ContextPiece {
+function inputPiece(entry: Entry & { kind: 'input' }): ContextPiece {
   const { number, tokens, meta } = entry
   const { lane, mail, waiting } = meta
   const message = inputMessage(parseBody('entry', entry), lane)
-  const piece = clipped({ number, message, tokens }, limits.inputTokens)
+  const piece = { number, message, tokens }
   // Adopted input was never mail.
   if (mail === 0) return piece
   return { ...piece, mail: { lane, number: mail, ...(waiting !== undefined && { waiting }) } }

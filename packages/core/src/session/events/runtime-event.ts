@@ -36,6 +36,7 @@ export type LiveEvent =
         | 'retrying'
         | 'stop-deferred'
         | 'budget-spent'
+        | 'message-shortened'
       /**
        * For the person who waits: what happened, what the system does about it, what they can do.
        */

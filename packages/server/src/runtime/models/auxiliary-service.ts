@@ -8,6 +8,7 @@ import {
   type HandoffWriter,
   handoffWriter,
 } from '#core/session/handoff'
+import type { StepRequest } from '#core/session/step'
 import type { ModelFamily } from '#core/tokens/family'
 import type { Attempts } from '../../auxiliary/attempts.ts'
 import { Auxiliary } from '../../auxiliary/auxiliary.ts'
@@ -116,8 +117,9 @@ export class AuxiliaryService {
     return new Auxiliary({ tasks: this.#tasks, routes, clock, summaries })
   }
 
-  noteTurn(sessionId: SessionId, turn: number): void {
+  noteTurn({ sessionId, turn, isShortened }: StepRequest): void {
     this.#notices.noteTurn(sessionId, turn)
+    if (isShortened) this.#notices.notify(sessionId, 'message-shortened')
   }
 
   nameSession(resolved: ResolvedAgent, asked: Parameters<typeof nameSession>[2]): void {

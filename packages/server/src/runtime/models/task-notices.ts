@@ -3,12 +3,15 @@ import { Recent } from '#core/base/recent'
 import type { LiveEvent } from '#core/session/events/runtime-event'
 
 type Notice = Extract<LiveEvent, { kind: 'notice' }>
-export type TaskNoticeCode = Extract<Notice['code'], 'stop-deferred' | 'budget-spent'>
+export type TaskNoticeCode = Extract<
+  Notice['code'],
+  'stop-deferred' | 'budget-spent' | 'message-shortened'
+>
 
 const SESSIONS_MAX = 10_000
 
 /**
- * Notices about auxiliary work. Each is shown once, in the turn that it belongs to. An exhausted
+ * Notices beside the answer. Each is shown once, in the turn that it belongs to. An exhausted
  * budget is reported once per process.
  */
 export class TaskNotices {
@@ -40,4 +43,6 @@ const TEXTS: { readonly [code in TaskNoticeCode]: string } = {
     'The summary of our conversation will still be finished, so that nothing is lost.',
   'budget-spent':
     'The budget for work beside our conversation is used up for now. Until there is more, summaries are made without a model; titles and descriptions of images wait.',
+  'message-shortened':
+    'Your message is stored whole, but it is too long for the model: it sees the beginning and the end. Send it in parts, or name a file or a page that it can read.',
 }

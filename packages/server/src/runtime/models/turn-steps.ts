@@ -82,7 +82,7 @@ export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
   return {
     async run(request, signal) {
       const { sessionId, turn, upto } = request
-      auxiliary.noteTurn(sessionId, turn)
+      auxiliary.noteTurn(request)
       let { context } = request
       try {
         context = await loadParts(store, sessionId, context)

@@ -9,13 +9,14 @@ import type { OperationRow } from '../../../store/rows.ts'
 import {
   budgetOf,
   CLOSING,
+  couldBeWhole,
   isCarried,
   isHeldByRevert,
   isOverHard,
   lastTurnTokens,
   narrowed,
-  rangeTokens,
 } from '../../context/budget.ts'
+import { tokensBeside } from '../../context/build.ts'
 import type { SessionView } from '../../context/session-view.ts'
 import { tooLarge } from '../../failure-message.ts'
 import type { Decisions } from '../policy.ts'
@@ -118,7 +119,8 @@ export function offerHandoff(state: State, view: SessionView, decisions: Decisio
         ...provenance,
         tokensBefore: context.tokens,
         tokensAfter:
-          clearing?.tokensAfter ?? context.tokens - rangeTokens(context, covers, carries) + tokens,
+          clearing?.tokensAfter ??
+          tokensBeside(context, { covers, carries, tokens }, view.session.limits),
         messagesBefore: context.pieces.length,
         messagesAfter: context.pieces.filter(
           (piece) => piece.number > covers || isCarried(piece, carries),
@@ -182,14 +184,15 @@ function hasReacted({ session, operations }: SessionView): boolean {
 }
 
 /**
- * A turn waits for a compaction only when its next step would not fit, and then for our own work: a
- * digest replaces the summary that a model is still writing, unless the operator configured
- * waiting.
+ * A turn waits for a compaction only when its next step would not fit, or not with its messages whole,
+ * and then for our own work: a digest replaces the summary that a model is still writing, unless the
+ * operator configured waiting.
  */
 export function claimForSpace(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { session } = view
   if (session.turnState !== 'running' || owesErasure(view)) return null
-  if (!isOverHard(view) && state.overflow === null) return null
+  const isNeeded = isOverHard(view) || state.overflow !== null
+  if (!isNeeded && !couldBeWhole(view)) return null
   const running = runningOf(view)
   const { settings } = state
   const waits = decisions.waitsForModel(settings)
@@ -201,11 +204,13 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
   if (state.overflow !== null && hasReacted(view)) return giveUp(state, view)
   const trigger = state.overflow === null ? 'preflight' : 'reactive'
   const clearing =
-    trigger === 'preflight' && running === undefined
+    isNeeded && trigger === 'preflight' && running === undefined
       ? claimClearing(state, view, decisions, trigger)
       : null
   if (clearing !== null) return clearing
-  const covers = decisions.planCover(believed(state, view), trigger, settings)
+  const covers = isNeeded
+    ? decisions.planCover(believed(state, view), trigger, settings)
+    : session.seen
   // While a turn waits no model sees anything, so the attempts of this wait cover the same range.
   const failed = view.operations.filter(
     (operation) =>
@@ -216,14 +221,22 @@ export function claimForSpace(state: State, view: SessionView, decisions: Decisi
       WAITED_FOR.includes(operation.trigger),
   )
   const digests = failed.filter(({ by }) => by === 'digest')
-  if (covers === null || digests.length >= DIGESTS_MAX) return giveUp(state, view)
+  if (covers === null || digests.length >= DIGESTS_MAX) {
+    return isNeeded ? giveUp(state, view) : null
+  }
   const hasFailed = failed.some(({ by }) => by === 'model')
   const by =
-    waits && !hasFailed && mayAsk(state, view, decisions).kind === 'yes' ? 'model' : 'digest'
+    isNeeded && waits && !hasFailed && mayAsk(state, view, decisions).kind === 'yes'
+      ? 'model'
+      : 'digest'
   // From the settings themselves, so that the audit shows a turn that waits although not configured
   // to.
   const isConfigured = by === 'model' && settings.atHardLimit === 'wait'
-  const reason = isConfigured ? WAIT_CONFIGURED : 'the next step does not fit'
+  const reason = isConfigured
+    ? WAIT_CONFIGURED
+    : isNeeded
+      ? 'the next step does not fit'
+      : 'an unanswered message does not fit whole'
   return claim(state, { by, trigger, covers, reason })
 }
 
