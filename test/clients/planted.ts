@@ -93,8 +93,8 @@ const PLANTED: readonly Planted[] = [
   {
     ...{ law: 12, what: 'a request waits for the summary' },
     file: 'runtime/client-sessions/recorder.ts',
-    from: 'if (usage.inputTokens > soft) void this',
-    to: 'if (usage.inputTokens > soft) await this',
+    from: 'if (tokens > soft) void this',
+    to: 'if (tokens > soft) await this',
   },
   {
     ...{ law: 13, what: 'late usage counts' },

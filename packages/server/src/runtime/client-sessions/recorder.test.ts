@@ -192,6 +192,17 @@ describe('Recorder', () => {
     expect(await compactions(store)).toBe(1)
   })
 
+  it('prepares a handoff in time if no usage is reported', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    // By bytes, this is more than 65 % of the window and less than 92 %, where a request would wait.
+    while (client.body().length < WINDOW * 4 * 0.75) {
+      await client.turn(`Question. ${LONG}`, 'Answer.', 0)
+    }
+    await until(async () => (await compactions(store)) > 0)
+    expect(await client.turn('Next', 'Done', 0)).toContain('[handoff ')
+  })
+
   it('never delays a request for a summary [proxy law 12]', async () => {
     const store = openMemoryStore()
     const slow = Promise.withResolvers<never>()

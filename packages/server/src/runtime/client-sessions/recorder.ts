@@ -194,23 +194,39 @@ export class Recorder {
   }
 
   async #afterReply(turn: Turn, { usage, isWhole }: UpstreamReply, sent: Outgoing): Promise<void> {
-    const { session, identity, placed, request } = turn
+    const { session, identity, placed } = turn
     const state = this.#stateOf(session)
     this.#title(turn, state)
-    if (usage === null || usage.inputTokens === 0) return
-    state.tokensPerByte = usage.inputTokens / Math.max(1, sizeOf(sent.send))
+    const tokens = await this.#countReply(turn, { usage, isWhole }, sent)
+    if (tokens === 0) return
+    await session.setFrame(turn.frame, clientFacts(identity)).catch(() => {})
+    // A late answer to a request with an older handoff says nothing about this one.
+    const newest = boundariesOf(locate(session.tree, placed))[0]?.boundary.entry ?? 0
+    if (newest !== sent.boundary) return
+    const soft = Math.max(turn.frame.windowTokens * SOFT_SHARE, state.retryAbove)
+    if (tokens > soft) void this.#prepare(turn, { tokens })
+  }
+
+  /** The tokens of the request. 0: the answer failed, so nothing is known. */
+  async #countReply(
+    { session, identity, placed, request }: Turn,
+    { usage, isWhole }: Pick<UpstreamReply, 'usage' | 'isWhole'>,
+    sent: Outgoing,
+  ): Promise<number> {
+    const state = this.#stateOf(session)
+    const bytes = sizeOf(sent.send)
+    if (usage === null || usage.inputTokens === 0) {
+      // Chat Completions reports a stream's usage only to clients that ask for it.
+      return isWhole ? bytes * state.tokensPerByte : 0
+    }
+    state.tokensPerByte = usage.inputTokens / Math.max(1, bytes)
     const { store, clock, prices } = this.#options
     const call = {
       ...{ sessionId: session.id, client: identity.client, usage, isWhole, at: clock.now() },
       ...{ model: requestedModel(placed.history), baseUrl: request.baseUrl },
     }
     await store.recordAttempt(clientAttempt(call, prices)).catch(() => {})
-    await session.setFrame(turn.frame, clientFacts(identity)).catch(() => {})
-    // A late answer to a request with an older handoff says nothing about this one.
-    const newest = boundariesOf(locate(session.tree, placed))[0]?.boundary.entry ?? 0
-    if (newest !== sent.boundary) return
-    const soft = Math.max(turn.frame.windowTokens * SOFT_SHARE, state.retryAbove)
-    if (usage.inputTokens > soft) void this.#prepare(turn, { tokens: usage.inputTokens })
+    return usage.inputTokens
   }
 
   /** One at a time for each session. */

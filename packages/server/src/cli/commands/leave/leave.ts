@@ -7,6 +7,7 @@ import { stateFolder } from '../../../host/platform.ts'
 import type { LeavableClient, LeaveRequest } from '../../../migration/leave/leave.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
+import { commandForm, programLocation } from '../../hint.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 import { addClientStoreOption, clientStore } from '../proxy/client-store.ts'
@@ -70,7 +71,8 @@ async function runLeave(client: LeavableClient, named: string, flags: LeaveFlags
   const { handoffForClient } = await import('../../../runtime/client-sessions/whole-handoff.ts')
   const path = clientStore(flags)
   return await withStoreToRead({ ...flags, store: path }, async (store) => {
-    const advice = `See \`throughline sessions --store ${path}\`.`
+    const program = commandForm(programLocation())
+    const advice = `See \`${program} sessions --store ${path}\`.`
     const id = await requireNamed(store, `${prefix}${given}`, advice)
     const request: LeaveRequest = { ...base, session: id.slice(prefix.length) }
     checkLog(request)
@@ -81,7 +83,7 @@ async function runLeave(client: LeavableClient, named: string, flags: LeaveFlags
       `The handoff is in ${log}. Start ${client} without the proxy and resume the session.`,
     )
     printNotice(
-      `To undo this before you continue: throughline leave ${client} ${request.session} --undo`,
+      `To undo this before you continue: ${program} leave ${client} ${request.session} --undo`,
     )
     return EXIT.done
   })
