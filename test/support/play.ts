@@ -5,7 +5,8 @@ import {
   runnerId,
   sessionId,
 } from '../../packages/core/src/base/ids.ts'
-import type { Context, ContextPiece } from '../../packages/core/src/session/context/build.ts'
+import type { Context } from '../../packages/core/src/session/context/build.ts'
+import type { ContextPiece } from '../../packages/core/src/session/context/piece.ts'
 import type { SessionView } from '../../packages/core/src/session/context/session-view.ts'
 import { advance, openState } from '../../packages/core/src/session/protocol/advance.ts'
 import type {

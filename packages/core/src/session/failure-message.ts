@@ -1,7 +1,8 @@
 import { writeEnvelope } from '../message/handoff/envelope.ts'
 import type { AssistantMessage } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
-import type { Context, ContextPiece } from './context/build.ts'
+import type { Context } from './context/build.ts'
+import type { ContextPiece } from './context/piece.ts'
 
 /** The message when a turn ends without an answer: the reason, and what to do. */
 export function failureMessage(reason: string): AssistantMessage {

@@ -5,7 +5,8 @@ import type { Message } from '../../message/message.ts'
 import type { CompactionBy, Limits, OperationRow, SessionRow } from '../../store/rows.ts'
 import { SESSION_SETTINGS } from '../settings.ts'
 import { isOverHard, judgeHandoff, mayAskModel, planCover } from './budget.ts'
-import type { Context, ContextPiece } from './build.ts'
+import type { Context } from './build.ts'
+import type { ContextPiece } from './piece.ts'
 import type { SessionView } from './session-view.ts'
 
 const LIMITS: Limits = {

@@ -5,7 +5,8 @@ import { plan, type Trigger } from '../../compaction/plan/plan.ts'
 import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
 import type { Limits, OperationRow, SessionRow } from '../../store/rows.ts'
 import type { SessionSettings } from '../settings.ts'
-import { type Context, type ContextPiece, wholeTokensMax } from './build.ts'
+import type { Context } from './build.ts'
+import { type ContextPiece, wholeTokensMax } from './piece.ts'
 import type { SessionView } from './session-view.ts'
 
 /** How much space a context has, and where a compaction of it would cut. Pure. */

@@ -1,6 +1,5 @@
 import { type EntryNumber, entryNumber } from '../../base/ids.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import { clearMessage } from '../../compaction/plan/clear.ts'
 import type { Handoff } from '../../message/handoff/handoff.ts'
 import { pinnedMessage } from '../../message/handoff/pinned.ts'
 import type {
@@ -15,7 +14,8 @@ import { WAITING_NOTE_TOKENS } from '../../store/bounds.ts'
 import { compactionMetaOf } from '../../store/fold.ts'
 import { parseBody } from '../../store/integrity/damaged-row.ts'
 import type { ContextEntries } from '../../store/queries.ts'
-import type { Clears, Entry, InputLane, Limits } from '../../store/rows.ts'
+import type { Clears, Entry, Limits } from '../../store/rows.ts'
+import { type ContextPiece, clipped, fitInputs, sum } from './piece.ts'
 
 /**
  * The context is a pure fold of the store's data as of an entry into messages. It has no other
@@ -49,30 +49,6 @@ export interface Context {
   readonly tokens: number
 }
 
-/** One message of the context; `number` is the last entry that it was made from. */
-export interface ContextPiece {
-  readonly number: EntryNumber
-  readonly message: Message
-  readonly tokens: number
-  /** The entries of the results, if there are several. */
-  readonly results?: readonly EntryNumber[]
-  /** Shown with its two ends only. */
-  readonly isClipped?: true
-  /** The mail that it came from; only for delivered input. */
-  readonly mail?: PieceMail
-  /** A note to the model that no entry contains; never part of a handoff's source. */
-  readonly isNote?: true
-  /** A reply whose text was erased: its calls have neither their names nor their input. */
-  readonly isErased?: true
-}
-
-export interface PieceMail {
-  readonly lane: InputLane
-  readonly number: number
-  /** How many more messages were waiting when it entered. */
-  readonly waiting?: number
-}
-
 /** The body of an input. */
 export interface InputBody {
   readonly message: UserMessage
@@ -81,7 +57,6 @@ export interface InputBody {
 
 const NO_ENTRY = entryNumber(0)
 const RESULT_TOKENS_MIN = 16
-const CHARACTERS_PER_TOKEN = 4
 
 export function buildContext(
   source: ContextEntries,
@@ -189,38 +164,6 @@ export function continueContext(
   return clears === undefined ? next : { ...next, clears }
 }
 
-/**
- * The share of the window, without the answer, up to which long inputs stay whole. Estimates may be
- * too low, and a compaction cannot shorten a message that is being answered.
- */
-const WHOLE_SHARE = 0.8
-
-/** How large a context may be that shows all its inputs whole. */
-export function wholeTokensMax({ hardTokens, outputTokens }: Limits): number {
-  return Math.floor(WHOLE_SHARE * (hardTokens - outputTokens))
-}
-
-/**
- * Shortens inputs above the input bound to it, the oldest first, until the rest may stay whole.
- * `lead`: the size of what comes before the pieces.
- */
-function fitInputs(
-  pieces: readonly ContextPiece[],
-  lead: number,
-  limits: Limits,
-): Pick<Context, 'pieces' | 'unclipped' | 'tokens'> {
-  let tokens = lead + sum(pieces)
-  if (tokens <= wholeTokensMax(limits)) return { pieces, tokens }
-  const shown = pieces.map((piece) => {
-    if (piece.message.role !== 'user' || tokens <= wholeTokensMax(limits)) return piece
-    const short = clipped(piece, limits.inputTokens)
-    tokens -= piece.tokens - short.tokens
-    return short
-  })
-  const isClipped = shown.some((piece, index) => piece !== pieces[index])
-  return { pieces: shown, tokens, ...(isClipped && { unclipped: pieces }) }
-}
-
 /** The size of the context once a handoff of that size is in effect. */
 export function tokensBeside(
   context: Context,
@@ -266,10 +209,6 @@ export function visiblePieces({ system, handoff, pieces }: Context): readonly Co
 /** The entries that a piece was made from. */
 export function pieceEntries({ number, results }: ContextPiece): readonly EntryNumber[] {
   return results ?? [number]
-}
-
-function sum(pieces: readonly ContextPiece[]): number {
-  return pieces.reduce((total, piece) => total + piece.tokens, 0)
 }
 
 function addMessage(
@@ -347,22 +286,6 @@ function resultShare(pieces: readonly ContextPiece[], limits: Limits): number {
       : 1
   const room = limits.stepTokens - (reply?.tokens ?? 0)
   return Math.max(RESULT_TOKENS_MIN, Math.floor(room / Math.max(1, calls)))
-}
-
-function clipped(piece: ContextPiece, tokensMax: number): ContextPiece {
-  if (piece.tokens <= tokensMax) return piece
-  // Uses the density counted when it was stored, so that the size of the clipped text is right.
-  const perToken = Math.max(1, textLength(piece.message) / piece.tokens)
-  const message = clearMessage(piece.message, {
-    tokensMax,
-    countTokens: (text) => Math.ceil(text.length / Math.min(perToken, CHARACTERS_PER_TOKEN)),
-    number: piece.number,
-  })
-  return { ...piece, message, tokens: tokensMax, isClipped: true }
-}
-
-function textLength(message: Message): number {
-  return JSON.stringify(message).length
 }
 
 const ERASED = '[erased]'

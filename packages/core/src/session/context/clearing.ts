@@ -1,7 +1,8 @@
 import type { Clears } from '../../store/rows.ts'
 import type { SessionSettings } from '../settings.ts'
 import { budgetOf } from './budget.ts'
-import { type ContextPiece, pieceEntries } from './build.ts'
+import { pieceEntries } from './build.ts'
+import type { ContextPiece } from './piece.ts'
 import type { SessionView } from './session-view.ts'
 
 /** What a clearing would do: which results it shortens, and the size of the context then. */

@@ -2,12 +2,8 @@ import { type EntryNumber, entryNumber } from '#core/base/ids'
 import { redact } from '#core/compaction/redact/redact'
 import type { Handoff } from '#core/message/handoff/handoff'
 import { textOf } from '#core/message/text'
-import {
-  buildContext,
-  type ContextPiece,
-  pieceEntries,
-  visiblePieces,
-} from '#core/session/context/build'
+import { buildContext, pieceEntries, visiblePieces } from '#core/session/context/build'
+import type { ContextPiece } from '#core/session/context/piece'
 import { type HandoffReply, handoffWriter } from '#core/session/handoff'
 import { SESSION_SETTINGS } from '#core/session/settings'
 import type { ContextEntries } from '#core/store/queries'

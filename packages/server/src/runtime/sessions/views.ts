@@ -7,12 +7,8 @@ import { NOTES_PIN } from '#core/message/handoff/pinned'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import { budgetOf } from '#core/session/context/budget'
-import {
-  buildContext,
-  type Context,
-  type ContextPiece,
-  messagesOf,
-} from '#core/session/context/build'
+import { buildContext, type Context, messagesOf } from '#core/session/context/build'
+import type { ContextPiece } from '#core/session/context/piece'
 import type { WaitNotice } from '#core/session/events/runtime-event'
 import type { SessionSettings } from '#core/session/settings'
 import type { CompactionSpend } from '#core/session/view/compaction-report'
