@@ -12,6 +12,7 @@ import { spellingsIn } from '../../packages/core/src/store/search/spellings/spel
 import { searchedText, wordsIn } from '../../packages/core/src/store/search/words.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { CORPUS_ABSENT, corpusDir } from '../../test/support/corpus.ts'
+import { type AppendCost, measureAppends } from './append.ts'
 import { EarlierSearch } from './before.ts'
 import { codeAgent, locomo } from './conversations.ts'
 import { loadSession } from './load.ts'
@@ -33,6 +34,7 @@ const { values } = parseArgs({
 })
 const QUESTIONS = 40
 const EARLIER_ENTRIES = 10_000
+const APPENDED = 5_000
 
 async function main(): Promise<void> {
   const corpus = corpusDir()
@@ -53,6 +55,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'bench-recall-'))
   try {
     const asked = { short, long, names }
+    printAppends(measureAppends(folder, repeated(real, APPENDED)))
     await oneSession(folder, repeated(real, EARLIER_ENTRIES), { ...asked, isCompared: true })
     await oneSession(folder, repeated(real, Number(values.entries)), {
       ...asked,
@@ -62,6 +65,15 @@ async function main(): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+function printAppends({ commits, background, ratios }: AppendCost): void {
+  const more = (ratio: number) => `${((ratio - 1) * 100).toFixed(1)} % more (at most 5 %)`
+  console.log('\nAppending one entry: what a writer waits for')
+  print('a commit without the index', commits.plain)
+  print('a commit with a mark for the indexer', commits.marked, more(ratios.marked))
+  print('a commit while entries are indexed', commits.indexed, more(ratios.indexed))
+  print('afterwards, in the background', background)
 }
 
 interface Asked {
@@ -229,8 +241,9 @@ function printSize(file: string): void {
   database.close()
 }
 
-function print(name: string, ms: number, limit?: number): void {
-  const beside = limit === undefined ? '' : ` (at most ${limit} ms)`
+function print(name: string, ms: number, limit?: number | string): void {
+  const most = typeof limit === 'number' ? `(at most ${limit} ms)` : limit
+  const beside = most === undefined ? '' : ` ${most}`
   console.log(`  ${name.padEnd(40)}${ms.toFixed(2)} ms${beside}`)
 }
 

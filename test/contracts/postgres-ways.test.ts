@@ -167,15 +167,18 @@ describe('a store of an earlier schema', () => {
     await store.close()
   })
 
-  it('has its words indexed again, by roots of today', async (context) => {
+  it.for([
+    ['by roots of today', `${POSTGRES_TO_15} drop table embedded, entry_vector;`, 13],
+    ['in bytes of today', `update indexed set state = '{"upto":1}';`, 17],
+  ] as const)('has its words indexed again, %s', async ([, reverted, schema], context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)
     const fixture = await StoreFixture.open(bench.store)
     await fixture.hear('an orchid from before')
     const isIndexed = async () => (await bench.sql('select from word_page')).length === 1
     await until(isIndexed)
-    await bench.sql(`${POSTGRES_TO_15} delete from word_page; drop table embedded, entry_vector`)
-    await bench.sql('update store set schema = 13')
+    await bench.sql(`${reverted} update word_page set lists = '\\xff'`)
+    await bench.sql(`update store set schema = ${schema}`)
     const store = await openPostgres(url, { schema: bench.schema, connections: 1 })
     const query = { sessionId: fixture.id, text: 'orchids', limit: 5, neighbours: 0 }
     expect((await store.search(query)).total).toBe(1)

@@ -142,8 +142,8 @@ function judgeIndex(database: DatabaseSync, path: string, isWhole: boolean): Own
        left join (select id >> 31 as session, sum(length(entries)) / 7 as entries,
            sum(length(lengths)) / 2 as passages from passage_block group by 1) as block
          on block.session = indexed.session
-       where coalesce(entries, 0) <> upto or coalesce(passages, 0) <> state ->> 'slots'
-         or (state ->> 'live' > 0 and not exists (select 1 from word_page))`,
+       where coalesce(entries, 0) <> upto or coalesce(passages, 0) <> state ->> 1
+         or (state ->> 2 > 0 and not exists (select 1 from word_page))`,
     )
     .get()?.['count']
   if (drifted === 0) return []

@@ -9,13 +9,21 @@ import {
   type IndexState,
   indexBatch,
   NO_INDEX,
+  packState,
   type Run,
   runIds,
+  unpackState,
   withMerge,
   withRun,
 } from '../search/index-state.ts'
 import { keyOf, type ListPage, mergePages, packLists } from '../search/lists.ts'
-import { NO_TOTALS, totalsAfter, totalsOf } from '../search/sessions/totals.ts'
+import {
+  NO_TOTALS,
+  packTotals,
+  totalsAfter,
+  totalsOf,
+  unpackTotals,
+} from '../search/sessions/totals.ts'
 import type { Connections, LoanedClient, Query } from './connections/connections.ts'
 import { type Columns, fromText, toText } from './tables.ts'
 
@@ -38,7 +46,7 @@ const AFTER =
   '(select case when origin is null then 0 else forked_at end from session where id = $1)'
 
 export function decodeState(state: unknown): IndexState {
-  return state === null || state === '' ? NO_INDEX : (JSON.parse(state as string) as IndexState)
+  return state === null || state === '' ? NO_INDEX : unpackState(state as string)
 }
 
 export function decodeBlock(row: Columns): Block {
@@ -242,13 +250,13 @@ function writeState(
   const sums = totalsOf(row['agent'] as string, row['scope'] as string).map(([agent, scope]) => {
     const known = totals.find((each) => each['agent'] === agent && each['scope'] === scope)
     const next = totalsAfter(decodeTotals(known), before, state)
-    return { agent, scope, totals: JSON.stringify(next) }
+    return { agent, scope, totals: packTotals(next) }
   })
   return [
     {
       text: `insert into indexed (session, upto, state) values ($1, $2, $3)
         on conflict (session) do update set upto = excluded.upto, state = excluded.state`,
-      values: [toText(id), state.upto, JSON.stringify(state)],
+      values: [toText(id), state.upto, packState(state)],
     },
     {
       text: `insert into word_total (agent, scope, totals)
@@ -264,7 +272,7 @@ function writeState(
 }
 
 export function decodeTotals(row: Columns | undefined): IndexTotals {
-  return row === undefined ? NO_TOTALS : (JSON.parse(row['totals'] as string) as IndexTotals)
+  return row === undefined ? NO_TOTALS : unpackTotals(row['totals'] as string)
 }
 
 /**

@@ -32,6 +32,18 @@ export const NO_INDEX: IndexState = {
   languages: [],
 }
 
+/** As it is stored: there is one for each session. */
+export function packState({ upto, slots, live, distinctSum, languages }: IndexState): string {
+  return JSON.stringify([upto, slots, live, distinctSum, ...languages])
+}
+
+export function unpackState(packed: string): IndexState {
+  const [upto, slots, live, distinctSum, ...languages] = JSON.parse(packed) as PackedState
+  return { upto, slots, live, distinctSum, languages }
+}
+
+type PackedState = [number, number, number, number, ...string[]]
+
 export interface IndexedBatch {
   readonly state: IndexState
   /** Blocks to write, by number. */

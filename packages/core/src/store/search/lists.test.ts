@@ -99,7 +99,7 @@ describe('pages of lists', () => {
       fc.property(plain, (given) => {
         const pages = pack(given)
         for (const [root] of keysIn(given).slice(0, 5)) {
-          const places = new Occurrences()
+          const places = new Occurrences(pages.reduce((sum, { bytes }) => sum + bytes.length, 0))
           for (const { bytes } of pages) {
             places.read(bytes, rootBytes(root), (session) => session % 2 === 0)
           }

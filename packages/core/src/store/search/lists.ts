@@ -7,10 +7,12 @@ import { ByteReader, ByteWriter, compareBytes, damagedIndexError } from './bytes
  * the key of the first one. So one session's passages are found by one lookup, and those of all
  * sessions stand together.
  *
- * root: shared with the root before, length, rest, size of its sessions; session: delta doubled,
- * plus 1 if it has one passage; then that passage, or count and delta after delta.
+ * root: shared with the root before, length, rest, size of its sessions; session: delta times four,
+ * plus the number of its passages less 1 if these are up to three, else plus 3 and the number less
+ * four behind it; then passage after passage as deltas.
  */
-const PAGE_BYTES = 1_900
+/** Two rows fill a page of SQLite, and PostgreSQL keeps a row in one piece. */
+const PAGE_BYTES = 1_960
 const ROOT_BYTES_MAX = 255
 const SESSION_BYTES = 6
 
@@ -79,32 +81,38 @@ export function* rootsOf(
   }
 }
 
+/** Reads the sessions of a root: `nextSession`, then the passages of each, as many as `count` says. */
+export class SessionsReader extends ByteReader {
+  session = 0
+  count = 0
+
+  nextSession(): boolean {
+    if (this.isAtEnd) return false
+    const number = this.nextNumber()
+    const held = number % 4
+    this.session += (number - held) / 4
+    this.count = held < 3 ? held + 1 : this.nextNumber() + 4
+    return true
+  }
+}
+
 /** The sessions of a root, from their bytes. */
 export function* sessionsIn(bytes: Uint8Array): Generator<number> {
-  const reader = new ByteReader(bytes)
-  for (let session = 0; !reader.isAtEnd; ) {
-    const { delta, isSingle } = deltaOf(reader.nextNumber())
-    session += delta
-    listAt(reader, isSingle ? 1 : reader.nextNumber())
-    yield session
+  const reader = new SessionsReader(bytes)
+  while (reader.nextSession()) {
+    listAt(reader, reader.count)
+    yield reader.session
   }
 }
 
 export function* postingsOf(page: Uint8Array): Generator<Posting> {
   for (const { root, sessions } of rootsOf(page)) {
-    const reader = new ByteReader(sessions)
-    for (let session = 0; !reader.isAtEnd; ) {
-      const { delta, isSingle } = deltaOf(reader.nextNumber())
-      session += delta
-      const count = isSingle ? 1 : reader.nextNumber()
+    const reader = new SessionsReader(sessions)
+    while (reader.nextSession()) {
+      const { session, count } = reader
       yield { root, session, count, list: listAt(reader, count) }
     }
   }
-}
-
-function deltaOf(number: number): { readonly delta: number; readonly isSingle: boolean } {
-  const isSingle = number % 2 === 1
-  return { delta: (number - (isSingle ? 1 : 0)) / 2, isSingle }
 }
 
 function listAt(reader: ByteReader, count: number): Uint8Array {
@@ -119,7 +127,7 @@ function listAt(reader: ByteReader, count: number): Uint8Array {
 }
 
 /** Finds the sessions of a root in a page without decoding the others. */
-export function findSessions(page: Uint8Array, root: Uint8Array): ByteReader | null {
+export function findSessions(page: Uint8Array, root: Uint8Array): SessionsReader | null {
   const reader = new ByteReader(page)
   // How many bytes the wanted root shares with the one before.
   let matched = 0
@@ -140,7 +148,7 @@ export function findSessions(page: Uint8Array, root: Uint8Array): ByteReader | n
     }
     const size = reader.nextNumber()
     if (matched === root.length && shared + length === root.length) {
-      return new ByteReader(reader.take(size))
+      return new SessionsReader(reader.take(size))
     }
     reader.at += size
   }
@@ -149,14 +157,10 @@ export function findSessions(page: Uint8Array, root: Uint8Array): ByteReader | n
 
 export function findPosting(page: Uint8Array, root: Uint8Array, session: number): Posting | null {
   const reader = findSessions(page, root)
-  if (reader === null) return null
-  for (let at = 0; !reader.isAtEnd; ) {
-    const { delta, isSingle } = deltaOf(reader.nextNumber())
-    at += delta
-    if (at > session) return null
-    const count = isSingle ? 1 : reader.nextNumber()
+  while (reader?.nextSession() === true && reader.session <= session) {
+    const { count } = reader
     const list = listAt(reader, count)
-    if (at !== session) continue
+    if (reader.session !== session) continue
     // A copy of a short list, so that the page need not stay in memory.
     const own = 2 * list.length < page.length ? list.slice() : list
     return { root, session, count, list: own }
@@ -208,8 +212,8 @@ export class PageWriter {
     this.#key ??= isFirst ? keyOf(root, session) : keysOf(root).from
     if (this.#root === null) [this.#root, this.#session] = [root, 0]
     const writer = this.#sessions
-    writer.putNumber((session - this.#session) * 2 + (count === 1 ? 1 : 0))
-    if (count > 1) writer.putNumber(count)
+    writer.putNumber((session - this.#session) * 4 + Math.min(count - 1, 3))
+    if (count > 3) writer.putNumber(count - 4)
     writer.putBytes(list)
     this.#session = session
   }

@@ -14,7 +14,7 @@ import {
 import { lookUp, type SearchSteps } from './lookup.ts'
 import type { PassageTable } from './passage-table.ts'
 import type { Term } from './ranking/rank.ts'
-import { Occurrences, SESSION_STRIDE } from './sessions/occurrences.ts'
+import { firstFrom, Occurrences, SESSION_STRIDE, unionOf } from './sessions/occurrences.ts'
 import { closestRoot, isComparable, mayBeMistyped, SIMILAR_WEIGHT } from './similar.ts'
 import { PART, passagesOf, type QuestionWord } from './words.ts'
 
@@ -190,11 +190,14 @@ export function* findWords(
       const bytes = roots.map(rootBytes)
       const read = yield* lookUp({ want: 'range', ranges: bytes.map(keysOf) })
       return roots.map((root, at) => {
-        const places = new Occurrences()
-        for (const page of read[at] ?? []) places.read(page, bytes[at] as Uint8Array, wants)
-        for (const { n, fresh } of behind) {
-          for (const passage of fresh.get(root) ?? []) places.add(n, passage)
-        }
+        const pages = read[at] ?? []
+        const fresh = behind.map((part) => ({ n: part.n, passages: part.fresh.get(root) ?? [] }))
+        // A passage takes at least a byte.
+        const stored = pages.reduce((sum, { length }) => sum + length, 0)
+        const most = fresh.reduce((sum, { passages }) => sum + passages.length, stored)
+        const places = new Occurrences(most)
+        for (const page of pages) places.read(page, bytes[at] as Uint8Array, wants)
+        for (const { n, passages } of fresh) places.add(n, passages)
         return places.end()
       })
     },
@@ -204,12 +207,7 @@ export function* findWords(
     },
   })
   return chosen.map(({ lists, weight, isName }) => {
-    const [first = new Float64Array(0), ...others] = lists.filter(({ length }) => length > 0)
-    return {
-      weight,
-      isName,
-      places: others.length === 0 ? first : Occurrences.union([first, ...others]),
-    }
+    return { weight, isName, places: unionOf(lists) }
   })
 }
 
@@ -237,17 +235,6 @@ export function termsOf(
     }
     return { weight, isName, postings: postings.subarray(0, end), frequency: places.length }
   })
-}
-
-function firstFrom(places: Float64Array, place: number, from = 0): number {
-  let low = from
-  let high = places.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((places[middle] as number) < place) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** A buffer for the postings, reused by the next search: allocating costs more than filling. */

@@ -276,6 +276,24 @@ describe('search index', () => {
     expect((await next.search(query)).total).toBe(1)
   })
 
+  it('is built again if its bytes are those of an earlier schema', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const fixture = await StoreFixture.open(store)
+    await fixture.hear('an orchid from before')
+    await until(() => count(path, 'select upto as n from indexed') === 1)
+    await store.close()
+    byHand(path, `update word_page set lists = x'ff'; update word_total set totals = '{"live":1}'`)
+    byHand(path, `update indexed set state = '{"upto":1}'; pragma user_version = 17`)
+    const next = await open(path)
+    for (const sessionId of [fixture.id, {}]) {
+      const query = { sessionId, text: 'orchids', limit: 5, neighbours: 0 }
+      expect(await next.search(query)).toMatchObject({ total: 1, pending: 0 })
+      await until(() => count(path, 'select count(*) as n from word_page') === 1)
+      expect(await next.search(query)).toMatchObject({ total: 1, pending: 0 })
+    }
+  })
+
   it('includes other sessions if one cannot be indexed [I21]', async () => {
     const path = newPath()
     const store = await open(path)

@@ -277,6 +277,16 @@ create table usage (
 create index usage_day on usage (day);
 `
 
+// The lists of words in fewer bytes, and the numbers of each session without their names. Everything is
+// indexed again in the background; until then the marks say what is read directly.
+const EIGHTEENTH = `
+truncate word_page, word_total, passage_block, indexed;
+update word_runs set runs = '[]';
+insert into unindexed (session, number)
+  select id, tail from session where tail > case when origin is null then 0 else forked_at end
+  on conflict do nothing;
+`
+
 /**
  * The tables, as numbered steps that only ever go forward; none rewrites a row of `entry`. Sessions
  * are named by their ids everywhere: on a server the few bytes saved by a number are not worth a
@@ -289,5 +299,5 @@ create index usage_day on usage (day);
  */
 export const MIGRATIONS: readonly string[] = [
   ...[FIRST_TABLES, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH],
-  ...[ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH, SEVENTEENTH],
+  ...[ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH, SEVENTEENTH, EIGHTEENTH],
 ]

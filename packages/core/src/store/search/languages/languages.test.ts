@@ -79,7 +79,8 @@ describe.each(Object.entries(FORMS))('%s', (name, lines) => {
       fc.property(fc.string({ unit: letters, minLength: 1, maxLength: 64 }), (word) => {
         const root = named(name)?.stem(word) ?? ''
         expect(root.length).toBeGreaterThan(0)
-        expect(root.length).toBeLessThanOrEqual(word.length + 1)
+        // The shortest irregular forms have two letters: "pu" is found by "pouvoir".
+        expect(root.length).toBeLessThanOrEqual(Math.max(3, word.length) + 1)
       }),
     )
   })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { costOfTenfold } from '../../../../../../test/support/timing.ts'
 import { PassageColumns, PassageTable } from '../passage-table.ts'
 import { firstOf } from './first-of.ts'
 import { type RankQuery, rankPassages, type Term } from './rank.ts'
@@ -91,6 +92,15 @@ describe('rankPassages', () => {
     const [everywhere, chosen] = [scoresWith(Number.POSITIVE_INFINITY), scoresWith(0)]
     expect(chosen.size).toBeGreaterThan(200)
     for (const [entry, score] of chosen) expect(score).toBeCloseTo(everywhere.get(entry) ?? 0, 9)
+  })
+
+  it('takes linear time for 32 words that stand everywhere', () => {
+    const prepare = (size: number) => {
+      const table = tableOf(Array(size).fill(1))
+      const words = Array.from({ length: 32 }, () => term([...table.entryOf]))
+      return () => rank(table, words, { near: true })
+    }
+    expect(costOfTenfold(prepare, { size: 2_000, floorMs: 1 })).toBeLessThan(15)
   })
 
   it('shows the better passage of an entry', () => {

@@ -39,12 +39,16 @@ export function bestSessions(words: readonly PlacedWord[], most: number): readon
   }
   const sessions: number[] = []
   const scores: number[] = []
+  // The first bucket behind the last session.
+  let behind = 0
   for (let at = 0; at < buckets.numbers.length; at++) {
-    const session = Math.floor((buckets.numbers[at] as number) / BUCKETS_OF_SESSION)
+    const bucket = buckets.numbers[at] as number
     const score = buckets.scores[at] as number
     const last = sessions.length - 1
-    if (sessions[last] === session) scores[last] = Math.max(scores[last] as number, score)
+    if (bucket < behind) scores[last] = Math.max(scores[last] as number, score)
     else {
+      const session = Math.floor(bucket / BUCKETS_OF_SESSION)
+      behind = (session + 1) * BUCKETS_OF_SESSION
       sessions.push(session)
       scores.push(score)
     }

@@ -4,6 +4,16 @@ import { type IndexState, NO_INDEX } from '../index-state.ts'
 /** Sums over the sessions of an agent, of a scope, of both, and of the store: an empty name is any. */
 export const NO_TOTALS: IndexTotals = { live: 0, distinctSum: 0, languages: [] }
 
+/** As they are stored: there are up to two for each session. */
+export function packTotals({ live, distinctSum, languages }: IndexTotals): string {
+  return JSON.stringify([live, distinctSum, ...languages])
+}
+
+export function unpackTotals(packed: string): IndexTotals {
+  const [live, distinctSum, ...languages] = JSON.parse(packed) as [number, number, ...string[]]
+  return { live, distinctSum, languages }
+}
+
 /** Under which names a session is counted. */
 export function totalsOf(agent: string, scope: string): readonly (readonly [string, string])[] {
   return [

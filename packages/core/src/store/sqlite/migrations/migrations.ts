@@ -250,6 +250,18 @@ create table usage (
 create index usage_day on usage (day);
 `
 
+// The lists of words in fewer bytes, and the numbers of each session without their names. Everything is
+// indexed again in the background; until then the marks say what is read directly.
+const EIGHTEENTH = `
+delete from word_page;
+delete from word_total;
+delete from passage_block;
+delete from indexed;
+update word_runs set runs = '[]';
+insert or ignore into unindexed (id)
+  select n << 31 | tail from session where tail > iif(origin is null, 0, forked_at);
+`
+
 /**
  * The tables, as numbered steps that only ever go forward. A step adds tables, columns or indexes;
  * none rewrites a row of `entry`. Integer keys pack session and number (`session << 31 | number`):
@@ -273,5 +285,5 @@ export const SQLITE_STEPS: readonly string[] = [
     TENTH,
     ELEVENTH,
   ],
-  ...[TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH, SEVENTEENTH],
+  ...[TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH, SEVENTEENTH, EIGHTEENTH],
 ]

@@ -4,7 +4,7 @@ import type { Search, SearchAnswer, SearchedScope } from '../../queries.ts'
 import type { Entry } from '../../rows.ts'
 import { ColumnsCache } from '../../search/columns-cache.ts'
 import { type SearchedRange, search } from '../../search/find.ts'
-import { type IndexState, NO_INDEX, runIds } from '../../search/index-state.ts'
+import { NO_INDEX, runIds, unpackState } from '../../search/index-state.ts'
 import { type Answers, type IndexLookup, perform, type Searched } from '../../search/lookup.ts'
 import {
   type ScopedRow,
@@ -17,7 +17,7 @@ import type { SqliteConnection } from '../connection.ts'
 import { findForked, lineIn, type SessionNumbers } from '../sessions.ts'
 import { packed } from '../tables.ts'
 import { vectorsIn } from '../vectors.ts'
-import { blocksIn, markedIn, pageIn, runsIn, stateIn, totalsIn } from './word-index.ts'
+import { blocksIn, markedIn, runsIn, stateIn, totalsIn } from './word-index.ts'
 
 type ReadRange = (stretch: SearchedStretch, from: number, to: number) => readonly Entry[]
 
@@ -53,7 +53,7 @@ export function searchSqlite(
   return perform(steps(), (lookup: IndexLookup): Answers[keyof Answers] => {
     switch (lookup.want) {
       case 'pages':
-        return lookup.keys.map((key) => runs.flatMap((run) => pageIn(db, run, key)?.bytes ?? []))
+        return lookup.keys.map((key) => pagesAt(db, runs, key))
       case 'range':
         return lookup.ranges.map((keys) => runs.flatMap((run) => pagesBetween(db, run, keys)))
       case 'sessions':
@@ -84,6 +84,20 @@ function orDamage<T>(read: () => T): T | DamagedRowError {
 function bodyOf(db: SqliteConnection, n: number, number: number): string | null {
   const row = db.get('select body from entry where id = ?', packed(n, number))
   return (row?.['body'] ?? null) as string | null
+}
+
+/** One statement for all runs: a statement costs more than a lookup. */
+function pagesAt(
+  db: SqliteConnection,
+  runs: readonly number[],
+  key: Uint8Array,
+): readonly Uint8Array[] {
+  const sql = `select (select lists from word_page
+      where run = json_each.value and word_page.key <= ?2
+      order by word_page.key desc limit 1) as lists
+    from json_each(?1)`
+  const rows = db.all(sql, JSON.stringify(runs), key)
+  return rows.flatMap((row) => (row['lists'] as Uint8Array | null) ?? [])
 }
 
 function pagesBetween(
@@ -136,7 +150,7 @@ function searchedWithin(
       return related.map((each) => lineIn(db, each as unknown as NumberedRow) as Line)
     }
     const stretch = stretchWithin(what, row, forks)
-    const index = row.index === null ? NO_INDEX : (JSON.parse(row.index) as IndexState)
+    const index = row.index === null ? NO_INDEX : unpackState(row.index)
     return stretch === null ? [] : [{ ...stretch, n: row.n, index }]
   })
 }

@@ -7,14 +7,22 @@ import {
   type IndexState,
   indexBatch,
   NO_INDEX,
+  packState,
   type Run,
   runIds,
+  unpackState,
   withMerge,
   withRun,
 } from '../../search/index-state.ts'
 import { findPosting, keyOf, type ListPage, mergePages, packLists } from '../../search/lists.ts'
 import { renumbered } from '../../search/parts.ts'
-import { NO_TOTALS, totalsAfter, totalsOf } from '../../search/sessions/totals.ts'
+import {
+  NO_TOTALS,
+  packTotals,
+  totalsAfter,
+  totalsOf,
+  unpackTotals,
+} from '../../search/sessions/totals.ts'
 import type { SqliteColumns, SqliteConnection } from '../connection.ts'
 import { packed, unpacked } from '../tables.ts'
 
@@ -40,7 +48,7 @@ function writeRuns(db: SqliteConnection, runs: readonly Run[]): void {
   db.run('update word_runs set runs = ? where one = 1', JSON.stringify(runs))
 }
 
-export function pageIn(db: SqliteConnection, run: number, key: Uint8Array): ListPage | null {
+function pageIn(db: SqliteConnection, run: number, key: Uint8Array): ListPage | null {
   const row = db.get(
     'select key, lists from word_page where run = ? and key <= ? order by key desc limit 1',
     run,
@@ -63,12 +71,12 @@ function blockAt(db: SqliteConnection, n: number, block: number): Block | null {
 
 export function stateIn(db: SqliteConnection, n: number): IndexState {
   const row = db.get('select state from indexed where session = ?', n)
-  return row === undefined ? NO_INDEX : (JSON.parse(row['state'] as string) as IndexState)
+  return row === undefined ? NO_INDEX : unpackState(row['state'] as string)
 }
 
 export function totalsIn(db: SqliteConnection, agent: string, scope: string): IndexTotals {
   const row = db.get('select totals from word_total where agent = ? and scope = ?', agent, scope)
-  return row === undefined ? NO_TOTALS : (JSON.parse(row['totals'] as string) as IndexTotals)
+  return row === undefined ? NO_TOTALS : unpackTotals(row['totals'] as string)
 }
 
 /** Says that a session has entries up to this one that are not indexed yet. */
@@ -236,7 +244,7 @@ function writeState(db: SqliteConnection, n: number, before: IndexState, state: 
      on conflict (session) do update set upto = excluded.upto, state = excluded.state`,
     n,
     state.upto,
-    JSON.stringify(state),
+    packState(state),
   )
   const row = db.get('select agent, scope from session where n = ?', n)
   const { agent, scope } = row as unknown as { agent: string; scope: string }
@@ -245,7 +253,7 @@ function writeState(db: SqliteConnection, n: number, before: IndexState, state: 
       'insert or replace into word_total (agent, scope, totals) values (?, ?, ?)',
       one,
       other,
-      JSON.stringify(totalsAfter(totalsIn(db, one, other), before, state)),
+      packTotals(totalsAfter(totalsIn(db, one, other), before, state)),
     )
   }
 }
