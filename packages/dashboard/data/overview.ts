@@ -29,6 +29,7 @@ export function concernsIn(
       : []),
     ...(audit?.laws.filter(({ holds }) => !holds) ?? []).map(({ title }) => `Broken: ${title}.`),
     ...told(inState('waiting-for-model'), 'session waits', 'sessions wait', 'for a model.'),
+    ...routes.filter(({ state }) => state === 'failing').map(failingRoute),
     ...routes.filter(({ state }) => state === 'open').map(pausedRoute),
     ...told(
       inState('waiting-for-approval'),
@@ -36,6 +37,11 @@ export function concernsIn(
     ),
     ...told(failed, 'session failed in its', 'sessions failed in their', 'last turn.'),
   ]
+}
+
+function failingRoute({ route, failures }: Health['routes'][number]): string {
+  const calls = failures === 1 ? 'call' : `${failures} calls`
+  return `The last ${calls} of turns on model route ${route} failed; each session tries again by itself.`
 }
 
 function pausedRoute({ route, task, failures, retryAt }: Health['routes'][number]): string {

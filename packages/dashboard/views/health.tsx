@@ -103,7 +103,12 @@ function Figures({ report }: { readonly report: Report }) {
   )
 }
 
-const ROUTE_STATES = { closed: 'in use', open: 'paused', 'half-open': 'trying again' } as const
+const ROUTE_STATES = {
+  closed: 'in use',
+  open: 'paused',
+  'half-open': 'trying again',
+  failing: 'failing',
+} as const
 
 function Parts({ report }: { readonly report: Report }) {
   const { runner, runners, routes, edges } = report

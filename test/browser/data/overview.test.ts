@@ -38,12 +38,13 @@ describe('concernsIn', () => {
   })
 
   it('names problems, broken laws and paused routes', () => {
-    const route = { route: 'main', task: 'turn', model: 'm', failures: 3, retryAt: null }
+    const route = { route: 'main', task: 'title', model: 'm', failures: 3, retryAt: null }
     const report = {
       problems: ['The disk is full.'],
       reason: 'no-lease',
       routes: [
         { ...route, state: 'open' as const },
+        { ...route, task: 'turn', state: 'failing' as const },
         { ...route, state: 'closed' as const },
       ],
     }
@@ -52,7 +53,8 @@ describe('concernsIn', () => {
       'The disk is full.',
       expect.stringMatching(/^This process lost contact/),
       'Broken: No message is lost.',
-      'Model route main is paused after 3 failures (turn).',
+      'The last 3 calls of turns on model route main failed; each session tries again by itself.',
+      'Model route main is paused after 3 failures (title).',
     ])
   })
 })

@@ -49,7 +49,8 @@ export interface RouteHealth {
   /** The purpose of its calls: `turn`, `compaction`, `title`. */
   readonly task: string
   readonly model: string
-  readonly state: 'closed' | 'open' | 'half-open'
+  /** Tasks share a breaker; `failing` is for turns, whose sessions each try again by themselves. */
+  readonly state: 'closed' | 'open' | 'half-open' | 'failing'
   readonly failures: number
   readonly retryAt: number | null
 }

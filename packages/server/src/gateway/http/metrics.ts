@@ -11,7 +11,7 @@ import { collectProcessMetrics } from './loop-lag.ts'
  */
 const TRIGGERS_MAX = 10_000
 const AGENTS_MAX = 200
-const STATES = ['closed', 'open', 'half-open'] as const
+const STATES = ['closed', 'open', 'half-open', 'failing'] as const
 const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const COMPACTION_DURATIONS = [1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 

@@ -40,7 +40,9 @@ export async function readRouteHealth(
       const { failures } = failuresOf(own, now)
       const retryAt = state.kind === 'open' ? state.until : null
       const { model } = route
-      return [{ route: modelRoute, task, model, state: state.kind, failures, retryAt }]
+      const shown = { route: modelRoute, task, model, failures }
+      if (task !== TURN) return [{ ...shown, state: state.kind, retryAt }]
+      return [{ ...shown, state: state.kind === 'closed' ? 'closed' : 'failing', retryAt: null }]
     }),
   )
   return found.flat()
