@@ -26,8 +26,8 @@ function play(...pieces: readonly string[]): {
 describe('a message in the terminal', () => {
   it('is one message when several lines are pasted, even in pieces', () => {
     const paste = `${ESCAPE}[200~one\r\ntwo\r\tthree\u0007\n${ESCAPE}[201~`
-    expect(play(paste, '\r').sent).toEqual(['one\ntwo\n    three\n'])
-    expect(play(...paste, '\r').sent).toEqual(['one\ntwo\n    three\n'])
+    expect(play(paste, '\r').sent).toEqual(['one\ntwo\n\tthree\n'])
+    expect(play(...paste, '\r').sent).toEqual(['one\ntwo\n\tthree\n'])
   })
 
   it.each([
@@ -73,6 +73,13 @@ describe('layOutDraft', () => {
     expect(layOutDraft({ text: 'abcdef', cursor: 6 }, 8)).toEqual({
       rows: ['> abcdef', '  '],
       cursor: { row: 1, column: 2 },
+    })
+  })
+
+  it('draws a tab as spaces', () => {
+    expect(layOutDraft({ text: 'a\tb', cursor: 2 }, 40)).toEqual({
+      rows: ['> a    b'],
+      cursor: { row: 0, column: 7 },
     })
   })
 })

@@ -20,10 +20,7 @@ export type Edited =
   | { readonly kind: 'redraw' }
 
 export function edit(draft: InputDraft, key: Key): Edited {
-  if (key.kind !== 'key') {
-    // The width of a tab depends on the terminal; spaces keep the cursor where it is drawn.
-    return changed(insert(draft, key.text.replaceAll('\t', '    ')))
-  }
+  if (key.kind !== 'key') return changed(insert(draft, key.text))
   const { name, ctrl, alt, shift } = key
   if (name === 'enter') return enter(draft, shift || alt || ctrl)
   if (ctrl) return editControl(draft, name)
@@ -214,6 +211,8 @@ export interface DraftLayout {
 }
 
 const PROMPT = '> '
+/** The width of a tab depends on the terminal; spaces keep the cursor where it is drawn. */
+export const TAB = '    '
 
 /** The draft as rows of a terminal, and where its cursor is. */
 export function layOutDraft({ text, cursor }: InputDraft, columns: number): DraftLayout {
@@ -229,10 +228,11 @@ export function layOutDraft({ text, cursor }: InputDraft, columns: number): Draf
       ;[current, currentWidth] = ['', 0]
     }
     for (const { segment } of graphemes.segment(line)) {
-      const segmentWidth = stringWidth(segment)
+      const sign = segment === '\t' ? TAB : segment
+      const segmentWidth = stringWidth(sign)
       if (currentWidth + segmentWidth > width) end()
       if (at <= cursor) [row, column] = [rows.length, currentWidth]
-      current += segment
+      current += sign
       currentWidth += segmentWidth
       at += segment.length
     }

@@ -2,7 +2,7 @@ import stringWidth from 'fast-string-width'
 import { parseMarkdown } from '../../gateway/text/parse-markdown.ts'
 import type { Screen } from './answers.ts'
 import type { Paint } from './colours.ts'
-import { EMPTY_DRAFT, type InputDraft, layOutDraft } from './editor.ts'
+import { EMPTY_DRAFT, type InputDraft, layOutDraft, TAB } from './editor.ts'
 import { drawBlocks, wrapWords } from './markdown.ts'
 import { printable } from './printable.ts'
 
@@ -73,7 +73,10 @@ export class TerminalScreen implements Screen {
   /** The draft was sent: its text scrolls up, and the draft is empty. */
   sent(text: string): void {
     this.#draft = EMPTY_DRAFT
-    const { rows } = layOutDraft({ text: printable(text), cursor: 0 }, this.columns)
+    const { rows } = layOutDraft(
+      { text: printable(text.replaceAll('\t', TAB)), cursor: 0 },
+      this.columns,
+    )
     const lines = ['', ...rows.map((row) => this.#paint('bold', row))]
     if (this.#isOpen) this.#held.push(...lines)
     this.#draw(this.#isOpen ? [] : lines)
