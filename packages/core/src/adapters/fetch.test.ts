@@ -70,6 +70,14 @@ describe('a chat endpoint', () => {
       'caught-up',
     )
     expect(resumed.match(/^event: .*$/gm)).toEqual(['event: turn-ended', 'event: caught-up'])
+    // A page that was loaded again knows no event.
+    const page = new Request('http://localhost/chat?after=0', { headers: { 'x-user': 'ana' } })
+    const whole = await read(await handle(page), 'caught-up')
+    const events = [...whole.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
+    expect(events.slice(0, 2)).toMatchObject([
+      { type: 'message', role: 'user', text: 'Hi.' },
+      { type: 'message', role: 'assistant', text: 'Hello.' },
+    ])
   })
 
   it.each<[number, Request]>([

@@ -256,8 +256,16 @@ export type SessionEvent =
   | {
       readonly type: 'message'
       readonly cursor: number
-      readonly role: 'user' | 'assistant' | 'tool'
+      readonly role: 'user' | 'assistant'
+      /** Its number in the history; of messages that were delivered together, that of the last. */
+      readonly entry: number
+      /**
+       * What was said, at most the first 100,000 characters; several messages with an empty line
+       * between them. Null once it is erased. `history` has whole messages.
+       */
+      readonly text: string | null
     }
+  | { readonly type: 'message'; readonly cursor: number; readonly role: 'tool' }
   | {
       readonly type: 'turn-ended'
       readonly cursor: number

@@ -194,6 +194,17 @@ describe('an agent', () => {
     expect(all.map(({ type }) => type)).toEqual([
       ...['message', 'message', 'turn-ended', 'message', 'message', 'turn-ended'],
     ])
+    const said = all.flatMap((event) => (event.type === 'message' ? [event] : []))
+    expect(said).toMatchObject([
+      { role: 'user', text: 'One.' },
+      { role: 'assistant', text: 'You said: One.' },
+      { role: 'user', text: 'Two.' },
+      { role: 'assistant', text: 'You said: Two.' },
+    ])
+    const history = await session.history()
+    expect(said.map((event) => 'entry' in event && event.entry)).toEqual(
+      history.map(({ number }) => number),
+    )
     for (const [index, event] of all.entries()) {
       if ('cursor' in event) expect(await from(event.cursor)).toEqual(all.slice(index + 1))
     }

@@ -1,5 +1,6 @@
 import { entryNumber, type SessionId } from '../base/ids.ts'
 import type { Message } from '../message/message.ts'
+import { plainText, textOf } from '../message/text.ts'
 import { loadParts } from '../session/blobs.ts'
 import { buildContext } from '../session/context/build.ts'
 import { readRange } from '../session/context/source.ts'
@@ -15,6 +16,8 @@ import { type AnyFormat, internalsOf, type MessageOf } from './formats/format.ts
 const PAGE = 200
 const HISTORY_LIMIT = 50
 const SEARCH_LIMIT = 20
+/** Of the words in an event. */
+const TEXT_MAX = 100_000
 /** The entries that are messages, and who says them. */
 const ROLES: { readonly [kind in EntryKind]?: 'user' | 'assistant' | 'tool' } = {
   input: 'user',
@@ -98,8 +101,21 @@ export class SessionReader<F extends AnyFormat> {
     const query = { sessionId: this.#id, ...(after !== undefined && { after }) }
     for await (const event of hub.events(query, ended)) {
       const shown = eventOf(event)
-      if (shown !== undefined) yield shown
+      if (shown === undefined) continue
+      yield 'from' in shown ? await this.#withText(shown) : shown
     }
+  }
+
+  async #withText({ from, to, ...event }: Said): Promise<SessionEvent> {
+    const entries = await this.#read(from - 1, to, 0)
+    const texts = entries.flatMap(({ message }) => {
+      if (message === null) return []
+      // Without its calls and thoughts.
+      const isReply = message.role === 'assistant'
+      return [isReply ? plainText(message.parts) : textOf(message)]
+    })
+    const text = texts.length === 0 ? null : texts.join('\n\n').slice(0, TEXT_MAX)
+    return { ...event, entry: to, text }
   }
 
   /** The messages of a turn, up to the entry that ended it. */
@@ -171,7 +187,16 @@ export async function infoOf(store: Store, session: SessionRow): Promise<Session
   }
 }
 
-function eventOf(event: RuntimeEvent): SessionEvent | undefined {
+/** A stored message, by its entries. */
+interface Said {
+  readonly type: 'message'
+  readonly cursor: number
+  readonly role: 'user' | 'assistant'
+  readonly from: number
+  readonly to: number
+}
+
+function eventOf(event: RuntimeEvent): SessionEvent | Said | undefined {
   if (event.type === 'caught-up') return { type: 'caught-up', cursor: event.cursor }
   if (event.type === 'live') {
     if (event.kind === 'delta') return { type: 'delta', attempt: event.attempt, text: event.text }
@@ -183,9 +208,15 @@ function eventOf(event: RuntimeEvent): SessionEvent | undefined {
   const { cursor, kind, facts } = event
   switch (kind) {
     case 'message delivered':
-      return { type: 'message', cursor, role: 'user' }
+      return {
+        ...{ type: 'message', cursor, role: 'user' },
+        ...{ from: Number(facts['from']), to: Number(facts['to']) },
+      }
     case 'step committed':
-      return { type: 'message', cursor, role: 'assistant' }
+      return {
+        ...{ type: 'message', cursor, role: 'assistant' },
+        ...{ from: Number(facts['entry']), to: Number(facts['entry']) },
+      }
     case 'results committed':
       return { type: 'message', cursor, role: 'tool' }
     case 'turn ended': {
