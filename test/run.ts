@@ -6,7 +6,7 @@ import { bundleCommand } from './bundle.ts'
 import type { Report } from './reporter.ts'
 
 /**
- * `npm test [-- WORD…]`: types, lint, then the test files of the tree, two parts at a time: half of
+ * `npm test [-- WORD…]`: types, lint, then the test files of the tree, three parts at a time: half of
  * them start processes and mostly wait for them. A part is a package, a folder of `test/`, the small
  * folders together, or the files directly in `test/`; new ones are found, not listed. Words select
  * the test files whose path holds one of them.
@@ -44,19 +44,24 @@ const SLOWEST_SHOWN = 40
 /** How the name of a file ends that only `npm run test:full` runs. */
 const FULL = '.full.test.ts'
 
-/**
- * The longest parts, longest first by their processor time in CI: what is begun last decides how long one
- * core works alone at the end. Any other part takes less than half a minute.
- */
+/** The parts that take longest, longest first: what begins last decides how long one core works alone at the end. */
 const LONG_PARTS = [
-  ...['test/product', 'test/contracts', 'test/browser', 'test', 'core', 'test/gateways', 'server'],
-  ...['test/processes', 'test/guides', 'test/model', 'small folders', 'test/doctor'],
+  ...[
+    'test/contracts',
+    'test/product',
+    'test/browser',
+    'test/gateways',
+    'core',
+    'test/model',
+    'test',
+  ],
+  ...['server', 'test/terminal', 'test/processes', 'test/guides', 'test/journeys', 'test/doctor'],
 ]
 
 /** Folders of few quick tests: each run of its own would cost three seconds more. */
 const SMALL_PARTS = [
-  ...['bench', 'test/mutants', 'test/mutate', 'test/rehearsal', 'test/samples', 'test/tables'],
-  'test/wire',
+  ...['bench', 'test/library', 'test/mutants', 'test/mutate', 'test/rehearsal', 'test/samples'],
+  ...['test/tables', 'test/wire'],
 ]
 
 /** Keeps all cores busy by itself, and has a time to keep. */
@@ -64,6 +69,7 @@ const LONE_PART = 'test/simulation'
 
 /** Their tests start processes and wait for them: two files at a time keep two cores no busier. */
 const WAITING_PARTS = [
+  'test/contracts',
   'test/gateways',
   'test/journeys',
   'test/model',
@@ -95,7 +101,7 @@ let processorTicks = 0
 const lone = parts.findIndex(({ name }) => name === LONE_PART)
 for (const part of lone === -1 ? [] : parts.splice(lone, 1)) outcomes.push(await runPart(part))
 parts.sort((a, b) => rankOf(a) - rankOf(b))
-await Promise.all([workThrough(), workThrough()])
+await Promise.all([workThrough(), workThrough(), workThrough()])
 const flaky = process.env['CI'] === 'true' ? await runFailedAlone() : []
 rmSync(reports, { recursive: true })
 printSummary()
@@ -298,7 +304,7 @@ function printSummary(): void {
   ))
     printTime(part.name, durationMs, processorMs)
   const processorMs = outcomes.reduce((sum, outcome) => sum + (outcome.processorMs ?? 0), 0)
-  printTime('all, two at a time', performance.now() - startedAt, processorMs)
+  printTime('all, three at a time', performance.now() - startedAt, processorMs)
   console.log()
   printSlowest()
   for (const outcome of outcomes.filter(hasFailed)) {

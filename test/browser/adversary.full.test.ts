@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { freePort } from '../support/free-port.ts'
 import { answers, foreignNodes, makeSession, say } from './hands.ts'
+import { openServed } from './served.ts'
 import { openStage } from './stage.ts'
 
 /** What people, models, networks and servers do to the page that nobody wished for. */
-const { open, visit } = openStage()
+const stage = openStage()
+const { open, visit } = stage
 
 describe('the page, when somebody or something is against it', { timeout: 120_000 }, () => {
   it('is not held up by texts of nothing but marks, and shows all of them', async (ctx) => {
@@ -124,5 +126,29 @@ describe('the page, when somebody or something is against it', { timeout: 120_00
     await page.goto(place.url)
     await page.locator('.row', { hasText: /now|\d s ago/ }).waitFor()
     expect(await page.getByText(/ h ago/).count()).toBe(0)
+  })
+
+  it('goes on after a reload and after the server was killed, without a second reload', async (ctx) => {
+    const served = await openServed(ctx, stage.folder(ctx))
+    // So slow that it still answers when the page is there again.
+    await served.start(4)
+    const { page } = await visit(ctx, served.url)
+    await page.getByRole('button', { name: 'New session' }).click()
+    const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
+    await say(page, `say ${words}`)
+    await page.locator('.writing').getByText('word2').waitFor()
+    await page.reload()
+    await page.getByText('working on turn 1').waitFor()
+    await served.stop('SIGKILL')
+    await page.getByText('Connection lost').waitFor()
+    await say(page, 'say Sent while nobody listened.')
+    await page.getByText('kept in this tab').waitFor()
+    await served.start(40)
+    await page.getByText('Live', { exact: true }).waitFor()
+    await answers(page).getByText('Sent while nobody listened.').waitFor({ timeout: 25_000 })
+    await expect.poll(() => page.locator('.upcoming .entry').count()).toBe(0)
+    for (const text of ['word39', 'Sent while nobody listened.']) {
+      expect(await page.locator('.is-input', { hasText: text }).count()).toBe(1)
+    }
   })
 })

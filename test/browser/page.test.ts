@@ -8,7 +8,6 @@ import { heldHandoffs } from '../support/held-handoffs.ts'
 import { answers, makeSession, message, say } from './hands.ts'
 import { NOTE_WRITING } from './in-page.ts'
 import { type Place, type PlaceOptions, SUMMARIES } from './place.ts'
-import { openServed } from './served.ts'
 import { openStage } from './stage.ts'
 
 /** The page in a real browser, before the real product. */
@@ -278,30 +277,6 @@ describe('the page', { timeout: 120_000 }, () => {
     await page.locator('[data-entry]', { hasText: 'The valve is open.' }).waitFor()
     await notice.waitFor({ state: 'detached' })
     expect(problems).toEqual([])
-  })
-
-  it('goes on after a reload and after the server was killed, without a second reload', async (ctx) => {
-    const served = await openServed(ctx, stage.folder(ctx))
-    // So slow that it still answers when the page is there again.
-    await served.start(4)
-    const { page } = await visit(ctx, served.url)
-    await page.getByRole('button', { name: 'New session' }).click()
-    const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
-    await say(page, `say ${words}`)
-    await page.locator('.writing').getByText('word2').waitFor()
-    await page.reload()
-    await page.getByText('working on turn 1').waitFor()
-    await served.stop('SIGKILL')
-    await page.getByText('Connection lost').waitFor()
-    await say(page, 'say Sent while nobody listened.')
-    await page.getByText('kept in this tab').waitFor()
-    await served.start(40)
-    await page.getByText('Live', { exact: true }).waitFor()
-    await answers(page).getByText('Sent while nobody listened.').waitFor({ timeout: 25_000 })
-    await expect.poll(() => page.locator('.upcoming .entry').count()).toBe(0)
-    for (const text of ['word39', 'Sent while nobody listened.']) {
-      expect(await page.locator('.is-input', { hasText: text }).count()).toBe(1)
-    }
   })
 
   it('undoes the newest compaction, and shows both sides of it', async (ctx) => {

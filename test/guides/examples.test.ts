@@ -1,59 +1,13 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { afterAll, describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { exampleRunner, joined } from './run-example.ts'
 
-/** These examples do what their comments say. That the others run is in guides.test.ts. */
-const examples = join(import.meta.dirname, '..', '..', 'examples')
-const place = mkdtempSync(join(tmpdir(), 'throughline-examples-'))
-afterAll(() => rmSync(place, { recursive: true, force: true }))
+/** An example does what its comments say. The others are in examples.full.test.ts and guides.test.ts. */
+const run = exampleRunner()
 
-async function run(name: string, ...args: readonly string[]): Promise<string> {
-  const file = join(examples, `${name}.ts`)
-  const database = join(place, `${name}.db`)
-  const { stdout } = await promisify(execFile)(process.execPath, [file, database, ...args])
-  return stdout
-}
-
-/** What a stream of events says, joined over its pieces. */
-function joined(output: string, field: 'text' | 'delta'): string {
-  const events = [...output.matchAll(/^data: (\{.*\})$/gm)].map(([, json = '']) => JSON.parse(json))
-  return events.flatMap((event) => event[field] ?? []).join('')
-}
-
-describe('examples', { timeout: 240_000 }, () => {
-  it('support-bot-hono streams the answer of a turn', async () => {
-    const output = await run('support-bot-hono')
-    expect(output).toContain('202 {"kind":"sent","mail":1,"isDuplicate":false}')
-    expect(joined(output, 'text')).toContain('Order 7 left the warehouse.')
-    expect(output.match(/^id: \d+\nevent: turn-ended$/gm)).toHaveLength(1)
-  })
-
-  it('langgraph-agent remembers its thread in the next process', async () => {
-    const lengths = (output: string) => output.match(/^\d+(?= messages: )/gm)
-    const first = await run('langgraph-agent')
-    expect(first).toContain('GRANITE')
-    expect(lengths(first)).toEqual(['2', '4'])
-    expect(lengths(await run('langgraph-agent'))).toEqual(['6', '8'])
-  })
-
-  it('cron-agent does the work of an hour once', async () => {
-    const first = await run('cron-agent', '2026-03-01T08:00:12Z')
-    expect(first).toMatch(
-      /^looking at the sky.*\n2026-03-01T08:00:00\.000Z: [\s\S]*It rains in Bergen/,
-    )
-    const again = await run('cron-agent', '2026-03-01T08:59:59Z')
-    expect(again).toMatch(/^2026-03-01T08:00:00\.000Z \(again\): [\s\S]*It rains in Bergen/)
-    expect(await run('cron-agent', '2026-03-01T09:00:00Z')).toMatch(/^looking at the sky/)
-  })
-
-  it('ai-sdk-route answers a repeated request with what it kept', async () => {
-    const called = 'looking at the sky of Bergen\n'
-    const first = await run('ai-sdk-route')
-    expect(first.startsWith(called)).toBe(true)
-    expect(joined(first, 'delta')).toContain('It rains in Bergen.')
-    expect(`${called}${await run('ai-sdk-route')}`).toBe(first)
-  })
-})
+it('ai-sdk-route answers a repeated request with what it kept', async () => {
+  const called = 'looking at the sky of Bergen\n'
+  const first = await run('ai-sdk-route')
+  expect(first.startsWith(called)).toBe(true)
+  expect(joined(first, 'delta')).toContain('It rains in Bergen.')
+  expect(`${called}${await run('ai-sdk-route')}`).toBe(first)
+}, 240_000)

@@ -39,7 +39,7 @@ describe.each([
 })
 
 describe('docs/guides/own-agent.md', () => {
-  // The others are run by examples.test.ts, which reads more of what they print.
+  // The others are run by examples.test.ts and examples.full.test.ts, which read more of what they print.
   const others = /support-bot-hono|langgraph-agent|cron-agent|ai-sdk-route/
   const commands = blocksOf('docs/guides/own-agent.md', 'sh').filter((each) => !others.test(each))
 
