@@ -45,11 +45,11 @@ it('serve ends in its time once it is told to, whatever holds on, and says so', 
 /** The disk has no space for the file that names a server. */
 const NO_SPACE = `import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-const { writeFileSync } = fs
-fs.writeFileSync = (path, ...rest) => {
-  if (!/servers.*new$/.test(path)) return writeFileSync(path, ...rest)
-  const error = new Error('ENOSPC: no space left on device, write')
-  throw Object.assign(error, { code: 'ENOSPC', syscall: 'write' })
+const { openSync } = fs
+fs.openSync = (path, ...rest) => {
+  if (!/[0-9a-f]{8}\\.json\\..*new$/.test(path)) return openSync(path, ...rest)
+  const error = new Error('ENOSPC: no space left on device, open')
+  throw Object.assign(error, { code: 'ENOSPC', syscall: 'open' })
 }
 syncBuiltinESMExports()`
 

@@ -1,3 +1,5 @@
+import type { TranscriptEntry } from '../../runtime/runtime.ts'
+
 const UNITS = [
   { ms: 24 * 60 * 60_000, unit: 'd' },
   { ms: 60 * 60_000, unit: 'h' },
@@ -37,4 +39,14 @@ export function short(count: number): string {
   if (count < 1_000) return String(count)
   if (count < 999_950) return `${(count / 1_000).toFixed(1)}k`
   return `${(count / 1_000_000).toFixed(1)}M`
+}
+
+/** The author of an entry, in words for people. */
+export function speakerOf(entry: Pick<TranscriptEntry, 'kind' | 'meta'>): string {
+  if (entry.kind === 'input') return isNotification(entry) ? 'notification' : 'user'
+  return entry.kind === 'assistant' ? 'agent' : entry.kind
+}
+
+export function isNotification({ meta }: Pick<TranscriptEntry, 'meta'>): boolean {
+  return 'lane' in meta && meta.lane === 'notification'
 }

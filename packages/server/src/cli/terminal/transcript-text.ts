@@ -5,7 +5,7 @@ import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import type { TranscriptEntry } from '../../runtime/runtime.ts'
 import type { Paint } from './colours.ts'
-import { countText, moment } from './format.ts'
+import { countText, isNotification, moment, speakerOf } from './format.ts'
 import { wrapWords } from './markdown.ts'
 import { printable } from './printable.ts'
 
@@ -168,16 +168,6 @@ function describePin({ meta, body }: TranscriptEntry): EntryText {
   const name = word(meta, 'name')
   if (word(meta, 'change') === 'removed') return { title: `pin ${name} removed`, lines: [] }
   return { title: `pin ${name}`, lines: printable(plainBody(body ?? '[erased]')).split('\n') }
-}
-
-/** The author of an entry, in words for people. */
-export function speakerOf(entry: Pick<TranscriptEntry, 'kind' | 'meta'>): string {
-  if (entry.kind === 'input') return isNotification(entry) ? 'notification' : 'user'
-  return entry.kind === 'assistant' ? 'agent' : entry.kind
-}
-
-function isNotification({ meta }: Pick<TranscriptEntry, 'meta'>): boolean {
-  return word(meta, 'lane') === 'notification'
 }
 
 function word(meta: TranscriptEntry['meta'], key: string): string {

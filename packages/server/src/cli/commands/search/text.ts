@@ -3,9 +3,8 @@ import { textOf } from '#core/message/text'
 import { type Highlight, highlightsIn } from '#core/store/search/highlights/highlights'
 import type { Found, TranscriptEntry } from '../../../runtime/runtime.ts'
 import type { Paint } from '../../terminal/colours.ts'
-import { moment } from '../../terminal/format.ts'
+import { moment, speakerOf } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
-import { speakerOf } from '../../terminal/transcript-text.ts'
 
 type SearchedText = Parameters<typeof highlightsIn>[1]
 

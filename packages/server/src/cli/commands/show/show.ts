@@ -20,8 +20,6 @@ import { grouped } from '../../terminal/format.ts'
 import { countOption, NUMBER_MAX } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
-import { drawEntries } from '../../terminal/transcript-text.ts'
-import { drawContext } from './context-text.ts'
 import { drawReport } from './report-text.ts'
 
 interface ShowFlags extends StoreFlags {
@@ -153,6 +151,7 @@ async function showEntries(
   const to = Math.min(flags.to ?? tail, tail)
   const from =
     flags.from ?? (flags.all || flags.to !== undefined ? 1 : Math.max(1, to - ENTRIES_DEFAULT + 1))
+  const { drawEntries } = await import('../../terminal/transcript-text.ts')
   const paint = paintOn(process.stdout)
   const style = { paint, resultLinesMax: linesMax(flags), ...width() }
   // Page by page: a transcript may be larger than memory.
@@ -174,6 +173,7 @@ function width(): { readonly columns?: number } {
 }
 
 async function showContext(session: Session, flags: ShowFlags): Promise<number> {
+  const { drawContext } = await import('./context-text.ts')
   const view = await readContext(session, flags)
   const paint = paintOn(process.stdout)
   const text = flags.json
