@@ -137,7 +137,7 @@ describe('the page, when somebody or something is against it', { timeout: 120_00
     const { page } = await visit(ctx, place.url)
     await page.getByLabel('Token').fill('tl_wrong')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('A valid token is needed').waitFor()
+    await page.getByText('The server does not accept this token.').waitFor()
     await page.getByLabel('Token').fill(text)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: 'New session' }).click()

@@ -43,6 +43,8 @@ describe('an answer in Markdown', { timeout: 120_000 }, () => {
     const texts = (selector: string) => said.locator(selector).allTextContents()
     expect(await texts('th')).toEqual(['Table', 'Rows'])
     expect(await texts('td')).toEqual(['bookings', '418', 'audit', '12'])
+    const borders = `getComputedStyle(document.querySelector('.said tr:last-child td')).borderWidth`
+    expect(await page.evaluate(borders)).toBe('1px')
     expect(await said.locator('ol').getAttribute('start')).toBe('3')
     expect(await texts('ol > li > ul > li > ul > li')).toEqual(['into a fresh cluster'])
     expect(await texts('blockquote blockquote')).toEqual(['twice, not once'])

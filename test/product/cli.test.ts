@@ -211,6 +211,13 @@ describe('export, import and purge', () => {
     expect(exitCode).toBe(2)
   })
 
+  it('names the commands for files of other programs', async () => {
+    const input = '{"type":"user","sessionId":"a","message":{"role":"user","content":"Hello."}}\n'
+    const { exitCode, stderr } = await place.run(['import', '-'], { input })
+    expect(stderr).toContain('For conversations of other programs, use `import claude-code`')
+    expect(exitCode).toBe(2)
+  })
+
   const other = ['--store', 'other.db']
 
   it('carry a session into another store, once, and remove it for good', async () => {

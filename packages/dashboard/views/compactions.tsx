@@ -181,10 +181,12 @@ function changeOf(before: number, after: number): string {
 }
 
 /** The line of a folded row: writer, duration, wait and cost. */
-function factsOf({ by, startedAt, endedAt, waitMs, spend }: CompactionView): string {
+function factsOf({ by, reason, startedAt, endedAt, waitMs, spend }: CompactionView): string {
+  // The model wrote it before: installing it says nothing about how long that took.
+  const isPreview = reason.startsWith('preview installed')
+  const ended = endedAt === null ? 'in progress' : `took ${duration(endedAt - startedAt)}`
   return [
-    WRITERS[by] ?? by,
-    endedAt === null ? 'in progress' : `took ${duration(endedAt - startedAt)}`,
+    ...(isPreview ? ['from a preview'] : [WRITERS[by] ?? by, ended]),
     waitMs === 0 ? '' : `a turn waited ${duration(waitMs)}`,
     spend?.cost == null || spend.cost === 0 ? '' : money(spend.cost),
   ]

@@ -62,7 +62,7 @@ export function Home() {
                 </span>
               )}
             </Card>
-            <Card title="Recently compacted" none="No compactions yet." sessions={compacted}>
+            <Card title="Recently compacted" none="No session is compacted." sessions={compacted}>
               {({ compactedAt }) => <span class="dim">{ago(compactedAt ?? 0)}</span>}
             </Card>
           </div>

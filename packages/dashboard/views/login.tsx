@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { call, errorText, keepToken } from '../data/api.ts'
+import { call, errorText, keepToken, ServerRefusal } from '../data/api.ts'
 
 export function Login() {
   const [token, setToken] = useState('')
@@ -18,7 +18,8 @@ export function Login() {
       await call('/v1/agents')
       location.reload()
     } catch (error) {
-      setProblem(errorText(error))
+      const isWrong = error instanceof ServerRefusal && error.status === 401
+      setProblem(isWrong ? 'The server does not accept this token.' : errorText(error))
     }
   }
   return (

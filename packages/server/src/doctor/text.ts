@@ -11,7 +11,7 @@ export function renderOwn({ store, sessions, findings, fixed }: OwnDiagnosis): s
       ? 'Nothing is wrong.'
       : `${counted(findings.length, 'finding')}, ${findings.filter(isFault).length} of them faults.`
   return [
-    `${store}: ${counted(sessions, 'session')}. ${verdict}`,
+    `${store}: ${counted(sessions, 'session')} in the store. ${verdict}`,
     ...shown.flatMap((finding) => ['', ...render(finding)]),
     ...(sorted.length > shown.length ? ['', `And ${sorted.length - shown.length} more.`] : []),
     ...(fixed.length > 0 ? ['', 'Repaired:', ...fixed.map((line) => `  ${line}`)] : []),

@@ -43,7 +43,7 @@ export function claimPreview(state: State, view: SessionView, mail: MailItem): R
   if (base !== session.base || !isNews || !isClean(view.context, covers)) {
     return refuseControl(state, mail.number, { why: 'out-of-date' })
   }
-  return claimFor(mail, state, covers, 'model')
+  return claimFor(mail, state, covers, 'model', `preview installed by mail ${mail.number}`)
 }
 
 function claimFor(
@@ -51,8 +51,8 @@ function claimFor(
   state: State,
   covers: EntryNumber,
   by: 'model' | 'digest',
+  reason = `requested by mail ${number}`,
 ): RuleOutcome {
-  const reason = `requested by mail ${number}`
   return claim(state, { by, trigger: 'manual', covers, reason, requestedBy: number })
 }
 

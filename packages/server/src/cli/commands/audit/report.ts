@@ -29,7 +29,7 @@ function figuresOf({ figures, logs }: AuditReport): string {
   return [
     countText(logs.length, 'log'),
     countText(lines, 'line'),
-    countText(sessions, 'session'),
+    `${countText(sessions, 'session')} in them`,
     countText(compactions, 'compaction'),
     `${countText(messages, 'message')} (${grouped(meanwhile)} arrived during compactions, ${grouped(waiting)} still waiting)`,
   ].join(', ')

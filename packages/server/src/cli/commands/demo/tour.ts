@@ -109,8 +109,8 @@ export class Tour {
     await this.#admit(SLOW_QUESTION)
     await Promise.race([isSpeaking, watched])
     const { pid, url } = this.#server
-    await this.#server.kill()
     screen.say(this.#options.paint('red', `   kill -9 ${pid}`))
+    await this.#server.kill()
     this.#server = await startDemoServer(store, { port: new URL(url).port })
     screen.say(this.#options.paint('green', `   serve again, process ${this.#server.pid}`))
     await Promise.race([isAnswered, watched])

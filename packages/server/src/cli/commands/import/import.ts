@@ -105,11 +105,16 @@ async function reportOutcome(
         `Session ${outcome.sessionId} is or was in this store, so nothing changed.`,
       )
     case 'refused':
-      throw new UsageError(`${lineName(file, outcome.line)}: ${outcome.problem}.`)
+      throw new UsageError(
+        `${lineName(file, outcome.line)}: ${outcome.problem}.${outcome.line === 1 ? OTHERS : ''}`,
+      )
     default:
       return outcome satisfies never
   }
 }
+
+const OTHERS =
+  ' For conversations of other programs, use `import claude-code`, `import codex`, `import pi` or `import hermes`.'
 
 /** Line 0: each line is readable, but together they are not a session. */
 function lineName(file: string, line: number): string {

@@ -64,13 +64,13 @@ export function addProxyOptions(command: Command): Command {
     .addOption(
       urlOption('--anthropic <url>', 'forward requests for Anthropic to this address').default(
         new URL(anthropic || 'https://api.anthropic.com'),
-        anthropic ? 'ANTHROPIC_BASE_URL' : 'https://api.anthropic.com',
+        'ANTHROPIC_BASE_URL if it is set, else https://api.anthropic.com',
       ),
     )
     .addOption(
       urlOption('--openai <url>', 'forward requests for OpenAI to this address').default(
         new URL(openai || 'https://api.openai.com/v1'),
-        openai ? 'OPENAI_BASE_URL' : 'https://api.openai.com/v1',
+        'OPENAI_BASE_URL if it is set, else https://api.openai.com/v1',
       ),
     )
     .addOption(

@@ -18,6 +18,12 @@ describe('serviceText', () => {
     )
   })
 
+  it('waits for no unit that a user of systemd lacks, and says how to outlast the login', () => {
+    const text = serviceText('systemd', facts)
+    expect(text).not.toContain('network-online.target')
+    expect(text).toContain('loginctl enable-linger')
+  })
+
   it('is well-formed XML for launchd', () => {
     const text = serviceText('launchd', facts)
     expect(text).toContain('<string>/srv/a &amp; b</string>')

@@ -48,11 +48,11 @@ function systemdUnit({ node, program, args, workingFolder }: ServiceFacts): stri
   return `# Save as ~/.config/systemd/user/throughline.service, then:
 #   systemctl --user daemon-reload
 #   systemctl --user enable --now throughline
+#   loginctl enable-linger
+# The last line keeps it running while you are logged out, and starts it with the machine.
 # Keys go into the file that EnvironmentFile names, one NAME=value per line, mode 600.
 [Unit]
 Description=Throughline, sessions of AI agents
-After=network-online.target
-Wants=network-online.target
 
 [Service]
 WorkingDirectory=${unitPath(workingFolder)}
