@@ -64,7 +64,10 @@ export class ModelService {
       recorded: (sessionId) => turnCalls.recorded(sessionId),
       reasonToPause: async (request) => {
         await turnCalls.recorded(request.sessionId)
-        return await caps.reasonToPause(request)
+        const reason = await caps.reasonToPause(request)
+        const { sessionId } = request
+        if (reason !== null) logger.warn({ sessionId, reason }, 'paused at a spending limit')
+        return reason
       },
     })
     this.tools = toolRunner({

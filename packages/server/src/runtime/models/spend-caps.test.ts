@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
+import { SILENT } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
 import { mailOf, open, say, soon } from '../../../../../test/support/runtime-place.ts'
@@ -16,13 +17,15 @@ function shared(): Store {
 }
 
 const openWith = async (spend: SpendLimits, store = shared()) => {
-  const place = await open({ store, auxiliary: { prices: PRICES, spend } })
+  const logged: unknown[] = []
+  const logger = { ...SILENT, warn: (fields: object, text: string) => logged.push([text, fields]) }
+  const place = await open({ store, logger, auxiliary: { prices: PRICES, spend } })
   place.runtime.reconfigure([{ ...place.agent, tools: [AGAIN] }])
   const session = async (id: string) => {
     await place.runtime.createSession({ agent: 'main', id })
     return place.runtime.session(sessionId(id))
   }
-  return { ...place, session }
+  return { ...place, session, logged }
 }
 
 // A turn that would run for long: every step calls a tool.
@@ -40,7 +43,7 @@ const callsOf = async (session: Session) =>
   (await session.usage({ by: 'turn', limit: 99 })).reduce((sum, { calls }) => sum + calls, 0)
 
 it('stops a runaway turn within one model call, says why, and resumes when a person continues it', async () => {
-  const { session: make, runtime } = await openWith({ turn: { tokens: 1 } })
+  const { session: make, runtime, logged } = await openWith({ turn: { tokens: 1 } })
   const session = await make('runaway')
   const notices: string[] = []
   const stop = new AbortController()
@@ -53,6 +56,8 @@ it('stops a runaway turn within one model call, says why, and resumes when a per
   await paused(session)
   expect(await callsOf(session)).toBe(1)
   expect((await session.summary())?.wait?.text).toMatch(/^Paused\. This turn spent \d+ of 1 tokens/)
+  const reason = expect.stringContaining('limits.spend.turn')
+  expect(logged).toEqual([['paused at a spending limit', { sessionId: 'runaway', reason }]])
   await until(async () => notices.length > 0)
   stop.abort()
   await listening
