@@ -135,7 +135,10 @@ describe('throughline mcp', () => {
       openMemory(store, ['--session', 'other']),
     ])
     for (const each of [coder, one]) {
-      expect(await each.call('session_search', { text: 'feldspar' })).toEqual({ found: [] })
+      expect(await each.call('session_search', { text: 'feldspar' })).toEqual({
+        found: [],
+        total: 0,
+      })
       for (const [tool, input] of [
         ['session_search', { text: 'feldspar', session: 'mine' }],
         ['session_recall', { session: 'mine' }],

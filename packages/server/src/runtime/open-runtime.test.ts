@@ -222,6 +222,7 @@ describe('a runtime', () => {
     expect(JSON.stringify(await session.transcript({ from: 1, to: 99 }))).not.toContain('QUARTZ')
     expect(await session.search({ text: 'QUARTZ', limit: 5, neighbours: 0 })).toEqual({
       found: [],
+      total: 0,
     })
   })
 

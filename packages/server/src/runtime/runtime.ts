@@ -381,6 +381,8 @@ export interface SearchRequest extends SearchFilters {
 /** What a search found, the best first. */
 export interface FoundEntries {
   readonly found: readonly Found[]
+  /** All that match, whether listed or not; in many sessions, at least so many. */
+  readonly total: number
   /** Why less was searched than usual, for the reader. */
   readonly note?: string
 }

@@ -113,9 +113,9 @@ export async function runSlashCommand(
         neighbours: 0,
       })
       const hits = found.map((hit) => draw.found(hit, rest).trimEnd())
-      return hits.length === 0
-        ? 'Nothing found. One of the words is enough, in any form; a phrase in quotation marks must occur exactly.'
-        : [...hits, ...(note === undefined ? [] : [note])].join('\n')
+      const nothing =
+        'Nothing found. One of the words is enough, in any form; a phrase in quotation marks must occur exactly.'
+      return [...(hits.length === 0 ? [nothing] : hits), ...(note ? [note] : [])].join('\n')
     }
     case 'pin':
       return await changePin(session, rest, once, draw)

@@ -353,6 +353,7 @@ export const foundList = z
         after: z.array(entry),
       }),
     ),
+    total: count.describe('All that match, listed or not; in many sessions, at least so many.'),
     note: z.string().optional().describe('Why less was searched than usual.'),
   })
   .meta({ id: 'Found' })

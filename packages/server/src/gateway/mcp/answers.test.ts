@@ -108,7 +108,10 @@ describe('tool outputs', () => {
     }),
     [
       searchOutput,
-      { found: [{ session: 's', excerpt: 'Hello.', match: entry, before: [entry], after: [] }] },
+      {
+        found: [{ session: 's', excerpt: 'Hello.', match: entry, before: [entry], after: [] }],
+        total: 1,
+      },
     ],
     [recallOutput, { session: 's', entries: [entry], newest: 1, next: null }],
     [recallOutput, { session: 's', entries: [], newest: 1, next: { from: 1, offset: 0 } }],

@@ -98,6 +98,7 @@ export const searchOutput = z.object({
       after: z.array(mcpEntry),
     }),
   ),
+  total: z.int().describe('All that match, listed or not; in many sessions, at least so many.'),
   note: z.string().optional().describe('Why less was searched than usual.'),
 })
 

@@ -202,7 +202,7 @@ async function search(
   { text, session, limit, neighbours, ...filters }: z.output<typeof searchInput>,
 ): Promise<z.output<typeof searchOutput>> {
   const query = { text, limit, ...filtersOf(filters) }
-  const { found, note } =
+  const { found, total, note } =
     session === undefined
       ? await searchAll(parts, query)
       : await (await known(parts, session)).search({ ...query, neighbours })
@@ -213,6 +213,7 @@ async function search(
       before: before.map((near) => viewOf(near, NEIGHBOUR_CHARACTERS)),
       after: after.map((near) => viewOf(near, NEIGHBOUR_CHARACTERS)),
     })),
+    total,
     ...(note !== undefined && { note }),
   }
 }

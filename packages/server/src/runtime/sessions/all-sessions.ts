@@ -110,13 +110,17 @@ export async function searchEntries(
   sessionId: Search['sessionId'],
   query: SearchRequest & { neighbours: number },
 ): Promise<FoundEntries> {
-  if (Array.isArray(sessionId) && sessionId.length === 0) return { found: [] }
+  if (Array.isArray(sessionId) && sessionId.length === 0) return { found: [], total: 0 }
   const question = await embedQuestion(query)
   const answer = await store.search({
     ...{ ...query, sessionId },
     ...(question.meaning !== undefined && { meaning: question.meaning }),
   })
-  const note = searchNote(question, answer)
+  const { total, pending } = answer
+  const notes = [
+    pending > 0 ? `${pending} entries are not indexed yet and were not searched.` : undefined,
+    searchNote(question, answer),
+  ].filter((note) => note !== undefined)
   const ids = new Set(answer.hits.map((hit) => hit.sessionId))
   const rows = await Promise.all([...ids].map((id) => store.findSession(id)))
   const covers = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row.covers]])))
@@ -129,5 +133,5 @@ export async function searchEntries(
       after: after.map(view),
     }
   })
-  return { found, ...(note !== undefined && { note }) }
+  return { found, total, ...(notes.length > 0 && { note: notes.join(' ') }) }
 }

@@ -80,7 +80,7 @@ export function searchCommand(): Command {
 type ReadRuntime = Parameters<ReadAction>[0]
 
 async function runSearch(opened: ReadRuntime, text: string, flags: SearchFlags): Promise<number> {
-  const { found, note } = await find(opened, text, flags)
+  const { found, total, note } = await find(opened, text, flags)
   if (flags.json) await writeOutput('-', found.map(jsonLine).join(''))
   else {
     const paint = paintOn(process.stdout)
@@ -92,7 +92,9 @@ async function runSearch(opened: ReadRuntime, text: string, flags: SearchFlags):
         )
         .join(''),
     )
+    const upTo = (flags.skip ?? 0) + found.length
     if (found.length === 0) printNotice(nothingFound(flags))
+    else if (total > upTo) printNotice(`${total - upTo} more match: --skip ${upTo} shows the next.`)
   }
   if (note !== undefined) printNotice(note)
   return found.length > 0 ? EXIT.done : EXIT.failed
