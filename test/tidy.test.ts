@@ -106,6 +106,8 @@ const ARCHITECTURE: Architecture = {
   impureFiles: {
     // The one path that waits: for the summary, which a function handed in writes.
     'packages/core/src/compaction/compact.ts': ['await'],
+    'packages/core/src/compaction/fill-handoff.ts': ['await'],
+    'packages/core/src/compaction/handoff-work.ts': ['await'],
     'packages/core/src/compaction/make-handoff.ts': ['await'],
     'packages/core/src/compaction/pipeline.ts': ['await'],
     'packages/core/src/compaction/plan-and-run.ts': ['await'],

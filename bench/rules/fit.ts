@@ -20,6 +20,8 @@ const COST = 2
 const WORDS_KEPT = 1_500
 const SENTENCES_WITH_WORD = 4
 const SENTENCES_WITH_KIND = 6
+/** A tenth that fewer sentences have decides nothing and takes space in every bundle. */
+const SENTENCES_WITH_LEAST = 1_000
 /** The weights are whole numbers of tenths. */
 const SCALE = 10
 
@@ -114,9 +116,11 @@ function shuffled<Item>(items: readonly Item[], random: () => number): readonly 
 
 /** A line for each weight. */
 function fileOf(found: ReadonlyMap<string, number>): string {
-  const byWeight = Map.groupBy([...found.keys()].toSorted(), (feature) =>
-    Math.round(SCALE * (found.get(feature) ?? 0)),
-  )
+  const byWeight = Map.groupBy([...found.keys()].toSorted(), (feature) => {
+    const weight = Math.round(SCALE * (found.get(feature) ?? 0))
+    const isRare = (counts.get(feature) ?? 0) < SENTENCES_WITH_LEAST
+    return Math.abs(weight) <= 1 && isRare ? 0 : weight
+  })
   byWeight.delete(0)
   const lines = [...byWeight]
     .toSorted(([a], [b]) => b - a)

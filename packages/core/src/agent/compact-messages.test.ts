@@ -53,6 +53,18 @@ describe('compactMessages', () => {
       expect(checkWire(dialect, JSON.parse(JSON.stringify(wire)))).toEqual([])
   })
 
+  it('counts the messages of the library before and after', async () => {
+    const result = await compactMessages(openaiChat, chat, { targetTokens: 8_000 })
+    const asked = [...result.messages, { role: 'user', content: 'And now?' } as const]
+    for (const given of [chat, asked]) {
+      const { messages, stats } = await compactMessages(openaiChat, given, { targetTokens: 4_000 })
+      expect(stats).toMatchObject({
+        messagesBefore: given.length,
+        messagesAfter: messages.length,
+      })
+    }
+  })
+
   it('changes nothing on its own result, by identity', async () => {
     for (const when of ['needed', 'always'] as const) {
       const first = await compactMessages(openaiChat, chat, { targetTokens: 8_000, when })

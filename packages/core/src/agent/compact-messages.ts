@@ -120,17 +120,23 @@ export async function compactMessages<Shape extends FormatShape>(
   options.signal?.throwIfAborted()
   const { explanation, warnings, stats } = result
   const { tokensBefore, tokensAfter } = stats
-  const figures = { tokensBefore, tokensAfter, explanation, warnings, stats }
+  // One message of a format may be several of ours, and the other way round.
+  const figures = (messagesAfter: number) => ({
+    ...{ tokensBefore, tokensAfter, explanation, warnings },
+    stats: { ...stats, messagesBefore: messages.length, messagesAfter },
+  })
   if (result.outcome !== 'compacted') {
     const given = messages as Shape['message'][]
-    return { ...figures, messages: given, ...whyUnchanged(result, settings, caught) }
+    const why = whyUnchanged(result, settings, caught)
+    return { ...figures(given.length), messages: given, ...why }
   }
   const written = codec.format({
     ...conversation,
     messages: legalMessages(internals, result.messages),
   })
   const by = stats.by === undefined ? 'clearing' : stats.by === 'model' ? 'model' : 'digest'
-  return { ...figures, kind: 'compacted', by, messages: written as Shape['message'][] }
+  const after = written as Shape['message'][]
+  return { ...figures(after.length), kind: 'compacted', by, messages: after }
 }
 
 const OPTIONS = [

@@ -9,7 +9,7 @@ import {
 } from '../../../../test/support/builders.ts'
 import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Message } from '../message/message.ts'
-import { writeDigest } from './digest.ts'
+import { withoutQuoted, writeDigest } from './digest.ts'
 import { positionsFrom } from './layout.ts'
 
 /** Denser than the first guess, so that fitting takes a second attempt. */
@@ -32,7 +32,7 @@ describe('writeDigest', () => {
 - #8 git commit -m "Close the gate" → [main 1a2b3c4] Close the gate
 - #9 The gate closes now; timeout: 30s. The lamp is still to be done.
 - #11 I look at the lamp.
-## Constraints and preferences
+## Requests and constraints
 - #1 Make the gate close at night. Never touch the database.
 ## What remains
 - Last asked: #10 Good. Now the lamp.
@@ -42,6 +42,21 @@ describe('writeDigest', () => {
 ## Tool results that matter
 - #6 npm test (exit 1) → FAIL src/gate.test.ts
 - #6 FAIL src/gate.test.ts`)
+  })
+
+  it('leaves out requests that the handoff quotes, and headings without a line', () => {
+    const whole = digest(CONVERSATION)
+    const rest = withoutQuoted(whole, new Set([1]))
+    expect(rest).toBe(whole.replace(/## Requests and constraints\n.*\n/, ''))
+    const [heading = '', line = ''] = whole.split('\n').slice(4, 6)
+    expect(withoutQuoted(`${heading}\n${line}`, new Set([1]))).toBe(`${heading}\n${line}`)
+  })
+
+  it('names requests again that the handoff before it quoted', () => {
+    const previous = handoffOf({
+      preserved: [{ message: user('Paint the gate.'), number: 3, state: 'answered' }],
+    })
+    expect(digest(CONVERSATION, { previous })).toContain('\n- #3 Paint the gate.\n')
   })
 
   it('prefers the newest lines when room is short', () => {

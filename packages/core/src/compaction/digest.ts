@@ -1,6 +1,6 @@
 import { clip, oneLine } from '../base/line.ts'
 import type { Handoff } from '../message/handoff/handoff.ts'
-import type { Message } from '../message/message.ts'
+import type { AssistantMessage, Message, UserMessage } from '../message/message.ts'
 import { plainText } from '../message/text.ts'
 import type { CountTokens } from './counters.ts'
 import type { NumberOf } from './layout.ts'
@@ -33,7 +33,7 @@ export interface DigestRequest {
 
 const SHARES: Readonly<Record<Section, number>> = {
   'Progress and decisions': 0.4,
-  'Constraints and preferences': 0.2,
+  'Requests and constraints': 0.2,
   'What remains': 0.1,
   'Critical data': 0.1,
   'Tool results that matter': 0.2,
@@ -113,18 +113,23 @@ const REPLY_CHARACTERS_MAX = 400
 const REMARK_CHARACTERS_MIN = 200
 const READ_CHARACTERS_MAX = 4000
 
-function gatherLines({ head, numberOf }: DigestRequest): Lines {
+function gatherLines({ head, numberOf, previous }: DigestRequest): Lines {
   const progress: { number: number; line: string }[] = []
-  const asks: string[] = []
+  const askLine = (number: number, text: string) =>
+    clip(`#${number} ${oneLine(ownWords(text) || text)}`, ASK_CHARACTERS_MAX)
+  // The previous digest left out what its handoff quoted.
+  const asks = (previous?.preserved ?? []).map(({ number, message }) =>
+    askLine(number, cleanText(message)),
+  )
   const values = new Set<string>()
   let state: string | undefined
   for (const [index, message] of head.entries()) {
     if (message.role !== 'user' && message.role !== 'assistant') continue
     const number = numberOf(index)
-    const text = redact(bounded(plainText(message.parts), READ_CHARACTERS_MAX))
+    const text = cleanText(message)
     if (text.trim() === '') continue
     if (isAsk(message)) {
-      asks.push(clip(`#${number} ${oneLine(ownWords(text) || text)}`, ASK_CHARACTERS_MAX))
+      asks.push(askLine(number, text))
     } else if (message.role === 'assistant') {
       const next = head[index + 1]
       const ends = next === undefined || next.role === 'user'
@@ -150,7 +155,7 @@ function gatherLines({ head, numberOf }: DigestRequest): Lines {
   progress.sort((a, b) => a.number - b.number)
   return {
     'Progress and decisions': progress.map(({ line }) => line),
-    'Constraints and preferences': asks.slice(0, -1),
+    'Requests and constraints': asks.slice(0, -1),
     // The preserved message says whether the last request is answered; the head cannot know.
     'What remains': [
       ...asks.slice(-1).map((ask) => `Last asked: ${ask}`),
@@ -159,6 +164,19 @@ function gatherLines({ head, numberOf }: DigestRequest): Lines {
     'Critical data': joinValues([...values]),
     'Tool results that matter': results,
   }
+}
+
+function cleanText({ parts }: UserMessage | AssistantMessage): string {
+  return redact(bounded(plainText(parts), READ_CHARACTERS_MAX))
+}
+
+/** Without requests that the handoff quotes; unchanged if nothing else would be left. */
+export function withoutQuoted(digest: string, quoted: ReadonlySet<number>): string {
+  const lines = digest
+    .split('\n')
+    .filter((line) => !quoted.has(Number(/^- #(\d+) /.exec(line)?.[1])))
+  const left = lines.filter((line, at) => line.startsWith('- ') || lines[at + 1]?.startsWith('- '))
+  return left.length === 0 ? digest : left.join('\n')
 }
 
 /** Several short values to a line, the newest last. */
@@ -183,7 +201,7 @@ function shorten(text: string, charactersMax: number): string {
 function readSections(summary: string): Lines {
   const lines: Record<Section, string[]> = {
     'Progress and decisions': [],
-    'Constraints and preferences': [],
+    'Requests and constraints': [],
     'What remains': [],
     'Critical data': [],
     'Tool results that matter': [],

@@ -1,37 +1,24 @@
-import type { FileRecord, Handoff, LedgerEntry, Task } from '../message/handoff/handoff.ts'
+import type { Handoff, Task } from '../message/handoff/handoff.ts'
 import { writeRules } from '../message/handoff/rules-text.ts'
 import type { Message } from '../message/message.ts'
 import { textOf } from '../message/text.ts'
 import { clipTail, openOf } from './assemble.ts'
 import type { CountTokens } from './counters.ts'
+import { type FilledHandoff, fillHandoff } from './fill-handoff.ts'
+import { type HandoffWork, yieldTurn } from './handoff-work.ts'
 import { headNumbers, type Layout } from './layout.ts'
-import { buildLedger } from './ledger/build.ts'
 import { keepHostBlocks } from './own-words/keep-host-blocks.ts'
 import { handoffTokensOf } from './plan/budget.ts'
-import { ENVELOPE_TOKENS, SECTION_TOKENS_MAX } from './plan/defaults.ts'
 import { collectFiles } from './plan/files.ts'
 import type { CompactPlan } from './plan/plan.ts'
-import { type Preserved, preserveUserMessages, TITLE_TOKENS } from './plan/preserve.ts'
+import { TITLE_TOKENS } from './plan/preserve.ts'
 import { findTasks } from './plan/tasks.ts'
 import { redact } from './redact/redact.ts'
-import type { Stopwatch } from './report/stats.ts'
 import { findRules } from './rules/find-rules.ts'
 import { keepRules, type SaidRules } from './rules/keep-rules.ts'
-import type { FittedSummary, SummaryWork } from './summary/write-summary.ts'
+import type { FittedSummary } from './summary/write-summary.ts'
 
-export interface HandoffWork extends SummaryWork {
-  /** The open task list; absent: the newest one that the conversation shows. */
-  readonly tasks?: readonly Task[]
-  /** The most tokens for the user's own words. */
-  readonly userTokens?: number | undefined
-  /** Yields to the event loop between two pieces of work. */
-  readonly breathe?: () => Promise<void>
-  readonly timings?: Stopwatch
-}
-
-export interface MadeHandoff {
-  readonly handoff: Handoff
-  readonly preserved: Preserved
+export interface MadeHandoff extends FilledHandoff {
   readonly reply: FittedSummary['reply']
 }
 
@@ -86,16 +73,6 @@ export async function makeHandoff(
   const tasksTokens = take(allotment.tasks)
   const ledgerTokens = take(allotment.ledger)
   const filesTokens = take(allotment.files)
-  // Space that the summary leaves goes to the user's own words, including the open request.
-  const userTokens = work.userTokens ?? SECTION_TOKENS_MAX.user
-  const user = Math.max(openTokens, Math.min(userTokens, openTokens + left))
-  const preserved = preserveUserMessages({
-    messages,
-    plan: { ...plan, allotment: { ...allotment, user } },
-    ...(earlier !== undefined && { earlier }),
-    ...counters,
-  })
-  await yieldTurn(work)
   const files = collectFiles({
     ...shared,
     earlier: earlier?.files ?? [],
@@ -108,43 +85,26 @@ export async function makeHandoff(
   )
   await yieldTurn(work)
   timings?.lap('assemble')
-  const bare: Handoff = {
-    version: 1,
-    by,
-    covers: coveredNumber(layout, head.length, open.length),
-    kept: tail.length,
-    compactions: (earlier?.compactions ?? 0) + 1,
-    preserved: preserved.messages,
-    tasks,
-    files,
-    ledger: [],
-    summary: reply.text,
-    ...(rules.length > 0 && { rules }),
-    ...(host.length > 0 && { host }),
-  }
-  // Space that the other sections leave is most useful in the ledger.
-  const taken = counters.countMessage({ role: 'handoff', handoff: bare }) + TITLE_TOKENS
-  const spare = sectionTokens + ENVELOPE_TOKENS - taken
-  const isLedgerAsked = work.budget.settings.ledgerTokens !== undefined
-  const ledger = buildLedger({
-    ...shared,
-    previous: [...(earlier?.ledger ?? []), ...(earlier?.files ?? []).map(asEntry)],
-    ...(earlier !== undefined && { earlierSummary: earlier.summary }),
-    tokensMax: isLedgerAsked ? ledgerTokens : Math.min(LEDGER_TOKENS_MAX, Math.max(0, spare)),
-    visible: [
-      reply.text,
-      ...preserved.messages.map((each) => textOf(each.message)),
-      ...files.map((file) => file.path),
-      ...tail.map((message) => textOf(message)),
-    ],
-  })
-  await yieldTurn(work)
+  const made = await fillHandoff(
+    work,
+    {
+      version: 1,
+      by,
+      covers: coveredNumber(layout, head.length, open.length),
+      kept: tail.length,
+      compactions: (earlier?.compactions ?? 0) + 1,
+      preserved: [],
+      tasks,
+      files,
+      ledger: [],
+      summary: reply.text,
+      ...(rules.length > 0 && { rules }),
+      ...(host.length > 0 && { host }),
+    },
+    { tail, sectionTokens, openTokens, wordTokens: openTokens + left, ledgerTokens },
+  )
   timings?.lap('ledger')
-  return {
-    handoff: { ...bare, ledger },
-    preserved,
-    reply,
-  }
+  return { ...made, reply }
 }
 
 /**
@@ -161,17 +121,9 @@ const RULES_SHARE = 0.15
 const RULES_TOKENS_MAX = 1_500
 const HOST_SHARE = 0.03
 const HOST_TOKENS_MAX = 300
-/** A cap for the largest handoffs; more names are rarely used. */
-const LEDGER_TOKENS_MAX = 4_000
 
 /** Looking for rules in this much takes about two milliseconds; a turn of the event loop takes microseconds. */
 const CHARACTERS_PER_YIELD = 5_000
-
-/** Lets the event loop run between two pieces of work; throws when the work was aborted. */
-export async function yieldTurn({ breathe, signal }: HandoffWork): Promise<void> {
-  if (breathe !== undefined) await breathe()
-  signal?.throwIfAborted()
-}
 
 /**
  * The handoff that the plan replaces, with secrets masked, because a file may contain any handoff.
@@ -197,11 +149,6 @@ function maskSecrets(handoff: Handoff): Handoff {
 
 function maskText<Item extends { readonly text: string }>(item: Item): Item {
   return { ...item, text: redact(item.text) }
-}
-
-/** A file dropped from the list of files is still a path that the agent wrote. */
-function asEntry(file: FileRecord): LedgerEntry {
-  return { kind: 'path', text: file.path, count: 1, number: file.number }
 }
 
 /** Running tasks first; the list is the agent's own and rarely long, so it is simply cut. */

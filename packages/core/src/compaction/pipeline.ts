@@ -2,13 +2,8 @@ import type { ProviderDialect } from '../message/dialects/provider-dialect.ts'
 import type { Message, SystemMessage } from '../message/message.ts'
 import { assemble } from './assemble.ts'
 import { type CompactionVerdict, check } from './check.ts'
-import {
-  earlierHandoff,
-  type HandoffWork,
-  type MadeHandoff,
-  makeHandoff,
-  yieldTurn,
-} from './make-handoff.ts'
+import { type HandoffWork, yieldTurn } from './handoff-work.ts'
+import { earlierHandoff, type MadeHandoff, makeHandoff } from './make-handoff.ts'
 import { handoffTokensOf } from './plan/budget.ts'
 import { type ClaimedRange, type CompactPlan, planRange, type Trigger } from './plan/plan.ts'
 import { writeSummary } from './summary/write-summary.ts'

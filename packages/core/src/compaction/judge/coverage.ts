@@ -93,56 +93,37 @@ const classOf = characterClasses(/[\p{L}\p{N}_]/u, DENSE)
 /** ASCII stems as small integers, others as text: integers are found in a fraction of the time. */
 type Stem = string | number
 
-// The 37 symbols of ASCII words, six of which fit into 32 bits.
+// The 37 symbols of ASCII words in small letters, six of which fit into 32 bits.
 const RADIX = 38
-const SYMBOLS = Uint8Array.from({ length: 128 }, (_, code) => {
-  const symbol = String.fromCharCode(code).toLowerCase()
-  return /\w/.test(symbol) ? '0123456789_abcdefghijklmnopqrstuvwxyz'.indexOf(symbol) + 1 : 0
-})
+const SYMBOLS = Uint8Array.from(
+  { length: 128 },
+  (_, code) => '0123456789_abcdefghijklmnopqrstuvwxyz'.indexOf(String.fromCharCode(code)) + 1,
+)
 
 /**
  * Words without their endings, because a summary inflects them as it needs. Scripts without blanks
  * are read in pairs of characters.
  */
 function eachStem(text: string, visit: (stem: Stem) => void): void {
-  let characters = 0
-  let stem = 0
-  for (let at = 0; at <= text.length; at++) {
-    const code = at < text.length ? text.charCodeAt(at) : 0
-    if (code > 127) {
-      eachForeignStem(text.slice(at - characters).toLowerCase(), visit)
-      return
-    }
-    const symbol = SYMBOLS[code] as number
-    if (symbol !== 0) {
-      if (characters < STEM_CHARACTERS) stem = (Math.imul(stem, RADIX) + symbol) | 0
-      characters++
-      continue
-    }
-    if (characters >= WORD_CHARACTERS_MIN) visit(stem)
-    characters = 0
-    stem = 0
-  }
-}
-
-/** The same for a text beyond ASCII, which begins with a word. */
-function eachForeignStem(small: string, visit: (stem: Stem) => void): void {
+  const small = text.toLowerCase()
   let from = 0
   let characters = 0
   let classes = 0
   let stem = 0
   let isAscii = true
   for (let at = 0; at <= small.length; at++) {
-    const code = small.codePointAt(at) ?? 0
-    const kind = classOf(code)
+    let code = at < small.length ? small.charCodeAt(at) : 0
+    let kind = SYMBOLS[code] ?? 0
+    if (code > 127) {
+      code = small.codePointAt(at) ?? 0
+      kind = classOf(code)
+      if (characters < STEM_CHARACTERS && kind !== 0) isAscii = false
+      classes |= kind
+    }
     if (kind !== 0) {
       if (characters === 0) from = at
-      if (characters < STEM_CHARACTERS) {
-        stem = (Math.imul(stem, RADIX) + (SYMBOLS[code] ?? 0)) | 0
-        isAscii &&= code < 128
-      }
+      if (characters < STEM_CHARACTERS) stem = (Math.imul(stem, RADIX) + kind) | 0
       characters++
-      classes |= kind
       if (code > 0xffff) at++
       continue
     }

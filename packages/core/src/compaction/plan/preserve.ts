@@ -1,5 +1,5 @@
 import { characterClasses } from '../../base/character-classes.ts'
-import type { Handoff, PreservedMessage } from '../../message/handoff/handoff.ts'
+import type { Handoff, OmittedRequests, PreservedMessage } from '../../message/handoff/handoff.ts'
 import type { Message, TextPart, UserMessage, UserPart } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
 import type { Counters, CountTokens } from '../counters.ts'
@@ -20,6 +20,8 @@ export interface Preserved {
   /** Oldest first. */
   readonly messages: readonly PreservedMessage[]
   readonly dropped: number
+  /** Those of this and of earlier compactions, so that the model sees that they exist. */
+  readonly omitted?: OmittedRequests
 }
 
 /** A covered open request is kept with at least this much, whatever the budget. */
@@ -41,7 +43,30 @@ interface PreserveRequest extends Counters {
 export function preserveUserMessages(request: PreserveRequest): Preserved {
   const { messages, plan, earlier } = request
   const all = [...candidates(messages, plan, earlier)]
-  const { user } = plan.allotment
+  const chosen = choose(request, all)
+  if (chosen.dropped === 0 && earlier?.omitted === undefined) return chosen
+  const quoted = new Set(chosen.messages.map(({ number }) => number))
+  const dropped = all.map(({ number }) => number).filter((number) => !quoted.has(number))
+  const { from, to, count } = earlier?.omitted ?? {
+    from: Number.POSITIVE_INFINITY,
+    to: 0,
+    count: 0,
+  }
+  const omitted = {
+    from: Math.min(from, ...dropped.slice(-1)),
+    to: Math.max(to, ...dropped.slice(0, 1)),
+    count: count + dropped.length,
+  }
+  return { ...chosen, omitted }
+}
+
+/** The note about omitted requests takes about this much. */
+export const OMITTED_TOKENS = 20
+
+type Chosen = Omit<Preserved, 'omitted'>
+
+function choose(request: PreserveRequest, all: readonly PreservedMessage[]): Chosen {
+  const { user } = request.plan.allotment
   const whole = preserveWithin(request, all, user)
   if (whole.dropped === 0) return whole
   const distinct = withoutRepeated(all)
@@ -59,9 +84,9 @@ export function preserveUserMessages(request: PreserveRequest): Preserved {
 /** Space left over goes to requests that a newer one repeats, newest first. */
 function withRepeated(
   { plan, countMessage }: PreserveRequest,
-  { messages, dropped }: Preserved,
+  { messages, dropped }: Chosen,
   repeated: readonly PreservedMessage[],
-): Preserved {
+): Chosen {
   const cost = ({ message }: PreservedMessage) => countMessage(message) + TITLE_TOKENS
   let left = messages.reduce((space, each) => space - cost(each), plan.allotment.user)
   const added: PreservedMessage[] = []
@@ -108,7 +133,7 @@ function sketchOf(text: string): string {
 }
 
 /** The share of the budget for one message if others would be dropped for it. */
-const SHARES = [0.5, 0.25]
+const SHARES = [0.5, 0.25, 0.125]
 /** A message that fits into this is never cut for another. */
 const SHARE_TOKENS_MIN = 150
 
@@ -116,7 +141,7 @@ function preserveWithin(
   request: PreserveRequest,
   all: readonly PreservedMessage[],
   messageTokensMax: number,
-): Preserved {
+): Chosen {
   const { plan, countTokens, countMessage } = request
   const kept: PreservedMessage[] = []
   let left = plan.allotment.user

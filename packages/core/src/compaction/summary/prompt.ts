@@ -10,7 +10,7 @@ import { redact, redactPart } from '../redact/redact.ts'
  */
 export const SECTIONS = [
   'Progress and decisions',
-  'Constraints and preferences',
+  'Requests and constraints',
   'What remains',
   'Critical data',
   'Tool results that matter',

@@ -10,6 +10,7 @@ const full: Handoff = handoffOf({
   covers: 41,
   kept: 3,
   compactions: 2,
+  omitted: { from: 3, to: 30, count: 9 },
   preserved: [
     { message: user('first\nrequest'), number: 1, state: 'answered' },
     {

@@ -32,12 +32,15 @@ export function writeEnvelope(handoff: Handoff): UserMessage {
 const written = new WeakMap<Handoff, UserMessage>()
 
 function buildEnvelope(handoff: Handoff): UserMessage {
-  const sections: Section[] = handoff.preserved.map((preserved) => ({
-    title: `message ${preserved.number} ${preserved.state}${preserved.truncated ? ' truncated' : ''}`,
-    parts: preserved.message.parts,
-  }))
+  const sections: Section[] = []
   const addText = (title: string, text: string) => {
     if (text !== '') sections.push({ title, parts: [{ type: 'text', text }] })
+  }
+  const { omitted } = handoff
+  if (omitted) addText(OMITTED, `${omitted.count} from #${omitted.from} to #${omitted.to}`)
+  for (const { number, state, truncated, message } of handoff.preserved) {
+    const title = `message ${number} ${state}${truncated ? ' truncated' : ''}`
+    sections.push({ title, parts: message.parts })
   }
   addText('rules', writeRules(handoff.rules ?? []))
   for (const { name, number, text } of handoff.host ?? []) addText(`host ${name} #${number}`, text)
@@ -151,6 +154,7 @@ function readEnvelope(message: UserMessage): Message[] | undefined {
     kept: Number(kept),
     compactions: Number(compactions),
     preserved: sections.flatMap(readPreserved),
+    ...readOmitted(textOf(OMITTED)),
     ...withRules(readRules(textOf('rules'))),
     ...withHost(sections.flatMap(readHost)),
     tasks: textOf('tasks').split('\n').flatMap(readTask),
@@ -191,6 +195,15 @@ function checkOf(sections: readonly Section[]): string {
     ...section.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])),
   ])
   return sha256Hex(lines.join('\n')).slice(0, 12)
+}
+
+const OMITTED = 'requests not quoted'
+
+function readOmitted(text: string): Pick<Handoff, 'omitted'> {
+  const match = /^(\d{1,9}) from #(\d{1,9}) to #(\d{1,9})$/.exec(text)
+  if (match === null) return {}
+  const [count = 0, from = 0, to = 0] = match.slice(1).map(Number)
+  return { omitted: { from, to, count } }
 }
 
 function withRules(rules: readonly UserRule[]): Pick<Handoff, 'rules'> {

@@ -19,6 +19,8 @@ export interface Handoff {
   readonly compactions: number
   /** The user's own words, oldest first. */
   readonly preserved: readonly PreservedMessage[]
+  /** Requests of the user that are not quoted; absent if all are. */
+  readonly omitted?: OmittedRequests
   readonly tasks: readonly Task[]
   readonly files: readonly FileRecord[]
   readonly ledger: readonly LedgerEntry[]
@@ -54,6 +56,13 @@ export interface PreservedMessage {
   /** `answered` requests are history; an `open` one still has to be done. */
   readonly state: 'answered' | 'open'
   readonly truncated?: true
+}
+
+/** So many of the requests between two messages, both included. */
+export interface OmittedRequests {
+  readonly from: number
+  readonly to: number
+  readonly count: number
 }
 
 export interface Task {

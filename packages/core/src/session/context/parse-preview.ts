@@ -45,7 +45,10 @@ function isHandoff(value: JsonValue | undefined): value is JsonObject {
     isListOf(value['preserved'], isPreserved) &&
     isListOf(value['tasks'], isTask) &&
     isListOf(value['files'], isFile) &&
-    isListOf(value['ledger'], isLedgerEntry)
+    isListOf(value['ledger'], isLedgerEntry) &&
+    (value['omitted'] === undefined || isListOf([value['omitted']], isOmitted)) &&
+    (value['rules'] === undefined || isListOf(value['rules'], isRule)) &&
+    (value['host'] === undefined || isListOf(value['host'], isHostBlock))
   )
 }
 
@@ -103,6 +106,19 @@ function isFile({ path, access, hash, number }: Named): boolean {
 
 function isLedgerEntry({ kind, text, count, number }: Named): boolean {
   return isOneOf(kind, LEDGER_KINDS) && typeof text === 'string' && [count, number].every(isCount)
+}
+
+function isOmitted({ from, to, count }: Named): boolean {
+  return [from, to, count].every(isCount)
+}
+
+function isRule({ text, number, at, supersededBy }: Named): boolean {
+  const isKnown = typeof text === 'string' && isCount(number) && isOptionalText(at)
+  return isKnown && (supersededBy === undefined || isCount(supersededBy))
+}
+
+function isHostBlock({ name, text, number }: Named): boolean {
+  return typeof name === 'string' && typeof text === 'string' && isCount(number)
 }
 
 type Named = Readonly<Record<string, JsonValue | undefined>>

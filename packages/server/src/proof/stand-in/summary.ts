@@ -11,7 +11,7 @@ import { type Record, recordsOf, sentencesOf } from './records.ts'
  */
 const HEADINGS = [
   'Progress and decisions',
-  'Constraints and preferences',
+  'Requests and constraints',
   'What remains',
   'Critical data',
   'Tool results that matter',

@@ -14,7 +14,7 @@ import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
 import { forTerminal, indentedJson, printNotice } from '../../terminal/stderr.ts'
 import { type FileCompaction, fileCompaction } from './config.ts'
-import { readFrom, writeAs } from './conversation-file.ts'
+import { legalFor, readFrom, writeAs } from './conversation-file.ts'
 import { type Canvas, explainResult } from './explain.ts'
 import { buildCompactCommand, type CompactFlags, checkKinds } from './options.ts'
 import { compactSession } from './session.ts'
@@ -50,13 +50,16 @@ async function runCompact(file: string, flags: CompactFlags): Promise<number> {
   const conversation = readFrom(file, text, flags.format)
 
   const progress = new ProgressLine('Writing the summary')
-  const result = await compact(conversation.messages, {
+  const compacted = await compact(conversation.messages, {
     ...buildOptions(flags, conversation, summarizer),
     ...configured,
     onProgress: ({ done, of }) => progress.update(`Writing the summary, ${done} of ${of}`),
   }).finally(() => progress.end())
 
   const format = flags.to ?? conversation.format
+  // As many as are written: a provider may want neighbours of one role joined.
+  const messagesAfter = legalFor(format, compacted.messages).length
+  const result = { ...compacted, stats: { ...compacted.stats, messagesAfter } }
   const warnings = [...conversation.notes, ...result.warnings]
   if (flags.stats !== undefined) {
     const stats = buildStats({ result, conversation, format, warnings })

@@ -27,9 +27,14 @@ export function writeAs(
   conversation: Conversation,
   messages: readonly Message[],
 ): string {
-  const dialect = DIALECT_BY_FORMAT[format]
-  const legal = dialect === undefined ? messages : normalize(messages, dialect)
+  const legal = legalFor(format, messages)
   return writeConversation(convertConversation({ ...conversation, messages: legal }, format))
+}
+
+/** The messages as the format's provider accepts them: it may want neighbours of one role joined. */
+export function legalFor(format: FormatName, messages: readonly Message[]): readonly Message[] {
+  const dialect = DIALECT_BY_FORMAT[format]
+  return dialect === undefined ? messages : normalize(messages, dialect)
 }
 
 /** The conversation in a file; a refusal names the file. */
