@@ -36,6 +36,13 @@ describe('drawEntries', () => {
     ])
   })
 
+  it('keeps the indentation by tabs', () => {
+    const drawn = drawEntries([said(1, user('all:\n\tmake\n\t\tclean'))], style)
+    expect(drawn.split('\n').slice(1)).toEqual([
+      ...['      all:', '          make', '              clean', ''],
+    ])
+  })
+
   it("shortens a long result and says by how much, but never a person's message", () => {
     const long = Array.from({ length: 10 }, (_, at) => `line ${at}`).join('\n')
     const result = entry(1, 'result', { call: 'a', outcome: 'ok', blobs: [] })
