@@ -62,7 +62,8 @@ export async function fillHandoff(
   const more = tokensMax - (most - spare)
   if (more < SPARE_TOKENS_MIN) return first
   const second = await fill(work, bare, { ...space, wordTokens: space.wordTokens + more })
-  return second.spare >= 0 ? second : first
+  const isBetter = second.spare >= 0 && second.preserved.dropped <= preserved.dropped
+  return isBetter ? second : first
 }
 
 async function fill(work: HandoffWork, bare: Handoff, space: Space) {

@@ -54,6 +54,15 @@ describe('preserved user messages', () => {
     expect(kept.dropped).toBe(2)
   })
 
+  it('never give up words for an image', () => {
+    const look: Message = { role: 'user', parts: [{ type: 'text', text: 'Look.' }, image] }
+    const messages = [user('a'.repeat(90)), user('b'.repeat(90)), look, assistant('ok')]
+    const countMessage = (message: Message) =>
+      textOf(message).length + (textOf(message).includes('[image]') ? 200 : 0)
+    const kept = preserve(messages, { userTokens: 300, countMessage })
+    expect(states(kept)).toEqual(['1 answered', '2 answered', '3 answered'])
+  })
+
   it('cut the one that crosses the budget in the middle, and drop what is older [S8]', () => {
     const messages = [
       user('old'),

@@ -157,7 +157,9 @@ function preserveWithin(
     const bare = withoutAttachments(whole)
     const isShort = isNewestOpen || countMessage(bare.message) <= messageTokensMax
     const short = isShort ? bare : truncate(bare, messageTokensMax, countTokens)
-    const fitting = [isShort ? whole : short, short].find(
+    // Where messages give way to each other, no image displaces words.
+    const mayAttach = isNewestOpen || messageTokensMax >= plan.allotment.user
+    const fitting = [mayAttach ? whole : short, short].find(
       ({ message }) => countMessage(message) + TITLE_TOKENS <= left,
     )
     if (fitting !== undefined) {
