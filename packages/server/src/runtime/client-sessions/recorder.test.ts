@@ -371,6 +371,22 @@ describe('Recorder', () => {
     expect(await store.verify({ sessionId: ID })).toEqual([])
   })
 
+  it('records a request on top of what another proxy wrote meanwhile [proxy law 21]', async () => {
+    const store = openMemoryStore()
+    const released = () => until(async () => (await store.findSession(ID))?.runner === null)
+    const one = new Client(recorder(store))
+    await one.turn('one', 'alpha')
+    await released()
+    const two = new Client(recorder(store))
+    two.messages = [...one.messages]
+    await two.turn('two', 'beta')
+    await released()
+    one.messages = [...two.messages, { role: 'user', content: [{ type: 'text', text: 'three' }] }]
+    await one.ask()
+    const said = ['input', 'assistant', 'input', 'assistant', 'input']
+    expect(await kinds(store)).toEqual(['settings', ...said])
+  })
+
   it('never uses the handoff of one session in another', async () => {
     const made = recorder(openMemoryStore(), { windowTokens: 100_000 })
     const path = '/v1/responses'
