@@ -4,13 +4,14 @@ import type { TextSpan } from './bulk.ts'
  * Blocks that coding agents put into a user's message, by the tags and labels of Claude Code,
  * Codex, opencode, pi, Hermes, Cline and Cursor. A tag counts only if it is closed: a person who
  * writes about a tag does not close it. Tags around the person's own words (`<task>`,
- * `<user_query>`, `<command-args>`) are not host blocks.
+ * `<user_query>`, `<command-args>`) are not host blocks, unless nothing is between them.
  */
 const TAGS = [
   // Claude Code
   'system-reminder',
   'command-name',
   'command-message',
+  'command-args(?=></command-args>)',
   'local-command-stdout',
   'local-command-stderr',
   'local-command-caveat',

@@ -17,6 +17,10 @@ describe('the pieces of a user’s message', () => {
       'Claude Code, a command',
       '<command-name>/init</command-name>\n<command-message>init</command-message>\n',
     ],
+    [
+      'Claude Code, a command without arguments',
+      '<command-name>/exit</command-name>\n<command-args></command-args>\n',
+    ],
     ['Claude Code, interrupted', '[Request interrupted by user for tool use]\n\n'],
     ['Codex', '<environment_context>\n<cwd>/srv</cwd>\n</environment_context>\n'],
     [
@@ -45,6 +49,7 @@ describe('the pieces of a user’s message', () => {
     'Use `</file>` to close it.',
     '<task>Build the pier.</task>',
     '<user_query>Where is it?</user_query>',
+    '<command-args>the pier</command-args>',
     'A list:\n- one\n- two\n- three',
     'Run `npm test -- --grep "a|b"` please.',
     '東京の港の地図を見て、水深を書いてください。'.repeat(30),
