@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { Door } from '#core/base/door'
 import { KnownError } from '#core/base/errors'
 import { type HttpLimits, SlotPool } from './access/limits.ts'
 import { HttpProblem, type ProblemCode } from './problems.ts'
@@ -31,7 +32,7 @@ const KEEP_ALIVE_MS = 30_000
 /**
  * A request costs a few tenths of a millisecond, so this many take less time than a person notices.
  */
-const BEGUN_PER_TURN = 32
+const BEGUN_PER_TURN = 16
 const CHECK_MS = 1_000
 
 /** Connections beyond the limits that still get answers to health checks. */
@@ -75,7 +76,7 @@ export class NodeServer {
   readonly #sockets = new Map<Socket, Connection>()
   /** The requests of each connection, in order; the first is being answered. */
   readonly #busy = new Map<Socket, Exchange[]>()
-  readonly #door = new Door()
+  readonly #door = new Door(BEGUN_PER_TURN)
   #isClosing = false
 
   constructor(
@@ -232,30 +233,6 @@ function refuseConnection(outgoing: ServerResponse): void {
   const type = { 'content-type': 'application/problem+json' }
   outgoing.writeHead(status, { ...type, ...headers, 'content-length': Buffer.byteLength(text) })
   outgoing.end(text)
-}
-
-/**
- * Hundreds of requests can arrive at once, and Node would start them all in one tick of the event
- * loop while streams, timers and leases wait. Only a few start per tick, in order.
- */
-class Door {
-  #waiting: (() => void)[] = []
-  #passed = 0
-
-  pass(begin: () => void): void {
-    if (this.#passed === 0 && this.#waiting.length === 0) setImmediate(() => this.#turn())
-    if (this.#passed < BEGUN_PER_TURN) {
-      this.#passed++
-      begin()
-    } else this.#waiting.push(begin)
-  }
-
-  #turn(): void {
-    const next = this.#waiting.splice(0, BEGUN_PER_TURN)
-    this.#passed = next.length
-    if (next.length > 0) setImmediate(() => this.#turn())
-    for (const begin of next) begin()
-  }
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, ProblemCode>> = {

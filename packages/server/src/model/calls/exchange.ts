@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '#core/base/clock'
+import { Door } from '#core/base/door'
 import type { JsonValue } from '#core/base/json'
 import { type DeadlineName, type Deadlines, DeadlineTimers } from '../connections/deadlines.ts'
 import type { ConnectionLoan } from '../connections/pool.ts'
@@ -181,7 +182,8 @@ export class Exchange {
     })
     this.#sink = sink
     const { status = 200, headers = {} } = this.record
-    this.#answer.resolve(new Response(sink.readable, { status, headers: plainHeaders(headers) }))
+    const answer = new Response(sink.readable, { status, headers: plainHeaders(headers) })
+    this.#answer.resolve(new Promise((resolve) => ANSWERS.pass(() => resolve(answer))))
     return sink
   }
 
@@ -349,6 +351,8 @@ class StreamSink implements Sink {
   }
 }
 
+// A provider's package takes one to two milliseconds of processor time to take an answer apart.
+const ANSWERS = new Door(4)
 // Someone who stops an answer that has been silent for longer may have stopped it for that.
 const ARRIVING_MS = 5_000
 // A reader that falls this far behind makes the server wait.

@@ -1,0 +1,53 @@
+import type { Dispatcher } from 'undici'
+import { expect, it } from 'vitest'
+import { systemClock } from '#core/base/clock'
+import type { ConnectionLoan } from '../connections/pool.ts'
+import { Exchange } from './exchange.ts'
+
+const DEADLINES = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
+const ORIGIN = 'http://127.0.0.1:1'
+
+it('hands on a few of the answers that arrive at once in each turn, in order and whole', async () => {
+  const handlers: Dispatcher.DispatchHandler[] = []
+  const dispatcher = {
+    dispatch: (_: unknown, handler: Dispatcher.DispatchHandler) => handlers.push(handler) > 0,
+  }
+  const loan = { dispatcher, isProxied: false, evict: () => {}, release: () => {} }
+  const exchanges = Array.from(
+    { length: 12 },
+    () =>
+      new Exchange({
+        baseUrl: ORIGIN,
+        loan: () => loan as unknown as ConnectionLoan,
+        prepare: (body) => body,
+        signal: new AbortController().signal,
+        deadlines: DEADLINES,
+        clock: systemClock,
+      }),
+  )
+  let turn = 0
+  let isOver = false
+  const count = () => {
+    turn++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const turns: number[] = []
+  const texts = exchanges.map(async (exchange) => {
+    const answer = await exchange.fetch(`${ORIGIN}/v1`, { body: '{}' })
+    turns.push(turn)
+    return await answer.text()
+  })
+  const controller = {} as Dispatcher.DispatchController
+  for (const [at, handler] of handlers.entries()) {
+    handler.onRequestStart?.(controller, {})
+    handler.onResponseStart?.(controller, 200, { 'content-type': 'text/event-stream' }, 'OK')
+    handler.onResponseData?.(controller, Buffer.from(`data: ${at}\n\n`))
+    handler.onResponseEnd?.(controller, {})
+  }
+  expect(await Promise.all(texts)).toEqual(exchanges.map((_, at) => `data: ${at}\n\n`))
+  isOver = true
+  const perTurn = [...Map.groupBy(turns, (each) => each).values()].map(({ length }) => length)
+  expect(Math.max(...perTurn)).toBeLessThanOrEqual(8)
+  expect(turns).toEqual(turns.toSorted((a, b) => a - b))
+})
