@@ -13,8 +13,13 @@ import type { ToolsConfig } from './config/schema/agent.ts'
 /** The built-in tools that an agent's configuration enables. */
 export function builtInTools(
   config: ToolsConfig,
-  programs: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+  context: {
+    readonly folder: string
+    readonly env: Readonly<Record<string, string>>
+    readonly privatePaths: readonly string[]
+  },
 ): (dependencies: ToolDependencies) => readonly Tool[] {
+  const { folder, env, privatePaths } = context
   return (dependencies) => {
     const { store, clock, embedQuestion, countTokens, onAdmitted, openRoute, processes } =
       dependencies
@@ -36,8 +41,8 @@ export function builtInTools(
         () => memoryTool({ store, countTokens, tokensMax: memory.tokensMax, isShared }),
       ],
       [config.schedule.enabled, () => scheduleTool({ store, countTokens, clock, timezone })],
-      [files.enabled, () => filesTool({ store, roots: files.roots })],
-      [process.enabled, () => processTool({ processes, programs: process.programs, ...programs })],
+      [files.enabled, () => filesTool({ store, roots: files.roots, privatePaths })],
+      [process.enabled, () => processTool({ processes, programs: process.programs, folder, env })],
     ]
     return made.filter(([isOn]) => isOn).map(([, make]) => make())
   }

@@ -1,3 +1,5 @@
+import { basename, join, resolve } from 'node:path'
+import { isObject, type JsonValue } from '#core/base/json'
 import type { SessionSettings } from '#core/session/settings'
 import type { Agent } from '../runtime/agent.ts'
 import type { RuntimeOptions } from '../runtime/open-runtime.ts'
@@ -6,6 +8,9 @@ import { type AgentPlan, agentsOf } from './config/agents-of.ts'
 import { allowanceOf, pricesOf, processLimitsOf, spendLimitsOf } from './config/allowance-of.ts'
 import { mcpTerms } from './config/schema/mcp.ts'
 import type { Config } from './config/schema/schema.ts'
+import { isServer } from './open-store.ts'
+import { stateFolder } from './platform.ts'
+import { besideStore } from './store-selection.ts'
 
 /** Builds the options of a runtime from a configuration: agents with their tools, and limits. */
 export function runtimeTerms(
@@ -16,11 +21,14 @@ export function runtimeTerms(
     readonly folder: string
     /** The whole environment of a started program. */
     readonly env: Readonly<Record<string, string>>
+    /** The configuration file, if there is one. */
+    readonly file?: string | null
   },
 ): Pick<RuntimeOptions, 'agents' | 'auxiliary' | 'processes' | 'retention'> {
   const plans = agentsOf(config, context)
+  const privatePaths = privatePathsOf(config, context)
   return {
-    agents: plans.map((plan) => agentFrom(plan, config, context)),
+    agents: plans.map((plan) => agentFrom(plan, config, { ...context, privatePaths })),
     auxiliary: {
       tasks: tasksFrom(plans),
       allowance: allowanceOf(config),
@@ -33,10 +41,41 @@ export function runtimeTerms(
   }
 }
 
+/** A folder that holds nothing but the store and its files. */
+const OWN_FOLDER = '.throughline'
+
+/**
+ * What no tool may read: the store and what is kept beside it, the state of all stores, the
+ * configuration, the log, and the files that hold keys.
+ */
+function privatePathsOf(
+  config: Config,
+  { file, folder }: { readonly file?: string | null; readonly folder: string },
+): readonly string[] {
+  const { url } = config.store
+  const beside = besideStore(url)
+  return [
+    isServer(url) || basename(beside) === OWN_FOLDER ? beside : url,
+    ...['audit', 'servers', 'http-token', 'rehearsal.json'].map((name) => join(beside, name)),
+    stateFolder(),
+    ...(file == null ? [] : [file]),
+    ...(config.logging.file === undefined ? [] : [config.logging.file]),
+    ...keyFilesIn(config as unknown as JsonValue),
+  ].map((path) => resolve(folder, path))
+}
+
+/** The paths of all credentials of kind `file`, wherever they stand. */
+function keyFilesIn(value: JsonValue | undefined): readonly string[] {
+  if (value === null || typeof value !== 'object') return []
+  const own = isObject(value) && value['kind'] === 'file' ? [value['path']] : []
+  const paths = own.filter((path) => typeof path === 'string')
+  return [...paths, ...Object.values(value).flatMap((each) => keyFilesIn(each))]
+}
+
 function agentFrom(
   plan: AgentPlan,
   { agents, auxiliary }: Config,
-  context: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+  context: Parameters<typeof builtInTools>[1],
 ): Agent {
   const { name, system, pins, routes, policy, stepsMax, window } = plan
   const isShared = plan.tools.memory.scope === 'agent'

@@ -81,7 +81,7 @@ export async function openHost(
     const termsOf = (each: Loaded) =>
       runtimeTerms(each.config, {
         standInUrl: model?.url ?? NO_STAND_IN,
-        folder: each.folder,
+        ...{ folder: each.folder, file: each.file },
         env: programEnvironment(),
       })
     const agentsFrom = (each: Loaded) => termsOf(each).agents

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import {
+  linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -38,7 +40,8 @@ async function place() {
   writeFileSync(join(folder, 'secret.txt'), 'the secret')
   const store = openMemoryStore()
   const fixture = await StoreFixture.open(store)
-  const make = () => filesTool({ roots: [root], store })
+  const privatePaths = ['store.db', 'state', 'not-made'].map((name) => join(root, name))
+  const make = () => filesTool({ roots: [root], privatePaths, store })
   let tool = make()
   const read = async (path: string, more: JsonObject = {}, entry = 5) => {
     const call = { sessionId: fixture.id, agent: 'ada', turn: 1, entry, key: 'k' }
@@ -89,6 +92,42 @@ async function reader() {
 }
 
 describe('files', () => {
+  it.skipIf(process.platform !== 'linux')(
+    'never opens the store, tokens or logs, by no name',
+    async () => {
+      const { root, folder, read } = await place()
+      mkdirSync(join(root, 'state'))
+      for (const name of ['store.db', 'store.db-wal', 'store.db.anchor', 'state/token']) {
+        writeFileSync(join(root, name), 'the secret')
+      }
+      symlinkSync(join(root, 'state'), join(root, 'elsewhere'))
+      symlinkSync(join(root, 'store.db'), join(root, 'link'))
+      linkSync(join(root, 'store.db'), join(root, 'hard-link'))
+      writeFileSync(join(root, 'store.dbx'), 'a file of another program')
+      const handles = () => readdirSync('/proc/self/fd').length
+      const before = handles()
+      for (const name of [
+        ...[
+          'store.db',
+          'store.db-wal',
+          'store.db.anchor',
+          './sub/../store.db',
+          'link',
+          'hard-link',
+        ],
+        ...['state', 'state/token', 'elsewhere', 'elsewhere/token', join(folder, 'root/store.db')],
+      ]) {
+        const answer = await read(name)
+        expect([name, answer]).toEqual([
+          name,
+          expect.stringContaining('belongs to Throughline itself'),
+        ])
+      }
+      expect(handles()).toBe(before)
+      expect(await read('store.dbx')).toContain('a file of another program')
+    },
+  )
+
   it('returns a file verbatim, or the requested lines', async () => {
     const { root, read } = await place()
     expect(await read('a.txt')).toBe('ok: one\ntwo\nthree\n')

@@ -20,6 +20,8 @@ const input = z.strictObject({
 export interface FilesParts {
   /** Folders that may be read; each must exist. Relative paths are resolved in the first. */
   readonly roots: readonly string[]
+  /** Files and folders that are never read: the store, tokens, logs, keys. */
+  readonly privatePaths?: readonly string[]
   readonly store: Pick<Reads, 'findSession' | 'readEntries'>
 }
 
@@ -29,7 +31,7 @@ const NAMES_MAX = 500
 
 /** Reads files within the allowed folders. Neither `..` nor a link leads outside. */
 export function filesTool(parts: FilesParts): Tool {
-  const roots = new Roots(parts.roots)
+  const roots = new Roots(parts.roots, parts.privatePaths)
   const seen = new SeenFiles(parts.store)
   return defineTool({
     name: 'files',
@@ -127,6 +129,8 @@ function explain(opened: Exclude<Opened, { kind: 'opened' }>, path: string, root
   switch (opened.kind) {
     case 'outside':
       return `${path} is outside of what may be read: ${roots.paths.join(', ')}.`
+    case 'private':
+      return `${path} belongs to Throughline itself (store, tokens, configuration, logs or keys) and is never read.`
     case 'missing':
       return `There is no ${path}.`
     case 'refused':

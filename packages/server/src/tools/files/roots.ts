@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { realpathSync, statSync } from 'node:fs'
+import { type FileHandle, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { KnownError } from '#core/base/errors'
 import { openedPath, openToRead } from './opened-path.ts'
 
@@ -29,13 +29,19 @@ function realRoot(root: string): string {
   }
 }
 
-/** The readable files: these folders and everything that is really below them. */
+/** The readable files: these folders and everything that is really below them, without private paths. */
 export class Roots {
   readonly #roots: readonly string[]
+  readonly #privatePaths: readonly string[]
 
-  /** Each must exist; a relative path is resolved in the first. */
-  constructor(roots: readonly string[]) {
+  /**
+   * Each root must exist; a relative path is resolved in the first. `privatePaths`: files and folders of
+   * the server itself. A path covers what is below it and the files whose names begin with it
+   * (`store.db-wal`).
+   */
+  constructor(roots: readonly string[], privatePaths: readonly string[] = []) {
     this.#roots = roots.map(realRoot)
+    this.#privatePaths = privatePaths
   }
 
   get paths(): readonly string[] {
@@ -51,6 +57,8 @@ export class Roots {
     if (!this.#holds(wanted)) return { kind: 'outside' }
     let handle: FileHandle
     try {
+      // Before it is opened: closing any descriptor of a database drops SQLite's locks on it.
+      if (await this.#isPrivate(wanted)) return { kind: 'private' }
       handle = await openToRead(wanted)
     } catch (error) {
       return problemOf(error)
@@ -66,6 +74,20 @@ export class Roots {
     return { kind: 'outside' }
   }
 
+  async #isPrivate(wanted: string): Promise<boolean> {
+    if (this.#privatePaths.length === 0) return false
+    const real = await realpath(wanted)
+    const { dev, ino } = await stat(real)
+    return this.#privatePaths.some((path) => {
+      const kept = realOf(path)
+      if (real === kept || real.startsWith(`${kept}${sep}`)) return true
+      if (real.startsWith(`${kept}-`) || real.startsWith(`${kept}.`)) return true
+      // A hard link has another name.
+      const found = statSync(kept, { throwIfNoEntry: false })
+      return found?.dev === dev && found.ino === ino
+    })
+  }
+
   #holds(path: string): boolean {
     return this.#roots.some((root) => {
       const way = relative(root, path)
@@ -74,9 +96,20 @@ export class Roots {
   }
 }
 
+/** The file may not exist yet, but its folder may be a link. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    const folder = dirname(path)
+    return folder === path ? path : join(realOf(folder), basename(path))
+  }
+}
+
 export type Opened =
   | { readonly kind: 'opened'; readonly handle: FileHandle; readonly path: string }
   | { readonly kind: 'outside' }
+  | { readonly kind: 'private' }
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly code: string }
 
