@@ -117,7 +117,7 @@ function absorbView(state: State, { view, next }: SeenSession): State {
   const running = view.operations.find((operation) => operation.id === session.operation)
   const isAsked = (mail: MailNumber) => view.controls.some(({ number }) => number === mail)
   const isTurnOver = (turn: number) => session.turnState !== 'running' || session.turn !== turn
-  const { step, tools, handoff, revert, erasure, delivery, overflow } = state
+  const { step, tools, handoff, revert, erasure, delivery, overflow, stepWait } = state
   return {
     ...state,
     busy: null,
@@ -147,6 +147,8 @@ function absorbView(state: State, { view, next }: SeenSession): State {
       }),
     ...(overflow !== null &&
       (overflow.base !== session.base || isTurnOver(overflow.turn)) && { overflow: null }),
+    // The next turn does not wait for what the stopped one waited for.
+    ...(stepWait !== null && isTurnOver(stepWait.turn) && { modelRetryAt: 0, stepWait: null }),
   }
 }
 

@@ -80,6 +80,28 @@ it('stops a runaway turn within one model call, says why, and resumes when a per
   expect(steps.map(({ calls }) => calls)).toEqual([1, 1])
 })
 
+it('does not wait any more once a person has stopped the paused turn', async () => {
+  const { session: make } = await openWith({ turn: { tokens: 1 } })
+  const session = await make('stopped')
+  const first = mailOf(await session.admit(say(RUNAWAY, '1')))
+  await paused(session)
+  await session.stop({ source: 'test', key: 's' })
+  expect(await session.reply(first, soon())).toMatchObject({ ended: 'stopped' })
+  const notices: string[] = []
+  const stop = new AbortController()
+  const listening = (async () => {
+    for await (const event of session.events({}, stop.signal)) {
+      if (event.type === 'live' && event.kind === 'notice') notices.push(event.text)
+    }
+  })()
+  const next = mailOf(await session.admit(say('Hello.', '2')))
+  await until(async () => notices.length > 0 || (await session.summary())?.lastTurn === 'answered')
+  expect(notices).toEqual([])
+  expect(await session.reply(next, soon())).toMatchObject({ ended: 'answered' })
+  stop.abort()
+  await listening
+})
+
 it('enforces a limit across restarts and sessions; continuing one session lifts it for that one only', async () => {
   const store = shared()
   const first = await openWith({ day: { cost: 1 } }, store)
