@@ -7,7 +7,7 @@ export const NOTES_PIN = 'memory'
 
 /** Why a caller may not set or remove a pin of this name; null if it may. */
 export function pinNameProblem(name: string): string | null {
-  if (!isId(name)) return 'expected a pin name of 1 to 64 letters, digits, "_" or "-"'
+  if (!isId(name)) return 'a pin name has 1 to 64 letters, digits, "_" or "-"'
   return name === NOTES_PIN
     ? `the name "${NOTES_PIN}" is reserved for the notes of the agent; choose another`
     : null
