@@ -18,7 +18,7 @@ export type Setting = (event: Event) => CompactOptions
 /** The summary that was really written, all of it, and a ledger in what 5,000 tokens leave. */
 export const SUMMARY_AND_LEDGER: Setting = (event) => ({
   summary: event.summary ?? '',
-  budget: { keepTokens: 0, userTokens: 0, ledgerTokens: 545 },
+  budget: { keepTokens: 0, userTokens: 0, ledgerTokens: 504 },
 })
 export const DIGEST_AND_LEDGER: Setting = () => ({
   budget: { keepTokens: 0, targetTokens: 5_000 },

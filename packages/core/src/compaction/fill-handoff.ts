@@ -99,6 +99,7 @@ async function fill(work: HandoffWork, bare: Handoff, space: Space) {
     previous: [...(earlier?.ledger ?? []), ...(earlier?.files ?? []).map(asEntry)],
     ...(earlier !== undefined && { earlierSummary: earlier.summary }),
     tokensMax: Math.max(0, Math.min(ledgerMax, leftBy(worded) - TITLE_TOKENS)),
+    summary: worded.summary,
     visible: [
       worded.summary,
       ...worded.preserved.map((each) => textOf(each.message)),

@@ -93,12 +93,12 @@ const classOf = characterClasses(/[\p{L}\p{N}_]/u, DENSE)
 /** ASCII stems as small integers, others as text: integers are found in a fraction of the time. */
 type Stem = string | number
 
-// The 37 symbols of ASCII words in small letters, six of which fit into 32 bits.
+// Digits, letters and the underscore, from 1 on: six of them fit into 32 bits.
 const RADIX = 38
-const SYMBOLS = Uint8Array.from(
-  { length: 128 },
-  (_, code) => '0123456789_abcdefghijklmnopqrstuvwxyz'.indexOf(String.fromCharCode(code)) + 1,
-)
+const SYMBOLS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const digit = Number.parseInt(String.fromCharCode(code), 36)
+  return code === 95 ? RADIX - 1 : digit + 1 || 0
+})
 
 /**
  * Words without their endings, because a summary inflects them as it needs. Scripts without blanks

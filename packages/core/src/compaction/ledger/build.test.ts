@@ -23,6 +23,17 @@ describe('buildLedger', () => {
     expect(textsOf(build(head, { tokensMax: 200 }))).toContain('/srv/lib/found.ts')
   })
 
+  it('does not repeat a line of the summary, and keeps times whole', () => {
+    const head = [
+      ...call('Bash', { command: 'git commit -m "Fix"' }, '[main 1a2b3c4] Fix'),
+      assistant('Arrival: 09:30 PM, retries: 4'),
+    ]
+    const line = '#2 git commit -m "Fix" → [main 1a2b3c4] Fix'
+    expect(ofKind(build(head), 'action')).toEqual([line])
+    expect(ofKind(build(head, { summary: `- ${line}` }), 'action')).toEqual([])
+    expect(ofKind(build(head, { summary: 'retries: 4' }), 'value')).toEqual(['Arrival: 09:30 PM'])
+  })
+
   it('names actions with the number of the message that reports them', () => {
     const head = [
       assistant('I commit now.'),

@@ -29,6 +29,8 @@ export interface LedgerRequest {
   readonly countTokens: CountTokens
   /** Texts that stay in the context anyway. */
   readonly visible?: readonly string[]
+  /** The summary beside it, whose lines need not be repeated. */
+  readonly summary?: string
   /**
    * The earlier handoff's summary, if it is replaced: facts that only it contained would be lost.
    */
@@ -76,9 +78,9 @@ interface Candidates {
 
 /**
  * Shares of the space in characters; unused space goes to the words, and unused space of the words
- * to the lines.
+ * to the lines. The digest has its own actions, which are not repeated here.
  */
-const LINE_SHARES = { action: 0.14, error: 0.08, command: 0.12, value: 0.03 } as const
+const LINE_SHARES = { action: 0.08, error: 0.08, command: 0.12, value: 0.03 } as const
 const LINE_KINDS = ['action', 'error', 'command', 'value'] as const
 
 function isLineKind(kind: LedgerKind): boolean {
@@ -91,7 +93,9 @@ function gatherLines(
   replaced: readonly ReplacedWord[],
 ) {
   const found = new Map<string, LedgerEntry>()
+  const { summary = '' } = request
   const add = (entry: LedgerEntry) => {
+    if (summary.includes(entry.text)) return
     // A repeated action is listed once, with its latest number.
     const key = `${entry.kind} ${entry.text.replace(/^#\d+ /, '')}`
     const earlier = found.get(key)

@@ -4,7 +4,7 @@ import { oneLine } from '../../base/line.ts'
  * Numbers with their names: `timeout: 30s`, `retries = 4`, `#1204`. Found from the number backwards,
  * so that a text without numbers costs one pass.
  */
-const NUMBER = /(?:[=:] ?|#(?=\d\d))\d[\d.,_]{0,15}(?: ?(?:%|[A-Za-z]{1,3}\b))?/g
+const NUMBER = /(?:[=:] ?|#(?=\d\d))\d[\d.,_]{0,15}(?::\d\d){0,2}(?: ?(?:%|[A-Za-z]{1,3}\b))?/g
 const NAME_CHARACTERS_MAX = 40
 
 export function eachValue(text: string, visit: (value: string) => void): void {

@@ -54,6 +54,16 @@ describe('preserved user messages', () => {
     expect(kept.dropped).toBe(2)
   })
 
+  it('are open while the words before a call are a message of their own', () => {
+    const asked = [user('first'), assistant('Done.'), user('second'), assistant('Let me look:')]
+    const running = [...asked, toolCall('a', {}), toolResult('a', 'seen')]
+    expect(states(preserve(running))).toEqual(['1 answered', '3 open'])
+    expect(states(preserve([...running, assistant('Here it is.')]))).toEqual([
+      '1 answered',
+      '3 answered',
+    ])
+  })
+
   it('never give up words for an image', () => {
     const look: Message = { role: 'user', parts: [{ type: 'text', text: 'Look.' }, image] }
     const messages = [user('a'.repeat(90)), user('b'.repeat(90)), look, assistant('ok')]

@@ -218,7 +218,9 @@ function* candidates(
 function lastReply(messages: readonly Message[], from: number): number {
   for (let index = messages.length - 1; index >= from; index--) {
     const message = messages[index]
-    if (message !== undefined && isFinalReply(message)) return index
+    // Some programs write the words before a call as a message of their own.
+    const isLast = messages[index + 1]?.role !== 'assistant'
+    if (message !== undefined && isLast && isFinalReply(message)) return index
   }
   return -1
 }
