@@ -52,8 +52,8 @@ export async function fillHandoff(
   const { preserved, spare } = first
   const isCut = preserved.messages.some(({ truncated }) => truncated)
   if ((preserved.dropped === 0 && !isCut) || first.isFull) return first
-  // The provider's window is smaller than the one of the plan.
-  if (plan.trigger === 'reactive') return first
+  // An automatic compaction makes room, for a window that may be smaller than the plan's.
+  if (plan.trigger !== 'manual') return first
   const most = space.sectionTokens + ENVELOPE_TOKENS
   const { countMessage } = counters
   const covered = coveredUpTo(most / WORTH_SHARE, messages, plan, countMessage)
