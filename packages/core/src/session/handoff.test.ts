@@ -41,9 +41,9 @@ it('gives way between its pieces, so that it never holds the process for the who
     const reply = await handoffWriter(COUNTERS, parts).write(REQUEST, new AbortController().signal)
     expect(reply.kind).toBe('written')
     // Ten requests of 900 characters are looked through for rules: once after 5,000 characters. Then
-    // after the summary, the tail, all rules, host blocks, files and tasks, and before the check; and
-    // twice after own words and the ledger, which leaves space for more words.
-    expect(turns).toBe(1 + 6 + 2 * 2)
+    // after the summary, the tail, all rules, host blocks, own words, files and tasks, the ledger,
+    // and before the check.
+    expect(turns).toBe(1 + 8)
   }
 })
 
