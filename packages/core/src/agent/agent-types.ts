@@ -260,7 +260,7 @@ export type SessionEvent =
       /** Its number in the history; of messages that were delivered together, that of the last. */
       readonly entry: number
       /**
-       * What was said, at most the first 100,000 characters; several messages with an empty line
+       * The text of the message, at most its first 100,000 characters; several messages with an empty line
        * between them. Null once it is erased. `history` has whole messages.
        */
       readonly text: string | null
