@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openAgent } from '../agent/agent.ts'
 import { openaiChat } from '../agent/formats/openai.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
@@ -96,6 +96,26 @@ describe('a chat endpoint', () => {
     expect(await response.json()).toMatchObject({
       error: { code: expect.stringMatching(/^[a-z-]+$/), message: expect.stringMatching(/\.$/) },
     })
+  })
+
+  it('leaves no timer behind a stream that failed: it would end the process', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const store = openMemoryStore()
+      const agent = await openAgent({
+        ...{ store, name: 'web', format: openaiChat, contextWindow: 32_000 },
+        step: () => ({ role: 'assistant' as const, content: 'Hello.' }),
+      })
+      const handle = chatHandler(agent, { sessionOf: () => 'ana' })
+      const before = vi.getTimerCount()
+      await store.close()
+      const response = await handle(request('GET'))
+      await expect(response.text()).rejects.toThrow()
+      expect(vi.getTimerCount()).toBe(before)
+      await agent.close()
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('refuses a key that was used for other words', async () => {

@@ -125,7 +125,11 @@ function stream(
       timer = setInterval(() => out.enqueue(encoder.encode(': alive\n\n')), keepAliveMs)
     },
     async pull(out) {
-      const next = await events.next()
+      const next = await events.next().catch((error: unknown) => {
+        // A stream that has failed takes no comment: the timer would throw, and end the process.
+        end()
+        throw error
+      })
       if (next.done !== true) return out.enqueue(encoder.encode(writeEvent(next.value)))
       end()
       out.close()

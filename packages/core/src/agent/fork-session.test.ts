@@ -15,7 +15,7 @@ async function open() {
     ...{ store, name: 'mine', format: openaiChat, contextWindow: 32_000, retry: { attempts: 1 } },
     step: ({ request }) => {
       requests.push(JSON.stringify(request))
-      return { role: 'assistant' as const, content: 'yes', refusal: null }
+      return { role: 'assistant' as const, content: `yes ${requests.length}`, refusal: null }
     },
   })
   opened.push(
@@ -39,6 +39,19 @@ describe('session.fork', () => {
     expect(requests.at(-1)).not.toContain('blue')
     expect((await forked.session.info())?.forkedFrom).toEqual({ id: 'a', entry: answered?.number })
     expect((await session.history()).length).toBe(4)
+  })
+
+  it('answers its own messages, though they have the numbers of those before it', async () => {
+    const { agent } = await open()
+    const session = agent.session('a')
+    const before = [await session.ask('one'), await session.ask('two')]
+    const forked = await session.fork({ id: 'b' })
+    if (forked.kind !== 'forked') throw new Error(forked.why)
+    // The second waits while the turn of the first ends.
+    const after = await Promise.all([forked.session.ask('three'), forked.session.ask('four')])
+    const texts = (answers: readonly object[]) => answers.map((each) => 'text' in each && each.text)
+    expect(texts(before)).toEqual(['yes 1', 'yes 2'])
+    for (const text of texts(after)) expect(text).toMatch(/^yes [34]$/)
   })
 
   it('is one for one key, and refuses what it cannot make', async () => {

@@ -121,6 +121,11 @@ interface MailId {
   readonly mail: MailNumber
 }
 
+/** A fork numbers its mail from 1 again, so the entries before it may name the same number. */
+interface OwnMail extends MailId {
+  readonly forkedAt: number
+}
+
 type ReplyReads = Pick<Reads, 'listMail' | 'findSession' | 'readEntries'>
 
 /** The reply of the turn that took this mail. Null: there is none, or the signal aborted. */
@@ -129,12 +134,13 @@ export async function waitForReply(
   mail: MailId,
   signal: AbortSignal,
 ): Promise<Reply | null> {
+  const forkedAt = (await store.findSession(mail.sessionId))?.forkedAt ?? 0
   for await (const event of hub.news(mail.sessionId, signal)) {
     if (event !== null && !ENDS.includes(event.kind)) continue
     const reply =
       event?.kind === 'turn ended'
-        ? await readReplyBefore(store, mail, Number(event.facts['entry']))
-        : await readReply(store, mail)
+        ? await readReplyBefore(store, { ...mail, forkedAt }, Number(event.facts['entry']))
+        : await readReply(store, { ...mail, forkedAt })
     if (reply !== undefined) return reply
   }
   return null
@@ -143,13 +149,14 @@ export async function waitForReply(
 /** Usually the input is among the last entries of the turn that ended here, and one read is enough. */
 async function readReplyBefore(
   store: ReplyReads,
-  { sessionId, mail }: MailId,
+  own: OwnMail,
   end: number,
 ): Promise<Reply | null | undefined> {
-  const page = await readRange(store, sessionId, Math.max(0, end - PAGE), end)
+  const { sessionId, mail, forkedAt } = own
+  const page = await readRange(store, sessionId, Math.max(forkedAt, end - PAGE), end)
   const at = indexOfInput(page, mail)
   const input = page[at]
-  if (input === undefined) return await readReply(store, { sessionId, mail })
+  if (input === undefined) return await readReply(store, own)
   return findReply(sessionId, input.number, page.slice(at + 1))
 }
 
@@ -162,7 +169,7 @@ function indexOfInput(page: readonly Entry[], mail: MailNumber): number {
 /** Undefined: not yet. Null: it was withdrawn, or there is no such mail. */
 async function readReply(
   store: ReplyReads,
-  { sessionId, mail }: MailId,
+  { sessionId, mail, forkedAt }: OwnMail,
 ): Promise<Reply | null | undefined> {
   // Read the mail first: a tail read before it might not reach input delivered in between.
   const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
@@ -172,8 +179,8 @@ async function readReply(
   if (session === undefined) return null
   // Backwards, because an awaited answer is near the end.
   let behind: readonly Entry[] = []
-  for (let to = session.tail as number; to > 0; to -= PAGE) {
-    const page = await readRange(store, sessionId, Math.max(0, to - PAGE), to)
+  for (let to = session.tail as number; to > forkedAt; to -= PAGE) {
+    const page = await readRange(store, sessionId, Math.max(forkedAt, to - PAGE), to)
     const at = indexOfInput(page, mail)
     behind = [...page.slice(at + 1), ...behind]
     const input = page[at]
