@@ -120,7 +120,7 @@ const ARCHITECTURE: Architecture = {
     ...entryPoints(),
     'packages/core/src/store/sqlite/worker/thread.ts',
     'packages/server/src/tools/process/guard.ts',
-    'bench/proxy/pass-through.ts',
+    ...['bench/proxy/pass-through.ts', 'bench/soak/probe.ts'],
     'packages/server/src/runtime/handoffs/thread.ts',
     'packages/server/src/proof/rehearsal/stage/agent-process.ts',
     'packages/dashboard/main.tsx',

@@ -1,0 +1,48 @@
+/**
+ * How much each figure grows per thousand messages. A process that was started again begins with
+ * another level, so only samples of one life are compared with each other.
+ */
+export interface Sample {
+  /** The process that it was taken from. */
+  readonly life: number
+  /** Since that process started. */
+  readonly messages: number
+  readonly minutes: number
+  readonly figures: Readonly<Record<string, number>>
+}
+
+/** Caches fill, code is compiled and the heap finds its size; this happens once in each life. */
+export const WARM_UP_MINUTES = 15
+
+export interface Growth {
+  readonly name: string
+  readonly first: number
+  readonly last: number
+  /** Null: fewer than two samples of one life after its warm-up. */
+  readonly perThousand: number | null
+}
+
+export function growthOf(samples: readonly Sample[], name: string): Growth {
+  const values = samples.flatMap(({ figures }) => figures[name] ?? [])
+  const [first = 0, last = 0] = [values[0], values.at(-1)]
+  return { name, first, last, perThousand: slope(samples.filter(isWarm), name) }
+}
+
+export function isWarm({ minutes }: Sample): boolean {
+  return minutes >= WARM_UP_MINUTES
+}
+
+/** The median over all pairs (Theil and Sen): single samples beside a collection do not sway it. */
+function slope(samples: readonly Sample[], name: string): number | null {
+  const slopes: number[] = []
+  for (const [index, later] of samples.entries()) {
+    for (const earlier of samples.slice(0, index)) {
+      const messages = later.messages - earlier.messages
+      if (earlier.life !== later.life || messages < 1) continue
+      const grown = (later.figures[name] ?? 0) - (earlier.figures[name] ?? 0)
+      slopes.push((1_000 * grown) / messages)
+    }
+  }
+  slopes.sort((a, b) => a - b)
+  return slopes[Math.floor(slopes.length / 2)] ?? null
+}

@@ -1,0 +1,55 @@
+import { EventEmitter } from 'node:events'
+import { queryObjects } from 'node:v8'
+import { isMainThread } from 'node:worker_threads'
+
+/**
+ * Loaded into the server process by `--import`: tells what lives in it whenever the other end of the
+ * channel asks. `queryObjects` collects the garbage first, so only what is still reachable counts.
+ */
+export interface Probed {
+  readonly rssBytes: number
+  /** Of the main thread, after a collection: objects, and buffers outside the heap. */
+  readonly heapBytes: number
+  readonly externalBytes: number
+  readonly timers: number
+  readonly emitters: number
+  readonly abortSignals: number
+  readonly promises: number
+  /** Of the process object. */
+  readonly listeners: number
+  /** Sockets, files, threads and everything else that keeps the event loop alive. */
+  readonly handles: number
+  readonly cpuMs: number
+}
+
+if (isMainThread && process.channel !== undefined) {
+  process.on('message', () => process.send?.(probe()))
+  // Without the program that started it, a server would run for ever.
+  process.on('disconnect', () => process.exit(0))
+  process.channel?.unref()
+}
+
+const timer = setTimeout(() => {}, 0)
+clearTimeout(timer)
+const Timeout = timer.constructor
+
+function probe(): Probed {
+  const count = (kind: Parameters<typeof queryObjects>[0]) =>
+    queryObjects(kind, { format: 'count' })
+  const counts = {
+    timers: count(Timeout),
+    emitters: count(EventEmitter),
+    abortSignals: count(AbortSignal),
+    promises: count(Promise),
+  }
+  globalThis.gc?.()
+  const { rss, heapUsed, external } = process.memoryUsage()
+  const { user, system } = process.cpuUsage()
+  return {
+    ...{ rssBytes: rss, heapBytes: heapUsed, externalBytes: external },
+    ...counts,
+    listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+    handles: process.getActiveResourcesInfo().filter((kind) => kind !== 'Timeout').length,
+    cpuMs: (user + system) / 1_000,
+  }
+}
