@@ -38,7 +38,7 @@ const ENGINES: readonly [string, () => Promise<Store>][] = [
  * Two sessions of an agent that makes the tool call in a message (JSON), and answers any other
  * message.
  */
-async function talking(inner: Store) {
+async function talking(inner: Store, { isShared = true }: { readonly isShared?: boolean } = {}) {
   const store = { ...inner, close: async () => {} }
   const { runtime, agent } = await open({
     store,
@@ -60,11 +60,11 @@ async function talking(inner: Store) {
     },
   })
   const tools: NonNullable<typeof agent.tools> = (fixture) => [
-    memoryTool({ ...fixture, tokensMax: 500, isShared: true }),
+    memoryTool({ ...fixture, tokensMax: 500, isShared }),
     tasksTool(fixture),
   ]
-  runtime.reconfigure([{ ...agent, tools, sharesNotes: true }])
-  for (const id of [one, two]) await runtime.createSession({ agent: 'main', id })
+  runtime.reconfigure([{ ...agent, tools, sharesNotes: isShared }])
+  for (const id of isShared ? [one, two] : [one]) await runtime.createSession({ agent: 'main', id })
   let keys = 0
   const tell = async (id: SessionId, text: string) => {
     const session = runtime.session(id)
@@ -150,6 +150,29 @@ describe.each(ENGINES)('a note made from an entry, %s,', (engine, openStore) => 
     await runtime.session(one).purge({ entries: 'all', reason: 'asked' })
     await until(async () => !(await everything(runtime, store)).includes(WORD))
     expect(await notes(runtime, two)).toEqual([])
+    await runtime.close()
+    await store.close()
+    if (engine === 'on SQLite') expect(wordsKept()).toEqual([])
+  })
+
+  it('is erased with it from a fork that took it along', async () => {
+    const store = await openStore()
+    const { runtime, tell, call } = await talking(store, { isShared: false })
+    await call(one, 'memory', { action: 'add', id: 'tea', text: 'Likes tea.' })
+    await call(one, 'memory', { action: 'add', id: 'word', text: `The word is ${WORD}.` })
+    const { tail = entryNumber(0) } = (await store.findSession(one)) ?? {}
+    const fork = { at: tail, id: two, source: 'test', key: 'fork' }
+    expect(await runtime.session(one).fork(fork)).toMatchObject({ kind: 'forked' })
+    await tell(two, 'Go on.')
+    expect((await notes(runtime, two))?.[0]).toContain(WORD)
+    const said = ((await runtime.session(one).transcript({ from: 1, to: 99 })) ?? []).filter(
+      (entry) => entry.kind !== 'pin' && JSON.stringify(entry).includes(WORD),
+    )
+    const purged = { entries: said.map(({ number }) => number), reason: 'asked' }
+    await runtime.session(one).purge(purged)
+    await until(async () => !(await everything(runtime, store)).includes(WORD))
+    await until(async () => (await store.findSession(two))?.pending.control === 0)
+    expect(await notes(runtime, two)).toEqual([expect.stringMatching(/\[tea, .*\] Likes tea\./)])
     await runtime.close()
     await store.close()
     if (engine === 'on SQLite') expect(wordsKept()).toEqual([])

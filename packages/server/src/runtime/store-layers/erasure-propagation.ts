@@ -125,7 +125,11 @@ async function forgetIn(
   const isVisible = pinEntry !== undefined && entries.includes(pinEntry) && !isAsked
   if (isVisible || tainted.length > 0) {
     const isShared = sharesNotes(agent)
-    const text = memoryBlock(await readNotes(store, session, { isShared }))
+    // The notes of a fork are removed only with the entries themselves.
+    const kept = (await readNotes(store, session, { isShared })).filter(
+      (note) => !mayRepeat(note, forgotten),
+    )
+    const text = memoryBlock(kept)
     const tokens = text === null ? 0 : countTokens(sessionId, pinnedText(NOTES_PIN, text))
     await ask(store, sessionId, { control: 'pin', body: { name: NOTES_PIN, text }, tokens })
   }
