@@ -19,8 +19,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { SILENT } from '../../packages/core/src/base/logger.ts'
+import { proxyAddresses } from '../../packages/server/src/cli/commands/proxy/proxy.ts'
+import { ProxyProcess } from '../../packages/server/src/cli/commands/run/proxy-process.ts'
 import { serveProxy } from '../../packages/server/src/gateway/proxy/serve.ts'
-import { runCli } from '../support/run-cli.ts'
+import { PROGRAM, runCli } from '../support/run-cli.ts'
 
 /** One host with two users on it: what one leaves lying about must not run as the other. */
 const ATTACKER = 65_533
@@ -278,6 +280,37 @@ describe('another user of the host', () => {
       expect((await fetch(`${proxy.url}/v1/models`)).status).toBe(502)
     } finally {
       await proxy.close()
+    }
+  })
+
+  it('holds no connection to my proxy open, and so locks no one out', async (context) => {
+    if (process.platform !== 'linux') return context.skip('not run: only Linux tells who connects')
+    if (whyNot !== null) return context.skip(whyNot)
+    const nowhere = new URL('http://127.0.0.1:9')
+    const begin = () => Promise.reject(new Error('It was recorded.'))
+    const upstreams = { anthropic: nowhere, openai: nowhere }
+    const proxy = await serveProxy({ recorder: { begin }, upstreams, logger: SILENT })
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-shared-'))
+    places.push(folder)
+    const ofRun = new ProxyProcess({
+      command: [process.execPath, PROGRAM, 'proxy', '--store', join(folder, 'clients.db')],
+      env: proxyAddresses({ ...upstreams, upstream: new Map() }),
+      ...{ port: 0, logFile: join(folder, 'proxy.log') },
+    })
+    try {
+      for (const port of [proxy.port, await ofRun.start()]) {
+        const hold =
+          `require('node:net').connect(${port}, '127.0.0.1').on('error', () => {}).resume()` +
+          ".on('close', () => console.log('closed')).write('GET / HTTP')"
+        // The time limit of Node's server for headers is a minute.
+        const asOther = { uid: ATTACKER, cwd: '/', timeout: 20_000 }
+        const held = promisify(execFile)(process.execPath, ['-e', hold], asOther)
+        expect((await held).stdout.trim()).toBe('closed')
+        expect((await fetch(`http://127.0.0.1:${port}/v1/models`)).status).toBe(502)
+      }
+    } finally {
+      await proxy.close()
+      await ofRun.end()
     }
   })
 })

@@ -53,6 +53,8 @@ export interface RunningProxy {
   close(): Promise<void>
 }
 
+/** Enough to read why a request is refused. */
+const FOREIGN_MS_MAX = 1_000
 const RECORDED = /\/(?:messages(?:\/count_tokens)?|responses(?:\/compact)?|chat\/completions)$/
 
 export async function serveProxy(options: ProxyOptions): Promise<RunningProxy> {
@@ -66,6 +68,7 @@ export async function serveProxy(options: ProxyOptions): Promise<RunningProxy> {
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
+    void proxy.endForeign(socket)
   })
   server.on('upgrade', (request, socket, head) => void proxy.upgrade(request, socket, head))
   server.on('clientError', (_error, socket) => socket.destroy())
@@ -118,6 +121,11 @@ class ProxyServer {
     return peers === null ? 'every-user' : 'own-user'
   }
 
+  /** Another user could otherwise hold thousands of connections open, and so lock out the owner. */
+  async endForeign(socket: Socket): Promise<void> {
+    if (!(await this.#isOwn(socket))) setTimeout(() => socket.destroy(), FOREIGN_MS_MAX).unref()
+  }
+
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     // After an upgrade, Node's server no longer handles errors of the socket.
     socket.on('error', () => socket.destroy())
@@ -142,10 +150,13 @@ class ProxyServer {
     const refusal = refusalFor(request)
     if (refusal !== null) return refusal
     // Another user could otherwise retrieve a stored handoff and write into a conversation.
-    const isOwn = (await (await this.#peers.promise)?.isOwner(request.socket)) ?? true
-    if (isOwn) return null
+    if (await this.#isOwn(request.socket)) return null
     const message = 'This proxy answers only programs of the user who runs it.'
     return { status: 403, message }
+  }
+
+  async #isOwn(socket: Socket): Promise<boolean> {
+    return (await (await this.#peers.promise)?.isOwner(socket)) ?? true
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

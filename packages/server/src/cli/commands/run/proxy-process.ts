@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { openToAppend } from '#core/base/files/write'
+import { PeerUsers } from '../../../gateway/http/access/peer-user.ts'
 import { FailedError } from '../../../host/errors.ts'
 
 /**
@@ -28,6 +29,7 @@ export class ProxyProcess {
   /** Connections are not read here. */
   readonly #server: Server = createServer({ pauseOnConnect: true })
   readonly #waiting = new Set<Socket>()
+  #peers: PeerUsers | null = null
   #child: ChildProcess | null = null
   #isReady = false
   #isEnding = false
@@ -44,8 +46,9 @@ export class ProxyProcess {
 
   /** The port that it listens on until it closes. */
   async start(): Promise<number> {
-    this.#server.on('connection', (socket) => this.#take(socket))
+    this.#server.on('connection', (socket) => void this.#take(socket))
     await this.#listen(this.#options.port).catch(() => this.#listen(0))
+    this.#peers = await PeerUsers.open(this.#port).catch(() => null)
     if (!(await this.#spawn())) {
       this.#server.close()
       throw new FailedError(`The proxy does not start. ${this.#options.logFile} says why.`)
@@ -80,9 +83,17 @@ export class ProxyProcess {
     await promise.finally(() => this.#server.off('error', reject))
   }
 
-  /** A client waits a little longer for its answer while the proxy starts. */
-  #take(socket: Socket): void {
+  /**
+   * A client waits a little longer for its answer while the proxy starts. Thousands of connections of
+   * another user would keep it waiting, so those end here.
+   */
+  async #take(socket: Socket): Promise<void> {
     socket.on('error', () => socket.destroy())
+    const isOwn = (await this.#peers?.isOwner(socket)) ?? true
+    if (!isOwn || this.#isEnding || socket.destroyed) {
+      socket.destroy()
+      return
+    }
     socket.once('close', () => this.#waiting.delete(socket))
     this.#waiting.add(socket)
     this.#handOver(socket)

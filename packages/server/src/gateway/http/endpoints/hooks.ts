@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { indentLines } from '#core/base/line'
 import { type Endpoint, endpoint } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import { name } from '../schemas.ts'
@@ -28,7 +29,7 @@ export const hookEndpoints: readonly Endpoint[] = [
       const said = Buffer.from(signed.bytes).toString('utf8')
       const message = {
         ...{ source: `hook:${hook.name}`, key: signed.id, lane: 'notification' as const },
-        parts: [{ type: 'text' as const, text: `[webhook ${hook.name}]\n${said}` }],
+        parts: [{ type: 'text' as const, text: `[webhook ${hook.name}]\n${indentLines(said)}` }],
       }
       const { to } = hook
       if ('sessionId' in to) return acceptedOf(await runtime.session(to.sessionId).admit(message))
