@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
 import { TestGraph } from './nearest.ts'
+import { KEPT_MODULES } from './quick.ts'
 
 /** Their time says nothing of one change, or they test the tests. */
 export const LEFT_OUT = /\.full\.test\.ts$|^test\/(tidy|coverage|package|docs|mutate)|^bench\//
@@ -75,8 +76,7 @@ export class Judge {
     // Tests of sources leave no mark on a module: `npm test` runs them so as well.
     const modules = areaOf(files[0] ?? '') === 'packages' ? ['--no-isolate'] : []
     const reporter = ['--reporter=json', `--outputFile=${report}`]
-    const cache = ['--experimental.fsModuleCache', '--experimental.fsModuleCachePath=.modules']
-    const args = ['run', '--bail=1', ...modules, ...reporter, ...cache, ...files]
+    const args = ['run', '--bail=1', ...modules, ...reporter, ...KEPT_MODULES, ...files]
     const end = await this.#run('vitest', args)
     if (end === 'passed') this.#keepTimes(report)
     return end

@@ -22,16 +22,23 @@ import { type Placed, type Plan, placeMutants, QuickRecord, runQuickly } from '.
 
 /** Tests that start many processes. */
 const HEAVY = /^test\/(?:browser|clients|processes|rehearsal|simulation)/
-/** So many of the nearest test files run with each mutant; those of `test/` start processes. */
-const TESTS_OF_ONE = { packages: 8, test: 3 }
+/**
+ * Of the nearest test files of each mutant, those from one place up to another: the very nearest kill
+ * most, and the others run with the rest alone. Those of `test/` start processes.
+ */
+const NEAREST = [
+  { area: 'packages/', from: 0, to: 2 },
+  { area: 'packages/', from: 2, to: 8 },
+  { area: 'test/', from: 0, to: 3 },
+] as const
 
 /**
  * `npm run mutate -- --seed N --count M [--only packages/core/src/store] [--seconds 20] [--afresh]`:
  * draws small changes of our sources at random and lists by folder those that no test notices.
  *
- * 1. Types, many at a time.
- * 2. Quickly: all of them stand behind switches in one copy of the tree, and each of the nearest tests
+ * 1. Quickly: all of them stand behind switches in one copy of the tree, and each of the nearest tests
  *    runs once more with each mutant that it reaches.
+ * 2. Types of those that are left, many at a time; then more tests, quickly as well.
  * 3. Slowly: what acts while a module loads, or cannot stand behind a switch, gets a run of the nearest
  *    tests for itself, up to `--seconds`.
  *
@@ -100,24 +107,32 @@ function openRecord(): QuickRecord {
 }
 
 async function judgeAll(): Promise<Map<Drawn, string | null>> {
+  await judgeQuickly(NEAREST[0])
   await judgeTypes()
-  const where = { root, copy }
-  const placed = placeMutants(copy, drawn)
-  const alive = () => drawn.filter(({ id }) => placed.has(id) && !record.killed.has(id))
-  await runQuickly(where, planFor(alive(), /^packages\//, TESTS_OF_ONE.packages), record)
-  await runQuickly(where, planFor(alive(), /^test\//, TESTS_OF_ONE.test), record)
-  for (const { file, text } of drawn) writeFileSync(join(copy, file), text)
+  await judgeQuickly(NEAREST[1])
+  await judgeQuickly(NEAREST[2])
   await judgeSlowly()
   return new Map(drawn.map((each) => [each, record.killed.get(each.id) ?? null]))
 }
 
+function alive(): Drawn[] {
+  return drawn.filter(({ id }) => !record.killed.has(id))
+}
+
+async function judgeQuickly(tests: (typeof NEAREST)[number]): Promise<void> {
+  const placed = placeMutants(copy, drawn)
+  const mutants = alive().filter(({ id }) => placed.has(id))
+  await runQuickly({ root, copy }, planFor(mutants, tests), { record, round: `from ${tests.from}` })
+  for (const { file, text } of drawn) writeFileSync(join(copy, file), text)
+}
+
 /** The nearest test files of each mutant. */
-function planFor(mutants: readonly Drawn[], area: RegExp, countMax: number): Plan {
+function planFor(mutants: readonly Drawn[], tests: (typeof NEAREST)[number]): Plan {
   const plan = new Map<string, number[]>()
   for (const { id, file } of mutants) {
     const near = graph.testsOf(file).flat()
-    const chosen = near.filter((test) => area.test(test) && !LEFT_OUT.test(test))
-    for (const test of chosen.slice(0, countMax)) {
+    const chosen = near.filter((test) => test.startsWith(tests.area) && !LEFT_OUT.test(test))
+    for (const test of chosen.slice(tests.from, tests.to)) {
       const known = plan.get(test)
       if (known === undefined) plan.set(test, [id])
       else known.push(id)
@@ -149,8 +164,9 @@ async function judgeSlowly(): Promise<void> {
 
 async function judgeTypes(): Promise<void> {
   if (record.areTypesDone) return
-  process.stderr.write(`types of ${drawn.length} mutants\n`)
-  for (const { id } of await refusedByTypes({ root, copy }, drawn)) {
+  const mutants = alive()
+  process.stderr.write(`types of ${mutants.length} mutants\n`)
+  for (const { id } of await refusedByTypes({ root, copy }, mutants)) {
     record.add({ killed: id, by: 'types' })
   }
   record.add({ areTypesDone: true })

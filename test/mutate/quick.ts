@@ -23,6 +23,12 @@ const FILES_PER_PROCESS = 12
 /** A test that stands still for so long, with a mutant, is held up by it. */
 const STANDSTILL_MS = 150_000
 
+/** What was transformed for one process serves the next. */
+export const KEPT_MODULES = [
+  '--experimental.fsModuleCache',
+  '--experimental.fsModuleCachePath=.modules',
+]
+
 interface Found {
   /** The last that ran. */
   active: number
@@ -104,9 +110,10 @@ export type Plan = ReadonlyMap<string, readonly number[]>
 export async function runQuickly(
   { root, copy }: { root: string; copy: string },
   plan: Plan,
-  record: QuickRecord,
+  { record, round }: { record: QuickRecord; round: string },
 ): Promise<void> {
-  const waiting = [...plan.keys()].filter((test) => !record.done.has(test))
+  const nameOf = (test: string) => `${test} ${round}`
+  const waiting = [...plan.keys()].filter((test) => !record.done.has(nameOf(test)))
   while (waiting.length > 0) {
     const batch = waiting.splice(0, FILES_PER_PROCESS)
     const left = batch.flatMap((test) => {
@@ -124,7 +131,7 @@ export async function runQuickly(
       )
     }
     waiting.unshift(...again)
-    record.add({ done: batch.filter((test) => !again.includes(test)) })
+    record.add({ done: batch.filter((test) => !again.includes(test)).map(nameOf) })
     process.stderr.write(`${waiting.length} test files left, ${record.killed.size} killed\n`)
   }
 }
@@ -155,7 +162,7 @@ async function runBatch(
   const config = join(copy, 'test/mutate/vitest.config.ts')
   const child = spawn(
     join(bin, 'vitest'),
-    ['run', `--config=${config}`, '--reporter=dot', ...tests],
+    ['run', `--config=${config}`, '--reporter=dot', ...KEPT_MODULES, ...tests],
     {
       cwd: copy,
       env: {
