@@ -13,6 +13,8 @@ import type { Switch } from './switch.ts'
 const LATE_MS = 4_000
 /** What all tests of a process may spend on one mutant. */
 const MUTANT_MS_MAX = 20_000
+/** Of processor time for one test file: a few with hundreds of slow tests would hold up the rest. */
+const FILE_CPU_MS_MAX = 15_000
 
 const {
   THROUGHLINE_MUTANTS_PLAN: planFile = '',
@@ -23,6 +25,7 @@ const mutants = (globalThis as unknown as { __mutants: Switch }).__mutants
 const plan = JSON.parse(readFileSync(planFile, 'utf8')) as { readonly [test: string]: number[] }
 const killed = new Set<number>()
 const spentMs = new Map<number, number>()
+const cpuMsAtStart = new Map<string, number>()
 
 interface Trial {
   waiting: number[]
@@ -42,6 +45,9 @@ export default class MutantRunner extends TestRunner {
 
   override async onBeforeRunTask(test: RunnerTestCase): Promise<void> {
     await super.onBeforeRunTask(test)
+    const startedAt = cpuMsAtStart.get(fileOf(test)) ?? cpuMs()
+    cpuMsAtStart.set(fileOf(test), startedAt)
+    if (cpuMs() - startedAt > FILE_CPU_MS_MAX) test.mode = 'skip'
     // Another attempt is how the runner calls the hooks around a test again.
     test.retry = 1_000_000
     this.#trials.set(test, { waiting: [], active: 0, suspect: 0, baselineMs: -1, startedAt: 0 })
@@ -154,6 +160,11 @@ function takeNext(trial: Trial): number {
     if (!killed.has(id) && (spentMs.get(id) ?? 0) < MUTANT_MS_MAX) return id
   }
   return 0
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
 }
 
 function note(what: object): void {
