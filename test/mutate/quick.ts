@@ -103,7 +103,7 @@ function parses(text: string): boolean {
   }
 }
 
-/** Which mutants a test file is run with. */
+/** For which mutants a test file is run. */
 export type Plan = ReadonlyMap<string, readonly number[]>
 
 /** Runs the test files over the copy in which the mutants stand behind switches. */
@@ -113,22 +113,18 @@ export async function runQuickly(
   { record, round }: { record: QuickRecord; round: string },
 ): Promise<void> {
   const nameOf = (test: string) => `${test} ${round}`
+  const all = [...new Set([...plan.values()].flat())]
   const waiting = [...plan.keys()].filter((test) => !record.done.has(nameOf(test)))
   while (waiting.length > 0) {
     const batch = waiting.splice(0, FILES_PER_PROCESS)
-    const left = batch.flatMap((test) => {
-      const alive = (plan.get(test) ?? []).filter((id) => !record.killed.has(id))
-      return alive.length === 0 ? [] : [[test, alive] as const]
-    })
+    const isAlive = (id: number) => !record.killed.has(id)
+    const left = batch.filter((test) => plan.get(test)?.some(isAlive))
     let again: readonly string[] = []
     if (left.length > 0) {
-      const found = await runBatch({ root, copy }, new Map(left))
+      const found = await runBatch({ root, copy }, left, all.filter(isAlive))
       if (found.reached.size > 0) record.add({ reached: [...found.reached] })
       for (const [id, by] of found.killed) record.add({ killed: id, by })
-      again = unfinished(
-        left.map(([test]) => test),
-        found,
-      )
+      again = unfinished(left, found)
     }
     waiting.unshift(...again)
     record.add({ done: batch.filter((test) => !again.includes(test)).map(nameOf) })
@@ -148,15 +144,16 @@ export function unfinished(
   return batch.filter((test) => !isOver(test))
 }
 
+/** Each test runs with every one of the mutants that it reaches, for whichever it was chosen. */
 async function runBatch(
   { root, copy }: { root: string; copy: string },
-  plan: Plan,
+  tests: readonly string[],
+  mutants: readonly number[],
 ): Promise<Found> {
   const scratch = mkdtempSync(join(tmpdir(), 'throughline-mutants-'))
   const record = join(scratch, 'record')
   writeFileSync(record, '')
-  writeFileSync(join(scratch, 'plan'), JSON.stringify(Object.fromEntries(plan)))
-  const tests = [...plan.keys()]
+  writeFileSync(join(scratch, 'mutants'), JSON.stringify(mutants))
   const bin = join(root, 'node_modules', '.bin')
   const { PATH = '', THROUGHLINE_CORPUS = join(root, '../shared/corpus') } = process.env
   const config = join(copy, 'test/mutate/vitest.config.ts')
@@ -169,7 +166,7 @@ async function runBatch(
         ...process.env,
         PATH: `${bin}${delimiter}${PATH}`,
         THROUGHLINE_CORPUS,
-        THROUGHLINE_MUTANTS_PLAN: join(scratch, 'plan'),
+        THROUGHLINE_MUTANTS: join(scratch, 'mutants'),
         THROUGHLINE_MUTANTS_RECORD: record,
         THROUGHLINE_MUTANTS_REACHED: join(scratch, 'reached'),
         NODE_OPTIONS: `--import=${join(copy, 'test/mutate/switch.ts')}`,

@@ -17,12 +17,12 @@ const MUTANT_MS_MAX = 20_000
 const FILE_CPU_MS_MAX = 15_000
 
 const {
-  THROUGHLINE_MUTANTS_PLAN: planFile = '',
+  THROUGHLINE_MUTANTS: mutantsFile = '',
   THROUGHLINE_MUTANTS_REACHED: reachedFile = '',
   THROUGHLINE_MUTANTS_RECORD: record = '',
 } = process.env
 const mutants = (globalThis as unknown as { __mutants: Switch }).__mutants
-const plan = JSON.parse(readFileSync(planFile, 'utf8')) as { readonly [test: string]: number[] }
+const wanted = new Set(JSON.parse(readFileSync(mutantsFile, 'utf8')) as readonly number[])
 const killed = new Set<number>()
 const spentMs = new Map<number, number>()
 const cpuMsAtStart = new Map<string, number>()
@@ -95,10 +95,12 @@ export default class MutantRunner extends TestRunner {
     mutants.active = 0
     process.env['THROUGHLINE_MUTANT'] = '0'
     if (result === undefined || result.state === 'skip') return
-    // A test that is marked as failing turns its result round afterwards: it is left alone.
+    // It says nothing of mutants. Only a passing test is not tried again, and one that is marked as
+    // failing turns its result round afterwards.
     if (test.fails === true || (trial.baselineMs < 0 && result.state !== 'pass')) {
-      test.retry = 0
-      result.errors?.splice(0, result.errors.length - 1)
+      note({ unfit: `${fileOf(test)}: ${test.name}` })
+      result.state = test.fails === true ? 'fail' : 'pass'
+      result.errors = []
       return
     }
     if (!this.#learn(test, trial, result.state === 'pass', ms)) trial.waiting = []
@@ -118,7 +120,6 @@ export default class MutantRunner extends TestRunner {
     if (trial.baselineMs < 0) {
       trial.baselineMs = ms
       const reached = readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean).map(Number)
-      const wanted = new Set(plan[fileOf(test)])
       trial.waiting = [...new Set(reached)].filter((id) => wanted.has(id))
       return true
     }

@@ -80,6 +80,11 @@ describe('a chat endpoint', () => {
     ])
   })
 
+  it('takes a body of the largest size', async () => {
+    const largest = request('POST', { text: 'x'.repeat(1_000 - '{"text":""}'.length) })
+    expect((await (await open())(largest)).status).toBe(202)
+  })
+
   it.each<[number, Request]>([
     [401, new Request('http://localhost/chat')],
     [400, request('POST', { words: 'Hi.' })],
@@ -90,6 +95,7 @@ describe('a chat endpoint', () => {
     [405, request('PUT', {})],
     [413, request('POST', { text: 'x'.repeat(2_000) })],
     [415, request('POST', { text: 'Hi.' }, { 'content-type': 'text/plain' })],
+    [413, request('POST', { text: 'x'.repeat(1_001 - '{"text":""}'.length) })],
   ])('answers %d with a code and a sentence', async (status, wrong) => {
     const response = await (await open())(wrong)
     expect(response.status).toBe(status)

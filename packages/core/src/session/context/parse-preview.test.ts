@@ -15,6 +15,9 @@ const named = { kind: 'path', text: 'harbour/map.ts', count: 2, number: 1 }
 const handoff = {
   ...{ version: 1, by: 'model', covers: 9, kept: 4, compactions: 1, summary: 'The map was read.' },
   ...{ preserved: [preserved], tasks: [task], files: [file], ledger: [named] },
+  omitted: { from: 1, to: 2, count: 2 },
+  rules: [{ text: 'Never push.', number: 1, at: '2026-01-01', supersededBy: 5 }],
+  host: [{ name: 'env', text: 'Linux', number: 1 }],
 }
 const preview = { base: 0, covers: 9, tokens: 120, carries: [4], handoff }
 
@@ -59,6 +62,13 @@ describe('parsePreview', () => {
     ['handoff.files.0.hash', undefined],
     ['handoff.ledger', []],
     ...LEDGER_KINDS.map((kind) => ['handoff.ledger.0.kind', kind] as [string, string]),
+    ['handoff.omitted', undefined],
+    ['handoff.rules', undefined],
+    ['handoff.rules', []],
+    ['handoff.rules.0.at', undefined],
+    ['handoff.rules.0.supersededBy', undefined],
+    ['handoff.host', undefined],
+    ['handoff.host', []],
     [ORIGIN, undefined],
     [`${ORIGIN}.fields`, undefined],
     [`${ORIGIN}.shape`, undefined],
@@ -88,10 +98,9 @@ describe('parsePreview', () => {
     ['handoff.version', [0, 2, '1']],
     ['handoff.by', ['user', '', 1]],
     ['handoff.summary', [1, null]],
-    ...['preserved', 'tasks', 'files', 'ledger'].map((list): [string, JsonValue[]] => [
-      `handoff.${list}`,
-      [null, {}, 'none', [null], ['one']],
-    ]),
+    ...['preserved', 'tasks', 'files', 'ledger', 'rules', 'host'].map(
+      (list): [string, JsonValue[]] => [`handoff.${list}`, [null, {}, 'none', [null], ['one']]],
+    ),
     ['handoff.preserved.0.number', COUNTLESS],
     ['handoff.preserved.0.state', ['closed', '', 1]],
     ['handoff.preserved.0.truncated', [false, 'yes']],
@@ -134,6 +143,18 @@ describe('parsePreview', () => {
     ['handoff.ledger.0.text', [1, null]],
     ['handoff.ledger.0.count', COUNTLESS],
     ['handoff.ledger.0.number', COUNTLESS],
+    ['handoff.omitted', [null, [], 'none']],
+    ...['from', 'to', 'count'].map((key): [string, JsonValue[]] => [
+      `handoff.omitted.${key}`,
+      COUNTLESS,
+    ]),
+    ['handoff.rules.0.text', [1, null]],
+    ['handoff.rules.0.number', COUNTLESS],
+    ['handoff.rules.0.at', [1, null]],
+    ['handoff.rules.0.supersededBy', COUNTLESS],
+    ['handoff.host.0.name', [1, null]],
+    ['handoff.host.0.text', [1, null]],
+    ['handoff.host.0.number', COUNTLESS],
   ]
 
   it.each(required.flatMap(([path, values]) => values.map((value) => [path, value] as const)))(
@@ -153,6 +174,9 @@ describe('parsePreview', () => {
     ...['handoff.tasks.0.text', 'handoff.tasks.0.status', 'handoff.files.0.path'],
     ...['handoff.files.0.access', 'handoff.files.0.number', 'handoff.ledger.0.kind'],
     ...['handoff.ledger.0.text', 'handoff.ledger.0.count', 'handoff.ledger.0.number'],
+    ...['handoff.omitted.from', 'handoff.omitted.to', 'handoff.omitted.count'],
+    ...['handoff.rules.0.text', 'handoff.rules.0.number'],
+    ...['handoff.host.0.name', 'handoff.host.0.text', 'handoff.host.0.number'],
   ])('refuses a preview without %s', (path) => {
     expect(parsePreview(withAt(path, undefined))).toBeNull()
   })

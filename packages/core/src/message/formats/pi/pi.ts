@@ -80,7 +80,7 @@ function readMessage(
   position: Position,
 ): Message | 'empty' | undefined {
   const { at } = position
-  const outer = without(entry, ['type', 'parentId', 'message']) ?? {}
+  const outer = without(entry, ['type', 'parentId', 'message'])
   const origin = (known: readonly string[], ...words: string[]) => {
     const inner = without(message, known)
     return originOf(FORMAT, at, { ...outer, ...(inner && { message: inner }) }, ...words)

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { assistant, toolCall, toolResult, user } from '../../../../../test/support/builders.ts'
+import type { Codec } from '../codec.ts'
+import type { Message, Part } from '../message.ts'
+import { CODECS } from './all.ts'
+import { geminiFormat } from './gemini/gemini.ts'
+import { langchainFormat } from './langchain/langchain.ts'
+
+const MESSAGES = [
+  user('Read it.'),
+  toolCall('call_1', { path: 'a' }, 'read'),
+  toolResult('call_1', 'one', 'read'),
+  assistant('It says one.'),
+  user('Thanks.'),
+]
+
+/** What a compaction or another program may change, with the origin left as it was. */
+function changedPart(part: Part): Part {
+  switch (part.type) {
+    case 'text':
+      return { ...part, text: `${part.text} Changed.` }
+    case 'tool-call':
+      return { ...part, id: 'call_2', name: 'open', input: { path: 'b' } }
+    case 'tool-result':
+      return { ...part, callId: 'call_2', name: 'open', output: [{ type: 'text', text: 'two' }] }
+    default:
+      return part
+  }
+}
+
+function saidIn(messages: readonly Message[]): unknown {
+  return messages.map((message) => {
+    if (message.role === 'handoff') throw new Error('there is no handoff here')
+    const parts = (message.parts as readonly Part[]).map((part) => {
+      if (part.type === 'tool-call') return [part.id, part.name, part.input]
+      return part.type === 'tool-result' ? [part.callId, part.output.map(textIn)] : textIn(part)
+    })
+    return [message.role, parts]
+  })
+}
+
+function textIn(part: Part): string | undefined {
+  return part.type === 'text' ? part.text : undefined
+}
+
+const codecs: readonly Pick<Codec, 'name' | 'parse' | 'format'>[] = [
+  ...CODECS,
+  geminiFormat,
+  langchainFormat,
+] as never
+
+it.each(codecs)('what changed after it was read from $name is written as it is now', (codec) => {
+  const conversation = { format: codec.name, messages: MESSAGES, notes: [] }
+  const read = codec.parse(codec.format(conversation))
+  expect(saidIn(read.messages)).toEqual(saidIn(MESSAGES))
+  const messages = read.messages.map(
+    (message) =>
+      ('parts' in message
+        ? { ...message, parts: (message.parts as readonly Part[]).map(changedPart) }
+        : message) as Message,
+  )
+  const again = codec.parse(codec.format({ ...read, messages }))
+  expect(saidIn(again.messages)).toEqual(saidIn(messages))
+})
