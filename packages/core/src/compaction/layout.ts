@@ -70,6 +70,7 @@ export function findLayout(messages: readonly Message[], protectFirst: number): 
 export function isFinalReply(message: Message): boolean {
   return (
     message.role === 'assistant' &&
+    message.isPartial !== true &&
     message.parts.some((part) => part.type === 'text' && part.text.trim() !== '') &&
     !message.parts.some((part) => part.type === 'tool-call')
   )

@@ -19,6 +19,17 @@ describe('costOf', () => {
     expect(costOf(usage, { ...anthropic, model })).toBe(cost)
   })
 
+  it('charges more for the whole of a long request where the maker does', () => {
+    const short = { inputTokens: 272_000, outputTokens: 1_000, cacheReadTokens: 72_000 }
+    const gpt = { model: 'gpt-6-sol', baseUrl: 'https://api.openai.com/v1' }
+    expect(costOf(short, gpt)).toBe(400_000 + 10_000 + 14_400)
+    expect(costOf({ ...short, inputTokens: 272_001 }, gpt)).toBe(800_004 + 15_000 + 28_800)
+    expect(costOf(usage, { ...anthropic, model: 'claude-haiku-5-5' })).toBe(500_000 + 250_000)
+    const google = 'https://generativelanguage.googleapis.com/v1beta'
+    const gemini = { model: 'gemini-2.5-pro', baseUrl: google }
+    expect(costOf(usage, gemini)).toBe(2_500_000 + 1_500_000)
+  })
+
   it('treats a dated version as the same model', () => {
     expect(costOf(usage, { ...anthropic, model: 'claude-sonnet-4-5-20250929' })).toBe(4_500_000)
   })

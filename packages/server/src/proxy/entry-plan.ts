@@ -26,11 +26,16 @@ export interface EntryPlan {
  * Plans the entries that record a history, without units that are already recorded. `units` are all
  * those after the nearest shared entry (`sharedDepth`).
  */
-export function planEntries(tree: UnitTree, known: UnitNode, units: readonly Unit[]): EntryPlan {
+export function planEntries(
+  tree: UnitTree,
+  known: UnitNode,
+  units: readonly Unit[],
+  { isPartial = false } = {},
+): EntryPlan {
   const base = entryEnd(known)
   const isAtHead = base.depth === tree.head.depth && tree.upTo(base.entry) === tree.head
   if (units.length === 0) return { rewindTo: null, entries: [] }
-  return { rewindTo: isAtHead ? null : base.entry, entries: groupUnits(units) }
+  return { rewindTo: isAtHead ? null : base.entry, entries: groupUnits(units, isPartial) }
 }
 
 /** Units behind this many have to be handed to `planEntries`. */
@@ -39,7 +44,7 @@ export function sharedDepth(known: UnitNode): number {
 }
 
 /** A reply is one entry with all its calls; each result is one; words and pictures together are one. */
-function groupUnits(units: readonly Unit[]): readonly PlannedEntry[] {
+function groupUnits(units: readonly Unit[], isPartial: boolean): readonly PlannedEntry[] {
   const groups: Unit[][] = []
   for (const unit of units) {
     const last = groups.at(-1)
@@ -48,7 +53,14 @@ function groupUnits(units: readonly Unit[]): readonly PlannedEntry[] {
     if (joins) last?.push(unit)
     else groups.push([unit])
   }
-  return groups.map((group) => ({ message: messageOf(group), hashes: group.map(hashUnit) }))
+  return groups.map((group) => {
+    const message = messageOf(group)
+    const isCut = isPartial && message.role === 'assistant'
+    return {
+      message: isCut ? { ...message, isPartial } : message,
+      hashes: group.map(hashUnit),
+    }
+  })
 }
 
 function roleOf(unit: Unit): 'user' | 'assistant' | 'tool' {

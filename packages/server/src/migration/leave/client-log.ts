@@ -8,6 +8,8 @@ export interface ClientLog {
   readonly versions: readonly string[]
   /** Below the user's home. */
   readonly folder: string
+  /** Where the client lists its running processes, below the user's home; null: nowhere. */
+  readonly running: string | null
   isLogOf(fileName: string, session: string): boolean
   versionOf(lines: readonly JsonObject[]): string | null
   /** The lines to append. */
@@ -28,6 +30,7 @@ const COMMON_FIELDS = [
 export const claudeLog: ClientLog = {
   versions: ['2.1.326', '2.1.325', '2.1.197'],
   folder: '.claude/projects',
+  running: '.claude/sessions',
   isLogOf: (fileName, session) => fileName === `${session}.jsonl`,
   versionOf: (lines) => textOf(lines.findLast(hasId)?.['version']),
   write(lines, { text, tokens, at, newId }) {
@@ -63,6 +66,7 @@ function hasId(line: JsonObject): boolean {
 export const codexLog: ClientLog = {
   versions: ['0.169.0', '0.166.0'],
   folder: '.codex/sessions',
+  running: null,
   isLogOf: (fileName, session) => fileName.endsWith(`-${session}.jsonl`),
   versionOf(lines) {
     const payload = lines.find(({ type }) => type === 'session_meta')?.['payload']

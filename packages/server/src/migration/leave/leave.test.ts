@@ -140,6 +140,38 @@ describe('leave', () => {
     expect(read()).toBe(before)
   })
 
+  const listRunning = (home: string, facts: object) => {
+    mkdirSync(join(home, '.claude/sessions'), { recursive: true })
+    writeFileSync(join(home, '.claude/sessions', `${process.pid}.json`), JSON.stringify(facts))
+  }
+
+  it('changes nothing while Claude Code lists the session as running', () => {
+    const { request, read } = homeOf('claude')
+    const before = read()
+    listRunning(request.home, { pid: process.pid, sessionId: 's1' })
+    expect(() => leave(request, HANDOFF)).toThrow(
+      new RegExp(`still runs.*process ${process.pid}.*End it first`),
+    )
+    expect(read()).toBe(before)
+    rmSync(join(request.home, '.claude/sessions'), { recursive: true })
+    leave(request, HANDOFF)
+    listRunning(request.home, { pid: process.pid, sessionId: 's1' })
+    expect(() => undoLeave(request)).toThrow(/still runs/)
+  })
+
+  it.each([
+    ['of another session', { pid: process.pid, sessionId: 's2' }],
+    ['that has ended', { pid: 2 ** 30, sessionId: 's1' }],
+    ['whose id another program has now', { pid: process.pid, sessionId: 's1', procStart: '1' }],
+    ['with facts that are none', []],
+  ])('is not stopped by a process %s', (_, facts) => {
+    const { request, read } = homeOf('claude')
+    const before = read()
+    listRunning(request.home, facts)
+    leave(request, HANDOFF)
+    expect(read()).not.toBe(before)
+  })
+
   it('takes back only its own lines when the client goes on meanwhile', () => {
     const { request, read, log } = homeOf('claude')
     const before = read()

@@ -6,9 +6,7 @@ import {
   ftruncateSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -16,6 +14,7 @@ import { KnownError } from '#core/base/errors'
 import { openToAppend, openToChange, replaceFile } from '#core/base/files/write'
 import { isObject, type JsonObject } from '#core/base/json'
 import { CLIENT_LOGS, type ClientLog } from './client-log.ts'
+import { findClientProcess } from './client-process.ts'
 
 /** Leaving: writes the handoff into the client's own log, so that it no longer needs the proxy. */
 export type LeavableClient = keyof typeof CLIENT_LOGS
@@ -74,10 +73,7 @@ interface CheckedLog {
 export function checkLog(request: LeaveRequest): CheckedLog {
   const log = findLog(request)
   const known: ClientLog = CLIENT_LOGS[request.client]
-  const user = findUser(log)
-  if (user !== null) {
-    throw new LeaveRefusedError(`Process ${user} has ${log} open. End the client first.`)
-  }
+  refuseWhileRunning(request, log)
   const bytes = readFileSync(log)
   if (bytes.at(-1) !== 0x0a) throw new LeaveRefusedError(`The last line of ${log} is not complete.`)
   const lines = parseLines(bytes.toString(), log)
@@ -90,6 +86,16 @@ export function checkLog(request: LeaveRequest): CheckedLog {
     )
   }
   return { log, bytes, lines }
+}
+
+/** A running client keeps the conversation in memory and would never read what is added to its log. */
+function refuseWhileRunning({ client, session, home }: LeaveRequest, log: string): void {
+  const pid = findClientProcess({ log, session, sessionsFolder: CLIENT_LOGS[client].running, home })
+  if (pid === null) return
+  throw new LeaveRefusedError(
+    `${client} still runs with this session (process ${pid}). End it first, then leave: ` +
+      'nothing was changed.',
+  )
 }
 
 export function leave(request: LeaveRequest, handoff: { text: string; tokens: number }): string {
@@ -152,10 +158,7 @@ export function undoLeave(request: LeaveRequest): string {
   if (last === null) throw new LeaveRefusedError('The session was not left from here.')
   const { copy, record, facts } = last
   const { log } = facts
-  const user = existsSync(log) ? findUser(log) : null
-  if (user !== null) {
-    throw new LeaveRefusedError(`Process ${user} has ${log} open. End the client first.`)
-  }
+  if (existsSync(log)) refuseWhileRunning(request, log)
   const now = readFileSync(log)
   if (!isOnlyOurs(facts, now)) {
     throw new LeaveRefusedError(
@@ -262,34 +265,4 @@ function parseLines(text: string, log: string): readonly JsonObject[] {
 
 function sumOf(bytes: Buffer): string {
   return hash('sha256', bytes, 'hex')
-}
-
-/** A process that has the file open, if the system can tell (Linux). */
-function findUser(path: string): number | null {
-  if (!existsSync('/proc/self/fd')) return null
-  const { ino, dev } = statSync(path)
-  for (const name of readdirSync('/proc')) {
-    const pid = Number(name)
-    if (!Number.isInteger(pid) || pid === process.pid) continue
-    for (const fd of listOpen(pid)) {
-      const open = statSync(`/proc/${pid}/fd/${fd}`, { throwIfNoEntry: false })
-      if (open?.ino === ino && open.dev === dev) return pid
-    }
-  }
-  return null
-}
-
-function listOpen(pid: number): readonly string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
-      try {
-        return readlinkSync(`/proc/${pid}/fd/${fd}`).endsWith('.jsonl')
-      } catch {
-        return false
-      }
-    })
-  } catch {
-    // The process ended, or belongs to another user.
-    return []
-  }
 }

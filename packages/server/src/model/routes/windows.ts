@@ -38,15 +38,19 @@ const of = (windowTokens: number, outputTokensMax?: number): Known => ({
 })
 
 // The first match wins. Windows are as the providers document them, for input and output together
-// if they say so; for OpenAI's newer models, the input limit.
+// if they say so; for OpenAI's newer models, the input limit. Two exceptions: OpenAI documents up to
+// 1,050,000 from GPT-5.4 on and Anthropic 1,000,000 for Claude 4.6, but Codex and Claude Code compact
+// at the figures below unless they are asked for more, and OpenAI charges twice as much beyond them.
 const MODELS: readonly (readonly [RegExp, Known])[] = [
-  [/claude-(?:opus|sonnet|haiku|fable)-5/, of(200_000, 64_000)],
-  [/claude-(?:opus|sonnet)-4-[6-9]/, of(200_000, 64_000)],
+  [/claude-(?:opus|sonnet|haiku|fable|mythos)-5/, of(1_000_000, 128_000)],
+  [/claude-opus-4-[78]/, of(1_000_000, 128_000)],
+  [/claude-opus-4-6/, of(200_000, 128_000)],
   [/claude-(?:opus|sonnet|haiku)-4-5|claude-sonnet-4/, of(200_000, 64_000)],
   [/claude-opus-4/, of(200_000, 32_000)],
   [/claude-3-[57]/, of(200_000, 8_192)],
   [/claude/, of(200_000, 4_096)],
   [/gpt-5[^/]*-chat/, of(128_000, 16_384)],
+  [/codex-spark/, of(100_000, 32_000)],
   [/gpt-[56]|codex/, of(272_000, 128_000)],
   [/gpt-4\.1/, of(1_047_576, 32_768)],
   [/gpt-4o/, of(128_000, 16_384)],
@@ -57,7 +61,8 @@ const MODELS: readonly (readonly [RegExp, Known])[] = [
   [/(?:^|[^a-z0-9])o[134](?![a-z0-9.])/, of(200_000, 100_000)],
   [/gemini-(?:2\.5|[3-9])/, of(1_048_576, 65_536)],
   [/gemini/, of(1_048_576, 8_192)],
-  [/gemma-?[34]/, of(131_072)],
+  [/gemma-?4/, of(262_144)],
+  [/gemma-?3/, of(131_072)],
   [/grok-4/, of(256_000)],
   [/deepseek/, of(128_000)],
   [/kimi-k2/, of(256_000)],

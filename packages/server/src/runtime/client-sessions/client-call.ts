@@ -4,8 +4,8 @@ import type { RecordAttempt } from '#core/store/commits'
 import { costOf, type Prices } from '../../auxiliary/prices.ts'
 import type { ReplyUsage } from '../../proxy/wire/wire.ts'
 
-/** Those of the configuration, by the model's exact name. */
-export type ClientPrices = Prices
+/** Those of the configuration, by the model's exact name. `free`: no call costs anything. */
+export type ClientPrices = Prices | 'free'
 
 export interface ClientCall {
   readonly sessionId: SessionId
@@ -27,6 +27,6 @@ export function clientAttempt(call: ClientCall, prices?: ClientPrices): RecordAt
     ...{ id: operationId(randomUUID()), sessionId, task: 'client', at },
     modelRoute: `${client}/${model}`.slice(0, 100),
     ...{ inputTokens, outputTokens, cachedTokens, outcome: isWhole ? 'replied' : 'cut' },
-    cost: costOf(usage, { model, baseUrl }, prices),
+    cost: prices === 'free' ? 0 : costOf(usage, { model, baseUrl }, prices),
   }
 }

@@ -55,8 +55,11 @@ function windowOf(model: string, headers: ClientRequest['headers']): number {
   if (headers['anthropic-beta']?.includes('context-1m') || model.includes('[1m]')) {
     return LONG_TOKENS
   }
-  const { windowTokens } = capabilitiesOf({ model })
-  return windowTokens === UNKNOWN ? UNKNOWN_TOKENS : windowTokens
+  return hasKnownWindow(model) ? capabilitiesOf({ model }).windowTokens : UNKNOWN_TOKENS
+}
+
+export function hasKnownWindow(model: string): boolean {
+  return capabilitiesOf({ model }).windowTokens !== UNKNOWN
 }
 
 /** The model that a request names. */

@@ -8,6 +8,7 @@ import { openMemoryStore } from '#core/store/memory/open'
 import type { Entry, SettingsMeta } from '#core/store/rows'
 import { until } from '../../../../../test/support/until.ts'
 import { type RecordedPassage, Recorder, type RecorderOptions } from './recorder.ts'
+import { handoffForClient } from './whole-handoff.ts'
 
 const ID = sessionId('claude-s1')
 const WINDOW = 8_000
@@ -111,6 +112,48 @@ describe('Recorder', () => {
     const named = { 'x-claude-code-session-id': 's1', ...headers }
     await made.begin({ path: '/v1/messages', headers: named, body, launch: null })
     expect((await store.findSession(ID))?.limits.hardTokens).toBe(windowTokens)
+  })
+
+  it('says once that it assumes the window of an unknown model', async () => {
+    const said: object[] = []
+    const logger = { ...SILENT, warn: (facts: object) => said.push(facts) } as never
+    const request = { path: '/v1/messages', launch: null, headers: {} }
+    const ask = async (made: Recorder, model: string) => {
+      const messages = [{ role: 'user', content: 'Hello.' }]
+      const body = Buffer.from(JSON.stringify({ model, messages, tools: [{ name: 'Bash' }] }))
+      await made.begin({ ...request, body })
+    }
+    const make = (window: object) =>
+      new Recorder({ store: openMemoryStore(), clock: systemClock, logger, ...window })
+    const made = make({})
+    const given = make({ windowTokens: WINDOW })
+    opened.push(made, given)
+    for (const model of ['some-model', 'claude-x', 'some-model']) await ask(made, model)
+    await ask(given, 'some-model')
+    expect(said).toEqual([{ model: 'some-model', windowTokens: 128_000 }])
+  })
+
+  it.each([
+    ['is cut off', (events: readonly JsonObject[]) => events.slice(0, -1), 'open'],
+    ['is complete', (events: readonly JsonObject[]) => events, 'answered'],
+  ])('hands a request on as its answer %s', async (_, arrived, state) => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    await client.turn('First', 'Yes')
+    client.messages.push({ role: 'user', content: [{ type: 'text', text: 'Tell me a tale.' }] })
+    const passage = await client.ask()
+    for (const event of arrived(replyEvents('Once upon', 10))) passage.take(event)
+    await passage.end()
+    const handoff = await handoffForClient(store, ID, 200_000)
+    expect(handoff?.text).toMatch(new RegExp(`${state}[^]{0,40}Tell me a tale`))
+    expect((await entries(store)).at(-1)?.body).toContain('Once upon')
+  })
+
+  it('counts the calls of the stand-in as free', async () => {
+    const store = openMemoryStore()
+    await new Client(recorder(store, { prices: 'free' })).turn('Hello', 'Yes')
+    const [call] = await store.readAttempts({ sessionId: ID, since: 0, limit: 1 })
+    expect(call).toMatchObject({ cost: 0, inputTokens: expect.any(Number) })
   })
 
   it('counts what a call costs by the configured prices, with what a cache took', async () => {

@@ -22,7 +22,7 @@ import { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
 import { type ClientPrices, clientAttempt } from './client-call.ts'
 import { ClientSessions, clientFacts } from './client-sessions.ts'
-import { frameOf, type RequestFrame, requestedModel } from './frame.ts'
+import { frameOf, hasKnownWindow, type RequestFrame, requestedModel } from './frame.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
 import { NotRecordedError, type StoredSession } from './stored-session.ts'
 
@@ -63,6 +63,7 @@ const RECORD_MS_MAX = 6_000
 const HANDOFF_MS_MAX = 20_000
 /** After a failed handoff, the next attempt waits until the history has grown by this much. */
 const RETRY_GROWTH = 1.08
+const UNKNOWN_MODELS_MAX = 100
 
 interface SessionState {
   preparing: Promise<Prepared> | null
@@ -78,6 +79,7 @@ export class Recorder {
   readonly #bodies = new BodyCache()
   readonly #states = new WeakMap<StoredSession, SessionState>()
   readonly #running = new Set<Promise<unknown>>()
+  readonly #unknownModels = new Set<string>()
 
   constructor(options: RecorderOptions) {
     this.#options = options
@@ -125,6 +127,7 @@ export class Recorder {
     const placed = session && findPosition(session, history)
     if (session === null || placed === null) return null
     const turn = { request, session, placed, wireName, identity, purpose, frame }
+    this.#noteUnknown(turn)
     // Counted as the request would be sent.
     if (isCount) return { ...passUntouched(request), purpose, ...chooseOutgoing(turn) }
     if (purpose === 'compaction') return this.#passCompaction(turn)
@@ -185,7 +188,7 @@ export class Recorder {
         const reply = reader.reply()
         return this.#track(
           session
-            .recordReply(placed, reply.units)
+            .recordReply(placed, reply)
             .catch((error: unknown) => this.#warn(error, 'an answer was not recorded'))
             .then(() => this.#afterReply(turn, reply, { send, boundary })),
         )
@@ -258,6 +261,20 @@ export class Recorder {
     state.preparing = settled
     void this.#track(settled)
     return settled
+  }
+
+  /** Once for each model: its window is assumed. */
+  #noteUnknown({ placed, frame }: Turn): void {
+    const model = requestedModel(placed.history).slice(0, 100)
+    const { windowTokens, logger } = this.#options
+    if (windowTokens !== undefined || hasKnownWindow(model) || this.#unknownModels.has(model))
+      return
+    if (this.#unknownModels.size < UNKNOWN_MODELS_MAX) this.#unknownModels.add(model)
+    const assumed = { model, windowTokens: frame.windowTokens }
+    logger.warn(
+      assumed,
+      'the window of this model is not known, so this one is assumed; --window names it',
+    )
   }
 
   #title({ session, placed, identity }: Turn, state: SessionState): void {

@@ -15,8 +15,9 @@ import {
   sharedDepth,
 } from '../../proxy/entry-plan.ts'
 import { locate, type Placed, unitCount, unitsBehind } from '../../proxy/history.ts'
-import { hashUnit, type Unit } from '../../proxy/unit.ts'
+import { hashUnit } from '../../proxy/unit.ts'
 import { boundariesOf, type UnitNode, UnitTree } from '../../proxy/unit-tree.ts'
+import type { UpstreamReply } from '../../proxy/wire/wire.ts'
 import { addToTree, adoptedEntry } from './entries.ts'
 import { frameSettings, isSameFrame, type RequestFrame } from './frame.ts'
 
@@ -110,8 +111,11 @@ export class StoredSession {
     return locate(this.#tree, placed)
   }
 
-  /** Records an answer after its request. */
-  async recordReply(request: Placed, units: readonly Unit[]): Promise<void> {
+  /** Records an answer after its request, as far as it came. */
+  async recordReply(
+    request: Placed,
+    { units, isWhole }: Pick<UpstreamReply, 'units' | 'isWhole'>,
+  ): Promise<void> {
     if (units.length === 0) return
     const hashes = units.map(hashUnit)
     await this.#oneAtATime(() =>
@@ -122,7 +126,7 @@ export class StoredSession {
         if (known.depth === asked.depth + hashes.length) return null
         // The end of a request always closes an entry, so at most the reply is recorded again.
         const behind = Math.max(0, sharedDepth(known) - asked.depth)
-        return planEntries(this.#tree, known, units.slice(behind))
+        return planEntries(this.#tree, known, units.slice(behind), { isPartial: !isWhole })
       }),
     )
   }

@@ -1,4 +1,5 @@
 import { type EntryNumber, entryNumber } from '#core/base/ids'
+import { isFinalReply } from '#core/compaction/layout'
 import { redact } from '#core/compaction/redact/redact'
 import type { Handoff } from '#core/message/handoff/handoff'
 import { textOf } from '#core/message/text'
@@ -66,9 +67,11 @@ function plainHandoff(pieces: readonly ContextPiece[], covers: number): Handoff 
       ? [`${message.role}: ${textOf(message).slice(0, PLAIN_CHARACTERS_MAX)}`]
       : [],
   )
-  const preserved = pieces.flatMap(({ message, number }) =>
-    message.role === 'user' ? [{ message, number, state: 'answered' as const }] : [],
-  )
+  const replied = pieces.findLastIndex(({ message }) => isFinalReply(message))
+  const preserved = pieces.flatMap(({ message, number }, index) => {
+    const state = index < replied ? ('answered' as const) : ('open' as const)
+    return message.role === 'user' ? [{ message, number, state }] : []
+  })
   return {
     ...{ version: 1, by: 'digest', covers, kept: 0, compactions: 1 },
     ...{ preserved, tasks: [], files: [], ledger: [], summary: redact(lines.join('\n')) },

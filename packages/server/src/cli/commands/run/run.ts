@@ -63,7 +63,7 @@ async function runClient(words: readonly string[], flags: RunFlags): Promise<num
   const [file, ...given] = words
   if (file === undefined) throw new UsageError('Name a command after --.')
   const client = findClient(file, { env: process.env, folder: process.cwd() })
-  const prices = await clientPrices(flags)
+  const prices = flags.standIn === true ? 'free' : await clientPrices(flags)
   const model = flags.standIn === true ? await startStandIn() : null
   const store = clientStore(flags, model === null ? 'clients.db' : 'stand-in.db')
   const folder = stateFolder()
