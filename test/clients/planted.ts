@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 /**
- * `npm run drill:planted`: plants a bug for each law of the proxy that needs no client, in a copy of
- * the sources, and expects the nearest tests to fail.
+ * `npm run drill:planted [-- LAW …]`: plants a bug for each law of the proxy, in a copy of the sources,
+ * and expects the tests that name this law to fail.
  */
 const SOURCES = 'packages/server/src'
 
@@ -162,56 +162,77 @@ const PLANTED: readonly Planted[] = [
     from: 'response.flushHeaders()',
     to: 'response.cork()',
   },
+  {
+    ...{ law: 23, what: 'the stand-in refuses system messages among the others' },
+    file: 'proof/stand-in/read-body.ts',
+    from: ", 'system-position']",
+    to: ']',
+  },
 ]
 
-// Without a bug the copy must pass, or no other run would mean anything.
-const CONTROL = { law: 0, what: 'nothing', file: 'proxy/unit.ts', from: 'trim', to: 'trim' }
-
-const TESTS = ['proxy', 'runtime/client-sessions', 'gateway/proxy', 'migration/leave']
+const TESTS = [
+  ...['proxy', 'runtime/client-sessions', 'gateway/proxy', 'migration/leave'],
+  'proof/stand-in/server.test.ts',
+]
 const root = resolve(import.meta.dirname, '../..')
+const copy = mkdtempSync(join(tmpdir(), 'throughline-planted-'))
 
-function survives(planted: Planted): boolean {
-  const copy = mkdtempSync(join(tmpdir(), 'throughline-planted-'))
-  try {
-    for (const name of ['packages', 'test/fixtures/sessions', 'test/support']) {
-      cpSync(join(root, name), join(copy, name), {
-        recursive: true,
-        filter: (path) => !/node_modules|\/dist$|\/page$/.test(path),
-      })
-    }
-    for (const name of ['package.json', 'vitest.config.ts', 'tsconfig.json', 'test/scratch.ts']) {
-      cpSync(join(root, name), join(copy, name))
-    }
-    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-    const path = join(copy, SOURCES, planted.file)
-    const text = readFileSync(path, 'utf8')
-    if (!text.includes(planted.from))
-      throw new Error(`${planted.file} has changed: ${planted.what}`)
-    writeFileSync(
-      path,
-      text.replace(planted.from, () => planted.to),
-    )
-    const folders = TESTS.map((name) => join(SOURCES, name))
-    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-    const args = [vitest, 'run', '--bail', '1', '--testTimeout', '20000', ...folders]
-    const ran = spawnSync(process.execPath, args, {
-      ...{ cwd: copy, timeout: 300_000, encoding: 'utf8' },
+function copySources(): void {
+  for (const name of ['packages', 'test/fixtures/sessions', 'test/support']) {
+    cpSync(join(root, name), join(copy, name), {
+      recursive: true,
+      filter: (path) => !/node_modules|\/dist$|\/page$/.test(path),
     })
-    if (planted === CONTROL && ran.status !== 0) console.log(ran.stdout, ran.stderr)
-    return ran.status === 0
+  }
+  for (const name of ['package.json', 'vitest.config.ts', 'tsconfig.json', 'test/scratch.ts']) {
+    cpSync(join(root, name), join(copy, name))
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+}
+
+/** How many tests of this law ran, and whether all of them passed. */
+function runTests(law: string): { readonly count: number; readonly isPassed: boolean } {
+  const folders = TESTS.map((name) => join(SOURCES, name))
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+  const only = ['--testNamePattern', `\\[proxy laws? [^\\]]*\\b${law}\\b`]
+  const report = join(copy, 'report.json')
+  const args = [
+    ...[vitest, 'run', '--testTimeout', '20000', ...only],
+    ...['--reporter', 'json', '--outputFile', report, ...folders],
+  ]
+  const ran = spawnSync(process.execPath, args, { cwd: copy, timeout: 600_000, encoding: 'utf8' })
+  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
+  rmSync(report)
+  return { count: numPassedTests + numFailedTests, isPassed: ran.status === 0 }
+}
+
+function isCaught({ law, what, file, from, to }: Planted): boolean {
+  const path = join(copy, SOURCES, file)
+  const text = readFileSync(path, 'utf8')
+  if (!text.includes(from)) throw new Error(`${file} has changed: ${what}`)
+  const planted = text.replace(from, () => to)
+  writeFileSync(path, planted)
+  try {
+    return !runTests(String(law)).isPassed
   } finally {
-    rmSync(copy, { recursive: true, force: true })
+    writeFileSync(path, text)
   }
 }
 
-if (!survives(CONTROL)) {
-  console.log('The tests fail without a planted bug.')
-  process.exit(2)
+try {
+  copySources()
+  const asked = process.argv.slice(2).map(Number)
+  const chosen = PLANTED.filter(({ law }) => asked.length === 0 || asked.includes(law))
+  // Without a bug the copy must pass, or no other run would mean anything.
+  const { count, isPassed } = runTests('\\d+')
+  console.log(`${count} tests of the laws ${isPassed ? 'pass' : 'fail'} without a planted bug`)
+  let missed = isPassed ? 0 : 1
+  for (const planted of isPassed ? chosen : []) {
+    const caught = isCaught(planted)
+    if (!caught) missed += 1
+    console.log(`${caught ? 'caught' : 'MISSED'} law ${planted.law}: ${planted.what}`)
+  }
+  process.exitCode = missed === 0 ? 0 : 1
+} finally {
+  rmSync(copy, { recursive: true, force: true })
 }
-let survivors = 0
-for (const planted of PLANTED) {
-  const isMissed = survives(planted)
-  if (isMissed) survivors += 1
-  console.log(`${isMissed ? 'MISSED' : 'caught'} law ${planted.law}: ${planted.what}`)
-}
-process.exit(survivors === 0 ? 0 : 1)

@@ -327,7 +327,7 @@ describe('the server', () => {
     expect(server.journal.requests).toBe(3)
   })
 
-  it('takes system messages among the others from Anthropic, as Claude Code sends them', async () => {
+  it('takes system messages among the others from Anthropic, as Claude Code sends them [proxy law 23]', async () => {
     const { url } = await start()
     const calls = [{ type: 'tool_use', id: 'toolu_1', name: 'read', input: {} }]
     const results = [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'PELICAN' }]

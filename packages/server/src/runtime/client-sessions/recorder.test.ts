@@ -235,7 +235,7 @@ describe('Recorder', () => {
     expect(await compactions(store)).toBe(1)
   })
 
-  it('prepares a handoff in time if no usage is reported', async () => {
+  it('prepares a handoff before the window is full, reported usage or not [proxy law 16]', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     // By bytes, this is more than 65 % of the window and less than 92 %, where a request would wait.
