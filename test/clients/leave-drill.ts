@@ -69,10 +69,14 @@ export async function claudeLeaves(turns: number, bytes: number): Promise<DrillR
   const claude = new Claude(home, proxy.url, ['--session-id', session])
   await claude.say('The code word is heron.')
   for (let turn = 2; turn <= turns; turn += 1) await claude.say(`Turn ${turn}.`)
+  const early = throughline(home, ['leave', 'claude', session, '--store', proxy.store])
   await claude.end()
   await proxy.kill('SIGTERM')
   await first.close()
   const broken = leaveTwice(home, 'claude', session, findLog(join(home, '.claude/projects')))
+  if (early?.includes('ended with 2') !== true || !early.includes('End it first')) {
+    broken.push(`leave did not refuse while the client ran: ${early}`)
+  }
   const count = { compactions: 0 }
   const own: Script = (ask) => {
     const text = JSON.stringify(ask.messages.at(-1) ?? '')

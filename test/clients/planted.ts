@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -170,15 +178,15 @@ const PLANTED: readonly Planted[] = [
   },
 ]
 
-const TESTS = [
+const FOLDERS = [
   ...['proxy', 'runtime/client-sessions', 'gateway/proxy', 'migration/leave'],
-  'proof/stand-in/server.test.ts',
+  'proof/stand-in',
 ]
 const root = resolve(import.meta.dirname, '../..')
 const copy = mkdtempSync(join(tmpdir(), 'throughline-planted-'))
 
 function copySources(): void {
-  for (const name of ['packages', 'test/fixtures/sessions', 'test/support']) {
+  for (const name of ['packages', 'test/fixtures/sessions', 'test/support', 'test/wire']) {
     cpSync(join(root, name), join(copy, name), {
       recursive: true,
       filter: (path) => !/node_modules|\/dist$|\/page$/.test(path),
@@ -190,20 +198,43 @@ function copySources(): void {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 }
 
-/** How many tests of this law ran, and whether all of them passed. */
-function runTests(law: string): { readonly count: number; readonly isPassed: boolean } {
-  const folders = TESTS.map((name) => join(SOURCES, name))
+interface Ran {
+  /** Of tests that passed. */
+  readonly count: number
+  readonly failed: readonly string[]
+  readonly isPassed: boolean
+}
+
+/** The tests that name this law. */
+function runTests(law: string): Ran {
+  const named = `\\[proxy laws? [^\\]]*\\b${law}\\b`
+  const files = FOLDERS.flatMap((folder) => {
+    const tests = globSync('**/*.test.ts', { cwd: join(copy, SOURCES, folder) })
+    return tests.map((file) => join(SOURCES, folder, file))
+  }).filter((file) => new RegExp(named).test(readFileSync(join(copy, file), 'utf8')))
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const only = ['--testNamePattern', `\\[proxy laws? [^\\]]*\\b${law}\\b`]
+  const only = ['--testNamePattern', named]
   const report = join(copy, 'report.json')
   const args = [
-    ...[vitest, 'run', '--testTimeout', '20000', ...only],
-    ...['--reporter', 'json', '--outputFile', report, ...folders],
+    ...[vitest, 'run', '--testTimeout', '60000', ...only],
+    ...['--reporter', 'json', '--outputFile', report, ...files],
   ]
   const ran = spawnSync(process.execPath, args, { cwd: copy, timeout: 600_000, encoding: 'utf8' })
-  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
+  const { numPassedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+    numPassedTests: number
+    testResults: {
+      name: string
+      status: string
+      assertionResults: { status: string; title: string }[]
+    }[]
+  }
   rmSync(report)
-  return { count: numPassedTests + numFailedTests, isPassed: ran.status === 0 }
+  const failed = testResults.flatMap(({ name, status, assertionResults }) => {
+    const tests = assertionResults.filter((test) => test.status === 'failed')
+    // A file that does not load has no tests.
+    return status === 'failed' && tests.length === 0 ? [name] : tests.map(({ title }) => title)
+  })
+  return { count: numPassedTests, isPassed: ran.status === 0, failed }
 }
 
 function isCaught({ law, what, file, from, to }: Planted): boolean {
@@ -224,8 +255,9 @@ try {
   const asked = process.argv.slice(2).map(Number)
   const chosen = PLANTED.filter(({ law }) => asked.length === 0 || asked.includes(law))
   // Without a bug the copy must pass, or no other run would mean anything.
-  const { count, isPassed } = runTests('\\d+')
-  console.log(`${count} tests of the laws ${isPassed ? 'pass' : 'fail'} without a planted bug`)
+  const { count, failed, isPassed } = runTests('\\d+')
+  console.log(`${count} tests of the laws pass without a planted bug`)
+  for (const title of failed) console.log(`fails without one: ${title}`)
   let missed = isPassed ? 0 : 1
   for (const planted of isPassed ? chosen : []) {
     const caught = isCaught(planted)

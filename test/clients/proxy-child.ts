@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { ALLOCATOR } from '../../packages/server/src/cli/commands/run/proxy-process.ts'
 
 export const PROGRAM = resolve(import.meta.dirname, '../../packages/server/bin/throughline.js')
 
-/** `throughline proxy` as a process that can be killed and started again on its port. */
+/** `throughline proxy` as `run` starts it: a process that can be killed and started again on its port. */
 export class ProxyChild {
   readonly #folder: string
   readonly #provider: string
@@ -40,7 +41,8 @@ export class ProxyChild {
       ...[PROGRAM, 'proxy', '--port', String(this.port), '--store', this.store],
       ...['--anthropic', this.#provider, '--openai', `${this.#provider}/v1`, ...this.#more],
     ]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', log, 'ipc'] })
+    const env = { ...ALLOCATOR, ...process.env }
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', log, 'ipc'], env })
     closeSync(log)
     this.#child = child
     const { promise, resolve: ready, reject } = Promise.withResolvers<unknown>()

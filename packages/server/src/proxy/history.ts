@@ -111,12 +111,23 @@ export function* countedItems({ history, from, start }: Placed) {
   }
 }
 
-/** The units themselves behind the first `depth` ones, read again from the body. */
-export function unitsBehind(placed: Placed, depth: number): readonly Unit[] {
+/**
+ * The units themselves behind the first `depth` ones, read again from the body. After so many bytes
+ * it stops, at the end of an item.
+ */
+export function unitsBehind(
+  placed: Placed,
+  depth: number,
+  bytesMax = Number.POSITIVE_INFINITY,
+): readonly Unit[] {
   const { body, wire } = placed.history
   const units: Unit[] = []
+  let bytes = 0
   for (const { index, before, after } of countedItems(placed)) {
     if (after <= depth) continue
+    if (bytes > bytesMax) return units
+    const { from = 0, to = 0 } = body.items[index] ?? {}
+    bytes += to - from
     const found = wire.read(parseItem(body, index)).units
     units.push(...found.slice(Math.max(0, depth - before)))
   }

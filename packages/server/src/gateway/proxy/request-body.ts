@@ -27,14 +27,7 @@ export function isReadable({ headers }: IncomingMessage): boolean {
 
 /** The body as the client wrote it, before it was compressed. */
 export async function readRequestBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > BODY_BYTES_MAX) throw new RequestTooLargeError()
-    chunks.push(chunk)
-  }
-  const sent = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+  const sent = await readBytes(request)
   const unpack = ENCODINGS.get(encodingOf(request.headers))
   if (unpack === undefined) return sent
   try {
@@ -43,6 +36,21 @@ export async function readRequestBody(request: IncomingMessage): Promise<Buffer>
     const { code } = error as NodeJS.ErrnoException
     throw code === 'ERR_BUFFER_TOO_LARGE' ? new RequestTooLargeError() : new UnreadableBodyError()
   }
+}
+
+/** Straight into one buffer if the length is known, so that a long history is not held twice. */
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const length = Number(request.headers['content-length'] ?? 0)
+  const whole = Buffer.allocUnsafeSlow(length)
+  const more: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    if (bytes + chunk.length > BODY_BYTES_MAX) throw new RequestTooLargeError()
+    if (bytes + chunk.length <= length) chunk.copy(whole, bytes)
+    else more.push(chunk)
+    bytes += chunk.length
+  }
+  return more.length === 0 ? whole.subarray(0, bytes) : Buffer.concat([whole, ...more])
 }
 
 /** The body is not what its `content-encoding` says. */

@@ -149,6 +149,32 @@ describe('Recorder', () => {
     expect((await entries(store)).at(-1)?.body).toContain('Once upon')
   })
 
+  it('records a long history in pieces, and no reply in two', async () => {
+    const store = openMemoryStore()
+    const adopt = store.adoptEntries.bind(store)
+    const sizes: number[] = []
+    store.adoptEntries = (request) => {
+      sizes.push(JSON.stringify(request.entries).length)
+      return adopt(request)
+    }
+    const client = new Client(recorder(store, { windowTokens: 10_000_000 }))
+    const say = (role: string, text: string) => ({ role, content: [{ type: 'text', text }] })
+    for (let at = 0; at < 30; at += 1) {
+      client.messages.push(say('user', `Question ${at}.`))
+      // One reply, as some clients send it: in two messages. The first one ends a piece.
+      const first = say('assistant', `Part one of ${at}. ${'x'.repeat(60_000)}`)
+      client.messages.push(first, say('assistant', 'Part two.'))
+    }
+    client.messages.push(say('user', 'The last.'))
+    await client.ask()
+    expect(sizes.length).toBeGreaterThan(2)
+    expect(Math.max(...sizes)).toBeLessThan(700_000)
+    const recorded = (await kinds(store)).filter((kind) => kind !== 'settings')
+    expect(recorded).toHaveLength(30 * 2 + 1)
+    await client.ask()
+    expect((await kinds(store)).filter((kind) => kind !== 'settings')).toEqual(recorded)
+  })
+
   it('counts the calls of the stand-in as free', async () => {
     const store = openMemoryStore()
     await new Client(recorder(store, { prices: 'free' })).turn('Hello', 'Yes')

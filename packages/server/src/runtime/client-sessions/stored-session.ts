@@ -32,8 +32,12 @@ const LINGER_MS = 2_000
 /** Even a busy session is released from time to time, for other processes that wait. */
 const HELD_MS_MAX = 10_000
 
-/** A history seen for the first time may be long. */
+/**
+ * A history seen for the first time may be long. Each entry is in memory several times on its way to
+ * the disk: a request of 3.8 MB took 40 MB at once.
+ */
 const ENTRIES_AT_ONCE = 500
+const BYTES_AT_ONCE = 512 * 1024
 
 function firstPiece(planned: Change): Change {
   if (!('entries' in planned)) return planned
@@ -105,7 +109,12 @@ export class StoredSession {
       this.#write(() => {
         const known = locate(this.#tree, placed)
         if (known.depth === whole) return null
-        return planEntries(this.#tree, known, unitsBehind(placed, sharedDepth(known)))
+        const from = sharedDepth(known)
+        const units = unitsBehind(placed, from, BYTES_AT_ONCE)
+        const plan = planEntries(this.#tree, known, units)
+        // The last entry may continue behind this piece.
+        const isEnd = from + units.length === whole || plan.entries.length === 1
+        return isEnd ? plan : { ...plan, entries: plan.entries.slice(0, -1) }
       }),
     )
     return locate(this.#tree, placed)

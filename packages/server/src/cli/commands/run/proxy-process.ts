@@ -20,6 +20,13 @@ export interface ProxyProcessOptions {
   readonly logFile: string
 }
 
+/**
+ * By default glibc keeps freed memory in a pool for each thread, and after the first large body the
+ * next ones as well. With these settings the proxy gives it back: 207 MB instead of 239 MB with
+ * bodies of 5.8 MB. Other systems ignore them.
+ */
+export const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' }
+
 const RESTART_MS_MIN = 50
 const RESTART_MS_MAX = 2_000
 const START_MS_MAX = 30_000
@@ -115,7 +122,7 @@ export class ProxyProcess {
     const log = openToAppend(logFile)
     const child = spawn(file, [...args, '--handed-over', '--port', String(this.#port)], {
       stdio: ['ignore', 'ignore', log, 'ipc'],
-      env: { ...process.env, ...env },
+      env: { ...ALLOCATOR, ...process.env, ...env },
       // Ctrl-C is meant for the client.
       detached: true,
     })
