@@ -555,6 +555,15 @@ describe('findUndatedDecisions', () => {
       '007 is the number of docs/decisions/007-a.md and docs/decisions/007-b.md',
     ])
   })
+
+  it('refuses a gap between two numbers', () => {
+    const sections = '\n## Context\n\n## Decision\n\n## Consequences\n\n## Rejected\n'
+    const tree = plant({
+      'docs/decisions/007-a.md': `# 7. Title\n\n2026-01-01\n${sections}`,
+      'docs/decisions/009-b.md': `# 9. Title\n\n2026-01-01\n${sections}`,
+    })
+    expect(findUndatedDecisions(tree)).toEqual(['009 leaves a gap: 007 is before it'])
+  })
 })
 
 function plant(files: Record<string, string>): Tree {

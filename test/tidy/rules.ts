@@ -302,11 +302,19 @@ export function findBrokenLinks(tree: Tree, exists: (path: string) => boolean): 
   )
 }
 
-/** A decision record is dated, has a number of its own, and says what was decided, why and instead of what. */
+/**
+ * A decision record is dated, has a number of its own and no gap before it, and says what was decided,
+ * why and instead of what.
+ */
 export function findUndatedDecisions(tree: Tree): string[] {
   const records = [...tree].filter(([path]) => path.startsWith('docs/decisions/'))
   const numbers = Map.groupBy(records, ([path]) => /\/(\d+)-/.exec(path)?.[1] ?? path)
+  const sorted = [...numbers.keys()].filter((number) => /^\d+$/.test(number)).toSorted()
   return [
+    ...sorted
+      .slice(1)
+      .filter((number, index) => Number(number) > Number(sorted[index]) + 1)
+      .map((number) => `${number} leaves a gap: ${sorted[sorted.indexOf(number) - 1]} is before it`),
     ...[...numbers]
       .filter(([, sharers]) => sharers.length > 1)
       .map(
