@@ -314,7 +314,9 @@ export function findUndatedDecisions(tree: Tree): string[] {
     ...sorted
       .slice(1)
       .filter((number, index) => Number(number) > Number(sorted[index]) + 1)
-      .map((number) => `${number} leaves a gap: ${sorted[sorted.indexOf(number) - 1]} is before it`),
+      .map(
+        (number) => `${number} leaves a gap: ${sorted[sorted.indexOf(number) - 1]} is before it`,
+      ),
     ...[...numbers]
       .filter(([, sharers]) => sharers.length > 1)
       .map(

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isInside } from '#core/base/files/inside'
 
 export interface ProgramLocation {
   /** The folder of this program's package; in a clone `packages/server`. */
@@ -16,7 +17,7 @@ export interface ProgramLocation {
 export function commandForm({ packageFolder, workingFolder }: ProgramLocation): string {
   const [project, installed] = projectOf(packageFolder)
   if (installed && project.includes(`${sep}_npx${sep}`)) return 'npx throughline'
-  if (isWithin(workingFolder, project)) return 'npx throughline'
+  if (isInside(workingFolder, project)) return 'npx throughline'
   if (installed) return 'throughline'
   return `node ${relative(workingFolder, packageFolder)}${sep}bin${sep}throughline.js`
 }
@@ -41,7 +42,7 @@ const LOCAL_COMMANDS = join('node_modules', '.bin')
 
 function leadsTo(file: string, folder: string): boolean {
   try {
-    return isWithin(realpathSync(file), realpathSync(folder))
+    return isInside(realpathSync(file), realpathSync(folder))
   } catch {
     return false
   }
@@ -59,10 +60,6 @@ export function programLocation(): ProgramLocation {
 function projectOf(folder: string): [project: string, installed: boolean] {
   const at = folder.lastIndexOf(`${sep}node_modules${sep}`)
   return at < 0 ? [join(folder, '..', '..'), false] : [folder.slice(0, at), true]
-}
-
-function isWithin(folder: string, parent: string): boolean {
-  return folder === parent || folder.startsWith(parent + sep)
 }
 
 /** Quotes a word for a shell. */

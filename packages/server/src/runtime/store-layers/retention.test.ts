@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { DAY_MS } from '#core/base/clock'
 import {
+  create,
   expectKind,
   newOperation,
   register,
@@ -9,7 +10,7 @@ import {
 } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { MemoryTables } from '#core/store/memory/tables'
-import { callSweep, sentSweep } from './retention.ts'
+import { callSweep, sentSweep, stagedSweep } from './retention.ts'
 
 /** A clock that stands at `now` and remembers what waits for it. */
 function standingClock() {
@@ -105,5 +106,27 @@ it('replaces the model calls of days before those to keep by their sums', async 
   expect(await store.sumAttempts({ since: 0 })).toMatchObject({ attempts: 3, cost: 21 })
   expect(told).toEqual([{ count: 2 }])
   await sweep.close()
+  expect(planned).toEqual([])
+})
+
+it('drops a file that no message used within a day, and keeps a younger one', async () => {
+  const { clock, planned, round } = standingClock()
+  const store = openMemoryStore({ tables: new MemoryTables({ clock: clock.now }) })
+  const sessionId = await create(store)
+  const stage = (byte: number) =>
+    store.stageBlob({ sessionId, mediaType: 'a/b', bytes: new Uint8Array([byte]) })
+  const { told, logger } = recordingLogger()
+  const sweep = stagedSweep({ store, clock, logger })
+  sweep.start()
+  const old = await stage(1)
+  clock.time = DAY_MS
+  const young = await stage(2)
+  clock.time = DAY_MS + 3_600_000
+  await round()
+  await sweep.close()
+  const hashes = [old, young].map((staged) => ('hash' in staged ? staged.hash : ''))
+  const found = await Promise.all(hashes.map((hash) => store.findBlob({ sessionId, hash })))
+  expect(found.map((blob) => blob !== undefined)).toEqual([false, true])
+  expect(told).toEqual([{ count: 1 }])
   expect(planned).toEqual([])
 })

@@ -14,43 +14,71 @@ export interface RetentionDays {
 export const RETENTION_DAYS: RetentionDays = { sent: 30, calls: 90 }
 
 /** One piece a minute: at this pace a sweep goes through a million rows within a day. */
-const EVERY_MS = 60_000
+const PIECE_EVERY_MS = 60_000
 const PIECE = 1_000
 
+const STAGED_EVERY_MS = 3_600_000
+
 interface SweepParts {
-  readonly store: Pick<Store, 'dropSent' | 'dropAttempts'>
   readonly clock: Clock
   readonly logger: Logger
+}
+
+interface StagedSweepParts extends SweepParts {
+  readonly store: Pick<Store, 'dropStaged'>
+}
+
+/** Drops staged files that no message used: a file is staged before its message, which comes within a day. */
+export function stagedSweep({ store, ...parts }: StagedSweepParts): PeriodicTask {
+  const drop = () => store.dropStaged({ before: parts.clock.now() - DAY_MS })
+  return sweepBy(drop, { ...parts, everyMs: STAGED_EVERY_MS, what: 'files that no message used' })
+}
+
+interface RetentionParts extends SweepParts {
+  readonly store: Pick<Store, 'dropSent' | 'dropAttempts'>
   readonly retention: RetentionDays
 }
 
 /** Walks through all replies, again and again, and drops those that were sent long ago. */
-export function sentSweep({ store, clock, logger, retention }: SweepParts): PeriodicTask {
+export function sentSweep({ store, retention, ...parts }: RetentionParts): PeriodicTask {
   let after: ReplyKey | null = null
-  const round = async () => {
-    try {
-      const before = clock.now() - retention.sent * DAY_MS
-      const from = after === null ? {} : { after }
-      const { count, upTo } = await store.dropSent({ before, limit: PIECE, ...from })
-      after = upTo
-      if (count > 0) logger.info({ count }, 'replies that were sent long ago dropped')
-    } catch (error) {
-      logger.warn({ err: error }, 'replies that were sent long ago not dropped')
-    }
+  const drop = async () => {
+    const before = parts.clock.now() - retention.sent * DAY_MS
+    const from = after === null ? {} : { after }
+    const { count, upTo } = await store.dropSent({ before, limit: PIECE, ...from })
+    after = upTo
+    return { count }
   }
-  return new PeriodicTask({ clock, everyMs: EVERY_MS, round })
+  const what = 'replies that were sent long ago'
+  return sweepBy(drop, { ...parts, everyMs: PIECE_EVERY_MS, what })
 }
 
 /** Replaces the model calls of days long ago by their sums. */
-export function callSweep({ store, clock, logger, retention }: SweepParts): PeriodicTask {
+export function callSweep({ store, retention, ...parts }: RetentionParts): PeriodicTask {
+  const drop = () => {
+    const beforeDay = Math.floor(parts.clock.now() / DAY_MS) - retention.calls
+    return store.dropAttempts({ beforeDay, limit: PIECE })
+  }
+  return sweepBy(drop, { ...parts, everyMs: PIECE_EVERY_MS, what: 'old model calls' })
+}
+
+interface Sweep extends SweepParts {
+  readonly everyMs: number
+  readonly what: string
+}
+
+/** Each round drops one piece; a failed round is tried again with the next. */
+function sweepBy(
+  drop: () => Promise<{ readonly count: number }>,
+  { clock, logger, everyMs, what }: Sweep,
+): PeriodicTask {
   const round = async () => {
     try {
-      const beforeDay = Math.floor(clock.now() / DAY_MS) - retention.calls
-      const { count } = await store.dropAttempts({ beforeDay, limit: PIECE })
-      if (count > 0) logger.info({ count }, 'old model calls replaced by their sums')
+      const { count } = await drop()
+      if (count > 0) logger.info({ count }, `${what} dropped`)
     } catch (error) {
-      logger.warn({ err: error }, 'old model calls not replaced by their sums')
+      logger.warn({ err: error }, `${what} not dropped`)
     }
   }
-  return new PeriodicTask({ clock, everyMs: EVERY_MS, round })
+  return new PeriodicTask({ clock, everyMs, round })
 }

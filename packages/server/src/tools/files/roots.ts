@@ -1,7 +1,8 @@
 import { realpathSync, statSync } from 'node:fs'
 import { type FileHandle, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { KnownError } from '#core/base/errors'
+import { isInside } from '#core/base/files/inside'
 import { openedPath, openToRead } from './opened-path.ts'
 
 export class MissingRootError extends KnownError {
@@ -80,7 +81,7 @@ export class Roots {
     const { dev, ino } = await stat(real)
     return this.#privatePaths.some((path) => {
       const kept = realOf(path)
-      if (real === kept || real.startsWith(`${kept}${sep}`)) return true
+      if (isInside(real, kept)) return true
       if (real.startsWith(`${kept}-`) || real.startsWith(`${kept}.`)) return true
       // A hard link has another name.
       const found = statSync(kept, { throwIfNoEntry: false })
@@ -89,10 +90,7 @@ export class Roots {
   }
 
   #holds(path: string): boolean {
-    return this.#roots.some((root) => {
-      const way = relative(root, path)
-      return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
-    })
+    return this.#roots.some((root) => isInside(path, root))
   }
 }
 
