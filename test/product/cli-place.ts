@@ -9,6 +9,8 @@ export interface CliPlace {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
   run(args: readonly string[], options?: RunOptions): Promise<Finished>
+  /** Two at a time: there are hardly more processors, and each is a process of its own. */
+  all(commands: readonly (readonly string[])[]): Promise<readonly Finished[]>
   serve(args?: readonly string[], env?: Readonly<Record<string, string>>): Promise<Served>
   close(): Promise<void>
 }
@@ -32,11 +34,18 @@ export function cliPlace(): CliPlace {
   )
   const env = { XDG_STATE_HOME: join(folder, 'state'), HOME: folder, OLLAMA_HOST: '127.0.0.1:9' }
   const served: Served[] = []
+  const run: CliPlace['run'] = (args, options = {}) =>
+    runCli(args, { cwd: folder, ...options, env: { ...env, ...options.env } })
   return {
-    folder,
-    env,
-    run: (args, options = {}) =>
-      runCli(args, { cwd: folder, ...options, env: { ...env, ...options.env } }),
+    ...{ folder, env, run },
+    async all(commands) {
+      const finished: Finished[] = []
+      for (let at = 0; at < commands.length; at += 2) {
+        const pair = commands.slice(at, at + 2)
+        finished.push(...(await Promise.all(pair.map((args) => run(args)))))
+      }
+      return finished
+    },
     async serve(args = [], more = {}) {
       const started = await startServer(folder, { ...env, ...more }, args)
       served.push(started)
@@ -79,4 +88,10 @@ async function startServer(
     })
   })
   return { url: await ready, child, stderr: () => stderr, ended }
+}
+
+/** The objects that a command with `--json` printed. */
+export function lines(finished: Finished | undefined): Record<string, unknown>[] {
+  const text = finished?.stdout.split('\n') ?? []
+  return text.filter((line) => line !== '').map((line) => JSON.parse(line))
 }

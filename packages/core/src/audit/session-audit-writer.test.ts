@@ -12,6 +12,7 @@ import { COMPOSITION } from '../../../../test/simulation/composition.ts'
 import { World } from '../../../../test/simulation/world.ts'
 import { auditedStore } from '../../../../test/support/audit/audited.ts'
 import { auditSeed } from '../../../../test/support/audit/simulated-audit.ts'
+import { tries } from '../../../../test/support/tries.ts'
 import { mailNumber } from '../base/ids.ts'
 import { register, StoreFixture } from '../store/contract-suite/bench.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
@@ -19,7 +20,7 @@ import { AUDIT_LAWS, type AuditLawName } from './laws/laws.ts'
 import type { Prover } from './laws/prover.ts'
 import type { NewAuditLine } from './log/line.ts'
 
-const SEEDS = 60
+const SEEDS = tries(60)
 const brokenIn = ({ findings }: Prover) =>
   (Object.keys(AUDIT_LAWS) as AuditLawName[]).filter((law) => findings.count(law) > 0)
 

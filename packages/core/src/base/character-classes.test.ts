@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { tries } from '../../../../test/support/tries.ts'
 import { characterClasses } from './character-classes.ts'
 
 const PATTERNS = [/\p{L}/u, /\s/, /[^\0-\x7f]/] as const
@@ -17,7 +18,7 @@ describe('characterClasses', () => {
         )
         expect([classOf(code), classOf(code)]).toEqual([expected, expected])
       }),
-      { numRuns: 2_000 },
+      { numRuns: tries(2_000) },
     )
   })
 })

@@ -12,6 +12,7 @@ import {
   user,
 } from '../../../../test/support/builders.ts'
 import { conversation, messageList } from '../../../../test/support/generators.ts'
+import { tries } from '../../../../test/support/tries.ts'
 import { DIALECTS } from '../message/dialect.ts'
 import { checkWire } from '../message/dialects/check/check.ts'
 import { render } from '../message/dialects/render.ts'
@@ -79,7 +80,7 @@ describe('compact', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     )
   })
 
@@ -443,7 +444,7 @@ describe('compact', () => {
           const result = await compact(conversation, options)
           if (summary.trim() !== '') expect(result.outcome).toBe('compacted')
         }),
-        { numRuns: 40 },
+        { numRuns: tries(40) },
       )
     })
   })

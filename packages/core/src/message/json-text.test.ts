@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { tries } from '../../../../test/support/tries.ts'
 import { findDepthFault, JSON_DEPTH_MAX, scanDocument } from './json-text.ts'
 
 function parses(text: string): boolean {
@@ -34,7 +35,7 @@ describe('scanDocument', () => {
         const isWhole = typeof end === 'number' && damaged.slice(end).trim() === ''
         expect(isWhole).toBe(parses(damaged))
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     )
   })
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversation, messageList } from '../../../../test/support/generators.ts'
 import { costOfTenfold } from '../../../../test/support/timing.ts'
+import { tries } from '../../../../test/support/tries.ts'
 import type { AssistantPart, Message, ToolResultPart } from './message.ts'
 import { alignBack, alignForward, openCalls, repairPairs } from './pairing.ts'
 
@@ -45,7 +46,7 @@ describe('repairPairs', () => {
       fc.property(conversation(), (messages) => {
         expect(repairPairs(messages).messages).toBe(messages)
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     )
   })
 
@@ -67,7 +68,7 @@ describe('repairPairs', () => {
         expect(repairPairs(once.messages)).toEqual({ messages: once.messages, repairs: [] })
         expect(openCalls(once.messages)).toEqual([])
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     )
   })
 
@@ -85,7 +86,7 @@ describe('repairPairs', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     )
   })
 
@@ -248,7 +249,7 @@ describe('cuts', () => {
           expect(alignForward(messages, index)).toBe(clean.indexOf(true, index))
         }
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     )
   })
 

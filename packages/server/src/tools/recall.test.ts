@@ -4,6 +4,7 @@ import type { JsonObject } from '#core/base/json'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
 import { ToolHost } from '../../../../test/support/tool-host.ts'
+import { tries } from '../../../../test/support/tries.ts'
 import { RECALL_CHARACTERS_MAX, recallTool } from './recall.ts'
 
 async function ada() {
@@ -162,7 +163,7 @@ describe('recall', () => {
         const answer = await tool?.run({ ...call, input: { query: text } }, signal)
         return answer?.outcome === 'ok'
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     )
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversation, messageList } from '../../../../../test/support/generators.ts'
+import { tries } from '../../../../../test/support/tries.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { Codec } from '../codec.ts'
 import { DIALECTS } from '../dialect.ts'
@@ -18,7 +19,7 @@ describe.each(DIALECTS)('render for %s', (dialect) => {
       fc.property(messageList(), (messages) => {
         expect(checkWire(dialect, render(messages, dialect))).toEqual([])
       }),
-      { numRuns: 600 },
+      { numRuns: tries(600) },
     )
   })
 
@@ -27,7 +28,7 @@ describe.each(DIALECTS)('render for %s', (dialect) => {
       fc.property(conversation(), (messages) => {
         expect(checkWire(dialect, render(messages, dialect))).toEqual([])
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     )
   })
 })
@@ -39,7 +40,7 @@ describe.each(DIALECTS)('normalize for %s', (dialect) => {
         const once = normalize(messages, dialect)
         expect(normalize(once, dialect)).toBe(once)
       }),
-      { numRuns: 400 },
+      { numRuns: tries(400) },
     )
   })
 })
@@ -151,7 +152,7 @@ describe.each(CODECS)('messages read by $name', (codec) => {
           expect(checkWire(dialect, render(messages, dialect))).toEqual([])
         }
       }),
-      { numRuns: 600 },
+      { numRuns: tries(600) },
     )
   })
 
@@ -166,7 +167,7 @@ describe.each(CODECS)('messages read by $name', (codec) => {
         expect(normalize(read, dialect)).toBe(read)
         expect(render(read, dialect)).toEqual(wire)
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     )
   })
 })

@@ -12,6 +12,7 @@ import {
   text,
   thing,
 } from '../../../../../test/support/foreign.ts'
+import { tries } from '../../../../../test/support/tries.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { aiSdkFormat } from './ai-sdk/ai-sdk.ts'
 import { anthropicFormat } from './anthropic/anthropic.ts'
@@ -70,7 +71,7 @@ describe.each(cases)('$codec.name documents', ({ codec, message, key }) => {
       fc.property(list, (document) => {
         expect(canonical(codec.format(codec.parse(document)))).toBe(canonical(document))
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     )
   })
 
@@ -80,7 +81,7 @@ describe.each(cases)('$codec.name documents', ({ codec, message, key }) => {
         const document = { ...fields, [key]: messages }
         expect(canonical(codec.format(codec.parse(document)))).toBe(canonical(document))
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     )
   })
 })

@@ -9,6 +9,7 @@ import {
   text,
   thing,
 } from '../../../../../test/support/foreign.ts'
+import { tries } from '../../../../../test/support/tries.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { claudeCodeFormat } from './claude-code/claude-code.ts'
 import { codexFormat } from './codex/codex.ts'
@@ -135,7 +136,7 @@ describe.each(cases)('$codec.name lines', ({ codec, lines }) => {
         const again = codec.parse(codec.format(read))
         expect(again.messages).toEqual(read.messages)
       }),
-      { numRuns: 400 },
+      { numRuns: tries(400) },
     )
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversation, messageList } from '../../../../../test/support/generators.ts'
+import { tries } from '../../../../../test/support/tries.ts'
 import { FORMAT_NAMES, type FormatName } from '../format-name.ts'
 import type { Message, Part } from '../message.ts'
 import { readConversation } from '../read.ts'
@@ -18,7 +19,7 @@ describe.each(FORMAT_NAMES)('messages written as %s', (format) => {
         const again = readConversation(write(format, messages), format)
         expect(sayable(again.messages, format)).toEqual(sayable(messages, format))
       }),
-      { numRuns: 150 },
+      { numRuns: tries(150) },
     )
   })
 
@@ -32,7 +33,7 @@ describe.each(FORMAT_NAMES)('messages written as %s', (format) => {
         const twice = readConversation(writeConversation(once), format)
         expect(twice.messages).toEqual(once.messages)
       }),
-      { numRuns: 250 },
+      { numRuns: tries(250) },
     )
   })
 })

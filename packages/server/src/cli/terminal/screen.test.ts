@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { tries } from '../../../../../test/support/tries.ts'
 import { noPaint } from './colours.ts'
 import { EMPTY_DRAFT, insert } from './editor.ts'
 import { TerminalScreen } from './screen.ts'
@@ -98,7 +99,7 @@ describe('TerminalScreen', () => {
         for (const { screen } of [cut, whole]) screen.endAnswer()
         expect(cut.rows()).toEqual(whole.rows())
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     )
   })
 })

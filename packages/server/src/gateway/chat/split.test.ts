@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { visibleText } from '../../../../../test/gateways/bot-api-server.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
+import { tries } from '../../../../../test/support/tries.ts'
 import { renderTelegramHtml } from '../telegram/html.ts'
 import { splitText } from './split.ts'
 
@@ -99,7 +100,7 @@ describe('splitText', () => {
         for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(lengthMax)
         expect(pieces.flatMap(visible)).toEqual(visible(text))
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     )
   })
 

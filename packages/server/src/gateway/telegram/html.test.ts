@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { visibleText } from '../../../../../test/gateways/bot-api-server.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
+import { tries } from '../../../../../test/support/tries.ts'
 import { renderTelegramHtml } from './html.ts'
 
 describe('renderHtml', () => {
@@ -43,7 +44,7 @@ describe('renderHtml', () => {
         expect(text).not.toBe(null)
         expect(text?.length).toBeLessThanOrEqual(markdown.length)
       }),
-      { numRuns: 2_000 },
+      { numRuns: tries(2_000) },
     )
   })
 

@@ -99,7 +99,8 @@ export function loadConfig(request: LoadRequest): LoadResult {
     ...whole.taken.map(({ path, origin }) => resolve(baseOf(origin), path)),
   ]
   const { tree } = whole
-  const parsed = configSchema.safeParse(plainOf(tree))
+  // Parsed once: compiling the schema would take longer than reading it as it is.
+  const parsed = configSchema.safeParse(plainOf(tree), { jitless: true })
   const before = [...said.problems, ...fromFlags.problems, ...secrets, ...whole.problems]
   const warnings = fromEnv.warnings
   if (!parsed.success) {

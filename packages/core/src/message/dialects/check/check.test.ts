@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversation } from '../../../../../../test/support/generators.ts'
+import { tries } from '../../../../../../test/support/tries.ts'
 import type { JsonObject, JsonValue } from '../../../base/json.ts'
 import { DIALECTS, type Dialect } from '../../dialect.ts'
 import { render } from '../render.ts'
@@ -297,7 +298,7 @@ describe.each(DIALECTS)('checkWire for %s', (dialect) => {
         for (const { rule } of checkWire(dialect, json))
           expect(RULES_BY_DIALECT[dialect]).toContain(rule)
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     )
   })
 
