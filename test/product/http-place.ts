@@ -45,10 +45,12 @@ export interface PlaceOptions extends Partial<Omit<HttpOptions, 'runtime'>> {
   readonly mailMax?: { readonly lane: number; readonly source: number }
   readonly runs?: boolean
   readonly store?: Store
+  readonly auxiliary?: Parameters<typeof openRuntime>[0]['auxiliary']
 }
 
 export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
-  const { model: modelOptions, windowTokens = 200_000, mailMax, runs = true, ...http } = options
+  const { model: modelOptions, windowTokens = 200_000, mailMax, runs = true, ...rest } = options
+  const { auxiliary, ...http } = rest
   const store = options.store ?? openMemoryStore()
   const model = standIn(modelOptions)
   const running = await model.start()
@@ -65,7 +67,10 @@ export async function openPlace(options: PlaceOptions = {}): Promise<Place> {
     routes: routesSchema.parse({ main }),
     ...(mailMax !== undefined && { mailMax }),
   }
-  const runtime = await openRuntime({ store, agents: [agent], runs })
+  const runtime = await openRuntime({
+    ...{ store, agents: [agent], runs },
+    ...(auxiliary !== undefined && { auxiliary }),
+  })
   const server = await serveHttp({ runtime, ...http })
   const { url } = server
   return {

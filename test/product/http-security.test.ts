@@ -24,6 +24,8 @@ import {
   tokensOf,
 } from './http-place.ts'
 
+const SOON = { timeout: 20_000 }
+
 /** The security checklist, as far as it concerns HTTP; the number of each item is in its title. */
 const places: Place[] = []
 afterEach(async () => {
@@ -90,13 +92,31 @@ describe('the address it listens on', () => {
 describe('a token', () => {
   it('that may write cannot continue past a spending limit; one that may operate can', async () => {
     const [writes, operates] = [tokenFor('write'), tokenFor('operate')]
-    const place = await open({ tokens: tokensOf(writes, operates) })
-    const path = `/v1/sessions/${await place.make()}/continue`
-    const refused = await place.call(path, { method: 'POST', headers: bearer(writes) })
+    const auxiliary = { spend: { session: { tokens: 1 } } }
+    const place = await open({ tokens: tokensOf(writes, operates), auxiliary })
+    const path = `/v1/sessions/${await place.make()}`
+    const post = (verb: string, by: typeof writes, body?: object) =>
+      place.call(`${path}/${verb}`, { method: 'POST', headers: bearer(by), ...(body && { body }) })
+    await post('messages?wait=reply', writes, { text: 'Hello.' })
+    // Nothing waits at the limit, so this neither needs more nor lifts it.
+    expect((await post('continue', operates)).status).toBe(202)
+    expect((await post('continue', writes)).status).toBe(202)
+    await post('messages', writes, { text: 'Hello again.' })
+    const read = async () => (await place.call(path, { headers: bearer(writes) })).json
+    await expect.poll(async () => (await read()).state, SOON).toBe('waiting-for-approval')
+    const refused = await post('continue', writes)
     expect(refused).toMatchObject({ status: 403, json: { code: 'forbidden', scope: 'operate' } })
-    expect(await place.call(path, { method: 'POST', headers: bearer(operates) })).toMatchObject({
-      status: 202,
-    })
+    expect((await post('continue', operates)).status).toBe(202)
+    await expect.poll(async () => (await read()).state, SOON).toBe('idle')
+  })
+
+  it('says what it allows', async () => {
+    const [reads, limited] = [tokenFor('read'), tokenFor('write', 'session:a')]
+    const place = await open({ tokens: tokensOf(reads, limited) })
+    const allowed = async (by: typeof reads) =>
+      (await place.call('/v1/access', { headers: bearer(by) })).json
+    expect(await allowed(reads)).toEqual({ scope: 'read', sessions: null })
+    expect(await allowed(limited)).toEqual({ scope: 'write', sessions: ['a'] })
   })
 
   it('is asked for on every route but the signs of life and the description [checklist 2]', async () => {

@@ -11,7 +11,7 @@ it('the tour shows a compaction, a killed server, a recalled fact and an undo', 
   const { stdout, stderr, exitCode } = await runCli(['demo', '--fast'], { cwd: folder, env })
   expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
   expect(stdout).toMatch(/^The page of this server: http:\/\/127\.0\.0\.1:\d+\n/)
-  expect(stdout).toMatch(/answered in \d+ ms {3}a compaction runs in the background/)
+  expect(stdout).toMatch(/answered in +\d+ ms {3}a compaction runs in the background/)
   const [, before, after] = /entries 1 to \d+: ([\d,]+) -> ([\d,]+) tokens/.exec(stdout) ?? []
   expect(number(after)).toBeLessThan(number(before) / 2)
   expect(stdout).toMatch(/Turns waited 0 ms for it\. Session id: still tour\./)

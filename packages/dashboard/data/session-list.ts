@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { AgentSummary, SessionSummary } from '../../server/src/runtime/runtime.ts'
+import { readAccess } from './access.ts'
 import { call, errorText, isLocked, ServerRefusal, sessionPath } from './api.ts'
 import { listen } from './events.ts'
 
@@ -60,7 +61,7 @@ export function startList(): void {
 
 async function readAll(): Promise<void> {
   try {
-    await readAgents()
+    await Promise.all([readAgents(), readAccess()])
     let after: string | null = ''
     while (after !== null) {
       const from: string = after === '' ? '' : `&after=${encodeURIComponent(after)}`

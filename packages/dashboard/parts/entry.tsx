@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Handoff } from '../../core/src/message/handoff/handoff.ts'
 import type { Part } from '../../core/src/message/message.ts'
 import type { CompactionView, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
+import { mayWrite, seesAll } from '../data/access.ts'
 import { hashOf } from '../data/address.ts'
 import { call, sessionPath } from '../data/api.ts'
 import { useServerData } from '../data/reading.ts'
@@ -83,14 +84,16 @@ function Body(props: {
           {kind === 'assistant' && (
             <span class="entry-links">
               <a href={hashOf(sessionId, 'context', number)}>What it saw</a>
-              <button
-                type="button"
-                class="quiet"
-                title="Continue from here in a new session; this one stays as it is"
-                onClick={() => onFork(number)}
-              >
-                Go back to here
-              </button>
+              {seesAll() && mayWrite() && (
+                <button
+                  type="button"
+                  class="quiet"
+                  title="Continue from here in a new session; this one stays as it is"
+                  onClick={() => onFork(number)}
+                >
+                  Go back to here
+                </button>
+              )}
             </span>
           )}
         </header>
@@ -274,7 +277,7 @@ function HandoffCard(props: {
         <a class="button" href={hashOf(sessionId, 'compactions', entry.number)}>
           Before and after
         </a>
-        {isInEffect && (
+        {isInEffect && mayWrite() && (
           <button type="button" onClick={() => onRevert(entry.number)}>
             Undo this compaction
           </button>

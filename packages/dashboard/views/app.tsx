@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks'
+import { seesAll } from '../data/access.ts'
 import { screen } from '../data/address.ts'
 import { isLocked } from '../data/api.ts'
 import { connection } from '../data/events.ts'
@@ -47,9 +48,11 @@ export function App() {
           <a href="#/" aria-current={here.kind === 'home' ? 'page' : undefined}>
             Sessions
           </a>
-          <a href="#/health" aria-current={here.kind === 'health' ? 'page' : undefined}>
-            Health
-          </a>
+          {seesAll() && (
+            <a href="#/health" aria-current={here.kind === 'health' ? 'page' : undefined}>
+              Health
+            </a>
+          )}
         </span>
         <span class={`connection ${connection.value}`} role="status">
           {CONNECTION_WORDS[connection.value]}

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { CompactionView, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
+import { mayWrite } from '../data/access.ts'
 import { hashOf } from '../data/address.ts'
 import { call, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
@@ -57,10 +58,12 @@ export function Compactions(props: {
       {problem !== null && <p class="problem">{problem}</p>}
       <h2>Tokens over time</h2>
       {summary !== null && <SawTooth {...{ points, marks }} windowTokens={summary.windowTokens} />}
-      <details class="next">
-        <summary>Preview the next compaction</summary>
-        <PreviewPanel conversation={conversation} />
-      </details>
+      {mayWrite() && (
+        <details class="next">
+          <summary>Preview the next compaction</summary>
+          <PreviewPanel conversation={conversation} />
+        </details>
+      )}
       <h2>
         Compactions {rows !== null && rows.length > 0 && <span class="dim">{rows.length}</span>}
       </h2>
@@ -102,7 +105,7 @@ function Compaction(props: {
   )
   return (
     <div class={`compaction ${state}${isDegraded ? ' degraded' : ''}`}>
-      {row.isInEffect && entry !== null && (
+      {row.isInEffect && entry !== null && mayWrite() && (
         <button type="button" onClick={() => void conversation.revert(entry)}>
           Undo
         </button>

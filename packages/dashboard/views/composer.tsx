@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { mayOperate, mayWrite } from '../data/access.ts'
 import type { Conversation } from '../data/conversation.ts'
 import { useDraft } from '../data/keep.ts'
 import { PinPanel } from './pin-panel.tsx'
@@ -23,6 +24,8 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   const [isMenuOpen, setMenuOpen] = useState(false)
   const summary = conversation.summary.value
   const isBusy = summary !== null && summary.state !== 'idle' && summary.state !== 'gone'
+  const isAtLimit = summary?.state === 'waiting-for-approval'
+  const mayContinue = isAtLimit ? mayOperate() : mayWrite()
   const send = (event: Event) => {
     event.preventDefault()
     if (text.trim() === '') return
@@ -52,44 +55,50 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       {panel === 'rename' && <RenamePanel conversation={conversation} onDone={leave} />}
       {panel === 'export' && <ExportPanel conversation={conversation} />}
       {panel === 'delete' && <DeletePanel conversation={conversation} onDone={leave} />}
-      <form onSubmit={send}>
-        <textarea
-          ref={box}
-          aria-label="Message"
-          dir="auto"
-          placeholder="Write a message. Enter sends it, Shift+Enter starts a new line."
-          rows={Math.min(8, text.split('\n').length + 1)}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event)
-          }}
-        />
-        <button type="submit" class="primary" disabled={text.trim() === ''}>
-          Send
-        </button>
-      </form>
+      {mayWrite() && (
+        <form onSubmit={send}>
+          <textarea
+            ref={box}
+            aria-label="Message"
+            dir="auto"
+            placeholder="Write a message. Enter sends it, Shift+Enter starts a new line."
+            rows={Math.min(8, text.split('\n').length + 1)}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event)
+            }}
+          />
+          <button type="submit" class="primary" disabled={text.trim() === ''}>
+            Send
+          </button>
+        </form>
+      )}
       <div class="verbs">
-        <button
-          type="button"
-          disabled={!isBusy}
-          onClick={() => void conversation.act('/stop', { method: 'POST' })}
-        >
-          Stop
-        </button>
-        {summary !== null && summary.wait !== null && (
+        {mayWrite() ? (
+          <button
+            type="button"
+            disabled={!isBusy}
+            onClick={() => void conversation.act('/stop', { method: 'POST' })}
+          >
+            Stop
+          </button>
+        ) : (
+          <span class="dim">This token can only read.</span>
+        )}
+        {summary !== null && summary.wait !== null && mayContinue && (
           <button
             type="button"
             onClick={() => void conversation.act('/continue', { method: 'POST' })}
           >
-            {summary.state === 'waiting-for-approval' ? 'Continue' : 'Try again now'}
+            {isAtLimit ? 'Continue' : 'Try again now'}
           </button>
         )}
         <button type="button" aria-expanded={isMenuOpen} onClick={toggleMenu}>
           More <span aria-hidden="true">{isMenuOpen ? '▴' : '▾'}</span>
         </button>
         {isMenuOpen &&
-          MENU.map(([name, label]) => (
+          MENU.filter(([name]) => mayWrite() || name === 'export').map(([name, label]) => (
             <button
               type="button"
               aria-expanded={panel === name}

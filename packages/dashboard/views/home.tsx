@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Activity } from '../../server/src/runtime/activity.ts'
 import type { Health as HealthReport, SessionSummary } from '../../server/src/runtime/runtime.ts'
+import { mayWrite, seesAll } from '../data/access.ts'
 import { hashOf, screen } from '../data/address.ts'
 import { call, errorText } from '../data/api.ts'
 import { now } from '../data/clock.ts'
@@ -21,6 +22,7 @@ const REREAD_MS = 30_000
 
 export function Home() {
   const all = sessions.value
+  const isStarter = seesAll() && mayWrite()
   const busy = all.filter((each) => !['idle', 'failed'].includes(activityOf(each)))
   const failed = all.filter((each) => activityOf(each) === 'failed')
   const waiting = all.reduce((sum, each) => sum + each.waiting, 0)
@@ -30,11 +32,17 @@ export function Home() {
   const compacted = topOf(all, ({ compactedAt }) => compactedAt ?? 0)
   return (
     <section class="home">
-      <h1>Talk to your agent</h1>
-      <Start />
+      {isStarter ? (
+        <>
+          <h1>Talk to your agent</h1>
+          <Start />
+        </>
+      ) : (
+        <h1>Sessions</h1>
+      )}
       {all.length > 0 && (
         <>
-          <LastDay />
+          {seesAll() && <LastDay />}
           <p class="figures">
             <Figure value={all.length} words="sessions" />
             <Figure value={busy.length} words="running" />
@@ -70,8 +78,8 @@ export function Home() {
       )}
       {all.length === 0 && isListRead.value && (
         <p class="dim">
-          No sessions yet. Write a message to start one. Sessions are kept permanently, and the list
-          shows how full each context is.
+          No sessions yet. {isStarter && 'Write a message to start one.'} Sessions are kept
+          permanently, and the list shows how full each context is.
         </p>
       )}
       <p class="dim keys">

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { MemoryView } from '../../server/src/runtime/memory-view.ts'
 import type { Found } from '../../server/src/runtime/runtime.ts'
+import { mayWrite } from '../data/access.ts'
 import { hashOf } from '../data/address.ts'
 import { call, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
@@ -283,25 +284,26 @@ function Item(props: {
       )}
       <div class="verbs">
         {children}
-        {onSave !== undefined && draft === null && (
+        {onSave !== undefined && draft === null && mayWrite() && (
           <button type="button" onClick={() => setDraft(text)}>
             Edit
           </button>
         )}
-        {isSure ? (
-          <>
-            <button type="button" onClick={() => void onRemove().then(() => setSure(false))}>
-              {removal} for good
+        {mayWrite() &&
+          (isSure ? (
+            <>
+              <button type="button" onClick={() => void onRemove().then(() => setSure(false))}>
+                {removal} for good
+              </button>
+              <button type="button" onClick={() => setSure(false)}>
+                Keep
+              </button>
+            </>
+          ) : (
+            <button type="button" onClick={() => setSure(true)}>
+              {removal}
             </button>
-            <button type="button" onClick={() => setSure(false)}>
-              Keep
-            </button>
-          </>
-        ) : (
-          <button type="button" onClick={() => setSure(true)}>
-            {removal}
-          </button>
-        )}
+          ))}
       </div>
     </article>
   )

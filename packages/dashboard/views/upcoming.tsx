@@ -1,4 +1,5 @@
 import { useLayoutEffect } from 'preact/hooks'
+import { mayWrite } from '../data/access.ts'
 import type { Conversation } from '../data/conversation.ts'
 import { connection } from '../data/events.ts'
 import { Prose, Verbatim } from '../parts/markdown.tsx'
@@ -60,13 +61,15 @@ export function Upcoming(props: {
           <header>
             <b>{lane === 'user' ? 'You' : 'Notification'}</b>
             <span class="safe">✓ saved, will be read next</span>
-            <button
-              type="button"
-              class="quiet"
-              onClick={() => void conversation.act(`/mailbox/${number}`, { method: 'DELETE' })}
-            >
-              Withdraw
-            </button>
+            {mayWrite() && (
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => void conversation.act(`/mailbox/${number}`, { method: 'DELETE' })}
+              >
+                Withdraw
+              </button>
+            )}
           </header>
           <Prose text={text} />
         </article>

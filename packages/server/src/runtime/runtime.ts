@@ -82,8 +82,11 @@ export interface Session {
   /** `text` null removes the pin. */
   pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
   setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>
-  /** Continues a waiting turn at once; at a spending limit, with the same amount once more. */
-  continue(request: Idempotent): Promise<Admission>
+  /**
+   * Tries the model of a waiting turn again at once. `pastLimit` is for a turn that waits at a
+   * spending limit (`waiting-for-approval`): it may spend the same amount once more.
+   */
+  continue(request: Idempotent & { pastLimit: boolean }): Promise<Admission>
 
   /**
    * Waits for the outcome of a control item (as admitted by `stop` to `setPolicy`). Null: it was

@@ -80,6 +80,15 @@ describe('the answers of a session on a terminal', () => {
     expect((await shown([delta('Wait.'), thought, call])).screen).toBe('Wait.|[(uses find)]')
   })
 
+  it('say that one answer follows to several messages', async () => {
+    const delivered = (turn: number, ...mail: number[]) =>
+      stored('message delivered', { turn, mail })
+    const said = '[(One answer follows to all messages since the last one.)]'
+    expect((await shown([delivered(3, 1), delivered(4, 2)])).screen).toBe('')
+    expect((await shown([delivered(3, 1), delivered(3, 2)])).screen).toBe(said)
+    expect((await shown([delivered(3, 1, 2)])).screen).toBe(said)
+  })
+
   it.each<[Stored, string]>([
     [stored('turn ended', { ended: 'answered' }), ''],
     [stored('turn ended', { ended: 'stopped' }), '[(stopped)]'],

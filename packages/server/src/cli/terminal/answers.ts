@@ -25,6 +25,8 @@ export class AnswerDisplay {
   readonly #screen: Screen
   /** The step whose pieces are on the screen: turn and what its context was built up to. */
   #streamed: string | null = null
+  /** The turn that the last message was delivered to. */
+  #turn: unknown = null
 
   constructor(session: Pick<Session, 'transcript'>, screen: Screen) {
     this.#session = session
@@ -71,10 +73,18 @@ export class AnswerDisplay {
       this.#screen.endAnswer()
       return
     }
+    if (kind === 'message delivered') this.#noteDelivery(facts)
     const notice = noticeFor(kind, facts)
     if (notice !== null) this.#screen.say(notice)
     const warning = warningIn(event)
     if (warning !== null) this.#screen.say(`(${warning})`)
+  }
+
+  /** Without a word, one of two messages would seem to have no answer. */
+  #noteDelivery({ turn = null, mail }: JsonObject): void {
+    const isJoined = turn === this.#turn || (Array.isArray(mail) && mail.length > 1)
+    this.#turn = turn
+    if (isJoined) this.#screen.say('(One answer follows to all messages since the last one.)')
   }
 
   async #textAt(entry: number): Promise<string> {

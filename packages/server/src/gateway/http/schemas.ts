@@ -9,6 +9,7 @@ import {
 import type { JsonObject } from '#core/base/json'
 import { pinNameProblem } from '#core/message/handoff/pinned'
 import type { UserPart } from '#core/message/message'
+import { SCOPES } from './access/access.ts'
 import { rehearsal } from './diagnostics.ts'
 import { compactionSpend } from './session-schemas.ts'
 
@@ -185,6 +186,11 @@ export const answered = z
       .nullable(),
   })
   .meta({ id: 'Answered' })
+
+export const access = z.strictObject({
+  scope: z.enum(SCOPES),
+  sessions: z.array(z.string()).nullable(),
+})
 
 export const agentList = z
   .strictObject({

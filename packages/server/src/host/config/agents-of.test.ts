@@ -29,6 +29,7 @@ describe('agentsOf', () => {
       baseUrl: 'http://127.0.0.1:4711/v1',
       credential: { kind: 'none' },
       model: 'stand-in',
+      isBuiltIn: true,
       windowTokens: 16_000,
     })
     expect(settings).toEqual(SESSION_SETTINGS)

@@ -128,6 +128,7 @@ function routeOf({ provider, model, ...rest }: MainRoute, standInUrl: string): R
     outputTokensMax: rest.outputTokensMax,
     images: rest.images,
     effort: rest.effort,
+    isBuiltIn: true,
   }
 }
 

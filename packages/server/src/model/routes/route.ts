@@ -21,6 +21,8 @@ export interface ModelRoute {
   readonly images?: boolean
   /** The reasoning effort, unless a request sets another. */
   readonly effort?: Effort
+  /** The stand-in of this process. Its address changes with every start and tells people nothing. */
+  readonly isBuiltIn?: boolean
 }
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
@@ -43,11 +45,15 @@ export type ProviderName = (typeof PROVIDERS)[number]
  * one. It includes the account, because one without credit says nothing about another at the same
  * server, and the path, because a gateway serves several providers at one host.
  */
-export function destinationOf({ provider, model, baseUrl, credential }: ModelRoute): string {
+export function destinationOf(route: ModelRoute): string {
+  const { provider, model, baseUrl, credential, isBuiltIn } = route
+  if (isBuiltIn) return `${provider}/${model}@${BUILT_IN}`
   const url = URL.parse(baseUrl)
   const place = url === null ? 'nowhere' : `${url.host}${pathOf(url)}`
   return `${provider}/${model}@${place}${accountOf(credential)}`
 }
+
+const BUILT_IN = 'built-in'
 
 /** The paths of providers' own addresses go without saying. */
 const USUAL_PATHS = ['v1', 'v1beta', 'backend-api/codex']
@@ -63,16 +69,20 @@ function pathOf({ pathname }: URL): string {
 }
 
 /** The provider and model of a route, for people. */
-export function calledRoute({ model, baseUrl, credential }: ModelRoute): CalledRoute {
+export function calledRoute({ model, baseUrl, credential, isBuiltIn }: ModelRoute): CalledRoute {
   const variable = credential.kind === 'variable' ? credential.name : null
-  return { model, host: URL.parse(baseUrl)?.host ?? 'The provider', variable }
+  return { model, host: hostText(isBuiltIn ? BUILT_IN : URL.parse(baseUrl)?.host), variable }
+}
+
+function hostText(host = ''): string {
+  return host === BUILT_IN ? 'The stand-in model' : host || 'The provider'
 }
 
 /** The same, from a destination in the record. */
 export function calledIn(destination: string): CalledRoute {
   const [, model = '', host = '', account] = DESTINATION.exec(destination) ?? []
   const isVariable = account !== undefined && !/^(?:file|command)-[0-9a-f]{8}$/.test(account)
-  return { model, host: host || 'The provider', variable: isVariable ? account : null }
+  return { model, host: hostText(host), variable: isVariable ? account : null }
 }
 
 const DESTINATION = /^[a-z-]{1,40}\/(.*)@([^@#/]{1,300})[^@#]*(?:#(.*))?$/

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CredentialSource } from './credential.ts'
-import { calledIn, destinationOf } from './route.ts'
+import { calledIn, calledRoute, destinationOf } from './route.ts'
 import { RouteError, Routes, routesSchema } from './routes.ts'
 import { capabilitiesOf } from './windows.ts'
 
@@ -137,6 +137,18 @@ describe('the destination of a route', () => {
     ]
     expect(new Set(positions).size).toBe(positions.length)
     expect(destinationOf({ ...made, name: 'other' })).toBe(destinationOf(made))
+  })
+
+  it('names the built-in stand-in by what it is: its address changes with every start', () => {
+    const built = {
+      ...made,
+      model: 'stand-in',
+      isBuiltIn: true,
+      credential: { kind: 'none' },
+    } as const
+    const called = { model: 'stand-in', host: 'The stand-in model', variable: null }
+    expect([calledRoute(built), calledIn(destinationOf(built))]).toEqual([called, called])
+    expect(destinationOf({ ...built, baseUrl: 'http://127.0.0.1:7' })).toBe(destinationOf(built))
   })
 
   it('differs by the path of the base URL, and people read the host alone', () => {

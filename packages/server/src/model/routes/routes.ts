@@ -52,11 +52,12 @@ export class Routes {
     const model = config.model || this.#main.model
     // The same model on the same route has the same name, so that failures are counted together.
     if (model === this.#main.model) return this.#main
-    const { name: _, provider, baseUrl, credential, headers, dialect } = this.#main
+    const { name: _, provider, baseUrl, credential, headers, dialect, isBuiltIn } = this.#main
     return {
       ...{ name: `main:${model}`, provider, baseUrl, credential, model },
       ...(headers !== undefined && { headers }),
       ...(dialect !== undefined && { dialect }),
+      ...(isBuiltIn !== undefined && { isBuiltIn }),
     }
   }
 }
@@ -83,6 +84,7 @@ const settings = {
   outputTokensMax: z.int().positive().optional(),
   images: z.boolean().optional(),
   effort: z.enum(EFFORTS).optional(),
+  isBuiltIn: z.boolean().optional(),
 }
 
 const route = z.strictObject({
@@ -127,6 +129,7 @@ export class RouteError extends KnownError {
 function namedRoute(name: string, config: RouteConfig): ModelRoute {
   const { provider, model, headers, dialect, windowTokens, outputTokensMax, images, effort } =
     config
+  const { isBuiltIn } = config
   const usual = DEFAULTS[provider]
   const baseUrl = config.baseUrl ?? usual.baseUrl
   if (baseUrl === undefined) {
@@ -144,6 +147,7 @@ function namedRoute(name: string, config: RouteConfig): ModelRoute {
     ...(outputTokensMax !== undefined && { outputTokensMax }),
     ...(images !== undefined && { images }),
     ...(effort !== undefined && { effort }),
+    ...(isBuiltIn !== undefined && { isBuiltIn }),
   }
 }
 

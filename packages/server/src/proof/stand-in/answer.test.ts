@@ -40,6 +40,15 @@ describe('makeAnswer to a question', () => {
     expect(text).toContain('in one of your messages: ')
   })
 
+  it('answers the last of several questions that it can answer', () => {
+    const { text } = answerTo(
+      user('The code word is PELICAN-7.'),
+      assistant('A line such as this calls a tool.'),
+      user('What was the code word? Tell me all of it.'),
+    )
+    expect(text).toContain('"The code word is PELICAN-7."')
+  })
+
   it('says that it has no record of what nobody said', () => {
     const { text } = answerTo(user('The sky is blue.'), user('What was the code word?'))
     expect(text).toContain('no record of: code word')
@@ -124,10 +133,15 @@ describe('makeAnswer to commands', () => {
     const script = user('think first\nuse read {}\nthen\nuse bash {}\nthen\nsay All done.')
     const first = [toolCall('a'), toolResult('a', 'one')]
     const second = [toolCall('b'), toolResult('b', 'two')]
+    const output = [{ type: 'text', text: 'two' }] as const
+    // OpenAI's results do not name their tool.
+    const unnamed = { role: 'tool', parts: [{ type: 'tool-result', callId: 'b', output }] } as const
     expect(answerTo(script)).toMatchObject({ reasoning: 'first', calls: [{ name: 'read' }] })
     expect(answerTo(script, ...first).calls).toEqual([{ name: 'bash', input: '{}' }])
     expect(answerTo(script, ...first, ...second)).toMatchObject({ text: 'All done.', calls: [] })
-    expect(answerTo(user('use bash {}'), ...second).text).toContain('answered: two')
+    expect(answerTo(user('use bash {}'), toolCall('b'), unnamed).text).toContain(
+      'bash answered: two',
+    )
   })
 
   it('takes no commands from tools, from handoffs or from earlier messages', () => {

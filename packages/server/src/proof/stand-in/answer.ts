@@ -44,12 +44,16 @@ function answerOf(ask: Ask): Answer {
   if (asksForTitle(messages)) return say(titleOf(last === undefined ? '' : textOf(last)))
   const step = findStep(messages)
   if (step !== undefined) return playStep(step, ask)
-  if (last?.role === 'tool') return say(tellResults(last))
-  const question = sentencesOf(asked).findLast(isQuestion)
+  if (last?.role === 'tool') return say(tellResults(last, messages))
+  const questions = sentencesOf(asked).filter(isQuestion).toReversed()
+  const [question] = questions
   if (question === undefined) return say(HELP)
-  const found = recall(question, recordsOf(messages))
-  if (found !== undefined) {
-    return say(`${INTRODUCTION} I found this in ${found.where}: "${found.quote}"`)
+  const records = recordsOf(messages)
+  for (const each of questions) {
+    const found = recall(each, records)
+    if (found !== undefined) {
+      return say(`${INTRODUCTION} I found this in ${found.where}: "${found.quote}"`)
+    }
   }
   const subject = subjectOf(question)
   return say(subject === '' ? HELP : `${INTRODUCTION} I have no record of: ${subject}.`)
@@ -66,10 +70,17 @@ function playStep(step: Step, ask: Ask): Answer {
   return say(`${INTRODUCTION} The tool ${missing.name} is not offered; offered: ${offered}.`)
 }
 
-function tellResults(message: Extract<Message, { role: 'tool' }>): string {
+function tellResults(
+  message: Extract<Message, { role: 'tool' }>,
+  messages: readonly Message[],
+): string {
+  const calls = messages
+    .flatMap((each) => (each.role === 'assistant' ? each.parts : []))
+    .filter((part) => part.type === 'tool-call')
+  const nameOf = (callId: string) => calls.findLast(({ id }) => id === callId)?.name
   const results = message.parts.map((part) => {
     const text = textOf(part).slice(0, RESULT_CHARACTERS_MAX).toWellFormed()
-    return `${part.name ?? part.callId} ${part.isError === true ? 'failed' : 'answered'}: ${text}`
+    return `${part.name ?? nameOf(part.callId) ?? part.callId} ${part.isError === true ? 'failed' : 'answered'}: ${text}`
   })
   return [INTRODUCTION, ...results].join('\n')
 }

@@ -88,13 +88,16 @@ function recallFiles(
   return where === undefined ? undefined : { where, quote: [...paths].join(', ') }
 }
 
+const JOINED_CHARACTERS_MIN = 5
+
 /** Words match one by one, or joined: `codeword` matches `code word`. */
 function countMatches(keywords: readonly string[], sentence: string): number {
   const words = new Set(wordsOf(sentence).map(stem))
   const matched = keywords.filter((word) => words.has(word)).length
-  if (matched === keywords.length) return matched
-  const squeezed = wordsOf(sentence).join('')
-  return squeezed.includes(keywords.join('')) ? keywords.length : matched
+  const joined = keywords.join('')
+  // `all` is in `call`.
+  if (matched === keywords.length || joined.length < JOINED_CHARACTERS_MIN) return matched
+  return wordsOf(sentence).join('').includes(joined) ? keywords.length : matched
 }
 
 function keywordsOf(text: string): readonly string[] {

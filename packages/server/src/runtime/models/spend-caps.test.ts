@@ -61,7 +61,7 @@ it('stops a runaway turn within one model call, says why, and resumes when a per
   await until(async () => notices.length > 0)
   stop.abort()
   await listening
-  await session.continue({ source: 'test', key: 'c1' })
+  await session.continue({ source: 'test', key: 'c1', pastLimit: true })
   await until(async () => (await callsOf(session)) === 2)
   await paused(session)
   expect(await callsOf(session)).toBe(2)
@@ -115,7 +115,7 @@ it('enforces a limit across restarts and sessions; continuing one session lifts 
   await paused(other)
   await paused(again)
   expect([await callsOf(other), await callsOf(again)]).toEqual([0, 0])
-  await other.continue({ source: 'test', key: 'c' })
+  await other.continue({ source: 'test', key: 'c', pastLimit: true })
   expect(await other.reply(mail, soon())).toMatchObject({ ended: 'answered' })
   expect(await callsOf(again)).toBe(0)
   expect((await again.summary())?.wait?.text).toContain('limits.spend.day')

@@ -23,8 +23,8 @@ export interface SpendingTurn {
   readonly turn: number
 }
 
-/** The control item with which a person continues a paused turn. */
-const CONTINUE = 'continue'
+/** The control item with which a person continues a turn that paused at a limit. */
+export const PAST_LIMIT = 'continue'
 
 /**
  * Checked before each model call of a turn, so that a turn exceeds a limit by one call at most.
@@ -82,7 +82,7 @@ export class SpendCaps {
     return null
   }
 
-  /** When a person last continued the session. */
+  /** When a person last continued the session past a limit. */
   async #continuedAt(sessionId: SessionId): Promise<number | null> {
     let newest: number | null = null
     let after = 0 as MailNumber
@@ -90,7 +90,7 @@ export class SpendCaps {
       const query = { sessionId, lane: 'control', after, limit: LIST_MAX } as const
       const page = await this.#store.listMail(query)
       for (const { control, state, at } of page) {
-        if (control === CONTINUE && state !== 'withdrawn') newest = at
+        if (control === PAST_LIMIT && state !== 'withdrawn') newest = at
       }
       if (page.length < LIST_MAX) return newest
       after = page.at(-1)?.number ?? after

@@ -9,6 +9,7 @@ import { waitForReply } from '#core/session/view/transcript'
 import { TITLE_MAX } from '#core/store/bounds'
 import { InvalidRequestError, UnknownSessionError } from '#core/store/errors'
 import type { BusyPolicy, MailState, SessionRow } from '#core/store/rows'
+import { PAST_LIMIT } from '../models/spend-caps.ts'
 import type {
   Admission,
   BlobView,
@@ -147,8 +148,11 @@ export class SessionHandle implements Session {
     return await this.#control(request, 'policy', { policy })
   }
 
-  async continue(request: Idempotent): Promise<Admission> {
-    return await this.#control(request, 'continue', {})
+  async continue({
+    pastLimit,
+    ...request
+  }: Idempotent & { pastLimit: boolean }): Promise<Admission> {
+    return await this.#control(request, pastLimit ? PAST_LIMIT : 'retry', {})
   }
 
   usage: Session['usage'] = async (query) => {

@@ -44,6 +44,7 @@ function obey(state: State, view: SessionView, mail: MailItem, decisions: Decisi
       return isForThisTurn ? null : settle(state, [mail.number])
     }
     case 'continue':
+    case 'retry':
       return settle(tryNow(state), [mail.number])
     case 'compact':
       return claimManual(state, view, mail, decisions)

@@ -59,7 +59,9 @@ export async function runSlash(
   if (name === 'continue') {
     const summary = await session.summary()
     if (summary?.state === 'idle') return 'No turn is running.'
-    return await commandOutcome(session, session.continue(once), { done: 'Continuing.' })
+    const pastLimit = summary?.state === 'waiting-for-approval'
+    const continued = session.continue({ ...once, pastLimit })
+    return await commandOutcome(session, continued, { done: 'Continuing.' })
   }
   return await runSlashCommand({ name, rest }, session, {
     once,

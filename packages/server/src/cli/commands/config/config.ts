@@ -93,9 +93,12 @@ async function runCheck(flags: ReportFlags): Promise<number> {
 
 function verdict(file: string | null, mistakes: number, doubts: number): string {
   const name = file ?? 'There is no throughline.yaml; the built-in configuration'
+  if (mistakes + doubts === 0 && file === null) {
+    return 'There is no throughline.yaml, so the built-in configuration applies. `config init` writes one.'
+  }
   if (mistakes > 0) return `${name} has ${count(mistakes, 'mistake')} and cannot be used.`
   if (doubts > 0) return `${name} can be used. Look at the ${count(doubts, 'warning')} above.`
-  return `${name} has no mistakes and can be used.`
+  return `${name} is valid.`
 }
 
 function count(number: number, word: string): string {

@@ -70,7 +70,7 @@ async function runDemo(pace: number): Promise<number> {
   const program = commandForm(programLocation())
   write(
     '\nThat is all. The server of this tour has ended, and its store is removed.\n' +
-      `Your own: \`${program} chat\` talks to an agent, \`${program} serve\` has the page.\n`,
+      `To try it yourself, run \`${program} serve\` and open the address that it prints; \`${program} chat\` talks to its agent in a second terminal.\n`,
   )
   return EXIT.done
 }

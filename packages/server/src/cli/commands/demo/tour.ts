@@ -73,7 +73,7 @@ export class Tour {
       summary = await this.#summary()
       const behind = summary.isCompacting ? '   a compaction runs in the background' : ''
       this.#line(
-        `   message ${String(index + 2).padStart(2)}  ${this.#fill(summary)}  answered in ${took} ms${behind}`,
+        `   message ${String(index + 2).padStart(2)}  ${this.#fill(summary)}  answered in ${String(took).padStart(4)} ms${behind}`,
       )
       await this.#pause(250)
     }

@@ -76,14 +76,19 @@ export const messageEndpoints: readonly Endpoint[] = [
     method: 'post',
     path: '/v1/sessions/{id}/continue',
     summary: 'Continue a turn that waits; at a spending limit, allow the same amount once more',
-    // The operator set the limit, so permission to write is not enough to lift it.
-    scope: 'operate',
+    scope: 'write',
     params: ofSession,
     isIdempotent: true,
     answers: { 202: ACCEPTED },
     problems: ADMISSION_PROBLEMS,
-    async run({ params, once }, edge) {
-      return acceptedOf(await sessionAt(edge, params).continue(once))
+    async run({ params, once, principal }, edge) {
+      const { state } = await findSummary(edge.runtime, params.id)
+      const pastLimit = state === 'waiting-for-approval'
+      // The operator set the limit, so permission to write is not enough to lift it.
+      if (pastLimit && !principal.may('operate')) {
+        throw new HttpProblem('forbidden', { facts: { scope: 'operate' } })
+      }
+      return acceptedOf(await sessionAt(edge, params).continue({ ...once, pastLimit }))
     },
   }),
   endpoint({

@@ -1,6 +1,7 @@
 import { KnownError } from '#core/base/errors'
+import { SCOPES } from '../access/access.ts'
 import { type Endpoint, endpoint } from '../endpoint.ts'
-import { agentList, auditView, health, rehearsalView, status } from '../schemas.ts'
+import { access, agentList, auditView, health, rehearsalView, status } from '../schemas.ts'
 
 /** For operators: liveness, readiness and health. */
 export const operatingEndpoints: readonly Endpoint[] = [
@@ -13,6 +14,19 @@ export const operatingEndpoints: readonly Endpoint[] = [
     problems: [],
     async run(_, { runtime }) {
       return { status: 200, body: { agents: runtime.agents } }
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/access',
+    summary: 'What the caller may do: its scope, and the sessions that it is limited to',
+    scope: 'read',
+    answers: { 200: { description: '`sessions` null: all', schema: access } },
+    problems: [],
+    async run({ principal }) {
+      const scope = SCOPES.findLast((each) => principal.may(each))
+      const sessions = principal.sessions && [...principal.sessions]
+      return { status: 200, body: { scope, sessions } }
     },
   }),
   endpoint({
