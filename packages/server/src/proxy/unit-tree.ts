@@ -75,6 +75,13 @@ export class UnitTree {
     this.#byEntry.set(boundary.entry, this.head)
   }
 
+  /** Takes the handoff of this entry away, if it has one. */
+  uncover(entry: number): void {
+    const node = this.#covered.get(entry)
+    if (node?.boundary?.entry === entry) node.boundary = null
+    this.#covered.delete(entry)
+  }
+
   /** The last unit that the handoff in this entry covers. */
   coveredBy(entry: number): UnitNode | null {
     return this.#covered.get(entry) ?? null

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import type { Clock } from '#core/base/clock'
 import { thisHost } from '#core/base/host'
 import {
+  type EntryNumber,
   isId,
   operationId,
   type RunnerId,
@@ -13,7 +14,7 @@ import type { JsonObject } from '#core/base/json'
 import { Recent } from '#core/base/recent'
 import { readRange } from '#core/session/context/source'
 import { limitsFor } from '#core/session/limits'
-import type { Store, Tail } from '#core/store/contract'
+import type { Reads, Store, Tail } from '#core/store/contract'
 import { newSession } from '#core/store/rules/create-session'
 import { findPosition, type History, locate, unitCount } from '../../proxy/history.ts'
 import type { Identity } from '../../proxy/identify.ts'
@@ -64,6 +65,11 @@ export class ClientSessions {
     if (known !== undefined) return await known
     const row = await this.#store.findSession(id)
     return row === undefined ? null : await this.#opened(id)
+  }
+
+  /** Throws NotRecordedError if another process holds the session all the time. */
+  async erase(id: SessionId, entries: readonly EntryNumber[], reason: string): Promise<void> {
+    await (await this.#opened(id)).erase(entries, reason)
   }
 
   async close(): Promise<void> {
@@ -210,6 +216,16 @@ export function idOf({ client, session, agent }: Identity): SessionId {
 export function clientFacts(identity: Identity): JsonObject {
   const { client, session, agent } = identity
   return { name: client, session, agent, under: parentOf(identity) }
+}
+
+/** Whether a client's requests are recorded here: then no agent runs the session. */
+export async function isClientSession(
+  store: Pick<Reads, 'readEntries'>,
+  id: SessionId,
+): Promise<boolean> {
+  const [first] = await readRange(store, id, 0, 1)
+  if (first?.kind !== 'settings' || first.body === null) return false
+  return 'client' in JSON.parse(first.body)
 }
 
 /** For a sub-agent, the session that started it. */

@@ -60,6 +60,11 @@ export function addToTree(tree: UnitTree, entry: Entry): void {
       else tree.cover(entry.meta.covers, boundary)
       return
     }
+    case 'erasure':
+      // A handoff that repeated the erased text is never sent again.
+      for (const erased of entry.meta.entries) tree.uncover(erased)
+      tree.add(entry.number, [])
+      return
     default:
       tree.add(entry.number, [])
   }

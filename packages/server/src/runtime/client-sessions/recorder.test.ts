@@ -7,6 +7,7 @@ import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
 import type { Entry, SettingsMeta } from '#core/store/rows'
 import { until } from '../../../../../test/support/until.ts'
+import { purge } from '../store-layers/purge.ts'
 import { type RecordedPassage, Recorder, type RecorderOptions } from './recorder.ts'
 import { handoffForClient } from './whole-handoff.ts'
 
@@ -520,5 +521,22 @@ describe('Recorder', () => {
     await client.turn('More', 'Yes', WINDOW)
     await until(async () => JSON.stringify(lines).includes('no handoff was made'))
     expect(JSON.stringify(lines)).not.toContain('heron')
+  })
+
+  it('purges entries of a session that a proxy holds, and never sends their handoff again', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    await client.turn('The word is GRANITE', 'I know the word')
+    expect(await compacted(client, store)).toContain('[handoff ')
+    const numbers = (await entries(store))
+      .filter(({ kind, body }) => kind !== 'compaction' && body?.includes('GRANITE') === true)
+      .map(({ number }) => number)
+    expect(numbers.length).toBe(1)
+    const request = { entries: numbers, reason: 'asked' }
+    const purged = await purge({ store, countTokens: () => 1 }, ID, request)
+    expect(purged).toMatchObject({ kind: 'asked', asked: [] })
+    expect(JSON.stringify(await entries(store))).not.toContain('GRANITE')
+    // The client has its own copy, and the handoff that repeated it is gone.
+    expect(await client.turn('After', 'Yes')).not.toContain('[handoff ')
   })
 })

@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, pause } from '#core/base/clock'
 import { isGone } from '#core/base/host'
-import { entryNumber, operationId, type RunnerId, type SessionId } from '#core/base/ids'
+import {
+  type EntryNumber,
+  entryNumber,
+  operationId,
+  type RunnerId,
+  type SessionId,
+} from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import type { Part, UserPart } from '#core/message/message'
 import { stageParts } from '#core/session/blobs'
 import { readRange } from '#core/session/context/source'
+import { EMPTIED_HANDOFF } from '#core/session/protocol/rules/controls'
 import type { AdoptedEntry } from '#core/store/adoption'
+import type { EraseEntries } from '#core/store/commits'
 import type { Lease, Store, Tail } from '#core/store/contract'
 import {
   type EntryPlan,
@@ -21,8 +29,13 @@ import type { UpstreamReply } from '../../proxy/wire/wire.ts'
 import { addToTree, adoptedEntry } from './entries.ts'
 import { frameSettings, isSameFrame, type RequestFrame } from './frame.ts'
 
-type Change = EntryPlan | AdoptedEntry | Settings
+type Change = EntryPlan | AdoptedEntry | Settings | Erasure
 type Settings = ReturnType<typeof frameSettings>
+
+interface Erasure {
+  readonly erases: readonly EntryNumber[]
+  readonly reason: string
+}
 
 /** How long a write may take before the client's request is forwarded without it. */
 const WRITE_MS_MAX = 5_000
@@ -31,6 +44,8 @@ const RETRY_MS = 25
 const LINGER_MS = 2_000
 /** Even a busy session is released from time to time, for other processes that wait. */
 const HELD_MS_MAX = 10_000
+/** Long enough for the process that holds the session to release it. */
+const ERASE_MS_MAX = 3 * HELD_MS_MAX
 
 /**
  * A history seen for the first time may be long. Each entry is in memory several times on its way to
@@ -154,6 +169,11 @@ export class StoredSession {
     return await this.#oneAtATime(() => this.#write(make))
   }
 
+  /** Removes the text of entries for good, and of the handoffs that cover them. */
+  async erase(erases: readonly EntryNumber[], reason: string): Promise<void> {
+    await this.#oneAtATime(() => this.#write(() => ({ erases, reason }), ERASE_MS_MAX))
+  }
+
   async close(): Promise<void> {
     clearTimeout(this.#release)
     await this.#last.catch(() => {})
@@ -170,8 +190,8 @@ export class StoredSession {
   /**
    * After a lost race the write is retried on top of the winner's; often nothing is left to write.
    */
-  async #write(plan: () => Change | null): Promise<boolean> {
-    const until = this.#clock.monotonic() + WRITE_MS_MAX
+  async #write(plan: () => Change | null, msMax = WRITE_MS_MAX): Promise<boolean> {
+    const until = this.#clock.monotonic() + msMax
     let isWritten = false
     while (true) {
       const whole = plan()
@@ -180,7 +200,7 @@ export class StoredSession {
       const lease = await this.#acquire()
       if (lease !== null) {
         const outcome = await this.#commit(planned, lease)
-        if (outcome.kind === 'appended') {
+        if (outcome.kind === 'appended' || outcome.kind === 'erased') {
           await this.#follow(planned, outcome.tail)
           this.#lingerOn()
           if (!('entries' in planned)) return true
@@ -198,8 +218,18 @@ export class StoredSession {
 
   async #commit(planned: Change, lease: Lease) {
     const fenced = { lease, tail: this.#tail, operation: operationId(randomUUID()) }
+    if ('erases' in planned) return await this.#erase({ ...fenced, ...planned })
     if ('limits' in planned) return await this.#store.changeSettings({ ...fenced, ...planned })
     return await this.#store.adoptEntries({ ...fenced, entries: await this.#entriesFor(planned) })
+  }
+
+  /** The client has the whole conversation, so an erased handoff needs no other in its place. */
+  async #erase({ erases: entries, ...fenced }: Omit<EraseEntries, 'entries'> & Erasure) {
+    const outcome = await this.#store.eraseEntries({ ...fenced, entries })
+    if (outcome.kind !== 'replacement-needed') return outcome
+    const { owed = [] } = (await this.#store.findSession(this.id)) ?? {}
+    const replacement = EMPTIED_HANDOFF
+    return await this.#store.eraseEntries({ ...fenced, entries, owed, replacement })
   }
 
   async #entriesFor(planned: EntryPlan | AdoptedEntry): Promise<readonly AdoptedEntry[]> {

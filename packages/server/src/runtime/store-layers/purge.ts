@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { type MailNumber, operationId, type SessionId } from '#core/base/ids'
+import { systemClock } from '#core/base/clock'
+import { KnownError } from '#core/base/errors'
+import { type EntryNumber, type MailNumber, operationId, type SessionId } from '#core/base/ids'
 import { eraseDeleted } from '#core/session/erase-session'
 import { ERASE_MAX } from '#core/store/bounds'
 import type { Store } from '#core/store/contract'
 import type { SessionRow } from '#core/store/rows'
+import { ClientSessions, isClientSession } from '../client-sessions/client-sessions.ts'
+import { NotRecordedError } from '../client-sessions/stored-session.ts'
 import type { Purged, PurgeRequest } from '../runtime.ts'
 import { ask } from '../sessions/control-requests.ts'
 import { byKeeper } from './entry-keepers.ts'
@@ -56,6 +60,10 @@ async function purgeEntries(
         await store.eraseRetained({ sessionId, entries: some, operation, reason })
         continue
       }
+      if (await isClientSession(store, sessionId)) {
+        await eraseFromClient(store, sessionId, some, reason)
+        continue
+      }
       const body = { entries: some, reason }
       const mail = await ask(store, sessionId, { control: 'erase', body, tokens: 0 })
       if (mail === null) return { kind: 'unknown' }
@@ -63,6 +71,34 @@ async function purgeEntries(
     }
   }
   return { kind: 'asked', entries: entries.length, asked }
+}
+
+/** No process runs a client's session, so the text is removed here, between two of its requests. */
+async function eraseFromClient(
+  store: Store,
+  sessionId: SessionId,
+  entries: readonly EntryNumber[],
+  reason: string,
+): Promise<void> {
+  const sessions = new ClientSessions({ store, clock: systemClock })
+  try {
+    await sessions.erase(sessionId, entries, reason)
+  } catch (error) {
+    if (error instanceof NotRecordedError) throw new NotErasedError(sessionId)
+    throw error
+  } finally {
+    await sessions.close()
+  }
+}
+
+class NotErasedError extends KnownError {
+  override readonly name = 'NotErasedError'
+  readonly code = 'session-in-use'
+  readonly retryable = true
+
+  constructor(sessionId: SessionId) {
+    super(`A proxy is writing to session ${sessionId}. Nothing was removed; ask again later.`)
+  }
 }
 
 /**

@@ -199,12 +199,12 @@ export function nameOwedErasures(state: State, view: SessionView): RuleOutcome {
   }
   if (erasure.kind === 'writing') return 'wait'
   const { operation } = erasure
-  const replacement = erasure.replacement ?? EMPTIED
+  const replacement = erasure.replacement ?? EMPTIED_HANDOFF
   return commit(state, { verb: 'eraseEntries', request: { ...request, operation, replacement } })
 }
 
 /** Replaces a range for which no digest could be written. */
-const EMPTIED = {
+export const EMPTIED_HANDOFF = {
   body: {
     ...{ version: 1, by: 'digest', covers: 0, kept: 0, compactions: 1 },
     ...{ preserved: [], tasks: [], files: [], ledger: [] },

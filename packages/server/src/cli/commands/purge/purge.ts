@@ -138,6 +138,7 @@ async function isCarriedOut(
   runtime: Runtime,
   asked: Extract<Purged, { kind: 'asked' }>['asked'],
 ): Promise<boolean> {
+  if (asked.length === 0) return true
   const { runners } = await runtime.health()
   if (runners.length === 0) return false
   const signal = AbortSignal.timeout(CARRY_OUT_MS_MAX)
