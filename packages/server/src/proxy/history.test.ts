@@ -77,7 +77,7 @@ describe('a history and what is recorded of it', () => {
     expect([transcript.tail, transcript.rewinds]).toEqual([tail, 0])
   })
 
-  it('takes a moved cache mark, another spelling and other key orders for the same', () => {
+  it('takes a moved cache mark, another spelling and other key orders for the same [proxy law 5]', () => {
     const transcript = new Transcript()
     transcript.record([user('one '), assistant(use('c')), user(result('c', 'x'))])
     const { tail } = transcript
