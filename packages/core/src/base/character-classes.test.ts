@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tries } from '../../../../test/support/tries.ts'
+import { tries } from '../../../../test/support/seeded-random.ts'
 import { characterClasses } from './character-classes.ts'
 
 const PATTERNS = [/\p{L}/u, /\s/, /[^\0-\x7f]/] as const

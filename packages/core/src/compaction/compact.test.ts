@@ -12,7 +12,7 @@ import {
   user,
 } from '../../../../test/support/builders.ts'
 import { conversation, messageList } from '../../../../test/support/generators.ts'
-import { tries } from '../../../../test/support/tries.ts'
+import { tries } from '../../../../test/support/seeded-random.ts'
 import { DIALECTS } from '../message/dialect.ts'
 import { checkWire } from '../message/dialects/check/check.ts'
 import { render } from '../message/dialects/render.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tries } from '../../../../test/support/tries.ts'
+import { tries } from '../../../../test/support/seeded-random.ts'
 import { findDepthFault, JSON_DEPTH_MAX, scanDocument } from './json-text.ts'
 
 function parses(text: string): boolean {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversation, messageList } from '../../../../test/support/generators.ts'
+import { tries } from '../../../../test/support/seeded-random.ts'
 import { costOfTenfold } from '../../../../test/support/timing.ts'
-import { tries } from '../../../../test/support/tries.ts'
 import type { AssistantPart, Message, ToolResultPart } from './message.ts'
 import { alignBack, alignForward, openCalls, repairPairs } from './pairing.ts'
 

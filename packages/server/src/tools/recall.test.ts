@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '#core/base/json'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
+import { tries } from '../../../../test/support/seeded-random.ts'
 import { ToolHost } from '../../../../test/support/tool-host.ts'
-import { tries } from '../../../../test/support/tries.ts'
 import { RECALL_CHARACTERS_MAX, recallTool } from './recall.ts'
 
 async function ada() {

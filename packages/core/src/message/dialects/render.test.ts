@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversation, messageList } from '../../../../../test/support/generators.ts'
-import { tries } from '../../../../../test/support/tries.ts'
+import { tries } from '../../../../../test/support/seeded-random.ts'
 import type { JsonValue } from '../../base/json.ts'
 import type { Codec } from '../codec.ts'
 import { DIALECTS } from '../dialect.ts'

@@ -12,7 +12,7 @@ import {
   text,
   thing,
 } from '../../../../../test/support/foreign.ts'
-import { tries } from '../../../../../test/support/tries.ts'
+import { tries } from '../../../../../test/support/seeded-random.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { aiSdkFormat } from './ai-sdk/ai-sdk.ts'
 import { anthropicFormat } from './anthropic/anthropic.ts'

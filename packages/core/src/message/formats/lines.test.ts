@@ -9,7 +9,7 @@ import {
   text,
   thing,
 } from '../../../../../test/support/foreign.ts'
-import { tries } from '../../../../../test/support/tries.ts'
+import { tries } from '../../../../../test/support/seeded-random.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { claudeCodeFormat } from './claude-code/claude-code.ts'
 import { codexFormat } from './codex/codex.ts'

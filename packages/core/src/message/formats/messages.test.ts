@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversation, messageList } from '../../../../../test/support/generators.ts'
-import { tries } from '../../../../../test/support/tries.ts'
+import { tries } from '../../../../../test/support/seeded-random.ts'
 import { FORMAT_NAMES, type FormatName } from '../format-name.ts'
 import type { Message, Part } from '../message.ts'
 import { readConversation } from '../read.ts'

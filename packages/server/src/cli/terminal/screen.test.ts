@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tries } from '../../../../../test/support/tries.ts'
+import { tries } from '../../../../../test/support/seeded-random.ts'
 import { noPaint } from './colours.ts'
 import { EMPTY_DRAFT, insert } from './editor.ts'
 import { TerminalScreen } from './screen.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { visibleText } from '../../../../../test/gateways/bot-api-server.ts'
+import { tries } from '../../../../../test/support/seeded-random.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
-import { tries } from '../../../../../test/support/tries.ts'
 import { renderTelegramHtml } from './html.ts'
 
 describe('renderHtml', () => {

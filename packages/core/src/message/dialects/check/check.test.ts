@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { conversation } from '../../../../../../test/support/generators.ts'
-import { tries } from '../../../../../../test/support/tries.ts'
+import { tries } from '../../../../../../test/support/seeded-random.ts'
 import type { JsonObject, JsonValue } from '../../../base/json.ts'
 import { DIALECTS, type Dialect } from '../../dialect.ts'
 import { render } from '../render.ts'

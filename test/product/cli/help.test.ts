@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { listCommands } from '../../packages/server/src/cli/command-tree.ts'
-import { TERMINAL_COMMANDS } from '../../packages/server/src/cli/commands/chat/slash.ts'
-import { buildProgram } from '../../packages/server/src/cli/program.ts'
-import { runCli } from '../support/run-cli.ts'
+import { listCommands } from '../../../packages/server/src/cli/command-tree.ts'
+import { TERMINAL_COMMANDS } from '../../../packages/server/src/cli/commands/chat/slash.ts'
+import { buildProgram } from '../../../packages/server/src/cli/program.ts'
+import { runCli } from '../../support/run-cli.ts'
 
 const guide = readFileSync(
-  join(import.meta.dirname, '..', '..', 'docs', 'guides', 'commands.md'),
+  join(import.meta.dirname, '..', '..', '..', 'docs', 'guides', 'commands.md'),
   'utf8',
 )
 const program = await buildProgram([])

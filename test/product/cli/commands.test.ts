@@ -11,11 +11,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { Finished } from '../support/run-cli.ts'
-import { PROGRAM } from '../support/run-cli.ts'
-import { byHand } from '../support/sqlite-place.ts'
-import { until } from '../support/until.ts'
-import { type CliPlace, cliPlace, lines, type Served } from './cli-place.ts'
+import type { Finished } from '../../support/run-cli.ts'
+import { PROGRAM } from '../../support/run-cli.ts'
+import { byHand } from '../../support/sqlite-place.ts'
+import { until } from '../../support/until.ts'
+import { type CliPlace, cliPlace, lines, type Served } from '../cli-place.ts'
 
 /** The commands as people and scripts use them: processes over one SQLite store, the stand-in answers. */
 

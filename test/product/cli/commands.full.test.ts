@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Finished } from '../support/run-cli.ts'
-import { type CliPlace, cliPlace, lines } from './cli-place.ts'
+import type { Finished } from '../../support/run-cli.ts'
+import { type CliPlace, cliPlace, lines } from '../cli-place.ts'
 
-/** Commands in all their variants, each a process; cli.test.ts has the short forms. */
+/** Commands in all their variants, each a process; commands.test.ts has the short forms. */
 
 let place: CliPlace
 
