@@ -233,6 +233,35 @@ describe('throughline mcp', () => {
     expect(await transcriptOf(store, 'killed')).toEqual(messages.map(({ text }) => text))
   })
 
+  it('answers everything that it received before its input ended, also without a line break', async () => {
+    const child = spawn(process.execPath, [PROGRAM, 'mcp', '--store', store], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    closeLater(() => child.kill('SIGKILL'))
+    let stdout = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    const clientInfo = { name: 'raw', version: '1' }
+    const start = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+    const call = (id: number) => {
+      const messages = [said(`piped-${id}`, `text ${id}`)]
+      const params = { name: 'session_append', arguments: { session: 'piped', messages } }
+      return { jsonrpc: '2.0', id, method: 'tools/call', params }
+    }
+    const ids = Array.from({ length: 20 }, (_, index) => index + 2)
+    const asked = [
+      { jsonrpc: '2.0', id: 1, method: 'initialize', params: start },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      ...ids.map(call),
+    ]
+    child.stdin.end(asked.map((message) => JSON.stringify(message)).join('\n'))
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0)
+    const answers = stdout.trim().split('\n')
+    expect(answers.map((line) => JSON.parse(line).id).toSorted((a, b) => a - b)).toEqual([1, ...ids])
+    expect(await transcriptOf(store, 'piped')).toHaveLength(ids.length)
+  })
+
   it('writes nothing but the protocol to its standard output, and ends with its client', async () => {
     const child = spawn(process.execPath, [PROGRAM, 'mcp', '--store', store])
     let stdout = ''

@@ -4,8 +4,8 @@ import { buildMcpServer, type McpServerParts } from './server.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
 /**
- * Serves one client over a pair of streams; resolves when the client disconnects or `signal`
- * aborts.
+ * Serves one client over a pair of streams; resolves when the client has disconnected and has its
+ * answers, or `signal` aborts.
  */
 export async function serveMcp(
   parts: McpServerParts,
@@ -22,12 +22,11 @@ export async function serveMcp(
   },
 ): Promise<void> {
   const gone = Promise.withResolvers<void>()
-  input.once('end', gone.resolve)
-  input.once('close', gone.resolve)
   // A client that was killed no longer reads.
   output.on('error', () => gone.resolve())
   signal.addEventListener('abort', () => gone.resolve(), { once: true })
   const transport = new StdioTransport(input, output)
+  transport.answered.then(gone.resolve)
   const handle = serveStdio(() => buildMcpServer(parts), { transport, onerror: onError })
   await gone.promise
   await handle.close()

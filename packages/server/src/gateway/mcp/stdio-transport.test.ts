@@ -151,4 +151,32 @@ describe('the transport over a pair of streams', () => {
     input.emit('data', Buffer.from(`${JSON.stringify(ping)}\n${JSON.stringify(ping)}\n`))
     expect(received).toHaveLength(1)
   })
+
+  it('is answered when its input has ended and no request is left, cancelled ones not counted', async () => {
+    const { input, transport, received } = await open()
+    let isAnswered = false
+    transport.answered.then(() => {
+      isAnswered = true
+    })
+    const settled = () => new Promise((resolve) => setImmediate(resolve))
+    const line = (message: object) => `${JSON.stringify(message)}\n`
+    input.write(line(ping) + line({ ...ping, id: 2 }))
+    input.write(line({ ...ping, id: 3, method: 'subscriptions/listen' }))
+    input.end(JSON.stringify({ ...ping, id: 4 }))
+    await expect.poll(() => received.length).toBe(4)
+    await transport.send({ jsonrpc: '2.0', id: 1, result: {} })
+    await transport.send({ jsonrpc: '2.0', id: 4, result: {} })
+    await settled()
+    expect(isAnswered).toBe(false)
+    await transport.send({ jsonrpc: '2.0', id: 2, result: {} })
+    await transport.answered
+  })
+
+  it('waits for no request that its client cancelled', async () => {
+    const { input, transport } = await open()
+    const params = { requestId: 1 }
+    input.write(`${JSON.stringify(ping)}\n`)
+    input.end(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params }))
+    await transport.answered
+  })
 })

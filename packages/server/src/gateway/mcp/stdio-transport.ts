@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import {
   type JSONRPCMessage,
   parseJSONRPCMessage,
+  type RequestId,
   type Transport,
 } from '@modelcontextprotocol/server'
 import { MCP_LINE_BYTES_MAX } from './answers.ts'
@@ -9,7 +10,8 @@ import { MCP_LINE_BYTES_MAX } from './answers.ts'
 /**
  * The Model Context Protocol over a pair of streams, one message per line. The transport of the SDK
  * closes itself at the first line beyond its limit and leaves the input unread; this one skips the
- * line, answers it with an error, and continues reading until the input ends.
+ * line, answers it with an error, and continues reading until the input ends. What was received by
+ * then is still answered: a client may write its requests, close its end and read.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void
@@ -18,6 +20,10 @@ export class StdioTransport implements Transport {
   readonly #input: Readable
   readonly #output: Writable
   readonly #lines = new BoundedLines(MCP_LINE_BYTES_MAX)
+  /** The requests that wait for their answers. */
+  readonly #open = new Set<RequestId>()
+  readonly #answered = Promise.withResolvers<void>()
+  #hasEnded = false
   #isClosed = false
 
   constructor(input: Readable, output: Writable) {
@@ -27,12 +33,20 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     this.#input.on('data', this.#read)
+    this.#input.once('end', this.#end)
+    this.#input.once('close', this.#end)
     this.#input.on('error', this.#fail)
     this.#output.on('error', this.#fail)
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    return this.#write(message)
+  /** Resolves when the input has ended and every request in it was answered or cancelled. */
+  get answered(): Promise<void> {
+    return this.#answered.promise
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#write(message)
+    if (!('method' in message) && message.id !== undefined) this.#settle(message.id)
   }
 
   async close(): Promise<void> {
@@ -47,27 +61,53 @@ export class StdioTransport implements Transport {
   }
 
   readonly #read = (chunk: Buffer) => {
-    for (const line of this.#lines.take(chunk)) {
-      if (this.#isClosed) return
-      if (line.kind === 'whole') this.#receive(line.text)
-      else {
-        const message = `The message exceeds the limit of ${MCP_LINE_BYTES_MAX} bytes; send less at once.`
-        this.#refuse(requestId(line), { code: INVALID_REQUEST, message })
-      }
+    for (const line of this.#lines.take(chunk)) this.#take(line)
+  }
+
+  readonly #end = () => {
+    if (this.#hasEnded) return
+    // The last line may lack its line break.
+    this.#take(this.#lines.rest())
+    this.#hasEnded = true
+    this.#settle(undefined)
+  }
+
+  #take(line: Line): void {
+    if (this.#isClosed) return
+    if (line.kind === 'whole') this.#receive(line.text)
+    else {
+      const message = `The message exceeds the limit of ${MCP_LINE_BYTES_MAX} bytes; send less at once.`
+      this.#refuse(requestId(line), { code: INVALID_REQUEST, message })
     }
+  }
+
+  #settle(id: RequestId | undefined): void {
+    if (id !== undefined) this.#open.delete(id)
+    if (this.#hasEnded && this.#open.size === 0) this.#answered.resolve()
   }
 
   #receive(text: string): void {
     if (text.trim() === '') return
     const value = jsonOf(text)
     const message = value === undefined ? undefined : messageOf(value)
-    if (message !== undefined) this.onmessage?.(message)
+    if (message !== undefined) this.#accept(message)
     else if (value === undefined) {
       this.#refuse(null, { code: PARSE_ERROR, message: 'The line is not JSON.' })
     } else {
       const problem = 'The line is not a message of JSON-RPC 2.0.'
       this.#refuse(null, { code: INVALID_REQUEST, message: problem })
     }
+  }
+
+  #accept(message: JSONRPCMessage): void {
+    // A subscription is answered when the connection closes.
+    const isListen = 'method' in message && message.method === 'subscriptions/listen'
+    if ('method' in message && 'id' in message && !isListen) this.#open.add(message.id)
+    this.onmessage?.(message)
+    // A cancelled request gets no answer.
+    if (!('method' in message) || message.method !== 'notifications/cancelled') return
+    const id = message.params?.['requestId']
+    if (typeof id === 'string' || typeof id === 'number') this.#settle(id)
   }
 
   #refuse(
@@ -136,6 +176,11 @@ export class BoundedLines {
       yield this.#finish()
     }
     this.#add(chunk.subarray(from))
+  }
+
+  /** What follows the last line break. */
+  rest(): Line {
+    return this.#finish()
   }
 
   #add(piece: Buffer): void {
