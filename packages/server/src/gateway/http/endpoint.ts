@@ -64,6 +64,8 @@ export interface EndpointContext {
   readonly hooks: readonly Hook[]
   readonly now: () => number
   readonly diagnostics: Diagnostics
+  /** Why the process cannot work now; null: it can. */
+  readonly readiness: () => Promise<string | null>
   /** Open event streams. */
   readonly streams: () => number
   readonly readMetrics: () => Promise<{ readonly text: string; readonly type: string }>

@@ -15,6 +15,7 @@ import { readPages } from './files.ts'
 import { Metrics } from './metrics.ts'
 import { type Handler, NodeServer } from './node-server.ts'
 import { describeApi } from './open-api.ts'
+import { readinessOf } from './readiness.ts'
 import { RequestPipeline } from './request-pipeline.ts'
 import { Router } from './router.ts'
 import { type HookOptions, readHook } from './webhook.ts'
@@ -86,6 +87,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       hooks: (options.hooks ?? []).map(readHook),
       now: () => clock.now(),
       diagnostics: openDiagnostics(options.diagnostics ?? {}, runtime, clock),
+      readiness: readinessOf(runtime, clock),
       streams: () => streams.size,
       readMetrics: () => metrics.read(),
       openApi: readApi,

@@ -273,6 +273,10 @@ describe('secrets', () => {
     expect(problemsOf('', { flags: [`store=${url}`] })[0]).toMatch(/^--set store: /)
     const { config } = loaded('', { env: { THROUGHLINE_STORE: url } })
     expect(config.store).toEqual({ url })
+    const env = { THROUGHLINE_AUXILIARY__TITLE__MODEL: 'sk-ant-api03-abcdefghijklmnop1234567890' }
+    expect(problemsOf('', { env })).toEqual([
+      expect.stringMatching(/TITLE__MODEL: `auxiliary.title.model` holds what looks like a key/),
+    ])
   })
 
   it('are masked wherever the configuration is shown', () => {
@@ -290,6 +294,52 @@ describe('secrets', () => {
     expect(configText(loaded('', { env: asked }))).toContain(
       'postgres://me@host/db?password=[secret]&sslmode=require',
     )
+  })
+
+  it('are masked in places where no key belongs: names, addresses, arguments, variables', () => {
+    const word = '4f3c9a81d2e7b650f19c3d8a7e5b2c40'
+    const hidden = /4f3c9a81|Zx9kQ2|pa55word|hunter2|sk-ant-api03/
+    const text = [
+      'agents:',
+      '  main:',
+      `    pins: {note: "my password is hunter2xyz", ${word}: "x"}`,
+      '    model:',
+      '      provider: openai-compatible',
+      `      model: ${word}`,
+      '      baseUrl: "https://tok4f3c9a81d2e7b650@example.org/v1?api_key=Zx9kQ2mP7vL4nR8tY3wB"',
+      `      credential: {kind: variable, name: k${word}}`,
+      `      headers: {x-team: "${word}", x-beta: tools-2026-01-01}`,
+      '    mcp:',
+      '      x:',
+      '        command: /nix/store/4b1c8d2e7b650f19c3d8a7e5b2c40aaa-node/bin/node',
+      `        args: [server.js, --password, hunter2, --api-key=Zx9kQ2mP7vL4nR8tY3wB, ${word}]`,
+      `        env: [k${word}]`,
+    ].join('\n')
+    const env = {
+      THROUGHLINE_STORE: 'postgres://me:hunter2@host/db?sslpassword=pa55word99&api_key=Zx9kQ2mP7vL4nR8t',
+      THROUGHLINE_AGENTS__MAIN__SYSTEM: 'Use sk-ant-api03-abcdefghijklmnop1234567890.',
+    }
+    const result = loaded(text, { env })
+    const printed = `${configText(result)}${JSON.stringify(listSettings(result))}`
+    expect(printed).not.toMatch(hidden)
+    expect(JSON.stringify(result.warnings)).not.toMatch(hidden)
+    expect(result.warnings.length).toBeGreaterThan(0)
+    for (const shown of ['tools-2026-01-01', '/nix/store/4b1c8d2e7b650f', 'example.org/v1', 'me:[secret']) {
+      expect(printed).toContain(shown)
+    }
+  })
+
+  it('are masked in what is said about mistakes', () => {
+    const word = '4f3c9a81d2e7b650f19c3d8a7e5b2c40'
+    const said = [
+      ...problemsOf(`agents: {main: {${word}: 1}}`),
+      ...problemsOf(`sk-ant-api03-abcdefghijklmnop1234567890: 1`),
+      ...problemsOf(`agents: {main: {policy: ${word}}}`),
+      ...problemsOf(`a: *${word}`),
+      ...problemsOf('', { flags: [word, `http.${word}=1`] }),
+    ]
+    expect(said.length).toBeGreaterThanOrEqual(6)
+    expect(said.join('\n')).not.toMatch(/4f3c9a81|sk-ant-api03/)
   })
 })
 

@@ -15,7 +15,7 @@ import {
 } from './read/problem.ts'
 import { foreign, readTrusted, type Unread, unreadFile } from './read/read-trusted.ts'
 import { CONFIG_BYTES_MAX, readYaml } from './read/read-yaml.ts'
-import { findLiteralSecrets } from './read/secrets.ts'
+import { findLiteralSecrets, withoutSecrets } from './read/secrets.ts'
 import { EMPTY, originAt, plainOf, saidAt } from './read/tree.ts'
 import { type Config, configSchema } from './schema/schema.ts'
 
@@ -67,6 +67,21 @@ export interface Refused {
 }
 
 export function loadConfig(request: LoadRequest): LoadResult {
+  const result = load(request)
+  const warnings = result.warnings.map(masked)
+  if (result.kind === 'loaded') return { ...result, warnings }
+  return { ...result, warnings, problems: result.problems.map(masked) }
+}
+
+/** Problems quote names and values, and a key may have been put anywhere. */
+function masked({ origin, text }: ConfigProblem): ConfigProblem {
+  return {
+    origin: origin.kind === 'flag' ? { ...origin, flag: withoutSecrets(origin.flag) } : origin,
+    text: withoutSecrets(text),
+  }
+}
+
+function load(request: LoadRequest): LoadResult {
   const { env, flags, cwd } = request
   const { file, isFound } = findConfig(request)
   const fileName = file === null ? '' : displayPath(file, cwd)

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import type { Loaded } from './load.ts'
 import { type ConfigOrigin, type Path, pathText } from './read/problem.ts'
-import { displayValue } from './read/secrets.ts'
+import { displayValue, withoutSecrets } from './read/secrets.ts'
 
 /** One value in effect and its source, for display. */
 export interface ConfigSetting {
@@ -18,7 +18,7 @@ export function listSettings({ config, originOf }: Loaded): readonly ConfigSetti
       return Object.entries(value).flatMap(([key, each]) => walk(each, [...path, key]))
     }
     const displayed = Array.isArray(value) ? displayTree(value, path) : displayValue(value, path)
-    return [{ key: pathText(path), value: displayed, origin: originOf(path) }]
+    return [{ key: withoutSecrets(pathText(path)), value: displayed, origin: originOf(path) }]
   }
   return walk(config, [])
 }
@@ -33,14 +33,18 @@ export function configText(loaded: Pick<Loaded, 'config'>): string {
   return stringify(displayConfig(loaded), { lineWidth: 0 })
 }
 
-function displayTree(value: unknown, path: Path): unknown {
-  if (Array.isArray(value)) return value.map((item, at) => displayTree(item, [...path, at]))
+function displayTree(value: unknown, path: Path, before?: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item, at) => displayTree(item, [...path, at], value[at - 1]))
+  }
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => [key, displayTree(each, [...path, key])]),
+      Object.entries(value).map(([key, each]) => {
+        return [withoutSecrets(key), displayTree(each, [...path, key])]
+      }),
     )
   }
-  return displayValue(value, path)
+  return displayValue(value, path, before)
 }
 
 function isFilled(value: unknown): value is object {

@@ -58,10 +58,14 @@ export const memoryEndpoints: readonly Endpoint[] = [
     params: ofSession,
     answers: { 200: { description: 'With the last changes', schema: memoryView } },
     problems: ['unknown-session'],
-    async run({ params }, edge) {
+    async run({ params, principal: { sessions } }, edge) {
       const memory = await sessionAt(edge, params).memory.read()
       if (memory === undefined) throw new HttpProblem('unknown-session')
-      return { status: 200, body: memory }
+      // A limited token may read the notes, but not in which other session each was made.
+      const notes = memory.notes.map((note) =>
+        sessions?.has(note.origin?.sessionId ?? '') === false ? { ...note, origin: null } : note,
+      )
+      return { status: 200, body: { ...memory, notes } }
     },
   }),
   endpoint({

@@ -1,4 +1,3 @@
-import { KnownError } from '#core/base/errors'
 import { SCOPES } from '../access/access.ts'
 import { type Endpoint, endpoint } from '../endpoint.ts'
 import { access, agentList, auditView, health, rehearsalView, status } from '../schemas.ts'
@@ -84,17 +83,14 @@ export const operatingEndpoints: readonly Endpoint[] = [
     path: '/readyz',
     summary: 'The store can be read and written, and this process may act',
     scope: null,
+    isUnlimited: true,
     answers: {
       200: { description: 'Ready', schema: status },
       503: { description: 'Not now', schema: status },
     },
     problems: [],
-    async run(_, { runtime }) {
-      // If readiness cannot be determined, the process cannot work either.
-      const reason = await runtime.health().then(
-        (found) => found.reason,
-        (error: unknown) => (error instanceof KnownError ? error.code : 'unknown'),
-      )
+    async run(_, { readiness }) {
+      const reason = await readiness()
       if (reason === null) return { status: 200, body: { status: 'ready' } }
       return { status: 503, body: { status: 'not ready', reason } }
     },

@@ -84,11 +84,12 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
       204: { description: 'Deleted, also when it was before' },
     },
     problems: ['unknown-session', 'has-forks'],
-    async run({ params }, edge) {
+    async run({ params, principal }, edge) {
       const purged = await sessionAt(edge, params).purge({ entries: 'all', reason: 'deleted' })
       if (purged.kind === 'unknown') throw new HttpProblem('unknown-session')
       if (purged.kind === 'forked') {
-        throw new HttpProblem('has-forks', { facts: { forks: purged.forks } })
+        const forks = purged.forks.filter((id) => principal.sessions?.has(id) ?? true)
+        throw new HttpProblem('has-forks', { facts: { forks } })
       }
       if (purged.kind === 'asked') return { status: 202, body: { sessionId: params.id } }
       return { status: 204 }

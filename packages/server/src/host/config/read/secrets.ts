@@ -1,3 +1,4 @@
+import { looksRandom } from '#core/compaction/redact/randomness'
 import { redact } from '#core/compaction/redact/redact'
 import { findShapes } from '#core/compaction/redact/shapes'
 import { KEYS_ELSEWHERE } from './overlay.ts'
@@ -6,7 +7,7 @@ import type { Node } from './tree.ts'
 
 /**
  * Files are copied, committed and pasted; every user of the host can see command lines. So neither
- * may contain a key. The environment may.
+ * may contain a key. The environment may, except as the name of a model: names are logged and stored.
  */
 export function findLiteralSecrets(tree: Node, path: Path = []): readonly ConfigProblem[] {
   switch (tree.kind) {
@@ -16,7 +17,8 @@ export function findLiteralSecrets(tree: Node, path: Path = []): readonly Config
       return [...tree.fields].flatMap(([key, { node }]) => findLiteralSecrets(node, [...path, key]))
     case 'leaf': {
       const { value, origin } = tree
-      if (origin.kind === 'environment' || typeof value !== 'string') return []
+      if (typeof value !== 'string') return []
+      if (origin.kind === 'environment' && path.at(-1) !== 'model') return []
       const why = whySecret(value, path)
       return why === undefined ? [] : [{ origin, text: `\`${pathText(path)}\` ${why}` }]
     }
@@ -50,13 +52,37 @@ function hasPassword(value: string): boolean {
   return url !== null && (url.password !== '' || url.searchParams.has('password'))
 }
 
-/** A value for display: passwords in addresses and keys are masked. */
-export function displayValue(value: unknown, path: Path): unknown {
+/**
+ * A value for display, without keys and passwords in whatever place someone put them. `before` is the
+ * item before it in a list: in `[--token, VALUE]` only that one shows what the value is.
+ */
+export function displayValue(value: unknown, path: Path, before?: unknown): unknown {
   if (typeof value !== 'string') return value
   if (path.at(-2) === 'headers' && SECRET_HEADER.test(String(path.at(-1)))) return '[secret]'
-  if (!hasPassword(value)) return redact(value)
+  const name = typeof path.at(-1) === 'string' ? `${path.at(-1)}: ` : flagText(before)
+  const shown = withoutSecrets(name + withoutPassword(value))
+  return shown.startsWith(name) ? shown.slice(name.length) : '[secret]'
+}
+
+function flagText(before: unknown): string {
+  return typeof before === 'string' && before.startsWith('-') ? `${before} ` : ''
+}
+
+function withoutPassword(value: string): string {
+  if (!hasPassword(value)) return value
   const url = new URL(value)
   if (url.password !== '') url.password = 'secret'
   if (url.searchParams.has('password')) url.searchParams.set('password', 'secret')
   return url.href.replace(':secret@', ':[secret]@').replace('password=secret', 'password=[secret]')
+}
+
+/** Not in paths: names of folders there are often hashes. */
+const LONG_WORD = /(?<![A-Za-z0-9/])[A-Za-z0-9]{20,}(?![A-Za-z0-9/])/g
+
+/**
+ * Text for a person to read. A configuration has few places for long random words, so here a word is
+ * masked that conversations may contain.
+ */
+export function withoutSecrets(text: string): string {
+  return redact(text).replaceAll(LONG_WORD, (word) => (looksRandom(word) ? '[secret:word]' : word))
 }
