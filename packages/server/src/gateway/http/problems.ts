@@ -31,6 +31,7 @@ export const PROBLEMS = {
   'not-pending': [409, 'The message is no longer waiting'],
   'turned-down': [409, 'The session refused the request; nothing was changed'],
   snapshot: [409, 'A snapshot is read-only: only its transcript, context and files can be read'],
+  'changed-preview': [409, 'This is not a preview of this session as it was made; make a new one'],
   'not-in-effect': [409, 'This is not the newest compaction in effect'],
   gone: [410, 'The session was deleted'],
   'too-large': [413, 'The body is too large'],
@@ -96,6 +97,7 @@ const OF_THE_REQUEST: Readonly<Record<string, ProblemCode>> = {
   'invalid-body': 'invalid',
   'invalid-request': 'invalid',
   'unknown-session': 'unknown-session',
+  'changed-preview': 'changed-preview',
 }
 
 /** Without `Retry-After`: a retry fails until the store is repaired. */

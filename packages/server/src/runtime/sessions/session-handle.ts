@@ -1,7 +1,5 @@
 import type { EntryNumber, MailNumber, SessionId } from '#core/base/ids'
-import { writeEnvelope } from '#core/message/handoff/envelope'
 import { pinNameProblem, pinnedText } from '#core/message/handoff/pinned'
-import { parsePreview } from '#core/session/context/parse-preview'
 import type { EventHub } from '#core/session/events/event-hub'
 import { type Preview, previewCompaction } from '#core/session/preview'
 import { type ControlEnd, controlOutcome } from '#core/session/view/control-outcome'
@@ -49,6 +47,7 @@ import {
   readContextView,
 } from './compactions.ts'
 
+import { openPreview, sealPreview } from './preview-seal.ts'
 import { openMemory, readTasks } from './session-memory.ts'
 import { readsOf, readTranscript } from './session-reads.ts'
 import { mailView, pinsIn } from './views.ts'
@@ -109,26 +108,20 @@ export class SessionHandle implements Session {
     if (session === undefined) return { kind: 'failed', sessionId, reason: 'unknown-session' }
     const writer = previewWriter()
     const settings = settingsFor(session.agent)
-    return await previewCompaction(
+    const preview = await previewCompaction(
       { store, writer, settings, sessionId, ...(focus !== undefined && { focus }) },
       signal,
     )
+    if (preview.kind !== 'previewed') return preview
+    return { ...preview, install: await sealPreview(store, sessionId, preview.install) }
   }
 
   async install({
     preview,
     ...request
   }: Idempotent & { preview: ControlBody }): Promise<Admission> {
-    const parsed = parsePreview(preview)
-    if (parsed === null) throw new InvalidRequestError({ problem: 'This is not a preview.' })
-    // Counted again, because the client's figure cannot be trusted. Counters differ, but not by
-    // half.
-    const counted = this.#deps.countMessage(this.id, writeEnvelope(parsed.handoff))
-    if (parsed.tokens < counted / 2) {
-      const problem = `A handoff of about ${counted} tokens is said to have ${parsed.tokens}.`
-      throw new InvalidRequestError({ problem })
-    }
-    return await this.#control(request, 'install', preview)
+    const body = await openPreview(this.#deps.store, this.id, preview)
+    return await this.#control(request, 'install', body)
   }
 
   async revert(request: Idempotent): Promise<Admission> {

@@ -23,7 +23,7 @@ export const compactionEndpoints: readonly Endpoint[] = [
       200: { description: 'With `preview`: what it would make; nothing changes', schema: preview },
       202: ACCEPTED,
     },
-    problems: [...CONTROL_PROBLEMS, 'no-preview'],
+    problems: [...CONTROL_PROBLEMS, 'no-preview', 'changed-preview'],
     async run({ params, body, once, signal }, edge) {
       const session = sessionAt(edge, params)
       const about = body.focus === undefined ? {} : { focus: body.focus }

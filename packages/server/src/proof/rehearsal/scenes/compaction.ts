@@ -1,5 +1,7 @@
+import { sessionId } from '#core/base/ids'
 import { isObject, type JsonObject } from '#core/base/json'
 import type { OperationRow } from '#core/store/rows'
+import { sealPreview } from '../../../runtime/sessions/preview-seal.ts'
 import { fillerOf } from '../laws/ledger.ts'
 import { entryKindOf, long, type Stage } from '../stage/stage.ts'
 import { ATTEMPTS_MAX } from '../terms.ts'
@@ -166,20 +168,22 @@ export async function stubborn(stage: Stage): Promise<void> {
   }
 }
 
-/** A person installs a preview that was edited to exceed the limit of a handoff. */
+/** A preview exceeds the limit of a handoff, though our own processes have sealed it. */
 export async function bloated(stage: Stage): Promise<void> {
   const name = await stage.open('scene-bloated')
   await stage.fill(name, [1_000, 1_000])
   const preview = await stage.do(name, 'preview')
-  const shown = isObject(preview) ? preview['install'] : null
-  if (!isObject(shown)) throw new Error(`no preview: ${entryKindOf(preview)}`)
+  const install = isObject(preview) ? preview['install'] : null
+  if (!isObject(install)) throw new Error(`no preview: ${entryKindOf(preview)}`)
+  const { seal: _, ...shown } = install
   const { handoffTokens } = (await stage.row(name)).limits
   const tokens = handoffTokens * 2
   const handoff: JsonObject = {
     ...(shown['handoff'] as JsonObject),
     summary: fillerOf(tokens * 4),
   }
-  await stage.do(name, 'install', { preview: { ...shown, handoff, tokens } })
+  const bloat = await sealPreview(stage.store, sessionId(name), { ...shown, handoff, tokens })
+  await stage.do(name, 'install', { preview: bloat })
   await stage.until('the preview is judged', async () => (await waiting(stage, name)) === 0)
   const { effective } = await stage.row(name)
   if (effective !== 0) stage.broken('founded', `${name}: a handoff over its budget was installed`)
