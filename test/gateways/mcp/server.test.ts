@@ -258,7 +258,10 @@ describe('throughline mcp', () => {
     child.stdin.end(asked.map((message) => JSON.stringify(message)).join('\n'))
     expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0)
     const answers = stdout.trim().split('\n')
-    expect(answers.map((line) => JSON.parse(line).id).toSorted((a, b) => a - b)).toEqual([1, ...ids])
+    expect(answers.map((line) => JSON.parse(line).id).toSorted((a, b) => a - b)).toEqual([
+      1,
+      ...ids,
+    ])
     expect(await transcriptOf(store, 'piped')).toHaveLength(ids.length)
   })
 

@@ -26,7 +26,7 @@ export async function serveMcp(
   output.on('error', () => gone.resolve())
   signal.addEventListener('abort', () => gone.resolve(), { once: true })
   const transport = new StdioTransport(input, output)
-  transport.answered.then(gone.resolve)
+  void transport.answered.then(gone.resolve)
   const handle = serveStdio(() => buildMcpServer(parts), { transport, onerror: onError })
   await gone.promise
   await handle.close()

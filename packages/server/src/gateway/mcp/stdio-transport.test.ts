@@ -155,7 +155,7 @@ describe('the transport over a pair of streams', () => {
   it('is answered when its input has ended and no request is left, cancelled ones not counted', async () => {
     const { input, transport, received } = await open()
     let isAnswered = false
-    transport.answered.then(() => {
+    void transport.answered.then(() => {
       isAnswered = true
     })
     const settled = () => new Promise((resolve) => setImmediate(resolve))

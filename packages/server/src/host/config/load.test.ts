@@ -316,7 +316,8 @@ describe('secrets', () => {
       `        env: [k${word}]`,
     ].join('\n')
     const env = {
-      THROUGHLINE_STORE: 'postgres://me:hunter2@host/db?sslpassword=pa55word99&api_key=Zx9kQ2mP7vL4nR8t',
+      THROUGHLINE_STORE:
+        'postgres://me:hunter2@host/db?sslpassword=pa55word99&api_key=Zx9kQ2mP7vL4nR8t',
       THROUGHLINE_AGENTS__MAIN__SYSTEM: 'Use sk-ant-api03-abcdefghijklmnop1234567890.',
     }
     const result = loaded(text, { env })
@@ -324,7 +325,12 @@ describe('secrets', () => {
     expect(printed).not.toMatch(hidden)
     expect(JSON.stringify(result.warnings)).not.toMatch(hidden)
     expect(result.warnings.length).toBeGreaterThan(0)
-    for (const shown of ['tools-2026-01-01', '/nix/store/4b1c8d2e7b650f', 'example.org/v1', 'me:[secret']) {
+    for (const shown of [
+      'tools-2026-01-01',
+      '/nix/store/4b1c8d2e7b650f',
+      'example.org/v1',
+      'me:[secret',
+    ]) {
       expect(printed).toContain(shown)
     }
   })
