@@ -9,7 +9,7 @@ import { openStage } from './stage.ts'
 const stage = openStage()
 const { open, visit } = stage
 
-describe('the page, when somebody or something is against it', { timeout: 120_000 }, () => {
+describe('the page against hostile input and a failing server', { timeout: 120_000 }, () => {
   it('is not held up by texts of nothing but marks, and shows all of them', async (ctx) => {
     const place = await open(ctx, {
       windowTokens: 1_000_000,
@@ -61,7 +61,7 @@ describe('the page, when somebody or something is against it', { timeout: 120_00
     expect(await foreignNodes(page)).toEqual([])
   })
 
-  it('begins anew when the server comes back with another store', async (ctx) => {
+  it('starts over when the server comes back with another store', async (ctx) => {
     const port = await freePort()
     const first = await open(ctx, { port })
     await makeSession(first, 'before')
@@ -94,7 +94,7 @@ describe('the page, when somebody or something is against it', { timeout: 120_00
     await page.getByText('Cannot reach the server').waitFor({ state: 'detached' })
   })
 
-  it('keeps what it was told of a session since it asked for the list of all', async (ctx) => {
+  it('keeps what it learned of a session since it asked for the list', async (ctx) => {
     const place = await open(ctx)
     const id = await makeSession(place)
     const { page } = await visit(ctx, 'about:blank')
@@ -117,7 +117,7 @@ describe('the page, when somebody or something is against it', { timeout: 120_00
     expect(await chip.allTextContents()).toEqual(['turn'])
   })
 
-  it('tells by the clock of the server how long ago something was', async (ctx) => {
+  it('shows by the clock of the server how long ago something was', async (ctx) => {
     const place = await open(ctx)
     const id = await makeSession(place)
     await place.ask(id, 'say Just now.')

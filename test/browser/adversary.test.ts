@@ -8,7 +8,7 @@ import { openStage } from './stage.ts'
 /** What people, models, networks and servers do to the page that nobody wished for. */
 const { open, visit } = openStage()
 
-describe('the page, when somebody or something is against it', { timeout: 120_000 }, () => {
+describe('the page against hostile input and a failing server', { timeout: 120_000 }, () => {
   it('shows 200 hostile texts as text, wherever they stand', async (ctx) => {
     const script = () => ({ text: HOSTILE[turn % HOSTILE.length] ?? '' })
     let turn = 0

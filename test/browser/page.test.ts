@@ -124,7 +124,7 @@ describe('the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('shows an answer from its first word to whoever comes in the middle of it', async (ctx) => {
+  it('shows an answer from its first word to a visitor who arrives in the middle of it', async (ctx) => {
     const place = await open(ctx)
     const id = await makeSession(place)
     const { page, problems } = await visit(ctx, place.url)

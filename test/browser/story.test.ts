@@ -83,7 +83,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
-  it('tells of each compaction who wrote it, what waited, what it cost and what became of it', async (ctx) => {
+  it('shows for each compaction who wrote it, what waited, what it cost and its outcome', async (ctx) => {
     const { place, id } = await openStory(ctx)
     const { page, problems } = await stage.visit(ctx, `${place.url}/#/sessions/${id}/compactions`)
     const degraded = page.locator('.compaction.degraded')

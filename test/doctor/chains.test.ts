@@ -27,7 +27,7 @@ const HOMES = 40
 const SECONDS = 4_000
 
 describe('the chains of an import', () => {
-  it('are those of the survey, also where only rows tell whom a session continues', async () => {
+  it('are those of the survey, even if only rows name the session that another continues', async () => {
     const seen = { chains: 0, linked: 0, apart: 0 }
     for (let seed = 1; seed <= HOMES; seed++) {
       const path = join(folder, `${seed}.db`)

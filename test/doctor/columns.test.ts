@@ -21,7 +21,7 @@ const COLUMNS = [
 const homes = Array.from({ length: 24 }, (_, seed) => generateHome(seed, join(folder, `${seed}`)))
 
 describe('a store that lacks a column', () => {
-  it.each(COLUMNS)('lacking %s.%s makes nobody guilty', async (table, name) => {
+  it.each(COLUMNS)('lacking %s.%s leads to no finding', async (table, name) => {
     for (const home of homes) {
       const shape: StoreShape = {
         ...{ ...home.shape, hasIndex: false },

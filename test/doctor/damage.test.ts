@@ -243,7 +243,7 @@ db.commit()`
     },
   )
 
-  it('is built anew where rows are not in it', async () => {
+  it('is rebuilt if rows are missing from it', async () => {
     const home = healthy()
     home.exec('delete from messages_fts_docsize where id > 20')
     home.close()

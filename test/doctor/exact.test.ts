@@ -19,18 +19,21 @@ const folder = mkdtempSync(join(tmpdir(), 'throughline-exact-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a store that Hermes wrote', () => {
-  it.each(SAMPLE_SCHEMAS)('of schema %i comes and goes back in every column', async (schema) => {
-    const path = unpackSample(schema, folder)
-    const store = openMemoryStore()
-    const report = await bring(path, store)
-    expect(await judgeWayBack(store, path, join(folder, `back-${schema}.db`))).toEqual([])
-    if (schema === 26) {
-      expect(report.profiles[0]?.kinds?.given).toEqual({ calls: 41, results: 41, pictures: 0 })
-      expect(renderImport(report)).toContain('Arrived: 41 of 41 calls, 41 of 41 results')
-    }
-  })
+  it.each(SAMPLE_SCHEMAS)(
+    'of schema %i is imported and exported in every column',
+    async (schema) => {
+      const path = unpackSample(schema, folder)
+      const store = openMemoryStore()
+      const report = await bring(path, store)
+      expect(await judgeWayBack(store, path, join(folder, `back-${schema}.db`))).toEqual([])
+      if (schema === 26) {
+        expect(report.profiles[0]?.kinds?.given).toEqual({ calls: 41, results: 41, pictures: 0 })
+        expect(renderImport(report)).toContain('Arrived: 41 of 41 calls, 41 of 41 results')
+      }
+    },
+  )
 
-  it('of schema 26 goes on in the words of every provider, calls with their results', async () => {
+  it('of schema 26 continues in the format of every provider, calls with their results', async () => {
     const store = openMemoryStore()
     await bring(unpackSample(26, folder), store)
     const source = await store.readContext({ sessionId: sessionId('20260602_090000_abc123') })

@@ -85,19 +85,19 @@ const TABLES = `create table sessions (id text primary key, started_at real not 
   create table messages (id integer primary key, session_id text, role text, content, timestamp real)`
 
 describe('a hostile file', () => {
-  it('that is no database is called so', async () => {
+  it('that is not a database is reported as such', async () => {
     const path = fresh('text')
     writeFileSync(path, 'dear diary\n'.repeat(1_000))
     expect(await examine(path)).toMatchObject({ kind: 'unreadable', verdict: 'not-a-database' })
   })
 
-  it('that is empty is called so', async () => {
+  it('that is empty is reported as such', async () => {
     const path = fresh('empty')
     writeFileSync(path, '')
     expect(await examine(path)).toMatchObject({ verdict: 'empty' })
   })
 
-  it('that is missing is called so', async () => {
+  it('that is missing is reported as such', async () => {
     expect(await examine(fresh('missing'))).toMatchObject({ verdict: 'missing' })
     await expect(diagnoseHermes(join(folder, 'missing'))).rejects.toThrow('no state.db')
   })
@@ -133,7 +133,7 @@ describe('a hostile file', () => {
     expect([...kinds].sort()).toEqual(['read', 'unreadable'])
   })
 
-  it("of somebody else's is foreign", async () => {
+  it('of another program is reported as foreign', async () => {
     const path = fresh('foreign')
     make(path, 'create table moz_places (id integer primary key, url text)')
     expect(await examine(path)).toMatchObject({ verdict: 'foreign' })
@@ -234,7 +234,7 @@ describe('a hostile file', () => {
     expect(await examine(torn)).toMatchObject({ kind: 'read', rows: 1 })
   })
 
-  it('of ten sparse gigabytes costs what its rows cost', async () => {
+  it('of ten sparse gigabytes takes as long as its rows take', async () => {
     const place = fresh('sparse')
     make(place, `${TABLES}; insert into sessions values ('s', 1)`)
     truncateSync(place, 10 * 1024 ** 3)
@@ -341,7 +341,7 @@ describe('a home of several profiles', () => {
     return place
   }
 
-  it('is examined profile by profile, and one bad store spoils no other', async () => {
+  it('is examined profile by profile, and one bad store affects no other', async () => {
     const { profiles } = await diagnoseHermes(manyProfiles('many'))
     expect(profiles.map(({ name, store }) => [name, store.kind])).toEqual([
       ['default', 'read'],
@@ -350,7 +350,7 @@ describe('a home of several profiles', () => {
     ])
   })
 
-  it('is brought profile by profile, and one bad store keeps no other back', async () => {
+  it('is imported profile by profile, and one bad store holds back no other', async () => {
     const report = await bring(manyProfiles('many-brought'), openMemoryStore())
     expect(report.profiles.map(({ name }) => name)).toEqual(['default', 'loki'])
     expect(report.profiles.every(({ conversations }) => conversations.length > 0)).toBe(true)

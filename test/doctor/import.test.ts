@@ -67,7 +67,7 @@ async function entriesOf(store: Store, id = 'root') {
 }
 
 describe('importing a Hermes home', () => {
-  it('brings pictures, thoughts and calls whole', async () => {
+  it('imports pictures, reasoning and calls whole', async () => {
     const parts = [
       { type: 'text', text: 'look' },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(4_000)}` } },
@@ -95,7 +95,7 @@ describe('importing a Hermes home', () => {
     ])
   })
 
-  it('brings what nobody could mean, word for word', async () => {
+  it('imports malformed content word for word', async () => {
     const deep = `\0json:${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const nested = `\0json:${'['.repeat(300)}${']'.repeat(300)}`
     const huge = '\0json:[1e999]'
@@ -124,7 +124,7 @@ describe('importing a Hermes home', () => {
     expect(hashOf(join(path, 'state.db'))).toBe(before)
   })
 
-  it('foretells in a dry run what two profiles with the same ids will come to', async () => {
+  it('predicts in a dry run the result for two profiles with the same ids', async () => {
     const path = homeOf(plain({ content: 'a' }))
     const later = new HermesModel()
     later.open('root', 2_000)
@@ -141,7 +141,7 @@ describe('importing a Hermes home', () => {
     expect(outcomes(dry)).toEqual(outcomes(real))
   })
 
-  it('leaves a session that somebody holds, and one of the same id that is another', async () => {
+  it('leaves a session that a process holds, and a different one with the same id', async () => {
     const model = plain({ content: 'a' })
     const path = homeOf(model)
     const other = openMemoryStore()
@@ -185,7 +185,7 @@ describe('importing a Hermes home', () => {
     expect(await store.listRunners()).toEqual([])
   })
 
-  it('goes on where Hermes and the agent here have both gone on', async () => {
+  it('continues a session that both Hermes and the agent here continued', async () => {
     const model = plain({ content: 'a' }, { content: 'b' })
     const store = openMemoryStore()
     await bring(homeOf(model), store)
@@ -201,7 +201,7 @@ describe('importing a Hermes home', () => {
     expect(await store.verify({})).toEqual([])
   })
 
-  it('does not bring again what was erased here', async () => {
+  it('does not import again what was erased here', async () => {
     const path = homeOf(plain({ content: 'a secret' }, { content: 'b' }))
     const store = openMemoryStore()
     await bring(path, store)
@@ -233,7 +233,7 @@ describe('importing a Hermes home', () => {
     expect(birth?.body).toContain('Be brief.')
   })
 
-  it('makes one conversation of a fork, by time, and goes on from the side that Hermes follows', async () => {
+  it('merges a fork into one conversation by time, and continues from the side that Hermes follows', async () => {
     const model = plain({ content: 'first' })
     model.close('root', 1_100, 'compression')
     model.open('left', 1_100.1, { parentId: 'root' })
@@ -311,7 +311,7 @@ describe('throughline import hermes', () => {
   }
 
   it(
-    'brings the two samples whole, and says so',
+    'imports the two samples whole, and says so',
     () => {
       const store = join(folder, 'samples.db')
       const path = unpackSample(26, folder)

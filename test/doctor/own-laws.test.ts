@@ -231,7 +231,7 @@ describe('the doctor of our own store', () => {
 
 describe('a damaged store of ours', () => {
   it(
-    'gets a verdict wherever the damage is, and --fix leaves it as it is',
+    'gets a verdict wherever the damage is, and --fix does not change it',
     async () => {
       const path = await soundStore('pages')
       const whole = readFileSync(path)

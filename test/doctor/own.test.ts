@@ -48,7 +48,7 @@ describe('examining a store of ours', () => {
     expect(await examine({ reads })).toEqual([])
   })
 
-  it('finds what a process that died left behind, and --fix frees it', async () => {
+  it('finds what a dead process left behind, and --fix releases it', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     await fixture.exchange('one', 'two')
@@ -80,7 +80,7 @@ describe('examining a store of ours', () => {
     expect(await store.listRunners()).toHaveLength(1)
   })
 
-  it('leaves a removal alone that was begun a moment ago', async () => {
+  it('leaves alone a removal that began a moment ago', async () => {
     const store = openMemoryStore()
     const id = await create(store)
     await store.deleteSession({ sessionId: id, operation: newOperation(), reason: 'asked' })
@@ -89,7 +89,7 @@ describe('examining a store of ours', () => {
     expect(old.map(({ kind, sessionIds }) => [kind, sessionIds])).toEqual([['erasure-left', [id]]])
   })
 
-  it('finds answers that wait or were given up', async () => {
+  it('finds answers that wait or were abandoned', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     await fixture.exchange('one', 'two', [replyTo('7'), replyTo('8')])
@@ -106,7 +106,7 @@ describe('examining a store of ours', () => {
     ])
   })
 
-  it('finds agents that nobody has configured, and clocks that disagree', async () => {
+  it('finds agents that are not configured, and clocks that disagree', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     await fixture.admit('waits')
@@ -155,7 +155,7 @@ describe('examining the file of a store', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('finds a search index that lost entries, and --fix builds it anew', async () => {
+  it('finds a search index that lost entries, and --fix rebuilds it', async () => {
     const path = await fileWith('drift.db')
     // Whether the index had caught up when the store was closed is not said.
     const wait = await openSqliteStore({ path })
@@ -201,7 +201,7 @@ describe('examining the file of a store', () => {
     expect((await diagnose()).map(({ kind }) => kind)).not.toContain('lost-commits')
   })
 
-  it('finds a word that was changed behind the back of the chain', async () => {
+  it('finds a word that was changed without updating the chain', async () => {
     const path = await fileWith('damaged.db')
     const database = new DatabaseSync(path)
     for (const { name } of database

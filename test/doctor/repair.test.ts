@@ -83,7 +83,7 @@ function make(path: string, sql: string): void {
 }
 
 describe('repairing a Hermes store', () => {
-  it('writes to no file that stands under a name that can be guessed', async () => {
+  it('writes to no existing file under a name that can be guessed', async () => {
     const place = fresh('stale-draft')
     make(place.path, TABLES)
     const planted = join(folder, 'stale-draft', 'new', `.state.db.${process.pid}.tmp`)
@@ -136,7 +136,7 @@ describe('repairing a Hermes store', () => {
     await expect(repairHermes({ ...place, to: place.path })).rejects.toThrow('exists already')
   })
 
-  it('reads what stands in a write-ahead log, and goes on without one', async () => {
+  it('reads the content of a write-ahead log, and works without one', async () => {
     const writing = fresh('wal')
     const writer = new DatabaseSync(writing.path)
     writer.exec(`pragma journal_mode = wal; pragma wal_autocheckpoint = 0; ${TABLES}`)
@@ -168,7 +168,7 @@ describe('repairing a Hermes store', () => {
     }
   })
 
-  it('refuses what is no database, cut short, of somebody else, or damaged', async () => {
+  it('refuses a file that is not a database, cut short, of another program, or damaged', async () => {
     const text = fresh('text')
     writeFileSync(text.path, 'dear diary\n'.repeat(999))
     expect(await refusal(text)).toContain('not an SQLite database')
@@ -197,7 +197,7 @@ describe('repairing a Hermes store', () => {
     }
   })
 
-  it('costs of ten sparse gigabytes what their rows cost', async () => {
+  it('takes as long for ten sparse gigabytes as their rows take', async () => {
     const place = fresh('sparse')
     make(place.path, TABLES + LATE)
     truncateSync(place.path, 10 * 1024 ** 3)
@@ -321,7 +321,7 @@ describe('exporting to Hermes', () => {
     expect(rows.at(-1)?.['content']).toBe(content)
   })
 
-  it('never replaces a file, and knows what is not there', async () => {
+  it('never replaces a file, and names a session that does not exist', async () => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
     const to = join(folder, 'mine.db')

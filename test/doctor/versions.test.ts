@@ -87,7 +87,7 @@ describe('a store of another version', () => {
     expect(await countsOf(path)).toEqual([{ brought: 15, copies: 6, rewound: 0 }])
   })
 
-  it('that writes a turn at once has no rewrite where somebody quotes a handoff', async () => {
+  it('that writes a turn at once has no rewrite if a message quotes a handoff', async () => {
     const model = new HermesModel()
     model.open('gone', START)
     model.open('root', START)

@@ -9,7 +9,7 @@ const HELD_MS_MAX = 50
 const ROUNDS_MAX = 4
 
 describe('a server at work', () => {
-  it('never holds its event loop long, in one long session and in many at once', async () => {
+  it('never blocks its event loop for long, in one long session or in many at once', async () => {
     let heldMs = Number.POSITIVE_INFINITY
     for (let round = 0; round < ROUNDS_MAX && heldMs >= HELD_MS_MAX; round++) {
       const { long, many } = await work()

@@ -47,7 +47,7 @@ const announced = (follower: Follower) =>
 const MESSAGES = ['One.', 'Two.', 'Three.', 'Four.']
 
 describe('a provider that is down for an hour', () => {
-  it('loses nothing, tells it once, and everything is answered afterwards in order', async () => {
+  it('loses no message, reports the outage once, and answers every message in order afterwards', async () => {
     const journey = await open('queue')
     const id = await journey.make()
     const follower = await journey.follow(id)
@@ -65,7 +65,7 @@ describe('a provider that is down for an hour', () => {
     expect(turns.join(' | ').replaceAll('answered: ', '')).toBe(MESSAGES.join(' | '))
   })
 
-  it('also when the server is started again in the meantime, more often than a turn may crash', async () => {
+  it('does the same when the server restarts meanwhile, more often than a turn may crash', async () => {
     const journey = await open('queue')
     const id = await journey.make()
     const goesOn = journey.model.faults.always('reset-before-headers')
@@ -89,7 +89,7 @@ describe('a provider that is down for an hour', () => {
     expect(turns.join(' | ').replaceAll('answered: ', '')).toBe(MESSAGES.join(' | '))
   })
 
-  it('lets a stop end the turn that waits, at once', async () => {
+  it('lets a stop end the waiting turn at once', async () => {
     const journey = await open('steer')
     const id = await journey.make()
     const follower = await journey.follow(id)

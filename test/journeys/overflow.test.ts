@@ -57,7 +57,7 @@ function caller(calls: readonly string[], perTurn: number): Script {
   }
 }
 
-describe('a provider that says too long', () => {
+describe('a provider that refuses a request as too long', () => {
   it('in the middle of a tool loop is answered with one compaction, and no tool runs twice', async () => {
     const { calls, tools } = counted()
     const model = { script: caller(calls, 4) }
@@ -106,7 +106,7 @@ describe('a provider that says too long', () => {
     expect(reply).toMatchObject({ ended: 'answered', text: 'I read it.' })
   })
 
-  it('of what cannot be made smaller is told in plain words, and the session stays usable', async () => {
+  it('for a request that cannot shrink is explained in plain words, and the session stays usable', async () => {
     const journey = await open({ windowTokens: 64_000, model: { windowTokens: 8_000 } })
     const id = await journey.make()
     await fill(journey, id, 2)

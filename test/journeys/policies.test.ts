@@ -70,7 +70,7 @@ describe('a message that arrives while another is being answered', () => {
     ])
   })
 
-  it('is answered behind the running step under `steer`, which is not cut short', async () => {
+  it('is answered after the running step under `steer`, which is not cut short', async () => {
     const { journey, id, told } = await interjection('steer', 2)
     expect(told.filter((line) => line.startsWith('turn'))).toEqual([
       'turn answered',
@@ -168,7 +168,7 @@ describe('a stop', () => {
     ])
   })
 
-  it('gives whoever waits for the reply of a stopped turn what was said until then', async () => {
+  it('gives a caller who waits for the reply of a stopped turn the text so far', async () => {
     const journey = await open('steer')
     stallStory(journey)
     const id = await journey.make()

@@ -138,7 +138,7 @@ describe.each(WIRES)('%s', (wire) => {
     expect(bench.server.journal.last?.outcome).toBe('left')
   })
 
-  it('a stream that nobody begins to read sends nothing', () => {
+  it('a stream that is never read sends nothing', () => {
     const before = bench.server.journal.requests
     bench.modelOf(wire).stream(asking(question), within())
     expect(bench.server.journal.requests).toBe(before)
@@ -254,7 +254,7 @@ describe('deadlines', () => {
     expect(last.value).toMatchObject({ outcome: { kind: 'deadline', deadline: 'idle' } })
   })
 
-  it('of the whole end a flood that nobody reads; it is bounded, and what came can be read', async () => {
+  it('of the whole call end a flood that is not read; it is bounded, and what arrived can be read', async () => {
     const flood = await openFlood()
     const stream = bench
       .modelOf('openai-chat', { baseUrl: flood.url })

@@ -83,7 +83,7 @@ describe('an answer', () => {
     expect(sent).toBeLessThan(60)
   })
 
-  it('nested so deeply that nobody could store it is malformed, not a crash', async () => {
+  it('nested too deeply to be stored is malformed, not a crash', async () => {
     const deep = `{"type":"odd","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
     const { url } = await openRaw((socket) =>
       socket.end(`${HEAD}\r\n${chunk({ content: 'Hello.' })}data: ${deep}\n\n${WORDS}`),

@@ -85,7 +85,7 @@ const DEATHS: readonly Death[] = [
 ]
 
 describe.each(DEATHS)('a compaction that $how', (death) => {
-  it('harms nobody else on its route, on any protocol [S4, I22, fault 54]', async () => {
+  it('harms no other call on its route, on any protocol [S4, I22, fault 54]', async () => {
     await Promise.all(WIRES.map((wire) => onBench((bench) => showHarmless(death, wire, bench))))
   })
 })

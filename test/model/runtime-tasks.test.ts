@@ -85,7 +85,7 @@ describe('notes before a compaction', () => {
     expect(pinned[0]).toBeLessThan(inputs.at(-1) ?? 0)
   })
 
-  it('are asked for by nobody where they are not switched on, and by no preview', async () => {
+  it('are not requested unless they are switched on, and never by a preview', async () => {
     const off = await opened(keeping(false))
     const talk = await off.session('off')
     await off.fill(talk)
@@ -166,7 +166,7 @@ describe('an image for a model that sees none', () => {
     expect(input).toBeDefined()
   })
 
-  it('that nobody could describe is said to be there, and the turn goes on', async () => {
+  it('that could not be described is mentioned, and the turn continues', async () => {
     const own = await blind()
     own.server.faults.always('status; code=400', { when: ({ model }) => model === 'eyes' })
     const talk = await own.session('unseen')

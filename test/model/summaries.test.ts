@@ -121,7 +121,7 @@ describe('the rungs of a summary', () => {
     })
   })
 
-  it('a summary in another script is asked for again, and taken if nobody does better [fault 51]', async () => {
+  it('a summary in another script is requested again, and taken if no route does better [fault 51]', async () => {
     const russian = 'Пожалуйста, проверь карту гавани и запиши все глубины у причалов. '
     const messages = [...conversation().slice(0, -1), user(russian.repeat(90)), user('Дальше.')]
     let calls = 0

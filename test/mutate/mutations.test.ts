@@ -37,7 +37,7 @@ describe('mutations', () => {
     expect(mutantsOf('x = (a + 1) * b')).toContain('x = (a + 1) / b')
   })
 
-  it('stand behind a condition, and change nothing without it', () => {
+  it('depend on a condition, and change nothing without it', () => {
     const guardedOf = (text: string) =>
       mutationsOf(text).flatMap((mutation) => {
         const edit = mutation.guarded?.('on')
@@ -56,7 +56,7 @@ describe('mutations', () => {
     expect(guardedOf('const x = a?.b.filter(c)')).toHaveLength(1)
   })
 
-  it('tell whether they act while the module loads', () => {
+  it('report whether they act while the module loads', () => {
     const atLoad = (text: string) => mutationsOf(text).map((mutation) => mutation.atLoad)
     expect(atLoad('const x = 1')).toEqual([true])
     expect(atLoad('const f = () => 1')).toEqual([false])
@@ -66,7 +66,7 @@ describe('mutations', () => {
     expect(atLoad('const x = f(() => 1, 2)')).toEqual([false, true])
   })
 
-  it('tell their line', () => {
+  it('report their line', () => {
     const text = 'a()\n\nb(true)\n'
     expect(mutationsOf(text).map((mutation) => lineOf(text, mutation))).toEqual([1, 3, 3])
   })

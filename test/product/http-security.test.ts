@@ -69,7 +69,7 @@ function recorder() {
 }
 
 describe('the address it listens on', () => {
-  it('is loopback unless told otherwise, and no other without a token [checklist 1]', async () => {
+  it('is loopback by default, and no other without a token [checklist 1]', async () => {
     const place = await open()
     expect(new URL(place.url).hostname).toBe('127.0.0.1')
     const { runtime } = place
@@ -262,7 +262,7 @@ describe('a token', () => {
     expect(await status('198.51.100.2')).toBe(401)
   })
 
-  it('limited to a session is told so where a route needs more', async () => {
+  it('limited to a session gets an explanation if a route needs more', async () => {
     const token = tokenFor('read', 'session:pub')
     const place = await open({ tokens: tokensOf(token) })
     const { json } = await place.call('/metrics', { headers: bearer(token) })
@@ -380,7 +380,7 @@ describe('limits', () => {
   })
 })
 
-describe('pages of strangers', () => {
+describe('pages of other origins', () => {
   it('get nothing under a host name of theirs or from another origin [checklist 6]', async () => {
     const place = await open()
     const id = await place.make()
@@ -403,7 +403,7 @@ describe('pages of strangers', () => {
     expect((await place.call(`/v1/sessions/${id}/mailbox`)).json.mail).toEqual([])
   })
 
-  it('are told nothing by CORS, and no answer may be framed, sniffed or kept [checklist 6]', async () => {
+  it('learn nothing by CORS, and no answer may be framed, sniffed or kept [checklist 6]', async () => {
     const place = await open()
     for (const path of ['/v1/agents', '/nothing', '/healthz']) {
       const { headers } = await place.call(path, { method: 'GET' })
@@ -586,7 +586,7 @@ describe('input', () => {
     }
   })
 
-  it('with an address of an image makes nobody fetch it here [checklist 18]', async () => {
+  it('with the address of an image causes no fetch here [checklist 18]', async () => {
     let asked = 0
     const stranger = createServer((_, answer) => {
       asked++

@@ -35,7 +35,7 @@ async function until<Value>(
 }
 
 describe('sessions over HTTP', () => {
-  it('are made once under an id, and told by it', async () => {
+  it('are created once under an id, and found by it', async () => {
     const id = `made-${randomUUID()}`
     const made = await post('/v1/sessions', { agent: 'main', id })
     expect(made).toMatchObject({ status: 201, json: { sessionId: id } })
@@ -149,7 +149,7 @@ describe('messages over HTTP', () => {
     })
   })
 
-  it('find nobody under an unknown or a derived id', async () => {
+  it('are refused for an unknown or a derived id', async () => {
     const id = await place.make()
     for (const wrong of ['nobody', 'a%2Fb', '%00', '..%2f..']) {
       expect(await say(wrong, 'hello')).toMatchObject({
@@ -161,7 +161,7 @@ describe('messages over HTTP', () => {
     expect(derived).toMatchObject({ status: 409, json: { code: 'snapshot' } })
   })
 
-  it('give the reply to whoever waits, and what was said is in the transcript', async () => {
+  it('give the reply to a caller who waits, and are in the transcript', async () => {
     const id = await place.make()
     const told = await ask(id, 'The code word is BASALT.')
     expect(told).toMatchObject({ status: 200, json: { mail: 1, reply: { ended: 'answered' } } })
@@ -240,7 +240,7 @@ describe('messages over HTTP', () => {
     )
   })
 
-  it('that ask for what the session turns down are answered with a problem that says why', async () => {
+  it('that ask for what the session refuses are answered with a problem that says why', async () => {
     const id = await place.make()
     const large = { text: 'word '.repeat(3_800) }
     const refused = await call(`/v1/sessions/${id}/pins/large`, { method: 'PUT', body: large })
@@ -441,7 +441,7 @@ describe('operating over HTTP', () => {
     }
   })
 
-  it('tells that it is alive, ready, and how it is', async () => {
+  it('reports that it is alive, ready, and how it is', async () => {
     expect(await call('/healthz')).toMatchObject({ status: 200, json: { status: 'alive' } })
     expect(await call('/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } })
     expect(await call('/v1/health')).toMatchObject({ status: 200, json: { isReady: true } })
@@ -482,7 +482,7 @@ describe('operating over HTTP', () => {
     expect(misspelt.json.errors).toEqual([{ at: 'body', problem: 'unknown: sesion' }])
   })
 
-  it('tells of a store that cannot be read as not ready, and of a verb as not now', async () => {
+  it('reports an unreadable store as not ready, and refuses a verb for now', async () => {
     const broken = await openPlace({ runs: false })
     const id = await broken.make()
     await broken.store.close()

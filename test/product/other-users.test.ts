@@ -71,7 +71,7 @@ describe('another user of the host', () => {
     expect(existsSync(sign)).toBe(true)
   })
 
-  it('has a HOME that I cannot read: I am told so, and what to do', async (context) => {
+  it('has a HOME that I cannot read: the error says so, and what to do', async (context) => {
     if (whyNot !== null) return context.skip(whyNot)
     const { top, work } = sharedFolder()
     const home = join(top, 'home')

@@ -94,7 +94,7 @@ describe('who may call without a token', () => {
     expect((await asked).stdout.trim()).toBe('401')
   })
 
-  it('is whoever can open its socket, which only its owner can', async () => {
+  it('is any user who can open its socket, which only its owner can', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-socket-'))
     closers.push(() => rmSync(folder, { recursive: true, force: true }))
     const path = join(folder, 'run', 'http.sock')
@@ -125,7 +125,7 @@ describe('who may call without a token', () => {
     expect(readFileSync(path, 'utf8')).toBe('a letter')
   })
 
-  it('is nobody with http.requireToken; the first start makes a token in a private file', async () => {
+  it('is no user with http.requireToken; the first start makes a token in a private file', async () => {
     const { served, host } = await serve('requireToken: true')
     const file = tokenFile(host.loaded.config.store.url)
     expect(statSync(file).mode & 0o777).toBe(0o600)

@@ -16,7 +16,7 @@ const begun = join(folder, 'begun')
 const SILENT = `require('node:fs').writeFileSync(${JSON.stringify(begun)}, '')
 process.stdin.on('end', () => process.exit()).resume()`
 
-it('serve ends in its time once it is told to, whatever holds on, and says so', async () => {
+it('serve ends in time once it is asked to, whatever still runs, and says so', async () => {
   const server = { command: process.execPath, args: ['-e', SILENT], startSeconds: 600 }
   const config = { agents: { main: { mcp: { silent: server } } }, http: { port: 0 } }
   writeFileSync(join(folder, 'throughline.yaml'), JSON.stringify(config))
@@ -88,7 +88,7 @@ it('serve ends if a full disk stops its start once it listens, so that it is sta
   }
 })
 
-it('serve goes on while nobody can take what it tells', async (ctx) => {
+it('serve continues while its log cannot be written', async (ctx) => {
   if (!existsSync('/dev/full')) ctx.skip('not run: there is no /dev/full')
   writeFileSync(join(folder, 'plain.yaml'), 'store: plain.db\n')
   const full = openSync('/dev/full', 'w')

@@ -22,7 +22,7 @@ describe('the outcome of a rehearsal', () => {
     expect({ isCaught: isCaught(outcome), isClean: isClean(outcome) }).toEqual(wanted)
   })
 
-  it('tells offences of the rehearsal and of the audit with their laws', () => {
+  it('lists offences of the rehearsal and of the audit with their laws', () => {
     expect(readOutcome(reportOf(['kept', 'delivery'])).offences).toEqual([
       'kept: something',
       'delivery: agent-1 something',

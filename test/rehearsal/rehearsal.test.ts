@@ -12,8 +12,8 @@ const SMALL = ['rehearse', '--agents', '2', '--faults', 'none', '--json']
 // Real processes on whatever machine this is; a rehearsal ends by itself long before.
 const PATIENT = { timeout: 220_000 }
 
-describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
-  it('ends in order when it is called off, and removes what it made', async () => {
+describe.concurrent('throughline rehearse, apart from its verdict', PATIENT, () => {
+  it('shuts down when it is interrupted, and removes what it made', async () => {
     const place = temporary()
     const store = join(place.folder, 'mine.db')
     const run = start([...SMALL, '--store', store], place.env)
@@ -40,7 +40,7 @@ describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
     place.remove()
   })
 
-  it('touches nothing that is there already', async () => {
+  it('changes no file that exists already', async () => {
     const { exitCode, stderr } = await runCli([...SHORT, '--store', program])
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
@@ -49,7 +49,7 @@ describe.concurrent('throughline rehearse, on the side', PATIENT, () => {
     expect(existsSync(program)).toBe(true)
   })
 
-  it('says which faults and which planted bugs there are', async () => {
+  it('lists the faults and the planted bugs', async () => {
     const wrong = await runCli(['rehearse', '--faults', 'earthquake'])
     expect(wrong.exitCode).toBe(2)
     expect(wrong.stderr).toContain('kills, freezes, duplicates')

@@ -51,7 +51,7 @@ async function channel(terms: BotTerms = {}) {
 describeChatPlatform('Discord', openDiscordChat)
 
 describe.concurrent('discord', () => {
-  it('answers in a channel who means it by name or by a reply, and nobody else', async () => {
+  it('answers in a channel only messages that name it or reply to it', async () => {
     const { here, user, person, room } = await channel()
     here.discord.say(room, { author: person, content: 'hello everybody' })
     here.discord.say(room, { author: person, content: `<@${user.id}> hello` })
@@ -77,7 +77,7 @@ describe.concurrent('discord', () => {
     expect(new Set(await Promise.all(routes)).size).toBe(2)
   })
 
-  it('goes on in a thread without being named again, unless somebody else is', async () => {
+  it('continues in a thread without being named again, unless someone else is named', async () => {
     const { here, user, person, room } = await channel()
     const thread = here.world.addChannel(room)
     const other = here.world.addPerson('bob')
@@ -91,7 +91,7 @@ describe.concurrent('discord', () => {
     expect(await here.untilSaid(thread, user, 2)).toEqual(['heard: ada: one', 'heard: ada: two'])
   })
 
-  it('rings nobody, whatever the model writes', async () => {
+  it('notifies no one, whatever the model writes', async () => {
     const { here, dm, user, person, say } = await talk()
     say(`<@${person.id}> @everyone`)
     await here.untilSaid(dm, user, 1)
@@ -249,7 +249,7 @@ describe.concurrent('discord', () => {
     expect(problems.filter((problem) => !problem.includes('could not be sent'))).toEqual([])
   })
 
-  it('answers a command to who asked and to nobody else, also when the answering fails at first', async () => {
+  it('answers a command only to the person who sent it, even when the first answer fails', async () => {
     const { here, user, person, room } = await channel()
     here.discord.say(room, { author: person, content: `<@${user.id}> hello` })
     await here.untilSaid(room, user, 1)

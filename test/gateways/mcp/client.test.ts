@@ -168,7 +168,7 @@ describe('a hostile server harms nothing else:', () => {
     expect(await call('good__echo')).toEqual(ok)
   })
 
-  it.concurrent('one that answers nothing any more is ended and begins anew', async () => {
+  it.concurrent('one that stops answering is ended and started again', async () => {
     const { call, servers } = await openWorld({ good: hostileProgram('plain', { callMs: 1_500 }) })
     for (let n = 1; n <= 3; n++) await call('good__hang')
     expect(servers.problems.join()).toContain('3 calls in a row')

@@ -81,7 +81,7 @@ describe('throughline mcp', () => {
     }
   })
 
-  it('takes a key once, whoever repeats it, and refuses it with another text', async () => {
+  it('takes a key once, even from another caller, and refuses it with another text', async () => {
     const messages = [said('k1', 'The code word is BASALT.'), said('k2', 'Noted.', 'assistant')]
     const first = await memory.call('session_append', { session: 'chat', messages })
     expect(outcomes(first)).toEqual([
@@ -155,7 +155,7 @@ describe('throughline mcp', () => {
     expect(await transcriptOf(store, 'mine')).toEqual(['feldspar'])
   })
 
-  it('says how full a context is, and that nobody is there to compact it', async () => {
+  it('says how full a context is, and that no process is there to compact it', async () => {
     const status = await memory.call('context_status', { session: 'long' })
     expect(status).toMatchObject({ agent: 'external', entries: 1, compaction: null })
     expect(Number(status['contextTokens'])).toBeGreaterThan(5_000)
@@ -165,7 +165,7 @@ describe('throughline mcp', () => {
     expect(unknown).toMatchObject({ isError: true })
   })
 
-  it('has a session compacted by whoever serves its agent, and recalls what is gone', async () => {
+  it('has a session compacted by the process that serves its agent, and recalls what is gone', async () => {
     const messages = Array.from({ length: 12 }, (_, n) =>
       said(`f${n}`, `Fact ${n}: ${'the river is wide and slow. '.repeat(150)}`, 'assistant'),
     )

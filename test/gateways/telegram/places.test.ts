@@ -236,7 +236,7 @@ describe('Telegram', () => {
     expect(api.count('sendMessage')).toBe(1)
   })
 
-  it('a message that somebody removed while it grew is said again', async () => {
+  it('a message that was removed while it grew is sent again', async () => {
     // For several seconds, so that it still grows when it is removed.
     place = await openTelegramPlace({ model: { speed: { outputTokensPerSecond: 12 } } })
     const { api } = place

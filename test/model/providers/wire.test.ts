@@ -77,7 +77,7 @@ describe('the request', () => {
     await google.close()
   })
 
-  it('leads nobody to an address that a message names', async () => {
+  it('fetches no address that a message names', async () => {
     const trap = await openCanned(() => [])
     const image = { type: 'image', source: { kind: 'url', url: `${trap.url}/a.png` } } as const
     for (const provider of ['openai-chat', 'anthropic', 'openai-compatible'] as const) {

@@ -190,7 +190,7 @@ describe('what cannot be written or read', () => {
     expect(readdirSync(place.folder).filter((name) => name.startsWith('state.db'))).toEqual([])
   })
 
-  it('is named in a sentence, and nobody sees a trace of the program', async () => {
+  it('is named in a sentence, without a stack trace', async () => {
     writeFileSync(join(place.folder, 'plain.txt'), 'no folder')
     const refused = await place.all([
       ['backup', 'plain.txt/copy.db'],
@@ -394,7 +394,7 @@ describe('throughline tokens', () => {
 })
 
 describe('throughline serve', () => {
-  it('tells where it is and what to try next, and what it tells works', async () => {
+  it('prints its address and what to try next, and these commands work', async () => {
     const told = server.stderr()
     expect(told).toContain(server.url)
     const requests = told.match(/https?:\S+[^\s']/g) ?? []

@@ -49,8 +49,8 @@ async function allOf({ store }: Process, id: Id) {
 
 const wholeOf = async (process: Process, id: Id) => JSON.stringify(await allOf(process, id))
 
-describe('an erasure of what a handoff tells', () => {
-  it('loses nothing that a compaction covered while its own was written', async () => {
+describe('an erasure of words that a handoff repeats', () => {
+  it('keeps what another compaction covered while its own handoff was written', async () => {
     const [model, digest] = [gated(), gated()]
     const process = host({ writer: model.writer, digest: digest.writer })
     const id = await create(process.store, 'a')
@@ -80,7 +80,7 @@ describe('an erasure of what a handoff tells', () => {
     expect(await wholeOf(process, id)).not.toContain('BASALT')
   })
 
-  it('brings nothing back that another erasure took meanwhile', async () => {
+  it('does not bring back what another erasure removed meanwhile', async () => {
     const digest = gated()
     const process = host({ digest: digest.writer })
     const id = await create(process.store, 'a')
@@ -109,7 +109,7 @@ describe('an erasure of what a handoff tells', () => {
     expect(await wholeOf(process, id)).not.toContain('OBSIDIAN')
   })
 
-  it('that was withdrawn meanwhile holds up no other', async () => {
+  it('does not delay others when it is withdrawn meanwhile', async () => {
     const digest = gated()
     const process = host({ digest: digest.writer })
     const { store } = process
@@ -135,7 +135,7 @@ describe('an erasure of what a handoff tells', () => {
     expect((await rowOf(store, id)).pending.control).toBe(0)
   })
 
-  it('keeps its session while the digest is written, however long that takes [I25]', async () => {
+  it('holds its session while the digest is written, however long that takes [I25]', async () => {
     const digest = gated()
     const process = host({ digest: digest.writer })
     const id = await create(process.store, 'a')
@@ -153,7 +153,7 @@ describe('an erasure of what a handoff tells', () => {
     expect((await rowOf(process.store, id)).pending.control).toBe(0)
   })
 
-  it('gives its session back only when the digest is written, also where it closes [I25]', async () => {
+  it('releases its session only once the digest is written, even when the process closes [I25]', async () => {
     const digest = gated()
     const process = host({ digest: digest.writer })
     const id = await create(process.store, 'a')
@@ -190,7 +190,7 @@ describe('an erasure of what a handoff tells', () => {
     expect(await wholeOf(process, id)).not.toContain('BASALT')
   })
 
-  it.each(['erase', 'revert'])('goes on above an erased handoff: %s', async (control) => {
+  it.each(['erase', 'revert'])('continues above an erased handoff: %s', async (control) => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id, 9)

@@ -126,7 +126,7 @@ describe('writeHandoff', () => {
     expect(request?.messages.length).toBeGreaterThan(request?.cut ?? Number.NaN)
   })
 
-  it('asks the digest, not the model, for a digest', async () => {
+  it('writes a digest without asking the model', async () => {
     const place = await claimed()
     await write(place, place.parts(), { by: 'digest' })
     expect([place.digest.requests.length, place.model.requests.length]).toEqual([1, 0])
@@ -139,7 +139,7 @@ describe('writeHandoff', () => {
     expect(await write(place, place.parts(), { by: 'model' })).toEqual(failed)
   })
 
-  it('aborts at the deadline, and sets none of its timers afterwards', async () => {
+  it('aborts at the deadline, and leaves no timer set', async () => {
     const place = await claimed()
     const controller = new AbortController()
     const slow: HandoffWriter = {
@@ -157,7 +157,7 @@ describe('writeHandoff', () => {
     expect(place.clock.waiting.size).toBe(0)
   })
 
-  it('calls no writer once the lease is lost or the compaction given up', async () => {
+  it('calls no writer once the lease is lost or the compaction is abandoned', async () => {
     const place = await claimed()
     const lost = await write(place, place.parts(), { mayAct: () => false })
     expect(lost).toEqual({ kind: 'lost' })
@@ -197,7 +197,7 @@ describe('replaceHandoff', () => {
     return replaceHandoff(parts, () => place.session, wanted, mayAct)
   }
 
-  it('has a digest written for the erasure, and reports it with its base', async () => {
+  it('writes a digest for the erasure, and reports it with its base', async () => {
     const place = await claimed()
     const { session, digest, model } = place
     expect(await replace(place)).toEqual({

@@ -28,7 +28,7 @@ const REQUEST = {
 const points = (count: number) =>
   `## Progress\n${Array.from({ length: count }, (_, at) => `- step ${at} changed src/part-${at}.ts\n`).join('')}`
 
-it('gives way between its pieces, so that it never holds the process for the whole', async () => {
+it('yields between its pieces, so that it never blocks the process', async () => {
   for (const summarize of [
     undefined,
     async () => ({ text: points(10), finish: 'stop' }) as const,
@@ -61,7 +61,7 @@ it('takes a summary that is longer than the whole handoff may be, cut to its roo
   })
 })
 
-it('goes no further when it is aborted in such a pause', async () => {
+it('stops when it is aborted in such a pause', async () => {
   const controller = new AbortController()
   let turns = 0
   const breathe = async () => {
@@ -72,7 +72,7 @@ it('goes no further when it is aborted in such a pause', async () => {
   expect([reply, turns]).toEqual([{ kind: 'failed', reason: 'aborted' }, 1])
 })
 
-it('asks for the summary in the words that were configured, and about the focus [S12]', async () => {
+it('asks for the summary with the configured prompt and the focus [S12]', async () => {
   const asked: string[] = []
   const summarize: SummaryWriter = async ({ prompt }) => {
     asked.push(prompt)

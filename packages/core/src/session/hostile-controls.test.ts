@@ -14,8 +14,8 @@ import { parsePreview } from './context/parse-preview.ts'
 
 /** Control items that nobody of ours would send: each is turned down, and the session goes on. */
 
-describe('a control item that cannot be carried out', () => {
-  it('is settled as turned down, and the next message is answered', async () => {
+describe('a control that cannot be carried out', () => {
+  it('is settled as refused, and the next message is answered', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id)
@@ -46,8 +46,8 @@ describe('a control item that cannot be carried out', () => {
   })
 })
 
-describe('a preview that comes back', () => {
-  it('is known whole, and not with any part of its handoff replaced', async () => {
+describe('a preview that is sent back', () => {
+  it('is accepted whole, and not with any part of its handoff replaced', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fixedTokensMax, limitsFor, WindowTooSmallError } from './limits.ts'
 
 describe('limitsFor', () => {
-  it('shares a window out so that the parts fit and pins have room, or refuses', () => {
+  it('divides a window so that the parts fit beside the pins, or refuses', () => {
     const windows = fc.integer({ min: 1_000, max: 2_000_000 })
     const fixed = fc.integer({ min: 0, max: 20_000 })
     fc.assert(
@@ -24,7 +24,7 @@ describe('limitsFor', () => {
     )
   })
 
-  it('gives each part a quarter where there is room, and less beside many tools', () => {
+  it('gives each part a quarter if there is space, and less beside many tools', () => {
     const roomy = { handoffTokens: 25_000, inputTokens: 25_000, stepTokens: 25_000 }
     expect(limitsFor({ windowTokens: 100_000, fixedTokens: 2_000 })).toMatchObject(roomy)
     const { handoffTokens } = limitsFor({ windowTokens: 8_000, fixedTokens: 1_500 })

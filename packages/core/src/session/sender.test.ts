@@ -63,7 +63,7 @@ describe('the sender', () => {
     expect(new Set(await place.states())).toEqual(new Set(['sent']))
   })
 
-  it('hands a bug to whoever runs it, and sends all the same in the next round', async () => {
+  it('passes a bug on to its caller, and still sends in the next round', async () => {
     const { run, broken, states } = await open(async () => ({ kind: 'sent', receipt: '' }))
     broken.claims = 1
     await expect(run()).rejects.toThrow('a bug of ours')
@@ -72,7 +72,7 @@ describe('the sender', () => {
     expect(await states()).toEqual(['sent'])
   })
 
-  it('settles what is on its way before it closes, and begins nothing new', async () => {
+  it('settles what it is sending before it closes, and starts nothing new', async () => {
     const sending = Promise.withResolvers<void>()
     let count = 0
     const { sender, run, states } = await open(async () => {
@@ -91,7 +91,7 @@ describe('the sender', () => {
     expect(count).toBe(1)
   })
 
-  it('waits for an edge that hangs, and not for ever', async () => {
+  it('waits for an edge that hangs, but not forever', async () => {
     const { sender, run, states, pass } = await open(() => new Promise(() => {}))
     void run()
     let isClosed = false

@@ -43,7 +43,7 @@ function counting(store: Store, verb: 'changeSettings') {
 }
 
 describe('a model that is down for an hour', () => {
-  it('loses nothing, is told once, is asked seldom, and everything is answered in order', async () => {
+  it('loses no message, is reported once, is tried rarely, and every message is answered in order', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     process.model.answer = async () => DOWN
@@ -61,7 +61,7 @@ describe('a model that is down for an hour', () => {
     expect(process.model.last).toEqual(['one', 'two', 'three'])
   })
 
-  it('is tried at once when it answered elsewhere', async () => {
+  it('is tried at once after it answered another session', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     process.model.answer = async () => DOWN
@@ -73,7 +73,7 @@ describe('a model that is down for an hour', () => {
     expect(process.sent).toEqual(['a: {"text":"back"}'])
   })
 
-  it('lets a stop end the turn that waits, and the next message is answered', async () => {
+  it('lets a stop end the waiting turn, and the next message is answered', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     process.model.answer = async () => DOWN
@@ -90,7 +90,7 @@ describe('a model that is down for an hour', () => {
 })
 
 describe('many sessions at work', () => {
-  it('look again one by one, and at once when a message came or was withdrawn', async () => {
+  it('look again one by one, and at once when a message arrives or is withdrawn', async () => {
     const SESSIONS = 12
     const looked: string[] = []
     const place = host()
@@ -159,7 +159,7 @@ describe('settings that the operator changed', () => {
     ])
   })
 
-  it('that are refused are asked for once, and again when they change', async () => {
+  it('that are refused are read once, and again when they change', async () => {
     // The parts do not fit below the limit, so the store refuses them.
     let now = wanted('huge', { ...LIMITS, handoffTokens: LIMITS.hardTokens })
     const plain = host()
@@ -197,7 +197,7 @@ describe('an imported session', () => {
   const systemsOf = ({ model }: ReturnType<typeof host>) =>
     model.shown.map(({ context }) => context.map(textOf)[0])
 
-  it('does not go on with a turn of its file: neither its system text nor its calls take effect', async () => {
+  it('does not continue a turn of its file: neither its system text nor its calls take effect', async () => {
     const { id, lines } = await fileOf(async (theirs) => {
       const parts = [{ type: 'tool-call', id: 'c1', name: 'look', input: {} }] as const
       const message = { role: 'assistant', parts } as const
@@ -224,7 +224,7 @@ describe('an imported session', () => {
     expect(await ours.store.verify({})).toEqual([])
   })
 
-  it('says so if its pins leave no room for our settings, and continues when they are removed', async () => {
+  it('reports that its pins leave no space for our settings, and continues when they are removed', async () => {
     const { id, lines } = await fileOf(async (theirs) => {
       await theirs.store.admit({
         ...{ to: { sessionId: sessionId('a') }, source: 'ann', key: 'big' },
@@ -267,7 +267,7 @@ describe('memory', () => {
 })
 
 describe('an erasure', () => {
-  it('while a turn runs takes the words away, and the turn is answered', async () => {
+  it('during a turn removes the words, and the turn is answered', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await say(process.store, id, 'the secret is BASALT')
@@ -295,7 +295,7 @@ describe('an erasure', () => {
     expect(await process.store.verify({})).toEqual([])
   })
 
-  it('of what a handoff tells replaces the handoff, and nobody is turned down', async () => {
+  it('of words in a handoff replaces the handoff, and no request is refused', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     const shown = () => JSON.stringify(process.model.shown.at(-1)?.context)
@@ -321,7 +321,7 @@ describe('an erasure', () => {
     expect(await process.store.verify({})).toEqual([])
   })
 
-  it('whose request is withdrawn while its handoff is written holds up no other', async () => {
+  it('whose request is withdrawn while its handoff is written does not delay others', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id)

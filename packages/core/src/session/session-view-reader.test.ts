@@ -26,7 +26,7 @@ function countingEntries(store: Store): { readonly store: Store; readonly entrie
 }
 
 describe('the first look at a session', () => {
-  it('reads a bounded part of the transcript where no input says where its answer goes', async () => {
+  it('reads a bounded part of the transcript if no input names where its answer goes', async () => {
     const { store, entries } = countingEntries(openMemoryStore())
     const fixture = await StoreFixture.open(store)
     for (let round = 0; round < 100; round++) await exchange(fixture)
@@ -103,14 +103,14 @@ describe('the view after a commit of our own', () => {
     return outcome.written
   }
 
-  it('is what a look would show', async () => {
+  it('is what a fresh read would show', async () => {
     const { fixture, reader, other } = await opened()
     const followed = reader.follow(await deliver(fixture))
     expect(followed?.view).toEqual((await other.look())?.view)
     expect(followed?.next).toEqual(expect.any(String))
   })
 
-  it('needs a look if mail waits', async () => {
+  it('needs a fresh read if mail waits', async () => {
     const { fixture, reader } = await opened()
     const mail = [await fixture.admit({ message: said('one') } as unknown as JsonValue)]
     await fixture.admit({ message: said('two') } as unknown as JsonValue)

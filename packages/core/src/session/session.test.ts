@@ -19,7 +19,7 @@ import { previewCompaction } from './preview.ts'
 import type { StepOutcome } from './step.ts'
 
 describe('a session', () => {
-  it('answers a message once and gives its lease back when nothing is left to do', async () => {
+  it('answers a message once, and releases its lease when it has nothing left to do', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await say(process.store, id, 'hello')
@@ -46,7 +46,7 @@ describe('a session', () => {
     expect(await process.store.verify({})).toEqual([])
   })
 
-  it('never mixes two sessions: A is compacted while B is written to', async () => {
+  it('never mixes two sessions when one is compacted while the other receives a message', async () => {
     const process = host()
     const a = await create(process.store, 'a')
     const b = await create(process.store, 'b')
@@ -74,7 +74,7 @@ describe('a session', () => {
     expect((await rowOf(process.store, id)).pending.control).toBe(0)
   })
 
-  it('goes on with a digest when no model can write the handoff, and has it rewritten later', async () => {
+  it('continues with a digest when no model can write the handoff, and has it rewritten later', async () => {
     let isDown = true
     const writer: HandoffWriter = {
       write: async (request, signal) =>
@@ -108,7 +108,7 @@ describe('a session', () => {
     expect(process.model.last.join('\n')).toContain('(a 0)')
   })
 
-  it('reverts also where the store is busy beside a delivery, and shows each message once [I3]', async () => {
+  it('reverts even when the store is busy during a delivery, and shows each message once [I3]', async () => {
     const store = openMemoryStore()
     const measured = Promise.withResolvers<void>()
     const delivered = Promise.withResolvers<void>()
@@ -152,7 +152,7 @@ describe('a session', () => {
     expect(process.crashes).toEqual([])
   })
 
-  it('asks nobody for a handoff that was given up while its source was read [I25]', async () => {
+  it('calls no writer for a handoff that was abandoned while its source was read [I25]', async () => {
     const store = openMemoryStore()
     const opened = Promise.withResolvers<void>()
     const answered = Promise.withResolvers<void>()
@@ -218,7 +218,7 @@ describe('a session', () => {
     expect(await rowOf(store, id)).toMatchObject({ effective, pending: { control: 0 } })
   })
 
-  it('installs no preview whose foundation was changed meanwhile', async () => {
+  it('does not install a preview if the session changed below it', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     await fill(process, id, 8)
@@ -261,7 +261,7 @@ describe('a session', () => {
     ])
   })
 
-  it('gives everything back when its process closes, in the middle of a step too', async () => {
+  it('releases everything when its process closes, even in the middle of a step', async () => {
     const process = host()
     const id = await create(process.store, 'a')
     process.model.answer = (_request, signal) =>
