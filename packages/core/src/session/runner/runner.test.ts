@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Timeline } from '../../../../../test/simulation/timeline.ts'
+import type { AuditWriter } from '../../audit/log/log.ts'
 import { type OperationId, operationId, type RunnerId, sessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { RecoveringRoutes } from '../../base/recovering-routes.ts'
@@ -387,5 +388,25 @@ describe('a runner', () => {
     expect(host.tables.runners.has('dead' as RunnerId)).toBe(false)
     expect(host.tables.runners.has('living' as RunnerId)).toBe(true)
     expect(host.sent).toHaveLength(1)
+  })
+})
+
+describe('the audit', () => {
+  it('tells a session that was let go when it was quiet from one given up at a shutdown', async () => {
+    const host = new Host()
+    await host.create()
+    await host.ask()
+    const ends: unknown[] = []
+    const write: AuditWriter['write'] = (line) => {
+      if (line.kind === 'lease lost') ends.push(line.reason)
+    }
+    const runner = host.process('p', undefined, { audit: { write } })
+    await host.run(2_000)
+    expect(ends).toEqual(['released'])
+    await host.ask()
+    const closing = host.later(200, () => runner.close())
+    await host.run(2_000)
+    await closing
+    expect(ends).toEqual(['released', 'shutdown'])
   })
 })

@@ -49,6 +49,21 @@ describe('a message in the terminal', () => {
     expect(play('a\u{1f468}\u200d\u{1f469}\u007f').draft.text).toBe('a')
     expect(play(`keep${ESCAPE}[99;5u`).draft.text).toBe('keep') // Ctrl-C of kitty is no text
   })
+
+  it('moves by the same keys in every spelling that terminals have for them', () => {
+    const [word, line] = ['one two', 'one\ntwo']
+    const [plain] = new KeyReader().read(`${ESCAPE}[D`)
+    for (const left of ['[D', 'OD', '[1;D', '[;D', '[1;1D']) {
+      expect(new KeyReader().read(`${ESCAPE}${left}`), left).toEqual([plain])
+      expect(play(`${word}${ESCAPE}${left}`).draft.cursor, left).toBe(6)
+    }
+    for (const home of ['[H', 'OH', '[1~', '[7~', '[;H']) {
+      expect(play(`${line}${ESCAPE}${home}`).draft.cursor, home).toBe(4)
+    }
+    for (const back of ['b', '[1;3D', '[1;5D']) {
+      expect(play(`${word}${ESCAPE}${back}`).draft.cursor, back).toBe(4)
+    }
+  })
 })
 
 describe('completeCommand', () => {
@@ -59,6 +74,9 @@ describe('completeCommand', () => {
     expect(complete('/c').draft.text).toBe('/compact ')
     expect(complete('/st')).toMatchObject({ draft: { text: '/st' }, choices: ['/stop', '/status'] })
     expect(complete('/s').choices).toHaveLength(3)
+    const draft = { text: '/s', cursor: 2 }
+    expect(completeCommand(draft, ['status', 'stash']).draft).toEqual({ text: '/sta', cursor: 4 })
+    expect(completeCommand(draft, ['stat', 'status']).draft).toEqual({ text: '/stat', cursor: 5 })
     expect(complete('/x').choices).toEqual([])
     expect(complete('hello').draft.text).toBe('hello')
   })

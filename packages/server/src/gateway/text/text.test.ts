@@ -65,6 +65,14 @@ describe('parseMarkdown', () => {
     expect(paragraph).toMatchObject({ children: [{ text: '<b>x</b>' }, { kind: 'break' }, {}] })
   })
 
+  it('reads what is quoted up to 39 times', () => {
+    for (const levels of [1, 38, 39]) {
+      const parsed = JSON.stringify(parseMarkdown(`${'> '.repeat(levels)}**deep**`))
+      expect(parsed.split('"kind":"quote"')).toHaveLength(levels + 1)
+      expect(parsed).toContain('"kind":"strong"')
+    }
+  })
+
   it('keeps text that is nested too deep, and what follows it, as it was written', () => {
     for (const mark of ['> ', '- ', '1. ']) {
       const parsed = JSON.stringify(parseMarkdown(`${mark.repeat(60)}deep\n\nAfter it.`))

@@ -39,6 +39,11 @@ describe('bestSessions', () => {
     expect(bestSessions(words, 1)).toEqual([4])
   })
 
+  it('counts a word where it stands, also at the edge of the eight passages that count as one place', () => {
+    const words = [word(1, [1, 0], [1, 8], [2, 0]), word(1, [1, 16], [2, 8])]
+    expect(bestSessions(words, 1)).toEqual([1])
+  })
+
   it('chooses by rare words when all have too many postings', () => {
     const frequent = word(0.1, ...everySession(30_000, 0))
     const rare = [word(2, [11, 0], [30, 0]), word(2, [11, 3], [31, 0])]

@@ -64,6 +64,37 @@ describe('explainResult', () => {
     expect(new Set(legend.map((figure) => figure.length)).size).toBe(1)
   })
 
+  it("tells what became of the user's requests, in figures above nought", async () => {
+    const verbose = longConversation().map((message, index): Message => {
+      const topic = String.fromCodePoint(0x61 + (index % 26)).repeat(5)
+      const words = text(`Explain ${topic} and all that belongs to ${topic}. `.repeat(60))
+      return message.role === 'user' ? { role: 'user', parts: [words] } : message
+    })
+    const seen = { shortened: 0, dropped: 0, whole: 0 }
+    for (const messages of [longConversation(), verbose]) {
+      const result = await compact(messages, { budget: { targetTokens: 2_000 } })
+      const { kept, open, truncated, dropped } = result.stats.preserved
+      const told = /\d+ requests? word for word.*/.exec(explainResult(result, plain))?.[0]
+      const figures = [
+        [
+          kept - truncated,
+          kept - truncated === 1 ? 'request word for word' : 'requests word for word',
+        ],
+        ...[[open, 'still open'] as const, [truncated, 'shortened'] as const],
+        [dropped, 'older left out'],
+      ] as const
+      const due = figures.filter(([count], at) => at === 0 || count > 0)
+      expect(told).toBe(due.map(([count, what]) => `${count} ${what}`).join(', '))
+      seen.shortened += truncated
+      seen.dropped += dropped
+      seen.whole += dropped === 0 ? 1 : 0
+    }
+    expect(
+      Object.values(seen).map((count) => count > 0),
+      JSON.stringify(seen),
+    ).toEqual([true, true, true])
+  })
+
   it('names the newest request', async () => {
     const result = await compact(longConversation(), { budget: { targetTokens: 2_000 } })
     expect(explainResult(result, plain)).toContain('newest request: Question 39')
