@@ -31,14 +31,20 @@ export class Load {
   messages = 0
   compactions = 0
   forks = 0
-  failures: string[] = []
+  failures = 0
   readonly #terms: LoadTerms
   readonly #sessions = Array.from({ length: SESSIONS }, (_, index) => `soak${index}`)
   readonly #running = new Set<Promise<void>>()
+  readonly #talking = new Set<number>()
   #count = 0
 
   constructor(terms: LoadTerms) {
     this.#terms = terms
+  }
+
+  fail(reason: string): void {
+    this.failures++
+    console.log(`failure: ${reason}`)
   }
 
   async run(): Promise<void> {
@@ -47,7 +53,7 @@ export class Load {
     while (!signal.aborted) {
       const done = this.#act()
         .catch((error: unknown) => {
-          if (!signal.aborted) this.failures.push(reasonOf(error))
+          if (!signal.aborted) this.fail(reasonOf(error))
         })
         .finally(() => this.#running.delete(done))
       this.#running.add(done)
@@ -95,9 +101,17 @@ export class Load {
     this.messages++
   }
 
+  /** One question at a time: messages that meet in a turn get one answer. */
   async #chat(): Promise<void> {
-    const { chat, people, random, signal } = this.#terms
-    const id = people[Math.floor(random() * people.length)] ?? 0
+    const { people } = this.#terms
+    const id = people.find((each) => !this.#talking.has(each))
+    if (id === undefined) return
+    this.#talking.add(id)
+    await this.#ask(id).finally(() => this.#talking.delete(id))
+  }
+
+  async #ask(id: number): Promise<void> {
+    const { chat, signal } = this.#terms
     const answer = `Heard ${++this.#count}.`
     chat.say({ text: `say ${answer}`, chat: { id, type: 'private' }, from: { id } })
     const deadline = performance.now() + ANSWER_MS_MAX
@@ -166,18 +180,23 @@ export class Load {
   }
 
   async #fetch(path: string, otherwise?: number, request: RequestInit = {}): Promise<unknown> {
-    const response = await this.#ask(path, request)
+    const response = await this.#request(path, request)
     const answer = (await response.json()) as unknown
     if (response.ok || response.status === otherwise) return answer
     throw new Error(`${path}: ${response.status}`)
   }
 
-  /** A server closes idle connections, sometimes just when they are used again: clients repeat. */
-  async #ask(path: string, request: RequestInit): Promise<Response> {
+  /**
+   * Clients repeat a request whose connection was closed just then, or that arrived too slowly for the
+   * server (408), as happens on a busy machine.
+   */
+  async #request(path: string, request: RequestInit): Promise<Response> {
     for (let tries = 1; ; tries++) {
       try {
         const signal = AbortSignal.timeout(ANSWER_MS_MAX)
-        return await fetch(this.#terms.url + path, { ...request, signal })
+        const response = await fetch(this.#terms.url + path, { ...request, signal })
+        if (tries === TRIES_MAX || response.status !== 408) return response
+        await response.arrayBuffer()
       } catch (error) {
         if (tries === TRIES_MAX || !reasonOf(error).includes('ECONNRESET')) throw error
       }

@@ -52,7 +52,6 @@ const GROWTH_MAX: Readonly<Record<string, number>> = {
 /** A WAL that is never checkpointed grows with the messages; 64 MB is where the store cuts it. */
 const WAL_MB_MAX = 64
 const PEOPLE = [41, 42, 43, 44, 45, 46]
-const FAILURES_SHOWN = 5
 const MB = 2 ** 20
 
 const folder = join(import.meta.dirname, '..', '..', '.throughline', 'soak')
@@ -93,9 +92,9 @@ try {
     await sleep(sampleMs, undefined, { signal: stopping.signal }).catch(() => {})
   }
 } finally {
-  if (server.hasEnded) load.failures.push('the server ended')
+  if (server.hasEnded) load.fail('the server ended')
   stopping.abort()
-  await running.catch((error: unknown) => load.failures.push(String(error)))
+  await running.catch((error: unknown) => load.fail(String(error)))
   await server.end()
   await Promise.all([model.close(), chat.close()])
 }
@@ -130,15 +129,14 @@ async function sample(minutes: number): Promise<void> {
   console.log(
     `${minutes.toFixed(0).padStart(4)} min  ${taken.messages} messages, ${load.forks} forks, ` +
       `${shown.map((name) => `${name} ${(figures[name] ?? 0).toFixed(0)}`).join(', ')}, ` +
-      `${core.toFixed(1)} % of a core, ${load.failures.length} failures; ${loadLine()}`,
+      `${core.toFixed(1)} % of a core, ${load.failures} failures; ${loadLine()}`,
   )
 }
 
 /** True: nothing grows beyond its limit, and every message was answered. */
 function judge(): boolean {
   const names = new Set(samples.flatMap(({ figures }) => Object.keys(figures)))
-  let isMet = load.failures.length === 0
-  for (const failure of load.failures.slice(0, FAILURES_SHOWN)) console.log(`failure: ${failure}`)
+  let isMet = load.failures === 0
   console.log(
     `${(minutesOf(samples) / 60).toFixed(2)} hours in ${life} lives, ${samples.filter(isWarm).length} samples ` +
       `after ${WARM_UP_MINUTES} minutes of warm-up each; growth per thousand messages:`,

@@ -175,11 +175,11 @@ export class BotApiServer {
     const at = this.#refusals.findIndex(({ method }) => method.test(name))
     const [refused] = at < 0 ? [] : this.#refusals.splice(at, 1)
     if (refused !== undefined) return this.#send(response, refused.refusal)
-    if (name === 'getUpdates') return this.#getUpdates(payload, request, response)
+    if (name === 'getUpdates') return this.#getUpdates(payload, response)
     this.#send(response, this.#run(name, payload))
   }
 
-  #getUpdates(payload: Json, request: IncomingMessage, response: ServerResponse): void {
+  #getUpdates(payload: Json, response: ServerResponse): void {
     const description =
       'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running'
     this.#poll?.respond({ code: 409, description })
@@ -199,7 +199,7 @@ export class BotApiServer {
       respond([])
     }
     const timer = setTimeout(end, Number(payload['timeout'] ?? 0) * 1_000)
-    request.socket.on('close', () => {
+    response.on('close', () => {
       clearTimeout(timer)
       if (this.#poll === poll) this.#poll = null
     })
