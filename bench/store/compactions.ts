@@ -61,9 +61,7 @@ export class LongSession {
     const outcome = await store.acquire(request)
     if (outcome.kind !== 'acquired') throw new Error(`not acquired: ${outcome.kind}`)
     const { tail, tailHash } = outcome.session
-    const session = new LongSession(store, outcome.lease, { number: tail, hash: tailHash })
-    await session.#recover()
-    return session
+    return new LongSession(store, outcome.lease, { number: tail, hash: tailHash })
   }
 
   /** Grows to so many messages; the last stretch is left for a compaction to be measured. */
@@ -151,13 +149,6 @@ export class LongSession {
     const seen = await this.#reader.look()
     if (seen === null) throw new Error('the bench lost its session')
     return seen.view
-  }
-
-  async #recover(): Promise<void> {
-    const plain = { repeatable: [], attemptsMax: 3, lossesMax: 3, failureReplies: [] }
-    const operation = operationId(randomUUID())
-    const outcome = await this.#store.recover({ ...this.#fenced(), operation, ...plain })
-    if (outcome.kind === 'recovered') this.#tail = outcome.tail
   }
 
   async #grow(count: number): Promise<void> {

@@ -63,8 +63,6 @@ async function live(store: Store, id: SessionId, word: string, end: 'answered' |
     const tail = { number: row.tail, hash: row.tailHash }
     return { lease, tail, operation: operationId(`${id}-${name}`) }
   }
-  const none = { repeatable: [], attemptsMax: 3, lossesMax: 3, failureReplies: [] }
-  await store.recover({ ...(await fenced('recover')), ...none })
   await store.deliver({ ...(await fenced('deliver')), mail: [mailNumber(1)] })
   if (end === 'open') return
   const body = { role: 'assistant', parts: [{ type: 'text', text: word }] } as JsonValue

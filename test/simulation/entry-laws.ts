@@ -207,6 +207,8 @@ export class EntryLaws {
       if (shadow.running !== null) this.#world.count('take-over mid-compaction')
     }
     Object.assign(shadow, { fence, holder, runner })
+    // Between two turns nothing has to be taken up.
+    if (!shadow.isRunning) shadow.recoveredAt = fence
   }
 
   /** Only the current holder changes a session (I7, I8). */

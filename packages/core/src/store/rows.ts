@@ -81,7 +81,10 @@ export interface SessionRow {
   readonly fence: number
   readonly runner: RunnerId | null
   readonly holder: string | null
-  /** The fence of the last recovery, so that recovery runs once per acquisition. */
+  /**
+   * The fence of the last recovery, so that recovery runs once per acquisition. An acquisition between
+   * two turns sets it: there is nothing to recover.
+   */
   readonly recovered: number
 
   readonly tail: EntryNumber

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { entryNumber } from '../../base/ids.ts'
 import { TURN_ATTEMPTS_MAX } from '../bounds.ts'
-import type { Store } from '../contract.ts'
 import { create, expectKind, register, replyTo, StoreFixture } from './bench.ts'
 import type { StoreBench, StoreCase } from './case.ts'
 
@@ -12,13 +11,6 @@ async function recover(fixture: StoreFixture, repeatable: readonly string[] = []
 }
 
 const LOSSES_MAX = 5
-
-/** Recovers first, as every holder must before any other write. */
-async function openAndRecover(store: Store): Promise<StoreFixture> {
-  const fixture = await StoreFixture.open(store)
-  expectKind(await recover(fixture), 'recovered')
-  return fixture
-}
 
 /** The holder's process dies, and another one takes over. */
 async function dieAndAcquire(bench: StoreBench, fixture: StoreFixture): Promise<StoreFixture> {
@@ -39,7 +31,7 @@ export const recovery: readonly StoreCase[] = [
     name: 'recovery closes open calls as issued with unknown outcome [I32]',
     run: async (bench) => {
       const { store } = bench
-      const fixture = await openAndRecover(store)
+      const fixture = await StoreFixture.open(store)
       await fixture.hear('work')
       await fixture.reply('calling', { calls: ['c1', 'c2'] })
       const next = await dieAndAcquire(bench, fixture)
@@ -57,7 +49,7 @@ export const recovery: readonly StoreCase[] = [
     name: 'calls that may be repeated stay open for the new holder [I32]',
     run: async (bench) => {
       const { store } = bench
-      const fixture = await openAndRecover(store)
+      const fixture = await StoreFixture.open(store)
       await fixture.hear('work')
       await fixture.reply('calling', { calls: ['safe', 'unsafe'] })
       const next = await dieAndAcquire(bench, fixture)
@@ -71,7 +63,7 @@ export const recovery: readonly StoreCase[] = [
     name: 'recovery is done once per acquisition [I28]',
     run: async (bench) => {
       const { store } = bench
-      const fixture = await openAndRecover(store)
+      const fixture = await StoreFixture.open(store)
       await fixture.hear('work')
       const next = await dieAndAcquire(bench, fixture)
       expectKind(await recover(next), 'recovered')
@@ -80,20 +72,24 @@ export const recovery: readonly StoreCase[] = [
     },
   },
   {
-    name: 'recovery of a session at rest changes nothing but its mark [I28]',
+    name: 'a session that is acquired between two turns needs no recovery [I28]',
     run: async (bench) => {
-      const { store } = bench
-      const fixture = await openAndRecover(store)
+      const fixture = await StoreFixture.open(bench.store)
+      expectKind(await recover(fixture), 'already')
       await fixture.exchange('a', 'b')
       const next = await dieAndAcquire(bench, fixture)
-      const outcome = expectKind(await recover(next), 'recovered')
-      assert.deepEqual([outcome.turn, outcome.tail], ['none', fixture.tail])
+      const { fence, recovered, losses } = await next.row()
+      assert.deepEqual([recovered, losses], [fence, 0])
+      expectKind(await recover(next), 'already')
+      await next.hear('work')
+      const last = await dieAndAcquire(bench, next)
+      assert.equal(expectKind(await recover(last), 'recovered').turn, 'resumed')
     },
   },
   {
     name: 'a poison turn ends as failed after its attempts, with a reply that says so [I23, I27]',
     run: async ({ store }) => {
-      let fixture = await openAndRecover(store)
+      let fixture = await StoreFixture.open(store)
       await fixture.hear('poison')
       for (let attempt = 1; attempt <= TURN_ATTEMPTS_MAX; attempt++) {
         fixture = await crashAndAcquire(fixture)
@@ -110,7 +106,7 @@ export const recovery: readonly StoreCase[] = [
   {
     name: 'a turn that lost its process is taken up more often, and is given up in the end [I23, I27]',
     run: async (bench) => {
-      let fixture = await openAndRecover(bench.store)
+      let fixture = await StoreFixture.open(bench.store)
       await fixture.hear('deadly')
       for (let losses = 1; losses <= LOSSES_MAX; losses++) {
         fixture = await dieAndAcquire(bench, fixture)
@@ -126,7 +122,7 @@ export const recovery: readonly StoreCase[] = [
   {
     name: 'a runner that retires in mid-turn counts as lost, with every session that it holds [I27]',
     run: async ({ store }) => {
-      const fixture = await openAndRecover(store)
+      const fixture = await StoreFixture.open(store)
       await fixture.hear('work')
       const { runner } = fixture.lease
       const other = await StoreFixture.acquire(store, await create(store), runner)
@@ -139,7 +135,7 @@ export const recovery: readonly StoreCase[] = [
     name: 'a holder that is lost before it takes up the turn is not counted [I27]',
     run: async (bench) => {
       const { store } = bench
-      let fixture = await openAndRecover(store)
+      let fixture = await StoreFixture.open(store)
       await fixture.hear('work')
       fixture = await dieAndAcquire(bench, fixture)
       for (let again = 0; again < 2; again++) {
@@ -153,7 +149,7 @@ export const recovery: readonly StoreCase[] = [
   {
     name: 'an end in order is not counted against a turn, a crash is [I27]',
     run: async ({ store }) => {
-      let fixture = await openAndRecover(store)
+      let fixture = await StoreFixture.open(store)
       await fixture.hear('work')
       fixture = await crashAndAcquire(fixture)
       for (let again = 0; again < 2 * LOSSES_MAX; again++) {
@@ -168,7 +164,7 @@ export const recovery: readonly StoreCase[] = [
   {
     name: 'a committed step resets the counts of attempts and losses [I27]',
     run: async (bench) => {
-      let fixture = await openAndRecover(bench.store)
+      let fixture = await StoreFixture.open(bench.store)
       await fixture.hear('work')
       fixture = await crashAndAcquire(fixture)
       await recover(fixture)
@@ -184,7 +180,7 @@ export const recovery: readonly StoreCase[] = [
   {
     name: 'a turn that is given up closes even repeatable calls [I15, I32]',
     run: async ({ store }) => {
-      let fixture = await openAndRecover(store)
+      let fixture = await StoreFixture.open(store)
       await fixture.hear('poison')
       await fixture.reply('calling', { calls: ['safe'] })
       for (let attempt = 0; attempt < TURN_ATTEMPTS_MAX; attempt++) {
@@ -200,7 +196,7 @@ export const recovery: readonly StoreCase[] = [
     name: 'a result after the take-over is refused [I8, I32]',
     run: async (bench) => {
       const { store } = bench
-      const fixture = await openAndRecover(store)
+      const fixture = await StoreFixture.open(store)
       await fixture.hear('work')
       await fixture.reply('calling', { calls: ['c'] })
       const next = await dieAndAcquire(bench, fixture)

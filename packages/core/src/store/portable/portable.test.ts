@@ -87,8 +87,6 @@ describe('the file of a session whose holder was lost', () => {
   const lossesAfter = async (change: (session: Record<string, unknown>) => void) => {
     const store = openMemoryStore()
     const fixture = await StoreFixture.open(store)
-    const plain = { repeatable: [], attemptsMax: 3, lossesMax: 3, failureReplies: [] }
-    await store.recover({ ...fixture.fenced(), ...plain })
     await fixture.hear('work')
     await store.retireRunner({ runner: fixture.lease.runner })
     const lines: Line[] = []

@@ -99,6 +99,8 @@ export const acquire: Rule<'acquire'> = (rows, request, stamp) => {
   const draft = new Draft(rows, session, NO_OPERATION, stamp)
   const fence = session.fence + 1
   draft.set({ fence, runner: request.runner, holder: request.holder })
+  // Between two turns there is nothing to take up, so the holder needs no commit for it.
+  if (session.turnState === 'idle') draft.set({ recovered: fence })
   if (session.runner !== null) {
     draft.set({ losses: lossesOf(session) })
     draft.audit('lease lost', { fence: session.fence, runner: session.runner })
