@@ -120,3 +120,31 @@ describe('the view after a commit of our own', () => {
     expect((await reader.look())?.view.waiting).toHaveLength(1)
   })
 })
+
+describe('the view after a commit', () => {
+  it('needs no look while the mail that waits stays the same', async () => {
+    const store = openMemoryStore()
+    const fixture = await StoreFixture.open(store)
+    await fixture.hear('work')
+    const waiting = await fixture.admit(said('later') as JsonValue)
+    const reader = new SessionViewReader(store, fixture.lease)
+    await reader.look()
+    const { written } = await fixture.reply('calling', { calls: ['a'] })
+    const followed = reader.follow(written)
+    expect(followed?.view.waiting.map(({ number }) => number)).toEqual([waiting])
+    expect(followed?.view).toEqual((await reader.look())?.view)
+  })
+
+  it('is read again once mail has arrived or left', async () => {
+    const store = openMemoryStore()
+    const fixture = await StoreFixture.open(store)
+    await fixture.hear('work')
+    const first = await fixture.admit(said('later') as JsonValue)
+    const reader = new SessionViewReader(store, fixture.lease)
+    await reader.look()
+    await store.withdraw({ sessionId: fixture.id, mail: first })
+    await fixture.admit(said('instead') as JsonValue)
+    const { written } = await fixture.reply('calling', { calls: ['a'] })
+    expect(reader.follow(written)).toBeNull()
+  })
+})

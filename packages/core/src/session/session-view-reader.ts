@@ -67,14 +67,15 @@ export class SessionViewReader {
   }
 
   /**
-   * The view after our own commit, from what the commit returned: no read is needed if no mail waits
-   * and nothing else has changed. Null: look.
+   * The view after our own commit, from what the commit returned: no read is needed if no mail has
+   * arrived or left, or none waits, and nothing else has changed. Null: look.
    */
   follow({ session, entries }: WrittenRows): SeenSession | null {
     const before = this.#view
     const { pending, owed, operation, base } = session
+    if (before === null || owed.length > 0) return null
     const waits = pending.control + pending.user + pending.notification > 0
-    if (before === null || waits || owed.length > 0) return null
+    if (waits && !hasSameMail(session, before.session)) return null
     if (operation !== before.session.operation || base !== before.session.base) return null
     if (session.tail - entries.length !== before.session.tail) return null
     const context = this.#continued(before, entries, session)
@@ -85,8 +86,7 @@ export class SessionViewReader {
       ...this.#wanted(session),
       session,
       context,
-      controls: [],
-      waiting: [],
+      ...(!waits && { controls: [], waiting: [] }),
       replyTo: newestReplyTo(entries) ?? before.replyTo,
     }
     this.#view = view
@@ -196,6 +196,15 @@ export class SessionViewReader {
     const [last] = await this.#store.listReplies(query)
     return last === undefined ? null : { edge: last.edge, address: last.address }
   }
+}
+
+/** Nothing was admitted, delivered, settled or withdrawn in between. */
+function hasSameMail(after: SessionRow, before: SessionRow): boolean {
+  const lanes = ['control', 'user', 'notification'] as const
+  return (
+    after.mail === before.mail &&
+    lanes.every((lane) => after.pending[lane] === before.pending[lane])
+  )
 }
 
 function newestReplyTo(entries: readonly Entry[]): SessionView['replyTo'] | undefined {
