@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { MailNumber, SessionId } from '#core/base/ids'
 import type { Admission, Reply, Session } from '../../../runtime/runtime.ts'
 import { refusalReason } from '../../../runtime/sessions/refusal-text.ts'
+import { within } from '../../within.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import {
@@ -191,8 +192,9 @@ export const messageEndpoints: readonly Endpoint[] = [
     problems: ['unknown-session'],
     async run({ params, signal }, edge) {
       await findSummary(edge.runtime, params.id)
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(edge.waitMsMax)])
-      const outcome = await sessionAt(edge, params).controlOutcome(params.number, deadline)
+      const outcome = await within(edge.waitMsMax, signal, (deadline) =>
+        sessionAt(edge, params).controlOutcome(params.number, deadline),
+      )
       return { status: 200, body: { outcome } }
     },
   }),
@@ -243,11 +245,13 @@ export async function carriedOut(
   answer: Accepted,
   signal: AbortSignal,
 ): Promise<Accepted> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(CARRY_OUT_MS_MAX)])
-  const end = await session.controlOutcome(answer.body.mail, deadline)
+  const { mail } = answer.body
+  const end = await within(CARRY_OUT_MS_MAX, signal, (deadline) =>
+    session.controlOutcome(mail, deadline),
+  )
   if (end?.kind !== 'turned-down') return answer
   const { kind: _, why, ...figures } = end
-  const facts = { mail: answer.body.mail, why, ...figures }
+  const facts = { mail, why, ...figures }
   const reason = refusalReason(end)
   const detail = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`
   throw new HttpProblem('turned-down', { detail, facts })
@@ -260,7 +264,8 @@ async function waitForReply(
   waitMsMax: number,
   signal: AbortSignal,
 ): Promise<Reply | null | undefined> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(waitMsMax)])
-  const reply = await session.reply(mail, deadline)
-  return reply === null && deadline.aborted ? undefined : reply
+  return await within(waitMsMax, signal, async (deadline) => {
+    const reply = await session.reply(mail, deadline)
+    return reply === null && deadline.aborted ? undefined : reply
+  })
 }
