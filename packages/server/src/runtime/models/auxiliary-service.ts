@@ -18,6 +18,7 @@ import { AuxiliaryTasks, type AuxiliaryTasksParts } from '../../auxiliary/tasks.
 import type { ResolvedAgent } from '../agent.ts'
 import type { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { nameSession } from '../sessions/session-titles.ts'
+import { TitleQueue } from '../sessions/title-queue.ts'
 import { NoteProposals, type NoteProposalsParts } from '../tools/note-proposals.ts'
 import type { TurnTools } from '../tools/turn-tools.ts'
 import { countersOf } from './counters.ts'
@@ -56,6 +57,7 @@ export class AuxiliaryService {
   readonly #proposals: NoteProposals
   readonly #notices: TaskNotices
   readonly #running = new Set<Promise<void>>()
+  readonly #titles = new TitleQueue()
   readonly #closing = new AbortController()
 
   constructor(parts: AuxiliaryServiceParts, { attempts, openModel, turnTools }: Shared) {
@@ -123,8 +125,8 @@ export class AuxiliaryService {
   }
 
   nameSession(resolved: ResolvedAgent, asked: Parameters<typeof nameSession>[2]): void {
-    const naming = nameSession(this.#parts, this.of(resolved), asked, this.#closing.signal)
-    this.run(naming, 'no title')
+    const name = () => nameSession(this.#parts, this.of(resolved), asked, this.#closing.signal)
+    this.run(this.#titles.write(asked.sessionId, name), 'no title')
   }
 
   /** A person's stop also cancels the session's tasks, except shielded ones. */
@@ -151,6 +153,7 @@ export class AuxiliaryService {
 
   async close(): Promise<void> {
     this.#closing.abort()
+    this.#titles.close()
     await this.#tasks.close()
     await Promise.all(this.#running)
   }
