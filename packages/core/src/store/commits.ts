@@ -197,6 +197,8 @@ export interface CommitReply extends Fenced {
     /** A failure code for programs; the text for people is in the reply. */
     readonly reason?: string
   }
+  /** The model call that led here, unless it was recorded before. */
+  readonly attempt?: RecordAttempt
 }
 export interface NewStep {
   readonly upto: EntryNumber

@@ -113,7 +113,8 @@ export class LocalRuntime implements Runtime {
     this.#runner = complete.runs
       ? openRunner({
           ...complete,
-          ...{ store, models: this.#models, edges: this.#edges, settingsFor },
+          ...{ models: this.#models, edges: this.#edges, settingsFor },
+          store: this.#models.runnerStore,
           agents: () => this.#resolved,
           onNotice: (id, agent, { kind: _, isKnown, ...noted }) => {
             const notifies = this.#resolved.get(agent)?.agent.notifiesOfCompaction ?? true

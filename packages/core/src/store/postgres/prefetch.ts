@@ -98,9 +98,10 @@ const PREFETCH: Prefetch = {
     ['waiting', lease.sessionId],
     ['unseen', lease.sessionId],
   ],
-  commitReply: ({ lease, step, ends }) => [
+  commitReply: ({ lease, step, ends, attempt }) => [
     ...held({ lease }),
     ...blobsOf(lease.sessionId, step?.blobs),
+    ...(attempt === undefined ? [] : [['attempt', attempt.id] as const]),
     ...(ends === undefined
       ? []
       : ([

@@ -1,13 +1,21 @@
 import { DAY_MS } from '../../base/clock.ts'
+import type { RecordAttempt } from '../commits.ts'
 import type { UsageRow } from '../operational-rows.ts'
 import type { AttemptRow } from '../rows.ts'
-import type { Rule } from './ruling.ts'
+import type { Rows, Rule } from './ruling.ts'
 
 export const recordAttempt: Rule<'recordAttempt'> = (rows, attempt) => {
-  if (rows.attempt(attempt.id) !== undefined) return { outcome: { kind: 'duplicate' } }
+  const attempts = newAttempts(rows, attempt)
+  if (attempts.length === 0) return { outcome: { kind: 'duplicate' } }
+  return { outcome: { kind: 'done' }, change: { attempts } }
+}
+
+/** Empty: it is recorded already. */
+export function newAttempts(rows: Rows, attempt: RecordAttempt): readonly AttemptRow[] {
+  if (rows.attempt(attempt.id) !== undefined) return []
   const agent = rows.session(attempt.sessionId)?.agent ?? ''
   const unsaid = { cachedTokens: 0, cost: null, host: '', turn: null, step: null }
-  return { outcome: { kind: 'done' }, change: { attempts: [{ ...unsaid, ...attempt, agent }] } }
+  return [{ ...unsaid, ...attempt, agent }]
 }
 
 export const dropAttempts: Rule<'dropAttempts'> = (rows, { beforeDay, limit }) => {

@@ -3,6 +3,7 @@ import { DELIVERY_MAX, WAITING_NOTE_TOKENS } from '../bounds.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
 import type { InputLane, MailRow, TurnEnd } from '../rows.ts'
+import { newAttempts } from './attempts.ts'
 import { Draft } from './change-builder.ts'
 import { openInputs, openTokens } from './open-inputs.ts'
 import { fencedAtTail, type Rule, tailOf } from './ruling.ts'
@@ -97,7 +98,10 @@ function endTurn(draft: Draft, ended: TurnEnd, reason?: string): EntryNumber {
 export const commitReply: Rule<'commitReply'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)
   if ('kind' in session) return { outcome: session }
-  const { step, ends } = request
+  const { step, ends, attempt } = request
+  if (attempt !== undefined && attempt.sessionId !== session.id) {
+    throw new InvalidRequestError({ problem: 'The model call belongs to another session.' })
+  }
   if (step === undefined && ends === undefined) {
     throw new InvalidRequestError({ problem: 'A reply without a step must end its turn.' })
   }
@@ -141,7 +145,10 @@ export const commitReply: Rule<'commitReply'> = (rows, request, stamp) => {
       entry,
       nextTurn: began ? draft.session.turn : null,
     },
-    change: draft.change(),
+    change: {
+      ...draft.change(),
+      ...(attempt !== undefined && { attempts: newAttempts(rows, attempt) }),
+    },
   }
 }
 
@@ -175,8 +182,9 @@ const UNKNOWN_RESULT = canonicalJson('This call was issued; whether it took effe
 const UNKNOWN_TOKENS = 16
 
 /**
- * The first commit of a new holder, once per acquisition (I28). It closes open calls as unknown and
- * gives up a turn that keeps failing or losing its process (decision 14).
+ * The first commit of a holder that acquires a session in mid-turn, once per acquisition (I28). It
+ * closes open calls as unknown and gives up a turn that keeps failing or losing its process (decision
+ * 14).
  */
 export const recover: Rule<'recover'> = (rows, request, stamp) => {
   const session = fencedAtTail(rows, request)

@@ -5,9 +5,10 @@ import type { Attempts } from '../../auxiliary/attempts.ts'
 /** The record of model calls, kept in the store: breakers and budgets survive a restart. */
 export function storedAttempts(
   store: Pick<Store, 'recordAttempt' | 'readAttempts' | 'sumAttempts'>,
-): Attempts {
+): Attempts & { readonly host: string } {
   const host = hostname()
   return {
+    host,
     async record(attempt) {
       return (await store.recordAttempt({ ...attempt, host })).kind !== 'duplicate'
     },

@@ -2,6 +2,7 @@ import type { SessionId } from '#core/base/ids'
 import type { Message } from '#core/message/message'
 import type { HandoffWriter } from '#core/session/handoff'
 import type { StepRunner, ToolRunner } from '#core/session/step'
+import type { Store } from '#core/store/contract'
 import { estimateMessage, estimateText } from '#core/tokens/estimate'
 import { destinationOf } from '../../model/routes/route.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -37,6 +38,9 @@ export class ModelService {
   /** Corrects each session's token counts by the usage that providers bill. */
   readonly #calibrations = new Calibrations()
   readonly #parts: ModelServiceParts
+  /** For the sessions' actors: the commit of a step records its model call. */
+  readonly runnerStore: Store
+  readonly #turnCalls: TurnCalls
   readonly #access: ModelAccess
   readonly #attempts: ReturnType<typeof storedAttempts>
   readonly #auxiliary: AuxiliaryService
@@ -57,11 +61,11 @@ export class ModelService {
         const routes = parts.agents().get(agent)?.routes.forMain() ?? []
         return routes.some((each) => destinationOf(each) === route)
       })
-    const turnCalls = new TurnCalls({ attempts, prices, logger, onModelBack })
+    const turnCalls = new TurnCalls({ attempts, prices, clock, logger, onModelBack })
     this.steps = turnSteps(parts, {
       ...{ auxiliary, turnTools, openModel, calibrations: this.#calibrations },
       onCall: (record) => auxiliary.run(turnCalls.record(record), 'attempt not recorded'),
-      recorded: (sessionId) => turnCalls.recorded(sessionId),
+      calls: turnCalls,
       reasonToPause: async (request) => {
         await turnCalls.recorded(request.sessionId)
         const reason = await caps.reasonToPause(request)
@@ -79,6 +83,8 @@ export class ModelService {
         logger.error({ sessionId, tool, err: error }, 'tool failed'),
     })
     this.writers = auxiliary.writers
+    this.runnerStore = turnCalls.through(parts.store)
+    this.#turnCalls = turnCalls
     this.#access = access
     this.#attempts = attempts
     this.#auxiliary = auxiliary
@@ -111,6 +117,7 @@ export class ModelService {
   }
 
   async close(): Promise<void> {
+    await this.#turnCalls.close()
     await this.#auxiliary.close()
     await this.#access.close()
   }

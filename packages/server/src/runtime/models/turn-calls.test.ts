@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { sessionId } from '#core/base/ids'
 import { type Logger, SILENT } from '#core/base/logger'
+import { StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
+import { FakeClock } from '../../../../../test/model/fake-clock.ts'
 import type { Attempts } from '../../auxiliary/attempts.ts'
 import type { CallRecord } from '../../turn/model-steps.ts'
 import { storedAttempts } from './attempts.ts'
@@ -19,9 +21,10 @@ const CALL: CallRecord = {
 it('recording a call resolves once it is recorded, or rejects with the failure', async () => {
   const store = openMemoryStore()
   const attempts = storedAttempts(store)
+  const clock = new FakeClock()
   const over = (record: Attempts['record']) =>
     new TurnCalls({
-      ...{ attempts: { ...attempts, record }, prices: undefined, logger: SILENT },
+      ...{ attempts: { ...attempts, record }, prices: undefined, logger: SILENT, clock },
       onModelBack: () => 0,
     })
   await over(async (attempt) => {
@@ -41,7 +44,7 @@ it("logs each reason for a model's failures once, and its recovery; an interrupt
   let isBack = 0
   const write: Logger['info'] = (facts, text) => told.push(`${text} ${JSON.stringify(facts)}`)
   const calls = new TurnCalls({
-    ...{ attempts: storedAttempts(openMemoryStore()), prices: undefined },
+    ...{ attempts: storedAttempts(openMemoryStore()), prices: undefined, clock: new FakeClock() },
     logger: { ...SILENT, info: write, warn: write },
     onModelBack: () => isBack++,
   })
@@ -73,4 +76,55 @@ it("logs each reason for a model's failures once, and its recovery; an interrupt
     `model answers again ${JSON.stringify({ route })}`,
   ])
   expect(backAfter).toEqual([0, 0, 0, 0, 1, 1])
+})
+
+async function answeredCall() {
+  const store = openMemoryStore()
+  const fixture = await StoreFixture.open(store)
+  await fixture.hear('work')
+  const clock = new FakeClock()
+  const calls = new TurnCalls({
+    ...{ attempts: storedAttempts(store), prices: undefined, logger: SILENT, clock },
+    onModelBack: () => 0,
+  })
+  const { id } = fixture
+  const record = () =>
+    calls.record({ ...CALL, sessionId: id, outcome: { kind: 'finished', finish: 'stop' } })
+  await record()
+  const recorded = async () =>
+    (await store.readAttempts({ sessionId: id, since: 0, limit: 9 })).length
+  const body = { role: 'assistant', parts: [] }
+  const step = { upto: fixture.tail.number, renderer: 'r', calls: [], body, tokens: 1 }
+  const reply = { ...fixture.fenced(), turn: 1, step }
+  return { calls, clock, id, record, recorded, reply, committing: calls.through(store) }
+}
+
+it('an answered call is recorded by the commit of its step, and not again', async () => {
+  const { calls, clock, recorded, reply, committing } = await answeredCall()
+  expect(await recorded()).toBe(0)
+  expect((await committing.commitReply(reply)).kind).toBe('committed')
+  expect(await recorded()).toBe(1)
+  expect(clock.timers).toBe(0)
+  await calls.close()
+  expect(await recorded()).toBe(1)
+})
+
+it('an answered call whose step is not committed is recorded alone', async () => {
+  const { clock, recorded, reply, committing } = await answeredCall()
+  const late = { ...reply, tail: { ...reply.tail, hash: 'another' } }
+  expect((await committing.commitReply(late)).kind).toBe('superseded')
+  expect(await recorded()).toBe(0)
+  await clock.pass(5_000)
+  await expect.poll(recorded).toBe(1)
+})
+
+it('an answered call is recorded before the next one, before a limit is checked and at the close', async () => {
+  const { calls, id, record, recorded } = await answeredCall()
+  await record()
+  expect(await recorded()).toBe(1)
+  await calls.recorded(id)
+  expect(await recorded()).toBe(2)
+  await record()
+  await calls.close()
+  expect(await recorded()).toBe(3)
 })

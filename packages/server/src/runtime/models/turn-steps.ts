@@ -20,6 +20,7 @@ import { ImageTexts } from '../sessions/image-texts.ts'
 import type { TurnTools } from '../tools/turn-tools.ts'
 import type { AuxiliaryService } from './auxiliary-service.ts'
 import { countersOf } from './counters.ts'
+import type { TurnCalls } from './turn-calls.ts'
 
 export interface TurnStepsParts {
   readonly store: Store
@@ -37,8 +38,7 @@ interface Shared {
   readonly openModel: (route: ModelRoute) => Model
   readonly onCall: (record: CallRecord) => void
   readonly reasonToPause: (request: StepRequest) => Promise<string | null>
-  /** Resolves when the calls of a session are recorded. */
-  readonly recorded: (sessionId: SessionId) => Promise<void>
+  readonly calls: Pick<TurnCalls, 'recorded' | 'recordedButLast'>
 }
 
 const STEPS_MAX = 50
@@ -49,7 +49,7 @@ const STEPS_MAX = 50
  */
 export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
   const { store, clock, agents, onLive, onStepEnd } = parts
-  const { auxiliary, calibrations, turnTools, openModel, onCall, reasonToPause } = shared
+  const { auxiliary, calibrations, turnTools, openModel, onCall, reasonToPause, calls } = shared
   const imageTexts = new ImageTexts(clock)
   const agentOf = (name: string, request: StepRequest): StepAgent | undefined => {
     const resolved = agents().get(name)
@@ -93,8 +93,9 @@ export function turnSteps(parts: TurnStepsParts, shared: Shared): StepRunner {
       const outcome = await steps
         .run({ ...request, context }, signal)
         .finally(() => onStepEnd(sessionId))
-      // The cost of a step is stored before the step itself.
-      await shared.recorded(sessionId)
+      // The cost of a step is stored before the step itself, or with it.
+      if (outcome.kind === 'replied') await calls.recordedButLast(sessionId)
+      else await calls.recorded(sessionId)
       const resolved = agents().get(request.agent)
       const isLast = outcome.kind === 'replied' && callsOf(outcome.message).length === 0
       if (isLast && resolved !== undefined && request.isTitled !== true) {

@@ -3,11 +3,40 @@ import { DAY_MS } from '../../../base/clock.ts'
 import type { SessionId } from '../../../base/ids.ts'
 import type { RecordAttempt } from '../../commits.ts'
 import type { AttemptGrouping } from '../../operational-rows.ts'
-import { create, expectKind, newOperation } from '../bench.ts'
+import { create, expectKind, newOperation, StoreFixture } from '../bench.ts'
 import type { StoreCase } from '../case.ts'
 
 /** Model calls and what they cost. */
 export const attempts: readonly StoreCase[] = [
+  {
+    name: 'the commit of a step records its model call, once, and only if it happens',
+    run: async ({ store }) => {
+      const fixture = await StoreFixture.open(store)
+      await fixture.hear('work')
+      const attempt: RecordAttempt = {
+        ...{ id: newOperation(), sessionId: fixture.id, task: 'turn', modelRoute: 'main' },
+        ...{ outcome: 'ok', inputTokens: 100, outputTokens: 10, at: 50, host: 'h1' },
+      }
+      const body = { role: 'assistant', parts: [] }
+      const { tail } = fixture
+      const step = { upto: tail.number, renderer: 'r1', calls: [], body, tokens: 1 }
+      const reply = { ...fixture.fenced(), turn: 1, step, attempt }
+      const commit = (fields: object) => store.commitReply({ ...reply, ...fields })
+      const recorded = () => store.readAttempts({ sessionId: fixture.id, since: 0, limit: 9 })
+      expectKind(await commit({ tail: { ...tail, hash: 'another' } }), 'superseded')
+      assert.deepEqual(await recorded(), [])
+      await assert.rejects(commit({ attempt: { ...attempt, sessionId: await create(store) } }))
+      const committed = expectKind(await commit({}), 'committed')
+      const { agent } = await fixture.row()
+      const row = { ...attempt, agent, cachedTokens: 0, cost: null, turn: null, step: null }
+      assert.deepEqual(await recorded(), [row])
+      expectKind(await store.recordAttempt(attempt), 'duplicate')
+      const ends = { how: 'answered', replies: [] }
+      const again = { tail: committed.tail, operation: newOperation(), step: undefined, ends }
+      expectKind(await commit(again), 'committed')
+      assert.equal((await recorded()).length, 1)
+    },
+  },
   {
     name: 'what model calls cost is summed by session, agent, turn, step, route, task, host, day and hour',
     run: async ({ store }) => {
