@@ -138,6 +138,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
       ['conversation', `#/sessions/${id}`, page.locator('.is-assistant').last()],
       ['context', `#/sessions/${id}/context`, page.locator('.part').first()],
       ['compactions', `#/sessions/${id}/compactions`, page.locator('.chart .line')],
+      ['memory', `#/sessions/${id}/memory`, page.getByRole('heading', { name: /^Reminders/ })],
       ['health', '#/health', page.getByText('Running under faults')],
     ]
     const findings: unknown[] = []

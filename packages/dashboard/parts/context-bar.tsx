@@ -1,4 +1,5 @@
 import type { ContextPart, ContextView } from '../../server/src/runtime/runtime.ts'
+import { Legend } from './chart.tsx'
 import { percent, tokens } from './words.ts'
 
 /** In the order in which the model reads them. */
@@ -25,6 +26,9 @@ export function sumsOf(parts: readonly ContextPart[]): ReadonlyMap<ContextPart['
   return sums
 }
 
+const HARD = { hard: 'the next step waits for a compaction' }
+const LIMITS = { soft: 'a compaction starts in the background', ...HARD }
+
 /** The whole window as one bar, by kind of content, with the free part. */
 export function ContextBar({ view }: { readonly view: ContextView }) {
   const { parts, tokens: used, hardTokens, softTokens, windowTokens } = view
@@ -34,30 +38,33 @@ export function ContextBar({ view }: { readonly view: ContextView }) {
     (kind) => `${KIND_WORDS[kind]} ${tokens(sums.get(kind) ?? 0)}`,
   )
   return (
-    <div
-      class="context-bar"
-      role="img"
-      aria-label={`${tokens(used)} of ${tokens(windowTokens)} tokens: ${words.join(', ')}`}
-    >
-      {KINDS.map((kind) => (
-        <span
-          class={`kind-${kind}`}
-          style={{ width: `${((sums.get(kind) ?? 0) / whole) * 100}%` }}
-          title={`${KIND_WORDS[kind]}: ${tokens(sums.get(kind) ?? 0)} tokens`}
-        />
-      ))}
-      {softTokens !== null && (
+    <>
+      <div
+        class="context-bar"
+        role="img"
+        aria-label={`${tokens(used)} of ${tokens(windowTokens)} tokens: ${words.join(', ')}`}
+      >
+        {KINDS.map((kind) => (
+          <span
+            class={`kind-${kind}`}
+            style={{ width: `${((sums.get(kind) ?? 0) / whole) * 100}%` }}
+            title={`${KIND_WORDS[kind]}: ${tokens(sums.get(kind) ?? 0)} tokens`}
+          />
+        ))}
+        {softTokens !== null && (
+          <i
+            class="soft"
+            style={{ left: `${percent(softTokens, whole)}%` }}
+            title="Soft limit: compaction starts in the background"
+          />
+        )}
         <i
-          class="soft"
-          style={{ left: `${percent(softTokens, whole)}%` }}
-          title="Soft limit: compaction starts in the background"
+          class="hard"
+          style={{ left: `${percent(hardTokens, whole)}%` }}
+          title="Hard limit: the next step waits for a compaction"
         />
-      )}
-      <i
-        class="hard"
-        style={{ left: `${percent(hardTokens, whole)}%` }}
-        title="Hard limit: the next step waits for a compaction"
-      />
-    </div>
+      </div>
+      <Legend marks={softTokens === null ? HARD : LIMITS} />
+    </>
   )
 }

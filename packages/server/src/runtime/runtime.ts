@@ -82,10 +82,7 @@ export interface Session {
   /** `text` null removes the pin. */
   pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
   setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>
-  /**
-   * Tries the model of a waiting turn again at once. `pastLimit` is for a turn that waits at a
-   * spending limit (`waiting-for-approval`): it may spend the same amount once more.
-   */
+  /** Tries a waiting turn again now. `pastLimit`: it may spend the amount of its limit once more. */
   continue(request: Idempotent & { pastLimit: boolean }): Promise<Admission>
 
   /**

@@ -24,7 +24,7 @@ export interface SpendingTurn {
 }
 
 /** The control item with which a person continues a turn that paused at a limit. */
-export const PAST_LIMIT = 'continue'
+const PAST_LIMIT = 'continue'
 
 /**
  * Checked before each model call of a turn, so that a turn exceeds a limit by one call at most.

@@ -7,7 +7,6 @@ import { waitForReply } from '#core/session/view/transcript'
 import { TITLE_MAX } from '#core/store/bounds'
 import { InvalidRequestError, UnknownSessionError } from '#core/store/errors'
 import type { BusyPolicy, MailState, SessionRow } from '#core/store/rows'
-import { PAST_LIMIT } from '../models/spend-caps.ts'
 import type {
   Admission,
   BlobView,
@@ -145,7 +144,7 @@ export class SessionHandle implements Session {
     pastLimit,
     ...request
   }: Idempotent & { pastLimit: boolean }): Promise<Admission> {
-    return await this.#control(request, pastLimit ? PAST_LIMIT : 'retry', {})
+    return await this.#control(request, pastLimit ? 'continue' : 'retry', {})
   }
 
   usage: Session['usage'] = async (query) => {

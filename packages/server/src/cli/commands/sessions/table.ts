@@ -43,8 +43,7 @@ export function drawSessions(
     grouped(session.entries),
     compactedText(session, now),
     session.waiting > 0 ? { text: grouped(session.waiting), colour: 'yellow' as const } : '0',
-    grouped(session.usage.inputTokens + session.usage.outputTokens),
-    costText(session.usage),
+    ...usedCells(session),
     titleText(session),
   ])
   if (width === undefined) return drawTable(COLUMNS, rows, paint)
@@ -53,6 +52,12 @@ export function drawSessions(
     column.title === 'SESSION' ? { ...column, least, cut: 'bare' as const } : column,
   )
   return drawTable(columns, rows, paint, width)
+}
+
+/** No calls are recorded of an imported conversation: what it used elsewhere is not known. */
+function usedCells({ usage, entries }: SessionSummary): readonly [string, string] {
+  if (usage.calls === 0 && entries > 0) return ['–', '–']
+  return [grouped(usage.inputTokens + usage.outputTokens), costText(usage)]
 }
 
 /** So many characters tell these ids apart: commands take the beginning of an id. */

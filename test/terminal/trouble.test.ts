@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CliPlace, cliPlace } from '../product/cli-place.ts'
+import { closePanes, hasTmux, openPane } from './tmux.ts'
+
+/** The rest of a first hour: a provider that fails, what it cost, and the care of a session. */
+describe.skipIf(!hasTmux)('a first hour in a real terminal', () => {
+  let place: CliPlace
+  beforeAll(async () => {
+    place = cliPlace()
+    await place.serve()
+  })
+  afterAll(async () => {
+    closePanes(place)
+    await place.close()
+  })
+
+  it('shows a refused key, a busy provider and a broken one, and what was used', async () => {
+    const chat = openPane(place, 'trouble', 'chat --agent main --session trouble')
+    await chat.shows(/Talking to main/)
+    chat.keys('fail: 401', 'Enter')
+    await chat.shows(says('The stand-in model refuses the credential (status 401'))
+    await chat.shows(says('(The turn failed; send the message again to retry.)'))
+    chat.keys('fail: 429', 'Enter')
+    await chat.shows(says('takes no more requests from this account for now (status 429'))
+    await chat.shows(says('/continue tries now, /stop ends the turn.'))
+    chat.keys('/stop', 'Enter')
+    await chat.shows(says('(stopped)'))
+    chat.keys('fail: 500', 'Enter')
+    await chat.shows(says('failed; the fault is on its side (status 500'))
+    await chat.shows(/── main · waiting for the model/)
+    chat.keys('C-c')
+    await chat.shows(/\(stopping\)\s+\(stopped\)/)
+    chat.keys('say Well again.', 'Enter')
+    await chat.shows(/^Well again\.$/m)
+    await chat.shows(/── main · ready ·/)
+    chat.keys('/status', 'Enter')
+    await chat.shows(/Used: [\d,]+ tokens in, \d+ out, cost 0\.00/)
+    chat.keys('C-d')
+    await chat.shows(/\$ left/)
+  }, 300_000)
+
+  it('renames a session, exports and erases it', async () => {
+    const shell = async (...args: readonly string[]) => await place.run(args)
+    await shell('send', 'talk', 'Water the plants.', '--agent', 'main', '--wait')
+    expect((await shell('rename', 'talk', 'The garden')).exitCode).toBe(0)
+    expect((await shell('sessions')).stdout).toMatch(/^talk .* The garden/m)
+    expect((await shell('export', 'talk', '--to', 'markdown', '-o', 'talk.md')).exitCode).toBe(0)
+    const written = readFileSync(join(place.folder, 'talk.md'), 'utf8')
+    expect(written).toMatch(/^# The garden\n.*> Water the plants\./s)
+    expect((await shell('purge', 'talk', '--yes')).exitCode).toBe(0)
+    expect((await shell('sessions')).stdout).not.toMatch(/^talk /m)
+    expect((await shell('search', 'plants')).stdout).toBe('')
+  }, 300_000)
+})
+
+/** Lines break between any two words. */
+function says(words: string): RegExp {
+  return new RegExp(words.split(' ').map(RegExp.escape).join('\\s+'))
+}
