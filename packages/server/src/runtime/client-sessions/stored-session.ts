@@ -49,10 +49,11 @@ const ERASE_MS_MAX = 3 * HELD_MS_MAX
 
 /**
  * A history seen for the first time may be long. Each entry is in memory several times on its way to
- * the disk: a request of 3.8 MB took 40 MB at once.
+ * the disk: a request of 3.8 MB took 40 MB at once. Pieces of 2 MB cost no more processor time than
+ * one of 4.4 MB; those of 0.5 MB cost 29 % more.
  */
 const ENTRIES_AT_ONCE = 500
-const BYTES_AT_ONCE = 512 * 1024
+const BYTES_AT_ONCE = 2 * 1024 * 1024
 
 function firstPiece(planned: Change): Change {
   if (!('entries' in planned)) return planned
