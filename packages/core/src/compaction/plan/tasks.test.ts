@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toolCall, toolResult, user } from '../../../../../test/support/builders.ts'
+import type { ToolMessage } from '../../message/message.ts'
 import { findTasks } from './tasks.ts'
 
 describe('findTasks', () => {
@@ -24,6 +25,19 @@ describe('findTasks', () => {
       { text: 'write', status: 'running' },
       { text: 'test', status: 'pending' },
     ])
+  })
+
+  it('passes over a list that the tool refused', () => {
+    const list = (id: string, content: string) =>
+      toolCall(id, { tasks: [{ content, status: 'pending' }] }, 'tasks')
+    const refusal: ToolMessage = {
+      role: 'tool',
+      parts: [{ type: 'tool-result', callId: 'a', output: [], isError: true }],
+    }
+    expect(findTasks([list('a', 'refused'), refusal])).toBeUndefined()
+    // The same id again, in another step.
+    const messages = [list('a', 'kept'), toolResult('a', 'ok'), list('a', 'refused'), refusal]
+    expect(findTasks(messages)).toEqual([{ text: 'kept', status: 'pending' }])
   })
 
   it('tells an empty list from no list', () => {

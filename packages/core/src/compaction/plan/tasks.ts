@@ -5,14 +5,20 @@ import type { Message } from '../../message/message.ts'
 /**
  * The open task list, read from the conversation: agents call a tool with the whole list each time,
  * under many names but in one shape, so the list is recognized by its shape. The newest list
- * counts; finished tasks are left out.
+ * counts, unless the tool refused it; finished tasks are left out.
  */
 export function findTasks(messages: readonly Message[]): readonly Task[] | undefined {
+  // Ids may recur, so each call takes the result that follows it.
+  const refused = new Set<string>()
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index]
+    if (message?.role === 'tool') {
+      for (const { callId, isError } of message.parts) if (isError) refused.add(callId)
+    }
     if (message?.role !== 'assistant') continue
     for (const part of message.parts.toReversed()) {
-      const tasks = part.type === 'tool-call' ? readTasks(part.input) : undefined
+      if (part.type !== 'tool-call' || refused.delete(part.id)) continue
+      const tasks = readTasks(part.input)
       if (tasks !== undefined) return tasks
     }
   }

@@ -1,7 +1,7 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { ResultPart } from '#core/message/message'
 import { type ClientNote, kindOf, splitNotes, splitTags } from '../client-notes.ts'
-import { callUnit, opaqueItem, textUnit, type Unit } from '../unit.ts'
+import { callUnit, opaqueItem, parsedCallUnit, textUnit, type Unit } from '../unit.ts'
 import { countOf, textAt } from './fields.ts'
 import type { ClientWire, ReadItem, ReplyReader, ReplyUsage, UpstreamReply } from './wire.ts'
 
@@ -68,10 +68,8 @@ function assistantUnits(block: JsonObject): readonly Unit[] {
   switch (block['type']) {
     case 'text':
       return textUnit('assistant', textAt(block, 'text'))
-    case 'tool_use': {
-      const input = JSON.stringify(block['input'] ?? {})
-      return [callUnit(textAt(block, 'id'), textAt(block, 'name'), input)]
-    }
+    case 'tool_use':
+      return [parsedCallUnit(textAt(block, 'id'), textAt(block, 'name'), block['input'] ?? {})]
     case 'thinking':
     case 'redacted_thinking':
       return []

@@ -115,6 +115,37 @@ describe('a reply as it passes', () => {
   })
 })
 
+describe('a value that is nested deeper than the store takes', () => {
+  const text = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
+  const deep = JSON.parse(text) as JsonObject
+  const tool = { type: 'tool_use', id: 'c', name: 'f', input: { deep } }
+  const call = { id: 'c', function: { name: 'f', arguments: text } }
+
+  it.each([
+    ['tool_use', anthropicWire, { type: 'message', content: [tool] }],
+    ['a block', anthropicWire, { type: 'message', content: [{ type: 'new', deep }] }],
+    ['tool_calls', chatWire, { choices: [{ message: { tool_calls: [call] } }] }],
+    [
+      'local_shell_call',
+      responsesWire,
+      { object: 'response', output: [{ type: 'local_shell_call', call_id: 'c', action: deep }] },
+    ],
+    [
+      'a result',
+      responsesWire,
+      {
+        object: 'response',
+        output: [{ type: 'function_call_output', call_id: 'c', output: { deep } }],
+      },
+    ],
+  ])('is cut in the record: %s', (_name, wire, document) => {
+    const { units } = reply(wire, [document])
+    expect(units).toHaveLength(1)
+    expect(units.map(hashUnit)).toEqual([expect.any(String)])
+    expect(JSON.stringify(units)).toContain('[nested too deep]')
+  })
+})
+
 describe('EventLines', () => {
   it('reads events wherever the bytes are parted', () => {
     const bytes = Buffer.from('event: x\ndata: {"a":"ä"}\n\ndata: [DONE]\n\ndata: {"b":2}\n\n')

@@ -1,7 +1,7 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { ResultPart } from '#core/message/message'
 import { type ClientNote, kindOf, splitNotes } from '../client-notes.ts'
-import { callUnit, opaqueItem, textUnit, type Unit } from '../unit.ts'
+import { bounded, callUnit, opaqueItem, parsedCallUnit, textUnit, type Unit } from '../unit.ts'
 import { countOf, textAt } from './fields.ts'
 import type { ClientWire, ReadItem, ReplyReader, ReplyUsage, UpstreamReply } from './wire.ts'
 
@@ -46,7 +46,7 @@ function itemUnits(item: JsonObject): readonly Unit[] {
       return [{ kind: 'call', id, name: textAt(item, 'name'), input: {}, inputText: text }]
     }
     case 'local_shell_call':
-      return [callUnit(id, 'local_shell', JSON.stringify(item['action'] ?? {}))]
+      return [parsedCallUnit(id, 'local_shell', item['action'] ?? {})]
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'local_shell_call_output':
@@ -109,7 +109,7 @@ export function outputParts(output: JsonValue | undefined): readonly ResultPart[
 }
 
 function textOf(value: JsonValue): ResultPart {
-  return { type: 'text', text: JSON.stringify(value) }
+  return { type: 'text', text: JSON.stringify(bounded(value)) }
 }
 
 class ResponsesReply implements ReplyReader {

@@ -115,6 +115,25 @@ describe('Recorder', () => {
     expect((await store.findSession(ID))?.limits.hardTokens).toBe(windowTokens)
   })
 
+  it('records a conversation that has a deeply nested call', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    const input = JSON.parse(`${'{"a":'.repeat(300)}1${'}'.repeat(300)}`) as JsonObject
+    client.messages.push({ role: 'user', content: [{ type: 'text', text: 'Look.' }] })
+    const passage = await client.ask()
+    const use = { type: 'tool_use', id: 't', name: 'Bash', input }
+    passage.take({ type: 'message', content: [use], usage: { input_tokens: 9 } })
+    await passage.end()
+    client.messages.push(
+      { role: 'assistant', content: [use] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'Done.' }] },
+    )
+    await client.turn('And now?', 'All is well.')
+    const texts = (await entries(store)).map(({ body }) => String(body))
+    expect(texts.filter((text) => text.includes('All is well.'))).toHaveLength(1)
+    expect(texts.filter((text) => text.includes('[nested too deep]'))).toHaveLength(1)
+  })
+
   it('says once that it assumes the window of an unknown model', async () => {
     const said: object[] = []
     const logger = { ...SILENT, warn: (facts: object) => said.push(facts) } as never
