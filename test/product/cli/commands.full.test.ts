@@ -4,6 +4,9 @@ import { type CliPlace, cliPlace, lines } from '../cli-place.ts'
 
 /** Commands in all their variants, each a process; commands.test.ts has the short forms. */
 
+/** Each test starts some twenty processes. */
+const PATIENT = { timeout: 400_000 }
+
 let place: CliPlace
 
 beforeAll(async () => {
@@ -12,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => place.close())
 
-describe('throughline fork', () => {
+describe('throughline fork', PATIENT, () => {
   it('forks a session, and removes it only as its forks allow', async () => {
     await place.run([...['send', 'notes', 'The code word is BASALT.', '--agent', 'main', '--wait']])
     await place.run(['export', 'notes', '-o', 'forked.jsonl'])
@@ -61,7 +64,7 @@ describe('throughline fork', () => {
   })
 })
 
-describe('throughline compact --session', () => {
+describe('throughline compact --session', PATIENT, () => {
   it('previews without changing anything, then compacts; the snapshot shows what was before [S21]', async () => {
     const filler = 'The river is wide and slow here. '.repeat(90)
     const facts = Array.from({ length: 8 }, (_, at) => `Fact ${at + 1}. ${filler}\n`)
@@ -124,7 +127,7 @@ describe('throughline compact --session', () => {
   })
 })
 
-describe('throughline tokens', () => {
+describe('throughline tokens', PATIENT, () => {
   it('takes the label of a token for its name, and no label twice', async () => {
     const tokens = (...args: string[]) => place.run(['tokens', ...args, '--store', 'labels.db'])
     const [made] = lines(await tokens('create', '--label', 'status page', '--json'))

@@ -1,15 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { corpusDir, corpusFiles, sampleFiles } from '../../../../../test/support/corpus.ts'
 import { DIGITS, LOWER, made, UPPER, WORD } from '../../../../../test/support/made-up.ts'
 import { tries } from '../../../../../test/support/seeded-random.ts'
-import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import { findSecrets, redact } from './redact.ts'
 
 const HEX = '0123456789abcdef'
 const BASE64 = `${WORD}+/`
-
-const DOLLAR = '$'
 
 const jwtPart = (length: number) => `eyJ${made(length, WORD, length)}`
 const pem = (label: string, body: string) =>
@@ -337,89 +333,11 @@ describe('redact', () => {
     expect(redact(seen)).toBe(seen)
   })
 
-  const harmless: readonly (readonly [text: string, what: string])[] = [
-    ['commit 3f786850e387550fdab836ed7e6dc881de23001b', 'a git hash'],
-    ['session 550e8400-e29b-41d4-a716-446655440000 resumed', 'a UUID'],
-    ['sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'a file hash'],
-    [`data:image/png;base64,iVBORw0KGgo${made(400, BASE64)}`, 'an image'],
-    ['"id":"toolu_01Eiija7gxqTyYUmbwqxVfUJ","call_id":"call_9Zs1XbqPVm4TtRk2"', 'tool ids'],
-    ['password = getPassword()', 'a call'],
-    ['password: string', 'a type'],
-    ['token: string; secret?: string', 'types'],
-    ['const token = request.headers.token', 'a member'],
-    ['login(user=user, password=password)', 'a keyword argument'],
-    ['if (password === other) return', 'a comparison'],
-    ['PASSWORD=$DB_PASSWORD', 'a variable'],
-    [`PASSWORD=${DOLLAR}{DB_PASSWORD:-}`, 'a shell expansion'],
-    ['password: "{{ vault_password }}"', 'a template'],
-    ['password: "/run/secrets/db_password"', 'a path'],
-    ['"password": "config.database.password"', 'a quoted member'],
-    ['"password": "https://vault.example.org/v1/db2"', 'an address'],
-    ['password: "<your password>"', 'a stand-in'],
-    ['password: "********"', 'stars'],
-    ['"password": "Enter your password"', 'a label'],
-    ['max_tokens: 4096, tokensBefore: 150000, token_count=12', 'counts'],
-    ['The secret: keep the functions small. The token is read later.', 'prose'],
-    ['secretName: my-app-credentials-v2', 'a name'],
-    ['tokenizer: claude-opus-4-5-20251101', 'a model'],
-    ['--- PASS: TestCheckpoint_Path/#00 (0.00s)', 'a passed test'],
-    ['"authoredDate":"2026-01-26T16:34:41Z"', 'a date'],
-    ['author_email="someone1@example.org"', 'an author'],
-    ['src/auth/token.ts:120:14 - error TS2304', 'a line number'],
-    ['risk-assessment-for-the-quarterly-report-2024', 'words with sk-'],
-    ['http://localhost:3000/a@b https://example.org/@scope/pkg', 'URLs with @'],
-    ['git@github.com:owner/name.git ssh://git@host/x', 'user names in URLs'],
-    ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI user@host', 'a public key'],
-    ['-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkq\n-----END PUBLIC KEY-----', 'a public key block'],
-    [
-      `Authorization: Bearer $TOKEN, 'authorization': \`Bearer ${DOLLAR}{token2}\``,
-      'header templates',
-    ],
-    ['docker run -p 8080:80 x; mysql -p db', 'ports and prompts'],
-    ['getpass = unix_getpass\nbypass = low_2pass', 'words that end in pass'],
-    ['authorization = authorization[1].encode(2)', 'a header in code'],
-    ['private_key: PKCS7PrivateKeyTypes', 'a type with a digit'],
-    ['"nextToken": "RW5DdDJkMWYwZjM2MzM2VHVpOHJIUXl"', 'a place in a list'],
-    ['my password is wrong', 'a state'],
-    ['My password is not working, and the password is required.', 'states'],
-    ['the password is 8-16 characters, base64 encoded', 'a rule'],
-    ['Passwort ist falsch. La contraseña es incorrecta.', 'states in other languages'],
-    ['the password is user.password', 'a member in a sentence'],
-    ['the token is read later, the pin is low', 'words'],
-    ['passphrase: must not be empty at all', 'a rule of phrases'],
-    ['password: user->password', 'a member in C'],
-    ['password = hash(salt, other)[2]', 'a call with arguments'],
-    ['credential = identity.fromX509({\n', 'a call over lines'],
-    ['Now see that the tests pass:"}],"stop":null', 'a sentence before JSON'],
-    ['tl_some_long_identifier_of_a_timeline_object_name', 'a name that begins like a token'],
-    ['rclone copy a: b: --progress; rclone config', 'commands without a password'],
-    ['http://localhost:8080/#/users@all', 'a port before a fragment'],
-    ['key-value-store, api key rotation, the access key: see below', 'words'],
-  ]
-
-  it('leaves hashes, identifiers, types, calls, templates and prose alone', () => {
-    const masked = harmless.filter(([text]) => redact(text) !== text)
-    expect(masked).toEqual([])
-  })
-
   it('a forged mark shelters nothing', () => {
     const secret = `ghp_${made(36, WORD)}`
     expect(redact(`[secret: ${secret}]`)).toBe('[secret: [secret:github]]')
     expect(redact(`[secret:${secret}]`)).toBe('[secret:[secret:github]]')
     expect(redact(`[secret:github${secret}`)).toBe('[secret:[secret:credential]')
-  })
-
-  it('masks less than one character in ten thousand of real conversations', () => {
-    const files = [...sampleFiles(), ...corpusFiles('claude-code').slice(0, 20)]
-    let characters = 0
-    let masked = 0
-    for (const file of files) {
-      const text = file.read()
-      characters += text.length
-      for (const secret of findSecrets(text)) masked += secret.to - secret.from
-    }
-    expect(characters).toBeGreaterThan(corpusDir() === undefined ? 100_000 : 1_000_000)
-    expect(masked / characters).toBeLessThan(0.0001)
   })
 
   const fragments = [
@@ -484,79 +402,5 @@ describe('redact', () => {
       }),
       { numRuns: tries(2_000) },
     )
-  })
-
-  it.each([
-    'a',
-    ' ',
-    '\n',
-    '"',
-    '\\',
-    '=',
-    ':',
-    '-',
-    '.',
-    'sk-',
-    'sk-ant-',
-    'eyJ',
-    'eyJ-',
-    'eyJa.',
-    '://',
-    '://a:b',
-    'http://a:',
-    '@',
-    'password',
-    'password=',
-    'password="',
-    'password: ',
-    'password\n value',
-    'token\\"',
-    'PASSWORD ',
-    '<password>',
-    '-----BEGIN ',
-    '-----BEGIN PRIVATE KEY-----',
-    '-----BEGIN RSA PRIVATE KEY-----\n',
-    'SG.aaaaaaaaaaaaaaaaaaaa.',
-    'AKIA',
-    'AKIAABCDEFGHIJKLMNOP ',
-    'Authorization: ',
-    'authorization',
-    'Cookie: a=',
-    'curl ',
-    'mysql a',
-    'curl -u a:',
-    'M.abcdef.',
-    'a.bcdefg.',
-    ':AA',
-    '1:AA',
-    'Bearer ',
-    '[secret:',
-    '[secret:jwt]',
-    'login a password ',
-    'auth',
-    'apikey_',
-    'tl_',
-    'eyJaaaaaaaa.bbb.',
-    'eyJaaaaaaaa..bbbbbbbbbbb.',
-    'password: a&',
-    'password: a(',
-    'password: a,b;',
-    "password='a''",
-    'password: |\n ',
-    'passphrase: word word ',
-    'my password is ',
-    'password for ',
-    'my my my ',
-    '密码是',
-    'rclone config create ',
-    '://a:b/',
-    '\u200b',
-    'pass\u200bword: a',
-  ])('takes linear time over %j repeated', (piece) => {
-    const prepare = (length: number) => {
-      const text = piece.repeat(Math.ceil(length / piece.length))
-      return () => redact(text)
-    }
-    expect(costOfTenfold(prepare, { size: 8_000, floorMs: 5 })).toBeLessThan(15)
   })
 })
