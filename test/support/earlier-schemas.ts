@@ -1,5 +1,10 @@
 /** Reverts the newest migrations of each engine, for tests that open an earlier store. */
-export const SQLITE_TO_15 = `
+const SEALED = ['route', 'note', 'schedule', 'token', 'reply']
+const UNSEALED = SEALED.map((table) => `alter table ${table} drop column seal;`).join(' ')
+
+export const SQLITE_TO_18 = `${UNSEALED} pragma user_version = 18;`
+
+export const SQLITE_TO_15 = `${SQLITE_TO_18}
   drop table usage; drop table word_runs; drop table word_total; drop table unindexed;
   drop index session_by_agent; drop index session_by_scope;
   pragma user_version = 15;`
@@ -21,7 +26,7 @@ export const SQLITE_TO_9 = `${SQLITE_TO_15}
   create index attempt_route on attempt (model_route, at);
   pragma user_version = 9;`
 
-export const POSTGRES_TO_15 = `
+export const POSTGRES_TO_15 = `${UNSEALED}
   drop table usage, word_runs, word_total, unindexed; drop index session_scope;
   update store set schema = 15;`
 

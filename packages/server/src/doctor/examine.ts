@@ -1,6 +1,7 @@
 import type { SessionId } from '#core/base/ids'
 import type { Reads } from '#core/store/contract'
 import { NOT_ANCHORED } from '#core/store/integrity/anchor'
+import { NOT_AS_WRITTEN } from '#core/store/integrity/damaged-row'
 import type { OperationRow, ReplyRow, RunnerRow, SessionRow } from '#core/store/rows'
 import { hasWork } from '#core/store/rules/create-session'
 import { counted } from '../migration/hermes/findings/finding.ts'
@@ -72,12 +73,17 @@ class Sheet {
 }
 
 const ADVICE_CHAIN = 'Restore a backup; `throughline export` saves the sessions that still check.'
+const ADVICE_CHANGED =
+  'It is not used. Restore a backup, or remove it where it was made and make it again.'
 const ADVICE_LOST = 'Restore a newer copy. If there is none, --accept-loss continues with this one.'
 
 async function judgeChains(reads: Reads): Promise<readonly OwnFinding[]> {
   const problems = await reads.verify({})
   return problems.map(({ sessionId, problem }) => {
     const about = { what: problem, since: null, sessionIds: sessionId === null ? [] : [sessionId] }
+    if (problem.endsWith(NOT_AS_WRITTEN)) {
+      return { ...about, kind: 'changed-row', severity: 'fault', advice: ADVICE_CHANGED }
+    }
     return problem.startsWith(NOT_ANCHORED)
       ? { ...about, kind: 'lost-commits', severity: 'fault', advice: ADVICE_LOST }
       : { ...about, kind: 'damaged-chain', severity: 'fault', advice: ADVICE_CHAIN }

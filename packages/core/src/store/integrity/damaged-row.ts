@@ -113,3 +113,17 @@ export function damagedEntry(id: SessionId, number: number, problem: string): Da
 export function damagedMail(id: SessionId, number: number, problem: string): DamagedRowError {
   return new DamagedRowError({ row: `mail ${number} of session ${id}`, sessionId: id, problem })
 }
+
+/** A route leads words to a session, so a changed one is not followed. The address names a person. */
+export function damagedRoute({
+  agent,
+  channel,
+}: {
+  agent: string
+  channel: string
+}): DamagedRowError {
+  const row = `a route of agent ${agent} on channel ${channel}`
+  return new DamagedRowError({ row, problem: NOT_AS_WRITTEN })
+}
+
+export const NOT_AS_WRITTEN = 'is not as it was written'

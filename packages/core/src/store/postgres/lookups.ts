@@ -18,7 +18,9 @@ import {
 import { ATTEMPTS_BEFORE, REMAINING_ROWS, REPLIES_AFTER } from './remaining-rows.ts'
 import {
   type Columns,
+  decodeNextReply,
   decodeReadable,
+  decodeRoute,
   fromText,
   POSTGRES,
   POSTGRES_HEAD_COLUMNS,
@@ -39,7 +41,6 @@ const routeKey = (row: Columns) =>
 const ASKED_ENTRIES = `unnest($1::text[], $2::bigint[]) as asked (session, number)
   cross join lateral lineage(asked.session) as line`
 const LOCK_SESSION = 'for no key update'
-
 function route(lock: string): Lookup {
   return {
     text: `select ${prefixed(POSTGRES.route.columns, 'route')} from route
@@ -47,7 +48,7 @@ function route(lock: string): Lookup {
       order by agent, channel, address ${lock} of route`,
     values: routeValues,
     keyOf: routeKey,
-    decode: one(POSTGRES.route.decode),
+    decode: one(decodeRoute),
   }
 }
 
@@ -167,7 +168,7 @@ export const LOOKUPS = {
       order by due_at, at, session, number limit 1 for update skip locked`,
     values: ([args = []]) => [toText(String(args[0])), args[1]],
     keyOf: (row) => [fromText(row['asked_edge'] as string), row['asked_at'] as number],
-    decode: one(POSTGRES.reply.decode),
+    decode: one(decodeNextReply),
   },
   schedule: {
     text: `select ${POSTGRES.schedule.columns} from schedule where id = any($1) order by id for update`,

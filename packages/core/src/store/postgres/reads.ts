@@ -16,8 +16,10 @@ import {
   type Columns,
   decodeAudit,
   decodeReadable,
+  decodeRoute,
   fromText,
   POSTGRES,
+  type PostgresTable,
   toBytes,
   toText,
 } from './tables.ts'
@@ -62,6 +64,13 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
     values: readonly unknown[],
     decode: (columns: Columns) => Row,
   ): Promise<readonly Row[]> => (await connections.query({ text, values })).map(decode)
+  /** Without changed rows: such a note enters no context, such a token opens nothing. */
+  const whole = async <Row>(
+    { isWhole, decode }: PostgresTable<Row>,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<readonly Row[]> =>
+    (await connections.query({ text, values })).filter(isWhole).map(decode)
   const first = async <Row>(
     text: string,
     values: readonly unknown[],
@@ -149,7 +158,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       first(
         `select ${POSTGRES.route.columns} from route where agent = $1 and channel = $2 and address = $3`,
         [toText(agent), toText(channel), toText(address)],
-        POSTGRES.route.decode,
+        decodeRoute,
       ),
     listRoutes: ({ sessionId }) =>
       all(
@@ -197,7 +206,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       )
       const text = `select ${POSTGRES.schedule.columns} from schedule where ${where.text}
         order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit ${place(where.values.length + 1)}`
-      return all(text, [...where.values, most(limit)], POSTGRES.schedule.decode)
+      return whole(POSTGRES.schedule, text, [...where.values, most(limit)])
     },
     findDraft: ({ sessionId, key }) =>
       first(
@@ -216,16 +225,14 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       )
       const text = `select ${POSTGRES.note.columns} from note where ${where.text}
         order by id, scope limit ${place(where.values.length + 1)}`
-      return all(text, [...where.values, most(limit)], POSTGRES.note.decode)
+      return whole(POSTGRES.note, text, [...where.values, most(limit)])
     },
     listTokens: () =>
       all(`select ${POSTGRES.token.columns} from token order by id`, [], POSTGRES.token.decode),
-    findToken: ({ hash }) =>
-      first(
-        `select ${POSTGRES.token.columns} from token where hash = $1`,
-        [toBytes(hash)],
-        POSTGRES.token.decode,
-      ),
+    findToken: async ({ hash }) => {
+      const text = `select ${POSTGRES.token.columns} from token where hash = $1`
+      return (await whole(POSTGRES.token, text, [toBytes(hash)]))[0]
+    },
     findBlob: ({ sessionId, hash }) =>
       first(
         `select ${POSTGRES.blob.columns} from lineage($1) as line join blob on session = keeper

@@ -175,7 +175,7 @@ export class Snapshot implements Rows {
   repliesOf(sessionId: SessionId, entry: EntryNumber): readonly ReplyRow[] {
     return this.#get('repliesOf', sessionId, entry)
   }
-  nextReply(edge: string, at: number): ReplyRow | undefined {
+  nextReply(edge: string, at: number): ReturnType<Rows['nextReply']> {
     return this.#get('nextReply', edge, at)
   }
   attempt(id: OperationId): AttemptRow | undefined {

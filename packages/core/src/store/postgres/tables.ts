@@ -1,9 +1,10 @@
 import type { JsonValue } from '../../base/json.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
-import { parseColumn, unlessDamaged } from '../integrity/damaged-row.ts'
-import type { AuditRow, SessionRow } from '../rows.ts'
+import { damagedRoute, orUnreadable, parseColumn, unlessDamaged } from '../integrity/damaged-row.ts'
+import type { AuditRow, ReplyRow, RouteRow, SessionRow } from '../rows.ts'
 import type { AuditDraft } from '../rules/ruling.ts'
-import { blankOf, type Kind, type Table } from '../tables/table.ts'
+import type { SealedTable } from '../tables/seal.ts'
+import { blankOf, type Kind, type Table, type Values } from '../tables/table.ts'
 import {
   ATTEMPT,
   BLOB,
@@ -33,6 +34,8 @@ export interface PostgresTable<Row, Written = Row> {
   readonly columns: string
   encode(row: Written): Columns
   decode(columns: Columns): Row
+  /** False: the row was changed. True for tables without a seal. */
+  isWhole(columns: Columns): boolean
 }
 
 export function prefixed(columns: string, table: string): string {
@@ -84,6 +87,17 @@ function postgresTable<Row, Written>(table: Table<Row, Written>): PostgresTable<
   const { name, fields, flatten, restore } = table
   const read = fields.filter(({ isWriteOnly }) => !isWriteOnly)
   const blank = blankOf(fields)
+  const valuesOf = (columns: Columns): Values => {
+    const values: Record<string, unknown> = { ...blank }
+    for (const { name: field, column, kind } of read) {
+      const value = columns[column] ?? null
+      values[field] =
+        kind === 'json'
+          ? parseColumn(value, column, () => rowName(name, columns))
+          : DECODE[kind](value)
+    }
+    return values
+  }
   return {
     columns: fields.map(({ column }) => column).join(', '),
     encode: (row) => {
@@ -92,17 +106,10 @@ function postgresTable<Row, Written>(table: Table<Row, Written>): PostgresTable<
         fields.map(({ name: field, column, kind }) => [column, ENCODE[kind](values[field])]),
       )
     },
-    decode: (columns) => {
-      const values: Record<string, unknown> = { ...blank }
-      for (const { name: field, column, kind } of read) {
-        const value = columns[column] ?? null
-        values[field] =
-          kind === 'json'
-            ? parseColumn(value, column, () => rowName(name, columns))
-            : DECODE[kind](value)
-      }
-      return restore(values)
-    },
+    decode: (columns) => restore(valuesOf(columns)),
+    isWhole: (columns) =>
+      !('isWhole' in table) ||
+      orUnreadable(() => (table as SealedTable<Row, Written>).isWhole(valuesOf(columns))) === true,
   }
 }
 
@@ -137,6 +144,17 @@ export const POSTGRES_HEAD_COLUMNS = POSTGRES.entry.columns.replace(
   'body, salt',
   'null as body, null as salt',
 )
+
+export function decodeNextReply(columns: Columns): ReplyRow & { readonly isChanged?: true } {
+  const reply = POSTGRES.reply.decode(columns)
+  return POSTGRES.reply.isWhole(columns) ? reply : { ...reply, isChanged: true }
+}
+
+export function decodeRoute(columns: Columns): RouteRow {
+  const route = POSTGRES.route.decode(columns)
+  if (!POSTGRES.route.isWhole(columns)) throw damagedRoute(route)
+  return route
+}
 
 /** Skips damaged rows, which must not hide the others; `verify` reports them. */
 export function decodeReadable(rows: readonly Columns[]): readonly SessionRow[] {

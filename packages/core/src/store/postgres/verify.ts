@@ -3,6 +3,7 @@ import { orUnreadable } from '../integrity/damaged-row.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { MailRow, SessionRow } from '../rows.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
+import { changedRow, SEALED_KEYS } from '../verify/changed-rows.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import type { Prefix } from '../verify/transcript.ts'
 import { type Connections, inSnapshot, type LoanedClient } from './connections/connections.ts'
@@ -38,6 +39,7 @@ export async function verifyPostgres(
     ...findings,
     ...(await inSnapshot(connections, (loan) => verifyAudit(loan, sessionId))),
     ...(await findStrays(connections, sessionId)),
+    ...(sessionId === undefined ? await findChanged(connections) : []),
     ...(await findKeysWithoutMail(connections, sessionId)),
   ]
 }
@@ -211,6 +213,30 @@ async function findStrays(
     const problem = `rows of a session that is not there: ${what}`
     return { sessionId: session as SessionId, entry: null, problem }
   })
+}
+
+/** Rows that are not as they were written. They are in no chain, but each has a hash of itself. */
+async function findChanged(connections: Connections): Promise<readonly StoreFinding[]> {
+  const keys = { ...SEALED_KEYS, reply: ['session', 'number'] } as const
+  const findings: StoreFinding[] = []
+  for (const table of Object.keys(keys) as (keyof typeof keys)[]) {
+    const key = keys[table]
+    const { columns, isWhole } = POSTGRES[table]
+    const names = key.join(', ')
+    for (let last: unknown[] = []; ; ) {
+      const places = key.map((_, at) => `$${at + 1}`).join(', ')
+      const after = last.length === 0 ? '' : `where (${names}) > (${places})`
+      const page = await connections.query({
+        text: `select ${columns} from ${table} ${after} order by ${names} limit ${PAGE}`,
+        values: last,
+      })
+      const keyOf = (row: Columns) => key.map((name) => row[name])
+      for (const row of page) if (!isWhole(row)) findings.push(changedRow(table, keyOf(row)))
+      last = keyOf(page.at(-1) ?? {})
+      if (page.length < PAGE) break
+    }
+  }
+  return findings
 }
 
 /** A key whose mail is missing: a repeat of that mail would be reported as a duplicate. */

@@ -198,7 +198,7 @@ const SET_LEADERS = `with first as materialized (
   )
   update reply set leads = true from first
   where reply.session = first.session and reply.number = first.number and not reply.leads`
-const UPDATE_ROUTE = `update route set session = next.session, version = next.version
+const UPDATE_ROUTE = `update route set session = next.session, version = next.version, seal = next.seal
   from json_populate_recordset(null::route, $1) as next
   where (route.agent, route.channel, route.address) = (next.agent, next.channel, next.address)`
 const REMOVE_ROUTE = `delete from route using json_populate_recordset(null::route, $1) as old
@@ -246,7 +246,7 @@ function erase({ sessionId, entries, mail, replies }: Erase): readonly Query[] {
     ['update entry set body = null, salt = null', entries] as const,
     ['delete from entry_vector', entries] as const,
     ['update mail set body = null, source = null, key = null', mail] as const,
-    ['update reply set body = null', replies] as const,
+    ['update reply set body = null, seal = null', replies] as const,
   ]
     .filter(([, numbers]) => numbers.length > 0)
     .map(([text, numbers]) => ({

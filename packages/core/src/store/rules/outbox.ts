@@ -9,6 +9,12 @@ import type { Rule } from './ruling.ts'
 export const claimReply: Rule<'claimReply'> = (rows, { edge, claimant, at }) => {
   const waiting = rows.runner(claimant) === undefined ? undefined : rows.nextReply(edge, at)
   if (waiting === undefined) return { outcome: { kind: 'none' } }
+  if (waiting.isChanged) {
+    // Its words or its address are not those that the turn wrote: it is not sent to anyone.
+    const { isChanged: _, ...changed } = waiting
+    const dead = { ...changed, state: 'dead', claimant: null } as const
+    return { outcome: { kind: 'none' }, change: { replies: [dead] } }
+  }
   const reply = { ...waiting, attempt: waiting.attempt + 1, claimant }
   return { outcome: { kind: 'claimed', reply }, change: { replies: [reply] } }
 }

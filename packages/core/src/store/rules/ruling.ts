@@ -84,9 +84,9 @@ export interface Rows {
   repliesOf(sessionId: SessionId, entry: EntryNumber): readonly ReplyRow[]
   /**
    * The oldest reply for an edge that is due, first for its address, and not claimed by a live
-   * sender.
+   * sender. `isChanged`: the row is not as it was written.
    */
-  nextReply(edge: string, at: number): ReplyRow | undefined
+  nextReply(edge: string, at: number): (ReplyRow & { readonly isChanged?: true }) | undefined
   /** The next replies of the whole store, in an order that the engine chooses. */
   repliesAfter(after: ReplyKey | undefined, limit: number): readonly ReplyHead[]
   attempt(id: OperationId): AttemptRow | undefined

@@ -32,7 +32,7 @@ const SET_LEADER = `update reply set leads = 1 where leads = 0 and id = (
     select id from reply where edge = ? and state = 'waiting' and id >> 31 = ? and address = ?
       and body is not null order by id limit 1)`
 const PUT_ROUTE = `${SQLITE.route.insert} on conflict (agent, channel, address) do update
-  set session = excluded.session, version = excluded.version`
+  set session = excluded.session, version = excluded.version, seal = excluded.seal`
 const ADD_USAGE = `${SQLITE.usage.insert} on conflict (session, day, model_route, task, host) do update
   set ${USAGE_SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`
 
@@ -186,7 +186,7 @@ function erase(db: SqliteConnection, n: number, { entries, mail, replies }: Eras
     db.run(sql, packed(n, number))
   }
   for (const number of replies) {
-    db.run('update reply set body = null where id = ?', packed(n, number))
+    db.run('update reply set body = null, seal = null where id = ?', packed(n, number))
   }
 }
 

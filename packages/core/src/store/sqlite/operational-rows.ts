@@ -16,7 +16,10 @@ import type { SqliteConnection, Value } from './connection.ts'
 import type { SessionNumbers } from './sessions.ts'
 import { hashBytes, SQLITE } from './tables.ts'
 
-/** The tables beside transcripts and mailboxes: schedules, notes, drafts, access tokens. */
+/**
+ * The tables beside transcripts and mailboxes: schedules, notes, drafts, access tokens. Reads leave out
+ * changed rows: such a note enters no context, such a schedule does not fire, such a token opens nothing.
+ */
 const { schedule, note, draft, token } = SQLITE
 const PUT_SCHEDULE = schedule.insert.replace('insert', 'insert or replace')
 const PUT_NOTE = note.insert.replace('insert', 'insert or replace')
@@ -109,16 +112,23 @@ export function operationalReads(db: SqliteConnection): Pick<Readers, Operationa
       ])
       const sql = `select * from schedule where ${where.text}
         order by ${dueBy === undefined ? 'id' : 'due_at, id'} limit ?`
-      return db.all(sql, ...where.values, Math.min(limit, LIST_MAX)).map(schedule.decode)
+      const rows = db.all(sql, ...where.values, Math.min(limit, LIST_MAX))
+      return rows.filter(schedule.isWhole).map(schedule.decode)
     },
     listNotes: ({ agent, scope, after = '', limit }) => {
       const within = scope === undefined ? '' : 'and scope = ?'
       const sql = `select * from note where agent = ? and id > ? ${within} order by id, scope limit ?`
       const asked = [agent, after, ...(scope === undefined ? [] : [scope])]
-      return db.all(sql, ...asked, Math.min(limit, LIST_MAX)).map(note.decode)
+      return db
+        .all(sql, ...asked, Math.min(limit, LIST_MAX))
+        .filter(note.isWhole)
+        .map(note.decode)
     },
     listTokens: () => db.all('select * from token order by id').map(token.decode),
-    findToken: ({ hash }) => findToken(db, 'hash', hashBytes(hash)),
+    findToken: ({ hash }) => {
+      const row = db.get('select * from token where hash = ?', hashBytes(hash))
+      return row && token.isWhole(row) ? token.decode(row) : undefined
+    },
     findDraft: ({ sessionId, key }) => {
       const row = db.get('select * from draft where session = ? and key = ?', sessionId, key)
       return row && draft.decode(row)

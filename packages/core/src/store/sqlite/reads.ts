@@ -23,6 +23,7 @@ import { operationalReads } from './operational-rows.ts'
 import { SQLITE_SCHEMA } from './schema.ts'
 import {
   findForked,
+  findRoute,
   findSession,
   foldedHeads,
   keptStretches,
@@ -181,15 +182,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         .all(sql, ...where.values, Math.min(limit, LIST_MAX))
         .map((row) => SQLITE.reply.decode(row, numbers.idOf(sessionOf(row['id']))))
     },
-    findRoute: ({ agent, channel, address }) => {
-      const row = db.get(
-        'select * from route where agent = ? and channel = ? and address = ?',
-        agent,
-        channel,
-        address,
-      )
-      return row && SQLITE.route.decode(row, numbers.idOf(row['session'] as number))
-    },
+    findRoute: (route) => findRoute(db, numbers, route),
     listRoutes: ({ sessionId }) =>
       db
         .all('select * from route where session = ?', numbers.find(sessionId) ?? 0)

@@ -29,6 +29,7 @@ import type { SqliteConnection, Value } from './connection.ts'
 import { findNote, findScheduleRow, findToken } from './operational-rows.ts'
 import {
   findForked,
+  findRoute,
   findSession,
   foldedHeads,
   keptStretches,
@@ -201,14 +202,8 @@ export class SqliteRows implements Rows {
     return row && SQLITE.operation.decode(row, this.#numbers.idOf(row['session'] as number))
   }
 
-  route({ agent, channel, address }: Route): RouteRow | undefined {
-    const row = this.#db.get(
-      'select * from route where agent = ? and channel = ? and address = ?',
-      agent,
-      channel,
-      address,
-    )
-    return row && SQLITE.route.decode(row, this.#numbers.idOf(row['session'] as number))
+  route(route: Route): RouteRow | undefined {
+    return findRoute(this.#db, this.#numbers, route)
   }
 
   blobUses(sessionId: SessionId, hash: string): number | undefined {
@@ -233,7 +228,7 @@ export class SqliteRows implements Rows {
       .map((row) => SQLITE.reply.decode(row, sessionId))
   }
 
-  nextReply(edge: string, at: number): ReplyRow | undefined {
+  nextReply(edge: string, at: number): ReturnType<Rows['nextReply']> {
     const row = this.#db.get(
       `select * from reply
        where edge = ? and state = 'waiting' and leads = 1 and body is not null and due_at <= ?
@@ -242,7 +237,10 @@ export class SqliteRows implements Rows {
       edge,
       at,
     )
-    return row && SQLITE.reply.decode(row, this.#numbers.idOf(sessionOf(row['id'])))
+    if (row === undefined) return undefined
+    const id = this.#numbers.idOf(sessionOf(row['id']))
+    const reply = SQLITE.reply.decode(row, id)
+    return SQLITE.reply.isWhole(row, id) ? reply : { ...reply, isChanged: true }
   }
 
   attempt(id: OperationId): AttemptRow | undefined {

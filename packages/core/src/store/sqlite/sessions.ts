@@ -1,8 +1,8 @@
 import type { SessionId } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
-import { orUnreadable, unlessDamaged } from '../integrity/damaged-row.ts'
+import { damagedRoute, orUnreadable, unlessDamaged } from '../integrity/damaged-row.ts'
 import { type ForkRow, lineOf, ownAfter, type StoredRange, storedRanges } from '../lineage.ts'
-import type { Entry, SessionRow } from '../rows.ts'
+import type { Entry, Route, RouteRow, SessionRow } from '../rows.ts'
 import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { packed, SQLITE, SQLITE_HEAD_COLUMNS } from './tables.ts'
 
@@ -61,6 +61,19 @@ const REMEMBERED_MAX = 20_000
 export function findSession(db: SqliteConnection, id: SessionId): SessionRow | undefined {
   const row = getSession(db, id)
   return row && SQLITE.session.decode(row)
+}
+
+export function findRoute(
+  db: SqliteConnection,
+  numbers: SessionNumbers,
+  { agent, channel, address }: Route,
+): RouteRow | undefined {
+  const sql = 'select * from route where agent = ? and channel = ? and address = ?'
+  const row = db.get(sql, agent, channel, address)
+  if (row === undefined) return undefined
+  const id = numbers.idOf(row['session'] as number)
+  if (!SQLITE.route.isWhole(row, id)) throw damagedRoute({ agent, channel })
+  return SQLITE.route.decode(row, id)
 }
 
 /** Skips damaged rows, which must not hide the others; `verify` reports them. */

@@ -2,7 +2,11 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileS
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { SQLITE_TO_9, SQLITE_TO_15 } from '../../../../../test/support/earlier-schemas.ts'
+import {
+  SQLITE_TO_9,
+  SQLITE_TO_15,
+  SQLITE_TO_18,
+} from '../../../../../test/support/earlier-schemas.ts'
 import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts'
 import { until } from '../../../../../test/support/until.ts'
 import { entryNumber } from '../../base/ids.ts'
@@ -284,7 +288,10 @@ describe('search index', () => {
     await until(() => count(path, 'select upto as n from indexed') === 1)
     await store.close()
     byHand(path, `update word_page set lists = x'ff'; update word_total set totals = '{"live":1}'`)
-    byHand(path, `update indexed set state = '{"upto":1}'; pragma user_version = 17`)
+    byHand(
+      path,
+      `${SQLITE_TO_18} update indexed set state = '{"upto":1}'; pragma user_version = 17`,
+    )
     const next = await open(path)
     for (const sessionId of [fixture.id, {}]) {
       const query = { sessionId, text: 'orchids', limit: 5, neighbours: 0 }

@@ -2,8 +2,9 @@ import type { SessionId } from '../../base/ids.ts'
 import type { JsonValue } from '../../base/json.ts'
 import { DamagedRowError } from '../errors.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
-import { parseColumn } from '../integrity/damaged-row.ts'
-import { blankOf, type Kind, type Table, type TableField } from '../tables/table.ts'
+import { orUnreadable, parseColumn } from '../integrity/damaged-row.ts'
+import type { SealedTable } from '../tables/seal.ts'
+import { blankOf, type Kind, type Table, type TableField, type Values } from '../tables/table.ts'
 import {
   ATTEMPT,
   AUDIT,
@@ -71,6 +72,8 @@ interface SqliteTable<Row, Written, Session extends readonly SessionId[] = []> {
    * number.
    */
   decode(columns: Columns, ...session: Session): Row
+  /** False: the row was changed. True for tables without a seal. */
+  isWhole(columns: Columns, ...session: Session): boolean
 }
 
 const ENCODE: Record<Kind, (value: unknown, keys: SessionKeys) => Value> = {
@@ -121,6 +124,12 @@ function sessionTable<Row, Written>(
     .map(({ name: field, column, kind }) => ({ field, column, decode: decoderOf(name, kind) }))
   const ofSession = fields.find(({ isWriteOnly, kind }) => !isWriteOnly && kind === 'session')
   const blank = blankOf(fields)
+  const valuesOf = (row: Columns, sessionId: SessionId): Values => {
+    const values: Record<string, unknown> = { ...blank }
+    if (ofSession !== undefined) values[ofSession.name] = sessionId
+    for (const { field, column, decode } of read) values[field] = decode(row, column)
+    return values
+  }
   return {
     columns,
     insert: `insert into ${name} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
@@ -145,12 +154,11 @@ function sessionTable<Row, Written>(
         values: changed.map(({ value }) => value),
       }
     },
-    decode: (row, sessionId) => {
-      const values: Record<string, unknown> = { ...blank }
-      if (ofSession !== undefined) values[ofSession.name] = sessionId
-      for (const { field, column, decode } of read) values[field] = decode(row, column)
-      return restore(values)
-    },
+    decode: (row, sessionId) => restore(valuesOf(row, sessionId)),
+    isWhole: (row, sessionId) =>
+      !('isWhole' in table) ||
+      orUnreadable(() => (table as SealedTable<Row, Written>).isWhole(valuesOf(row, sessionId))) ===
+        true,
   }
 }
 
@@ -170,8 +178,12 @@ const needsSession = ({ kind, isWriteOnly }: TableField) => kind === 'session' &
 
 function sqliteTable<Row, Written>(table: Table<Row, Written>): SqliteTable<Row, Written> {
   if (table.fields.some(needsSession)) throw new Error(`${table.name} names its session`)
-  const { decode, ...rest } = sessionTable(table)
-  return { ...rest, decode: (columns) => decode(columns, NO_SESSION) }
+  const { decode, isWhole, ...rest } = sessionTable(table)
+  return {
+    ...rest,
+    decode: (columns) => decode(columns, NO_SESSION),
+    isWhole: (columns) => isWhole(columns, NO_SESSION),
+  }
 }
 
 /** The tables of `store/tables` as SQLite stores them. */

@@ -4,12 +4,13 @@ import { orUnreadable } from '../integrity/damaged-row.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { SessionRow } from '../rows.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
+import { changedRow, SEALED_KEYS } from '../verify/changed-rows.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import type { Prefix } from '../verify/transcript.ts'
 import { readStoreId } from './apply.ts'
-import type { SqliteColumns, SqliteConnection } from './connection.ts'
+import type { SqliteColumns, SqliteConnection, Value } from './connection.ts'
 import { findSession, foldedHeads, type SessionNumbers } from './sessions.ts'
-import { hashBytes, hashText, packed, SQLITE, unpacked } from './tables.ts'
+import { hashBytes, hashText, packed, SQLITE, sessionOf, unpacked } from './tables.ts'
 
 const PAGE = 500
 
@@ -26,6 +27,9 @@ export function verifySqlite(
     ...ids.flatMap((id) => findingsOf('its rows', id, () => verifySession(db, numbers, id))),
     ...findingsOf('the audit', null, () => verifyAudit(db, sessionId)),
     ...findingsOf('all rows', null, () => (sessionId === undefined ? findStrays(db) : [])),
+    ...findingsOf('rows beside sessions', null, () =>
+      sessionId === undefined ? findChanged(db, numbers) : [],
+    ),
     ...findingsOf('the keys', null, () => findKeysWithoutMail(db, sessionId)),
     ...findingsOf('the file', null, () => verifyFile(db)),
   ]
@@ -191,6 +195,46 @@ function findStrays(db: SqliteConnection): readonly StoreFinding[] {
     const problem = `rows of a session that is not there (number ${n}): ${tables.join(', ')}`
     return { sessionId: null, entry: null, problem }
   })
+}
+
+/** Rows that are not as they were written. They are in no chain, but each has a hash of itself. */
+function findChanged(db: SqliteConnection, numbers: SessionNumbers): readonly StoreFinding[] {
+  const idOf = (n: Value | undefined) => numbers.idOf(n as number)
+  return [
+    ...changedIn(db, 'route', SEALED_KEYS.route, (row) => {
+      return SQLITE.route.isWhole(row, idOf(row['session']))
+    }),
+    ...changedIn(db, 'note', SEALED_KEYS.note, SQLITE.note.isWhole),
+    ...changedIn(db, 'schedule', SEALED_KEYS.schedule, SQLITE.schedule.isWhole),
+    ...changedIn(db, 'token', SEALED_KEYS.token, SQLITE.token.isWhole),
+    ...changedIn(db, 'reply', ['id'], (row) => {
+      return SQLITE.reply.isWhole(row, idOf(sessionOf(row['id'])))
+    }),
+  ]
+}
+
+function changedIn(
+  db: SqliteConnection,
+  table: string,
+  key: readonly string[],
+  isWhole: (row: SqliteColumns) => boolean,
+): readonly StoreFinding[] {
+  const findings: StoreFinding[] = []
+  const names = key.join(', ')
+  for (let last: Value[] = []; ; ) {
+    const after = last.length === 0 ? '' : `where (${names}) > (${key.map(() => '?').join(', ')})`
+    const page = db.all(`select * from ${table} ${after} order by ${names} limit ${PAGE}`, ...last)
+    const keyOf = (row: SqliteColumns) => key.map((name) => row[name] ?? null)
+    for (const row of page) {
+      if (orUnreadable(() => isWhole(row)) === true) continue
+      const { id } = row
+      const name =
+        table === 'reply' ? [unpacked(id), 'of session number', sessionOf(id)] : keyOf(row)
+      findings.push(changedRow(table, name))
+    }
+    last = keyOf(page.at(-1) ?? {})
+    if (page.length < PAGE) return findings
+  }
 }
 
 /** A key whose mail is missing: a repeat of that mail would be reported as a duplicate. */

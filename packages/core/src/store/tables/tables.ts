@@ -17,6 +17,7 @@ import type {
 import { hasWork } from '../rules/create-session.ts'
 import type { SenderRow } from '../rules/ruling.ts'
 import type { EmbeddedRow, VectorRow } from '../vector-rows.ts'
+import { sealed } from './seal.ts'
 import { mapTable, table } from './table.ts'
 
 export const SESSION = mapTable(
@@ -133,29 +134,34 @@ export const OPERATION = table<OperationRow>('operation', {
   endedAt: ['ended_at', 'integer'],
 })
 
-export const REPLY = table<ReplyRow>('reply', {
-  sessionId: ['session', 'session'],
-  number: ['number', 'number'],
-  entry: ['entry', 'integer'],
-  edge: ['edge', 'text'],
-  address: ['address', 'text'],
-  key: ['key', 'text'],
-  body: ['body', 'text'],
-  state: ['state', 'text'],
-  attempt: ['attempt', 'integer'],
-  claimant: ['claimant', 'text'],
-  dueAt: ['due_at', 'integer'],
-  at: ['at', 'integer'],
-  receipt: ['receipt', 'text'],
-})
+export const REPLY = sealed(
+  table<ReplyRow>('reply', {
+    sessionId: ['session', 'session'],
+    number: ['number', 'number'],
+    entry: ['entry', 'integer'],
+    edge: ['edge', 'text'],
+    address: ['address', 'text'],
+    key: ['key', 'text'],
+    body: ['body', 'text'],
+    state: ['state', 'text'],
+    attempt: ['attempt', 'integer'],
+    claimant: ['claimant', 'text'],
+    dueAt: ['due_at', 'integer'],
+    at: ['at', 'integer'],
+    receipt: ['receipt', 'text'],
+  }),
+  ['sessionId', 'number', 'entry', 'edge', 'address', 'key', 'body', 'at'],
+)
 
-export const ROUTE = table<RouteRow>('route', {
-  agent: ['agent', 'text'],
-  channel: ['channel', 'text'],
-  address: ['address', 'text'],
-  sessionId: ['session', 'session'],
-  version: ['version', 'integer'],
-})
+export const ROUTE = sealed(
+  table<RouteRow>('route', {
+    agent: ['agent', 'text'],
+    channel: ['channel', 'text'],
+    address: ['address', 'text'],
+    sessionId: ['session', 'session'],
+    version: ['version', 'integer'],
+  }),
+)
 
 export const RUNNER = table<RunnerRow>('runner', {
   id: ['id', 'text'],
@@ -222,42 +228,46 @@ export const USAGE = table<UsageRow>('usage', {
 /** The columns of the sums. */
 export const USAGE_SUMS = USAGE.fields.slice(6).map(({ column }) => column)
 
-export const SCHEDULE = table<ScheduleRow>('schedule', {
-  id: ['id', 'text'],
-  sessionId: ['session', 'text'],
-  dueAt: ['due_at', 'integer'],
-  repeat: ['repeat', 'text'],
-  body: ['body', 'text'],
-  tokens: ['tokens', 'integer'],
-  state: ['state', 'text'],
-  fired: ['fired', 'integer'],
-  firedAt: ['fired_at', 'integer'],
-  at: ['at', 'integer'],
-})
+export const SCHEDULE = sealed(
+  table<ScheduleRow>('schedule', {
+    id: ['id', 'text'],
+    sessionId: ['session', 'text'],
+    dueAt: ['due_at', 'integer'],
+    repeat: ['repeat', 'text'],
+    body: ['body', 'text'],
+    tokens: ['tokens', 'integer'],
+    state: ['state', 'text'],
+    fired: ['fired', 'integer'],
+    firedAt: ['fired_at', 'integer'],
+    at: ['at', 'integer'],
+  }),
+)
 
 interface NoteColumns extends Omit<NoteRow, 'origin'> {
   readonly originSession: SessionId | null
   readonly originEntry: EntryNumber | null
 }
-export const NOTE = mapTable(
-  table<NoteColumns>('note', {
-    agent: ['agent', 'text'],
-    scope: ['scope', 'text'],
-    id: ['id', 'text'],
-    text: ['text', 'text'],
-    originSession: ['origin_session', 'text'],
-    originEntry: ['origin_entry', 'integer'],
-    at: ['at', 'integer'],
-  }),
-  ({ origin, ...row }: NoteRow): NoteColumns => ({
-    ...row,
-    originSession: origin?.sessionId ?? null,
-    originEntry: origin?.number ?? null,
-  }),
-  ({ originSession, originEntry, ...row }): NoteRow => {
-    if (originSession === null || originEntry === null) return { ...row, origin: null }
-    return { ...row, origin: { sessionId: originSession, number: originEntry } }
-  },
+export const NOTE = sealed(
+  mapTable(
+    table<NoteColumns>('note', {
+      agent: ['agent', 'text'],
+      scope: ['scope', 'text'],
+      id: ['id', 'text'],
+      text: ['text', 'text'],
+      originSession: ['origin_session', 'text'],
+      originEntry: ['origin_entry', 'integer'],
+      at: ['at', 'integer'],
+    }),
+    ({ origin, ...row }: NoteRow): NoteColumns => ({
+      ...row,
+      originSession: origin?.sessionId ?? null,
+      originEntry: origin?.number ?? null,
+    }),
+    ({ originSession, originEntry, ...row }): NoteRow => {
+      if (originSession === null || originEntry === null) return { ...row, origin: null }
+      return { ...row, origin: { sessionId: originSession, number: originEntry } }
+    },
+  ),
 )
 
 export const DRAFT = table<DraftRow>('draft', {
@@ -267,15 +277,17 @@ export const DRAFT = table<DraftRow>('draft', {
   at: ['at', 'integer'],
 })
 
-export const TOKEN = table<TokenRow>('token', {
-  id: ['id', 'text'],
-  hash: ['hash', 'hash'],
-  principal: ['principal', 'text'],
-  scopes: ['scopes', 'json'],
-  label: ['label', 'text'],
-  createdAt: ['created_at', 'integer'],
-  expiresAt: ['expires_at', 'integer'],
-})
+export const TOKEN = sealed(
+  table<TokenRow>('token', {
+    id: ['id', 'text'],
+    hash: ['hash', 'hash'],
+    principal: ['principal', 'text'],
+    scopes: ['scopes', 'json'],
+    label: ['label', 'text'],
+    createdAt: ['created_at', 'integer'],
+    expiresAt: ['expires_at', 'integer'],
+  }),
+)
 
 export const EMBEDDED = table<EmbeddedRow>('embedded', {
   sessionId: ['session', 'session'],

@@ -262,6 +262,15 @@ insert or ignore into unindexed (id)
   select n << 31 | tail from session where tail > iif(origin is null, 0, forked_at);
 `
 
+// Rows that no chain covers carry a hash of themselves. Existing ones get it when they are written again.
+const NINETEENTH = `
+alter table route add column seal blob;
+alter table note add column seal blob;
+alter table schedule add column seal blob;
+alter table token add column seal blob;
+alter table reply add column seal blob;
+`
+
 /**
  * The tables, as numbered steps that only ever go forward. A step adds tables, columns or indexes;
  * none rewrites a row of `entry`. Integer keys pack session and number (`session << 31 | number`):
@@ -285,5 +294,5 @@ export const SQLITE_STEPS: readonly string[] = [
     TENTH,
     ELEVENTH,
   ],
-  ...[TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH, SEVENTEENTH, EIGHTEENTH],
+  ...[TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, SIXTEENTH, SEVENTEENTH, EIGHTEENTH, NINETEENTH],
 ]

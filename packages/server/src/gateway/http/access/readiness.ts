@@ -1,6 +1,6 @@
 import type { Clock } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
-import type { Runtime } from '../../runtime/runtime.ts'
+import type { Runtime } from '../../../runtime/runtime.ts'
 
 /** How long an answer counts. Health checks are seconds apart. */
 const REMEMBERED_MS = 250

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { openMemoryStore } from '#core/store/memory/open'
-import { openRuntime } from '../../runtime/open-runtime.ts'
+import { openRuntime } from '../../../runtime/open-runtime.ts'
 import { readinessOf } from './readiness.ts'
 
 it('looks at the store once for all who ask within a quarter of a second', async () => {
