@@ -57,5 +57,5 @@ describe.skipIf(!hasTmux)('a first hour in a real terminal', () => {
 
 /** Lines break between any two words. */
 function says(words: string): RegExp {
-  return new RegExp(words.split(' ').map(RegExp.escape).join('\\s+'))
+  return new RegExp(words.replaceAll(/[().]/g, '\\$&').replaceAll(' ', '\\s+'))
 }
