@@ -40,7 +40,7 @@ function isTelling(word: string): boolean {
 /** Whether a text mentions the thing: both of two words, or most of more. */
 export function mentions(words: readonly string[], text: string): boolean {
   const found = new Set(wordsOf(text))
-  const needed = words.length <= 2 ? words.length : Math.ceil(words.length * 0.6)
+  const needed = Math.ceil(words.length * 0.6)
   return needed > 0 && words.filter((word) => found.has(word)).length >= needed
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Survey } from '../diagnose/survey.ts'
 import type { HermesSession } from '../read/rows.ts'
 import { findCircles } from './circles.ts'
+import { counted } from './finding.ts'
 import { chosen, type FollowRule, followRule, isFollowed } from './follow.ts'
 import { relationOf } from './lineage.ts'
 
@@ -180,4 +181,9 @@ describe('circles of parents', () => {
   it('are none where a parent is missing or each has another', () => {
     expect(circles(['a', null], ['b', 'a'], ['c', 'b'], ['d', 'gone'])).toEqual([])
   })
+})
+
+it('counts one thing in the singular, and none or several in the plural', () => {
+  expect([0, 1, 2].map((count) => counted(count, 'row'))).toEqual(['0 rows', '1 row', '2 rows'])
+  expect(counted(2, 'reply', 'replies')).toBe('2 replies')
 })

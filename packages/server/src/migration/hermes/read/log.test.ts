@@ -5,6 +5,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { leastOf } from '../../../../../../test/support/timing.ts'
 import { readLogs } from './log.ts'
+import { readFact } from './log-event.ts'
 import { parseLogLine } from './log-line.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-log-'))
@@ -17,6 +18,21 @@ function write(name: string, content: string | Buffer): string {
 }
 
 const AT = Date.UTC(2026, 4, 28, 16, 12, 31) / 1_000
+
+describe('readFact', () => {
+  const factOf = (text: string) => readFact(parseLogLine(`2026-05-28 16:12:31 ERROR ${text}`))
+
+  it('tells failed connections of auxiliary calls from those of the main route', () => {
+    const failed = { kind: 'connection-failed' }
+    expect(factOf('agent.aux: Connection error.')).toEqual(failed)
+    expect(factOf('agent.aux: The title failed: Connection error.')).toEqual(failed)
+    for (const main of ['run_agent', 'agent.conversation_loop']) {
+      expect(factOf(`${main}: Connection error.`)).toBeNull()
+      expect(factOf(`${main}: The call failed: Connection error.`)).toBeNull()
+    }
+    expect(factOf('agent.aux: It was no Connection error')).toBeNull()
+  })
+})
 
 describe('parseLogLine', () => {
   it.each([
