@@ -36,26 +36,32 @@ export function fillStore(path: string, age: Age, report: (text: string) => void
     (id, session, task, model_route, outcome, input_tokens, output_tokens, at, cached_tokens, cost, host)
     values (?, ?, ?, 'anthropic/m@host', 'answered', 9000, 300, ?, 8000, 5, 'host')`)
   const started = Date.now() - 365 * DAY_MS
-  const at = (index: number, of: number) => Math.floor(started + (index / of) * 364 * DAY_MS)
-  const sessionOf = (index: number) => FIRST_SESSION + (index % age.sessions)
-  const idOf = (session: number, index: number) =>
-    (BigInt(session) << 31n) | BigInt(Math.floor(index / age.sessions) + 1)
+  // Session by session, and keys in the order of the alphabet: rows then join at the end of every
+  // tree. In any other order each row reads and writes pages all over the file.
+  const place = (index: number, of: number) => {
+    const each = Math.ceil(of / age.sessions)
+    const session = FIRST_SESSION + Math.floor(index / each)
+    const number = index % each
+    const at = Math.floor(started + ((number + 1) / each) * 364 * DAY_MS)
+    return { session, number, at, id: (BigInt(session) << 31n) | BigInt(number + 1) }
+  }
+  const key = (index: number) => String(index).padStart(9, '0')
   const kinds = ['input', 'assistant', 'result', 'assistant'] as const
   const parts: Record<keyof Age, (index: number) => void> = {
     sessions: (index) => copy.run(FIRST_SESSION + index, `old-${index}`, `old-${index}`),
     entries: (index) => {
-      const kind = kinds[Math.floor(index / age.sessions) % 4] ?? 'input'
-      const id = idOf(sessionOf(index), index)
-      entry.run(id, kind, `o${index}`, at(index, age.entries), HASH, HASH, HASH)
+      const { id, number, at } = place(index, age.entries)
+      entry.run(id, kinds[number % 4] ?? 'input', `o${key(index)}`, at, HASH, HASH, HASH)
     },
     replies: (index) => {
-      const session = sessionOf(index)
-      reply.run(idOf(session, index), index, `a${session}`, `k${index}`, at(index, age.replies))
+      const { id, session, number, at } = place(index, age.replies)
+      reply.run(id, number + 1, `a${session}`, `k${key(index)}`, at)
     },
     attempts: (index) => {
       const task = index % 50 === 0 ? 'compaction' : 'turn'
       const session = `old-${index % age.sessions}`
-      attempt.run(`old-${index}`, session, task, at(index, age.attempts))
+      const at = Math.floor(started + (index / age.attempts) * 364 * DAY_MS)
+      attempt.run(`old-${key(index)}`, session, task, at)
     },
   }
   database.exec('create table if not exists bench_age (part text primary key, done integer)')
