@@ -136,10 +136,10 @@ const PLANTED: readonly Planted[] = [
     to: 'return (await this.#begin(request)) ?? untouched\n    } catch (error) {\n      throw error',
   },
   {
-    ...{ law: 18, what: 'the stream is believed' },
-    file: 'proxy/entry-plan.ts',
-    from: 'rewindTo: isAtHead ? null : base.entry',
-    to: 'rewindTo: null',
+    ...{ law: 18, what: 'the stream is believed: a rewind is not stored' },
+    file: 'runtime/client-sessions/stored-session.ts',
+    from: 'if (planned.rewindTo !== null) {\n      const node',
+    to: 'if (planned.rewindTo === -1) {\n      const node',
   },
   {
     ...{ law: 19, what: 'headers are logged' },
