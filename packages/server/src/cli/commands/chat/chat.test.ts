@@ -20,5 +20,7 @@ it.each([
   async function* typed() {
     yield* lines
   }
-  expect(await Array.fromAsync(joinedLines(typed()))).toEqual(joined)
+  const read: string[] = []
+  for await (const line of joinedLines(typed())) read.push(line)
+  expect(read).toEqual(joined)
 })

@@ -94,6 +94,9 @@ describe('Access', () => {
     expect(await identify(`Bearer ${old.text}`)).toMatchObject({ id: 't1' })
     expect(await identify(`Bearer ${young.text}`)).toMatchObject({ id: 't2' })
     records.shift()
+    // Until then the store is not asked again.
+    times.now = 1_999
+    expect(await identify(`Bearer ${old.text}`)).toMatchObject({ id: 't1' })
     times.now = 2_000
     expect(await identify(`Bearer ${old.text}`)).toBe('unauthorized')
     expect(await identify(`Bearer ${young.text}`)).toMatchObject({ id: 't2' })
