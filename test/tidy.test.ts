@@ -157,7 +157,6 @@ const TIME_BOUNDS: Readonly<Record<string, string>> = {
   'packages/server/src/model/calls/call.test.ts': 'the clock is a fake',
   'packages/server/src/proof/stand-in/server.test.ts': 'the least of several measurements',
   'test/journeys/load.test.ts': 'processor time, the least of several measurements',
-  'test/journeys/outrun.test.ts': 'half of two minutes',
   'test/journeys/policies.test.ts': 'most of a minute',
   'test/model/tear.test.ts': 'the least of several measurements',
 }

@@ -1,4 +1,9 @@
-import { CORPUS_ABSENT, corpusDir } from '../../test/support/corpus.ts'
+import {
+  CORPUS_ABSENT,
+  corpusConversations,
+  corpusDir,
+  corpusFiles,
+} from '../../test/support/corpus.ts'
 import { wordsOf } from './atoms.ts'
 import {
   type ContextText,
@@ -10,6 +15,7 @@ import {
 } from './harder.ts'
 import { OTHER_AGENTS, otherEvents } from './others.ts'
 import { type Score, scoreOf } from './score.ts'
+import { type KeptSentences, keptSentences } from './sentences.ts'
 import { type Event, longCuts, readSessions, recordedEvents } from './sessions.ts'
 import {
   DEFAULTS,
@@ -77,6 +83,8 @@ async function main(): Promise<void> {
     await run('digest + ledger', otherEvents(agent), DIGEST_AND_LEDGER)
   }
 
+  await printSentences(3_000)
+
   heading('The recorded histories in portions, each compacted with the result so far')
   for (const times of [1, 2, 5, 10]) {
     const { score, handoffTokens } = await runSuccessive(recorded, times)
@@ -115,6 +123,34 @@ function printHarder(
     })
     const stale = count((each, at) => each.isStale?.(at) === true)
     console.log(`  ${name.padEnd(20)}${shares.join('')}${stale}`)
+  }
+}
+
+async function printSentences(targetTokens: number): Promise<void> {
+  const all: KeptSentences[] = []
+  for (const session of corpusConversations(corpusFiles('claude-code'))) {
+    const kept = await keptSentences(session, targetTokens)
+    if (kept?.isCompacted) all.push(kept)
+  }
+  const print = (name: string, list: readonly KeptSentences[]) => {
+    const whole = list.filter(({ lost }) => lost.length === 0)
+    const sentences = list.reduce((sum, each) => sum + each.sentences, 0)
+    const lost = list.reduce((sum, each) => sum + each.lost.length, 0)
+    console.log(
+      `  ${name}: ${whole.length} of ${list.length} keep every one; ` +
+        `${sentences - lost} of ${sentences} sentences kept`,
+    )
+  }
+  console.log(`\nSentences of the user under 200 characters, at a target of ${targetTokens}`)
+  print('all sessions of Claude Code', all)
+  print(
+    'those with blocks of the host',
+    all.filter(({ hasHostBlocks }) => hasHostBlocks),
+  )
+  for (const { name, characters, lost } of all.filter((each) => each.lost.length > 0)) {
+    console.log(
+      `    ${name.slice(0, 20)} has ${characters} characters of them, ${lost.length} lost`,
+    )
   }
 }
 

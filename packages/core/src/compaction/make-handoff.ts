@@ -71,8 +71,9 @@ export async function makeHandoff(
   left -= host.reduce((sum, { text }) => sum + countTokens(text) + TITLE_TOKENS, 0)
   await yieldTurn(work)
   const tasksTokens = take(allotment.tasks)
-  const ledgerTokens = take(allotment.ledger)
   const filesTokens = take(allotment.files)
+  const isAsked = work.budget.settings.ledgerTokens !== undefined
+  const ledgerTokens = take(Math.min(allotment.ledger, isAsked ? left : left - allotment.user))
   const files = collectFiles({
     ...shared,
     earlier: earlier?.files ?? [],
