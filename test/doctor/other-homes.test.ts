@@ -121,6 +121,32 @@ describe('importing Claude Code', () => {
     rmSync(path)
   })
 
+  it('leaves a line that is nested too deep, and goes on', async () => {
+    const store = openMemoryStore()
+    const said = (text: string) => ({ type: 'user', message: { role: 'user', content: text } })
+    const path = fileOf('deep/a.jsonl', [said('Before.')])
+    const [open, close] = ['['.repeat(200_000), ']'.repeat(200_000)]
+    appendFileSync(path, `{"type":"user","message":{"role":"user","content":${open}${close}}}\n`)
+    appendFileSync(path, `${JSON.stringify(said('After.'))}\n`)
+    expect(sumOf(await bring('claude-code', path, store))).toMatchObject({ brought: 2, left: 1 })
+  })
+
+  it('loses no message behind a line of more results than it takes', async () => {
+    const store = openMemoryStore()
+    const content = Array.from({ length: 5_000 }, (_, index) => ({
+      ...{ type: 'tool_result', tool_use_id: `c${index}`, content: 'ok' },
+    }))
+    const said = { type: 'user', message: { role: 'user', content: 'The next line.' } }
+    const path = fileOf('wide/a.jsonl', [
+      { type: 'user', message: { role: 'user', content } },
+      said,
+    ])
+    const report = await bring('claude-code', path, store)
+    expect(sumOf(report)).toMatchObject({ brought: 2, before: 0 })
+    const differences = report.profiles[0]?.conversations[0]?.differences
+    expect(differences).toEqual(['905 messages were left: one line can hold at most 4095.'])
+  })
+
   it('brings only what is new when the log has grown, and a torn line when it is whole', async () => {
     const path = fileOf('grown.jsonl', [claude('a', null, 'user', 'first')])
     const next = JSON.stringify(claude('b', 'a', 'assistant', 'second'))

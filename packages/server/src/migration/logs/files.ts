@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
+import { findDepthFault } from '#core/message/json-text'
 import { parseLines } from '#core/message/read-lines'
 import { NothingToImportError } from '../errors.ts'
 
@@ -70,6 +71,8 @@ export async function readLog(path: string): Promise<readonly SessionLogLine[]> 
 }
 
 function documentsIn(line: string): readonly JsonObject[] | null {
+  // What walks it afterwards would overflow the stack, and the logs behind it would not be read.
+  if (findDepthFault(line) !== undefined) return null
   try {
     const values = parseOne(line) ?? parseLines(line).values
     return values.length > 0 && values.every(isObject) ? values.filter(isObject) : null

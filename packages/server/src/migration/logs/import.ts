@@ -134,6 +134,7 @@ class LogWriting {
   #compactions = 0
   #aside = 0
   #takenBack = 0
+  #beyond = 0
 
   constructor(hand: SessionImport, request: ImportLogs, count: CountMessage) {
     this.#hand = hand
@@ -174,7 +175,10 @@ class LogWriting {
         await this.#compact(reading, row, positions)
         return 1
       default: {
-        const messages = reading.messages.flatMap(oneByOne)
+        const all = reading.messages.flatMap(oneByOne)
+        // The numbers behind these belong to the next line: its messages would count as known.
+        const messages = all.slice(0, PER_LINE - (row % PER_LINE) - 1)
+        this.#beyond += all.length - messages.length
         for (const [index, message] of messages.entries()) {
           await this.#say(message, row + index, reading.kind === 'aside', positions)
         }
@@ -241,6 +245,7 @@ class LogWriting {
     }
     tell(this.#aside, 'messages are of branches that were left, and are kept beside it.')
     tell(this.#takenBack, 'messages that were brought before count as taken back there now.')
+    tell(this.#beyond, `messages were left: one line can hold at most ${PER_LINE - 1}.`)
     tell(
       this.#unread.length,
       `lines cannot be read and were left, such as line ${this.#unread[0]}.`,
