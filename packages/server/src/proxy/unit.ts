@@ -98,7 +98,7 @@ export function callUnit(id: string, name: string, input: string): Unit {
 }
 
 export function parsedCallUnit(id: string, name: string, input: JsonValue): Unit {
-  return { kind: 'call', id, name, input: bounded(input) }
+  return { kind: 'call', id, name, input: withoutDeepLevels(input) }
 }
 
 /** The store takes 256 levels, of which the message around a value needs some. */
@@ -108,16 +108,16 @@ const DEPTH_MAX = 200
  * Without the levels that the store would refuse, and that would overflow the stack of what walks
  * them. One such value would otherwise keep its conversation from being recorded ever again.
  */
-export function bounded(value: JsonValue, depth = 0): JsonValue {
+export function withoutDeepLevels(value: JsonValue, depth = 0): JsonValue {
   if (typeof value !== 'object' || value === null) return value
   if (depth > DEPTH_MAX) return '[nested too deep]'
-  if (isArray(value)) return value.map((each) => bounded(each, depth + 1))
+  if (isArray(value)) return value.map((each) => withoutDeepLevels(each, depth + 1))
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, bounded(each, depth + 1)]),
+    Object.entries(value).map(([name, each]) => [name, withoutDeepLevels(each, depth + 1)]),
   )
 }
 
 export function opaqueItem(provider: Provider, value: JsonObject): ResultPart {
   const { cache_control: _, ...rest } = value
-  return { type: 'opaque', provider, value: bounded(rest) }
+  return { type: 'opaque', provider, value: withoutDeepLevels(rest) }
 }

@@ -1,7 +1,14 @@
 import { isArray, isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import type { ResultPart } from '#core/message/message'
 import { type ClientNote, kindOf, splitNotes } from '../client-notes.ts'
-import { bounded, callUnit, opaqueItem, parsedCallUnit, textUnit, type Unit } from '../unit.ts'
+import {
+  callUnit,
+  opaqueItem,
+  parsedCallUnit,
+  textUnit,
+  type Unit,
+  withoutDeepLevels,
+} from '../unit.ts'
 import { countOf, textAt } from './fields.ts'
 import type { ClientWire, ReadItem, ReplyReader, ReplyUsage, UpstreamReply } from './wire.ts'
 
@@ -109,7 +116,7 @@ export function outputParts(output: JsonValue | undefined): readonly ResultPart[
 }
 
 function textOf(value: JsonValue): ResultPart {
-  return { type: 'text', text: JSON.stringify(bounded(value)) }
+  return { type: 'text', text: JSON.stringify(withoutDeepLevels(value)) }
 }
 
 class ResponsesReply implements ReplyReader {
