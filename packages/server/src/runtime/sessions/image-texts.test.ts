@@ -65,6 +65,27 @@ it('waits for a description in progress, and requests it again only if that fail
   await Promise.all(again)
 })
 
+it('asks no model for an answer when a description was interrupted', async () => {
+  let calls = 0
+  const counting: Model = {
+    ...model,
+    stream: (...call) => {
+      calls += 1
+      return model.stream(...call)
+    },
+  }
+  const ends: Written<string>[] = [
+    { kind: 'interrupted', spend: NOTHING_SPENT },
+    { kind: 'written', value: 'a river', spend: NOTHING_SPENT },
+  ]
+  for (const end of ends) {
+    const blind = new ImageTexts(systemClock).through(counting, async () => end)
+    const messages: Message[] = [{ role: 'user', parts: [picture('one')] }]
+    for await (const _piece of blind.stream({ messages }, options)) break
+    expect(calls).toBe(end.kind === 'written' ? 1 : 0)
+  }
+})
+
 it('describing counts towards the deadline of its call; a late description is used in the next call', async () => {
   const clock = new FakeClock()
   const asked: { text: string; totalMs: number }[] = []

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openReadOnly } from './open.ts'
+import { openReadOnly, translate } from './open.ts'
 import { readSessions } from './rows.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-open-'))
@@ -100,4 +100,17 @@ describe('readSessions', () => {
     ])
     database.close()
   })
+})
+
+it.each([
+  [11, 'damaged'],
+  [267, 'damaged'],
+  [26, 'not-a-database'],
+  [10, 'unreadable'],
+  [266, 'unreadable'],
+])('takes the error %d of SQLite for %s, with its extensions', (errcode, verdict) => {
+  const error = Object.assign(new Error('no'), { code: 'ERR_SQLITE_ERROR', errcode })
+  expect(translate(error, 'a.db')).toMatchObject({ facts: { verdict } })
+  const other = new Error('no')
+  expect(translate(other, 'a.db')).toBe(other)
 })
