@@ -130,6 +130,11 @@ it('uses no schema in which another role could have code run', async (context) =
     await expect(openPostgres(mine.href, { schema: open })).rejects.toThrow('every role may create')
     await admin.query(`revoke create on schema ${open} from public`)
     await (await openPostgres(mine.href, { schema: open })).close()
+    // A role without any right to a store that is there.
+    const closed = name('closed')
+    await (await openPostgres(url, { schema: closed })).close()
+    await expect(readPostgres(mine.href, { schema: closed })).rejects.toThrow('grant')
+    await admin.query(`drop schema ${closed} cascade`)
   } finally {
     await admin.query(`drop owned by ${me}, ${other} cascade; drop role ${me}, ${other}`)
     await admin.end()

@@ -98,7 +98,9 @@ export async function readPostgresSchema(
       problem: 'the schema holds tables of another program. Name one that is not there yet.',
     })
   }
-  const [[row] = []] = await loan.send([{ text: 'select schema from store where one = 1' }])
+  // With its schema: a role that may not use the schema then learns which right it lacks.
+  const text = `select schema from ${schema}.store where one = 1`
+  const [[row] = []] = await loan.send([{ text }])
   const found = Number(row?.['schema'])
   if (found > POSTGRES_SCHEMA) {
     throw new StoreRefusedError({

@@ -69,6 +69,13 @@ async function lookEverywhere(store: ReadStore, fixture: StoreFixture): Promise<
 }
 
 describe('a store opened read-only', () => {
+  it('refuses a pipe in the place of the store, without waiting for its other end', async () => {
+    const path = newPath()
+    execFileSync('mkfifo', [path])
+    await expect(look(path)).rejects.toThrow('it is a pipe')
+    await expect(open(path)).rejects.toThrow('it is a pipe')
+  })
+
   it('reads an idle store and leaves every byte and file name unchanged', async () => {
     const path = newPath()
     const store = await open(path)

@@ -54,7 +54,13 @@ export function isOldSqlite(version: string): boolean {
 export function resolveFile(file: string): string {
   const path = resolve(file)
   refuseForeignLink(path)
-  if (!isLink(path)) return path
+  const place = isLink(path) ? targetOf(path) : path
+  // SQLite would wait for ever for the other end of a pipe.
+  if (statSync(place, { throwIfNoEntry: false })?.isFIFO() !== true) return place
+  throw new StoreRefusedError({ path, problem: 'it is a pipe, not a file.' })
+}
+
+function targetOf(path: string): string {
   if (existsSync(path)) return realpathSync(path)
   throw new StoreRefusedError({ path, problem: 'it is a link that leads nowhere.' })
 }
