@@ -120,9 +120,16 @@ function find(text: string, offset: number, limit: number) {
 
 async function list(folder: string): Promise<string> {
   const found = await readdir(folder, { withFileTypes: true })
-  const names = found.map((each) => (each.isDirectory() ? `${each.name}/` : each.name)).sort()
+  const names = found
+    .map((each) => oneLine(each.isDirectory() ? `${each.name}/` : each.name))
+    .sort()
   const more = names.length > NAMES_MAX ? [`[${names.length - NAMES_MAX} more]`] : []
   return [...names.slice(0, NAMES_MAX), ...more].join('\n') || '(empty)'
+}
+
+/** A name with a line break in it could imitate another line. */
+function oneLine(name: string): string {
+  return /\p{Cc}/u.test(name) ? JSON.stringify(name) : name
 }
 
 function explain(opened: Exclude<Opened, { kind: 'opened' }>, path: string, roots: Roots): string {
