@@ -98,6 +98,23 @@ describe('a session that is open on the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
+  it('keeps its buttons when the page learns what it may do', async (ctx) => {
+    const place = await open(ctx, { model })
+    const id = await makeTold(place)
+    const { page } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    let letGo = () => {}
+    const known = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    await page.route('**/v1/access', (route) => void known.then(() => route.continue()))
+    await page.reload()
+    const more = await page.getByRole('button', { name: 'More', exact: true }).elementHandle()
+    expect(await page.getByText('This token can only read.').count()).toBe(0)
+    letGo()
+    await page.getByRole('textbox', { name: 'Message' }).waitFor()
+    expect(await more?.innerText()).toContain('More')
+  })
+
   it('can be exported in every form', async (ctx) => {
     const place = await open(ctx, { model })
     const id = await makeTold(place)

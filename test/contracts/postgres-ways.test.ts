@@ -16,7 +16,7 @@ import {
 import { Connections } from '../../packages/core/src/store/postgres/connections/connections.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
-import { POSTGRES_TO_8, POSTGRES_TO_15 } from '../support/earlier-schemas.ts'
+import { POSTGRES_TO_8, POSTGRES_TO_15, POSTGRES_TO_18 } from '../support/earlier-schemas.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
 import { Wire } from '../support/providers/wire.ts'
 import { until } from '../support/until.ts'
@@ -174,7 +174,7 @@ describe('a store of an earlier schema', () => {
 
   it.for([
     ['by roots of today', `${POSTGRES_TO_15} drop table embedded, entry_vector;`, 13],
-    ['in bytes of today', `update indexed set state = '{"upto":1}';`, 17],
+    ['in bytes of today', `${POSTGRES_TO_18} update indexed set state = '{"upto":1}';`, 17],
   ] as const)('has its words indexed again, %s', async ([, reverted, schema], context) => {
     const url = urlOf(context)
     await using bench = await postgresBench(url)

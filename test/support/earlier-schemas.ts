@@ -26,7 +26,9 @@ export const SQLITE_TO_9 = `${SQLITE_TO_15}
   create index attempt_route on attempt (model_route, at);
   pragma user_version = 9;`
 
-export const POSTGRES_TO_15 = `${UNSEALED}
+export const POSTGRES_TO_18 = `${UNSEALED} update store set schema = 18;`
+
+export const POSTGRES_TO_15 = `${POSTGRES_TO_18}
   drop table usage, word_runs, word_total, unindexed; drop index session_scope;
   update store set schema = 15;`
 

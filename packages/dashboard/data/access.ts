@@ -20,6 +20,10 @@ export function mayWrite(): boolean {
   return access.value !== null && access.value.scope !== 'read'
 }
 
+export function mayOnlyRead(): boolean {
+  return access.value?.scope === 'read'
+}
+
 /** May lift limits that the operator has set. */
 export function mayOperate(): boolean {
   return access.value?.scope === 'operate'

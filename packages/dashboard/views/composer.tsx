@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { mayOperate, mayWrite } from '../data/access.ts'
+import { mayOnlyRead, mayOperate, mayWrite } from '../data/access.ts'
 import type { Conversation } from '../data/conversation.ts'
 import { useDraft } from '../data/keep.ts'
 import { PinPanel } from './pin-panel.tsx'
@@ -75,31 +75,34 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         </form>
       )}
       <div class="verbs">
-        {mayWrite() ? (
+        {/* By their keys, buttons stay the same elements when others appear beside them. */}
+        {mayWrite() && (
           <button
+            key="stop"
             type="button"
             disabled={!isBusy}
             onClick={() => void conversation.act('/stop', { method: 'POST' })}
           >
             Stop
           </button>
-        ) : (
-          <span class="dim">This token can only read.</span>
         )}
+        {mayOnlyRead() && <span class="dim">This token can only read.</span>}
         {summary !== null && summary.wait !== null && mayContinue && (
           <button
+            key="continue"
             type="button"
             onClick={() => void conversation.act('/continue', { method: 'POST' })}
           >
             {isAtLimit ? 'Continue' : 'Try again now'}
           </button>
         )}
-        <button type="button" aria-expanded={isMenuOpen} onClick={toggleMenu}>
+        <button key="more" type="button" aria-expanded={isMenuOpen} onClick={toggleMenu}>
           More <span aria-hidden="true">{isMenuOpen ? '▴' : '▾'}</span>
         </button>
         {isMenuOpen &&
           MENU.filter(([name]) => mayWrite() || name === 'export').map(([name, label]) => (
             <button
+              key={name}
               type="button"
               aria-expanded={panel === name}
               onClick={() => setPanel(panel === name ? null : name)}
