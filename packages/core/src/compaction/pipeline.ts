@@ -60,7 +60,7 @@ async function replaceHead(planned: CompactPlan, request: PipelineRequest) {
   const earlier = earlierHandoff(messages, planned)
   const sizes = { messages, plan: planned, ...earlier, ...counters }
   const isDigest = summary === undefined && summarize === undefined
-  const plan = makeSpaceForWords(sizes, budget.settings, isDigest)
+  const plan = isDigest ? makeSpaceForWords(sizes, budget.settings) : planned
   const work = { ...request, plan, ...earlier }
   let made: MadeHandoff
   try {

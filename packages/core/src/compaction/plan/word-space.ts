@@ -10,22 +10,22 @@ const WORDS_SHARE_MAX = 0.65
 const SHARES_MIN = { summary: 0.15, ledger: 0.1 } as const
 
 /**
- * What a person says in short sentences is in no file and in no result, so in a small handoff the
+ * What a person says in short sentences is in no file and in no result, so in a small digest the
  * sections whose size the caller left open give way to it: the digest first, the ledger last,
  * because the ledger keeps more of what the agent later uses.
  */
 export function makeSpaceForWords(
   request: PreserveRequest,
   { userTokens, ledgerTokens, summaryTokens }: BudgetSettings,
-  isDigest: boolean,
 ): CompactPlan {
   const { allotment } = request.plan
   const all = handoffTokensOf(allotment)
   const most = Math.min(SECTION_TOKENS_MAX.user, Math.floor(all * WORDS_SHARE_MAX))
   if (userTokens !== undefined || allotment.user >= most) return request.plan
+  if (!isLongerThan(request, 2 * all)) return request.plan
   const wanted = Math.min(most, countShortWords(request, most) + OMITTED_TOKENS)
   const mayGiveWay = {
-    summary: isDigest && summaryTokens === undefined,
+    summary: summaryTokens === undefined,
     ledger: ledgerTokens === undefined,
   }
   const sections = { ...allotment }
@@ -37,4 +37,14 @@ export function makeSpaceForWords(
     sections.user += taken
   }
   return { ...request.plan, allotment: sections }
+}
+
+/** A short head has to shrink first: more of its words would make the handoff as long as they are. */
+function isLongerThan({ messages, plan, countMessage }: PreserveRequest, tokens: number): boolean {
+  let left = tokens
+  for (let at = plan.layout.headFrom; at < plan.cut && left >= 0; at++) {
+    const message = messages[at]
+    if (message !== undefined) left -= countMessage(message)
+  }
+  return left < 0
 }

@@ -102,6 +102,7 @@ describe('a damaged row', () => {
     expect((await store.verify({})).map(({ problem }) => problem)).toEqual([
       'session row is missing, but the audit mentions it',
       'rows of a session that is not there (number 1): entry, mail, route, intake',
+      'route ada web room is not as it was written',
     ])
   })
 
