@@ -194,7 +194,7 @@ const LAWS: readonly Law[] = [
   },
   {
     ...{ kind: 'unreadable', severity: 'fault', isMended: false },
-    plant: (path) => byHand(path, 'drop table reply'),
+    plant: (path) => byHand(path, 'drop table runner'),
   },
 ]
 

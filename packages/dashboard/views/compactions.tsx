@@ -70,8 +70,9 @@ export function Compactions(props: {
       {rows === null && problem === null && <p class="dim">Reading…</p>}
       {rows?.length === 0 && (
         <p class="dim">
-          No compaction yet: the model sees the whole conversation. The first one starts
-          automatically when the context reaches its soft limit.
+          {summary?.compaction == null
+            ? 'No compaction yet: the model sees the whole conversation. The first one starts automatically when the context reaches its soft limit.'
+            : 'The proxy compacts this conversation for its client. The handoff in effect is in the conversation.'}
         </p>
       )}
       {rows?.map((row) => (

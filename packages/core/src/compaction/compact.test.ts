@@ -235,7 +235,7 @@ describe('compact', () => {
   it('cannot fit a target that the open request alone nearly fills', async () => {
     const running = [user('please do '.repeat(200)), toolCall('x'), toolResult('x', 'y')]
     const messages = [...turns(40), ...running]
-    const result = await compact(messages, { ...small, budget: { targetTokens: 360 } })
+    const result = await compact(messages, { ...small, budget: { targetTokens: 400 } })
     expect(result).toMatchObject({ outcome: 'cannot-fit', reason: 'target-too-small', messages })
   })
 
@@ -532,7 +532,7 @@ describe('compact', () => {
       { kind: 'flag', text: '--password', count: 9, number: 1 },
       { kind: 'value', text: 'cache:6379', count: 9, number: 1 },
     ] as const
-    const result = await compact([handoff({ ledger }), ...turns(20)], small)
+    const result = await compact([handoff({ ledger }), ...turns(40)], small)
     const kept = handoffOf(result).ledger.map(({ text }) => text)
     expect(kept).toEqual(expect.arrayContaining(['--password', 'cache:6379']))
   })

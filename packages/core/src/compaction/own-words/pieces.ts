@@ -31,65 +31,27 @@ export function ownWords(text: string): string {
 }
 
 /**
- * What a person says in fewer characters than this is kept before anything longer: whatever else a
- * message holds, its short sentences are the ones that carry requests, decisions and names.
+ * Shortens everything but the person's own words: removes host blocks, and keeps as much of both
+ * ends of the bulk as fits. The person's words stay whole, even if they alone are too long.
  */
-const SENTENCE_CHARACTERS = 200
-
-/**
- * Shortens a message in this order: host blocks are removed, then both ends of the bulk are kept as
- * far as they fit, then both ends of long sentences. Short sentences stay whole, even if they alone
- * are too long. Returns a function of the size, so that several can be tried.
- */
-export function shortener(
+export function shortenBulk(
   text: string,
+  charactersMax: number,
   note: (characters: number) => string,
-): (charactersMax: number) => string {
-  const pieces = piecesOf(text).flatMap(({ kind, text: piece }): ShortPiece[] => {
-    if (kind === 'host') return []
-    return kind === 'bulk' ? [{ kind, text: piece }] : sentencesIn(piece)
-  })
-  const sizeOf = (kind: ShortPiece['kind']) =>
-    pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.text.length : 0), 0)
-  const countOf = (kind: ShortPiece['kind']) => pieces.filter((piece) => piece.kind === kind).length
-  const [own, long, longs, bulks] = [
-    sizeOf('own'),
-    sizeOf('long'),
-    countOf('long'),
-    countOf('bulk'),
-  ]
-  const noteSize = note(text.length).length + 2
-  const endOf = (room: number, count: number) =>
-    Math.max(0, Math.floor(room / (2 * Math.max(1, count))))
-  return (charactersMax) => {
-    const room = charactersMax - own - bulks * noteSize
-    const bulkEnd = endOf(room - long, bulks)
-    const longEnd = room >= long ? Number.POSITIVE_INFINITY : endOf(room - longs * noteSize, longs)
-    const shorten = ({ kind, text: piece }: ShortPiece) => {
-      const end = kind === 'bulk' ? bulkEnd : longEnd
+): string {
+  const pieces = piecesOf(text).filter(({ kind }) => kind !== 'host')
+  const bulks = pieces.filter(({ kind }) => kind === 'bulk').length
+  const own = pieces.reduce((sum, piece) => sum + (piece.kind === 'own' ? piece.text.length : 0), 0)
+  const room = charactersMax - own - bulks * (note(text.length).length + 2)
+  const end = Math.max(0, Math.floor(room / (2 * Math.max(1, bulks))))
+  return pieces
+    .map(({ kind, text: piece }) => {
       if (kind === 'own' || piece.length <= 2 * end) return piece
-      const isMuch = kind === 'bulk' || piece.length > MUCH_CHARACTERS
-      const left = isMuch ? `\n${note(piece.length - 2 * end)}\n` : ' […] '
-      return `${piece.slice(0, end)}${left}${piece.slice(piece.length - end)}`.toWellFormed()
-    }
-    return pieces.map(shorten).join('').trim()
-  }
-}
-
-/** What is left out of more than this gets a note with its size. */
-const MUCH_CHARACTERS = 1_000
-
-interface ShortPiece {
-  readonly kind: 'own' | 'long' | 'bulk'
-  readonly text: string
-}
-
-/** Joined they are the text again. */
-function sentencesIn(text: string): ShortPiece[] {
-  return text.split(/(?<=[.!?…。！？])(?=\s)|(?<=\n)/u).map((sentence) => ({
-    kind: sentence.trim().length < SENTENCE_CHARACTERS ? 'own' : 'long',
-    text: sentence,
-  }))
+      const [first, last] = [piece.slice(0, end), piece.slice(piece.length - end)]
+      return `${first}\n${note(piece.length - 2 * end)}\n${last}`.toWellFormed()
+    })
+    .join('')
+    .trim()
 }
 
 function join(pieces: readonly Piece[]): string {

@@ -1,7 +1,7 @@
 import { splitsCharacter } from '../../base/line.ts'
 import type { Message, ResultPart, ToolResultPart, UserPart } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
-import { shortener } from '../own-words/pieces.ts'
+import { shortenBulk } from '../own-words/pieces.ts'
 
 /**
  * Clearing: reduces large bodies to their two ends and a note that says where the whole is. Cheaper
@@ -77,59 +77,28 @@ export function clearMessage(
 }
 
 /**
- * Host blocks are cut first, then pasted bulk, then long sentences; the short ones are clipped in the
- * middle only if they alone are too long. Images stay, since they cannot be shortened.
+ * Host blocks are cut first, then pasted bulk; the person's own words are clipped in the middle
+ * only if they alone are too long. Images stay, since they cannot be shortened.
  */
 export function clipUserParts(
   parts: readonly UserPart[],
   options: { tokensMax: number; countTokens: CountTokens; number: number },
 ): UserPart[] {
-  const { countTokens, number } = options
-  const sizes = parts.map((part) => (part.type === 'text' ? countTokens(part.text) : 0))
   let left = options.tokensMax
-  if (sizes.reduce((sum, tokens) => sum + tokens, 0) <= left) return [...parts]
-  const shorteners = parts.map((part) =>
-    shortener(part.type === 'text' ? part.text : '', leftOut(number)),
-  )
-  const least = shorteners.map((shorten) => countTokens(shorten(0)))
-  let later = least.reduce((sum, tokens) => sum + tokens, 0)
-  return parts.map((part, at) => {
-    const [tokens = 0, shorten] = [sizes[at], shorteners[at]]
-    if (part.type !== 'text' || shorten === undefined) return part
-    // A paste in one part leaves space for the words in the next.
-    later -= least[at] ?? 0
-    const tokensMax = Math.max(0, left - later)
-    if (tokens <= tokensMax) {
-      left -= tokens
-      return part
-    }
-    let characters = Math.floor((part.text.length * tokensMax) / tokens)
-    let text = shorten(characters)
-    // Density varies inside a text, so the first guess can be too long; each try is a tenth shorter.
-    while (characters > 0 && countTokens(text) > tokensMax) {
-      characters = characters < CHARACTERS_MIN ? 0 : Math.floor(characters * 0.9)
-      text = shorten(characters)
-    }
-    text = clipText(text, { tokensMax, countTokens, note: leftOut(number) })
-    left -= countTokens(text)
-    return { type: 'text', text }
+  return parts.map((part) => {
+    if (part.type !== 'text') return part
+    const note = (characters: number) =>
+      `[… ${characters} characters of message ${options.number} left out …]`
+    const tokensMax = Math.max(0, left)
+    const tokens = options.countTokens(part.text)
+    const charactersMax = Math.floor((part.text.length * tokensMax) / Math.max(1, tokens))
+    const isLong = tokens > tokensMax
+    const text = clipText(isLong ? shortenBulk(part.text, charactersMax, note) : part.text, {
+      tokensMax,
+      countTokens: options.countTokens,
+      note,
+    })
+    left -= options.countTokens(text)
+    return text === part.text ? part : { type: 'text', text }
   })
-}
-
-/** Both ends of less are useless. */
-const CHARACTERS_MIN = 100
-
-function leftOut(number: number) {
-  return (characters: number) => `[… ${characters} characters of message ${number} left out …]`
-}
-
-/** The tokens of a message's short sentences, which are the last to be cut. */
-export function countShortSentences(
-  parts: readonly UserPart[],
-  { countTokens, number }: { countTokens: CountTokens; number: number },
-): number {
-  return parts.reduce((sum, part) => {
-    if (part.type !== 'text') return sum
-    return sum + countTokens(shortener(part.text, leftOut(number))(0))
-  }, 0)
 }

@@ -2,12 +2,11 @@ import { characterClasses } from '../../base/character-classes.ts'
 import type { Handoff, OmittedRequests, PreservedMessage } from '../../message/handoff/handoff.ts'
 import type { Message, TextPart, UserMessage, UserPart } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
-import { MESSAGE_TOKENS } from '../../tokens/estimate.ts'
 import type { Counters, CountTokens } from '../counters.ts'
 import { headNumbers, isFinalReply } from '../layout.ts'
 import { findHostBlocks } from '../own-words/host-blocks.ts'
 import { withoutHostBlocks } from '../own-words/pieces.ts'
-import { clipUserParts, countShortSentences } from './clear.ts'
+import { clipUserParts } from './clear.ts'
 import type { CompactPlan } from './plan.ts'
 
 /**
@@ -34,7 +33,7 @@ const TRUNCATED_TOKENS_MIN = 40
 /** The line that names the message. */
 export const TITLE_TOKENS = 12
 
-export interface PreserveRequest extends Counters {
+interface PreserveRequest extends Counters {
   readonly messages: readonly Message[]
   readonly plan: CompactPlan
   readonly earlier?: Handoff
@@ -68,91 +67,18 @@ type Chosen = Omit<Preserved, 'omitted'>
 
 function choose(request: PreserveRequest, all: readonly PreservedMessage[]): Chosen {
   const { user } = request.plan.allotment
-  const whole = preserveWithin(request, all, () => user)
-  if (isEnough(whole)) return whole
+  const whole = preserveWithin(request, all, user)
+  if (whole.dropped === 0) return whole
   const distinct = withoutRepeated(all)
-  const uncut = distinct.length < all.length ? preserveWithin(request, distinct, () => user) : whole
-  const best = isEnough(uncut)
-    ? uncut
-    : preserveWithin(request, distinct, limitsFor(request, distinct))
+  const within = (tokens: number) => preserveWithin(request, distinct, tokens)
+  const shares = SHARES.map((share) => within(Math.max(SHARE_TOKENS_MIN, user * share)))
+  const best = shares.reduce(
+    (least, next) => (next.dropped < least.dropped ? next : least),
+    distinct.length === all.length ? whole : within(user),
+  )
   const kept = new Set(distinct)
   const repeated = all.filter((each) => !kept.has(each))
   return withRepeated(request, best, repeated)
-}
-
-/** All are kept and none is cut, unless that keeps an image. */
-function isEnough({ messages, dropped }: Chosen): boolean {
-  if (dropped > 0) return false
-  const hasImage = messages.some(({ message }) => message.parts.some(isAttachment))
-  return hasImage || !messages.some(({ truncated }) => truncated)
-}
-
-/**
- * The tokens that the short sentences of all messages take, counted until they exceed `tokensMax`,
- * which a long conversation soon does.
- */
-export function countShortWords(request: PreserveRequest, tokensMax: number): number {
-  let tokens = 0
-  for (const each of candidates(request.messages, request.plan, request.earlier)) {
-    tokens += sizeOf(request, each).least + TITLE_TOKENS
-    if (tokens > tokensMax) break
-  }
-  return tokens
-}
-
-/**
- * How much each message may take so that most of them are kept: the same for all, except that short
- * sentences come before long ones and before what was pasted, wherever they are.
- */
-function limitsFor(
-  request: PreserveRequest,
-  all: readonly PreservedMessage[],
-): (candidate: PreservedMessage) => number {
-  let left = request.plan.allotment.user
-  const sizes: Size[] = []
-  const leastOf = new Map<PreservedMessage, number>()
-  for (const each of all) {
-    const size = sizeOf(request, each)
-    left -= Math.min(size.least, MESSAGE_TOKENS_MIN) + TITLE_TOKENS
-    if (left < 0) break
-    sizes.push(size)
-    leastOf.set(each, size.least)
-  }
-  const space = Math.floor(request.plan.allotment.user) - sizes.length * TITLE_TOKENS
-  const taken = (level: number, isLeast: boolean) =>
-    sizes.reduce((sum, { whole, least }) => {
-      const limit = isLeast ? Math.min(least, level) : Math.max(least, level)
-      return sum + Math.min(whole, limit)
-    }, 0)
-  const isLeast = taken(0, false) > space
-  let [level, tooMuch] = [MESSAGE_TOKENS_MIN, space + 1]
-  while (level + 1 < tooMuch) {
-    const middle = Math.floor((level + tooMuch) / 2)
-    if (taken(middle, isLeast) <= space) level = middle
-    else tooMuch = middle
-  }
-  return (each) => {
-    const least = leastOf.get(each) ?? 0
-    return isLeast ? Math.max(MESSAGE_TOKENS_MIN, Math.min(least, level)) : Math.max(least, level)
-  }
-}
-
-/** A message that fits into this is never cut for another. */
-const MESSAGE_TOKENS_MIN = 150
-
-interface Size {
-  readonly whole: number
-  /** With nothing but its short sentences. */
-  readonly least: number
-}
-
-function sizeOf({ countTokens, countMessage }: PreserveRequest, candidate: PreservedMessage): Size {
-  const { message, number } = withoutAttachments(withoutHost(candidate))
-  const whole = countMessage(message)
-  if (whole <= MESSAGE_TOKENS_MIN) return { whole, least: whole }
-  const short = countShortSentences(message.parts, { countTokens, number }) + MESSAGE_TOKENS
-  // Counters round, so the sum of the parts may be one more than the whole.
-  return { whole, least: Math.min(whole, Math.max(MESSAGE_TOKENS_MIN, short + 1)) }
 }
 
 /** Space left over goes to requests that a newer one repeats, newest first. */
@@ -206,10 +132,15 @@ function sketchOf(text: string): string {
   return sketch
 }
 
+/** The share of the budget for one message if others would be dropped for it. */
+const SHARES = [0.5, 0.25, 0.125]
+/** A message that fits into this is never cut for another. */
+const SHARE_TOKENS_MIN = 150
+
 function preserveWithin(
   request: PreserveRequest,
   all: readonly PreservedMessage[],
-  limitOf: (candidate: PreservedMessage) => number,
+  messageTokensMax: number,
 ): Chosen {
   const { plan, countTokens, countMessage } = request
   const kept: PreservedMessage[] = []
@@ -224,11 +155,10 @@ function preserveWithin(
     const isNewestOpen = kept.length === 0 && each.state === 'open'
     const whole = withoutHost(each)
     const bare = withoutAttachments(whole)
-    const limit = limitOf(each)
-    const isShort = isNewestOpen || countMessage(bare.message) <= limit
-    const short = isShort ? bare : truncate(bare, limit - MESSAGE_TOKENS, countTokens)
+    const isShort = isNewestOpen || countMessage(bare.message) <= messageTokensMax
+    const short = isShort ? bare : truncate(bare, messageTokensMax, countTokens)
     // Where messages give way to each other, no image displaces words.
-    const mayAttach = isNewestOpen || limit >= plan.allotment.user
+    const mayAttach = isNewestOpen || messageTokensMax >= plan.allotment.user
     const fitting = [mayAttach ? whole : short, short].find(
       ({ message }) => countMessage(message) + TITLE_TOKENS <= left,
     )
@@ -303,13 +233,9 @@ export function isAsk(message: Message): message is UserMessage {
   )
 }
 
-function isAttachment(part: UserPart): boolean {
-  return part.type !== 'text'
-}
-
 /** An image costs as much as many words, and the words carry the request. */
 function withoutAttachments(candidate: PreservedMessage): PreservedMessage {
-  if (!candidate.message.parts.some(isAttachment)) return candidate
+  if (candidate.message.parts.every((part) => part.type === 'text')) return candidate
   const parts = candidate.message.parts.map(
     (part): TextPart =>
       part.type === 'text'

@@ -178,9 +178,9 @@ export const answered = z
     reply: z
       .strictObject({
         sessionId: z.string(),
-        turn: count,
-        entry: count,
+        ...{ turn: count, entry: count },
         ended: z.enum(['answered', 'stopped', 'failed']),
+        reason: z.string().nullable(),
         text: z.string(),
       })
       .nullable(),

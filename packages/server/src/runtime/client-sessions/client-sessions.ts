@@ -15,6 +15,8 @@ import { Recent } from '#core/base/recent'
 import { readRange } from '#core/session/context/source'
 import { limitsFor } from '#core/session/limits'
 import type { Reads, Store, Tail } from '#core/store/contract'
+import { InvalidRequestError } from '#core/store/errors'
+import type { Entry } from '#core/store/rows'
 import { newSession } from '#core/store/rules/create-session'
 import { findPosition, type History, locate, unitCount } from '../../proxy/history.ts'
 import type { Identity } from '../../proxy/identify.ts'
@@ -196,6 +198,7 @@ function knownDepth({ id, tree }: StoredSession, history: History): number {
 }
 
 const SESSIONS_MAX = 64
+const KNOWN_MAX = 10_000
 const LOOK_MAX = 500
 const LEASE_MS = 30_000
 const RENEW_MS = 8_000
@@ -224,8 +227,31 @@ export async function isClientSession(
   id: SessionId,
 ): Promise<boolean> {
   const [first] = await readRange(store, id, 0, 1)
-  if (first?.kind !== 'settings' || first.body === null) return false
-  return 'client' in JSON.parse(first.body)
+  return first !== undefined && isOfClient(first)
+}
+
+function isOfClient({ kind, body }: Entry): boolean {
+  return kind === 'settings' && body !== null && 'client' in JSON.parse(body)
+}
+
+/** Wraps the store so that it refuses mail for a client's session: no process would ever read it. */
+export function refuseMailOfClients(store: Store): Store {
+  const known = new Recent<SessionId, boolean>(KNOWN_MAX)
+  const isKnownClient = async (id: SessionId): Promise<boolean> => {
+    const [first] = known.has(id) ? [] : await readRange(store, id, 0, 1)
+    if (first !== undefined) known.set(id, isOfClient(first))
+    return known.get(id) === true
+  }
+  return {
+    ...store,
+    async admit(request) {
+      const id = 'sessionId' in request.to ? request.to.sessionId : null
+      if (id === null || !(await isKnownClient(id))) return await store.admit(request)
+      throw new InvalidRequestError({
+        problem: `Session ${id} records what a client sends through the proxy. Continue it in that client.`,
+      })
+    },
+  }
 }
 
 /** For a sub-agent, the session that started it. */

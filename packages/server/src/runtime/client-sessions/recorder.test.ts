@@ -7,6 +7,7 @@ import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
 import type { Entry, SettingsMeta } from '#core/store/rows'
 import { until } from '../../../../../test/support/until.ts'
+import { openRuntime } from '../open-runtime.ts'
 import { purge } from '../store-layers/purge.ts'
 import { type RecordedPassage, Recorder, type RecorderOptions } from './recorder.ts'
 import { handoffForClient } from './whole-handoff.ts'
@@ -557,5 +558,22 @@ describe('Recorder', () => {
     expect(JSON.stringify(await entries(store))).not.toContain('GRANITE')
     // The client has its own copy, and the handoff that repeated it is gone.
     expect(await client.turn('After', 'Yes')).not.toContain('[handoff ')
+  })
+
+  it('leaves no mail in a session that no process reads', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    await client.turn('Hello', 'Hi')
+    const runtime = await openRuntime({ store, agents: [], runs: false, auxiliary: {} })
+    const session = runtime.session(ID)
+    const parts = [{ type: 'text', text: 'Are you there?' }] as const
+    const said = { source: 'test', key: 'a' }
+    await expect(session.admit({ ...said, parts })).rejects.toMatchObject({
+      code: 'invalid-request',
+      message: expect.stringContaining('Continue it in that client.'),
+    })
+    await expect(session.revert(said)).rejects.toMatchObject({ code: 'invalid-request' })
+    expect(await store.listMail({ sessionId: ID, limit: 9 })).toEqual([])
+    await runtime.close()
   })
 })

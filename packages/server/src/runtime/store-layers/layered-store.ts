@@ -5,6 +5,7 @@ import type { Store } from '#core/store/contract'
 import type { StoreError } from '#core/store/errors'
 import type { Embedder } from '../../model/embeddings/embedder.ts'
 import type { EmbedQuestion } from '../../tools/embedded-question.ts'
+import { refuseMailOfClients } from '../client-sessions/client-sessions.ts'
 import { EmbeddingIndexer } from '../embeddings/indexer.ts'
 import { questionEmbedder } from '../embeddings/question.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
@@ -26,7 +27,7 @@ interface LayeredStoreParts extends ErasureParts {
 
 /**
  * The store as a runtime uses it. Each layer adds one duty: detecting failing commits and damaged
- * rows, auditing intake, and extending erasures to the notes and reminders made from the text. Its
+ * rows, auditing intake, refusing mail that no process would read, and extending erasures to the notes and reminders made from the text. Its
  * upkeep also makes the embeddings.
  */
 export class LayeredStore {
@@ -45,7 +46,8 @@ export class LayeredStore {
     this.#health = new StoreHealth(clock, logger)
     this.#damaged = new DamagedSessions(logger)
     const heard = this.#damaged.heard(this.#health.heard(parts.store))
-    this.store = propagateErasure({ ...parts, store: auditedIntake(heard, audit) })
+    const read = refuseMailOfClients(auditedIntake(heard, audit))
+    this.store = propagateErasure({ ...parts, store: read })
     this.#sweeps = [
       stagedSweep({ store: this.store, clock, logger }),
       sentSweep({ ...parts, store: this.store }),

@@ -130,6 +130,9 @@ async function welcome(host: Host, served: HttpServer | null, flags: ServeFlags)
     open: served?.open ?? 'nobody',
     tokenFile: existsSync(token) ? token : null,
     program: commandForm(programLocation()),
+    // An address with a password is not shown, and does not work without it.
+    named:
+      flags.store === undefined || displayUrl(flags.store) !== flags.store ? null : flags.store,
   }
   process.stderr.write(welcomeText(facts, paintOn(process.stderr)))
 }

@@ -1,3 +1,4 @@
+import { shellWord } from '../../hint.ts'
 import type { Paint } from '../../terminal/colours.ts'
 import { countText } from '../../terminal/format.ts'
 
@@ -18,10 +19,13 @@ export interface Welcome {
   /** The file with the token made at the first start; null: none. */
   readonly tokenFile: string | null
   readonly program: string
+  /** The store that this command named, which others must name too; null: the configured one. */
+  readonly named: string | null
 }
 
 export function welcomeText(welcome: Welcome, paint: Paint): string {
-  const { url, socket, store, agents, program } = welcome
+  const { url, socket, store, agents, program, named } = welcome
+  const flag = named === null ? '' : ` --store ${shellWord(named)}`
   const who = agents.map(({ name, model }) => `${name} (${model})`).join(', ')
   const where = url === null ? '' : ` at ${paint('bold', url)}`
   return `${[
@@ -31,8 +35,8 @@ export function welcomeText(welcome: Welcome, paint: Paint): string {
     ...(socket === null ? [] : [`  Your own user needs no token at the Unix socket ${socket}.`]),
     '',
     'Try next, in another terminal:',
-    `  ${program} chat`,
-    `  ${program} sessions`,
+    `  ${program} chat${flag}`,
+    `  ${program} sessions${flag}`,
     ...(url === null ? [] : requests(welcome, url)),
     ...modelHint(welcome),
     '',
