@@ -47,7 +47,7 @@ describe('throughline fork', PATIENT, () => {
       expect([exitCode, stderr]).toEqual([0, expect.stringContaining(words)])
       expect(stderr).toContain('forks still read its entries up to 2')
     }
-    // Its forks read what it kept for them; through its own id nobody does.
+    // Its forks read what it kept for them; its own id leads to nothing.
     const [side, whole, context, found, within, lines] = await place.all([
       ['show', 'side', ...apart],
       ['show', 'notes', '--all', ...apart],

@@ -8,7 +8,7 @@ import { canonicalJson, sha256 } from '#core/store/integrity/canonical'
 /**
  * A preview travels to a client and back, and later contexts quote it as what people said and what
  * tools found. So it carries a seal that only processes with this store can make: over every byte of
- * the handoff, its figures and the session. Nobody needs to store previews, and any process on the
+ * the handoff, its figures and the session. The store keeps no previews, and any process on the
  * store can install one.
  */
 export async function sealPreview(
