@@ -335,7 +335,7 @@ describe('secrets', () => {
     }
   })
 
-  it('are masked in what is said about mistakes', () => {
+  it('are masked in messages about mistakes', () => {
     const word = '4f3c9a81d2e7b650f19c3d8a7e5b2c40'
     const said = [
       ...problemsOf(`agents: {main: {${word}: 1}}`),
