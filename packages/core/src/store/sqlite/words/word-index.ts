@@ -34,6 +34,12 @@ import { packed, unpacked } from '../tables.ts'
  * is read directly, so a search is always complete.
  */
 const INDEX_BATCH = 32
+/** Between two transactions of the index, commits come first. */
+export const INDEX_PAUSE_MS = 20
+/** The same while commits keep coming: people wait for answers, nobody waits for the index. */
+const BUSY_INDEX_PAUSE_MS = 250
+/** With more sessions than this, a search would read too much that is not indexed. */
+const UNINDEXED_SESSIONS_MAX = 1_000
 /** Per input of a merge, so that no transaction takes long. */
 const MERGE_PAGES = 12
 /** Above so many runs, merging comes before indexing. */
@@ -94,6 +100,7 @@ export class IndexWork {
   readonly #db: SqliteConnection
   readonly #sessions: Set<number>
   #mergesDue: boolean
+  #steppedAt = Number.NEGATIVE_INFINITY
   /** The session that is being indexed, for the case that it cannot be. */
   #at: number | null = null
 
@@ -112,12 +119,20 @@ export class IndexWork {
     return this.#sessions.size > 0 || this.#mergesDue
   }
 
+  isDue(now: number, committedAt: number): boolean {
+    const isBusy =
+      now - committedAt < INDEX_PAUSE_MS && this.#sessions.size <= UNINDEXED_SESSIONS_MAX
+    const pauseMs = isBusy ? BUSY_INDEX_PAUSE_MS : INDEX_PAUSE_MS
+    return this.isLeft && now - this.#steppedAt >= pauseMs
+  }
+
   add(n: number): void {
     this.#sessions.add(n)
   }
 
   /** Does a little in the transaction of the caller, who calls the result after its commit. */
   step(isOver: () => boolean): () => void {
+    this.#steppedAt = performance.now()
     this.#at = null
     let runs = runsIn(this.#db)
     const lists = new Map<number, ReadonlyMap<string, readonly number[]>>()

@@ -30,7 +30,7 @@ import {
   walSize,
 } from '../store-file.ts'
 import { SQLITE } from '../tables.ts'
-import { IndexWork } from '../words/word-index.ts'
+import { INDEX_PAUSE_MS, IndexWork } from '../words/word-index.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
 import { WakeCalls } from './wake.ts'
 
@@ -53,8 +53,6 @@ const WAL_SIZE_MAX = 32 * 1024 * 1024
 const WAL_CHECK_MS = 1_000
 /** How long one transaction of the index takes on more sessions. */
 const INDEX_MS = 5
-/** Between two of them, commits come first. */
-const INDEX_PAUSE_MS = 20
 
 /**
  * The one writing connection of a process. Waiting requests are committed together, in order of
@@ -331,7 +329,7 @@ export class Writer {
    */
   maintain(): number | null {
     if (this.#damage !== undefined) return null
-    if (this.#indexWork.isLeft) this.#index()
+    if (this.#indexWork.isDue(performance.now(), this.#committedAt)) this.#index()
     const now = performance.now()
     const anchorAt = this.#anchoredAt + this.#options.anchorMs
     if (this.#unanchored && now >= anchorAt) this.anchor()
