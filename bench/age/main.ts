@@ -1,12 +1,10 @@
 /**
- * `npm run bench:age [-- --sessions N --entries N] [--year]`: a store that was used for a year beside a
- * fresh one. Each figure is taken in both, in turn, and the ratio of the medians counts: at most 1.2.
- * `long`: the figure grows with the length of the session, for the reason beside it.
- * The aged store is kept in `.throughline/bench-age`; a run that was ended goes on where it was.
+ * `npm run bench:age [-- --sessions N --entries N] [--year] [--postgres]`: a store that was used for a
+ * year beside a fresh one. Each figure is taken in both, in turn, and the ratio of the medians counts:
+ * at most 1.2. `long`: the figure grows with the length of the session, for the reason beside it.
+ * The aged store is kept, and a run that was ended goes on where it was: in `.throughline/bench-age`,
+ * or on the server in THROUGHLINE_TEST_POSTGRES; without that, a server is started for this run alone.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { operationId, type RunnerId, sessionId } from '../../packages/core/src/base/ids.ts'
 import type { JsonValue } from '../../packages/core/src/base/json.ts'
@@ -20,8 +18,8 @@ import {
   StoreFixture,
   said,
 } from '../../packages/core/src/store/contract-suite/bench.ts'
-import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
-import { fillStore } from './fill.ts'
+import type { Age } from './age.ts'
+import { openPostgresStores, openSqliteStores } from './stores.ts'
 
 const { values } = parseArgs({
   options: {
@@ -29,6 +27,7 @@ const { values } = parseArgs({
     entries: { type: 'string', default: '200000' },
     rounds: { type: 'string', default: '40' },
     year: { type: 'boolean', default: false },
+    postgres: { type: 'boolean', default: false },
   },
 })
 const RATIO_MAX = 1.2
@@ -45,7 +44,7 @@ const ROOMY = { ...LIMITS, hardTokens: 200_000, inputTokens: 40_000, stepTokens:
 const sessions = values.year ? 10_000 : Number(values.sessions)
 const entries = values.year ? 10_000_000 : Number(values.entries)
 const share = Math.floor(entries * 0.3)
-const age = { sessions, entries, replies: share, attempts: share }
+const age: Age = { sessions, entries, replies: share, attempts: share }
 
 /** The session whose figures are taken: compacted but for its last exchanges. */
 async function talk(store: Store, exchanges: number): Promise<StoreFixture> {
@@ -68,8 +67,7 @@ class Place {
     this.#claimant = claimant
   }
 
-  static async open(path: string, exchanges: number): Promise<Place> {
-    const store = await openSqliteStore({ path })
+  static async open(store: Store, exchanges: number): Promise<Place> {
     return new Place(store, await talk(store, exchanges), await register(store))
   }
 
@@ -143,18 +141,12 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - started
 }
 
-const folder = join('.throughline', 'bench-age')
-mkdirSync(folder, { recursive: true })
-const agedPath = join(folder, `aged-${sessions}-${entries}.db`)
-if (!existsSync(agedPath)) {
-  const store = await openSqliteStore({ path: agedPath })
-  await create(store, { id: sessionId('pattern'), limits: ROOMY })
-  await store.close()
-}
-fillStore(agedPath, age, (text) => process.stderr.write(`${text}\n`))
-const scratch = mkdtempSync(join(tmpdir(), 'throughline-age-'))
-const fresh = await Place.open(join(scratch, 'fresh.db'), SHORT)
-const aged = await Place.open(agedPath, LONG)
+const stores = await (values.postgres ? openPostgresStores : openSqliteStores)(age, (text) =>
+  process.stderr.write(`${text}\n`),
+)
+const fresh = await Place.open(stores.fresh, SHORT)
+const aged = await Place.open(stores.aged, LONG)
+await stores.untilIndexed()
 let misses = 0
 for (const name of Object.keys(fresh.figures)) {
   const taken = { fresh: [] as number[], aged: [] as number[] }
@@ -170,6 +162,5 @@ for (const name of Object.keys(fresh.figures)) {
   const figures = `${(old / young).toFixed(2)} (${young.toFixed(2)} ms, ${old.toFixed(2)} ms)`
   console.log(`${verdict}  ${name.padEnd(24)} ${figures} ${reason ?? ''}`.trimEnd())
 }
-await Promise.all([fresh.store.close(), aged.store.close()])
-rmSync(scratch, { recursive: true, force: true })
+await stores.close()
 process.exitCode = misses === 0 ? 0 : 1

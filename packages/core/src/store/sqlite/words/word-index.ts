@@ -38,8 +38,8 @@ const INDEX_BATCH = 32
 export const INDEX_PAUSE_MS = 20
 /** The same while commits keep coming: people wait for answers, nobody waits for the index. */
 const BUSY_INDEX_PAUSE_MS = 250
-/** With more sessions than this, a search would read too much that is not indexed. */
-const UNINDEXED_SESSIONS_MAX = 1_000
+/** Above so many entries the index no longer waits: a search reads 1,000 that are not indexed. */
+const UNINDEXED_MAX = 800
 /** Per input of a merge, so that no transaction takes long. */
 const MERGE_PAGES = 12
 /** Above so many runs, merging comes before indexing. */
@@ -98,7 +98,8 @@ export function markedIn(db: SqliteConnection): readonly number[] {
 /** What a process has to index: the sessions that it knows of, and merges. */
 export class IndexWork {
   readonly #db: SqliteConnection
-  readonly #sessions: Set<number>
+  /** How many entries of each session are to be indexed. */
+  readonly #sessions: Map<number, number>
   #mergesDue: boolean
   #steppedAt = Number.NEGATIVE_INFINITY
   /** The session that is being indexed, for the case that it cannot be. */
@@ -108,10 +109,10 @@ export class IndexWork {
     this.#db = db
     // Not only the marks: after a repair the index may be empty.
     const rows = db.all(
-      `select n from session left join indexed on indexed.session = session.n
-       where session.tail - iif(origin is null, 0, forked_at) > coalesce(indexed.upto, 0)`,
+      `select n, session.tail - iif(origin is null, 0, forked_at) - coalesce(indexed.upto, 0) as missing
+       from session left join indexed on indexed.session = session.n where missing > 0`,
     )
-    this.#sessions = new Set(rows.map((row) => row['n'] as number))
+    this.#sessions = new Map(rows.map((row) => [row['n'] as number, row['missing'] as number]))
     this.#mergesDue = dueMerge(runsIn(db)) !== null
   }
 
@@ -120,14 +121,17 @@ export class IndexWork {
   }
 
   isDue(now: number, committedAt: number): boolean {
-    const isBusy =
-      now - committedAt < INDEX_PAUSE_MS && this.#sessions.size <= UNINDEXED_SESSIONS_MAX
+    const isBusy = now - committedAt < INDEX_PAUSE_MS && this.#entries <= UNINDEXED_MAX
     const pauseMs = isBusy ? BUSY_INDEX_PAUSE_MS : INDEX_PAUSE_MS
     return this.isLeft && now - this.#steppedAt >= pauseMs
   }
 
-  add(n: number): void {
-    this.#sessions.add(n)
+  add(n: number, entries: number): void {
+    this.#sessions.set(n, (this.#sessions.get(n) ?? 0) + entries)
+  }
+
+  get #entries(): number {
+    return this.#sessions.values().reduce((sum, entries) => sum + entries, 0)
   }
 
   /** Does a little in the transaction of the caller, who calls the result after its commit. */
@@ -136,12 +140,12 @@ export class IndexWork {
     this.#at = null
     let runs = runsIn(this.#db)
     const lists = new Map<number, ReadonlyMap<string, readonly number[]>>()
-    const isMore = new Map<number, boolean>()
+    const left = new Map<number, number>()
     let entries = 0
-    for (const n of runs.length > RUNS_MAX ? [] : this.#sessions) {
+    for (const [n, count] of runs.length > RUNS_MAX ? [] : this.#sessions) {
       this.#at = n
       const batch = indexNext(this.#db, n)
-      isMore.set(n, batch.isMore)
+      left.set(n, batch.isMore ? Math.max(1, count - batch.entries) : 0)
       entries += batch.entries
       if (batch.lists.size > 0) lists.set(n, batch.lists)
       if (isOver()) break
@@ -156,9 +160,9 @@ export class IndexWork {
     const merged = mergeSome(this.#db, runs)
     return () => {
       this.#mergesDue = dueMerge(merged) !== null
-      for (const [n, more] of isMore) {
+      for (const [n, count] of left) {
         this.#sessions.delete(n)
-        if (more) this.#sessions.add(n)
+        if (count > 0) this.#sessions.set(n, count)
       }
     }
   }

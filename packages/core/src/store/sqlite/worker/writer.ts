@@ -315,9 +315,11 @@ export class Writer {
   /** Follow-up work for a commit that is already durable: nothing here may fail it. */
   #follow(changes: readonly StoreChange[], numbers: ReadonlyMap<SessionId, number>): void {
     for (const [id, n] of numbers) this.#numbers.remember(id, n)
-    for (const id of changes.flatMap((change) => [...lastSearched(change).keys()])) {
-      const n = numbers.get(id)
-      if (n !== undefined) this.#indexWork.add(n)
+    for (const { entries = [] } of changes) {
+      for (const id of lastSearched({ entries }).keys()) {
+        const n = numbers.get(id)
+        if (n !== undefined) this.#indexWork.add(n, entries.length)
+      }
     }
     this.#wakeCalls.follow(changes)
     if (this.#options.anchorMs === 0) this.anchor()

@@ -1,23 +1,14 @@
 import { DatabaseSync } from 'node:sqlite'
+import { type Age, BATCH, DAY_MS } from './age.ts'
 
-/** How much lies in a store beside the sessions that are measured. */
-export interface Age {
-  readonly sessions: number
-  readonly entries: number
-  readonly replies: number
-  readonly attempts: number
-}
-
-const BATCH = 50_000
 const FIRST_SESSION = 100_000
 const HASH = new Uint8Array(32)
-const DAY_MS = 86_400_000
 
 /**
  * Ages a store by rows that nobody reads, written straight into its tables: their hashes are of
  * nothing. Goes on where an earlier run ended, and prints how far it is.
  */
-export function fillStore(path: string, age: Age, report: (text: string) => void): void {
+export function fillSqlite(path: string, age: Age, report: (text: string) => void): void {
   const database = new DatabaseSync(path)
   database.exec('pragma synchronous = off')
   const columns = database.prepare('select * from session limit 1').get()
