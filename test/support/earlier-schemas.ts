@@ -46,3 +46,8 @@ export const POSTGRES_TO_8 = `${POSTGRES_TO_15}
   alter table reply drop column leads;
   create index attempt_route on attempt (model_route, at);
   update store set schema = 8;`
+
+export const SQLITE_TO_8 = `${SQLITE_TO_9}
+  drop table word_page; drop table passage_block; alter table indexed drop column state;
+  create virtual table entry_words using fts5 (words, content = '', tokenize = 'ascii');
+  pragma user_version = 8;`

@@ -35,3 +35,11 @@ export function byHand(path: string, sql: string): void {
   database.exec(sql)
   database.close()
 }
+
+/** What a query that selects `n` finds; 0 if nothing. */
+export function count(path: string, sql: string): number {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 20_000 })
+  const { n } = (database.prepare(sql).get() ?? {}) as { n?: number }
+  database.close()
+  return n ?? 0
+}
