@@ -26,7 +26,7 @@ export function sumsOf(parts: readonly ContextPart[]): ReadonlyMap<ContextPart['
   return sums
 }
 
-const HARD = { hard: 'the next step waits for a compaction' }
+const HARD = { hard: 'the next step compacts first' }
 const LIMITS = { soft: 'a compaction starts in the background', ...HARD }
 
 /** The whole window as one bar, by kind of content, with the free part. */
@@ -61,7 +61,7 @@ export function ContextBar({ view }: { readonly view: ContextView }) {
         <i
           class="hard"
           style={{ left: `${percent(hardTokens, whole)}%` }}
-          title="Hard limit: the next step waits for a compaction"
+          title="Hard limit: the next step compacts first"
         />
       </div>
       <Legend marks={softTokens === null ? HARD : LIMITS} />

@@ -43,7 +43,7 @@ export function claimPreview(state: State, view: SessionView, mail: MailItem): R
   if (base !== session.base || !isNews || !isClean(view.context, covers)) {
     return refuseControl(state, mail.number, { why: 'out-of-date' })
   }
-  return claimFor(mail, state, covers, 'model', `preview installed by mail ${mail.number}`)
+  return claimFor(mail, state, covers, 'model', 'preview installed')
 }
 
 function claimFor(
@@ -51,7 +51,7 @@ function claimFor(
   state: State,
   covers: EntryNumber,
   by: 'model' | 'digest',
-  reason = `requested by mail ${number}`,
+  reason = 'requested',
 ): RuleOutcome {
   return claim(state, { by, trigger: 'manual', covers, reason, requestedBy: number })
 }
