@@ -89,7 +89,9 @@ function carryOut(store: number, order: WorkerRequest['order']): unknown {
     case 'open-writer': {
       const writer = new Writer(order.options)
       const poll = setInterval(() => {
-        if (writer.hasNews()) tell({ changed: store })
+        if (!writer.hasNews()) return
+        tell({ changed: store })
+        maintain()
       }, order.pollMs)
       writers.set(store, { writer, poll })
       return null

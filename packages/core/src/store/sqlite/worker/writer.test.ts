@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sqlitePlace } from '../../../../../../test/support/sqlite-place.ts'
 import { operationId, runnerId, sessionId } from '../../../base/ids.ts'
 import { LIMITS } from '../../contract-suite/bench.ts'
@@ -66,4 +66,44 @@ it('calls the runners of other processes, and none of its own', () => {
   ])
   expect([isCalled(one, 'k1'), isCalled(two, 'k2')]).toEqual([false, true])
   for (const writer of [one, two]) writer.close()
+})
+
+describe('the WAL of a store', () => {
+  const erased = () => {
+    const path = newPath()
+    const opened = (nth: number) =>
+      new Writer({ path, anchorPath: `${path}.anchor${nth}`, ...LATER })
+    const keeper = opened(1)
+    keeper.commit([createSession])
+    while (keeper.maintain());
+    keeper.hasNews()
+    const reader = new DatabaseSync(path, { readOnly: true })
+    reader.exec('begin; select * from session')
+    // Like a process that is killed, it ends without having emptied the WAL.
+    const eraser = opened(2)
+    const request = { sessionId: session.id, operation: operationId('p'), reason: 'asked for' }
+    const [deleted] = eraser.commit([{ verb: 'deleteSession', request }])
+    expect(deleted).toMatchObject({ outcome: { kind: 'done' } })
+    eraser.close()
+    reader.close()
+    return { keeper, opened, size: () => statSync(`${path}-wal`).size }
+  }
+
+  it('is emptied by a process that hears of an erasure by another one', () => {
+    const { keeper, size } = erased()
+    expect(size()).toBeGreaterThan(0)
+    expect(keeper.hasNews()).toBe(true)
+    while (keeper.maintain());
+    expect(size()).toBe(0)
+    keeper.close()
+  })
+
+  it('is emptied by a process that opens the store later', () => {
+    const { keeper, opened, size } = erased()
+    const later = opened(3)
+    expect(later.hasNews()).toBe(true)
+    while (later.maintain());
+    expect(size()).toBe(0)
+    for (const writer of [later, keeper]) writer.close()
+  })
 })

@@ -27,12 +27,12 @@ import {
   refuseForeignFiles,
   SQLITE_VERSION_MIN,
   unusableFile,
-  walSize,
 } from '../store-file.ts'
 import { SQLITE } from '../tables.ts'
 import { INDEX_PAUSE_MS, IndexWork } from '../words/word-index.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
 import { WakeCalls } from './wake.ts'
+import { WAL_CHECK_MS, WalBound } from './wal-bound.ts'
 
 export interface WriteItem {
   readonly verb: CommitVerb
@@ -49,8 +49,6 @@ export interface WriterOptions {
   readonly anchorMs: number
 }
 
-const WAL_SIZE_MAX = 32 * 1024 * 1024
-const WAL_CHECK_MS = 1_000
 /** How long one transaction of the index takes on more sessions. */
 const INDEX_MS = 5
 
@@ -69,17 +67,15 @@ export class Writer {
   readonly #storeId: string
   readonly #files: OpenFiles
   readonly #wakeCalls: WakeCalls
+  readonly #wal: WalBound
   /** Undefined in a damaged store: a new file would hide that the old one is missing. */
   readonly #record: CommitRecord | undefined
   #damage: StoreError | undefined
   #committedAt = Number.NEGATIVE_INFINITY
   #unanchored = false
   #anchoredAt = Number.NEGATIVE_INFINITY
-  #checkedWalAt = Number.NEGATIVE_INFINITY
   /** Changes with the commits of other connections, never with our own. */
   #version: unknown
-  /** The WAL still contains erased text. */
-  #holdsErased = false
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -91,6 +87,7 @@ export class Writer {
     } catch (error) {
       throw translateSqliteError(error, path)
     }
+    this.#wal = new WalBound(this.#db, path)
     try {
       this.#checkLibrary()
       configure(this.#db, { readOnly: false })
@@ -179,7 +176,9 @@ export class Writer {
     try {
       const before = this.#version
       this.#version = this.#db.get('pragma data_version')?.['data_version']
-      return this.#version !== before
+      if (this.#version === before) return false
+      if (this.#damage === undefined) this.#wal.hearOthers()
+      return true
     } catch {
       return false
     }
@@ -231,11 +230,7 @@ export class Writer {
     const numbers = this.#numbersOf(changes)
     const newest = changes.some(({ audit = [] }) => audit.length > 0) ? newestAudit(this.#db) : null
     this.#db.exec('commit')
-    if (!this.#holdsErased && changes.some(({ erase }) => erase !== undefined)) {
-      this.#holdsErased = true
-      // At once, but only once: a long-running reader would otherwise delay every piece of a purge.
-      this.#checkedWalAt = Number.NEGATIVE_INFINITY
-    }
+    if (changes.some(({ erase }) => erase !== undefined)) this.#wal.noteErased()
     this.#contention.committed()
     this.#committedAt = performance.now()
     if (changes.length > 0) this.#check(this.#files.findDamageAfter())
@@ -335,10 +330,10 @@ export class Writer {
     const now = performance.now()
     const anchorAt = this.#anchoredAt + this.#options.anchorMs
     if (this.#unanchored && now >= anchorAt) this.anchor()
-    if (now - this.#checkedWalAt >= WAL_CHECK_MS) this.#boundWal(now)
+    this.#wal.bound(now)
     if (this.#indexWork.isLeft) return INDEX_PAUSE_MS
     if (this.#unanchored) return anchorAt - now
-    return this.#holdsErased ? WAL_CHECK_MS : null
+    return this.#wal.holdsErased ? WAL_CHECK_MS : null
   }
 
   /**
@@ -361,24 +356,6 @@ export class Writer {
     }
   }
 
-  /**
-   * Several busy writers can keep SQLite's own checkpoint from ever restarting the WAL, and on a
-   * quiet store erased text would stay in it for days.
-   */
-  #boundWal(now: number): void {
-    this.#checkedWalAt = now
-    if (!this.#holdsErased && walSize(this.#options.path) < WAL_SIZE_MAX) return
-    try {
-      this.#db.exec('pragma busy_timeout = 200')
-      const isBusy = this.#db.get('pragma wal_checkpoint(truncate)')?.['busy'] !== 0
-      this.#holdsErased &&= isBusy
-    } catch {
-      // Another process is reading or writing; the next check will do it.
-    } finally {
-      this.#db.exec('pragma busy_timeout = 0')
-    }
-  }
-
   /** Records the newest commit outside the database. */
   anchor(): void {
     if (this.#damage !== undefined || !this.#unanchored) return
@@ -390,7 +367,7 @@ export class Writer {
   close(): void {
     this.anchor()
     // Other processes may keep the WAL alive after this one closes.
-    if (this.#holdsErased && this.#damage === undefined) this.#boundWal(performance.now())
+    if (this.#wal.holdsErased && this.#damage === undefined) this.#wal.empty()
     // First, because Windows keeps an open file, and SQLite is about to remove the WAL.
     this.#files.close()
     this.#record?.close()
