@@ -23,6 +23,7 @@ import { renderHtml } from '../../packages/server/src/migration/hermes/report/ht
 import { renderMarkdown } from '../../packages/server/src/migration/hermes/report/markdown.ts'
 import { renderText } from '../../packages/server/src/migration/hermes/report/text.ts'
 import { renderImport } from '../../packages/server/src/migration/import-text.ts'
+import { runCli } from '../support/run-cli.ts'
 import { generateHome } from './homes/generate.ts'
 import { Chance } from './homes/random.ts'
 import { bring } from './judges/bring.ts'
@@ -356,5 +357,34 @@ describe('a home of several profiles', () => {
     expect(report.profiles.every(({ conversations }) => conversations.length > 0)).toBe(true)
     expect(report.unread.map(({ name }) => name)).toEqual(['broken'])
     expect(renderImport(report)).toMatch(/^Profile broken .* was not brought/m)
+  })
+})
+
+describe('a log of another program', () => {
+  it('cannot write to the terminal through its titles, ids and file names, nor add lines', async () => {
+    const logs = join(folder, 'logs')
+    mkdirSync(logs)
+    const evil = '\u001b]0;owned\u0007\u009b2J\u202e'
+    const id = `a${evil}\n  forged  new  9 lines: 9 messages`
+    const said = { type: 'input_text', text: `Two words ${evil} here` }
+    const timestamp = '2026-11-16T13:52:08.293Z'
+    const lines = [
+      { timestamp, type: 'session_meta', payload: { id, timestamp, cwd: '/' } },
+      {
+        ...{ timestamp, type: 'response_item' },
+        payload: { type: 'message', role: 'user', content: [said] },
+      },
+    ]
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    writeFileSync(join(logs, 'one.jsonl'), text)
+    writeFileSync(join(logs, `two${evil}.jsonl`), 'no log')
+    const { stdout, stderr } = await runCli(['import', 'codex', logs, '--dry-run'], {
+      cwd: logs,
+      env: { HOME: logs, XDG_STATE_HOME: logs },
+    })
+    expect(stdout).toContain('Two words')
+    expect(stdout).toMatch(/two.*unreadable/)
+    expect(stdout).not.toMatch(/^ {2}forged/m)
+    expect(stdout + stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
   })
 })

@@ -1,3 +1,4 @@
+import { clip, oneLine } from '#core/base/line'
 import { counted } from './hermes/findings/finding.ts'
 import { changedKinds, KINDS, type KindCount } from './hermes/import/kinds.ts'
 import type {
@@ -74,13 +75,13 @@ function renderConversation(conversation: ConversationReport, isLog: boolean): s
     ...(restored.length > 0 ? [`${counted(restored.length, 'lost one')} put back`] : []),
   ]
   return [
-    `  ${sessionId === '' ? rootId : sessionId}  ${outcome}  ${rows.in} ${isLog ? 'lines' : 'rows'}: ${parts.join(', ')}${names}`,
-    ...(sessionId === rootId || sessionId === '' ? [] : [`      was ${rootId}`]),
-    ...(ids.length > 1 ? [`      continued as ${ids.slice(1).join(', ')}`] : []),
+    `  ${sessionId === '' ? named(rootId) : sessionId}  ${outcome}  ${rows.in} ${isLog ? 'lines' : 'rows'}: ${parts.join(', ')}${names}`,
+    ...(sessionId === rootId || sessionId === '' ? [] : [`      was ${named(rootId)}`]),
+    ...(ids.length > 1 ? [`      continued as ${named(ids.slice(1).join(', '))}`] : []),
     ...(restored.length > 0
       ? [`      put back: ${restored.length === 1 ? 'row' : 'rows'} ${short(restored.join(', '))}`]
       : []),
-    ...differences.map((difference) => `      ${difference}`),
+    ...differences.map((difference) => `      ${oneLine(difference)}`),
   ]
 }
 
@@ -95,7 +96,7 @@ const ROUTES: { readonly [outcome in RouteReport['outcome']]: string } = {
 
 function renderRoute({ key, sessionId, route, outcome }: RouteReport): string {
   const here = route === null ? '' : ` as ${route.channel} ${route.address}`
-  return `  ${key}${here}: ${sessionId === '' ? '' : `${sessionId}, `}${ROUTES[outcome]}`
+  return `  ${named(key)}${here}: ${sessionId === '' ? '' : `${sessionId}, `}${ROUTES[outcome]}`
 }
 
 function renderSum(rows: RowCount, unit: 'Row' | 'Line', kinds: KindCount | null): string[] {
@@ -128,6 +129,11 @@ function lines(all: readonly string[]): string {
 
 function indent(text: string): string[] {
   return text.split('\n').map((line) => `  ${line}`)
+}
+
+/** A name that another program chose: a line break in it could imitate another line. */
+function named(name: string): string {
+  return clip(oneLine(name), 500)
 }
 
 function short(text: string): string {

@@ -2,6 +2,7 @@ import { closeSync, writeFileSync } from 'node:fs'
 import { KnownError } from '#core/base/errors'
 import { FileDraft, openPipe } from '#core/base/files/write'
 import { UsageError } from '../../host/errors.ts'
+import { printable } from './printable.ts'
 import { forTerminal } from './stderr.ts'
 
 /**
@@ -17,7 +18,12 @@ export async function writeOutput(path: string, text: string): Promise<void> {
   })
 }
 
-/** The same for text that does not fit in memory; a file that it replaces becomes private. */
+/** A report without colours of ours: what it quotes from foreign files must not reach a terminal. */
+export async function writeReport(text: string): Promise<void> {
+  await writeOutput('-', printable(text))
+}
+
+/** Like `writeOutput`, for text that does not fit in memory; a file that it replaces becomes private. */
 export async function writeStream(path: string, pieces: AsyncIterable<string>): Promise<void> {
   if (path !== '-') return await writeNamed(path, pieces, false)
   for await (const piece of pieces) await writeOutput('-', forTerminal(piece))

@@ -12,7 +12,7 @@ import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { commandForm, programLocation } from '../../hint.ts'
 import { addStoreOptions } from '../../store-options.ts'
-import { writeOutput } from '../../terminal/output.ts'
+import { writeOutput, writeReport } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
 import { forTerminal, jsonLine } from '../../terminal/stderr.ts'
 import { keepYoungGenerationSmall } from '../../young-generation.ts'
@@ -102,7 +102,7 @@ async function runHermes(path: string | null, flags: HermesFlags): Promise<numbe
     if (html !== undefined) await writeOutput(html, renderHtml(diagnosis))
     if (html === '-') return CODES[healthOf(diagnosis)]
     if (json) for (const piece of renderJson(diagnosis)) await writeOutput('-', forTerminal(piece))
-    else await writeOutput('-', markdown ? renderMarkdown(diagnosis) : renderText(diagnosis))
+    else await writeReport(markdown ? renderMarkdown(diagnosis) : renderText(diagnosis))
     return CODES[healthOf(diagnosis)]
   } finally {
     progress.end()
@@ -121,7 +121,8 @@ async function runRepair(path: string | null, to: string, flags: HermesFlags): P
   try {
     const report = await repairHermes({ path, to })
     progress.end()
-    await writeOutput('-', json ? jsonLine(report) : renderRepair(report))
+    if (json) await writeOutput('-', jsonLine(report))
+    else await writeReport(renderRepair(report))
     return report.left.length === 0 ? EXIT.done : EXIT.failed
   } finally {
     progress.end()

@@ -3,7 +3,7 @@ import type { OwnDiagnosis } from '../../../doctor/finding.ts'
 import { renderOwn } from '../../../doctor/text.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { EXIT } from '../../exit.ts'
-import { writeOutput } from '../../terminal/output.ts'
+import { writeOutput, writeReport } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
 import { jsonLine } from '../../terminal/stderr.ts'
 
@@ -60,7 +60,8 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
     examinedAt: new Date(now).toISOString(),
     ...{ sessions, findings, fixed: [...accepted, ...repaired] },
   }
-  await writeOutput('-', flags.json ? jsonLine(diagnosis) : renderOwn(diagnosis))
+  if (flags.json) await writeOutput('-', jsonLine(diagnosis))
+  else await writeReport(renderOwn(diagnosis))
   return CODES[worstOf(findings)]
 }
 

@@ -9,7 +9,7 @@ import { changedKinds } from '../../../migration/hermes/import/kinds.ts'
 import { type ImportReport, unaccounted } from '../../../migration/import-report.ts'
 import { renderImport } from '../../../migration/import-text.ts'
 import { EXIT } from '../../exit.ts'
-import { writeOutput } from '../../terminal/output.ts'
+import { writeOutput, writeReport } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
 import { jsonLine } from '../../terminal/stderr.ts'
 
@@ -31,7 +31,8 @@ export async function bringInto(
   const run = async (target: ImportTarget['target']) => {
     const report = await bring({ limits, stageParts, host: thisHost(), isGone, target }, progress)
     progress.end()
-    await writeOutput('-', flags.json ? jsonLine(report) : renderImport(report))
+    if (flags.json) await writeOutput('-', jsonLine(report))
+    else await writeReport(renderImport(report))
     return codeOf(report)
   }
   try {
