@@ -1,6 +1,6 @@
 import type { APIAttachment } from 'discord.js'
 import type { UserPart } from '#core/message/message'
-import { attachedPart } from '../chat/attached.ts'
+import { attachedName, attachedPart } from '../chat/attached.ts'
 
 /**
  * Attachments of a message, fetched within limits and from Discord's own hosts only: an address in
@@ -25,7 +25,8 @@ export async function fetchAttachments(
   for (const attachment of attachments.slice(0, COUNT_MAX)) {
     const fetched = await fetchOne(attachment, { ...terms, bytesMax: left })
     if (typeof fetched === 'string') {
-      parts.push(textPart(`[${attachment.filename} was attached and is not here: ${fetched}]`))
+      const name = attachedName(attachment.filename)
+      parts.push(textPart(`[${name} was attached and is not here: ${fetched}]`))
       continue
     }
     left -= fetched.byteLength

@@ -1,6 +1,6 @@
 import { type Api, GrammyError } from 'grammy'
 import type { UserPart } from '#core/message/message'
-import { attachedPart } from '../chat/attached.ts'
+import { attachedName, attachedPart, attachedType } from '../chat/attached.ts'
 import type { RemoteFile } from './updates.ts'
 
 /** The Bot API's own limit. */
@@ -72,5 +72,6 @@ async function readBounded(body: ReadableStream<Uint8Array>): Promise<Buffer | n
 }
 
 function missing({ name, mediaType }: RemoteFile, why: string): UserPart {
-  return { type: 'text', text: `[A file came with this (${name ?? mediaType}); ${why}.]` }
+  const what = name === undefined ? attachedType(mediaType) : attachedName(name)
+  return { type: 'text', text: `[A file came with this (${what}); ${why}.]` }
 }
