@@ -16,6 +16,7 @@ import {
 import { Connections } from '../../packages/core/src/store/postgres/connections/connections.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
+import { POSTGRES_SCHEMA } from '../../packages/core/src/store/postgres/schema.ts'
 import { POSTGRES_TO_8, POSTGRES_TO_15, POSTGRES_TO_18 } from '../support/earlier-schemas.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
 import { Wire } from '../support/providers/wire.ts'
@@ -191,6 +192,30 @@ describe('a store of an earlier schema', () => {
     expect((await store.search(query)).total).toBe(1)
     await store.close()
   })
+})
+
+describe('tables that are not those of the schema', () => {
+  it('are named when the store is opened, and nothing changes [I26]', async (context) => {
+    const url = urlOf(context)
+    await using bench = await postgresBench(url)
+    await StoreFixture.open(bench.store)
+    const { schema } = bench
+    const named = (text: string) => ({
+      code: 'store-damaged',
+      message: expect.stringContaining(text),
+    })
+    await bench.sql('alter table note rename to memo')
+    await expect(openPostgres(url, { schema })).rejects.toMatchObject(named('its table note is'))
+    const notes = { agent: 'ada', scope: '', limit: 1 }
+    await expect(bench.store.listNotes(notes)).rejects.toMatchObject(named('"note" does not exist'))
+    await bench.sql('alter table memo rename to note; update store set schema = 3')
+    const back = named('it says that it has schema 3, but its tables are others')
+    await expect(openPostgres(url, { schema })).rejects.toMatchObject(back)
+    await bench.sql(`update store set schema = ${POSTGRES_SCHEMA}`)
+    const again = await openPostgres(url, { schema })
+    expect(await again.verify({})).toEqual([])
+    await again.close()
+  }, 60_000)
 })
 
 describe('verify', () => {

@@ -193,7 +193,7 @@ const LAWS: readonly Law[] = [
     },
   },
   {
-    ...{ kind: 'unreadable', severity: 'fault', isMended: false },
+    ...{ kind: 'store-damaged', severity: 'fault', isMended: false },
     plant: (path) => byHand(path, 'drop table runner'),
   },
 ]
@@ -257,7 +257,7 @@ describe('a damaged store of ours', () => {
   it('without its search index is judged as far as it goes', async () => {
     const path = await soundStore('no-index')
     byHand(path, 'drop table indexed')
-    expect(kindsOf(await examine(path, {}))).toEqual(['unreadable'])
+    expect(kindsOf(await examine(path, {}))).toEqual(['store-damaged'])
   })
 
   it('may name times that no clock has', () => {

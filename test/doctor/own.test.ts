@@ -201,6 +201,18 @@ describe('examining the file of a store', () => {
     expect((await diagnose()).map(({ kind }) => kind)).not.toContain('lost-commits')
   })
 
+  it('names a missing table once, whatever else needed it', async () => {
+    for (const table of ['reply', 'blob', 'note', 'schedule']) {
+      const path = await fileWith(`without-${table}.db`)
+      byHand(path, `alter table ${table} rename to taken_away`)
+      const reads = await readSqliteStore(path)
+      const findings = await examine({ reads })
+      await reads.close()
+      const missing = { kind: 'store-damaged', what: `its table ${table} is missing` }
+      expect(findings).toMatchObject([missing])
+    }
+  })
+
   it('finds a word that was changed without updating the chain', async () => {
     const path = await fileWith('damaged.db')
     const database = new DatabaseSync(path)

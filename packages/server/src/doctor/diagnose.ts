@@ -2,7 +2,7 @@ import type { ReadStore } from '#core/store/contract'
 import { StoreRefusedError } from '#core/store/errors'
 import { type Examination, type Examined, examineStore } from './examine.ts'
 import { examineFile, examineIndex, judgeSpace, judgeVersion } from './file.ts'
-import { DAMAGE, type OwnFinding, unreadable } from './finding.ts'
+import { DAMAGE, isRepeat, type OwnFinding, unreadable } from './finding.ts'
 
 /**
  * Examines one of our stores: through its own reads and, if it is a file, the file itself. Never
@@ -35,7 +35,8 @@ export async function diagnoseOwn(examination: OwnExamination): Promise<Examined
     const isWhole = findings.every(({ kind }) => !DAMAGE.has(kind))
     const ofFile: readonly OwnFinding[] =
       file === null ? [] : [...examineFile(file), ...examineIndex(file, isWhole)]
-    return { sessions, findings: [...findings, ...ofFile, ...ofHost] }
+    const others = ofFile.filter((finding) => !isRepeat(findings, finding))
+    return { sessions, findings: [...findings, ...others, ...ofHost] }
   } finally {
     await reads.close()
   }

@@ -4,8 +4,9 @@ import { NOT_ANCHORED } from '#core/store/integrity/anchor'
 import { NOT_AS_WRITTEN } from '#core/store/integrity/damaged-row'
 import type { OperationRow, ReplyRow, RunnerRow, SessionRow } from '#core/store/rows'
 import { hasWork } from '#core/store/rules/create-session'
+import { isMissingTables } from '#core/store/tables/migrated-tables'
 import { counted } from '../migration/hermes/findings/finding.ts'
-import { type OwnFinding, unreadable } from './finding.ts'
+import { isRepeat, type OwnFinding, unreadable } from './finding.ts'
 
 /** Examines one of our stores through its own reads; changes nothing. */
 export interface Examination {
@@ -55,7 +56,6 @@ export async function examineStore(examination: Examination): Promise<Examined> 
 
 class Sheet {
   readonly findings: OwnFinding[] = []
-  readonly #unreadable = new Set<string>()
 
   /** If one part cannot be read, the others are still checked. */
   async add(
@@ -66,8 +66,7 @@ class Sheet {
       for (const finding of await part()) this.findings.push(finding)
     } catch (error) {
       const finding = unreadable(error, about)
-      if (!this.#unreadable.has(finding.what)) this.findings.push(finding)
-      this.#unreadable.add(finding.what)
+      if (!isRepeat(this.findings, finding)) this.findings.push(finding)
     }
   }
 }
@@ -83,6 +82,9 @@ async function judgeChains(reads: Reads): Promise<readonly OwnFinding[]> {
     const about = { what: problem, since: null, sessionIds: sessionId === null ? [] : [sessionId] }
     if (problem.endsWith(NOT_AS_WRITTEN)) {
       return { ...about, kind: 'changed-row', severity: 'fault', advice: ADVICE_CHANGED }
+    }
+    if (isMissingTables(problem)) {
+      return { ...about, kind: 'store-damaged', severity: 'fault', advice: ADVICE_CHAIN }
     }
     return problem.startsWith(NOT_ANCHORED)
       ? { ...about, kind: 'lost-commits', severity: 'fault', advice: ADVICE_LOST }

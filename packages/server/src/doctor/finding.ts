@@ -52,6 +52,11 @@ export function unreadable(error: unknown, sessionIds: readonly string[] = []): 
   }
 }
 
+/** Whether a part of the examination only met the damage that another finding names. */
+export function isRepeat(findings: readonly OwnFinding[], { what }: OwnFinding): boolean {
+  return findings.some((other) => what.includes(other.what))
+}
+
 /** Findings after which transcripts cannot be judged and nothing may be written. */
 export const DAMAGE: ReadonlySet<string> = new Set([
   'damaged-chain',

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { StoreRefusedError } from '../errors.ts'
+import { StoreDamagedError, StoreRefusedError } from '../errors.ts'
 import { sha256 } from '../integrity/canonical.ts'
+import { misfit, missingTables } from '../tables/migrated-tables.ts'
 import type { LoanedClient } from './connections/connections.ts'
+import { ServerFailure } from './connections/failure.ts'
 import { MIGRATIONS } from './migrations/migrations.ts'
 
 export const POSTGRES_SCHEMA = MIGRATIONS.length
@@ -25,9 +27,9 @@ export async function migratePostgres(loan: LoanedClient, { place, schema }: Pla
       },
     ])
     const found = await readPostgresSchema(loan, { place, schema })
-    if (found === POSTGRES_SCHEMA) return
+    if (found === POSTGRES_SCHEMA) return await checkTables(loan, { place, schema })
     if (found === 0) await loan.send([{ text: `create schema if not exists ${schema}` }])
-    await loan.send(MIGRATIONS.slice(found).map((text) => ({ text })))
+    await migrateFrom(loan, found, place)
     const id = randomUUID()
     await loan.send([
       {
@@ -44,6 +46,35 @@ export async function migratePostgres(loan: LoanedClient, { place, schema }: Pla
   } finally {
     await loan.rollback()
   }
+}
+
+/** A table, column or other object exists already, or not yet. */
+const MISFITS = new Set(['42P07', '42701', '42710', '42P01', '42703', '42704'])
+
+async function migrateFrom(loan: LoanedClient, found: number, place: string): Promise<void> {
+  try {
+    await loan.send(MIGRATIONS.slice(found).map((text) => ({ text })))
+  } catch (error) {
+    if (!(error instanceof ServerFailure && MISFITS.has(error.code))) throw error
+    throw new StoreDamagedError({ path: place, problem: misfit(found, error.message) })
+  }
+}
+
+async function checkTables(loan: LoanedClient, { place, schema }: Place): Promise<void> {
+  const problem = missingTables(MIGRATIONS, await tablesIn(loan, schema))
+  if (problem === null) return
+  throw new StoreDamagedError({ path: place, problem: `${problem}. Restore a backup.` })
+}
+
+async function tablesIn(loan: LoanedClient, schema: string): Promise<ReadonlySet<unknown>> {
+  const [tables = []] = await loan.send([
+    {
+      text: `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = $1 and c.relkind in ('r', 'p', 'v')`,
+      values: [schema],
+    },
+  ])
+  return new Set(tables.map((row) => row['name']))
 }
 
 interface Place {
@@ -83,15 +114,8 @@ export async function readPostgresSchema(
   { place, schema }: Place,
 ): Promise<number> {
   await checkOwner(loan, { place, schema })
-  const [tables = []] = await loan.send([
-    {
-      text: `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-        where n.nspname = $1 and c.relkind in ('r', 'p', 'v')`,
-      values: [schema],
-    },
-  ])
-  if (tables.length === 0) return 0
-  const names = new Set(tables.map((row) => row['name']))
+  const names = await tablesIn(loan, schema)
+  if (names.size === 0) return 0
   if (!names.has('store') || !names.has('indexed')) {
     throw new StoreRefusedError({
       path: place,

@@ -139,6 +139,7 @@ export function configure(
   `)
 }
 
+const SQLITE_ERROR = 1
 const SQLITE_BUSY = 5
 const SQLITE_LOCKED = 6
 const SQLITE_READONLY = 8
@@ -190,6 +191,13 @@ function isWritable(path: string): boolean {
   }
 }
 
+/** Our statements fit our tables, so a missing table or column was removed by somebody else. */
+function missingIn(text: string): string | null {
+  const [, what, name] = /^no such (table|column): (.+)$/.exec(text) ?? []
+  if (name === undefined) return null
+  return `its ${what} ${name} is missing. Restore a backup or ask \`doctor\`.`
+}
+
 /** Translates SQLite's errors into store errors; passes all others through. */
 export function translateSqliteError(
   error: unknown,
@@ -204,6 +212,10 @@ export function translateSqliteError(
   if (isOpening && code === SQLITE_IOERR_SHMSIZE) return new StoreFullError({ path })
   if (code === SQLITE_IOERR_WRITE) return new StoreFullError({ path })
   switch (code & 255) {
+    case SQLITE_ERROR: {
+      const problem = missingIn(text)
+      return problem === null ? error : new StoreDamagedError({ path, problem })
+    }
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return new StoreBusyError({ waitedMs: 0, problem: 'another process holds the write lock' })

@@ -16,6 +16,7 @@ import { byHand, sqlitePlace } from '../../../../../test/support/sqlite-place.ts
 import { StoreFixture, said } from '../contract-suite/bench.ts'
 import { StoreDamagedError } from '../errors.ts'
 import { readSqliteStore } from './read.ts'
+import { SQLITE_SCHEMA } from './schema.ts'
 import { Reader } from './worker/reader.ts'
 
 const { opened, newPath, open } = sqlitePlace()
@@ -185,6 +186,44 @@ describe('damage', () => {
     byHand(path, 'pragma user_version = 99')
     await expect(fixture.tryAdmit(said('after'))).rejects.toMatchObject({ code: 'store-damaged' })
   })
+
+  it('a missing table is noticed at the start, and by every read that needs it [I26]', async () => {
+    const path = newPath()
+    const fixture = await StoreFixture.open(await open(path))
+    await opened[0]?.close()
+    byHand(path, 'alter table note rename to memo')
+    const store = await open(path)
+    const damaged = {
+      code: 'store-damaged',
+      message: expect.stringContaining('its table note is missing'),
+    }
+    await expect(StoreFixture.open(store)).rejects.toMatchObject(damaged)
+    const notes = { agent: 'ada', scope: '', limit: 1 }
+    await expect(store.listNotes(notes)).rejects.toMatchObject(damaged)
+    expect((await store.findSession(fixture.id))?.id).toBe(fixture.id)
+    const problem = 'its table note is missing'
+    expect(await store.verify({})).toEqual([{ sessionId: null, entry: null, problem }])
+  })
+
+  it.each([0, 3, SQLITE_SCHEMA - 1])(
+    'a schema number that was set back to %i is named, and nothing changes',
+    async (number) => {
+      const path = newPath()
+      const fixture = await StoreFixture.open(await open(path))
+      await opened[0]?.close()
+      byHand(path, `pragma user_version = ${number}`)
+      await expect(open(path)).rejects.toMatchObject({
+        code: 'store-damaged',
+        message: expect.stringContaining(
+          `it says that it has schema ${number}, but its tables are`,
+        ),
+      })
+      byHand(path, `pragma user_version = ${SQLITE_SCHEMA}`)
+      const store = await open(path)
+      expect(await store.verify({})).toEqual([])
+      expect((await store.findSession(fixture.id))?.id).toBe(fixture.id)
+    },
+  )
 
   it('a store behind its anchor answers reads and refuses commits [I19, I26, fault 24]', async () => {
     const path = newPath()

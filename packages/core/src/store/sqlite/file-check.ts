@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs'
+import { missingTables } from '../tables/migrated-tables.ts'
 import type { SqliteConnection } from './connection.ts'
+import { SQLITE_STEPS } from './migrations/migrations.ts'
 
 /**
  * Files up to this size are checked completely before the first write: every page, and every index
@@ -13,6 +15,8 @@ const SMALL_TABLES = ['store', 'runner', 'session', 'route', 'sender', 'schedule
 
 /** Damage to the file itself, except in the search index, which can be rebuilt. */
 export function findFileDamage(db: SqliteConnection): string | null {
+  const missing = findMissingTables(db)
+  if (missing !== null) return `${missing}. ${ADVICE}`
   const isSmall = statSync(db.path).size <= WHOLE_BYTES_MAX
   const checks = isSmall ? ['5'] : SMALL_TABLES.map((name) => `'${name}'`)
   const told = checks
@@ -21,5 +25,13 @@ export function findFileDamage(db: SqliteConnection): string | null {
   const harm = told.find((text) => text !== 'ok' && !/word_page|passage_block/.test(text))
   if (harm === undefined) return null
   const what = harm.split('\n').at(-1)
-  return `SQLite finds it malformed (${what}). Stop all processes and restore a backup; \`throughline export\` saves the sessions that still check.`
+  return `SQLite finds it malformed (${what}). ${ADVICE}`
+}
+
+const ADVICE =
+  'Stop all processes and restore a backup; `throughline export` saves the sessions that still check.'
+
+export function findMissingTables(db: SqliteConnection): string | null {
+  const tables = db.all("select name from sqlite_schema where type = 'table'")
+  return missingTables(SQLITE_STEPS, new Set(tables.map(({ name }) => name)))
 }

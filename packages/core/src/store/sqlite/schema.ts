@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { StoreRefusedError } from '../errors.ts'
+import { StoreDamagedError, StoreRefusedError } from '../errors.ts'
+import { misfit } from '../tables/migrated-tables.ts'
 import { SQLITE_STEPS } from './migrations/migrations.ts'
 
 export const SQLITE_SCHEMA = SQLITE_STEPS.length
@@ -17,9 +18,7 @@ export function migrateSqlite(database: DatabaseSync, path: string): void {
   database.exec('begin immediate')
   try {
     const found = readSqliteSchema(database, path)
-    for (const [index, statements] of SQLITE_STEPS.entries()) {
-      if (index >= found) database.exec(statements)
-    }
+    migrateFrom(database, path, found)
     if (found === 0) {
       database.prepare('insert into store (one, id) values (1, ?)').run(randomUUID())
       database.exec(`pragma application_id = ${APPLICATION_ID}`)
@@ -29,6 +28,19 @@ export function migrateSqlite(database: DatabaseSync, path: string): void {
   } catch (error) {
     if (database.isTransaction) database.exec('rollback')
     throw error
+  }
+}
+
+/** SQLite reports a table that exists already, or not yet, like a mistake in a statement. */
+const SQLITE_ERROR = 1
+
+function migrateFrom(database: DatabaseSync, path: string, found: number): void {
+  try {
+    for (const statements of SQLITE_STEPS.slice(found)) database.exec(statements)
+  } catch (error) {
+    if (!(error instanceof Error && 'errcode' in error && error.errcode === SQLITE_ERROR))
+      throw error
+    throw new StoreDamagedError({ path, problem: misfit(found, error.message) })
   }
 }
 

@@ -9,6 +9,7 @@ import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../v
 import type { Prefix } from '../verify/transcript.ts'
 import { readStoreId } from './apply.ts'
 import type { SqliteColumns, SqliteConnection, Value } from './connection.ts'
+import { findMissingTables } from './file-check.ts'
 import { findSession, foldedHeads, type SessionNumbers } from './sessions.ts'
 import { hashBytes, hashText, packed, SQLITE, sessionOf, unpacked } from './tables.ts'
 
@@ -19,6 +20,16 @@ export function verifySqlite(
   db: SqliteConnection,
   numbers: SessionNumbers,
   { sessionId }: { readonly sessionId?: SessionId },
+): readonly StoreFinding[] {
+  const missing = findMissingTables(db)
+  const findings = missing === null ? [] : [{ sessionId: null, entry: null, problem: missing }]
+  return [...findings, ...verifyRows(db, numbers, sessionId)]
+}
+
+function verifyRows(
+  db: SqliteConnection,
+  numbers: SessionNumbers,
+  sessionId: SessionId | undefined,
 ): readonly StoreFinding[] {
   const ids = db
     .all('select id from session where id = coalesce(?, id) order by n', sessionId ?? null)
@@ -35,7 +46,10 @@ export function verifySqlite(
   ]
 }
 
-/** An unreadable page ends one part of the check; the others continue. */
+/**
+ * An unreadable page ends one part of the check; the others continue. A missing table has its own
+ * finding.
+ */
 function findingsOf(
   what: string,
   sessionId: SessionId | null,
@@ -45,6 +59,7 @@ function findingsOf(
     return check()
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
+    if (why.startsWith('no such table: ')) return []
     return [{ sessionId, entry: null, problem: `${what} cannot be read to the end: ${why}` }]
   }
 }

@@ -1,5 +1,6 @@
 import {
   StoreBusyError,
+  StoreDamagedError,
   StoreFullError,
   StoreReadOnlyError,
   StoreRefusedError,
@@ -68,6 +69,10 @@ export function translateServerError(error: unknown, place: string, waitedMs: nu
       return new StoreFullError({ path: place })
     case '25006':
       return new StoreReadOnlyError({ path: place, problem })
+    // Our statements fit our tables: somebody else removed a table or a column.
+    case '42P01':
+    case '42703':
+      return new StoreDamagedError({ path: place, problem: `${problem}. Restore a backup.` })
     case '57014':
     case '55P03':
       return new StoreBusyError({ waitedMs, problem: `the server gave up (${problem})` })
