@@ -219,6 +219,12 @@ export function newestAudit(db: SqliteConnection): {
   return { cursor: row['cursor'] as number, hash: hashText(row['hash']) }
 }
 
+/** Undefined: there is no such row. Throws if it cannot be read. */
+export function auditHashAt(db: SqliteConnection, cursor: number): string | undefined {
+  const row = db.get('select * from audit where cursor = ?', cursor)
+  return row && SQLITE.audit.decode(row).hash
+}
+
 export function readStoreId(db: SqliteConnection): string {
   return (db.get('select id from store where one = 1')?.['id'] ?? '') as string
 }

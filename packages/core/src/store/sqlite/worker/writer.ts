@@ -14,7 +14,7 @@ import { CommitRecord, readRecord } from '../../integrity/commit-record.ts'
 import { applyRule } from '../../rules/rules.ts'
 import type { Ruling, StoreChange } from '../../rules/ruling.ts'
 import { lastSearched } from '../../search/words.ts'
-import { applyChange, newestAudit, readStoreId } from '../apply.ts'
+import { applyChange, auditHashAt, newestAudit, readStoreId } from '../apply.ts'
 import { configure, isBusy, SqliteConnection, translateSqliteError } from '../connection.ts'
 import { findFileDamage } from '../file-check.ts'
 import { OpenFiles } from '../open-files.ts'
@@ -28,7 +28,6 @@ import {
   SQLITE_VERSION_MIN,
   unusableFile,
 } from '../store-file.ts'
-import { SQLITE } from '../tables.ts'
 import { INDEX_PAUSE_MS, IndexWork } from '../words/word-index.ts'
 import { Contention, PAUSE_MS, retryDelayMs, sleep } from './retry.ts'
 import { WakeCalls } from './wake.ts'
@@ -126,10 +125,7 @@ export class Writer {
     const anchor = readAnchor(anchorPath)
     const recorded = readRecord(recordOf(path))
     const store = { id: this.#storeId, commits: newestAudit(this.#db).cursor }
-    const hashAt = (commit: number) => {
-      const row = this.#db.get('select * from audit where cursor = ?', commit)
-      return row && SQLITE.audit.decode(row).hash
-    }
+    const hashAt = (commit: number) => auditHashAt(this.#db, commit)
     const problem =
       checkAnchor(anchorPath, anchor, store, hashAt) ??
       recordCheck(anchor)(recordOf(path), recorded, store, hashAt)
