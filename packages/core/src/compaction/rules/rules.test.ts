@@ -10,7 +10,6 @@ import { keepRules } from './keep-rules.ts'
 import { weigh } from './weigh.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
-const cuesOf = (text: string) => findCues(text)[0] ?? []
 const textsOf = (message: Message) => findRules(message).map(({ text }) => text)
 const keep = (head: readonly Message[], earlier?: Handoff, tokensMax = 1_000) =>
   keepRules({
@@ -55,15 +54,16 @@ describe('findRules', () => {
 
   it('knows where a clause begins, behind a comma or a polite word', () => {
     const first = (text: string) =>
-      cuesOf(text).flatMap((cue) => (cue.isFirst && cue.kind !== 'skip' ? [cue.text] : []))
+      findCues(text).flatMap((cue) => (cue.isFirst && cue.kind !== 'skip' ? [cue.text] : []))
     expect(first('Please never open it, and do not ask why')).toEqual(['never', 'do not'])
   })
 
   it('knows a word without its accent too, but not another word', () => {
     expect(textsOf(user('nao apague nada sem perguntar'))).toHaveLength(1)
     expect(textsOf(user('não apague nada sem perguntar'))).toHaveLength(1)
-    expect(cuesOf('à partir de demain')[0]).toMatchObject({ text: 'à partir' })
-    expect(cuesOf('il a dit non merci')[1]).toMatchObject({ text: 'a', kind: 'past' })
+    expect(findCues('à partir de demain')[0]).toMatchObject({ text: 'à partir' })
+    expect(findCues('isso é bom')[1]).toMatchObject({ text: 'é', kind: 'be' })
+    expect(findCues('isso e aquilo')[1]).not.toMatchObject({ kind: 'be' })
   })
 
   it.each([

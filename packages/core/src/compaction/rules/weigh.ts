@@ -1,4 +1,5 @@
 import { findCues } from './cues/find-cues.ts'
+import { readHashedSets } from './hashed-sets.ts'
 import { WEIGHTS } from './weights.ts'
 
 /**
@@ -19,8 +20,8 @@ export interface Reason {
 
 export function weigh(sentence: string): Weighed {
   const reasons = [...featuresOf(sentence)].flatMap((feature) => {
-    const weight = weights().get(feature)
-    return weight === undefined ? [] : [{ feature, weight }]
+    const weight = weightOf(feature)
+    return weight === undefined ? [] : [{ feature, weight: Number(weight) }]
   })
   const against = CODE.test(sentence) ? CODE_WEIGHT : 0
   return {
@@ -47,7 +48,7 @@ export function featuresOf(sentence: string): ReadonlySet<string> {
     if (isDense(word)) features.add(words.slice(at, at + 3).join(' '))
   }
   for (const length of [1, 2, 3]) features.add(`^${words.slice(0, length).join(' ')}`)
-  const [cues = []] = findCues(sentence)
+  const cues = findCues(sentence)
   const kinds = [...new Set(cues.map(({ kind }) => kind))].toSorted()
   for (const { kind, isFirst } of cues) if (isFirst) features.add(`@^${kind}`)
   for (const [at, kind] of kinds.entries()) {
@@ -68,21 +69,10 @@ const WORD =
 const isDense = (word: string) =>
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(word)
 
-let read: ReadonlyMap<string, number> | undefined
+let read: ((feature: string) => string | undefined) | undefined
 
 /** Read with the first sentence, because a program that starts may be far from its first compaction. */
-function weights(): ReadonlyMap<string, number> {
-  read ??= new Map(
-    WEIGHTS.trim()
-      .split('\n')
-      .flatMap((line) => {
-        const at = line.indexOf(';')
-        const weight = Number(line.slice(0, at))
-        return line
-          .slice(at + 1)
-          .split(';')
-          .map((feature) => [feature, weight] as const)
-      }),
-  )
-  return read
+function weightOf(feature: string): string | undefined {
+  read ??= readHashedSets(WEIGHTS)
+  return read(feature)
 }

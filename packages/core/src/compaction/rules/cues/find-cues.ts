@@ -1,9 +1,10 @@
-import { COMMON_CUES, EAST_ASIAN_CUES, LATIN, RUSSIAN_CUES } from './lexicons.ts'
+import { readHashedSets } from '../hashed-sets.ts'
+import { CUE_PHRASES, CUE_WORDS } from './cues.ts'
 
 /**
- * The words in a sentence that speak for a rule or against it. Each language has a lexicon, one line
- * for each kind of cue: `kind:word,several words,stem*,*ending`. The language is the one whose lexicon
- * knows most words of the sentence.
+ * The words in a sentence that speak for a rule or against it. The lexicons of all languages
+ * (`bench/rules/lexicons`) are one here: hardly a word means one kind of cue in one language and
+ * another kind in another.
  */
 export interface Cue {
   readonly text: string
@@ -12,70 +13,34 @@ export interface Cue {
   readonly isFirst: boolean
 }
 
-interface Entry {
-  readonly kind: string
-  readonly words: readonly string[]
+type KindOf = (text: string) => string | undefined
+
+let read: { readonly word: KindOf; readonly phrase: KindOf } | undefined
+
+/** Read with the first sentence, because a program that starts may be far from its first compaction. */
+function cuesRead() {
+  read ??= { word: readHashedSets(CUE_WORDS), phrase: readHashedSets(CUE_PHRASES) }
+  return read
 }
-
-/** Entries by the first letters of their first word; endings stand under the asterisk. */
-type Lexicon = ReadonlyMap<string, readonly Entry[]>
-
-const KEY_CHARACTERS = 3
-const ENDING = '*'
 
 const isDense = (text: string) => /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(text)
 
-function lexicon(lines: string): Lexicon {
-  const entries = new Map<string, Entry[]>()
-  for (const line of lines.trim().split('\n')) {
-    const [kind = '', list = ''] = line.split(':')
-    for (const phrase of list.split(',')) {
-      const words = isDense(phrase) ? [...phrase] : phrase.split(' ')
-      const key = keyOf(words[0] ?? '')
-      entries.set(key, [...(entries.get(key) ?? []), { kind, words }])
-    }
+export function findCues(sentence: string): readonly Cue[] {
+  const joint = isDense(sentence) ? '' : ' '
+  const words = joint === '' ? [...sentence.toLowerCase()] : wordsOf(sentence)
+  const plain = words.map(withoutAccents)
+  const cues: Cue[] = []
+  let isFirst = true
+  for (let at = 0; at < words.length; ) {
+    const word = words[at] ?? ''
+    const found = cueAt(words, at, joint) ?? cueAt(plain, at, joint)
+    const kind = found?.kind ?? (/^\d/.test(word) ? 'number' : word === ',' ? ',' : '?')
+    const end = at + (found?.length ?? 1)
+    cues.push({ text: words.slice(at, end).join(' '), kind, isFirst })
+    isFirst = kind === ',' || (isFirst && kind === 'skip')
+    at = end
   }
-  for (const each of entries.values()) each.sort((a, b) => weightOf(b) - weightOf(a))
-  return entries
-}
-
-function keyOf(word: string): string {
-  return word.startsWith(ENDING) ? ENDING : word.replace(ENDING, '').slice(0, KEY_CHARACTERS)
-}
-
-/** The longest entry wins, and of two equally long ones the one without an asterisk. */
-function weightOf({ words }: Entry): number {
-  const text = words.join(' ')
-  return words.length * 100 + text.length * 2 - (text.includes(ENDING) ? 3 : 0)
-}
-
-interface Lexicons {
-  readonly latin: readonly Lexicon[]
-  readonly russian: Lexicon
-  readonly eastAsian: Lexicon
-}
-
-let made: Lexicons | undefined
-
-/** Made with the first sentence, because a program that starts may be far from its first compaction. */
-function lexicons(): Lexicons {
-  made ??= {
-    latin: LATIN.map((lines) => lexicon(lines + COMMON_CUES)),
-    russian: lexicon(RUSSIAN_CUES + COMMON_CUES),
-    eastAsian: lexicon(EAST_ASIAN_CUES + COMMON_CUES),
-  }
-  return made
-}
-
-/** The readings of a sentence in the languages that know most of its words; mostly one. */
-export function findCues(sentence: string): readonly (readonly Cue[])[] {
-  const { latin, russian, eastAsian } = lexicons()
-  if (isDense(sentence)) return [read(eastAsian, [...sentence.toLowerCase()]).cues]
-  const words = wordsOf(sentence)
-  if (/[\u0400-\u04ff]/.test(sentence)) return [read(russian, words).cues]
-  const readings = latin.map((each) => read(each, words))
-  const most = Math.max(...readings.map(({ known }) => known))
-  return readings.filter(({ known }) => known === most).map(({ cues }) => cues)
+  return cues
 }
 
 /** Words, numbers, signs of money, and a comma wherever a clause ends. */
@@ -90,24 +55,6 @@ function wordsOf(sentence: string): readonly string[] {
   return text.match(/[\p{L}\p{N}_]+|[,€$£¥…]/gu) ?? []
 }
 
-function read(entries: Lexicon, words: readonly string[]): { cues: readonly Cue[]; known: number } {
-  const plain = words.map(withoutAccents)
-  const cues: Cue[] = []
-  let known = 0
-  let isFirst = true
-  for (let at = 0; at < words.length; ) {
-    const word = words[at] ?? ''
-    const entry = entryAt(entries, at, words, plain) ?? entryAt(entries, at, plain, plain)
-    const length = entry?.words.length ?? 1
-    const kind = entry?.kind ?? (/^\d/.test(word) ? 'number' : word === ',' ? ',' : '?')
-    cues.push({ text: words.slice(at, at + length).join(' '), kind, isFirst })
-    if (entry !== undefined) known += length
-    isFirst = kind === ',' || (isFirst && kind === 'skip')
-    at += length
-  }
-  return { cues, known }
-}
-
 function withoutAccents(word: string): string {
   return word
     .normalize('NFD')
@@ -115,27 +62,48 @@ function withoutAccents(word: string): string {
     .normalize('NFC')
 }
 
-function entryAt(
-  entries: Lexicon,
-  at: number,
-  words: readonly string[],
-  plain: readonly string[],
-): Entry | undefined {
-  const word = words[at] ?? ''
-  const isHere = (entry: Entry) =>
-    entry.words.every(
-      (wanted, step) =>
-        isWord(wanted, words[at + step] ?? '') ||
-        (step > 0 && isWord(wanted, plain[at + step] ?? '')),
-    )
-  for (let length = Math.min(KEY_CHARACTERS, word.length); length > 0; length--) {
-    const found = entries.get(word.slice(0, length))?.find(isHere)
-    if (found !== undefined) return found
+const PHRASE_WORDS_MAX = 3
+const PHRASE_CHARACTERS_MAX = 6
+/** A stem of the lexicons has so many letters. */
+export const STEM_LENGTHS: readonly number[] = [7, 6, 5, 4]
+
+/** The longest phrase first; of a word itself, then its stem, then its ending. */
+function cueAt(words: readonly string[], at: number, joint: string) {
+  const most = joint === '' ? PHRASE_CHARACTERS_MAX : PHRASE_WORDS_MAX
+  for (let length = Math.min(most, words.length - at); length > 0; length--) {
+    const phrase = words.slice(at, at + length).join(joint)
+    const kind = length === 1 ? kindOfWord(phrase) : cuesRead().phrase(phrase)
+    const known = kind ?? ENDINGS.find(([, ending]) => ending.test(phrase))?.[0]
+    if (known !== undefined) return { kind: known, length }
   }
-  return entries.get(ENDING)?.find(isHere)
+  return undefined
 }
 
-function isWord(wanted: string, word: string): boolean {
-  if (wanted.endsWith(ENDING)) return word.startsWith(wanted.slice(0, -1))
-  return wanted.startsWith(ENDING) ? word.endsWith(wanted.slice(1)) : word === wanted
+function kindOfWord(word: string): string | undefined {
+  const { word: kindOf } = cuesRead()
+  let kind = kindOf(word)
+  for (const length of STEM_LENGTHS) {
+    if (word.length >= length) kind ??= kindOf(`${word.slice(0, length)}*`)
+  }
+  return kind
 }
+
+/** Tenses, and orders that say "do not" by the form of the verb. */
+const ENDINGS: readonly (readonly [kind: string, ending: RegExp])[] = [
+  ['ed', /^[^ ]*ed$/],
+  ['use', /^[^ ]*[ая]й$/],
+  ['must', /^be [^ ]*ed$/],
+  ['be', /^(?:is|are) [^ ]*ed$/],
+  ['maybe', /^(?:must have [^ ]*ed|deve ter [^ ]*ido)$/],
+  ['dont', /^stop [^ ]*ing$/],
+  [
+    'dont',
+    /^no (?:(?:(?:me|lo) )?[^ ]*[ea]s|[^ ]*e|se [^ ]*an?)$|^nao (?:(?:me|se) [^ ]*[ea]|[^ ]*[ea]s?)$/,
+  ],
+  ['dont', /^non (?:(?:mi )?[^ ]*[aei]re|[^ ]*(?:rre|arlo)|si [^ ]*(?:a|ano|e))$/],
+  ['dont', /^не [^ ]*(?:и|й|(?:и|й)те|ть(?:ся)?|[еи]м)$/],
+  [
+    'past',
+    /^(?:sono [^ ]*to|[^ ]*(?:[ai]?eron|aron|aba(?:n|mos)?|aste|[óéí]|[aei]ram|ava(?:m|mos|no|mo)?|ou|ei|[аи]л[аио]?|ел[аи]?|ял|л(?:ся|ась|ись)))$/,
+  ],
+]

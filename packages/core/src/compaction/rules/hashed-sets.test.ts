@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { writeHashedSets } from '../../../../../bench/rules/write-hashed-sets.ts'
+import { readHashedSets } from './hashed-sets.ts'
+
+describe('hashed sets', () => {
+  const named = (name: string, count: number) =>
+    Array.from({ length: count }, (_, number) => `${name} ${number}`)
+  const sets = new Map([
+    ['few', named('few', 3)],
+    ['many', named('many', 700)],
+    ['one', ['один']],
+  ])
+  const labelOf = readHashedSets(writeHashedSets(sets, 20))
+
+  it('know every word of theirs', () => {
+    for (const [label, words] of sets)
+      expect(new Set(words.map(labelOf)), label).toEqual(new Set([label]))
+  })
+
+  it('take hardly another word for one of theirs', () => {
+    const taken = named('other', 10_000).filter((word) => labelOf(word) !== undefined)
+    // 704 hashes among 2^20 would be 7.
+    expect(taken.length).toBeLessThan(20)
+  })
+})
