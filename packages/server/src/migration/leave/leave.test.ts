@@ -1,3 +1,4 @@
+import { execFileSync, execSync } from 'node:child_process'
 import {
   appendFileSync,
   mkdirSync,
@@ -45,6 +46,18 @@ const added = (before: string, after: string) =>
     .map((line) => JSON.parse(line))
 
 describe('leave', () => {
+  it.each(['mkfifo', 'mkdir', 'ln -s nowhere'])('refuses a log that is no file (%s)', (make) => {
+    const { log, request } = homeOf('codex')
+    rmSync(log)
+    execSync(`${make} '${log}'`)
+    // In a process of its own: reading a pipe would never end.
+    const code = `import { checkLog } from '${import.meta.dirname}/leave.ts'
+      try { checkLog(${JSON.stringify(request)}) } catch (error) { console.log(error.message) }`
+    const args = ['--input-type=module-typescript', '-e', code]
+    const told = execFileSync(process.execPath, args, { timeout: 60_000, encoding: 'utf8' })
+    expect(told).toContain(`${log} is not a file`)
+  })
+
   it('ends the log of Claude Code with a compaction of its own [proxy law 20]', () => {
     const { request, read } = homeOf('claude')
     const before = read()

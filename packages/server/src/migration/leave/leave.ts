@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -60,7 +61,10 @@ export function findLog({ client, session, home }: LeaveRequest): string {
   if (others.length > 0) {
     throw new LeaveRefusedError(`Session ${session} has ${found.length} logs below ${root}.`)
   }
-  return join(root, only)
+  const log = join(root, only)
+  // Reading a pipe would wait for its other end for ever.
+  if (statSync(log, { throwIfNoEntry: false })?.isFile() === true) return log
+  throw new LeaveRefusedError(`${log} is not a file, so it cannot be the log of the session.`)
 }
 
 interface CheckedLog {
