@@ -11,7 +11,7 @@ export function callAnswer(result: JsonObject): ToolAnswer {
   const { content, structuredContent: structured } = result
   const blocks = isArray(content) ? content : []
   const parts = blocks.slice(0, PARTS_MAX).map(blockPart)
-  if (parts.length === 0 && isObject(structured)) parts.push(text(JSON.stringify(structured)))
+  if (parts.length === 0 && isObject(structured)) parts.push(text(structuredText(structured)))
   if (blocks.length > PARTS_MAX) parts.push(text(note(`${blocks.length - PARTS_MAX} more parts`)))
   return { outcome: result['isError'] === true ? 'error' : 'ok', output: outputOf(parts) }
 }
@@ -20,6 +20,16 @@ export function resourceAnswer(result: JsonObject): ToolAnswer {
   const { contents } = result
   const parts = (isArray(contents) ? contents : []).slice(0, PARTS_MAX).map(contentPart)
   return { outcome: 'ok', output: outputOf(parts) }
+}
+
+function structuredText(structured: JsonObject): string {
+  try {
+    return cleanText(JSON.stringify(structured))
+  } catch (error) {
+    // The stack overflowed.
+    if (!(error instanceof RangeError)) throw error
+    return note('structured content that is nested too deep')
+  }
 }
 
 function outputOf(parts: readonly ResultPart[]): ToolAnswer['output'] {
