@@ -261,8 +261,11 @@ export interface Reads {
   findBlob(query: { sessionId: SessionId; hash: string }): Promise<BlobRow | undefined>
   search(query: Search): Promise<SearchAnswer>
   readUnembedded(query: ReadUnembedded): Promise<Unembedded>
-  /** Checks chains, gaps and derived values. An empty list means that it found no damage. */
-  verify(query: { sessionId?: SessionId }): Promise<readonly StoreFinding[]>
+  /**
+   * Checks chains, gaps and derived values. An empty list means that it found no damage. `null`:
+   * only routes, notes, reminders and tokens, which are in no chain.
+   */
+  verify(query: { sessionId?: SessionId | null }): Promise<readonly StoreFinding[]>
 }
 
 export type CommitVerb = keyof Commits

@@ -24,8 +24,9 @@ const PAGE = 500
 /** One snapshot per session, so that a long check does not hold up the server's vacuum. */
 export async function verifyPostgres(
   connections: Connections,
-  { sessionId }: { readonly sessionId?: SessionId },
+  { sessionId }: { readonly sessionId?: SessionId | null },
 ): Promise<readonly StoreFinding[]> {
+  if (sessionId === null) return await findChanged(connections, SEALED_KEYS)
   const ids = await connections.query({
     text: 'select id from session where id = coalesce($1, id) order by n',
     values: [sessionId === undefined ? null : toText(sessionId)],
@@ -39,7 +40,7 @@ export async function verifyPostgres(
     ...findings,
     ...(await inSnapshot(connections, (loan) => verifyAudit(loan, sessionId))),
     ...(await findStrays(connections, sessionId)),
-    ...(sessionId === undefined ? await findChanged(connections) : []),
+    ...(sessionId === undefined ? await findChanged(connections, WITH_REPLIES) : []),
     ...(await findKeysWithoutMail(connections, sessionId)),
   ]
 }
@@ -215,12 +216,16 @@ async function findStrays(
   })
 }
 
+const WITH_REPLIES = { ...SEALED_KEYS, reply: ['session', 'number'] } as const
+
 /** Rows that are not as they were written. They are in no chain, but each has a hash of itself. */
-async function findChanged(connections: Connections): Promise<readonly StoreFinding[]> {
-  const keys = { ...SEALED_KEYS, reply: ['session', 'number'] } as const
+async function findChanged(
+  connections: Connections,
+  keys: Partial<typeof WITH_REPLIES>,
+): Promise<readonly StoreFinding[]> {
   const findings: StoreFinding[] = []
   for (const table of Object.keys(keys) as (keyof typeof keys)[]) {
-    const key = keys[table]
+    const key = WITH_REPLIES[table]
     const { columns, isWhole } = POSTGRES[table]
     const names = key.join(', ')
     for (let last: unknown[] = []; ; ) {

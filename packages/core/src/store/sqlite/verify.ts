@@ -15,12 +15,15 @@ import { hashBytes, hashText, packed, SQLITE, sessionOf, unpacked } from './tabl
 
 const PAGE = 500
 
+const BESIDE = 'rows beside sessions'
+
 /** Checks everything in the file against everything else in it. */
 export function verifySqlite(
   db: SqliteConnection,
   numbers: SessionNumbers,
-  { sessionId }: { readonly sessionId?: SessionId },
+  { sessionId }: { readonly sessionId?: SessionId | null },
 ): readonly StoreFinding[] {
+  if (sessionId === null) return findingsOf(BESIDE, null, () => findChanged(db, numbers))
   const missing = findMissingTables(db)
   const findings = missing === null ? [] : [{ sessionId: null, entry: null, problem: missing }]
   return [...findings, ...verifyRows(db, numbers, sessionId)]
@@ -38,8 +41,10 @@ function verifyRows(
     ...ids.flatMap((id) => findingsOf('its rows', id, () => verifySession(db, numbers, id))),
     ...findingsOf('the audit', null, () => verifyAudit(db, sessionId)),
     ...findingsOf('all rows', null, () => (sessionId === undefined ? findStrays(db) : [])),
-    ...findingsOf('rows beside sessions', null, () =>
-      sessionId === undefined ? findChanged(db, numbers) : [],
+    ...findingsOf(BESIDE, null, () =>
+      sessionId === undefined
+        ? [...findChanged(db, numbers), ...findChangedReplies(db, numbers)]
+        : [],
     ),
     ...findingsOf('the keys', null, () => findKeysWithoutMail(db, sessionId)),
     ...findingsOf('the file', null, () => verifyFile(db)),
@@ -222,10 +227,17 @@ function findChanged(db: SqliteConnection, numbers: SessionNumbers): readonly St
     ...changedIn(db, 'note', SEALED_KEYS.note, SQLITE.note.isWhole),
     ...changedIn(db, 'schedule', SEALED_KEYS.schedule, SQLITE.schedule.isWhole),
     ...changedIn(db, 'token', SEALED_KEYS.token, SQLITE.token.isWhole),
-    ...changedIn(db, 'reply', ['id'], (row) => {
-      return SQLITE.reply.isWhole(row, idOf(sessionOf(row['id'])))
-    }),
   ]
+}
+
+/** Apart from the others, because there is one for each answer. */
+function findChangedReplies(
+  db: SqliteConnection,
+  numbers: SessionNumbers,
+): readonly StoreFinding[] {
+  return changedIn(db, 'reply', ['id'], (row) => {
+    return SQLITE.reply.isWhole(row, numbers.idOf(sessionOf(row['id'])))
+  })
 }
 
 function changedIn(

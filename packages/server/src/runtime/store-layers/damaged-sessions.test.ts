@@ -47,6 +47,22 @@ async function serve(store: Store) {
   return { runtime, told, problems, tell }
 }
 
+it.each([
+  ['small', undefined],
+  ['large', 2 ** 40],
+])('a changed row beside the sessions of a %s store is known from the start', async (_, bytes) => {
+  const { path } = await kept()
+  const before = await open(path)
+  await before.putNote({ agent: 'main', scope: '', id: 'tea', text: 'green tea', origin: null })
+  await before.close()
+  byHand(path, `update note set text = 'black tea'`)
+  const store = await open(path)
+  const sized = bytes === undefined ? store : { ...store, readSize: async () => bytes }
+  const { told, problems } = await serve(sized)
+  expect(await problems()).toEqual([expect.stringMatching(/^note main {2}tea is not as /)])
+  expect(told).toHaveLength(1)
+})
+
 describe('a session with damaged data', () => {
   it.each([
     ['small', undefined],

@@ -93,8 +93,9 @@ export class DamagedSessions {
     const bytes = await store.readSize()
     if (bytes === null) return
     try {
-      if (bytes <= WHOLE_BYTES_MAX) await this.#verify(store)
-      else await this.#readSome(readAll(store)[Symbol.asyncIterator](), clock)
+      await this.#verify(store, bytes <= WHOLE_BYTES_MAX ? {} : { sessionId: null })
+      if (bytes > WHOLE_BYTES_MAX)
+        await this.#readSome(readAll(store)[Symbol.asyncIterator](), clock)
     } catch (error) {
       // Readable data is still served, but sessions cannot be listed.
       if (!isDamage(error)) throw error
@@ -102,8 +103,8 @@ export class DamagedSessions {
     }
   }
 
-  async #verify(store: Store): Promise<void> {
-    for (const { sessionId, problem } of await store.verify({})) {
+  async #verify(store: Store, what: { readonly sessionId?: null }): Promise<void> {
+    for (const { sessionId, problem } of await store.verify(what)) {
       this.#note(
         sessionId,
         new DamagedRowError({ row: `session ${sessionId}`, problem, foundBy: 'verify' }),
