@@ -139,13 +139,15 @@ export function readRecord(path: string): RecordedCommit | undefined {
   return furthest
 }
 
+/** A program that has only the library can do this; the command does the same. */
+const DELETE =
+  'delete the files that end in .anchor and .commits beside the store (`throughline doctor --accept-loss` does)'
+
 /** What to do about a store that has lost acknowledged commits. */
-export const ACCEPT =
-  'Restore a copy that has all commits, or accept the loss with `throughline doctor --accept-loss`.'
+export const ACCEPT: string = `Restore a copy that has all commits; or, to accept the loss, ${DELETE}.`
 
 /** What to do about a file beside the store that this program did not write. */
-export const REPLACE =
-  'Put a copy of that file back, or let `throughline doctor --accept-loss` write a new one; `throughline audit` then compares the store with the audit logs.'
+export const REPLACE: string = `Put a copy of that file back; or ${DELETE}: new ones are written. \`throughline audit\` then compares the store with the audit logs.`
 
 /** Why the store lacks the recorded commit; null if it has it. */
 export function checkRecord(

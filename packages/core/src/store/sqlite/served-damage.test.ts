@@ -182,7 +182,9 @@ describe('a WAL damaged after its process was killed', () => {
       const { copy } = await killed()
       harm(`${copy}-wal`)
       const store = await open(copy)
-      const lost = expect.stringMatching(/acknowledged ones are lost.*doctor --accept-loss/)
+      const lost = expect.stringMatching(
+        /acknowledged ones are lost.* delete .*\.anchor and \.commits/,
+      )
       await expect(StoreFixture.open(store)).rejects.toMatchObject({
         code: 'store-damaged',
         message: lost,
@@ -214,7 +216,9 @@ describe('a WAL damaged after its process was killed', () => {
       for (let time = 0; time < 2; time++) {
         const store = await open(copy)
         await expect(StoreFixture.open(store)).rejects.toMatchObject({ code: 'store-damaged' })
-        const problem = expect.stringMatching(/record of commits .*--accept-loss/)
+        const problem = expect.stringMatching(
+          /record of commits .* delete .*\.anchor and \.commits/,
+        )
         expect(await store.verify({})).toContainEqual(expect.objectContaining({ problem }))
         await store.close()
       }
@@ -243,7 +247,9 @@ describe('a WAL damaged after its process was killed', () => {
     harm(`${copy}${end}`)
     const store = await open(copy)
     expect((await store.findSession(id))?.mail).toBe(20)
-    const message = expect.stringMatching(new RegExp(`${end} is not the .*--accept-loss`))
+    const message = expect.stringMatching(
+      new RegExp(`${end} is not the .* delete .*\\.anchor and \\.commits`),
+    )
     const damaged = { code: 'store-damaged', message }
     await expect(StoreFixture.open(store)).rejects.toMatchObject(damaged)
     expect(await store.verify({})).toMatchObject([{ problem: message }])
