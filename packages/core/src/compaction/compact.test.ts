@@ -532,7 +532,7 @@ describe('compact', () => {
       { kind: 'flag', text: '--password', count: 9, number: 1 },
       { kind: 'value', text: 'cache:6379', count: 9, number: 1 },
     ] as const
-    const result = await compact([handoff({ ledger }), ...turns(40)], small)
+    const result = await compact([handoff({ ledger }), ...turns(20)], small)
     const kept = handoffOf(result).ledger.map(({ text }) => text)
     expect(kept).toEqual(expect.arrayContaining(['--password', 'cache:6379']))
   })

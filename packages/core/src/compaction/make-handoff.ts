@@ -71,7 +71,10 @@ export async function makeHandoff(
   left -= host.reduce((sum, { text }) => sum + countTokens(text) + TITLE_TOKENS, 0)
   await yieldTurn(work)
   const tasksTokens = take(allotment.tasks)
-  const ledgerTokens = take(allotment.ledger)
+  // In a digest the ledger gives way to the user's words, unless the caller set its size.
+  const givesWay = by === 'digest' && work.budget.settings.ledgerTokens === undefined
+  const others = givesWay ? allotment.files + allotment.user : 0
+  const ledgerTokens = take(Math.min(allotment.ledger, left - others))
   const filesTokens = take(allotment.files)
   const files = collectFiles({
     ...shared,

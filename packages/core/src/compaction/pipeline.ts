@@ -6,6 +6,7 @@ import { type HandoffWork, yieldTurn } from './handoff-work.ts'
 import { earlierHandoff, type MadeHandoff, makeHandoff } from './make-handoff.ts'
 import { handoffTokensOf } from './plan/budget.ts'
 import { type ClaimedRange, type CompactPlan, planRange, type Trigger } from './plan/plan.ts'
+import { makeSpaceForWords } from './plan/word-space.ts'
 import { writeSummary } from './summary/write-summary.ts'
 
 /**
@@ -54,10 +55,16 @@ export async function runPipelineOn(
   return await replaceHead(planRange(request.messages, range, request), request)
 }
 
-async function replaceHead(plan: CompactPlan, request: PipelineRequest) {
-  const work = { ...request, plan, ...earlierHandoff(request.messages, plan) }
+async function replaceHead(planned: CompactPlan, request: PipelineRequest) {
+  const { messages, counters, budget, summary, summarize } = request
+  const earlier = earlierHandoff(messages, planned)
+  const sizes = { messages, plan: planned, ...earlier, ...counters }
+  const isDigest = summary === undefined && summarize === undefined
+  const plan = isDigest ? makeSpaceForWords(sizes, budget.settings) : planned
+  const work = { ...request, plan, ...earlier }
   let made: MadeHandoff
   try {
+    if (isDigest) await yieldTurn(work)
     const summary = await writeSummary(work)
     await yieldTurn(work)
     made = await makeHandoff(work, summary)

@@ -49,6 +49,8 @@ const WORDS_MIN = 3
 function isNoSentence(line: string): boolean {
   const text = line.trim()
   if (text === '') return false
+  // Lines that end in blanks were copied from a screen.
+  if (line.endsWith('    ')) return true
   if (text.length >= LINE_CHARACTERS_MIN && !hasBlanks(text, text.length / 20) && !isDense(text)) {
     return true
   }

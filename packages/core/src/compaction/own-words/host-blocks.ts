@@ -92,10 +92,19 @@ const LABELS: readonly (readonly [name: string, label: RegExp])[] = [
   ],
 ]
 
+/** Texts that fill a message: summaries of Claude Code, Codex and pi, skills and hooks of Claude Code. */
+const WHOLE =
+  /^(?:This session is being continued from a previous conversation|Another language model started to solve this problem|The conversation history before this point was compacted|Base directory for this skill: |Operation stopped by hook: )/
+const WHOLE_NAMES: Readonly<Record<string, string>> = { Ba: 'skill', Op: 'hook' }
+/** The last line of Claude Code's summaries; the others end with their message. */
+const WHOLE_END = /^Please continue the conversation from where we left [^\n]*/m
+
 /** In order, without overlaps. */
 export function findHostBlocks(text: string): readonly TextSpan[] {
   if (!text.includes('<') && !MAYBE_LABEL.test(text)) return []
-  const found = [...taggedBlocks(text), ...labelledBlocks(text)].sort((a, b) => a.from - b.from)
+  const found = [...wholeBlock(text), ...taggedBlocks(text), ...labelledBlocks(text)].sort(
+    (a, b) => a.from - b.from,
+  )
   const blocks: TextSpan[] = []
   for (const block of found) {
     const last = blocks.at(-1)
@@ -104,7 +113,16 @@ export function findHostBlocks(text: string): readonly TextSpan[] {
   return blocks
 }
 
-const MAYBE_LABEL = /^(?:\[|# AGENTS|Caveat: |Called the )/m
+const MAYBE_LABEL =
+  /^(?:\[|# AGENTS|Caveat: |Called the |This session |Another lang|The conv|Base dir|Operation stopped)/m
+
+function wholeBlock(text: string): TextSpan[] {
+  const [name] = WHOLE.exec(text) ?? []
+  if (name === undefined) return []
+  const end = WHOLE_END.exec(text)
+  const to = end === null ? text.length : end.index + end[0].length
+  return [{ from: 0, to, name: WHOLE_NAMES[name.slice(0, 2)] ?? 'summary' }]
+}
 
 function taggedBlocks(text: string): TextSpan[] {
   const blocks: TextSpan[] = []

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
-import { ownWords, piecesOf, shortenBulk, withoutHostBlocks } from './pieces.ts'
+import { ownWords, piecesOf, shortener, withoutHostBlocks } from './pieces.ts'
 
 const log = Array.from({ length: 30 }, (_, at) => `2026-11-02 10:00:${10 + at} INFO id=${at}`).join(
   '\n',
@@ -38,15 +38,31 @@ describe('the pieces of a user’s message', () => {
       'Hermes, task list',
       '[Your active task list was preserved across context compression]\n- [ ] a\n\n',
     ],
+    [
+      'Claude Code, a summary',
+      'This session is being continued from a previous conversation that ran out of context.\n\nAnalysis: x\nPlease continue the conversation from where we left it off.\n',
+    ],
     ['Cline', '<environment_details>\nVSCode\n</environment_details>\n'],
   ])('take the block of %s out', (_, block) => {
     expect(ownWords(`${block}Please look at the map.`)).toBe('Please look at the map.')
+    // A summary begins its message; quoted elsewhere it is the person's.
+    if (block.startsWith('This session')) return
     expect(ownWords(`Please look at the map.\n\n${block}`)).toBe('Please look at the map.')
+  })
+
+  it.each([
+    'Base directory for this skill: /s/pdf\n\n# Reading PDFs\n\nAlways use the tool.',
+    'Another language model started to solve this problem\n\nThe sign is red.',
+    'Operation stopped by hook: Another session is active.\n\nPress the up arrow key.',
+    'Implement the following plan:\n\n# Paint\n\nPaint the sign red.\n\n\nIf you need specific details from before exiting plan mode (like exact code snippets), read the full transcript at: a.jsonl',
+  ])('leave nothing of a message that a program wrote: %s', (text) => {
+    expect(ownWords(text)).toBe('')
   })
 
   it.each([
     'What does <system-reminder> mean?',
     'Use `</file>` to close it.',
+    'Implement the following plan: paint the sign red.',
     '<task>Build the pier.</task>',
     '<user_query>Where is it?</user_query>',
     '<command-args>the pier</command-args>',
@@ -79,11 +95,32 @@ describe('the pieces of a user’s message', () => {
     expect(withoutHostBlocks(text)).toContain('INFO')
   })
 
+  it('count lines that end in blanks as bulk: they were copied from a screen', () => {
+    const screen = Array.from({ length: 8 }, (_, at) =>
+      `  Ship ${at} is still in the harbour.`.padEnd(80),
+    ).join('\n')
+    expect(ownWords(`Take this scenario:\n${screen}\nWhat happens then?`)).toBe(
+      'Take this scenario:\nWhat happens then?',
+    )
+  })
+
   it('shorten bulk, and leave sentences alone', () => {
     const text = `Why?\n${log}\nIt worked on Monday.`
-    const short = shortenBulk(text, 200, (count) => `[${count} left out]`)
+    const short = shortener(text, (count) => `[${count} left out]`)(200)
     expect(short).toMatch(/^Why\?\n2026[\s\S]*left out\][\s\S]*\nIt worked on Monday\.$/)
     expect(short.length).toBeLessThanOrEqual(200)
+  })
+
+  it('shorten long sentences after the bulk, and short ones never', () => {
+    const long = `The keeper ${'walked along the shore and '.repeat(12)}slept.`
+    const text = `Why? ${long} It worked on Monday.\n${log}`
+    const note = (count: number) => `[${count} left out]`
+    expect(shortener(text, note)(text.length - 100)).toContain(long)
+    const short = shortener(text, note)(200)
+    expect(short).toMatch(/^Why\? The keeper[^.]* \[…\] [^.]*slept\. It worked on Monday\.\n/)
+    expect(short).not.toContain('INFO')
+    expect(short.length).toBeLessThanOrEqual(200)
+    expect(shortener(text, note)(0)).toMatch(/^Why\? \[…\] {2}It worked on Monday\.\n/)
   })
 
   it('are found in linear time', () => {

@@ -6,7 +6,7 @@ import { findHostBlocks } from './host-blocks.ts'
  * and skills), and people paste logs and files. The rest is what the person wrote; it is cut last.
  */
 export interface Piece {
-  readonly kind: 'own' | 'host' | 'bulk'
+  readonly kind: 'own' | 'host' | 'bulk' | 'long'
   /** The kind of host block, by its tag or label. */
   readonly name?: string
   readonly text: string
@@ -27,31 +27,75 @@ export function withoutHostBlocks(text: string): string {
 
 /** The person's own words, without host blocks and bulk. */
 export function ownWords(text: string): string {
-  return join(piecesOf(text))
+  const own = join(piecesOf(text))
+  return isPlan(own) ? '' : own
+}
+
+/** Claude Code sends an accepted plan, which its model wrote, as a message of the user. */
+export function isPlan(text: string): boolean {
+  return (
+    text.startsWith('Implement the following plan:') &&
+    text.includes('\nIf you need specific details from before exiting plan mode')
+  )
 }
 
 /**
- * Shortens everything but the person's own words: removes host blocks, and keeps as much of both
- * ends of the bulk as fits. The person's words stay whole, even if they alone are too long.
+ * Shortens a message in this order: host blocks are removed, then both ends of the bulk are kept as
+ * far as they fit, then both ends of long sentences. Short sentences stay whole, even if they alone
+ * are too long. Returns a function of the size, so that several can be tried.
  */
-export function shortenBulk(
+export function shortener(
   text: string,
-  charactersMax: number,
   note: (characters: number) => string,
-): string {
-  const pieces = piecesOf(text).filter(({ kind }) => kind !== 'host')
-  const bulks = pieces.filter(({ kind }) => kind === 'bulk').length
-  const own = pieces.reduce((sum, piece) => sum + (piece.kind === 'own' ? piece.text.length : 0), 0)
-  const room = charactersMax - own - bulks * (note(text.length).length + 2)
-  const end = Math.max(0, Math.floor(room / (2 * Math.max(1, bulks))))
-  return pieces
-    .map(({ kind, text: piece }) => {
+): (charactersMax: number) => string {
+  const pieces = piecesOf(text).flatMap((piece): readonly Piece[] => {
+    if (piece.kind === 'host') return []
+    return piece.kind === 'own' ? cut(piece.text, findLongSentences(piece.text), 'long') : [piece]
+  })
+  const of = (wanted: Piece['kind']) => pieces.filter(({ kind }) => kind === wanted)
+  const sizeOf = (list: readonly Piece[]) => list.reduce((sum, piece) => sum + piece.text.length, 0)
+  const [own, long] = [sizeOf(of('own')), sizeOf(of('long'))]
+  const noteSize = note(text.length).length + 2
+  const endOf = (room: number, count: number) =>
+    Math.max(0, Math.floor(room / (2 * Math.max(1, count))))
+  const [longs, bulks] = [of('long').length, of('bulk').length]
+  return (charactersMax) => {
+    const room = charactersMax - own - bulks * noteSize
+    const bulkEnd = endOf(room - long, bulks)
+    const longEnd = room >= long ? Number.POSITIVE_INFINITY : endOf(room - longs * noteSize, longs)
+    const shorten = ({ kind, text: piece }: Piece) => {
+      const end = kind === 'bulk' ? bulkEnd : longEnd
       if (kind === 'own' || piece.length <= 2 * end) return piece
-      const [first, last] = [piece.slice(0, end), piece.slice(piece.length - end)]
-      return `${first}\n${note(piece.length - 2 * end)}\n${last}`.toWellFormed()
-    })
-    .join('')
-    .trim()
+      const isMuch = kind === 'bulk' || piece.length > MUCH_CHARACTERS
+      const left = isMuch ? `\n${note(piece.length - 2 * end)}\n` : ' […] '
+      return `${piece.slice(0, end)}${left}${piece.slice(piece.length - end)}`.toWellFormed()
+    }
+    return pieces.map(shorten).join('').trim()
+  }
+}
+
+/** What is left out of more than this gets a note with its size. */
+const MUCH_CHARACTERS = 1_000
+
+/**
+ * What a person says in fewer characters than this is kept before anything longer: whatever else a
+ * message holds, its short sentences are the ones that carry requests, decisions and names.
+ */
+const SENTENCE_CHARACTERS = 200
+
+function findLongSentences(text: string): TextSpan[] {
+  const spans: TextSpan[] = []
+  let from = 0
+  const close = (to: number) => {
+    const isLong = to - from >= SENTENCE_CHARACTERS
+    if (isLong && text.slice(from, to).trim().length >= SENTENCE_CHARACTERS) {
+      spans.push({ from, to, name: 'long' })
+    }
+    from = to
+  }
+  for (const { index } of text.matchAll(/[.!?…。！？](?=\s)|\n/g)) close(index + 1)
+  close(text.length)
+  return spans
 }
 
 function join(pieces: readonly Piece[]): string {
@@ -62,7 +106,7 @@ function join(pieces: readonly Piece[]): string {
     .join('\n')
 }
 
-function cut(text: string, stretches: readonly TextSpan[], kind: 'host' | 'bulk'): Piece[] {
+function cut(text: string, stretches: readonly TextSpan[], kind: Piece['kind']): Piece[] {
   const pieces: Piece[] = []
   let at = 0
   for (const { from, to, name } of stretches) {

@@ -66,4 +66,26 @@ describe('clearMessage', () => {
     expect(message.role === 'user' && message.parts.at(-1)).toBe(image)
     expect(textOf(message)).toMatch(/characters of message 9 left out/)
   })
+
+  it('keeps the short sentences of a request, whichever part they are in', () => {
+    const log = Array.from({ length: 60 }, (_, at) => `10:00:${10 + at} INFO depth=${at}`).join(
+      '\n',
+    )
+    const parts = [...user(`Look at this:\n${log}`).parts, ...user('The buoy is red.').parts]
+    const options = { tokensMax: 60, countTokens, number: 4 }
+    const text = textOf(clearMessage({ role: 'user', parts }, options))
+    expect(text).toMatch(/^Look at this:\n[\s\S]* left out …\][\s\S]*The buoy is red\.$/)
+    expect(countTokens(text)).toBeLessThanOrEqual(60)
+  })
+
+  it('reads a long request a few times, however much it is cut', () => {
+    const text = 'The crane set the container down on the quay. '.repeat(2_000)
+    let read = 0
+    const counting = (counted: string) => {
+      read += counted.length
+      return countTokens(counted)
+    }
+    clearMessage(user(text), { tokensMax: 400, countTokens: counting, number: 4 })
+    expect(read).toBeLessThan(5 * text.length)
+  })
 })

@@ -1,7 +1,7 @@
 import { splitsCharacter } from '../../base/line.ts'
 import type { Message, ResultPart, ToolResultPart, UserPart } from '../../message/message.ts'
 import type { CountTokens } from '../counters.ts'
-import { shortenBulk } from '../own-words/pieces.ts'
+import { shortener } from '../own-words/pieces.ts'
 
 /**
  * Clearing: reduces large bodies to their two ends and a note that says where the whole is. Cheaper
@@ -72,33 +72,79 @@ export function clearMessage(
       parts: message.parts.map((part) => clearResult(part, { ...options, tokensMax })),
     }
   }
-  if (message.role === 'user') return { ...message, parts: clipUserParts(message.parts, options) }
+  if (message.role === 'user') {
+    return { ...message, parts: measureWords(message.parts, options).clip(options.tokensMax) }
+  }
   return message
 }
 
-/**
- * Host blocks are cut first, then pasted bulk; the person's own words are clipped in the middle
- * only if they alone are too long. Images stay, since they cannot be shortened.
- */
-export function clipUserParts(
+/** The parts of a request, measured once however often they are cut. */
+export interface MeasuredWords {
+  /** The tokens of its short sentences, which are the last to be cut. */
+  readonly leastTokens: () => number
+  /**
+   * Host blocks are cut first, then pasted bulk, then long sentences; the short ones are clipped in
+   * the middle only if they alone are too long. Images stay, since they cannot be shortened.
+   */
+  readonly clip: (tokensMax: number) => UserPart[]
+}
+
+export function measureWords(
   parts: readonly UserPart[],
-  options: { tokensMax: number; countTokens: CountTokens; number: number },
-): UserPart[] {
-  let left = options.tokensMax
-  return parts.map((part) => {
-    if (part.type !== 'text') return part
-    const note = (characters: number) =>
-      `[… ${characters} characters of message ${options.number} left out …]`
-    const tokensMax = Math.max(0, left)
-    const tokens = options.countTokens(part.text)
-    const charactersMax = Math.floor((part.text.length * tokensMax) / Math.max(1, tokens))
-    const isLong = tokens > tokensMax
-    const text = clipText(isLong ? shortenBulk(part.text, charactersMax, note) : part.text, {
-      tokensMax,
-      countTokens: options.countTokens,
-      note,
-    })
-    left -= options.countTokens(text)
-    return text === part.text ? part : { type: 'text', text }
+  { countTokens, number }: { countTokens: CountTokens; number: number },
+): MeasuredWords {
+  const note = (characters: number) =>
+    `[… ${characters} characters of message ${number} left out …]`
+  const texts = parts.map((part) => (part.type === 'text' ? part.text : ''))
+  const measure = once(() => {
+    const shorteners = texts.map((text) => shortener(text, note))
+    const shortest = shorteners.map((shorten) => shorten(0))
+    return { shorteners, shortest, least: shortest.map(countTokens) }
   })
+  const sizes = once(() => texts.map(countTokens))
+
+  const clip = (tokensMax: number) => {
+    if (sum(sizes()) <= tokensMax) return [...parts]
+    const { shorteners, shortest, least } = measure()
+    let left = tokensMax
+    let later = sum(least)
+    return parts.map((part, at) => {
+      const [tokens = 0, leastTokens = 0, short = ''] = [sizes()[at], least[at], shortest[at]]
+      if (part.type !== 'text') return part
+      // A paste in one part leaves space for the words in the next.
+      later -= leastTokens
+      const most = Math.max(0, left - later)
+      if (tokens <= most) {
+        left -= tokens
+        return part
+      }
+      const share = (most - leastTokens) / (tokens - leastTokens)
+      let more = (part.text.length - short.length) * share
+      let text = ''
+      // Density varies inside a text, so the first guess can be too long.
+      do {
+        text = (more > MORE_MIN && shorteners[at]?.(short.length + more)) || short
+        more *= 0.8
+      } while (text !== short && countTokens(text) > most)
+      text = clipText(text, { tokensMax: most, countTokens, note })
+      left -= countTokens(text)
+      return { type: 'text', text } as const
+    })
+  }
+  return { leastTokens: () => sum(measure().least), clip }
+}
+
+/** In characters; both ends of less are useless. */
+const MORE_MIN = 20
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }

@@ -2,11 +2,11 @@ import { characterClasses } from '../../base/character-classes.ts'
 import type { Handoff, OmittedRequests, PreservedMessage } from '../../message/handoff/handoff.ts'
 import type { Message, TextPart, UserMessage, UserPart } from '../../message/message.ts'
 import { plainText } from '../../message/text.ts'
-import type { Counters, CountTokens } from '../counters.ts'
+import type { Counters } from '../counters.ts'
 import { headNumbers, isFinalReply } from '../layout.ts'
 import { findHostBlocks } from '../own-words/host-blocks.ts'
-import { withoutHostBlocks } from '../own-words/pieces.ts'
-import { clipUserParts } from './clear.ts'
+import { isPlan, withoutHostBlocks } from '../own-words/pieces.ts'
+import { type MeasuredWords, measureWords } from './clear.ts'
 import type { CompactPlan } from './plan.ts'
 
 /**
@@ -33,7 +33,7 @@ const TRUNCATED_TOKENS_MIN = 40
 /** The line that names the message. */
 export const TITLE_TOKENS = 12
 
-interface PreserveRequest extends Counters {
+export interface PreserveRequest extends Counters {
   readonly messages: readonly Message[]
   readonly plan: CompactPlan
   readonly earlier?: Handoff
@@ -43,7 +43,7 @@ interface PreserveRequest extends Counters {
 export function preserveUserMessages(request: PreserveRequest): Preserved {
   const { messages, plan, earlier } = request
   const all = [...candidates(messages, plan, earlier)]
-  const chosen = choose(request, all)
+  const chosen = choose({ ...request, measure: measuring(request) }, all)
   if (chosen.dropped === 0 && earlier?.omitted === undefined) return chosen
   const quoted = new Set(chosen.messages.map(({ number }) => number))
   const dropped = all.map(({ number }) => number).filter((number) => !quoted.has(number))
@@ -65,20 +65,122 @@ export const OMITTED_TOKENS = 20
 
 type Chosen = Omit<Preserved, 'omitted'>
 
-function choose(request: PreserveRequest, all: readonly PreservedMessage[]): Chosen {
+interface Choice extends PreserveRequest {
+  readonly measure: (candidate: PreservedMessage) => Measured
+}
+
+interface Measured {
+  /** Without host blocks. */
+  readonly whole: PreservedMessage
+  readonly wholeTokens: number
+  /** Without attachments too. */
+  readonly bare: PreservedMessage
+  readonly bareTokens: number
+  readonly words: MeasuredWords
+}
+
+/** Measures each message once, when it is first needed: most of a long conversation never is. */
+function measuring({ countMessage }: Counters): Choice['measure'] {
+  const known = new Map<PreservedMessage, Measured>()
+  const countTokens = (text: string) =>
+    countMessage({ role: 'user', parts: [{ type: 'text', text }] })
+  return (candidate) => {
+    const before = known.get(candidate)
+    if (before !== undefined) return before
+    const whole = withoutHost(candidate)
+    const bare = withoutAttachments(whole)
+    const { number, message } = bare
+    const bareTokens = countMessage(message)
+    const wholeTokens = whole === bare ? bareTokens : countMessage(whole.message)
+    const words = measureWords(message.parts, { countTokens, number })
+    const measured = { whole, wholeTokens, bare, bareTokens, words }
+    known.set(candidate, measured)
+    return measured
+  }
+}
+
+function choose(request: Choice, all: readonly PreservedMessage[]): Chosen {
   const { user } = request.plan.allotment
-  const whole = preserveWithin(request, all, user)
-  if (whole.dropped === 0) return whole
+  const whole = preserveWithin(request, all, () => user)
+  if (isEnough(whole)) return whole
   const distinct = withoutRepeated(all)
-  const within = (tokens: number) => preserveWithin(request, distinct, tokens)
-  const shares = SHARES.map((share) => within(Math.max(SHARE_TOKENS_MIN, user * share)))
-  const best = shares.reduce(
-    (least, next) => (next.dropped < least.dropped ? next : least),
-    distinct.length === all.length ? whole : within(user),
-  )
+  const uncut = distinct.length < all.length ? preserveWithin(request, distinct, () => user) : whole
+  const best = isEnough(uncut)
+    ? uncut
+    : preserveWithin(request, distinct, limitsFor(request, distinct))
   const kept = new Set(distinct)
   const repeated = all.filter((each) => !kept.has(each))
   return withRepeated(request, best, repeated)
+}
+
+/** All are kept and none is cut, unless that keeps an image. */
+function isEnough({ messages, dropped }: Chosen): boolean {
+  if (dropped > 0) return false
+  const hasImage = messages.some(({ message }) => message.parts.some(isAttachment))
+  return hasImage || !messages.some(({ truncated }) => truncated)
+}
+
+/**
+ * The tokens that the short sentences of all messages take, counted until they exceed `tokensMax`,
+ * which a long conversation soon does. Plans of a program count up to `planTokensMax`.
+ */
+export function countShortWords(
+  request: PreserveRequest,
+  tokensMax: number,
+  planTokensMax: number,
+): number {
+  const measure = measuring(request)
+  let own = 0
+  let plans = 0
+  for (const each of candidates(request.messages, request.plan, request.earlier)) {
+    const measured = measure(each)
+    const tokens = leastOf(measured) + TITLE_TOKENS
+    if (isPlan(plainText(measured.bare.message.parts))) plans += tokens
+    else own += tokens
+    if (own > tokensMax) break
+  }
+  return Math.max(own, Math.min(own + plans, planTokensMax))
+}
+
+/**
+ * How much each message may take so that most of them are kept: the same for all, except that short
+ * sentences come before long ones and before what was pasted, wherever they are.
+ */
+function limitsFor(
+  { plan, measure }: Choice,
+  all: readonly PreservedMessage[],
+): (candidate: PreservedMessage) => number {
+  const sizes = new Map<PreservedMessage, { readonly whole: number; readonly least: number }>()
+  let left = plan.allotment.user
+  for (const each of all) {
+    const least = leastOf(measure(each))
+    left -= Math.min(least, MESSAGE_TOKENS_MIN) + TITLE_TOKENS
+    if (left < 0) break
+    sizes.set(each, { whole: measure(each).bareTokens, least })
+  }
+  const space = Math.floor(plan.allotment.user) - sizes.size * TITLE_TOKENS
+  const list = [...sizes.values()]
+  const isTight = list.reduce((sum, { least }) => sum + least, 0) > space
+  const limitAt = (level: number, least: number) =>
+    isTight ? Math.min(least, level) : Math.max(least, level)
+  const taken = (level: number) =>
+    list.reduce((sum, { whole, least }) => sum + Math.min(whole, limitAt(level, least)), 0)
+  let [level, tooMuch] = [MESSAGE_TOKENS_MIN, space + 1]
+  while (level + 1 < tooMuch) {
+    const middle = Math.floor((level + tooMuch) / 2)
+    if (taken(middle) <= space) level = middle
+    else tooMuch = middle
+  }
+  return (each) => Math.max(MESSAGE_TOKENS_MIN, limitAt(level, sizes.get(each)?.least ?? 0))
+}
+
+/** A message that fits into this is never cut for another. */
+const MESSAGE_TOKENS_MIN = 150
+
+/** The size of a message with nothing but its short sentences. */
+function leastOf({ bareTokens, words }: Measured): number {
+  if (bareTokens <= MESSAGE_TOKENS_MIN) return bareTokens
+  return Math.min(bareTokens, Math.max(MESSAGE_TOKENS_MIN, words.leastTokens()))
 }
 
 /** Space left over goes to requests that a newer one repeats, newest first. */
@@ -132,17 +234,11 @@ function sketchOf(text: string): string {
   return sketch
 }
 
-/** The share of the budget for one message if others would be dropped for it. */
-const SHARES = [0.5, 0.25, 0.125]
-/** A message that fits into this is never cut for another. */
-const SHARE_TOKENS_MIN = 150
-
 function preserveWithin(
-  request: PreserveRequest,
+  { plan, measure, countMessage }: Choice,
   all: readonly PreservedMessage[],
-  messageTokensMax: number,
+  limitOf: (candidate: PreservedMessage) => number,
 ): Chosen {
-  const { plan, countTokens, countMessage } = request
   const kept: PreservedMessage[] = []
   let left = plan.allotment.user
   let dropped = 0
@@ -153,25 +249,26 @@ function preserveWithin(
       continue
     }
     const isNewestOpen = kept.length === 0 && each.state === 'open'
-    const whole = withoutHost(each)
-    const bare = withoutAttachments(whole)
-    const isShort = isNewestOpen || countMessage(bare.message) <= messageTokensMax
-    const short = isShort ? bare : truncate(bare, messageTokensMax, countTokens)
+    const measured = measure(each)
+    const { whole, wholeTokens, bare, bareTokens } = measured
+    const limit = limitOf(each)
+    const isShort = isNewestOpen || bareTokens <= limit
+    const short = isShort ? bare : truncate(measured, limit)
+    const shortTokens = isShort ? bareTokens : countMessage(short.message)
     // Where messages give way to each other, no image displaces words.
-    const mayAttach = isNewestOpen || messageTokensMax >= plan.allotment.user
-    const fitting = [mayAttach ? whole : short, short].find(
-      ({ message }) => countMessage(message) + TITLE_TOKENS <= left,
-    )
-    if (fitting !== undefined) {
-      kept.push(fitting)
-      left -= countMessage(fitting.message) + TITLE_TOKENS
+    const mayAttach = isNewestOpen || limit >= plan.allotment.user
+    const isWhole = mayAttach && wholeTokens + TITLE_TOKENS <= left
+    const tokens = (isWhole ? wholeTokens : shortTokens) + TITLE_TOKENS
+    if (tokens <= left) {
+      kept.push(isWhole ? whole : short)
+      left -= tokens
       continue
     }
     const space = (isNewestOpen ? Math.max(left, OPEN_TOKENS_MIN) : left) - TITLE_TOKENS
     // One message crosses the budget; nothing older than it is kept, so that no gap is hidden.
     left = 0
     if (space < TRUNCATED_TOKENS_MIN) dropped++
-    else kept.push(truncate(bare, space, countTokens))
+    else kept.push(truncate(measured, space))
   }
   return { messages: kept.reverse(), dropped }
 }
@@ -233,9 +330,13 @@ export function isAsk(message: Message): message is UserMessage {
   )
 }
 
+function isAttachment(part: UserPart): boolean {
+  return part.type !== 'text'
+}
+
 /** An image costs as much as many words, and the words carry the request. */
 function withoutAttachments(candidate: PreservedMessage): PreservedMessage {
-  if (candidate.message.parts.every((part) => part.type === 'text')) return candidate
+  if (!candidate.message.parts.some(isAttachment)) return candidate
   const parts = candidate.message.parts.map(
     (part): TextPart =>
       part.type === 'text'
@@ -245,12 +346,6 @@ function withoutAttachments(candidate: PreservedMessage): PreservedMessage {
   return { ...candidate, message: { role: 'user', parts }, truncated: true }
 }
 
-function truncate(
-  candidate: PreservedMessage,
-  tokensMax: number,
-  countTokens: CountTokens,
-): PreservedMessage {
-  const { number } = candidate
-  const parts = clipUserParts(candidate.message.parts, { tokensMax, countTokens, number })
-  return { ...candidate, message: { role: 'user', parts }, truncated: true }
+function truncate({ bare, words }: Measured, tokensMax: number): PreservedMessage {
+  return { ...bare, message: { role: 'user', parts: words.clip(tokensMax) }, truncated: true }
 }
