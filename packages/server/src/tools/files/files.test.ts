@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as breathe } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { entryNumber } from '#core/base/ids'
 import type { JsonObject, JsonValue } from '#core/base/json'
@@ -170,6 +171,28 @@ describe('files', () => {
     for (const path of ['outside', 'sub/up/secret.txt', 'sub/up']) {
       expect(await read(path)).toMatch(/^error: .* is outside/)
     }
+  })
+
+  it('never shows a private file behind a link that is swapped meanwhile', async () => {
+    const { root, read } = await place()
+    mkdirSync(join(root, 'state'), { recursive: true })
+    writeFileSync(join(root, 'state', 'f.txt'), 'the secret')
+    mkdirSync(join(root, 'd'))
+    writeFileSync(join(root, 'd', 'f.txt'), 'fine')
+    symlinkSync(join(root, 'state'), join(root, 'evil'))
+    const seen = new Set<string>()
+    // However many steps lie between the check and the opening, some rounds swap in between.
+    for (let round = 0; round < 400; round++) {
+      const reading = read('d/f.txt', { again: true })
+      for (let step = 0; step < round % 20; step++) await breathe()
+      renameSync(join(root, 'd'), join(root, 'kept'))
+      renameSync(join(root, 'evil'), join(root, 'd'))
+      seen.add(await reading)
+      renameSync(join(root, 'd'), join(root, 'evil'))
+      renameSync(join(root, 'kept'), join(root, 'd'))
+    }
+    expect(seen).toContain('ok: fine')
+    expect([...seen].filter((answer) => answer.includes('secret'))).toEqual([])
   })
 
   it('never shows the target of a link that is swapped back and forth', async () => {

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { realpathSync, type Stats, statSync } from 'node:fs'
 import { type FileHandle, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { KnownError } from '#core/base/errors'
@@ -59,26 +59,32 @@ export class Roots {
     let handle: FileHandle
     try {
       // Before it is opened: closing any descriptor of a database drops SQLite's locks on it.
-      if (await this.#isPrivate(wanted)) return { kind: 'private' }
+      if (await this.#leadsToPrivate(wanted)) return { kind: 'private' }
       handle = await openToRead(wanted)
     } catch (error) {
       return problemOf(error)
     }
     try {
       const real = await openedPath(handle, wanted)
-      if (real !== null && this.#holds(real)) return { kind: 'opened', handle, path: real }
+      const isInRoots = real !== null && this.#holds(real)
+      // Once more: the path may have led elsewhere when it was checked.
+      const isPrivate = isInRoots && this.#isPrivate(real, await handle.stat())
+      if (isInRoots && !isPrivate) return { kind: 'opened', handle, path: real }
+      await handle.close()
+      return { kind: isPrivate ? 'private' : 'outside' }
     } catch (error) {
       await handle.close()
       return problemOf(error)
     }
-    await handle.close()
-    return { kind: 'outside' }
   }
 
-  async #isPrivate(wanted: string): Promise<boolean> {
+  async #leadsToPrivate(wanted: string): Promise<boolean> {
     if (this.#privatePaths.length === 0) return false
     const real = await realpath(wanted)
-    const { dev, ino } = await stat(real)
+    return this.#isPrivate(real, await stat(real))
+  }
+
+  #isPrivate(real: string, { dev, ino }: Stats): boolean {
     return this.#privatePaths.some((path) => {
       const kept = realOf(path)
       if (isInside(real, kept)) return true
