@@ -85,6 +85,25 @@ describe('a chat endpoint', () => {
     expect((await (await open())(largest)).status).toBe(202)
   })
 
+  it('keeps a character whose bytes arrive in two pieces', async () => {
+    const handle = await open()
+    const bytes = new TextEncoder().encode(JSON.stringify({ text: 'Grüße', key: 'k' }))
+    const cut = bytes.indexOf(0xc3) + 1
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(bytes.slice(0, cut))
+        controller.enqueue(bytes.slice(cut))
+        controller.close()
+      },
+    })
+    const headers = { 'x-user': 'ana', 'content-type': 'application/json' }
+    const parts = { method: 'POST', headers, body, duplex: 'half' } as const
+    expect((await handle(new Request('http://localhost/chat', parts))).status).toBe(202)
+    // The same key with other words would be refused.
+    const again = await handle(request('POST', { text: 'Grüße', key: 'k' }))
+    expect(await again.json()).toMatchObject({ isDuplicate: true })
+  })
+
   it.each<[number, Request]>([
     [401, new Request('http://localhost/chat')],
     [400, request('POST', { words: 'Hi.' })],

@@ -211,15 +211,22 @@ function call(name: string, input: JsonValue, output: string): Message[] {
   return [toolCall('call', input, name), toolResult('call', output, name)]
 }
 
+const edit = (id: string, from: string, to: string) => [
+  toolCall(
+    id,
+    { file_path: 'a.yaml', old_string: `port: ${from}`, new_string: `port: ${to}` },
+    'Edit',
+  ),
+  toolResult(id, 'ok'),
+]
+
+it('does not keep a word that only the edit which replaced it names', () => {
+  const texts = textsOf(build(edit('a', 'port-8080', 'port-9090'), { tokensMax: 50 }))
+  expect(texts).toContain('port-8080 → port-9090')
+  expect(texts).not.toContain('port-8080')
+})
+
 it('keeps the newest of a value that edits changed, and no old one as if it held', () => {
-  const edit = (id: string, from: string, to: string) => [
-    toolCall(
-      id,
-      { file_path: 'a.yaml', old_string: `port: ${from}`, new_string: `port: ${to}` },
-      'Edit',
-    ),
-    toolResult(id, 'ok'),
-  ]
   const ledger = buildLedger({
     previous: [],
     head: [...edit('a', 'port-8080', 'port-9090'), ...edit('b', 'port-8080', 'port-7070')],
@@ -231,4 +238,9 @@ it('keeps the newest of a value that edits changed, and no old one as if it held
   expect(texts).toContain('port-8080 → port-7070')
   expect(texts).not.toContain('port-8080')
   expect(texts).not.toContain('port-8080 → port-9090')
+})
+
+it('ranks a name with a number or a bar over words that a hyphen only joins', () => {
+  const head = call('Read', { file_path: 'a' }, 'well-known retry_max2')
+  expect(textsOf(build(head, { tokensMax: 10 }))).toEqual(['retry_max2'])
 })

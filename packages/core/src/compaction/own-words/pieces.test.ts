@@ -83,6 +83,7 @@ describe('the pieces of a user’s message', () => {
     expect(ownWords(`Why does this fail?\n${bulk}\nIt worked on Monday.`)).toBe(
       'Why does this fail?\nIt worked on Monday.',
     )
+    expect(ownWords(`Why does this fail?\n${bulk}`).trim()).toBe('Why does this fail?')
   })
 
   it('are the whole text again when they are joined', () => {

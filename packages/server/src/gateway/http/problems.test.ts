@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { HttpProblem, PROBLEMS, type ProblemCode } from './problems.ts'
+import { StoreBusyError } from '#core/store/errors'
+import { HttpProblem, PROBLEMS, type ProblemCode, toHttpProblem } from './problems.ts'
 
 describe('Problem', () => {
   it('that reports a limit always says when to retry', () => {
@@ -11,5 +12,11 @@ describe('Problem', () => {
     for (const { headers } of tooMuch) expect(Number(headers['retry-after'])).toBeGreaterThan(0)
     const headers = { 'retry-after': '60' }
     expect(new HttpProblem('rate-limited', { headers }).headers).toEqual(headers)
+  })
+
+  it('of a store that cannot serve now names the cause, and when to retry', () => {
+    const problem = toHttpProblem(new StoreBusyError({ waitedMs: 5, problem: 'it is locked' }))
+    expect(problem).toMatchObject({ code: 'unavailable', facts: { cause: 'store-busy' } })
+    expect(problem.headers).toEqual({ 'retry-after': '1' })
   })
 })

@@ -8,6 +8,7 @@ const finished: Outcome = { kind: 'finished', finish: 'stop' }
 const overloaded: Outcome = { kind: 'refused', refusal: 'overloaded', status: 529 }
 const reset: Outcome = { kind: 'connection', fault: 'reset', freshLoanHelps: true }
 const badKey: Outcome = { kind: 'refused', refusal: 'bad-key', status: 401 }
+const noCredit: Outcome = { kind: 'refused', refusal: 'no-credit', status: 402 }
 
 interface Scripted {
   readonly says?: string
@@ -152,6 +153,18 @@ describe('a call', () => {
     expect(end.outcome).toEqual(badKey)
     expect(main.asked).toHaveLength(2)
     expect(spare.asked).toHaveLength(0)
+  })
+
+  it('reads the credential of each fallback again, as it did that of the first', async () => {
+    const clock = new FakeClock()
+    const main = scripted(clock, 'main', [{ outcome: badKey }, { outcome: noCredit }])
+    const second = scripted(clock, 'second', [
+      { outcome: badKey },
+      { says: 'hello', outcome: finished },
+    ])
+    const { end } = await run(clock, [main.model, second.model])
+    expect([main.asked.length, second.asked.length]).toEqual([2, 2])
+    expect(end).toMatchObject({ outcome: finished, reply: said('hello') })
   })
 
   it('whose credential is slow to reload keeps its deadline, and stops on abort', async () => {

@@ -106,12 +106,18 @@ describe('a reply as it passes', () => {
       part(call(0, { id: 'c', function: { name: 'f', arguments: '{"x"' } })),
       part(call(0, { function: { arguments: ':1}' } })),
       part({}, { finish_reason: 'tool_calls' }),
-      { choices: [], usage: { prompt_tokens: 8, completion_tokens: 1 } },
+      {
+        choices: [],
+        usage: {
+          ...{ prompt_tokens: 8, completion_tokens: 1 },
+          prompt_tokens_details: { cached_tokens: 3 },
+        },
+      },
     ])
     const named = { name: 'f', arguments: '{"x":1}' }
     const back = { role: 'assistant', content: 'a', tool_calls: [{ id: 'c', function: named }] }
     expect(found.units.map(hashUnit)).toEqual(hashes(chatWire, [back]))
-    expect(found.usage?.inputTokens).toBe(8)
+    expect(found.usage).toMatchObject({ inputTokens: 8, cachedTokens: 3, outputTokens: 1 })
   })
 })
 

@@ -367,6 +367,16 @@ describe('Recorder', () => {
     expect(JSON.stringify(await entries(store))).not.toContain('agent words')
   })
 
+  it('links the session of an opencode sub-agent to the one that it names as its parent', async () => {
+    const store = openMemoryStore()
+    const child = new Client(recorder(store))
+    delete child.headers['x-claude-code-session-id']
+    Object.assign(child.headers, { 'x-session-id': 'ses_2', 'x-parent-session-id': 'ses_1' })
+    await child.turn('child words', 'ok')
+    const [settings] = await entries(store, sessionId('opencode-ses_2'))
+    expect(settings?.body).toContain('"under":"opencode-ses_1"')
+  })
+
   it('creates no session for a side call [proxy law 9]', async () => {
     const store = openMemoryStore()
     const { headers } = new Client(recorder(store))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '#core/base/json'
 import type { Store } from '#core/store/contract'
-import { DamagedRowError } from '#core/store/errors'
+import { DamagedRowError, StoreBusyError } from '#core/store/errors'
 import { ToolHost } from '../../../../../test/support/tool-host.ts'
 import { cronProblem, nextDue, readRepeat, writeRepeat } from './repeat.ts'
 import { scheduleTool } from './schedule.ts'
@@ -197,6 +197,30 @@ describe('the scheduler', () => {
     await host.pass(60_000)
     expect(fired).toEqual([good, good])
     expect(told).toHaveLength(2)
+  })
+
+  it.each([
+    [
+      'says nothing of a busy store',
+      new StoreBusyError({ waitedMs: 5, problem: 'it is locked' }),
+      0,
+    ],
+    ['reports a fault of its own', new TypeError('not a function'), 1],
+  ])('%s, and goes on', async (_, error, reports) => {
+    const { host, id, reminders } = await ada(0)
+    await host.ask(id, 'go', add({ in_seconds: 60 }))
+    let failures = 1
+    const listSchedules: Store['listSchedules'] = async (query) => {
+      if (failures-- > 0) throw error
+      return await host.store.listSchedules(query)
+    }
+    const told: unknown[] = []
+    const onCrash = (crash: unknown) => told.push(crash)
+    const parts = { clock: host.clock, pollMs: 10_000, onFired: () => {}, onCrash }
+    new Scheduler({ ...parts, store: { ...host.store, listSchedules } }).start()
+    await host.pass(5 * 60_000)
+    expect(told).toHaveLength(reports)
+    expect(await reminders()).toBe(1)
   })
 
   it.each([

@@ -199,6 +199,14 @@ const SOUND: { readonly [dialect in Dialect]: readonly JsonValue[] } = {
       chatResult('b'),
       chatResult('a'),
     ),
+    chat(
+      { role: 'developer', content: [text('be kind')] },
+      user('go'),
+      reply(null, {
+        tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'patch', input: '*** Begin' } }],
+      }),
+      chatResult('a'),
+    ),
   ],
   'openai-responses': [
     responses(user('go'), reasoning('rs_1'), item('a'), item('b'), output('b'), output('a')),

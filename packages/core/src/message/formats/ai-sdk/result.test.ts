@@ -70,4 +70,7 @@ it('writes a result of another format in the plainest way', () => {
   expect(writeAiResult({ ...result, output: [text, { type: 'image', source }] })).toEqual(
     content({ type: 'text', text: 'a' }, { type: 'media', data: 'AAAA', mediaType: 'image/png' }),
   )
+  // The AI SDK refuses a result without the field.
+  const unnamed = writeAiResult({ type: 'tool-result', callId: 'c1', output: [text] })
+  expect(unnamed['toolName']).toBe('')
 })

@@ -121,6 +121,15 @@ describe('pi', () => {
     expect(again.messages[1]).toMatchObject({ synthetic: true })
   })
 
+  it('gives an entry of another format the newest time before it', () => {
+    const header = { ...session, timestamp: '2026-03-01T12:00:00.000Z' }
+    const messages: Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'next' }] }]
+    const [, written] = piFormat.format({
+      ...{ format: 'pi', header: [header], messages, notes: [] },
+    }) as JsonObject[]
+    expect(written).toMatchObject({ type: 'message', timestamp: header.timestamp })
+  })
+
   it('writes a handoff as a compaction of its own, in linear files too', () => {
     const linear = [
       { type: 'session', id: 's' },

@@ -100,6 +100,15 @@ describe('explainResult', () => {
     expect(explainResult(result, plain)).toContain('newest request: Question 39')
   })
 
+  it('counts the facts of the ledger by kind', async () => {
+    const messages = longConversation().map((message, index): Message => {
+      const found = text(`See https://example.org/a/${index}.`)
+      return index < 8 && message.role === 'assistant' ? { ...message, parts: [found] } : message
+    })
+    const result = await compact(messages, { budget: { targetTokens: 3_000 } })
+    expect(explainResult(result, plain)).toContain('4 facts: 4 urls')
+  })
+
   it('prints no control character of a conversation', async () => {
     const evil = 'Please \u001b]0;owned\u0007\u001b[2J\u009b31m\u202e\r\nlook'
     const messages: Message[] = [...longConversation(), { role: 'user', parts: [text(evil)] }]
