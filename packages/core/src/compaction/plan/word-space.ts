@@ -1,10 +1,12 @@
 import { handoffTokensOf } from './budget.ts'
-import { type BudgetSettings, SECTION_TOKENS_MAX } from './defaults.ts'
+import type { BudgetSettings } from './defaults.ts'
 import type { CompactPlan } from './plan.ts'
 import { countShortWords, OMITTED_TOKENS, type PreserveRequest } from './preserve.ts'
 
 /** Of a small handoff, the user's short sentences take at most this share before other sections. */
 const WORDS_SHARE_MAX = 0.65
+/** And this much: more costs a handoff of 5,000 tokens 4 % of its values. */
+const WORDS_TOKENS_MAX = 1_770
 
 /** Plans leave this much to the other sections: a model wrote them, and their files are worth more. */
 const PLAN_LEAVES = 1_200
@@ -23,7 +25,7 @@ export function makeSpaceForWords(
 ): CompactPlan {
   const { allotment } = request.plan
   const all = handoffTokensOf(allotment)
-  const most = Math.min(SECTION_TOKENS_MAX.user, Math.floor(all * WORDS_SHARE_MAX))
+  const most = Math.min(WORDS_TOKENS_MAX, Math.floor(all * WORDS_SHARE_MAX))
   if (userTokens !== undefined || allotment.user >= most) return request.plan
   if (!isLongerThan(request, 2 * all)) return request.plan
   const wanted = Math.min(most, countShortWords(request, most, all - PLAN_LEAVES) + OMITTED_TOKENS)
