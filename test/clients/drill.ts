@@ -298,9 +298,11 @@ export async function asInstalled(
 ): Promise<DrillResult> {
   return await inHome(async (home) => {
     const script: Script = ({ tools, messages }) => {
-      // Codex sends the tools of its newest models among the messages.
-      if (tools.length === 0) return { text: 'A title, or an answer without tools' }
+      if (tools.length === 0) return { text: 'A title' }
       if (lastOf(messages)?.role === 'tool') return { text: 'Noted.' }
+      // The newest models of Codex call every other tool from one that runs code.
+      const code = { name: 'exec', input: `text(await tools.exec_command({ cmd: 'echo hi' }))` }
+      if (name === 'codex') return { text: 'I do it.', calls: [code] }
       const input = JSON.stringify({ command: 'echo hi', description: 'Say hi' })
       return { text: 'I do it.', calls: [{ name: 'bash', input }] }
     }
@@ -334,8 +336,7 @@ export async function asInstalled(
     if (findings.length > 0) broken.push(`${findings.length} findings in the store`)
     const entries = sessions[0]?.tail ?? 0
     // Settings once; for each turn a prompt and an answer, and between them a call and its result.
-    const perTurn = name === 'codex' ? 2 : 4
-    if (entries !== 1 + perTurn * turns) broken.push(`law 5: ${entries} entries for ${turns} turns`)
+    if (entries !== 1 + 4 * turns) broken.push(`law 5: ${entries} entries for ${turns} turns`)
     await provider.close()
     return { name, facts: { turns, requests: provider.seen.length, entries }, broken }
   })

@@ -200,3 +200,22 @@ describe('makeAnswer to a very long text', () => {
 function kept(text: string) {
   return { message: user(text), number: 4, state: 'answered' } as const
 }
+
+describe('makeAnswer to a command that names a tool', () => {
+  const used = (rest: Partial<Ask>) => makeAnswer(ask([user('use run {"cmd":"date"}')], rest))
+
+  it('calls it from the code tool where only that is offered', () => {
+    const { calls } = used({ tools: ['exec', 'wait'], textTools: ['exec'] })
+    expect(calls).toEqual([{ name: 'exec', input: 'text(await tools.run({"cmd":"date"}))' }])
+    const wait = makeAnswer(ask([user('use wait {}')], { tools: ['exec', 'wait'] }))
+    expect(wait.calls).toEqual([{ name: 'wait', input: '{}' }])
+  })
+
+  it('says what is offered where no tool can do it', () => {
+    const { calls, text } = used({ tools: ['exec', 'wait'] })
+    expect([calls, text.endsWith('The tool run is not offered; offered: exec, wait.')]).toEqual([
+      [],
+      true,
+    ])
+  })
+})

@@ -1,7 +1,13 @@
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import { findStep, isSpoken, type Step, spokenText } from './commands.ts'
-import { type Answer, type Ask, clipTokens, countTokens } from './protocols/protocol.ts'
+import {
+  type Answer,
+  type Ask,
+  clipTokens,
+  countTokens,
+  type StandInCall,
+} from './protocols/protocol.ts'
 import { isQuestion, recall, subjectOf } from './recall.ts'
 import { recordsOf, sentencesOf } from './records.ts'
 import { asksForSummary, summarizeAsStandIn } from './summary.ts'
@@ -64,10 +70,22 @@ function say(text: string): Answer {
 }
 
 function playStep(step: Step, ask: Ask): Answer {
-  const missing = step.calls.find(({ name }) => !ask.tools.includes(name))
-  if (missing === undefined) return { ...SILENT, ...step }
+  const calls = step.calls.map((call) =>
+    ask.tools.includes(call.name) ? call : throughCode(call, ask),
+  )
+  const missing = calls.find(({ name }) => !ask.tools.includes(name))
+  if (missing === undefined) return { ...SILENT, ...step, calls }
   const offered = ask.tools.length === 0 ? 'none' : ask.tools.join(', ')
   return say(`${INTRODUCTION} The tool ${missing.name} is not offered; offered: ${offered}.`)
+}
+
+/** The newest models of Codex get one tool that runs code, and call the others from there. */
+const CODE_TOOL = 'exec'
+
+function throughCode(call: StandInCall, { textTools = [] }: Ask): StandInCall {
+  const isOffered = textTools.includes(CODE_TOOL) && /^[A-Za-z_]\w*$/.test(call.name)
+  if (!isOffered) return call
+  return { name: CODE_TOOL, input: `text(await tools.${call.name}(${call.input}))` }
 }
 
 function tellResults(

@@ -184,6 +184,28 @@ describe("OpenAI's Responses", () => {
     expect(asked({}).wantsCompaction).toBeUndefined()
   })
 
+  it('find tools that come as an item, and give text to those that want it', () => {
+    const group = [
+      { type: 'custom', name: 'exec' },
+      { type: 'function', name: 'wait' },
+    ]
+    const tools = [{ type: 'namespace', name: 'functions', tools: group }]
+    const input = [
+      { type: 'additional_tools', role: 'developer', tools },
+      { role: 'user', content: 'Hello.' },
+    ]
+    const ask = openaiResponsesStandIn.readAsk({ model: 'm', input })
+    expect([ask.tools, ask.textTools]).toEqual([['exec', 'wait'], ['exec']])
+    const calls = [{ name: 'exec', input: 'text(1)' }]
+    const reply = { ...replyWith(CALLED), ask }
+    const called = { ...reply, answer: { ...reply.answer, reasoning: '', text: '', calls } }
+    const item = { type: 'custom_tool_call', name: 'exec', input: 'text(1)', status: 'completed' }
+    expect(openaiResponsesStandIn.writeWhole(called)['output']).toMatchObject([item])
+    const frames = openaiResponsesStandIn.writeFrames(called).map(readFrame)
+    const done = frames.find((each) => JSON.stringify(each).includes('output_item.done'))
+    expect(done).toMatchObject({ item })
+  })
+
   it('refuse what they would have to remember', () => {
     const refusal = (fields: JsonObject) => {
       try {

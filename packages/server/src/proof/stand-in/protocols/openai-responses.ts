@@ -37,7 +37,7 @@ export const openaiResponsesStandIn: Protocol = {
         { ...body, input: items },
         { dialect: 'openai-responses', codec, key: 'input' },
       ),
-      tools: readTools(body),
+      ...offeredIn(body, items),
       inputTokens: countInput([instructions, items, tools]),
       ...readLimit(body, ['max_output_tokens']),
       wantsStream: body['stream'] === true,
@@ -80,6 +80,23 @@ export const openaiResponsesStandIn: Protocol = {
       { code: 'context_length_exceeded', param: 'input' },
     )
   },
+}
+
+/** Codex sends the tools of its newest models in groups, as an item before the conversation. */
+function offeredIn(
+  body: JsonObject,
+  items: readonly JsonValue[],
+): Pick<Ask, 'tools' | 'textTools'> {
+  const added = items.filter(isObject).filter(({ type }) => type === 'additional_tools')
+  const grouped = added.flatMap((item) => listOf(item['tools'])).filter(isObject)
+  const single = grouped.flatMap((tool) =>
+    tool['type'] === 'namespace' ? listOf(tool['tools']).filter(isObject) : [tool],
+  )
+  const all = [...listOf(body['tools']).filter(isObject), ...single]
+  return {
+    tools: readTools({ tools: all }),
+    textTools: readTools({ tools: all.filter(({ type }) => type === 'custom') }),
+  }
 }
 
 /**

@@ -26,6 +26,8 @@ export interface Ask {
   readonly messages: readonly Message[]
   /** The names of the tools in the request. */
   readonly tools: readonly string[]
+  /** Those of them whose input is text instead of JSON. */
+  readonly textTools?: readonly string[]
   readonly inputTokens: number
   readonly tokensMax?: number
   readonly wantsStream: boolean
@@ -40,7 +42,7 @@ export type Finish = 'stop' | 'tool-calls' | 'length' | 'content-filter' | 'refu
 
 export interface StandInCall {
   readonly name: string
-  /** The arguments as JSON text, sent unchanged even if broken. */
+  /** The arguments as JSON text, sent unchanged even if broken; for a text tool its text. */
   readonly input: string
 }
 

@@ -32,11 +32,17 @@ export function outputOf(reply: StandInReply): readonly OutputItem[] {
     items.push({ id, type: 'message', status, role: 'assistant', content: [part] })
   }
   for (const [index, { name, input }] of calls.entries()) {
+    const call_id = responseIdOf(reply, 'call_', index)
+    if (reply.ask.textTools?.includes(name) === true) {
+      const id = responseIdOf(reply, 'ctc_', index)
+      items.push({ id, type: 'custom_tool_call', status: 'completed', call_id, name, input })
+      continue
+    }
     items.push({
       id: responseIdOf(reply, 'fc_', index),
       type: 'function_call',
       status: 'completed',
-      call_id: responseIdOf(reply, 'call_', index),
+      call_id,
       name,
       arguments: input,
     })
@@ -64,6 +70,18 @@ export function itemFrames(item: OutputItem, output_index: number, add: Add): vo
       })
       contentFrames(item, place, add)
       break
+    case 'custom_tool_call': {
+      const input = String(item['input'])
+      add('response.output_item.added', {
+        output_index,
+        item: { ...item, status: 'in_progress', input: '' },
+      })
+      for (const delta of splitTokens(input)) {
+        add('response.custom_tool_call_input.delta', { ...place, delta }, 1)
+      }
+      add('response.custom_tool_call_input.done', { ...place, input })
+      break
+    }
     default: {
       const input = String(item['arguments'])
       add('response.output_item.added', {
