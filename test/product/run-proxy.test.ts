@@ -204,7 +204,11 @@ describe('the proxy that `run` starts', () => {
 })
 
 describe('leave', () => {
-  it('finds a session by a unique prefix of its id, and undoes by one', async () => {
+  it.each([
+    'clients.db',
+    // Where `run --stand-in` keeps them.
+    'stand-in.db',
+  ])('finds a session in %s by a unique prefix of its id, and undoes by one', async (name) => {
     const home = mkdtempSync(join(tmpdir(), 'throughline-leave-'))
     closers.push(() => rmSync(home, { recursive: true, force: true }))
     const env = { HOME: home, XDG_STATE_HOME: home }
@@ -218,7 +222,7 @@ describe('leave', () => {
     const recorded = join(home, 'recorded.jsonl')
     writeFileSync(recorded, text.replaceAll(id, `codex-${id}`))
     mkdirSync(join(home, 'throughline'))
-    const store = join(home, 'throughline', 'clients.db')
+    const store = join(home, 'throughline', name)
     const run = (args: readonly string[]) => runCli(args, { cwd: home, env })
     const imported = await run(['import', 'codex', recorded, '--store', store])
     expect(imported.exitCode, imported.stderr).toBe(0)

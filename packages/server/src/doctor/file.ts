@@ -10,6 +10,7 @@ import {
   SQLITE_VERSION_MIN,
   walSize,
 } from '#core/store/sqlite/store-file'
+import { counted } from '../migration/hermes/findings/finding.ts'
 import { type OwnFinding, unreadable } from './finding.ts'
 
 /**
@@ -150,7 +151,7 @@ function judgeIndex(database: DatabaseSync, path: string, isWhole: boolean): Own
   return [
     {
       ...{ kind: 'index-drift', severity: 'warning', sessionIds: [], since: null },
-      what: `The search index of ${drifted} sessions lacks pages.`,
+      what: `The search index of ${counted(Number(drifted), 'session')} lacks pages.`,
       advice: `Searches may miss something${isWhole ? '; every transcript was checked and is whole' : ''}. --fix rebuilds it.`,
       fix: { kind: 'rebuild-index', path },
     },

@@ -80,6 +80,19 @@ describe('the answers of a session on a terminal', () => {
     expect((await shown([delta('Wait.'), thought, call])).screen).toBe('Wait.|[(uses find)]')
   })
 
+  it('say once why they wait, however often it is tried, until something else happens', async () => {
+    const notice = (code: string, nextTryAt = 0): Live =>
+      ({ ...place, kind: 'notice', code, text: 'Status 429.', nextTryAt }) as unknown as Live
+    const retrying = '[Status 429. Next try now.]'
+    const waiting = '[Status 429. Next try now. /continue tries now, /stop ends the turn.]'
+    const tries = [notice('retrying', 1), notice('retrying', 2), notice('waiting-for-model', 3)]
+    const again = [notice('retrying', 4), notice('waiting-for-model', 5)]
+    expect((await shown([...tries, ...again])).screen).toBe(retrying + waiting)
+    expect((await shown([...tries, delta('Yes'), committed, ...again])).screen).toBe(
+      `${retrying}${waiting}Yes|${retrying}${waiting}`,
+    )
+  })
+
   it('say that one answer follows to several messages', async () => {
     const delivered = (turn: number, ...mail: number[]) =>
       stored('message delivered', { turn, mail })

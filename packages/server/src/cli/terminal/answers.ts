@@ -27,6 +27,8 @@ export class AnswerDisplay {
   #streamed: string | null = null
   /** The turn that the last message was delivered to. */
   #turn: unknown = null
+  /** What was said about a wait, until the model answers: each try only repeats it. */
+  readonly #noticed = new Set<string>()
 
   constructor(session: Pick<Session, 'transcript'>, screen: Screen) {
     this.#session = session
@@ -42,6 +44,7 @@ export class AnswerDisplay {
     switch (event.kind) {
       case 'delta':
         this.#streamed = stepOf(event.turn, event.step)
+        this.#noticed.clear()
         this.#screen.stream(event.text)
         return
       case 'void':
@@ -55,7 +58,7 @@ export class AnswerDisplay {
         this.#screen.say(`(uses ${event.tool})`)
         return
       case 'notice':
-        this.#screen.say(noticeText(event))
+        this.#notice(event)
         return
       case 'reasoning':
         return
@@ -64,8 +67,16 @@ export class AnswerDisplay {
     }
   }
 
+  #notice(event: Extract<RuntimeEvent, { type: 'live'; kind: 'notice' }>): void {
+    const said = `${event.turn} ${event.code} ${event.text}`
+    if (this.#noticed.has(said)) return
+    this.#noticed.add(said)
+    this.#screen.say(noticeText(event))
+  }
+
   async #showStored(event: Extract<RuntimeEvent, { type: 'stored' }>): Promise<void> {
     const { kind, facts } = event
+    if (kind === 'turn ended') this.#noticed.clear()
     if (kind === 'step committed') {
       const isStreamed = this.#streamed === stepOf(facts['turn'], facts['upto'])
       this.#streamed = null

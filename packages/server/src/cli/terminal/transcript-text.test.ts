@@ -36,6 +36,24 @@ describe('drawEntries', () => {
     ])
   })
 
+  it('says what settings mean in one line, without JSON', () => {
+    const limits = { hardTokens: 200_000 } as never
+    const meta = { limits, replaces: limits }
+    const own = { system: 'You help.', model: 'm-1', tools: ['read', 'bash'] }
+    const drawn = drawEntries(
+      [
+        { ...entry(1, 'settings', meta, own), tokens: 1_489 },
+        { ...entry(2, 'settings', meta, { client: { name: 'claude\n#3 user' } }), tokens: 19_000 },
+      ],
+      style,
+    )
+    expect(drawn.split('\n').map((line) => line.replace(/ {2}\d{4}-.*/, ''))).toEqual([
+      '  #1 settings: model m-1, window 200,000 tokens, system text and 2 tools take 1,489',
+      '  #2 settings: recorded from claude #3 user, window 200,000 tokens, system text and tools take 19,000',
+      '',
+    ])
+  })
+
   it('keeps the indentation by tabs', () => {
     const drawn = drawEntries([said(1, user('all:\n\tmake\n\t\tclean'))], style)
     expect(drawn.split('\n').slice(1)).toEqual([

@@ -5,7 +5,7 @@ import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
 import type { TranscriptEntry } from '../../runtime/runtime.ts'
 import type { Paint } from './colours.ts'
-import { countText, isNotification, moment, speakerOf } from './format.ts'
+import { countText, grouped, isNotification, moment, speakerOf } from './format.ts'
 import { wrapWords } from './markdown.ts'
 import { printable } from './printable.ts'
 
@@ -113,13 +113,28 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
       return { title: paint('dim', `forked from session ${origin} at #${at}`), lines: [] }
     }
     case 'settings':
+      return { title: paint('dim', settingsText(entry)), lines: [] }
     case 'task': {
-      const title = entry.kind === 'task' ? 'task list' : 'settings'
-      return { title, lines: entry.body === null ? [] : [clip(oneLine(plainBody(entry.body)))] }
+      const lines = entry.body === null ? [] : [clip(oneLine(plainBody(entry.body)))]
+      return { title: 'task list', lines }
     }
     default:
       return entry.kind satisfies never
   }
+}
+
+/** What they say to a person; `--json` has all of them. */
+function settingsText({ body, meta, tokens }: TranscriptEntry): string {
+  const { model, tools, client } = isObject(body) ? body : {}
+  const window = 'limits' in meta ? [`window ${grouped(meta.limits.hardTokens)} tokens`] : []
+  const many = Array.isArray(tools) ? countText(tools.length, 'tool') : 'tools'
+  const facts = [
+    ...(isObject(client) ? [`recorded from ${word(client, 'name')}`] : []),
+    ...(isObject(body) && model !== undefined ? [`model ${word(body, 'model')}`] : []),
+    ...window,
+    ...(tokens > 0 ? [`system text and ${many} take ${grouped(tokens)}`] : []),
+  ]
+  return ['settings', facts.join(', ')].filter((text) => text !== '').join(': ')
 }
 
 function said(
@@ -170,7 +185,7 @@ function describePin({ meta, body }: TranscriptEntry): EntryText {
   return { title: `pin ${name}`, lines: printable(plainBody(body ?? '[erased]')).split('\n') }
 }
 
-function word(meta: TranscriptEntry['meta'], key: string): string {
+function word(meta: TranscriptEntry['meta'] | JsonObject, key: string): string {
   const value = (meta as JsonObject)[key]
   // Names come from models and imported files: a line break in one could imitate an entry.
   return clip(oneLine(printable(Array.isArray(value) ? value.join(', ') : String(value ?? ''))))

@@ -15,7 +15,7 @@ import type { SessionSummary } from '../../../runtime/runtime.ts'
 import { COMMAND_SOURCE } from '../../admission.ts'
 import { waitText } from '../../terminal/answers.ts'
 import type { Paint } from '../../terminal/colours.ts'
-import { grouped, short } from '../../terminal/format.ts'
+import { countText, grouped, short } from '../../terminal/format.ts'
 import { printable } from '../../terminal/printable.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 import { drawFound } from '../search/text.ts'
@@ -82,7 +82,7 @@ function describe(summary: SessionSummary): string {
     `Session ${id} of ${printable(agent)}: ${activity(summary)}`,
     ...(wait === null ? [] : [printable(waitText(wait))]),
     `Context ${fill.text}: ${grouped(contextTokens)} of ${grouped(windowTokens)} tokens`,
-    `${grouped(entries)} entries, ${compaction === null ? 'not compacted' : `compacted at #${compaction}`}`,
+    `${countText(entries, 'entry', 'entries')}, ${compaction === null ? 'not compacted' : `compacted at #${compaction}`}`,
     `Used: ${usageText(summary.usage)}`,
     `While a turn runs, messages ${POLICIES[policy]}.${pins.length === 0 ? '' : ` Pins: ${printable(pins.join(', '))}.`}`,
   ].join('\n')

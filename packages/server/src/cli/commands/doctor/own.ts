@@ -3,6 +3,7 @@ import type { OwnDiagnosis } from '../../../doctor/finding.ts'
 import { renderOwn } from '../../../doctor/text.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { EXIT } from '../../exit.ts'
+import { countText } from '../../terminal/format.ts'
 import { writeOutput, writeReport } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
 import { jsonLine } from '../../terminal/stderr.ts'
@@ -40,7 +41,7 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
     file: isServer(where.url) ? null : where.url,
     freeBytes: isServer(where.url) ? null : freeBytes(where.url),
     sqlite: sqliteVersion(),
-    onSession: (count) => progress.update(`Examining ${count} sessions`),
+    onSession: (count) => progress.update(`Examining ${countText(count, 'session')}`),
   }).finally(() => progress.end())
   const lost = flags.acceptLoss ? found.filter(({ kind }) => kind === 'lost-commits') : []
   if (lost.length > 0) acceptLoss(where.url, beside)

@@ -1,13 +1,16 @@
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Argument, Command } from 'commander'
+import type { SessionId } from '#core/base/ids'
+import type { ReadStore } from '#core/store/contract'
 import { UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { stateFolder } from '../../../host/platform.ts'
 import type { LeavableClient, LeaveRequest } from '../../../migration/leave/leave.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { commandForm, programLocation } from '../../hint.ts'
+import { commandForm, programLocation, shellWord } from '../../hint.ts'
 import { countOption } from '../../terminal/numbers.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 import { addClientStoreOption, clientStore } from '../proxy/client-store.ts'
@@ -54,10 +57,10 @@ export function leaveCommand(): Command {
   })
 }
 
-async function runLeave(client: LeavableClient, named: string, flags: LeaveFlags): Promise<number> {
+async function runLeave(client: LeavableClient, name: string, flags: LeaveFlags): Promise<number> {
   const { checkLog, findLeft, leave, undoLeave } = await import('../../../migration/leave/leave.ts')
   const prefix = `${client}-`
-  const given = named.startsWith(prefix) ? named.slice(prefix.length) : named
+  const given = name.startsWith(prefix) ? name.slice(prefix.length) : name
   const home = process.env['HOME'] || homedir()
   const copies = join(stateFolder(), 'left')
   const base = { client, home, copies }
@@ -67,13 +70,13 @@ async function runLeave(client: LeavableClient, named: string, flags: LeaveFlags
     return EXIT.done
   }
   const { withStoreToRead } = await import('../../../host/store-selection.ts')
-  const { requireNamed } = await import('../../named-session.ts')
+  const { findNamed, unknownSession } = await import('../../named-session.ts')
   const { handoffForClient } = await import('../../../runtime/client-sessions/whole-handoff.ts')
-  const path = clientStore(flags)
-  return await withStoreToRead({ ...flags, store: path }, async (store) => {
-    const program = commandForm(programLocation())
-    const advice = `See \`${program} sessions --store ${path}\`.`
-    const id = await requireNamed(store, `${prefix}${given}`, advice)
+  const program = commandForm(programLocation())
+  const stores = storesOf(flags)
+  const lists = stores.map((path) => `\`${program} sessions --store ${shellWord(path)}\``)
+  const advice = `See ${lists.join(' and ')}.`
+  const leaveFrom = async (store: ReadStore, id: SessionId): Promise<number> => {
     const request: LeaveRequest = { ...base, session: id.slice(prefix.length) }
     checkLog(request)
     const handoff = await handoffForClient(store, id, flags.window)
@@ -86,5 +89,24 @@ async function runLeave(client: LeavableClient, named: string, flags: LeaveFlags
       `To undo this before you continue: ${program} leave ${client} ${request.session} --undo`,
     )
     return EXIT.done
-  })
+  }
+  const named = `${prefix}${given}`
+  for (const path of stores) {
+    const code = await withStoreToRead({ ...flags, store: path }, async (store) => {
+      const id = await findNamed(store, named)
+      return id === undefined ? NOT_HERE : await leaveFrom(store, id)
+    })
+    if (code !== NOT_HERE) return code
+  }
+  throw unknownSession(named, advice)
+}
+
+const NOT_HERE = -1
+
+/** Where `run` keeps sessions; those of the stand-in have a store of their own. */
+function storesOf(flags: LeaveFlags): readonly string[] {
+  const own = clientStore(flags)
+  const others = flags.store === undefined ? [clientStore(flags, 'stand-in.db')] : []
+  const there = [own, ...others].filter((path) => existsSync(path))
+  return there.length === 0 ? [own] : there
 }

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { sessionId } from '#core/base/ids'
 import type { StoreFlags } from '../../../host/flags.ts'
 import type { ReadAction } from '../../../host/with-runtime.ts'
-import type { Runtime, SessionSort, SessionSummary } from '../../../runtime/runtime.ts'
+import type { SessionSort } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { addStoreOptions } from '../../store-options.ts'
@@ -11,7 +11,7 @@ import { countOption } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { jsonLine, printNotice } from '../../terminal/stderr.ts'
 import { unpricedModels, unpricedText } from './prices-hint.ts'
-import { drawSessions, type ListedSession } from './table.ts'
+import { drawSessions } from './table.ts'
 
 interface SessionsFlags extends StoreFlags {
   readonly agent?: string
@@ -64,13 +64,12 @@ async function runSessions(
   flags: SessionsFlags,
 ): Promise<number> {
   const { agent, after, limit, sort, all, json } = flags
-  const found = await runtime.listSessions({
+  const sessions = await runtime.listSessions({
     ...{ limit, sort },
     ...(agent !== undefined && { agent }),
     ...(after !== undefined && { after: sessionId(after) }),
     ...(all === undefined && { state: 'open' }),
   })
-  const sessions = await Promise.all(found.map((session) => withCompaction(runtime, session)))
   if (json) {
     await writeOutput('-', sessions.map(jsonLine).join(''))
     return EXIT.done
@@ -97,14 +96,4 @@ async function runSessions(
     printNotice(`There may be more: --after ${last.id}`)
   }
   return EXIT.done
-}
-
-/** The newest operation may have failed; the compaction in effect is among these. */
-const COMPACTIONS_READ = 20
-
-async function withCompaction(runtime: Runtime, session: SessionSummary): Promise<ListedSession> {
-  if (session.compaction === null) return { ...session, compactedAt: null }
-  const rows = await runtime.session(session.id).compactions({ limit: COMPACTIONS_READ })
-  const inEffect = rows?.find((row) => row.isInEffect)
-  return { ...session, compactedAt: inEffect?.endedAt ?? null }
 }

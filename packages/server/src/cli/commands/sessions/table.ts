@@ -6,12 +6,6 @@ import { printable } from '../../terminal/printable.ts'
 import { type Cell, type Column, drawTable } from '../../terminal/table.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 
-/** One line of `throughline sessions`. */
-export interface ListedSession extends SessionSummary {
-  /** When the compaction in effect was committed; null: none, or not known. */
-  readonly compactedAt: number | null
-}
-
 /** Columns yield their place in this order when the terminal is too narrow. */
 const COLUMNS: readonly Column[] = [
   { title: 'SESSION', yields: 6 },
@@ -29,7 +23,7 @@ const COLUMNS: readonly Column[] = [
 const TITLE_CHARACTERS_MAX = 48
 
 export function drawSessions(
-  sessions: readonly ListedSession[],
+  sessions: readonly SessionSummary[],
   options: { readonly now: number; readonly paint: Paint; readonly columns?: number },
 ): string {
   const { now, paint, columns: width } = options
@@ -90,9 +84,9 @@ function stateCell({ state, isCompacting, lastTurn }: SessionSummary): Cell {
   return { text, colour: 'cyan' }
 }
 
-function compactedText({ compaction, compactedAt }: ListedSession, now: number): string {
+function compactedText({ compaction, compactedAt }: SessionSummary, now: number): string {
   if (compaction === null) return 'no'
-  return compactedAt === null ? `entry ${compaction}` : ago(compactedAt, now)
+  return compactedAt === null ? 'yes' : ago(compactedAt, now)
 }
 
 function titleText({ title, forkedFrom }: SessionSummary): string {
