@@ -35,6 +35,8 @@ describe('a provider that fails', { timeout: 120_000 }, () => {
     await notice.getByText(/the fault is on its side \(status 500.*Next try at \d\d:/).waitFor()
     await button(page, 'Stop').click()
     await page.getByText('Turn 2 stopped.').waitFor()
+    // The answer of turn 2 has no word: an empty bubble would say nothing.
+    expect(await page.locator('.is-assistant:visible').count()).toBe(1)
     await say(page, 'fail: 429')
     await notice.getByText(/takes no more requests.*\(status 429.*Next try at \d\d:/).waitFor()
     await button(page, 'Stop').click()

@@ -29,8 +29,9 @@ export function EntryView(props: {
     <article
       class={classes.filter(Boolean).join(' ')}
       data-entry={number}
-      // The first settings change nothing: shown only to those who follow a link to them.
-      hidden={kind === 'settings' && number === 1 && !isMarked}
+      // The first settings change nothing, and an answer that was stopped before its first word says
+      // nothing: shown only to those who follow a link to them.
+      hidden={!isMarked && ((kind === 'settings' && number === 1) || isBlank(entry))}
       aria-label={`Entry ${number}, ${LABELS[kind] ?? kind}${isCovered ? ', compacted' : ''}`}
     >
       {kind === 'compaction' ? (
@@ -40,6 +41,10 @@ export function EntryView(props: {
       )}
     </article>
   )
+}
+
+function isBlank({ kind, message }: TranscriptEntry): boolean {
+  return kind === 'assistant' && message?.role === 'assistant' && message.parts.length === 0
 }
 
 const LABELS: Readonly<Record<string, string>> = {

@@ -10,6 +10,11 @@ export function PreviewPanel({ conversation }: { readonly conversation: Conversa
   const [focus, setFocus] = useState('')
   const [previewed, setPreviewed] = useState<Preview | null>(null)
   const [note, setNote] = useState<string | null>(null)
+  /** How many changes of compactions were known at the last request. */
+  const [asked, setAsked] = useState<number | null>(null)
+  const version = conversation.compactions.value
+  // Until it starts, which the head of the page says, or is refused.
+  const isAsked = asked === version && conversation.refusal.value === null
   const about = focus.trim() === '' ? {} : { focus: focus.trim() }
   const preview = async () => {
     setNote('Writing a preview. This changes nothing…')
@@ -24,9 +29,10 @@ export function PreviewPanel({ conversation }: { readonly conversation: Conversa
     }
   }
   const compact = async (body: object) => {
+    setNote(null)
     const isTaken = await conversation.act('/compactions', { method: 'POST', body })
     setPreviewed(null)
-    setNote(isTaken ? 'Compaction requested. It runs in the background.' : null)
+    setAsked(isTaken ? version : null)
   }
   return (
     <form class="panel" aria-label="Compact" onSubmit={(event) => event.preventDefault()}>
@@ -46,6 +52,7 @@ export function PreviewPanel({ conversation }: { readonly conversation: Conversa
         </button>
       </div>
       {note !== null && <p role="status">{note}</p>}
+      {isAsked && <p role="status">Compaction requested. It runs in the background.</p>}
       {previewed?.kind === 'nothing-to-do' && <p role="status">There is nothing to compact yet.</p>}
       {previewed?.kind === 'previewed' && (
         <section class="handoff" aria-label="Preview">
