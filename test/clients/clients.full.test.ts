@@ -5,6 +5,7 @@ import { claudeOpensExport, codexOpensExport } from './export-drill.ts'
 import { claudeLeaves, codexLeaves } from './leave-drill.ts'
 import { withoutKey } from './stand-in-drill.ts'
 import { claudeSlowSummary } from './summary-drill.ts'
+import { claudeUndoes } from './undo-drill.ts'
 
 /** The small form of `npm run drill:clients`. Needs npm's registry on the first run. */
 describe('the proxy with real clients', () => {
@@ -14,6 +15,7 @@ describe('the proxy with real clients', () => {
     ['Claude Code that is switched, interrupted, delegated and forked', claudeEvents],
     ['Claude Code beside a slow summary', () => claudeSlowSummary(15_000)],
     ['Claude Code that leaves', () => claudeLeaves(16, 25_000)],
+    ['Claude Code whose handoff is undone', claudeUndoes],
     ['Codex in one long turn', () => codexLong(12, 10_000)],
     ['Codex with compactions of its provider', () => codexRemote(2)],
     ['Codex that leaves', () => codexLeaves(30, 10_000)],

@@ -11,6 +11,7 @@ import { claudeOpensExport, codexOpensExport } from './export-drill.ts'
 import { claudeLeaves, codexLeaves } from './leave-drill.ts'
 import { withoutKey } from './stand-in-drill.ts'
 import { claudeSlowSummary } from './summary-drill.ts'
+import { claudeUndoes } from './undo-drill.ts'
 
 /**
  * `npm run drill:clients [-- NAME …]`: the laws of the proxy with the real clients, in pinned
@@ -23,6 +24,7 @@ const DRILLS: { readonly [name: string]: () => Promise<DrillResult> } = {
   'claude-events': claudeEvents,
   'claude-summary': () => claudeSlowSummary(60_000),
   'claude-leave': () => claudeLeaves(30, 25_000),
+  'claude-undo': claudeUndoes,
   'claude-export': claudeOpensExport,
   'codex-long': () => codexLong(400, 10_000),
   'codex-remote': () => codexRemote(10),

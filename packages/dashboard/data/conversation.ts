@@ -20,7 +20,14 @@ import { noteSummary } from './session-list.ts'
 export const PAGE_ENTRIES = 10
 const PAGES_MAX = 100
 const PENDING_MAX = 100
+const SETTLED_MAX = 20
 const REFRESH_MS = 30
+
+/** The answer to a request: a session of a proxy's client undoes a handoff at once, without mail. */
+interface Taken {
+  readonly mail?: number
+  readonly uncachedTokens?: number
+}
 
 export type Pages = ReadonlyMap<number, readonly TranscriptEntry[]>
 
@@ -53,6 +60,8 @@ export class Conversation {
   readonly #erased = new Set<number>()
   /** Requests from this page that the session may still refuse. */
   readonly #requested = new Set<number>()
+  /** The newest settled requests: an event may overtake the answer to its request. */
+  readonly #settled: { readonly mail: number; readonly facts: JsonObject }[] = []
   #liveEvents: LiveEvent[] = []
   #frame = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -96,8 +105,11 @@ export class Conversation {
     try {
       this.refusal.value = null
       const wanted = { key: crypto.randomUUID(), ...request }
-      const taken = await call<{ mail?: number } | undefined>(sessionPath(this.id, path), wanted)
-      if (taken?.mail !== undefined) this.#requested.add(taken.mail)
+      const taken = await call<Taken | undefined>(sessionPath(this.id, path), wanted)
+      if (taken?.mail !== undefined) this.#await(taken.mail)
+      if (taken?.uncachedTokens !== undefined) {
+        this.warning.value = `Undone. Once, the client's next request has about ${count(taken.uncachedTokens)} tokens that the provider's cache does not hold.`
+      }
       this.#refreshSoon()
       return true
     } catch (error) {
@@ -222,11 +234,19 @@ export class Conversation {
     )
   }
 
+  #await(mail: number): void {
+    const early = this.#settled.find((each) => each.mail === mail)
+    if (early === undefined) this.#requested.add(mail)
+    else this.refusal.value = refusalIn(early.facts)
+  }
+
   #noteRefusal(facts: JsonObject): void {
-    const { mail } = facts
-    const isOurs =
-      Array.isArray(mail) && mail.some((number) => this.#requested.delete(Number(number)))
-    if (isOurs) this.refusal.value = refusalIn(facts)
+    const numbers = Array.isArray(facts['mail']) ? facts['mail'].map(Number) : []
+    for (const mail of numbers) {
+      if (this.#requested.delete(mail)) this.refusal.value = refusalIn(facts)
+      else this.#settled.push({ mail, facts })
+    }
+    this.#settled.splice(0, Math.max(0, this.#settled.length - SETTLED_MAX))
   }
 
   /** Runs once per frame, however many events came. */

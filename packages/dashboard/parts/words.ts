@@ -82,6 +82,7 @@ export const WRITERS: Readonly<Record<string, string>> = {
 export const TRIGGERS: Readonly<Record<string, string>> = {
   background: 'In the background',
   idle: 'While idle',
+  imported: 'Came with the conversation',
   manual: 'Requested',
   preflight: 'Before a step that would not fit',
   reactive: 'After the provider refused the request',

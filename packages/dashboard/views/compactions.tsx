@@ -70,9 +70,8 @@ export function Compactions(props: {
       {rows === null && problem === null && <p class="dim">Reading…</p>}
       {rows?.length === 0 && (
         <p class="dim">
-          {summary?.compaction == null
-            ? 'No compaction yet: the model sees the whole conversation. The first one starts automatically when the context reaches its soft limit.'
-            : 'The proxy compacts this conversation for its client. The handoff in effect is in the conversation.'}
+          No compaction yet: the model sees the whole conversation. The first one starts
+          automatically when the context reaches its soft limit.
         </p>
       )}
       {rows?.map((row) => (
@@ -100,7 +99,8 @@ function Compaction(props: {
   const { row, rewrite, rewritten, conversation, isSelected } = props
   const { state, by, trigger, startedAt, tokensBefore, tokensAfter, entry } = row
   const [isOpen, setOpen] = useState(isSelected)
-  const isDegraded = by === 'digest' && state === 'committed'
+  // The proxy asks no model for a summary.
+  const isDegraded = by === 'digest' && state === 'committed' && !row.isAdopted
   const link = (other: CompactionView, words: string) => (
     <a href={hashOf(conversation.id, 'compactions', other.entry ?? undefined)}>{words}</a>
   )

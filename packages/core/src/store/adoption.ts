@@ -2,7 +2,7 @@ import type { EntryNumber } from '../base/ids.ts'
 import type { JsonValue } from '../base/json.ts'
 import type { Fenced } from './commits.ts'
 import type { Appended, Superseded } from './outcomes.ts'
-import type { InputLane, ResultOutcome } from './rows.ts'
+import type { CompactionBy, InputLane, ResultOutcome } from './rows.ts'
 
 /**
  * History from another store, appended after the session's entries. Each entry keeps its own time.
@@ -30,13 +30,16 @@ export type AdoptedEntry = {
       readonly outcome: ResultOutcome
       readonly blobs?: readonly string[]
     }
-  /** A handoff that replaces entries 1..covers. */
-  | { readonly kind: 'compaction'; readonly covers: EntryNumber }
+  /** A handoff that replaces entries 1..covers. `by`: absent if that is not known. */
+  | { readonly kind: 'compaction'; readonly covers: EntryNumber; readonly by?: CompactionBy }
   /** Withdrawn messages: kept in the transcript, never part of a context. */
   | { readonly kind: 'aside' }
   | { readonly kind: 'settings' }
-  /** The conversation continues from `to` under the compaction `effective` (0: none). */
-  | { readonly kind: 'rewind'; readonly to: EntryNumber; readonly effective: EntryNumber }
+  /**
+   * The conversation continues from `to` under the compaction `effective` (0: none). Without `to`
+   * only the compaction in effect is undone.
+   */
+  | { readonly kind: 'rewind'; readonly to?: EntryNumber; readonly effective: EntryNumber }
 )
 export type AdoptEntriesOutcome =
   | Appended

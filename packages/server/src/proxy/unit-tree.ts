@@ -12,6 +12,8 @@ export interface UnitNode {
   entry: number | null
   /** Set where a handoff replaces everything up to here. */
   boundary: Boundary | null
+  /** The handoff that did so until someone undid it. */
+  undone: Boundary | null
 }
 
 /** The bytes sent in place of the units up to a node. They are stored and never regenerated. */
@@ -32,6 +34,8 @@ export class UnitTree {
   readonly #byEntry = new Map<number, UnitNode>([[0, this.root]])
 
   readonly #covered = new Map<number, UnitNode>()
+  /** How many handoffs were undone. */
+  undos = 0
 
   constructor() {
     this.root.entry = 0
@@ -71,6 +75,7 @@ export class UnitTree {
   cover(upto: number, boundary: Boundary): void {
     const node = this.upTo(upto)
     node.boundary = boundary
+    node.undone = null
     this.#covered.set(boundary.entry, node)
     this.#byEntry.set(boundary.entry, this.head)
   }
@@ -79,7 +84,19 @@ export class UnitTree {
   uncover(entry: number): void {
     const node = this.#covered.get(entry)
     if (node?.boundary?.entry === entry) node.boundary = null
+    if (node?.undone?.entry === entry) node.undone = null
     this.#covered.delete(entry)
+  }
+
+  /** The handoff of `target` is not used any more; `entry` says so. */
+  undo(entry: number, target: number): void {
+    const node = this.#covered.get(target)
+    if (node?.boundary?.entry === target) {
+      node.undone = node.boundary
+      node.boundary = null
+    }
+    this.undos += 1
+    this.#byEntry.set(entry, this.head)
   }
 
   /** The last unit that the handoff in this entry covers. */
@@ -95,7 +112,7 @@ export class UnitTree {
 
 function nodeUnder(parent: UnitNode | null, hash: string): UnitNode {
   const depth = parent === null ? 0 : parent.depth + 1
-  return { hash, parent, depth, children: new Map(), entry: null, boundary: null }
+  return { hash, parent, depth, children: new Map(), entry: null, boundary: null, undone: null }
 }
 
 /** The nearest node, at or above, that ends an entry: the units behind it are recorded again. */
@@ -119,4 +136,12 @@ export function boundariesOf(node: UnitNode): readonly { depth: number; boundary
     if (at.boundary !== null) found.push({ depth: at.depth, boundary: at.boundary })
   }
   return found
+}
+
+/** Whether the newest handoff of this history was undone: it should be sent whole while it fits. */
+export function isUndone(node: UnitNode): boolean {
+  for (let at: UnitNode | null = node; at !== null && at.boundary === null; at = at.parent) {
+    if (at.undone !== null) return true
+  }
+  return false
 }

@@ -4,13 +4,15 @@ import type { Message, UserPart } from '#core/message/message'
 import type { EventQuery, RuntimeEvent } from '#core/session/events/runtime-event'
 import type { Preview } from '#core/session/preview'
 import type { Edge } from '#core/session/sender'
-import type { CompactionReport, CompactionSpend } from '#core/session/view/compaction-report'
+import type { CompactionReport } from '#core/session/view/compaction-report'
 import type { ControlEnd } from '#core/session/view/control-outcome'
 import type { Reply, TranscriptEntry } from '#core/session/view/transcript'
 import type { SearchFilters } from '#core/store/queries'
-import type { BusyPolicy, Lane, MailState, OperationRow, TurnEnd } from '#core/store/rows'
+import type { BusyPolicy, Lane, MailState, TurnEnd } from '#core/store/rows'
 import type { Highlight } from '#core/store/search/highlights/highlights'
 import type { Activity } from './activity.ts'
+import type { HandoffUndo } from './client-sessions/undo-handoff.ts'
+import type { CompactionView } from './compaction-view.ts'
 import type { Health, RouteHealth } from './health.ts'
 import type { PinView, SessionMemory, TaskList } from './memory-view.ts'
 import type { SearchedSessions } from './searched-sessions.ts'
@@ -56,7 +58,7 @@ export interface Runtime {
   close(): Promise<void>
 }
 
-export type { Edge, Health, PinView, Reply, RouteHealth, TaskList, TranscriptEntry }
+export type { CompactionView, Edge, Health, PinView, Reply, RouteHealth, TaskList, TranscriptEntry }
 
 export interface SessionSnapshot {
   readonly sessionId: SessionId
@@ -79,6 +81,8 @@ export interface Session {
   install(request: Idempotent & { preview: JsonObject }): Promise<Admission>
   /** Undoes the newest compaction in effect. */
   revert(request: Idempotent): Promise<Admission>
+  /** The same for the session of a proxy's client, done at once. Null: it is not one; use `revert`. */
+  undoForClient(): Promise<HandoffUndo | null>
   /** `text` null removes the pin. */
   pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
   setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>
@@ -337,36 +341,6 @@ export interface ContextPart {
   readonly origin: { readonly from: number; readonly to: number }
 }
 
-export interface CompactionView {
-  readonly operationId: string
-  readonly state: OperationRow['state']
-  readonly by: OperationRow['by']
-  readonly trigger: string
-  readonly reason: string
-  readonly base: EntryNumber
-  readonly covers: EntryNumber
-  readonly startedAt: number
-  readonly endedAt: number | null
-  readonly tokensBefore: number | null
-  readonly tokensAfter: number | null
-  /** The model that wrote the summary, if one did. */
-  readonly modelRoute: string | null
-  /** Which rung of the ladder wrote it: `provider`, `prefix`, `auxiliary`, `fresh`, `main`, `digest`. */
-  readonly rung: string | null
-  /** How long a turn waited for it. */
-  readonly waitMs: number
-  /** Usage of its model calls; null: the record does not reach back that far. */
-  readonly spend: CompactionSpend | null
-  /** Why it failed. */
-  readonly failure: string | null
-  /** The entry that it wrote, if committed. */
-  readonly entry: EntryNumber | null
-  readonly isInEffect: boolean
-  /** Someone undid it, or went back to a message before it. */
-  readonly isUndone: boolean
-  /** The warning to people at its commit: repeated compaction loses details. */
-  readonly warning: string | null
-}
 export interface BlobView {
   readonly mediaType: string
   /** Base64. */

@@ -3,7 +3,7 @@ import type { MessageEntries } from '../../compaction/layout.ts'
 import type { Message } from '../../message/message.ts'
 import { LIST_MAX } from '../../store/bounds.ts'
 import type { Reads } from '../../store/contract.ts'
-import { compactionMetaOf, pathTo } from '../../store/fold.ts'
+import { compactionMetaOf, type FoldedKind, pathTo } from '../../store/fold.ts'
 import type { ContextEntries } from '../../store/queries.ts'
 import type { CompactionMeta, Entry, OperationRow, SessionRow } from '../../store/rows.ts'
 import { isCarried } from './budget.ts'
@@ -36,15 +36,16 @@ export async function readRange(
   return entries
 }
 
-async function readReverts(
-  store: Reads,
+/** All entries of a kind, up to and including `to`, oldest first. */
+export async function readKind(
+  store: Pick<Reads, 'readEntries'>,
   sessionId: SessionId,
-  to: EntryNumber,
+  { kind, to }: { readonly kind: FoldedKind; readonly to: EntryNumber },
 ): Promise<readonly Entry[]> {
   const entries: Entry[] = []
   let from = entryNumber(1)
   while (true) {
-    const page = await store.readEntries({ sessionId, from, to, kind: 'revert' })
+    const page = await store.readEntries({ sessionId, from, to, kind })
     entries.push(...page)
     const last = page.at(-1)
     if (last === undefined || page.length < LIST_MAX) return entries
@@ -126,7 +127,7 @@ async function readHead(
   const covers = below?.meta.covers ?? 0
   const carries = new Set(below?.meta.carries ?? [])
   const from = Math.min(covers, ...[...carries].map((number) => number - 1))
-  const isOnPath = pathTo(await readReverts(store, session.id, to), to)
+  const isOnPath = pathTo(await readKind(store, session.id, { kind: 'revert', to }), to)
   const entries = (await readRange(store, session.id, from, to)).filter(
     (entry) =>
       isMessage(entry) &&

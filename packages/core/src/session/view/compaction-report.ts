@@ -12,6 +12,7 @@ import type { AttemptRow, CompactionBy, Entry, OperationRow } from '../../store/
 import { searchedText } from '../../store/search/words.ts'
 import { buildContext, type Context } from '../context/build.ts'
 import { readRange } from '../context/source.ts'
+import { adoptedOperation, isImported } from './adopted-compaction.ts'
 import { entryView } from './transcript.ts'
 
 /**
@@ -103,13 +104,13 @@ export async function readCompactionReport(
     const found = fate === null ? await recall(store, sessionId, entry) : null
     messages.push(reported(entry, fate ?? (found === null ? 'gone' : 'recallable'), found))
   }
-  const operation = await store.findOperation(made.operation)
+  const operation = (await store.findOperation(made.operation)) ?? adoptedOperation(sessionId, made)
   const attempts = await readAttempts(store, sessionId, operation)
   return {
     sessionId,
     entry: number,
     by: made.meta.by,
-    trigger: operation?.trigger ?? null,
+    trigger: isImported(operation) ? null : operation.trigger,
     covers: entryNumber(made.meta.covers),
     tokensBefore: before.context.tokens,
     tokensAfter: after.context.tokens,
@@ -278,13 +279,13 @@ function callsPerTurn(entries: readonly MessageEntry[]): number {
   return calls / Math.max(1, turns.size)
 }
 
-/** Null if there are more calls than a read returns, or if the operation is not on record. */
+/** Null if there are more calls than a read returns, or if they were made elsewhere. */
 async function readAttempts(
   store: ReportReads,
   sessionId: SessionId,
-  operation: OperationRow | undefined,
+  operation: OperationRow,
 ): Promise<readonly AttemptRow[] | null> {
-  if (operation === undefined) return null
+  if (isImported(operation)) return null
   const query = { sessionId, task: 'compaction', since: operation.startedAt, limit: LIST_MAX }
   const attempts = await store.readAttempts(query)
   return attempts.length === LIST_MAX ? null : callsOf(operation, attempts)
@@ -294,8 +295,8 @@ async function readAttempts(
 export function spendOnCompaction(
   operation: OperationRow,
   attempts: readonly AttemptRow[],
-): CompactionSpend {
-  return spendOf(callsOf(operation, attempts))
+): CompactionSpend | null {
+  return isImported(operation) ? null : spendOf(callsOf(operation, attempts))
 }
 
 /** The summary calls made during the compaction: a session has one compaction at a time. */

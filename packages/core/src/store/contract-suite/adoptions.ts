@@ -169,4 +169,25 @@ export const adoptions: readonly StoreCase[] = [
       assert.deepEqual(await store.verify({ sessionId: fixture.id }), [])
     },
   },
+  {
+    name: 'a rewind without a place undoes a compaction and leaves no message behind [I9]',
+    run: async ({ store }) => {
+      const fixture = await imported(store)
+      const handoff = { kind: 'compaction', covers: entryNumber(2), by: 'digest' } as const
+      await take(fixture, [entry(1), entry(2), entry(3), entry(4, handoff), entry(5)])
+      assert.equal((await fixture.row()).by, 'digest')
+      await take(fixture, [entry(6, { kind: 'rewind', effective: entryNumber(0) }), entry(7)])
+      const context = await store.readContext({ sessionId: fixture.id })
+      const spoken = context?.entries.filter(({ kind }) => kind === 'input')
+      assert.deepEqual(
+        spoken?.map(({ number }) => number),
+        [1, 2, 3, 5, 7],
+      )
+      assert.deepEqual([context?.effective, context?.covers], [0, 0])
+      const audit = await store.readAudit({ sessionId: fixture.id, after: 0, limit: 100 })
+      const undone = audit.find(({ kind }) => kind === 'compaction reverted')
+      assert.deepEqual([undone?.facts['target'], undone?.facts['entry']], [4, 6])
+      assert.deepEqual(await store.verify({ sessionId: fixture.id }), [])
+    },
+  },
 ]

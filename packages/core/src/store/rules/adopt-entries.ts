@@ -56,20 +56,20 @@ function rewind(
   find: FindEntry,
 ): EntryNumber {
   const { tail, effective: target } = draft.session
-  if (to > tail) throw new InvalidRequestError({ problem: 'A rewind cannot lead past the tail.' })
+  const upto = to ?? tail
+  if (upto > tail) throw new InvalidRequestError({ problem: 'A rewind cannot lead past the tail.' })
   const entry = effective === 0 ? undefined : find(effective)
   const handoff = entry && compactionMetaOf(entry)
-  if (effective !== 0 && (handoff === undefined || handoff.covers > to)) {
+  if (effective !== 0 && (handoff === undefined || handoff.covers > upto)) {
     throw new InvalidRequestError({
-      problem: `Entry ${effective} is not a compaction of entries up to ${to}.`,
+      problem: `Entry ${effective} is not a compaction of entries up to ${upto}.`,
     })
   }
-  const number = draft.append(
-    { kind: 'revert', meta: { target, previous: effective, to } },
-    content,
-  )
+  const meta = { target, previous: effective, ...(to !== undefined && { to }) }
+  const number = draft.append({ kind: 'revert', meta }, content)
   const covers = entryNumber(handoff?.covers ?? 0)
   draft.set({ effective, covers, by: handoff?.by ?? null, base: number, rewrites: 0 })
+  if (to === undefined) draft.audit('compaction reverted', { target, entry: number })
   return number
 }
 
@@ -95,11 +95,11 @@ function adopt(draft: Draft, entry: AdoptedEntry, find: FindEntry): EntryNumber 
       return draft.append({ kind: 'result', meta: { call, outcome, blobs, ...from } }, content)
     }
     case 'compaction': {
-      const { covers } = entry
+      const { covers, by = 'model' } = entry
       if (covers > tail) throw new InvalidRequestError({ problem: 'A handoff covers what is.' })
-      const meta = { covers, previous: effective, by: 'model', ...from } as const
+      const meta = { covers, previous: effective, by, ...from }
       const number = draft.append({ kind: 'compaction', meta }, content)
-      draft.set({ effective: number, covers, by: 'model', base: number, rewrites: 0 })
+      draft.set({ effective: number, covers, by, base: number, rewrites: 0 })
       return number
     }
     case 'aside':

@@ -11,7 +11,6 @@ import { pinNameProblem } from '#core/message/handoff/pinned'
 import type { UserPart } from '#core/message/message'
 import { SCOPES } from './access/access.ts'
 import { rehearsal } from './diagnostics.ts'
-import { compactionSpend } from './session-schemas.ts'
 
 /** Schemas that check requests and describe responses. */
 
@@ -248,35 +247,6 @@ export const contextSchema = z
 export const blobView = z
   .strictObject({ mediaType: z.string(), data: z.string() })
   .meta({ id: 'Blob' })
-
-export const compactionList = z
-  .strictObject({
-    compactions: z.array(
-      z.strictObject({
-        operationId: z.string(),
-        state: z.string(),
-        by: z.string(),
-        trigger: z.string(),
-        reason: z.string(),
-        base: count,
-        covers: count,
-        startedAt: z.number(),
-        endedAt: z.number().nullable(),
-        tokensBefore: nullableCount,
-        tokensAfter: nullableCount,
-        modelRoute: z.string().nullable(),
-        rung: z.string().nullable(),
-        waitMs: z.number(),
-        spend: compactionSpend,
-        failure: z.string().nullable(),
-        entry: nullableCount,
-        isInEffect: z.boolean(),
-        isUndone: z.boolean(),
-        warning: z.string().nullable(),
-      }),
-    ),
-  })
-  .meta({ id: 'Compactions' })
 
 export const taskList = z
   .strictObject({

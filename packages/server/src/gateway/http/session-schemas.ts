@@ -15,7 +15,7 @@ const usageFigures = {
 }
 
 /** What the calls of a compaction cost; null if it is no longer on record. */
-export const compactionSpend = z
+const compactionSpend = z
   .strictObject({
     calls: count,
     inputTokens: count,
@@ -93,6 +93,47 @@ export const sessionList = z
 
 const fateCount = z.strictObject({ messages: count, tokens: count })
 /** What a compaction did with every message. */
+export const compactionList = z
+  .strictObject({
+    compactions: z.array(
+      z.strictObject({
+        operationId: z.string(),
+        state: z.string(),
+        by: z.string(),
+        trigger: z.string(),
+        reason: z.string(),
+        base: count,
+        covers: count,
+        startedAt: z.number(),
+        endedAt: z.number().nullable(),
+        tokensBefore: nullableCount,
+        tokensAfter: nullableCount,
+        modelRoute: z.string().nullable(),
+        rung: z.string().nullable(),
+        waitMs: z.number(),
+        spend: compactionSpend,
+        failure: z.string().nullable(),
+        entry: nullableCount,
+        isInEffect: z.boolean(),
+        isUndone: z.boolean(),
+        isAdopted: z.boolean(),
+        warning: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'Compactions' })
+
+/** The next request of the client, before and after; `uncachedTokens` are sent once without its cache. */
+export const undoneHandoff = z
+  .strictObject({
+    sessionId: z.string(),
+    compaction: count,
+    tokensBefore: count,
+    tokensAfter: count,
+    uncachedTokens: count,
+  })
+  .meta({ id: 'Undone' })
+
 export const compactionReport = z
   .strictObject({
     sessionId: z.string(),

@@ -74,6 +74,11 @@ export class ClientSessions {
     await (await this.#opened(id)).erase(entries, reason)
   }
 
+  /** False: it is not the newest handoff any more. Throws NotRecordedError, as `erase` does. */
+  async undo(id: SessionId, handoff: EntryNumber): Promise<boolean> {
+    return await (await this.#opened(id)).undo(handoff)
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#renewal)
     for (const session of this.#open.values()) await (await session).close()

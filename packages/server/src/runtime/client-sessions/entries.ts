@@ -51,7 +51,7 @@ export function addToTree(tree: UnitTree, entry: Entry): void {
       return
     }
     case 'revert':
-      if (entry.meta.to === undefined) tree.add(entry.number, [])
+      if (entry.meta.to === undefined) tree.undo(entry.number, entry.meta.target)
       else tree.rewind(entry.number, entry.meta.to)
       return
     case 'compaction': {

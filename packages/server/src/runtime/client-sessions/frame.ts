@@ -14,6 +14,8 @@ export interface RequestFrame {
   readonly fixedTokens: number
 }
 
+/** Above this share of the window the provider would refuse a request. */
+export const HARD_SHARE = 0.92
 const BYTES_PER_TOKEN = 4
 /** As a share of the window. A client's tools change by a few words from start to start. */
 const NOTED_CHANGE = 0.02

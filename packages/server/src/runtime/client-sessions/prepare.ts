@@ -1,9 +1,11 @@
-import { entryNumber } from '#core/base/ids'
+import { entryNumber, type SessionId } from '#core/base/ids'
 import type { JsonValue } from '#core/base/json'
 import type { SummaryWriter } from '#core/compaction/summary/summarize'
+import { buildContext } from '#core/session/context/build'
 import { readRange } from '#core/session/context/source'
 import type { HandoffReply } from '#core/session/handoff'
 import { limitsFor } from '#core/session/limits'
+import type { MadeElsewhere } from '#core/session/view/adopted-compaction'
 import type { Store } from '#core/store/contract'
 import { pathTo } from '#core/store/fold'
 import type { Entry, Limits } from '#core/store/rows'
@@ -32,6 +34,8 @@ export interface PrepareTerms {
   readonly summarize?: SummaryWriter
   /** Covers the whole history, for a client that asks for its compaction. */
   readonly isWhole?: true
+  /** A request waits for it. */
+  readonly isUrgent?: true
 }
 
 export type Prepared =
@@ -47,6 +51,8 @@ export async function prepareBoundary(
   placed: Placed,
   terms: PrepareTerms,
 ): Promise<Prepared> {
+  const startedAt = terms.now()
+  const { undos } = session.tree
   const end = locate(session.tree, placed)
   const beyond = boundariesOf(end)[0]
   const cut = terms.isWhole ? wholeCut(placed, end) : tailCut(placed, beyond?.depth ?? 0, terms)
@@ -64,18 +70,51 @@ export async function prepareBoundary(
     wire: terms.wireName,
     items: [...ranked, handoffItem].join(','),
   }
-  const body = { ...written.handoff, sent } as unknown as JsonValue
+  const sizes = await readSizes(terms.store, session.id, { covers, tokens: written.tokens })
+  const made: MadeElsewhere = { ...whyMade(terms), startedAt, ...sizes }
+  const body = { ...written.handoff, sent, made } as unknown as JsonValue
+  const by = written.handoff.by === 'digest' ? 'digest' : 'model'
   const isInstalled = await session.append(() => {
     const { head } = session.tree
-    // The client has gone back to before it, or another boundary covers more by now.
+    // The client has gone back to before it, another boundary covers more by now, or someone has
+    // undone a handoff meanwhile and wants the messages themselves.
     const deepest = boundariesOf(head)[0]?.depth ?? 0
     if (!isOnPath(head, node) || deepest > node.depth) return null
+    if (terms.isWhole !== true && session.tree.undos !== undos) return null
     const base = { kind: 'compaction', row: null, at: terms.now(), tokens: written.tokens } as const
-    return { ...base, covers: entryNumber(covers), body }
+    return { ...base, covers: entryNumber(covers), by, body }
   })
-  const made = node.boundary
-  if (!isInstalled || made === null) return { kind: 'failed', reason: 'left-behind' }
-  return { kind: 'installed', entry: made.entry }
+  const { boundary } = node
+  if (!isInstalled || boundary === null) return { kind: 'failed', reason: 'left-behind' }
+  return { kind: 'installed', entry: boundary.entry }
+}
+
+/** For the list of compactions: why it was made. */
+function whyMade({ isWhole, isUrgent }: PrepareTerms): Pick<MadeElsewhere, 'trigger' | 'reason'> {
+  if (isWhole === true) return { trigger: 'manual', reason: ASKED_BY_CLIENT }
+  if (isUrgent === true) return { trigger: 'preflight', reason: 'the request would not fit' }
+  return { trigger: 'background', reason: 'the conversation fills most of the window' }
+}
+
+/** The client replaced its own history by this handoff and no longer sends what it covers. */
+export const ASKED_BY_CLIENT = 'the client asked for it'
+
+/** The context before a handoff and behind it, by the sizes of its messages. */
+async function readSizes(
+  store: Store,
+  sessionId: SessionId,
+  handoff: { readonly covers: number; readonly tokens: number },
+): Promise<Pick<MadeElsewhere, 'tokensBefore' | 'tokensAfter'>> {
+  const source = await store.readContext({ sessionId })
+  if (source === null) return { tokensBefore: 0, tokensAfter: 0 }
+  const {
+    tokens,
+    handoff: before,
+    pieces,
+  } = buildContext(source, source.limits, source.session.tail)
+  const left = pieces.filter(({ number }) => number <= handoff.covers)
+  const replaced = left.reduce((sum, piece) => sum + piece.tokens, before?.tokens ?? 0)
+  return { tokensBefore: tokens, tokensAfter: tokens - replaced + handoff.tokens }
 }
 
 function tailCut(placed: Placed, beyond: number, terms: PrepareTerms): Cut | null {

@@ -15,14 +15,14 @@ import {
 } from '../../proxy/history.ts'
 import { type Identity, identify, type Purpose, purposeOf } from '../../proxy/identify.ts'
 import { withHandoff } from '../../proxy/outgoing.ts'
-import { boundariesOf } from '../../proxy/unit-tree.ts'
+import { boundariesOf, isUndone } from '../../proxy/unit-tree.ts'
 import type { UpstreamReply } from '../../proxy/wire/wire.ts'
 import { COUNT_PATH, findWire } from '../../proxy/wire/wires.ts'
 import { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
 import { type ClientPrices, clientAttempt } from './client-call.ts'
 import { ClientSessions, clientFacts } from './client-sessions.ts'
-import { frameOf, hasKnownWindow, type RequestFrame, requestedModel } from './frame.ts'
+import { frameOf, HARD_SHARE, hasKnownWindow, type RequestFrame, requestedModel } from './frame.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
 import { NotRecordedError, type StoredSession } from './stored-session.ts'
 
@@ -56,8 +56,6 @@ export interface RecordedPassage {
 
 /** The share of the window at which the next handoff is prepared in the background. */
 const SOFT_SHARE = 0.65
-/** Above this the provider would refuse a request, so it waits for the handoff. */
-const HARD_SHARE = 0.92
 const TOKENS_PER_BYTE = 0.25
 const RECORD_MS_MAX = 6_000
 const HANDOFF_MS_MAX = 20_000
@@ -204,8 +202,10 @@ export class Recorder {
     if (tokens === 0) return
     await session.setFrame(turn.frame, clientFacts(identity)).catch(() => {})
     // A late answer to a request with an older handoff says nothing about this one.
-    const newest = boundariesOf(locate(session.tree, placed))[0]?.boundary.entry ?? 0
-    if (newest !== sent.boundary) return
+    const end = locate(session.tree, placed)
+    const newest = boundariesOf(end)[0]?.boundary.entry ?? 0
+    // After an undo the messages themselves are sent as long as they fit.
+    if (newest !== sent.boundary || isUndone(end)) return
     const soft = Math.max(turn.frame.windowTokens * SOFT_SHARE, state.retryAbove)
     if (tokens > soft) void this.#prepare(turn, { tokens })
   }
@@ -245,6 +245,7 @@ export class Recorder {
       // A request that does not fit without a handoff does not wait for a model to write one.
       ...(summarize !== undefined && isUrgent !== true && { summarize }),
       ...(isWhole === true && { isWhole }),
+      ...(isUrgent === true && { isUrgent }),
     }).catch((error: unknown): Prepared => {
       this.#warn(error, 'a handoff could not be prepared')
       return { kind: 'failed', reason: 'error' }
@@ -351,8 +352,11 @@ interface Outgoing {
 }
 
 function chooseOutgoing({ session, placed, request, wireName }: Turn): Outgoing {
-  const { wire } = placed.history
-  for (const { depth, boundary } of boundariesOf(locate(session.tree, placed))) {
+  const { wire, named } = placed.history
+  const { depth: startDepth, undone } = placed.start
+  // A client that has only the address of a handoff needs it, undone or not.
+  const held = named === null || undone === null ? [] : [{ depth: startDepth, boundary: undone }]
+  for (const { depth, boundary } of [...boundariesOf(locate(session.tree, placed)), ...held]) {
     const isOwn = boundary.wire === wireName
     const items = isOwn ? boundary.items : wire.writeHandoff(boundary.text, [])
     const send = withHandoff(placed, depth, items)

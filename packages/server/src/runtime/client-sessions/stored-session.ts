@@ -45,7 +45,7 @@ const LINGER_MS = 2_000
 /** Even a busy session is released from time to time, for other processes that wait. */
 const HELD_MS_MAX = 10_000
 /** Long enough for the process that holds the session to release it. */
-const ERASE_MS_MAX = 3 * HELD_MS_MAX
+const HOLDER_MS_MAX = 3 * HELD_MS_MAX
 
 /**
  * A history seen for the first time may be long. Each entry is in memory several times on its way to
@@ -119,8 +119,11 @@ export class StoredSession {
   /** Records what is new in a history, durably. Returns its last unit. */
   async record(placed: Placed): Promise<UnitNode> {
     const whole = unitCount(placed)
-    const node = locate(this.#tree, placed)
-    if (node.depth === whole) return node
+    if (locate(this.#tree, placed).depth === whole) {
+      // Nothing to write, so nothing would tell that another process undid a handoff.
+      await this.#oneAtATime(() => this.refresh())
+      return locate(this.#tree, placed)
+    }
     await this.#oneAtATime(() =>
       this.#write(() => {
         const known = locate(this.#tree, placed)
@@ -172,7 +175,18 @@ export class StoredSession {
 
   /** Removes the text of entries for good, and of the handoffs that cover them. */
   async erase(erases: readonly EntryNumber[], reason: string): Promise<void> {
-    await this.#oneAtATime(() => this.#write(() => ({ erases, reason }), ERASE_MS_MAX))
+    await this.#oneAtATime(() => this.#write(() => ({ erases, reason }), HOLDER_MS_MAX))
+  }
+
+  /** Sends the messages that this handoff covers themselves again. False: it is not the newest. */
+  async undo(handoff: EntryNumber): Promise<boolean> {
+    const plan = (): AdoptedEntry | null => {
+      const [newest, below] = boundariesOf(this.#tree.head)
+      if (newest?.boundary.entry !== handoff) return null
+      const effective = entryNumber(below?.boundary.entry ?? 0)
+      return { kind: 'rewind', row: null, at: this.#clock.now(), tokens: 0, body: null, effective }
+    }
+    return await this.#oneAtATime(() => this.#write(plan, HOLDER_MS_MAX))
   }
 
   async close(): Promise<void> {

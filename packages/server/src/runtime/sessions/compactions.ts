@@ -1,7 +1,8 @@
 import { type EntryNumber, entryNumber, type SessionId } from '#core/base/ids'
 import { buildContext } from '#core/session/context/build'
-import { readRange } from '#core/session/context/source'
+import { readKind, readRange } from '#core/session/context/source'
 import type { SessionSettings } from '#core/session/settings'
+import { adoptedOperation } from '#core/session/view/adopted-compaction'
 import { spendOnCompaction } from '#core/session/view/compaction-report'
 import { entryView } from '#core/session/view/transcript'
 import { LIST_MAX } from '#core/store/bounds'
@@ -19,7 +20,7 @@ export async function readCompactions(
   limit: number,
 ): Promise<readonly CompactionView[]> {
   const sessionId = session.id
-  const rows = await store.listOperations({ sessionId, limit })
+  const rows = await readOperations(store, session, limit)
   const since = rows.at(-1)?.startedAt ?? 0
   const task = 'compaction'
   const attempts = await store.readAttempts({ sessionId, task, since, limit: LIST_MAX })
@@ -37,15 +38,38 @@ export async function readCompactions(
   )
 }
 
+/**
+ * A session whose entries were not all written here, such as that of a client or a fork, also has
+ * handoffs without an operation of its own: their entries are the record.
+ */
+async function readOperations(
+  store: Reads,
+  session: SessionRow,
+  limit: number,
+): Promise<readonly OperationRow[]> {
+  const own = await store.listOperations({ sessionId: session.id, limit })
+  if (session.birth === 'created' || session.birth === 'afresh') return own
+  const known = new Set(own.map(({ id }) => id))
+  const made = await readKind(store, session.id, { kind: 'compaction', to: session.tail })
+  const rows = [...own]
+  for (const entry of made.toReversed().slice(0, limit)) {
+    if (entry.kind !== 'compaction' || known.has(entry.operation)) continue
+    const origin = await store.findOperation(entry.operation)
+    rows.push(origin ?? adoptedOperation(session.id, entry))
+  }
+  return rows.sort((one, other) => other.startedAt - one.startedAt).slice(0, limit)
+}
+
 /** When the turn stopped to wait for a compaction. */
 async function readHeldSince(
   store: Reads,
   row: OperationRow,
   session: SessionRow,
 ): Promise<number | null> {
-  const { entry, tokensBefore } = row.result
+  const { entry, tokensBefore, isAdopted } = row.result
   const { hardTokens, outputTokens } = session.limits
-  if (typeof entry !== 'number' || typeof tokensBefore !== 'number') return null
+  if (isAdopted === true || typeof entry !== 'number' || typeof tokensBefore !== 'number')
+    return null
   if (tokensBefore + outputTokens <= hardTokens) return null
   const [before] = await readRange(store, session.id, entry - 2, entry - 1)
   return before?.kind === 'input' || before?.kind === 'result' ? before.at : null

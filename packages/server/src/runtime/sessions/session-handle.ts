@@ -7,6 +7,7 @@ import { waitForReply } from '#core/session/view/transcript'
 import { TITLE_MAX } from '#core/store/bounds'
 import { InvalidRequestError, UnknownSessionError } from '#core/store/errors'
 import type { BusyPolicy, MailState, SessionRow } from '#core/store/rows'
+import { type HandoffUndo, undoHandoff } from '../client-sessions/undo-handoff.ts'
 import type {
   Admission,
   BlobView,
@@ -125,6 +126,10 @@ export class SessionHandle implements Session {
 
   async revert(request: Idempotent): Promise<Admission> {
     return await this.#control(request, 'revert', {})
+  }
+
+  async undoForClient(): Promise<HandoffUndo | null> {
+    return await undoHandoff(this.#deps.store, this.id)
   }
 
   async pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission> {

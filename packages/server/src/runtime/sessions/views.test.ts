@@ -144,6 +144,6 @@ describe('the spend of a compaction', () => {
   })
 
   it('reports no price if one call has none', () => {
-    expect(spendOnCompaction(ROW, [call(2_000), call(3_000, { cost: null })]).cost).toBeNull()
+    expect(spendOnCompaction(ROW, [call(2_000), call(3_000, { cost: null })])?.cost).toBeNull()
   })
 })

@@ -225,7 +225,7 @@ export function compactionView(
     tokensAfter: number('tokensAfter'),
     entry: entry === null ? null : entryNumber(entry),
     modelRoute: text('modelRoute'),
-    rung: by === 'digest' ? 'digest' : text('rung'),
+    rung: by === 'digest' && row.result['isAdopted'] !== true ? 'digest' : text('rung'),
     waitMs:
       heldSince === null || endedAt === null
         ? 0
@@ -234,6 +234,7 @@ export function compactionView(
     failure: row.state === 'committed' ? null : text('reason'),
     isInEffect: row.state === 'committed' && entry === session.effective,
     isUndone: beside.isUndone,
+    isAdopted: row.result['isAdopted'] === true,
     warning: text('warning'),
   }
 }

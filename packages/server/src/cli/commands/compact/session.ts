@@ -57,6 +57,8 @@ async function undo(runtime: Runtime, session: Session, flags: CompactFlags): Pr
   if (compaction === null) {
     throw new FailedError(`Session ${session.id} has no compaction in effect; nothing to undo.`)
   }
+  const ended = await session.undoForClient()
+  if (ended !== null) return await tellUndo(session, ended, flags)
   const once = { source: COMMAND_SOURCE, key: randomUUID() }
   const { mail } = requireAccepted(await session.revert(once), session.id)
   if (!flags.wait) {
@@ -71,6 +73,24 @@ async function undo(runtime: Runtime, session: Session, flags: CompactFlags): Pr
   }
   const tokens = grouped((await session.summary())?.contextTokens ?? 0)
   printNotice(`Undone: the compaction at entry ${compaction}. The context is ${tokens} tokens now.`)
+  return EXIT.done
+}
+
+/** The session of a proxy's client: nobody has to be asked, so it is done. */
+async function tellUndo(
+  { id }: Session,
+  ended: NonNullable<Awaited<ReturnType<Session['undoForClient']>>>,
+  { json }: CompactFlags,
+): Promise<number> {
+  if (ended.kind === 'refused') throw new FailedError(`Not undone. ${ended.problem}`)
+  if (json) await writeOutput('-', jsonLine({ sessionId: id, outcome: ended }))
+  const { compaction, tokensBefore, tokensAfter, uncachedTokens } = ended
+  printNotice(
+    `Undone: the handoff at entry ${compaction}. The client's next request has about ` +
+      `${grouped(tokensAfter)} tokens instead of ${grouped(tokensBefore)}; once, about ` +
+      `${grouped(uncachedTokens)} of them are not in the provider's cache. The proxy makes the ` +
+      'next handoff only when the conversation no longer fits.',
+  )
   return EXIT.done
 }
 

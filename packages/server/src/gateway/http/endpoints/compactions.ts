@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
-import { compactionList, entryNumberText, newCompaction, pageSize, preview } from '../schemas.ts'
-import { compactionReport } from '../session-schemas.ts'
+import { entryNumberText, newCompaction, pageSize, preview } from '../schemas.ts'
+import { compactionList, compactionReport, undoneHandoff } from '../session-schemas.ts'
 import { ACCEPTED, acceptedOf, CONTROL_PROBLEMS, carriedOut } from './messages.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
@@ -82,7 +82,13 @@ export const compactionEndpoints: readonly Endpoint[] = [
     scope: 'write',
     params: ofSession.extend({ number: entryNumberText }),
     isIdempotent: true,
-    answers: { 202: ACCEPTED },
+    answers: {
+      200: {
+        description: 'Of the session of a proxy’s client: undone at once',
+        schema: undoneHandoff,
+      },
+      202: ACCEPTED,
+    },
     problems: [...CONTROL_PROBLEMS, 'not-in-effect'],
     async run({ params, once, signal }, edge) {
       const { compaction } = await findSummary(edge.runtime, params.id)
@@ -90,6 +96,14 @@ export const compactionEndpoints: readonly Endpoint[] = [
         throw new HttpProblem('not-in-effect', { facts: { inEffect: compaction } })
       }
       const session = sessionAt(edge, params)
+      const undo = await session.undoForClient()
+      if (undo?.kind === 'refused') {
+        throw new HttpProblem('turned-down', { detail: undo.problem })
+      }
+      if (undo !== null) {
+        const { kind: _, ...body } = undo
+        return { status: 200, body: { sessionId: session.id, ...body } }
+      }
       return await carriedOut(session, acceptedOf(await session.revert(once)), signal)
     },
   }),

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../packages/core/src/base/clock.ts'
+import { SILENT } from '../../packages/core/src/base/logger.ts'
+import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
+import { Recorder } from '../../packages/server/src/runtime/client-sessions/recorder.ts'
+import { until } from '../support/until.ts'
+import { makeSession } from './hands.ts'
+import { openStage } from './stage.ts'
+
+const { open, visit } = openStage()
+
+const WINDOW = 8_000
+
+describe('a compaction on the page', { timeout: 120_000 }, () => {
+  it('is called requested only until it starts or is refused', async (ctx) => {
+    const place = await open(ctx)
+    const id = await makeSession(place)
+    await place.ask(id, 'say Noted.')
+    const { page } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Compact…' }).click()
+    await page.getByRole('button', { name: 'Compact now' }).click()
+    await page.getByRole('alert').getByText('There is nothing to compact yet').waitFor()
+    await page.getByText('Compaction requested').waitFor({ state: 'detached' })
+    for (let at = 0; at < 12; at += 1)
+      await place.ask(id, `say Part ${at}. ${'Long text. '.repeat(400)}`)
+    await page.getByRole('button', { name: 'Compact now' }).click()
+    await page
+      .locator('.session-facts')
+      .getByText(/compacted (now|\d+ s ago)/)
+      .waitFor()
+    await page.getByText('Compaction requested').waitFor({ state: 'detached' })
+  })
+
+  it('that the proxy made for its client is listed with its report, and can be undone', async (ctx) => {
+    const store = openMemoryStore()
+    const place = await open(ctx, { store })
+    const logger = SILENT
+    const recorder = new Recorder({ store, clock: systemClock, logger, windowTokens: WINDOW })
+    ctx.onTestFinished(() => recorder.close())
+    const messages: { role: string; content: string }[] = []
+    const turn = async (text: string, input_tokens: number) => {
+      messages.push({ role: 'user', content: text })
+      const body = Buffer.from(
+        JSON.stringify({ model: 'claude-x', messages, tools: [{ name: 'Bash' }] }),
+      )
+      const headers = { 'x-claude-code-session-id': 's1' }
+      const asked = await recorder.begin({ path: '/v1/messages', headers, body, launch: null })
+      const content = [{ type: 'text', text: 'Noted.' }]
+      asked.take({ type: 'message', role: 'assistant', content, usage: { input_tokens } })
+      await asked.end()
+      messages.push({ role: 'assistant', content: 'Noted.' })
+    }
+    for (let at = 0; at < 12; at += 1) await turn(`Part ${at}. ${'Long text. '.repeat(100)}`, 100)
+    await turn('More', WINDOW * 0.7)
+    const session = place.runtime.session('claude-s1' as never)
+    await until(async () => ((await session.compactions({ limit: 9 }))?.length ?? 0) > 0)
+
+    const { page } = await visit(ctx, `${place.url}/#/sessions/claude-s1/compactions`)
+    const row = page.locator('.compaction')
+    await row.getByText('in effect').waitFor()
+    expect(await row.getByText('degraded').count()).toBe(0)
+    await row.locator('summary').first().click()
+    await row.locator('.fates > summary').click()
+    await row.getByText('Recallable: not in the context, but recall finds it').waitFor()
+    await row.getByRole('button', { name: 'Undo' }).click()
+    await row.getByText('undone').waitFor()
+    await page.getByRole('link', { name: 'Conversation', exact: true }).click()
+    await page.getByText(/the provider's cache does not hold/).waitFor()
+    await page.getByText(/Compaction #\d+ was undone/).waitFor()
+  })
+})
