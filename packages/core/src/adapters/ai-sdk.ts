@@ -59,7 +59,11 @@ interface Streamed {
   readonly stream: ReadableStream<Part>
 }
 
-/** Passed on while it is collected, and kept when it is whole. */
+/**
+ * Passed on while it is collected, and kept when it is whole. Tools start at the call or at the end of
+ * the answer, depending on the version: a process that is killed meanwhile would ask the model again and
+ * run the tool of another call. So from the first call on, parts wait until the answer is kept.
+ */
 async function streamOnce(run: DurableRun, name: string, doStream: () => PromiseLike<Streamed>) {
   const live = Promise.withResolvers<Streamed>()
   const whole = Promise.withResolvers<readonly Part[]>()
@@ -68,13 +72,16 @@ async function streamOnce(run: DurableRun, name: string, doStream: () => Promise
     async () => {
       const streamed = await doStream()
       const parts: Part[] = []
+      const held: Part[] = []
       const stream = streamed.stream.pipeThrough(
         new TransformStream<Part, Part>({
           transform(part, out) {
             parts.push(part)
-            out.enqueue(part)
+            const isHeld = held.length > 0 || part.type === 'tool-call' || part.type === 'finish'
+            if (isHeld) held.push(part)
+            else out.enqueue(part)
           },
-          async flush() {
+          async flush(out) {
             const isWhole =
               parts.some(({ type }) => type === 'finish') &&
               parts.every(({ type }) => type !== 'error')
@@ -83,6 +90,9 @@ async function streamOnce(run: DurableRun, name: string, doStream: () => Promise
             await kept.catch((error: unknown) => {
               if (isWhole) throw error
             })
+            for (const part of held) {
+              if (isWhole || part.type !== 'tool-call') out.enqueue(part)
+            }
           },
         }),
       )

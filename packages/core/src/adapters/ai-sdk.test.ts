@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openJournal } from '../agent/journal.ts'
+import { openMemoryStore } from '../store/memory/open.ts'
+import { durableModel, durableTools } from './ai-sdk.ts'
+
+const tokens = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 }
+const usage = { inputTokens: tokens, outputTokens: tokens }
+const finish = (unified: string) => ({
+  ...{ type: 'finish', finishReason: { unified, raw: unified }, usage },
+})
+const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'pay', input: '{}' }
+const text = (delta: string) => [
+  { type: 'text-start', id: '1' },
+  { type: 'text-delta', id: '1', delta },
+  { type: 'text-end', id: '1' },
+]
+
+/** Streams these answers, one for each step. */
+function modelOf(specificationVersion: string, answers: readonly (readonly object[])[]) {
+  let step = 0
+  const doStream = async () => {
+    const parts = answers[step++] ?? []
+    const stream = new ReadableStream({
+      start(out) {
+        out.enqueue({ type: 'stream-start', warnings: [] })
+        for (const part of parts) out.enqueue(part)
+        out.close()
+      },
+    })
+    return { stream }
+  }
+  const plain = { provider: 'test', modelId: 'm', supportedUrls: {} }
+  return { specificationVersion, ...plain, doStream } as never
+}
+
+describe.each([
+  ['ai', 'v4'],
+  ['ai6', 'v3'],
+])('a stream of %s', (name, version) => {
+  it('starts a tool only when the answer that calls it is kept', async () => {
+    const { stepCountIs, streamText, tool, wrapLanguageModel }: typeof import('ai') = await import(
+      name
+    )
+    const store = openMemoryStore()
+    let isKept = false
+    const recordEntries: typeof store.recordEntries = async (request) => {
+      const isAnswer = JSON.stringify(request).includes('"end":"model 0"')
+      // A slow disk.
+      for (let turn = 0; isAnswer && turn < 1_000; turn++) await new Promise(setImmediate)
+      const outcome = await store.recordEntries(request)
+      isKept ||= isAnswer
+      return outcome
+    }
+    const journal = openJournal({ store: { ...store, recordEntries }, name: 'payer' })
+    const wereKept: boolean[] = []
+    const pay = tool({
+      inputSchema: z.object({}),
+      async execute() {
+        wereKept.push(isKept)
+        return 'paid'
+      },
+    })
+    const run = journal.run('c', 'k')
+    const model = modelOf(version, [
+      [...text('One moment.'), call, finish('tool-calls')],
+      [...text('Done.'), finish('stop')],
+    ])
+    const result = streamText({
+      model: wrapLanguageModel({ model, middleware: durableModel(run) }),
+      tools: durableTools(run, { pay }),
+      prompt: 'Pay.',
+      stopWhen: stepCountIs(3),
+    })
+    expect(await result.text).toBe('Done.')
+    expect(wereKept).toEqual([true])
+  })
+})
+
+it('passes on no call of an answer that breaks off', async () => {
+  const run = openJournal({ store: openMemoryStore(), name: 'payer' }).run('c', 'k')
+  const { wrapStream } = durableModel(run) as unknown as {
+    wrapStream(model: object): Promise<{ stream: ReadableStream<object> }>
+  }
+  const error = { type: 'error', error: new Error('overloaded') }
+  const parts = [...text('One moment.'), call, error]
+  const doStream = async () => ({ stream: ReadableStream.from(parts) })
+  const { stream } = await wrapStream({ doStream })
+  expect(await Array.fromAsync(stream)).toEqual([...text('One moment.'), error])
+})
