@@ -82,7 +82,7 @@ async function untilNone(isSome: () => Promise<boolean>): Promise<void> {
 
 /** The session that the others of the year are copies of. */
 async function addPattern(store: Store): Promise<void> {
-  if ((await store.findSession(PATTERN)) === null) {
+  if ((await store.findSession(PATTERN)) === undefined) {
     await create(store, { id: PATTERN })
   }
   await store.close()
