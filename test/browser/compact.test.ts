@@ -68,5 +68,11 @@ describe('a compaction on the page', { timeout: 120_000 }, () => {
     await page.getByRole('link', { name: 'Conversation', exact: true }).click()
     await page.getByText(/the provider's cache does not hold/).waitFor()
     await page.getByText(/Compaction #\d+ was undone/).waitFor()
+    // No agent reads it, so the page offers nothing that would be refused.
+    await page.getByText('Continue this conversation in its client').waitFor()
+    expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Rename…' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Compact…' }).count()).toBe(0)
   })
 })

@@ -50,6 +50,8 @@ export class Conversation {
   readonly compactions = signal(0)
   /** Rises when entries are erased: whatever was read before may repeat them. */
   readonly erasures = signal(0)
+  /** A client continues it through the proxy: no agent reads what is written here. */
+  readonly isOfClient = signal(false)
   readonly outbox: ReturnType<typeof outboxOf>
   readonly #notice: Signal<Notice | null>
   readonly #unlisten: () => void
@@ -69,6 +71,7 @@ export class Conversation {
   #isStale = false
   #isClosed = false
   #isDeleted = false
+  #isOriginRead = false
   /** The entry that ended the newest finished turn. */
   #turnEndedAt = 0
   /** How often the covered range has changed, and up to which change it was read. */
@@ -321,6 +324,15 @@ export class Conversation {
     }
   }
 
+  async #readOrigin(): Promise<void> {
+    const path = sessionPath(this.id, '/transcript?from=1&limit=1')
+    const [first] = (await call<{ entries: TranscriptEntry[] }>(path)).entries
+    const settings = first?.kind === 'settings' ? first.body : null
+    this.isOfClient.value =
+      typeof settings === 'object' && settings !== null && 'client' in settings
+    this.#isOriginRead = true
+  }
+
   async #readChanges(): Promise<void> {
     const [coverageVersion, turnEndedAt] = [this.#coverageVersion, this.#turnEndedAt]
     const { taken } = this.outbox
@@ -336,6 +348,7 @@ export class Conversation {
     }
     // An answer from before the deletion must not bring the session back.
     if (this.#isDeleted) return
+    if (!this.#isOriginRead && summary.entries > 0) await this.#readOrigin()
     const before = this.tail.value
     const lastPage = Math.floor((summary.entries - 1) / PAGE_ENTRIES)
     const firstNew = Math.floor(Math.max(0, before - 1) / PAGE_ENTRIES)

@@ -17,6 +17,8 @@ const MENU: readonly (readonly [Panel, string])[] = [
   ['export', 'Export…'],
   ['delete', 'Delete…'],
 ]
+/** What an agent does; a client's session has none. */
+const OF_AGENTS: readonly Panel[] = ['compact', 'pin', 'tasks']
 
 export function Composer({ conversation }: { readonly conversation: Conversation }) {
   const [text, setText] = useDraft(conversation.id)
@@ -25,7 +27,10 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   const summary = conversation.summary.value
   const isBusy = summary !== null && summary.state !== 'idle' && summary.state !== 'gone'
   const isAtLimit = summary?.state === 'waiting-for-approval'
+  const isOfClient = conversation.isOfClient.value
+  const maySend = mayWrite() && !isOfClient
   const mayContinue = isAtLimit ? mayOperate() : mayWrite()
+  const isOffered = (name: Panel) => !isOfClient || !OF_AGENTS.includes(name)
   const send = (event: Event) => {
     event.preventDefault()
     if (text.trim() === '') return
@@ -55,7 +60,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       {panel === 'rename' && <RenamePanel conversation={conversation} onDone={leave} />}
       {panel === 'export' && <ExportPanel conversation={conversation} />}
       {panel === 'delete' && <DeletePanel conversation={conversation} onDone={leave} />}
-      {mayWrite() && (
+      {maySend && (
         <form onSubmit={send}>
           <textarea
             ref={box}
@@ -76,7 +81,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
       )}
       <div class="verbs">
         {/* By their keys, buttons stay the same elements when others appear beside them. */}
-        {mayWrite() && (
+        {maySend && (
           <button
             key="stop"
             type="button"
@@ -87,6 +92,9 @@ export function Composer({ conversation }: { readonly conversation: Conversation
           </button>
         )}
         {mayOnlyRead() && <span class="dim">This token can only read.</span>}
+        {isOfClient && (
+          <span class="dim">Continue this conversation in its client, through the proxy.</span>
+        )}
         {summary !== null && summary.wait !== null && mayContinue && (
           <button
             key="continue"
@@ -100,16 +108,18 @@ export function Composer({ conversation }: { readonly conversation: Conversation
           More <span aria-hidden="true">{isMenuOpen ? '▴' : '▾'}</span>
         </button>
         {isMenuOpen &&
-          MENU.filter(([name]) => mayWrite() || name === 'export').map(([name, label]) => (
-            <button
-              key={name}
-              type="button"
-              aria-expanded={panel === name}
-              onClick={() => setPanel(panel === name ? null : name)}
-            >
-              {label}
-            </button>
-          ))}
+          MENU.filter(([name]) => name === 'export' || (mayWrite() && isOffered(name))).map(
+            ([name, label]) => (
+              <button
+                key={name}
+                type="button"
+                aria-expanded={panel === name}
+                onClick={() => setPanel(panel === name ? null : name)}
+              >
+                {label}
+              </button>
+            ),
+          )}
         {summary !== null && summary.pins.length > 0 && (
           <span class="dim">Pinned: {summary.pins.join(', ')}</span>
         )}
