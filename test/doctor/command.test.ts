@@ -13,7 +13,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const main = join(import.meta.dirname, '../../packages/server/src/cli/main.ts')
 
 function throughline(...words: readonly string[]) {
-  const child = spawnSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8', cwd: folder })
+  const options = { encoding: 'utf8', cwd: folder, timeout: PROCESSES_MS_MAX / 2 } as const
+  const child = spawnSync(process.execPath, [PROGRAM, ...words], options)
   const { status, stdout, stderr } = child
   return { status, stdout, stderr }
 }
@@ -58,6 +59,14 @@ describe('throughline doctor hermes', { timeout: PROCESSES_MS_MAX }, () => {
     }
     expect(html).toContain('<svg')
     expect(html).not.toMatch(/<script|https?:\/\/(?!models\.example)/)
+  })
+
+  it('ends with a sentence where a repair is refused', () => {
+    const taken = join(folder, 'taken.db')
+    writeFileSync(taken, 'mine')
+    const { status, stderr } = doctor(homeThatIs('healthy'), '--repair-to', taken)
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/^throughline: .*taken\.db/)
   })
 
   it('ends with 2 for a file that cannot be read, for a missing log, and for nothing at all', () => {

@@ -96,6 +96,7 @@ describe('process', () => {
     expect(await run({ action: 'start', program: 'sh', args: ['-c', 'echo'] })).toMatch(
       /^error: sh may not be started/,
     )
+    expect(await run({ action: 'start', program: 'w' })).toMatch(/^error: w may not be started/)
     expect(await run({ action: 'start', program: 'no-such-program' })).toBe(
       'error: no-such-program did not start (ENOENT).',
     )
