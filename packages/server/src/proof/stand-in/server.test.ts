@@ -262,6 +262,12 @@ describe('the server', () => {
     await expect(close()).resolves.toBeUndefined()
   })
 
+  it('refuses a body of more than 64 MB as providers do', async () => {
+    const { url } = await start()
+    const text = 'x'.repeat(64 * 1024 * 1024)
+    expect((await send(url, { protocol: 'openai-chat', text })).status).toBe(413)
+  })
+
   it('comes back on the same port after it was closed', async () => {
     const { server, port, close } = await startStandIn()
     await expect(server.start()).rejects.toThrow('running')

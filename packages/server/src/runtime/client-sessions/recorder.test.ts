@@ -539,6 +539,23 @@ describe('Recorder', () => {
     expect(names.toSorted()).toEqual([['Ann'], ['Bob']])
   })
 
+  it('says why no handoff is made of messages that the store could not keep', async () => {
+    const store = openMemoryStore()
+    const full = async () => {
+      throw new Error('disk full')
+    }
+    const failing = new Proxy(store, {
+      get: (target, name) => (name === 'adoptEntries' ? full : Reflect.get(target, name)),
+    })
+    const reasons: unknown[] = []
+    const warn = ({ reason }: { reason?: unknown }) => reasons.push(reason)
+    const logger = { ...SILENT, warn } as never
+    const client = new Client(recorder(failing, { logger }))
+    for (let at = 0; at < 12; at += 1) await client.turn(`Question ${at}. ${LONG}`, `Answer ${at}.`)
+    await client.turn('More', 'Yes', WINDOW)
+    await until(() => reasons.includes('not-recorded'))
+  })
+
   it('logs no conversation text when a handoff fails', async () => {
     const store = openMemoryStore()
     const lines: unknown[] = []
