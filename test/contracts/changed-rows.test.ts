@@ -69,6 +69,23 @@ function prove(open: (skip: (why: string) => never) => Promise<Engine & AsyncDis
     ])
   })
 
+  it('are found behind any number of others', async ({ skip }) => {
+    await using engine = await open(skip)
+    await filled(engine.store)
+    const digits = Array.from({ length: 10 }, (_, digit) => `select ${digit} as digit`).join(
+      ' union all ',
+    )
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => `(${digits}) as ${name}`)
+    // More than are read at once, and of an earlier version: without a seal.
+    await engine.change(`insert into route (agent, channel, address, session, version)
+      select agent, 'a', cast(a.digit as text) || b.digit || c.digit, session, version
+      from route, ${a}, ${b}, ${c}`)
+    await engine.change("update route set version = 7 where channel = 'telegram'")
+    expect(await engine.store.verify({})).toMatchObject([
+      { problem: expect.stringMatching(/^route ada telegram 17 /) },
+    ])
+  })
+
   it('are not used: no context, no reminder, no token, no route, no reply', async ({ skip }) => {
     await using engine = await open(skip)
     const { store } = engine

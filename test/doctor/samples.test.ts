@@ -41,6 +41,8 @@ describe('the sample stores', () => {
     ])
     expect(findings.every(({ certainty }) => certainty === 'certain')).toBe(true)
     expect(findings[1]?.rows.map(({ id }) => id)).toEqual([184])
+    const [parent, shell] = findings[2]?.sessionIds ?? []
+    expect(findings[2]?.facts).toEqual({ parent, shell })
     expect(findings[3]?.facts).toMatchObject({ rowsGone: 40, rowsWritten: 13 })
   })
 

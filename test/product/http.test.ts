@@ -471,6 +471,10 @@ describe('operating over HTTP', () => {
     )
     const routes = ENDPOINTS.map(({ method, path }) => `${method} ${path}`)
     expect(described.toSorted()).toEqual(routes.toSorted())
+    const { Activity, Session } = json.components.schemas
+    expect(Object.keys(Activity.properties)).toEqual(['hours', 'slowest'])
+    const [origin] = Session.properties.forkedFrom.anyOf
+    expect(origin.required).toEqual(['sessionId', 'entry'])
     const wrong = await call('/v1/agents', { method: 'DELETE' })
     expect(wrong).toMatchObject({ status: 405, json: { code: 'method-not-allowed' } })
     expect(wrong.headers.get('allow')).toBe('GET')

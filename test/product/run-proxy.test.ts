@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, createServer as listenTo } from 'node:net'
+import { type AddressInfo, connect, createServer as listenTo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -185,6 +185,16 @@ describe('the proxy that `run` starts', () => {
     expect(stdout).toContain('pi.registerProvider("anthropic"')
     const made = /^made (.+)$/m.exec(stdout)?.[1] ?? ''
     expect(existsSync(dirname(made))).toBe(false)
+  })
+
+  it('is reached at the loopback address alone', async () => {
+    const { port } = await start()
+    for (const host of ['::1', '127.0.0.2']) {
+      const { promise, resolve } = Promise.withResolvers<string>()
+      const socket = connect(port, host, () => resolve('connected'))
+      socket.once('error', () => resolve('refused'))
+      expect(await promise).toBe('refused')
+    }
   })
 
   it('keeps its port until the end, also while it is dead, and answers what was asked then', async () => {

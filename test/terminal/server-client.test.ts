@@ -66,8 +66,13 @@ it('a stream that lost its server misses no stored event and sees none twice', a
 
 it('a repeated message is the same message, and its reply is waited for', async () => {
   const server = await announce()
-  const runtime = await openServerRuntime(new ServerRequests(join(folder, 'a.db')))
+  const requests = new ServerRequests(join(folder, 'a.db'))
+  const presences: string[] = []
+  requests.onPresence = (presence) => presences.push(presence)
+  const runtime = await openServerRuntime(requests)
   await runtime.createSession({ agent: 'main', id: 's' })
+  // A server that was there all the time does not come back.
+  expect(presences).toEqual([])
   const session = runtime.session(sessionId('s'))
   const said = { source: 'test', key: 'm1', parts: [{ type: 'text', text: 'Hello.' }] } as const
   const admission = await session.admit(said)

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../packages/core/src/base/json.ts'
+import { safeSchema } from '../../../packages/server/src/tools/mcp/schema.ts'
 import { OUTPUT_CHARACTERS_MAX, toolRunner } from '../../../packages/server/src/turn/tool-runner.ts'
 import { isAlive } from '../../support/alive.ts'
 import { until } from '../../support/until.ts'
@@ -129,6 +130,17 @@ describe('a hostile server harms nothing else:', () => {
     expect(text).not.toContain('pattern')
     expect(text).not.toContain('unheard-of')
     expect(text.length).toBeLessThan(2_000)
+  })
+
+  it('its schema keeps every bound of a value', () => {
+    const bounded = {
+      count: { type: 'integer', minimum: 1, maximum: 9, multipleOf: 2 },
+      share: { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 },
+      name: { type: 'string', minLength: 1, maxLength: 9 },
+      tags: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 9 },
+    }
+    const schema = { type: 'object', properties: bounded }
+    expect(safeSchema(schema)).toEqual(schema)
   })
 
   it.concurrent('thousands of tools and lists without an end are cut', async () => {

@@ -162,6 +162,7 @@ describe('a server behind an address', () => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
         if (params?.name === 'long') {
           for (let n = 0; n < 20; n++) response.write(`: ${piece}\n\n`)
+          response.write(`: ${'x'.repeat(15_000_000)}\n\n`)
           const result = { content: [{ type: 'text', text: 'done' }] }
           return response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
         }

@@ -51,8 +51,8 @@ describe('throughline send', () => {
 
   it('takes the same key once, from standard input, and refuses it with another text', async () => {
     const args = ['send', 'notes', '-', '--key', 'build-7', '--json']
-    const first = await place.run(args, { input: 'A message on\nseveral lines.' })
-    const again = await place.run(args, { input: 'A message on\nseveral lines.' })
+    const first = await place.run(args, { input: 'ыA message on\nseveral lines.' })
+    const again = await place.run(args, { input: 'ыA message on\nseveral lines.' })
     const [one, two] = [first, again].map((sent) => lines(sent)[0])
     expect(one).toMatchObject({ sessionId: 'notes', isDuplicate: false })
     expect(two).toEqual({ ...one, isDuplicate: true })
@@ -374,6 +374,8 @@ describe('throughline tokens', () => {
     const [row] = lines(await place.run(['tokens', 'list', '--json', ...at]))
     expect(row).toMatchObject({ id: 'page', scopes: ['read'], expiresAt: null })
     expect(JSON.stringify(row)).not.toContain(secret)
+    const drawn = await place.run(['tokens', 'list', ...at])
+    expect(drawn.stdout).toMatch(/^page\b.*\bread\b/m)
     expect(readFileSync(join(place.folder, 'tokens.db')).includes(secret)).toBe(false)
     const limited = await place.run(['tokens', 'create', '--session', 'nope', ...at])
     expect(limited.stderr).toContain('there is no session nope yet')

@@ -38,6 +38,16 @@ describe('recall', () => {
     expect(answer).toContain('the needle stands here')
   })
 
+  it('leaves out as many of the best matches as it is told', async () => {
+    const { host, id } = await ada()
+    for (const bird of ['kestrel', 'osprey', 'plover'])
+      await host.ask(id, `A vault ${bird}.`, ['ok'])
+    const [all = ''] = await host.ask(id, '?', recall({ query: 'vault' }))
+    const [rest = ''] = await host.ask(id, '?', recall({ query: 'vault', skip: 9 }))
+    expect(all.match(/A vault \w+\./g)).toHaveLength(3)
+    expect(rest).toMatch(/^There are no more matches/)
+  })
+
   it('reports that nothing was found', async () => {
     const { host, id } = await ada()
     const [answer] = await host.ask(id, 'hm', recall({ query: 'zeppelin' }))

@@ -42,6 +42,12 @@ describe('findRules', () => {
     expect(textsOf(user(FRAGMENTS.join('\n'))).length).toBeLessThanOrEqual(3)
   })
 
+  it('weighs a sentence the same whatever number it names', () => {
+    const [two, other] = [2, 12_345].map((count) => weigh(`Keep ${count} spaces, and 3 lines.`))
+    expect(other).toEqual(two)
+    expect(two?.reasons.map(({ feature }) => feature)).toContain('0')
+  })
+
   it('says what speaks for a rule and what against it, the weightiest first', () => {
     const { sum, reasons } = weigh('never push to main again')
     expect(sum).toBe(reasons.reduce((total, { weight }) => total + weight, 0))

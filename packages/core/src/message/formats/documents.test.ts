@@ -47,6 +47,13 @@ describe('the input of a Responses request', () => {
     ])
   })
 
+  it('may hold a refusal, which is what the assistant says', () => {
+    const content = [{ type: 'refusal', refusal: 'I cannot do that.' }]
+    expect(say({ input: [{ type: 'message', role: 'assistant', content }] })).toMatchObject([
+      ['assistant', [{ type: 'text', text: 'I cannot do that.' }]],
+    ])
+  })
+
   it('may name a file by its address, its bytes or its id, and is given back that way', () => {
     const [url, bytes] = ['https://files.example/a.pdf', 'data:application/pdf;base64,QUJD']
     const fileOf = (fields: { [key: string]: string }) => {

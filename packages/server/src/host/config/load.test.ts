@@ -168,6 +168,15 @@ describe('loadConfig', () => {
     expect(() => portOf({ path: 'none.yaml' })).toThrow(/none\.yaml:1:1: .* does not exist/)
   })
 
+  it('lists a key that is set to an empty map', () => {
+    const settings = listSettings(
+      loaded('agents: {main: {model: {provider: openai-chat, model: gpt-5, headers: {}}}}'),
+    )
+    expect(settings).toContainEqual(
+      expect.objectContaining({ key: 'agents.main.model.headers', value: {} }),
+    )
+  })
+
   it('reads texts from files, and resolves paths relative to their source', () => {
     const folder = folderWith({
       'throughline.yaml':

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mailNumber } from '#core/base/ids'
 import { StoreFixture, said } from '#core/store/contract-suite/bench'
+import { everyWordOf, forkAt, talkedThrice } from '#core/store/contract-suite/forks/forks'
 import { openMemoryStore } from '#core/store/memory/open'
 import { listSummaries } from '../sessions/all-sessions.ts'
 import { purge } from './purge.ts'
@@ -58,6 +59,18 @@ describe('a purge', () => {
     expect((await store.findSession(fixture.id))?.state).toBe('gone')
     const [listed] = await listSummaries(store, { limit: 1 }, async () => undefined)
     expect(listed).toMatchObject({ state: 'gone', contextTokens: 0, compaction: null })
+  })
+
+  it('of the last fork erases what its deleted origin kept for it [I38]', async () => {
+    const store = openMemoryStore()
+    const origin = await talkedThrice(store)
+    const fork = await forkAt(store, origin.id, 6)
+    const request = { entries: 'all', reason: 'asked' } as const
+    await purge({ store, countTokens }, origin.id, { ...request, forks: 'keep' })
+    expect(await everyWordOf(store, origin.id)).toContain('canary')
+    await purge({ store, countTokens }, fork.id, request)
+    expect((await store.findSession(origin.id))?.state).toBe('gone')
+    expect(await everyWordOf(store, origin.id)).not.toContain('canary')
   })
 
   it('of entries is requested in pieces, and reports a refusal by the mailbox', async () => {

@@ -32,6 +32,22 @@ describe('search index', () => {
     expect(after.length).toBe(50)
   })
 
+  it('finds every word after its runs were merged', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const fixture = await StoreFixture.open(store)
+    const words = Array.from({ length: 16 }, (_, at) => `orchid${at}`)
+    for (const [at, word] of words.entries()) {
+      await fixture.hear(word)
+      await until(() => count(path, 'select upto as n from indexed') === at + 1)
+    }
+    await until(() => count(path, 'select count(distinct run) as n from word_page') < 9)
+    for (const text of words) {
+      const query = { sessionId: fixture.id, text, limit: 5, neighbours: 0 }
+      expect((await store.search(query)).total).toBe(1)
+    }
+  })
+
   it('is completed by the next process if one ends before indexing', async () => {
     const path = newPath()
     const store = await open(path)

@@ -2,7 +2,7 @@ import { mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { sqlitePlace } from '../../../../../../test/support/sqlite-place.ts'
+import { byHand, sqlitePlace } from '../../../../../../test/support/sqlite-place.ts'
 import { operationId, runnerId, sessionId } from '../../../base/ids.ts'
 import { LIMITS } from '../../contract-suite/bench.ts'
 import { Writer } from './writer.ts'
@@ -106,4 +106,22 @@ describe('the WAL of a store', () => {
     expect(size()).toBe(0)
     for (const writer of [later, keeper]) writer.close()
   })
+})
+
+it('commits the other items of a batch in which one cannot be written', () => {
+  const path = newPath()
+  const writer = new Writer({ path, anchorPath: `${path}.anchor`, ...LATER })
+  writer.commit([createSession])
+  byHand(
+    path,
+    `create trigger refuse_one before insert on mail when new.tokens = 2
+     begin select raise(abort, 'not this one'); end`,
+  )
+  const mail = { to: { sessionId: session.id }, source: 's', lane: 'user', body: null } as const
+  const items = [1, 2, 3].map(
+    (tokens) => ({ verb: 'admit', request: { ...mail, key: `k${tokens}`, tokens } }) as const,
+  )
+  const admitted = { outcome: { kind: 'admitted' } }
+  expect(writer.commit(items)).toMatchObject([admitted, { error: expect.any(Error) }, admitted])
+  writer.close()
 })

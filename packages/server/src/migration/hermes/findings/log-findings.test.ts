@@ -47,6 +47,16 @@ const done = (time: string, tag: string | null, id: string, counts: string, rest
   at(time, tag, `context compression done:    session=${id} messages=${counts} ${rest}`)
 
 describe('compactions in the log', () => {
+  it('an end belongs to the newest start of its session', () => {
+    const events = eventsOf(
+      started('08:00:00,000', null, OLD, 40),
+      started('08:10:00,000', null, OLD, 50),
+      done('08:10:20,000', null, OLD, '50->10'),
+    )
+    const { pairs } = pairOperations(events)
+    expect(pairs.map((pair) => pair.started.fact.messages)).toEqual([50])
+  })
+
   it('a compaction that ends under another id is a change of identity', () => {
     const found = judge(
       eventsOf(started('09:00:00', OLD, OLD, 194), done('09:00:30', OLD, NEW, '194->26')),
