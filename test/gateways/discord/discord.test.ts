@@ -64,6 +64,17 @@ describe.concurrent('discord', () => {
     )
   })
 
+  it('stays with the others whatever a stranger calls himself', async () => {
+    const { here, user, person, room } = await channel()
+    const stranger = here.world.addPerson("$'".repeat(8))
+    // Each name repeated the rest of the text, until no string could hold it; then the channel was
+    // read again and again from here.
+    const forms = [`<@${stranger.id}>`, `<@!${stranger.id}>`].map((form) => form.repeat(40))
+    here.discord.say(room, { author: stranger, content: forms.join(''), mentions: [stranger] })
+    here.discord.say(room, { author: person, content: `<@${user.id}> hello` })
+    expect(await here.untilSaid(room, user, 1)).toEqual(['heard: ada: hello'])
+  })
+
   it('gives each thread of a channel a session of its own', async () => {
     const { here, user, person, room, bot } = await channel({ needsMention: false })
     const thread = here.world.addChannel(room)

@@ -33,6 +33,19 @@ describe('readMessage', () => {
     expect(chat.isAddressed).toBe(true)
   })
 
+  it('takes a name as it is, whatever it contains, and puts no name into another', () => {
+    const mentions = [
+      { id: '7', username: 'x', global_name: "$' $& <@8>" },
+      { id: '8', username: 'y', global_name: '$`' },
+    ]
+    expect(read({ content: 'a <@7> b <@8> c', mentions }).text).toBe(
+      "a @$' $& <@8> (<@7>) b @$` (<@8>) c",
+    )
+    // As long as a message can be: it once grew to more than a string can hold.
+    const content = '<@7>'.repeat(500) + '<@!7>'.repeat(400)
+    expect(read({ content, mentions }).text.length).toBeLessThan(30_000)
+  })
+
   it('detects the addressee by mention or reply; takes all messages where configured, but not from bots', () => {
     const answered = { referenced_message: { author: { id: '1' }, content: 'x' } }
     const bot = { author: { ...author, bot: true } }

@@ -93,19 +93,25 @@ function wordsOf({ content, embeds }: Pick<APIMessage, 'content' | 'embeds'>): s
   return cards.map((words) => words.filter(Boolean).join('\n')).join('\n')
 }
 
-/** Removes our own mention and adds the names of others beside their ids. */
+/**
+ * Removes our own mention and adds the names of others beside their ids. In one pass: people choose
+ * their names, which can look like a mention.
+ */
 function spoken(message: APIMessage, self: string): string {
-  const { mentions } = message
   const forwarded = forwardedIn(message).map((each) => `(forwarded) ${wordsOf(each)}`)
-  let text = [wordsOf(message), ...forwarded].join('\n')
-  for (const mention of mentionsOf(self)) text = text.replaceAll(mention, '')
-  for (const { id, global_name, username } of mentions) {
-    if (id === self) continue
-    const name = `@${global_name ?? username} (<@${id}>)`
-    for (const mention of mentionsOf(id)) text = text.replaceAll(mention, name)
-  }
-  return text.trim()
+  const names = new Map(
+    message.mentions.map((each) => [each.id, each.global_name ?? each.username]),
+  )
+  return [wordsOf(message), ...forwarded]
+    .join('\n')
+    .replaceAll(MENTION, (mention, id: string) => {
+      if (id === self) return ''
+      const name = names.get(id)
+      return name === undefined ? mention : `@${name} (<@${id}>)`
+    })
+    .trim()
 }
+const MENTION = /<@!?(\d+)>/g
 
 function unsupportedIn(message: APIMessage): string | undefined {
   const { sticker_items = [], poll, flags = 0 } = message
