@@ -79,10 +79,10 @@ export interface Session {
   preview(request: { focus?: string }, signal: AbortSignal): Promise<Preview>
   /** Commits exactly this preview, unless the session has changed since. */
   install(request: Idempotent & { preview: JsonObject }): Promise<Admission>
-  /** Undoes the newest compaction in effect. */
-  revert(request: Idempotent): Promise<Admission>
+  /** Undoes the newest compaction in effect; with `compaction` only if it is that entry. */
+  revert(request: Idempotent & { compaction?: EntryNumber }): Promise<Admission>
   /** The same for the session of a proxy's client, done at once. Null: it is not one; use `revert`. */
-  undoForClient(): Promise<HandoffUndo | null>
+  undoForClient(compaction: EntryNumber): Promise<HandoffUndo | null>
   /** `text` null removes the pin. */
   pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission>
   setPolicy(request: Idempotent & { policy: BusyPolicy }): Promise<Admission>

@@ -1,5 +1,6 @@
 import { entryNumber, type SessionId } from '../../base/ids.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts'
+import { isObject, type JsonValue } from '../../base/json.ts'
+import { isCount } from '../../store/measure.ts'
 import type { Entry, OperationRow } from '../../store/rows.ts'
 
 /** How a handoff was made that no operation of the store records: the body of its entry says so. */
@@ -22,16 +23,13 @@ export function adoptedOperation(
   const { number, at, operation: id, fence, meta } = entry
   const covers = entryNumber(meta.covers)
   const previous = entryNumber(meta.previous)
-  const { trigger, reason, startedAt, ...sizes } = madeOf(entry)
+  const { trigger, reason, startedAt, ...sizes } = madeOf(entry) ?? {
+    ...{ trigger: IMPORTED, reason: 'it came with the conversation', startedAt: at },
+  }
   return {
     ...{ id, sessionId, by: meta.by, fence, covers, previous, base: previous },
-    trigger: typeof trigger === 'string' ? trigger : IMPORTED,
-    reason: typeof reason === 'string' ? reason : 'it came with the conversation',
-    requestedBy: null,
-    state: 'committed',
+    ...{ trigger, reason, startedAt, endedAt: at, requestedBy: null, state: 'committed' },
     result: { ...sizes, entry: number, isAdopted: true },
-    startedAt: typeof startedAt === 'number' ? startedAt : at,
-    endedAt: at,
   }
 }
 
@@ -42,8 +40,18 @@ export function isImported({ trigger }: OperationRow): boolean {
   return trigger === IMPORTED
 }
 
-function madeOf({ body }: Entry): JsonObject {
+/** Null if the body does not say it as the proxy does: an imported file can contain anything. */
+function madeOf({ at, body }: Entry): MadeElsewhere | null {
   const value = body === null ? null : (JSON.parse(body) as JsonValue)
   const made = isObject(value) ? value['made'] : undefined
-  return isObject(made) ? made : {}
+  if (!isObject(made)) return null
+  const { trigger, reason, startedAt, tokensBefore, tokensAfter } = made
+  const isKnown = trigger === 'background' || trigger === 'preflight' || trigger === 'manual'
+  if (!isKnown || typeof reason !== 'string') return null
+  if (!isNumber(startedAt) || !isNumber(tokensBefore) || !isNumber(tokensAfter)) return null
+  return { trigger, reason, startedAt: Math.min(startedAt, at), tokensBefore, tokensAfter }
+}
+
+function isNumber(value: JsonValue | undefined): value is number {
+  return typeof value === 'number' && isCount(value)
 }

@@ -91,6 +91,12 @@ const kinds = async (store: Store) => (await entries(store)).map(({ kind }) => k
 const compactions = async (store: Store) =>
   (await kinds(store)).filter((kind) => kind === 'compaction').length
 
+/** As a person does who looks at the session now. */
+async function undo(store: Store) {
+  const { effective = entryNumber(0) } = (await store.findSession(ID)) ?? {}
+  return await undoHandoff(store, ID, effective)
+}
+
 const LONG = 'The quick brown fox jumps over the lazy dog and looks back. '.repeat(20)
 
 /** Runs turns until a handoff is in effect, and one more that uses it. */
@@ -634,10 +640,10 @@ describe('Recorder', () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     expect(await compacted(client, store)).toContain('[handoff ')
-    const undone = await undoHandoff(store, ID)
+    const undone = await undo(store)
     const made = (await entries(store)).find(({ kind }) => kind === 'compaction')
     expect(undone).toMatchObject({ kind: 'undone', compaction: made?.number })
-    expect(await undoHandoff(store, ID)).toMatchObject({ kind: 'refused' })
+    expect(await undo(store)).toMatchObject({ kind: 'refused' })
     // Over the threshold, and still no new handoff: the person wants the messages themselves.
     const whole = await client.turn('After', 'Yes', WINDOW * 0.8)
     expect(JSON.parse(whole).messages).toHaveLength(client.messages.length - 1)
@@ -657,7 +663,7 @@ describe('Recorder', () => {
     client.messages.push({ role: 'user', content: [{ type: 'text', text: 'Once more' }] })
     const before = await client.ask()
     expect(before.boundary).toBeGreaterThan(0)
-    expect(await undoHandoff(store, ID)).toMatchObject({ kind: 'undone' })
+    expect(await undo(store)).toMatchObject({ kind: 'undone' })
     const repeated = await client.ask()
     expect(repeated.boundary).toBe(0)
     expect(Buffer.concat([...repeated.send]).equals(client.body())).toBe(true)
@@ -674,7 +680,7 @@ describe('Recorder', () => {
     isSlow = true
     for (let at = 0; at < 3; at += 1) await client.turn(`More ${at}. ${LONG}`, `Answer ${at}.`)
     await client.turn('More', 'Yes', WINDOW * 0.7)
-    const undone = await undoHandoff(store, ID)
+    const undone = await undo(store)
     slow.reject(new Error('none'))
     expect(undone).toMatchObject({ kind: 'undone' })
     await client.recorder.close()
@@ -685,7 +691,7 @@ describe('Recorder', () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     await compacted(client, store)
-    await undoHandoff(store, ID)
+    await undo(store)
     await client.turn('Almost', 'Yes', WINDOW * 0.91)
     const sent = await client.turn(`Too much. ${LONG}`, 'Yes')
     expect(sent).toContain('[handoff ')
@@ -698,13 +704,28 @@ describe('Recorder', () => {
     await runtime.close()
   })
 
+  it('undoes only the handoff that was named, so that two people do not undo two', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    await compacted(client, store)
+    const older = (await store.findSession(ID))?.effective
+    for (let at = 0; at < 4; at += 1) await client.turn(`More ${at}. ${LONG}`, `Answer ${at}.`)
+    await client.turn('More', 'Yes', WINDOW)
+    await until(async () => (await compactions(store)) === 2)
+    const { effective = entryNumber(0) } = (await store.findSession(ID)) ?? {}
+    expect(await undoHandoff(store, ID, effective)).toMatchObject({ kind: 'undone' })
+    const late = await undoHandoff(store, ID, effective)
+    expect(late).toMatchObject({ kind: 'refused', problem: expect.stringContaining('Someone') })
+    expect((await store.findSession(ID))?.effective).toBe(older)
+  })
+
   it('refuses an undo when the whole history does not fit the window', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))
     await compacted(client, store)
     for (let at = 0; at < 30; at += 1) await client.turn(`More ${at}. ${LONG}`, `Answer ${at}.`)
     const { effective } = (await store.findSession(ID)) ?? {}
-    expect(await undoHandoff(store, ID)).toMatchObject({
+    expect(await undo(store)).toMatchObject({
       kind: 'refused',
       problem: expect.stringMatching(
         /would have about \d+ tokens, and the model's window has room/,

@@ -22,11 +22,15 @@ export type HandoffUndo =
   | { readonly kind: 'refused'; readonly problem: string }
 
 /**
- * Undoes the newest handoff of a client's session: the proxy sends the covered messages themselves
+ * Undoes this handoff of a client's session if it is the newest: the proxy sends the covered messages themselves
  * again, as long as they fit. No process runs such a session, so it is done here, between two
  * requests of the client; the proxy reads it from the store. Null: this is no client's session.
  */
-export async function undoHandoff(store: Store, id: SessionId): Promise<HandoffUndo | null> {
+export async function undoHandoff(
+  store: Store,
+  id: SessionId,
+  handoff: EntryNumber,
+): Promise<HandoffUndo | null> {
   if (!(await isClientSession(store, id))) return null
   const source = await store.readContext({ sessionId: id })
   if (source === null) return null
@@ -35,6 +39,7 @@ export async function undoHandoff(store: Store, id: SessionId): Promise<HandoffU
   if (made?.kind !== 'compaction') {
     return refused(`No handoff is in effect in session ${id}; there is nothing to undo.`)
   }
+  if (effective !== handoff) return refused(NOT_NEWEST)
   if (adoptedOperation(id, made).reason === ASKED_BY_CLIENT) {
     return refused(
       'The client asked for this handoff and replaced its own history by it, so it no longer sends ' +
@@ -53,9 +58,7 @@ export async function undoHandoff(store: Store, id: SessionId): Promise<HandoffU
   }
   const sessions = new ClientSessions({ store, clock: systemClock })
   try {
-    const isDone = await sessions.undo(id, effective)
-    if (!isDone)
-      return refused('The client has gone back to before it, or a newer one replaced it.')
+    if (!(await sessions.undo(id, effective))) return refused(NOT_NEWEST)
   } catch (error) {
     if (!(error instanceof NotRecordedError)) throw error
     return refused(`A proxy is writing to session ${id}. Ask again later.`)
@@ -65,6 +68,9 @@ export async function undoHandoff(store: Store, id: SessionId): Promise<HandoffU
   const tokensBefore = context.tokens
   return { kind: 'undone', compaction: effective, tokensBefore, tokensAfter, uncachedTokens }
 }
+
+const NOT_NEWEST =
+  'Someone else has undone it, the client has gone back to before it, or a newer one replaced it.'
 
 function refused(problem: string): HandoffUndo {
   return { kind: 'refused', problem }

@@ -93,6 +93,24 @@ describe('a refused control item', () => {
     expect((await session.summary())?.compaction).not.toBeNull()
   })
 
+  it('reports its reason: another compaction than the one to undo is in effect', async () => {
+    const { runtime } = await open()
+    const session = await make(runtime, 'twice')
+    for (const count of [7, 5]) {
+      await fill(runtime, session.id, count)
+      const asked = mailOf(await session.compact(once()))
+      expect(await session.controlOutcome(asked, soon())).toEqual({ kind: 'done' })
+    }
+    const compaction = (await session.summary())?.compaction ?? undefined
+    if (compaction === undefined) throw new Error('not compacted')
+    // Two people at once: both saw the same compaction in effect.
+    const both = [await session.revert({ ...once(), compaction })]
+    both.push(await session.revert({ ...once(), compaction }))
+    const ends = await Promise.all(both.map((each) => session.controlOutcome(mailOf(each), soon())))
+    expect(ends).toEqual([{ kind: 'done' }, { kind: 'turned-down', why: 'out-of-date' }])
+    expect((await session.summary())?.compaction).toBeLessThan(compaction)
+  })
+
   it('reports its reason: nothing to compact', async () => {
     const { runtime } = await open()
     const session = await make(runtime, 'short')

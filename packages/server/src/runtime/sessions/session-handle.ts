@@ -124,12 +124,15 @@ export class SessionHandle implements Session {
     return await this.#control(request, 'install', body)
   }
 
-  async revert(request: Idempotent): Promise<Admission> {
-    return await this.#control(request, 'revert', {})
+  async revert({
+    compaction,
+    ...request
+  }: Idempotent & { compaction?: EntryNumber }): Promise<Admission> {
+    return await this.#control(request, 'revert', compaction === undefined ? {} : { compaction })
   }
 
-  async undoForClient(): Promise<HandoffUndo | null> {
-    return await undoHandoff(this.#deps.store, this.id)
+  async undoForClient(compaction: EntryNumber): Promise<HandoffUndo | null> {
+    return await undoHandoff(this.#deps.store, this.id, compaction)
   }
 
   async pin(request: Idempotent & { name: string; text: string | null }): Promise<Admission> {

@@ -67,11 +67,14 @@ function obey(state: State, view: SessionView, mail: MailItem, decisions: Decisi
 
 /**
  * Undoes the newest compaction; the size of the restored entries is measured first, for the store's
- * check.
+ * check. `{ compaction }` names the one that was shown: of two requests at once, the second must not
+ * undo the one below.
  */
 function revert(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const target: EntryNumber = view.session.effective
   if (target === 0) return refuseControl(state, mail.number, { why: 'nothing-to-revert' })
+  const { compaction = target } = mailBody(mail)
+  if (compaction !== target) return refuseControl(state, mail.number, { why: 'out-of-date' })
   const { revert } = state
   switch (revert.kind) {
     case 'none':

@@ -57,10 +57,10 @@ async function undo(runtime: Runtime, session: Session, flags: CompactFlags): Pr
   if (compaction === null) {
     throw new FailedError(`Session ${session.id} has no compaction in effect; nothing to undo.`)
   }
-  const ended = await session.undoForClient()
+  const ended = await session.undoForClient(compaction)
   if (ended !== null) return await tellUndo(session, ended, flags)
-  const once = { source: COMMAND_SOURCE, key: randomUUID() }
-  const { mail } = requireAccepted(await session.revert(once), session.id)
+  const asked = { source: COMMAND_SOURCE, key: randomUUID(), compaction }
+  const { mail } = requireAccepted(await session.revert(asked), session.id)
   if (!flags.wait) {
     const what = 'will have its newest compaction undone'
     return await requested(runtime, session, { mail, json, what })

@@ -96,7 +96,7 @@ export const compactionEndpoints: readonly Endpoint[] = [
         throw new HttpProblem('not-in-effect', { facts: { inEffect: compaction } })
       }
       const session = sessionAt(edge, params)
-      const undo = await session.undoForClient()
+      const undo = await session.undoForClient(params.number)
       if (undo?.kind === 'refused') {
         throw new HttpProblem('turned-down', { detail: undo.problem })
       }
@@ -104,7 +104,8 @@ export const compactionEndpoints: readonly Endpoint[] = [
         const { kind: _, ...body } = undo
         return { status: 200, body: { sessionId: session.id, ...body } }
       }
-      return await carriedOut(session, acceptedOf(await session.revert(once)), signal)
+      const asked = { ...once, compaction: params.number }
+      return await carriedOut(session, acceptedOf(await session.revert(asked)), signal)
     },
   }),
 ]
