@@ -108,8 +108,8 @@ const PLANTED: readonly Planted[] = [
   {
     ...{ law: 13, what: 'late usage counts' },
     file: 'runtime/client-sessions/recorder.ts',
-    from: 'if (newest !== sent.boundary) return',
-    to: '',
+    from: 'if (newest !== sent.boundary || isUndone(end)) return',
+    to: 'if (isUndone(end)) return',
   },
   {
     ...{ law: 14, what: 'reminders are not recognized' },

@@ -189,7 +189,7 @@ async function answerOnce(host: Host, id: string, text: string): Promise<void> {
   const entries = await store.readEntries({
     sessionId: sessionId(id),
     from: entryNumber(1),
-    limit: 100,
+    to: entryNumber(100),
   })
   const kinds = entries.map(({ kind }) => kind)
   const count = (kind: string) => kinds.filter((each) => each === kind).length
