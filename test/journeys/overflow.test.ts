@@ -107,7 +107,8 @@ describe('a provider that refuses a request as too long', () => {
   })
 
   it('for a request that cannot shrink is explained in plain words, and the session stays usable', async () => {
-    const journey = await open({ windowTokens: 64_000, model: { windowTokens: 8_000 } })
+    // 6,400 of the 9,000 are asked for as output.
+    const journey = await open({ windowTokens: 64_000, model: { windowTokens: 9_000 } })
     const id = await journey.make()
     await fill(journey, id, 2)
     const { reply } = await journey.ask(id, `say I read it.\n${PROSE.repeat(800)}`)
