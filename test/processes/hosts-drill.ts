@@ -33,6 +33,7 @@ interface Host {
   /** All its connections to the database go through here. */
   readonly link: Link
   child: ChildProcess
+  ended: Promise<unknown>
   url: string
 }
 
@@ -131,7 +132,7 @@ async function drillKills(kills: number): Promise<void> {
     holder.child.kill('SIGKILL')
     taken.push(await takeOverMs(store, id))
     await answerOnce(other, id, message)
-    await once(holder.child, 'close').catch(() => {})
+    await holder.ended
     await start(holder)
     ;[holder, other] = [other, holder]
     if (kill % 10 === 0) console.log(`${kill} of ${kills} kills: ${figures(taken)}`)
@@ -249,11 +250,16 @@ async function start(host: Host): Promise<void> {
       },
       DATABASE_PASSWORD: databaseUrl.password,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-2_000)
   })
   host.child = child
+  host.ended = once(child, 'close')
   const [line] = await Promise.race([once(child.stdout, 'data'), once(child, 'close')])
-  if (!(line instanceof Buffer)) throw new Error(`The server on host ${host.name} did not start.`)
+  if (!(line instanceof Buffer)) throw new Error(`Host ${host.name} did not start: ${said}`)
   host.url = (JSON.parse(String(line)) as { url: string }).url
 }
 
