@@ -37,6 +37,12 @@ interface Host {
   url: string
 }
 
+interface Begun {
+  readonly message: string
+  readonly holder: Host
+  readonly other: Host
+}
+
 /** Forwards a port until it is cut, without closing anything: as a network does that drops packets. */
 class Link {
   readonly #sockets = new Set<Socket>()
@@ -89,7 +95,7 @@ const { values } = parseArgs({ options: { kills: { type: 'string', default: '100
 const server = await startPostgres()
 if ('problem' in server) throw new Error(server.problem)
 const folder = mkdtempSync(join(tmpdir(), 'throughline-hosts-'))
-const model = await standIn({ speed: { outputTokensPerSecond: 20 } }).start()
+const model = await standIn({ speed: { outputTokensPerSecond: 60 } }).start()
 const admin = await connectAdmin(server.url)
 const database = `throughline_hosts_${process.pid}`
 await admin.query(`create database ${database}`)
@@ -125,16 +131,14 @@ process.exitCode = problems.length === 0 ? 0 : 1
 
 async function drillKills(kills: number): Promise<void> {
   const taken: number[] = []
-  let [holder, other] = hosts as [Host, Host]
   for (let kill = 1; kill <= kills; kill++) {
     const id = `kill-${kill}`
-    const message = await beginAnswer(holder, id)
+    const { message, holder, other } = await beginAnswer(id)
     holder.child.kill('SIGKILL')
     taken.push(await takeOverMs(store, id))
     await answerOnce(other, id, message)
     await holder.ended
     await start(holder)
-    ;[holder, other] = [other, holder]
     if (kill % 10 === 0) console.log(`${kill} of ${kills} kills: ${figures(taken)}`)
   }
   console.log(`a killed host, ${figures(taken)}; ${loadLine()}`)
@@ -148,9 +152,8 @@ async function drillLease(
   harm: (host: Host) => Promise<void>,
   mend: (host: Host) => Promise<void>,
 ): Promise<void> {
-  const [holder, other] = hosts as [Host, Host]
   const id = what.replaceAll(' ', '-')
-  const message = await beginAnswer(holder, id)
+  const { message, holder, other } = await beginAnswer(id)
   const runner = (await store.findSession(sessionId(id)))?.runner
   const lease = (await store.listRunners()).find((row) => row.id === runner)?.leaseMs ?? 0
   await harm(holder)
@@ -168,13 +171,19 @@ function figures(taken: readonly number[]): string {
   return `taken over after ${at(0.5)} (median), ${at(0.95)} (95th percentile), ${at(1)} (longest)`
 }
 
-/** A session that this host works on: the first words of its answer are written. */
-async function beginAnswer(host: Host, id: string): Promise<string> {
-  await post(host, '/v1/sessions', { agent: 'main', id })
-  const text = `Say slowly that the crane of ${id} is free and that the quay may be used by all.`
-  await post(host, `/v1/sessions/${id}/messages`, { text }, id)
-  await until(async () => (await store.findSession(sessionId(id)))?.turnState === 'running')
-  return text
+/** A session in the middle of an answer, and the host that works on it: either of them may take it. */
+async function beginAnswer(id: string): Promise<Begun> {
+  const [one, two] = hosts as [Host, Host]
+  await post(one, '/v1/sessions', { agent: 'main', id })
+  const message = `say ${`The crane of ${id} is free and all may use the quay. `.repeat(10)}`
+  await post(one, `/v1/sessions/${id}/messages`, { text: message }, id)
+  const rowOf = async () => await store.findSession(sessionId(id))
+  await until(async () => (await rowOf())?.turnState === 'running')
+  const runner = (await rowOf())?.runner
+  const boot = (await store.listRunners()).find((row) => row.id === runner)?.boot ?? ''
+  return boot.startsWith(`${one.name} `)
+    ? { message, holder: one, other: two }
+    : { message, holder: two, other: one }
 }
 
 async function takeOverMs(from: Store, id: string): Promise<number> {
