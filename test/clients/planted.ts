@@ -193,7 +193,8 @@ function copySources(): void {
       filter: (path) => !/node_modules|\/dist$|\/page$/.test(path),
     })
   }
-  for (const name of ['package.json', 'vitest.config.ts', 'tsconfig.json', 'test/scratch.ts']) {
+  const files = ['package.json', 'vitest.config.ts', 'tsconfig.json', 'test/scratch.ts']
+  for (const name of [...files, 'test/clients/recorded-client.ts']) {
     cpSync(join(root, name), join(copy, name))
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))

@@ -209,7 +209,7 @@ describe('tables that are not those of the schema', () => {
     const notes = { agent: 'ada', scope: '', limit: 1 }
     await expect(bench.store.listNotes(notes)).rejects.toMatchObject(named('"note" does not exist'))
     await bench.sql('alter table memo rename to note; update store set schema = 3')
-    const back = named('it says that it has schema 3, but its tables are others')
+    const back = named('its schema number is 3, but its tables do not match that schema')
     await expect(openPostgres(url, { schema })).rejects.toMatchObject(back)
     await bench.sql(`update store set schema = ${POSTGRES_SCHEMA}`)
     const again = await openPostgres(url, { schema })

@@ -146,7 +146,7 @@ async function drillKills(kills: number): Promise<void> {
   if (p95 > P95_MS_MAX) problems.push(`the 95th percentile is ${p95.toFixed(0)} ms`)
 }
 
-/** A process that still has its connection, or one whose end nobody can see, is given its lease. */
+/** A paused process keeps its connection, and nobody sees one that is cut off end: both keep their lease. */
 async function drillLease(
   what: string,
   harm: (host: Host) => Promise<void>,

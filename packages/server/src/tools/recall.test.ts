@@ -38,7 +38,7 @@ describe('recall', () => {
     expect(answer).toContain('the needle stands here')
   })
 
-  it('leaves out as many of the best matches as it is told', async () => {
+  it('skips as many of the best matches as `skip` says', async () => {
     const { host, id } = await ada()
     for (const bird of ['kestrel', 'osprey', 'plover'])
       await host.ask(id, `A vault ${bird}.`, ['ok'])

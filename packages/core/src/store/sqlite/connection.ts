@@ -191,7 +191,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Our statements fit our tables, so a missing table or column was removed by somebody else. */
+/** Every statement fits the schema, so another program removed the missing table or column. */
 function missingIn(text: string): string | null {
   const [, what, name] = /^no such (table|column): (.+)$/.exec(text) ?? []
   if (name === undefined) return null

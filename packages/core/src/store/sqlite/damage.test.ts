@@ -215,7 +215,7 @@ describe('damage', () => {
       await expect(open(path)).rejects.toMatchObject({
         code: 'store-damaged',
         message: expect.stringContaining(
-          `it says that it has schema ${number}, but its tables are`,
+          `its schema number is ${number}, but its tables do not match that schema`,
         ),
       })
       byHand(path, `pragma user_version = ${SQLITE_SCHEMA}`)

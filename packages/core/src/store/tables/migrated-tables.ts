@@ -29,5 +29,5 @@ export function isMissingTables(problem: string): boolean {
 
 /** The damage of a store whose tables are not those of the schema that it names. */
 export function misfit(schema: number, problem: string): string {
-  return `it says that it has schema ${schema}, but its tables are others (${problem}). Nothing was changed. Restore a backup, or set the number back if somebody changed it.`
+  return `its schema number is ${schema}, but its tables do not match that schema (${problem}). Nothing was changed. Restore a backup, or set the number back if somebody changed it.`
 }

@@ -27,7 +27,7 @@ export class AnswerDisplay {
   #streamed: string | null = null
   /** The turn that the last message was delivered to. */
   #turn: unknown = null
-  /** What was said about a wait, until the model answers: each try only repeats it. */
+  /** The notice last printed in this wait. Later tries repeat it, and it is printed once. */
   readonly #noticed = new Set<string>()
 
   constructor(session: Pick<Session, 'transcript'>, screen: Screen) {

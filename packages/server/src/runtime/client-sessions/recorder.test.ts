@@ -1,111 +1,28 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
-import { entryNumber, sessionId } from '#core/base/ids'
+import { sessionId } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import { SILENT } from '#core/base/logger'
-import type { Store } from '#core/store/contract'
 import { openMemoryStore } from '#core/store/memory/open'
-import type { Entry, SettingsMeta } from '#core/store/rows'
+import type { SettingsMeta } from '#core/store/rows'
+import {
+  Client,
+  compacted,
+  compactions,
+  entries,
+  ID,
+  kinds,
+  LONG,
+  opened,
+  recorder,
+  replyEvents,
+  WINDOW,
+} from '../../../../../test/clients/recorded-client.ts'
 import { until } from '../../../../../test/support/until.ts'
 import { openRuntime } from '../open-runtime.ts'
 import { purge } from '../store-layers/purge.ts'
-import { type RecordedPassage, Recorder, type RecorderOptions } from './recorder.ts'
-import { undoHandoff } from './undo-handoff.ts'
+import { Recorder } from './recorder.ts'
 import { handoffForClient } from './whole-handoff.ts'
-
-const ID = sessionId('claude-s1')
-const WINDOW = 8_000
-const opened: Recorder[] = []
-
-afterEach(async () => {
-  for (const recorder of opened.splice(0)) await recorder.close()
-})
-
-function recorder(store: Store, more: Partial<RecorderOptions> = {}): Recorder {
-  const options = { store, clock: systemClock, logger: SILENT, windowTokens: WINDOW, ...more }
-  const made = new Recorder(options)
-  opened.push(made)
-  return made
-}
-
-/** A client of Anthropic's API that keeps its history as Claude Code does. */
-class Client {
-  messages: JsonObject[] = []
-  tools: readonly JsonObject[] = [{ name: 'Bash' }]
-  readonly recorder: Recorder
-  readonly headers: { [name: string]: string } = { 'x-claude-code-session-id': 's1' }
-
-  constructor(made: Recorder) {
-    this.recorder = made
-  }
-
-  body(): Buffer {
-    const marked = this.messages.map((message, index) =>
-      index < this.messages.length - 1 ? message : withMark(message),
-    )
-    const rest = { tools: this.tools, stream: true }
-    return Buffer.from(JSON.stringify({ model: 'claude-x', messages: marked, ...rest }))
-  }
-
-  async ask(): Promise<RecordedPassage> {
-    const request = { path: '/v1/messages', headers: this.headers, body: this.body(), launch: null }
-    return await this.recorder.begin(request)
-  }
-
-  /** One turn: a prompt, and an answer with this reported usage. */
-  async turn(text: string, answer: string, inputTokens = 100): Promise<string> {
-    this.messages.push({ role: 'user', content: [{ type: 'text', text }] })
-    const passage = await this.ask()
-    const sent = Buffer.concat([...passage.send]).toString()
-    for (const event of replyEvents(answer, inputTokens)) passage.take(event)
-    await passage.end()
-    this.messages.push({ role: 'assistant', content: [{ type: 'text', text: answer }] })
-    return sent
-  }
-}
-
-function withMark(message: JsonObject): JsonObject {
-  const blocks = message['content'] as readonly JsonObject[]
-  const marked = blocks.map((block) => ({ ...block, cache_control: { type: 'ephemeral' } }))
-  return { ...message, content: marked }
-}
-
-function replyEvents(text: string, inputTokens: number): readonly JsonObject[] {
-  return [
-    { type: 'message_start', message: { usage: { input_tokens: inputTokens } } },
-    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
-    { type: 'message_stop' },
-  ]
-}
-
-async function entries(store: Store, id = ID): Promise<readonly Entry[]> {
-  const row = await store.findSession(id)
-  const to = row?.tail ?? 0
-  return to === 0
-    ? []
-    : await store.readEntries({ sessionId: id, from: 1 as never, to: to as never })
-}
-
-const kinds = async (store: Store) => (await entries(store)).map(({ kind }) => kind)
-const compactions = async (store: Store) =>
-  (await kinds(store)).filter((kind) => kind === 'compaction').length
-
-/** As a person does who looks at the session now. */
-async function undo(store: Store) {
-  const { effective = entryNumber(0) } = (await store.findSession(ID)) ?? {}
-  return await undoHandoff(store, ID, effective)
-}
-
-const LONG = 'The quick brown fox jumps over the lazy dog and looks back. '.repeat(20)
-
-/** Runs turns until a handoff is in effect, and one more that uses it. */
-async function compacted(client: Client, store: Store): Promise<string> {
-  for (let at = 0; at < 12; at += 1) await client.turn(`Question ${at}. ${LONG}`, `Answer ${at}.`)
-  await client.turn('More', 'Yes', WINDOW)
-  await until(async () => (await compactions(store)) > 0)
-  return await client.turn('Next', 'Done')
-}
 
 describe('Recorder', () => {
   it.each([
@@ -609,128 +526,5 @@ describe('Recorder', () => {
     await expect(session.revert(said)).rejects.toMatchObject({ code: 'invalid-request' })
     expect(await store.listMail({ sessionId: ID, limit: 9 })).toEqual([])
     await runtime.close()
-  })
-
-  it('lists the handoffs of a client with their sizes, and reports what became of each message', async () => {
-    const store = openMemoryStore()
-    const client = new Client(recorder(store))
-    await compacted(client, store)
-    const runtime = await openRuntime({ store, agents: [], runs: false, auxiliary: {} })
-    const session = runtime.session(ID)
-    const [made, ...others] = (await session.compactions({ limit: 9 })) ?? []
-    expect(others).toEqual([])
-    expect(made).toMatchObject({ state: 'committed', by: 'digest', trigger: 'background' })
-    expect(made).toMatchObject({ isInEffect: true, isUndone: false, isAdopted: true, waitMs: 0 })
-    expect(made?.spend).toMatchObject({ calls: 0 })
-    const report = await session.compactionReport(entryNumber(made?.entry ?? 0))
-    expect(report).toMatchObject({ by: 'digest', trigger: 'background', covers: made?.covers })
-    expect(report?.tokensBefore).toBe(made?.tokensBefore)
-    expect(report?.tokensAfter).toBe(made?.tokensAfter)
-    expect(made?.tokensAfter).toBeLessThan(made?.tokensBefore ?? 0)
-    const fates = new Set(report?.messages.map(({ fate }) => fate))
-    expect([fates.has('kept'), fates.has('recallable'), fates.has('gone')]).toEqual([
-      true,
-      true,
-      false,
-    ])
-    await runtime.close()
-  })
-
-  it('sends the whole history again once its handoff is undone, here and after a restart', async () => {
-    const store = openMemoryStore()
-    const client = new Client(recorder(store))
-    expect(await compacted(client, store)).toContain('[handoff ')
-    const undone = await undo(store)
-    const made = (await entries(store)).find(({ kind }) => kind === 'compaction')
-    expect(undone).toMatchObject({ kind: 'undone', compaction: made?.number })
-    expect(await undo(store)).toMatchObject({ kind: 'refused' })
-    // Over the threshold, and still no new handoff: the person wants the messages themselves.
-    const whole = await client.turn('After', 'Yes', WINDOW * 0.8)
-    expect(JSON.parse(whole).messages).toHaveLength(client.messages.length - 1)
-    const again = new Client(recorder(store))
-    again.messages = client.messages
-    const later = await again.turn('And', 'so on', WINDOW * 0.8)
-    expect(JSON.parse(later).messages).toHaveLength(client.messages.length - 1)
-    await again.recorder.close()
-    expect(await compactions(store)).toBe(1)
-    expect(await store.verify({ sessionId: ID })).toEqual([])
-  })
-
-  it('sends the whole history when a request from before the undo is repeated', async () => {
-    const store = openMemoryStore()
-    const client = new Client(recorder(store))
-    await compacted(client, store)
-    client.messages.push({ role: 'user', content: [{ type: 'text', text: 'Once more' }] })
-    const before = await client.ask()
-    expect(before.boundary).toBeGreaterThan(0)
-    expect(await undo(store)).toMatchObject({ kind: 'undone' })
-    const repeated = await client.ask()
-    expect(repeated.boundary).toBe(0)
-    expect(Buffer.concat([...repeated.send]).equals(client.body())).toBe(true)
-  })
-
-  it('drops a handoff that was being prepared while another one was undone', async () => {
-    const store = openMemoryStore()
-    const slow = Promise.withResolvers<never>()
-    slow.promise.catch(() => {})
-    let isSlow = false
-    const summarize = () => (isSlow ? slow.promise : Promise.reject(new Error('none')))
-    const client = new Client(recorder(store, { summarize }))
-    await compacted(client, store)
-    isSlow = true
-    for (let at = 0; at < 3; at += 1) await client.turn(`More ${at}. ${LONG}`, `Answer ${at}.`)
-    await client.turn('More', 'Yes', WINDOW * 0.7)
-    const undone = await undo(store)
-    slow.reject(new Error('none'))
-    expect(undone).toMatchObject({ kind: 'undone' })
-    await client.recorder.close()
-    expect(await compactions(store)).toBe(1)
-  })
-
-  it('makes a new handoff when the history no longer fits after an undo', async () => {
-    const store = openMemoryStore()
-    const client = new Client(recorder(store))
-    await compacted(client, store)
-    await undo(store)
-    await client.turn('Almost', 'Yes', WINDOW * 0.91)
-    const sent = await client.turn(`Too much. ${LONG}`, 'Yes')
-    expect(sent).toContain('[handoff ')
-    const runtime = await openRuntime({ store, agents: [], runs: false, auxiliary: {} })
-    const made = await runtime.session(ID).compactions({ limit: 9 })
-    expect(made?.map(({ isUndone, trigger }) => [isUndone, trigger])).toEqual([
-      [false, 'preflight'],
-      [true, 'background'],
-    ])
-    await runtime.close()
-  })
-
-  it('undoes only the handoff that was named, so that two people do not undo two', async () => {
-    const store = openMemoryStore()
-    const client = new Client(recorder(store))
-    await compacted(client, store)
-    const older = (await store.findSession(ID))?.effective
-    for (let at = 0; at < 4; at += 1) await client.turn(`More ${at}. ${LONG}`, `Answer ${at}.`)
-    await client.turn('More', 'Yes', WINDOW)
-    await until(async () => (await compactions(store)) === 2)
-    const { effective = entryNumber(0) } = (await store.findSession(ID)) ?? {}
-    expect(await undoHandoff(store, ID, effective)).toMatchObject({ kind: 'undone' })
-    const late = await undoHandoff(store, ID, effective)
-    expect(late).toMatchObject({ kind: 'refused', problem: expect.stringContaining('Someone') })
-    expect((await store.findSession(ID))?.effective).toBe(older)
-  })
-
-  it('refuses an undo when the whole history does not fit the window', async () => {
-    const store = openMemoryStore()
-    const client = new Client(recorder(store))
-    await compacted(client, store)
-    for (let at = 0; at < 30; at += 1) await client.turn(`More ${at}. ${LONG}`, `Answer ${at}.`)
-    const { effective } = (await store.findSession(ID)) ?? {}
-    expect(await undo(store)).toMatchObject({
-      kind: 'refused',
-      problem: expect.stringMatching(
-        /would have about \d+ tokens, and the model's window has room/,
-      ),
-    })
-    expect((await store.findSession(ID))?.effective).toBe(effective)
   })
 })

@@ -69,7 +69,7 @@ export function translateServerError(error: unknown, place: string, waitedMs: nu
       return new StoreFullError({ path: place })
     case '25006':
       return new StoreReadOnlyError({ path: place, problem })
-    // Our statements fit our tables: somebody else removed a table or a column.
+    // Every statement fits the schema, so another program removed this table or column.
     case '42P01':
     case '42703':
       return new StoreDamagedError({ path: place, problem: `${problem}. Restore a backup.` })

@@ -36,7 +36,7 @@ import { packed, unpacked } from '../tables.ts'
 const INDEX_BATCH = 32
 /** Between two transactions of the index, commits come first. */
 export const INDEX_PAUSE_MS = 20
-/** The same while commits keep coming: people wait for answers, nobody waits for the index. */
+/** The pause while commits keep coming. A search reads unindexed entries directly, so it can wait. */
 const BUSY_INDEX_PAUSE_MS = 250
 /** Above so many entries the index no longer waits: a search reads 1,000 that are not indexed. */
 const UNINDEXED_MAX = 800

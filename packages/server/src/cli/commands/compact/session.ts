@@ -76,7 +76,7 @@ async function undo(runtime: Runtime, session: Session, flags: CompactFlags): Pr
   return EXIT.done
 }
 
-/** The session of a proxy's client: nobody has to be asked, so it is done. */
+/** No agent runs the session of a client, so this command writes the undo itself. */
 async function tellUndo(
   { id }: Session,
   ended: NonNullable<Awaited<ReturnType<Session['undoForClient']>>>,
