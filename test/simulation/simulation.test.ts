@@ -12,6 +12,7 @@ describe('the simulation', () => {
 
   it.each([
     [9_865, 'a reply claimed under a lost runner, sent under the next one'],
+    [9_769, 'a clearing after which a shortened message fits whole and takes what was freed'],
     [51_688, 'a busy store taken for a digest with nothing to gain'],
     [103_447, 'a session acquired by a claim that was given up for lost'],
     [122_903, 'a step begun beside a delivery that was still in the air'],

@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Reads } from '../store/contract.ts'
 import type { OperationRow } from '../store/rows.ts'
-import { carriedBy, judgeHandoff, planCover, rangeTokens } from './context/budget.ts'
-import { buildContext } from './context/build.ts'
+import { carriedBy, judgeHandoff, planCover } from './context/budget.ts'
+import { buildContext, tokensBeside } from './context/build.ts'
 import type { SessionView } from './context/session-view.ts'
 import { readSource } from './context/source.ts'
 import type { HandoffWriter } from './handoff.ts'
@@ -83,7 +83,7 @@ export async function previewCompaction(
     base,
     handoff,
     tokensBefore: context.tokens,
-    tokensAfter: context.tokens - rangeTokens(context, covers, carries) + tokens,
+    tokensAfter: tokensBeside(context, { covers, carries, tokens }, limits),
     install: { base, covers, tokens, carries, handoff: handoff as unknown as JsonValue },
   }
 }

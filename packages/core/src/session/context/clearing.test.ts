@@ -6,6 +6,7 @@ import {
   DIGEST,
   host,
   rowOf,
+  SETTINGS,
   say,
   says,
 } from '../../../../../test/support/session-host.ts'
@@ -14,6 +15,8 @@ import { textOf } from '../../message/text.ts'
 import type { HandoffRequest, HandoffWriter } from '../handoff.ts'
 import { readCompactionReport } from '../view/compaction-report.ts'
 import { buildContext, messagesOf } from './build.ts'
+import { planClearing } from './clearing.ts'
+import type { ContextPiece } from './piece.ts'
 
 const LINE = 'src/harbour.ts:12 the berth table is read before the lock is taken; '
 
@@ -109,6 +112,28 @@ describe('a clearing', () => {
     const rows = await talk.store.listOperations({ sessionId: id, limit: 50 })
     expect(rows.length).toBeGreaterThan(0)
     expect(rows.some(({ by }) => by === 'clearing')).toBe(false)
+  })
+
+  it('counts a shortened message that would be whole again', async () => {
+    const session = await reading(7)
+    const row = await rowOf(session.store, session.id)
+    const { context } = await contextAt(session, row.effective - 1)
+    const isLast = ({ message, number }: ContextPiece) =>
+      message.role === 'user' && number > context.upto - 4
+    /** As if the newest message had this size whole, and 300 tokens shortened. */
+    const crowded = (wholeTokens: number) => {
+      const sized = (tokens: number) =>
+        context.pieces.map((piece) => (isLast(piece) ? { ...piece, tokens } : piece))
+      const unclipped = sized(wholeTokens)
+      return { ...context, pieces: sized(300), unclipped }
+    }
+    const limits = { ...row.limits, inputTokens: 300 }
+    const planned = (wholeTokens: number) =>
+      planClearing({ session: { ...row, limits }, context: crowded(wholeTokens) }, SETTINGS)
+    // Too large for either context: it stays short.
+    expect(planned(5_000)?.tokensAfter).toBeLessThan(context.tokens)
+    // Whole beside cleared results, and larger than what they free.
+    expect(planned(2_500)).toBeNull()
   })
 
   it('shows a model the shortened results, and the writer of the next handoff the whole ones', async () => {

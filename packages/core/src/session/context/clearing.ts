@@ -2,7 +2,7 @@ import type { Clears } from '../../store/rows.ts'
 import type { SessionSettings } from '../settings.ts'
 import { budgetOf } from './budget.ts'
 import { pieceEntries } from './build.ts'
-import type { ContextPiece } from './piece.ts'
+import { type ContextPiece, fitInputs, sum } from './piece.ts'
 import type { SessionView } from './session-view.ts'
 
 /** What a clearing would do: which results it shortens, and the size of the context then. */
@@ -22,7 +22,7 @@ export interface PlannedClearing {
  * seen.
  */
 export function planClearing(
-  { session, context }: SessionView,
+  { session, context }: Pick<SessionView, 'session' | 'context'>,
   settings: SessionSettings,
 ): PlannedClearing | null {
   const { targetTokens, keepTokens } = budgetOf(session.limits, settings)
@@ -30,14 +30,14 @@ export function planClearing(
   const oldest = Math.min(session.seen, lastBefore(context.pieces, keepTokens))
   // What is shortened stays so.
   const upto = Math.max(earlier.upto, oldest)
-  const results = context.pieces.filter(
-    ({ number, message }) => message.role === 'tool' && number <= upto,
-  )
+  const lead = sum(context.system) + (context.handoff?.tokens ?? 0)
   for (const tokens of STUB_TOKENS.filter((each) => each <= earlier.tokens)) {
-    const tokensAfter = results.reduce(
-      (sum, piece) => sum - Math.max(0, piece.tokens - tokens * pieceEntries(piece).length),
-      context.tokens,
-    )
+    const pieces = (context.unclipped ?? context.pieces).map((piece) => {
+      if (piece.message.role !== 'tool' || piece.number > upto) return piece
+      return { ...piece, tokens: Math.min(piece.tokens, tokens * pieceEntries(piece).length) }
+    })
+    // An input that was shortened may be whole again beside shorter results, and take what they free.
+    const { tokens: tokensAfter } = fitInputs(pieces, lead, session.limits)
     // Smaller in any case: one that gains nothing would be claimed again and again.
     if (tokensAfter <= targetTokens && tokensAfter < context.tokens) {
       return { clears: { upto, tokens }, tokensAfter }
