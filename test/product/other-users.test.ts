@@ -22,7 +22,7 @@ import { SILENT } from '../../packages/core/src/base/logger.ts'
 import { proxyAddresses } from '../../packages/server/src/cli/commands/proxy/proxy.ts'
 import { ProxyProcess } from '../../packages/server/src/cli/commands/run/proxy-process.ts'
 import { serveProxy } from '../../packages/server/src/gateway/proxy/serve.ts'
-import { PROGRAM, runCli } from '../support/run-cli.ts'
+import { PROGRAM, type RunOptions, runCli } from '../support/run-cli.ts'
 
 /** One host with two users on it: what one leaves lying about must not run as the other. */
 const ATTACKER = 65_533
@@ -133,6 +133,25 @@ describe('another user of the host', () => {
     rmSync(folder, { recursive: true })
     const own = await runCli(['tokens', 'create', '--scope', 'read'], asVictim)
     expect(own.exitCode).toBe(0)
+  })
+
+  it('meets the same answer by every command where everyone can write, before there is a store', async ({
+    onTestFinished,
+  }) => {
+    const top = mkdtempSync(join(tmpdir(), 'throughline-open-'))
+    places.push(top)
+    chmodSync(top, 0o777)
+    const ways = [['serve', '--port', '0'], ['chat'], ['send', 'mine', 'BASALT', '--agent', 'main']]
+    const onStart: RunOptions['onStart'] = (child) => onTestFinished(() => child.kill('SIGKILL'))
+    const answers = await Promise.all(ways.map((args) => runCli(args, { cwd: top, onStart })))
+    const store = join(top, '.throughline', 'throughline.db')
+    const sentence = `The store ${store} is not used: ${top} is writable by every user. `
+    for (const { exitCode, stderr } of answers) {
+      expect(stderr).toContain(sentence)
+      expect(stderr).toContain('chmod go-w')
+      expect(exitCode).toBe(2)
+    }
+    expect(existsSync(store)).toBe(false)
   })
 
   it('gets none of my words through files that they made beside a store that I name', async (context) => {

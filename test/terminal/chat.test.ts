@@ -17,6 +17,7 @@ describe.skipIf(!hasTmux)('the chat in a real terminal', () => {
   it('takes a paste as one message, completes commands, and resumes where it was', async () => {
     const first = openPane(place, 'first', 'chat')
     await first.shows(/Talking to main/)
+    await first.shows(/This chat runs the agent itself, without a server\./)
     first.paste('Remember this:\n\n- **one**\n- `two`\n')
     first.keys('and more', 'C-j', 'on a third line')
     await first.shows(/^ {2}on a third line$/m)

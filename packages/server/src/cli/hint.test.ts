@@ -4,7 +4,33 @@ import { delimiter, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { commandAnywhere, commandForm, shellWord } from './hint.ts'
 
+const places: string[] = []
+afterEach(() => {
+  for (const place of places.splice(0)) rmSync(place, { recursive: true, force: true })
+})
+
+/** A package with its command, and a folder of commands that links to it. */
+function install(inside: string) {
+  const place = mkdtempSync(join(tmpdir(), 'throughline-hint-'))
+  places.push(place)
+  const packageFolder = join(place, inside, 'throughline')
+  const file = join(packageFolder, 'bin', 'throughline.js')
+  mkdirSync(join(packageFolder, 'bin'), { recursive: true })
+  writeFileSync(file, '')
+  const link = (commands: string) => {
+    mkdirSync(join(place, commands), { recursive: true })
+    symlinkSync(file, join(place, commands, 'throughline'))
+    return ['/usr/bin', join(place, commands)].join(delimiter)
+  }
+  return { packageFolder, file, link }
+}
+
 describe('commandForm', () => {
+  it('is the plain name in the folder of a project, if a clone is linked', () => {
+    const { packageFolder, link } = install('clone/packages')
+    expect(commandForm({ packageFolder, workingFolder: '/app' }, link('bin'))).toBe('throughline')
+  })
+
   it.each([
     ['in a clone', '/src/throughline/packages/server', '/src/throughline', 'npx throughline'],
     [
@@ -17,7 +43,7 @@ describe('commandForm', () => {
       'beside a clone',
       '/src/throughline/packages/server',
       '/src',
-      'node throughline/packages/server/bin/throughline.js',
+      'node /src/throughline/packages/server/bin/throughline.js',
     ],
     ['in a project', '/app/node_modules/throughline', '/app/src', 'npx throughline'],
     ['for everyone', '/usr/lib/node_modules/throughline', '/app', 'throughline'],
@@ -28,27 +54,6 @@ describe('commandForm', () => {
 })
 
 describe('commandAnywhere', () => {
-  const places: string[] = []
-  afterEach(() => {
-    for (const place of places.splice(0)) rmSync(place, { recursive: true, force: true })
-  })
-
-  /** A package with its command, and a folder of commands that links to it. */
-  function install(inside: string) {
-    const place = mkdtempSync(join(tmpdir(), 'throughline-hint-'))
-    places.push(place)
-    const packageFolder = join(place, inside, 'throughline')
-    const file = join(packageFolder, 'bin', 'throughline.js')
-    mkdirSync(join(packageFolder, 'bin'), { recursive: true })
-    writeFileSync(file, '')
-    const link = (commands: string) => {
-      mkdirSync(join(place, commands), { recursive: true })
-      symlinkSync(file, join(place, commands, 'throughline'))
-      return ['/usr/bin', join(place, commands)].join(delimiter)
-    }
-    return { packageFolder, file, link }
-  }
-
   it('is the plain name if the path leads to this program', () => {
     const { packageFolder, link } = install('lib/node_modules')
     expect(commandAnywhere({ packageFolder }, link('bin'))).toBe('throughline')

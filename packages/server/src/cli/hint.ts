@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { delimiter, join, relative, sep } from 'node:path'
+import { delimiter, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isInside } from '#core/base/files/inside'
 
@@ -11,15 +11,17 @@ export interface ProgramLocation {
 
 /**
  * How to call this program from the working folder, for hints that can be pasted: `npx throughline`
- * in a clone or a project that depends on it, `throughline` if it is installed globally, otherwise
- * the path of its file.
+ * in a clone or a project that depends on it, `throughline` if it is installed globally or linked
+ * (`npm link`), otherwise the path of its file.
  */
-export function commandForm({ packageFolder, workingFolder }: ProgramLocation): string {
+export function commandForm(
+  { packageFolder, workingFolder }: ProgramLocation,
+  path?: string,
+): string {
   const [project, installed] = projectOf(packageFolder)
   if (installed && project.includes(`${sep}_npx${sep}`)) return 'npx throughline'
   if (isInside(workingFolder, project)) return 'npx throughline'
-  if (installed) return 'throughline'
-  return `node ${relative(workingFolder, packageFolder)}${sep}bin${sep}throughline.js`
+  return installed ? 'throughline' : commandAnywhere({ packageFolder }, path)
 }
 
 /**

@@ -49,8 +49,8 @@ export function checkOwn({ config, file, isFileFound, originOf }: Loaded, mayMak
   const doubt = existsSync(folder) ? whyFileUntrusted(url, trustOf(process.env)) : null
   if (doubt === null) return
   throw new UsageError(
-    `The store ${url} is not used: ${doubt}. Work in a folder of your own, or name the store if ` +
-      `you trust it: \`--store ${url}\`.`,
+    `The store ${url} is not used: ${doubt}. Work in a folder that only you can write to (if it is ` +
+      `yours, \`chmod go-w FOLDER\` makes it one), or name the store if you trust it: \`--store ${url}\`.`,
   )
 }
 

@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { lstatSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
 
 /**
@@ -131,11 +131,14 @@ export function whyFileUntrusted(path: string, trust: Trust): string | null {
 
 /** The same; throws the system's error if it cannot be checked. */
 export function findDoubt(path: string, trust: Trust): string | null {
-  const doubt = findDoubtOnWay(path, trust)
-  const facts = statSync(path, { throwIfNoEntry: false })
-  if (doubt !== null || facts === undefined) return doubt
-  const found = whyUntrusted(facts, trust)
-  return found === null ? doubtAbove(realpathSync(path), trust) : `it ${found}`
+  if (trust.owners === null) return null
+  const way = followLinks(path, trust)
+  if ('doubt' in way) return way.doubt
+  const doubt = doubtOfFolder(way.folder, way.isThere, trust)
+  if (doubt !== null) return doubt
+  if (!way.isThere) return doubtAbove(way.folder, trust)
+  const found = whyUntrusted(statSync(path), trust)
+  return found === null ? doubtAbove(way.path, trust) : `it ${found}`
 }
 
 /** Why others could exchange a file, or a folder on the way to it. */

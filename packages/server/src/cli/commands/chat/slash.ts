@@ -88,6 +88,13 @@ function describe(summary: SessionSummary): string {
   ].join('\n')
 }
 
+/** Who runs the agent decides which process needs the keys, and what stopping the server does. */
+export function runnerText({ url }: { readonly url: string | null }): string {
+  return url === null
+    ? 'This chat runs the agent itself, without a server.'
+    : `The server at ${url} runs the agent.`
+}
+
 /** The notices when the server goes away, and when it is back. */
 export const PRESENCE = {
   away: '(The server stopped. The chat waits for it and continues; Ctrl-D leaves.)',

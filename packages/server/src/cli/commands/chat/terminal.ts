@@ -21,6 +21,7 @@ import {
   AWAY_STATUS,
   PRESENCE,
   readTerminalInput,
+  runnerText,
   runSlash,
   statusText,
   TERMINAL_COMMANDS,
@@ -183,10 +184,9 @@ class TerminalTalk {
     this.#screen.speaker = this.#paint('cyan', printable(agent))
     const style = { columns: this.#screen.columns, paint: this.#paint, agent }
     for (const line of await recentLines(session, style)) this.#screen.say(line)
-    const { url } = this.#connection
-    const where = url === null ? '' : ` at ${url}`
-    const words = `Talking to ${printable(agent)} in session ${session.id}${where}. /help lists commands, Ctrl-D leaves.`
+    const words = `Talking to ${printable(agent)} in session ${session.id}. /help lists commands, Ctrl-D leaves.`
     this.#screen.say(this.#paint('dim', words))
+    this.#screen.say(this.#paint('dim', runnerText(this.#connection)))
     const { isFollowed, ...following } = this.#follow(conversation)
     this.#following = following
     // Otherwise the answer to an earlier message would not be shown.
