@@ -20,7 +20,7 @@ describe('a compaction on the page', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('button', { name: 'Compact…' }).click()
     await page.getByRole('button', { name: 'Compact now' }).click()
-    await page.getByRole('alert').getByText('There is nothing to compact yet').waitFor()
+    await page.getByRole('status').getByText('There is nothing worth compacting yet').waitFor()
     await page.getByText('Compaction requested').waitFor({ state: 'detached' })
     for (let at = 0; at < 12; at += 1)
       await place.ask(id, `say Part ${at}. ${'Long text. '.repeat(400)}`)
@@ -30,6 +30,28 @@ describe('a compaction on the page', { timeout: 120_000 }, () => {
       .getByText(/compacted (now|\d+ s ago)/)
       .waitFor()
     await page.getByText('Compaction requested').waitFor({ state: 'detached' })
+  })
+
+  it('that would gain nothing is refused beside the button, and is not listed as failed', async (ctx) => {
+    const place = await open(ctx)
+    const id = await makeSession(place)
+    // The user's own words stay in the handoff, so it is no smaller than they are.
+    const numbers = Array.from({ length: 20 }, (_, at) => at + 1)
+    for (const at of numbers.slice(0, 10))
+      await place.ask(
+        id,
+        `say Noted. Please remember number ${at} of ${numbers.slice(at).join(' ')}`,
+      )
+    const { page } = await visit(ctx, `${place.url}/#/sessions/${id}/compactions`)
+    await page.getByText('Preview the next compaction').click()
+    const panel = page.getByRole('form', { name: 'Compact' })
+    await panel.getByRole('button', { name: 'Compact now' }).click()
+    await panel.getByRole('status').getByText('There is nothing worth compacting yet').waitFor()
+    const tried = (await place.runtime.session(id as never).compactions({ limit: 9 })) ?? []
+    expect(tried.map(({ failure }) => failure)).toEqual(['not-smaller', 'not-smaller'])
+    await page.getByText('No compaction yet').waitFor()
+    expect(await page.locator('.compaction').count()).toBe(0)
+    expect(await page.getByRole('alert').count()).toBe(0)
   })
 
   it('that the proxy made for its client is listed with its report, and can be undone', async (ctx) => {

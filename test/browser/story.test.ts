@@ -198,7 +198,7 @@ describe('the page, where something has happened', { timeout: 120_000 }, () => {
     expect(await box.inputValue()).not.toContain('B-17')
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('button', { name: 'Compact…' }).click()
-    const refused = page.getByRole('alert').getByText('There is nothing to compact yet')
+    const refused = page.getByRole('status').getByText('There is nothing worth compacting yet')
     // Asked while a handoff is still written, it joins that one and is not turned down.
     for (let tries = 0; tries < 15; tries++) {
       await page.getByRole('button', { name: 'Compact now' }).click()

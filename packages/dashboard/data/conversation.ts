@@ -379,7 +379,8 @@ export class Conversation {
 const REFUSALS: Readonly<Record<string, string>> = {
   'no-room': 'It does not fit into the context',
   'nothing-to-revert': 'There is no compaction to undo',
-  'nothing-to-compact': 'There is nothing to compact yet',
+  'nothing-to-compact': 'There is nothing worth compacting yet',
+  'compaction-failed': 'The compaction failed; the conversation is as it was',
   'tried-too-often': 'No model could write the summary; Throughline tries again later',
   'out-of-date': 'The conversation has continued since the preview; make a new preview',
   'unknown-pin': 'This pin does not exist',

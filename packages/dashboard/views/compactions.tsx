@@ -41,7 +41,7 @@ export function Compactions(props: {
         }),
         call<{ entries: TranscriptEntry[] }>(sessionPath(id, `/transcript?${limit}`), { signal }),
       ])
-      return { compactions, entries }
+      return { compactions: compactions.filter((row) => !wasTooSmall(row)), entries }
     },
     [id, version, tail],
   )
@@ -163,6 +163,11 @@ function Compaction(props: {
       </details>
     </div>
   )
+}
+
+/** Whoever pressed the button has read that it was too early; nothing failed. */
+function wasTooSmall({ state, trigger, failure }: CompactionView): boolean {
+  return state === 'failed' && trigger === 'manual' && failure === 'not-smaller'
 }
 
 function stateWords({ state, isInEffect, isUndone }: CompactionView): string {

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Preview } from '../../core/src/session/preview.ts'
 import { call, errorText, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
@@ -14,7 +14,15 @@ export function PreviewPanel({ conversation }: { readonly conversation: Conversa
   const [asked, setAsked] = useState<number | null>(null)
   const version = conversation.compactions.value
   // Until it starts, which the head of the page says, or is refused.
-  const isAsked = asked === version && conversation.refusal.value === null
+  const isAsked = asked === version
+  const refusal = conversation.refusal.value
+  // The answer belongs beside the button that was pressed, not at the top of the page.
+  useLayoutEffect(() => {
+    if (asked === null || refusal === null) return
+    setNote(refusal)
+    setAsked(null)
+    conversation.refusal.value = null
+  }, [asked, refusal, conversation])
   const about = focus.trim() === '' ? {} : { focus: focus.trim() }
   const preview = async () => {
     setNote('Writing a preview. This changes nothing…')
@@ -32,7 +40,12 @@ export function PreviewPanel({ conversation }: { readonly conversation: Conversa
     setNote(null)
     const isTaken = await conversation.act('/compactions', { method: 'POST', body })
     setPreviewed(null)
-    setAsked(isTaken ? version : null)
+    if (isTaken) setAsked(version)
+    else {
+      setAsked(null)
+      setNote(conversation.refusal.value)
+      conversation.refusal.value = null
+    }
   }
   return (
     <form class="panel" aria-label="Compact" onSubmit={(event) => event.preventDefault()}>
@@ -53,7 +66,9 @@ export function PreviewPanel({ conversation }: { readonly conversation: Conversa
       </div>
       {note !== null && <p role="status">{note}</p>}
       {isAsked && <p role="status">Compaction requested. It runs in the background.</p>}
-      {previewed?.kind === 'nothing-to-do' && <p role="status">There is nothing to compact yet.</p>}
+      {previewed?.kind === 'nothing-to-do' && (
+        <p role="status">There is nothing worth compacting yet.</p>
+      )}
       {previewed?.kind === 'previewed' && (
         <section class="handoff" aria-label="Preview">
           <header>

@@ -193,7 +193,7 @@ describe('throughline mcp', () => {
     expect(await memory.call('compact_now', ask)).toEqual(done)
     expect(await memory.call('compact_now', { session: 'river', waitSeconds: 20 })).toMatchObject({
       outcome: 'nothing-to-compact',
-      note: 'Not compacted: there is nothing to compact yet.',
+      note: 'Not compacted: there is nothing worth compacting yet.',
     })
     const status = await memory.call('context_status', { session: 'river' })
     expect(status['compaction']).toMatchObject({ covers: done['covers'] })

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Reads } from '../store/contract.ts'
 import type { OperationRow } from '../store/rows.ts'
-import { carriedBy, judgeHandoff, planCover } from './context/budget.ts'
+import { carriedBy, judgeHandoff, NOT_SMALLER, planCover } from './context/budget.ts'
 import { buildContext, tokensBeside } from './context/build.ts'
 import type { SessionView } from './context/session-view.ts'
 import { readSource } from './context/source.ts'
@@ -74,6 +74,7 @@ export async function previewCompaction(
   if (reply.kind === 'failed') return { kind: 'failed', sessionId, reason: reply.reason }
   const { handoff, tokens } = reply
   const problem = judgeHandoff(view, { by: 'model', covers, tokens, carries })
+  if (problem === NOT_SMALLER) return { kind: 'nothing-to-do', sessionId }
   if (problem !== null) return { kind: 'failed', sessionId, reason: problem }
   const { base } = session
   return {

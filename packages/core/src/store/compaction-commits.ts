@@ -1,7 +1,7 @@
 import type { EntryNumber, MailNumber, OperationId } from '../base/ids.ts'
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import type { Fenced } from './commits.ts'
-import type { Lease, Superseded, Tail } from './outcomes.ts'
+import type { Lease, Refusal, Superseded, Tail } from './outcomes.ts'
 import type { Clears, CompactionBy, OperationRow, OperationState } from './rows.ts'
 
 /** Requests and outcomes of the compaction verbs. */
@@ -51,6 +51,8 @@ export interface FailCompaction {
   readonly state: 'failed' | 'superseded'
   readonly reason: string
   readonly settles?: readonly MailNumber[]
+  /** What those who requested it read. */
+  readonly refused?: Refusal
 }
 
 export interface Revert extends Fenced {

@@ -42,6 +42,7 @@ export interface Refusal {
     | 'unknown-pin'
     | 'unknown-entry'
     | 'elsewhere'
+    | 'compaction-failed'
     | 'not-understood'
   readonly tokensAfter?: number
   readonly limit?: number

@@ -281,6 +281,9 @@ function isCutShort({ state, result }: OperationRow): boolean {
  */
 export const CLOSING = 'closing'
 
+/** The reason of a handoff that would gain nothing: the conversation is too small for one. */
+export const NOT_SMALLER = 'not-smaller'
+
 /** Why a handoff must not be installed; null if it makes the context smaller (I13). */
 export function judgeHandoff(
   view: SessionView,
@@ -300,7 +303,7 @@ export function judgeHandoff(
   if (handoff.by === 'clearing') return null
   if (handoff.tokens > limits.handoffTokens) return 'over-budget'
   const range = rangeTokens(context, handoff.covers, carries)
-  if (handoff.by !== 'rewrite') return handoff.tokens < range ? null : 'not-smaller'
+  if (handoff.by !== 'rewrite') return handoff.tokens < range ? null : NOT_SMALLER
   const after = context.tokens - range + handoff.tokens + limits.outputTokens
   return after <= limits.hardTokens ? null : 'over-hard-limit'
 }

@@ -9,7 +9,7 @@ export type ControlEnd =
   | { readonly kind: 'done' }
   | {
       readonly kind: 'turned-down'
-      readonly why: Refusal['why'] | 'compaction-failed'
+      readonly why: Refusal['why']
       /** If space was missing: the needed and the available tokens. */
       readonly tokensAfter?: number
       readonly limit?: number

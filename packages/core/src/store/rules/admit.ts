@@ -153,10 +153,10 @@ export const settleControl: Rule<'settleControl'> = (rows, { lease, mail, refuse
   const session = fencedSession(rows, lease)
   if ('kind' in session) return { outcome: session }
   const draft = new Draft(rows, session, NO_OPERATION, stamp)
-  draft.settleControls(mail)
-  const { why, ...figures } = refused ?? {}
-  const refusal = why === undefined ? {} : { refused: why, ...figures }
-  draft.audit('control settled', { mail: [...mail], ...refusal })
+  if (refused === undefined) {
+    draft.settleControls(mail)
+    draft.audit('control settled', { mail: [...mail] })
+  } else draft.refuseControls(mail, refused)
   return { outcome: { kind: 'done' }, change: draft.change() }
 }
 

@@ -5,7 +5,7 @@ import { InvalidRequestError } from '../errors.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
 import { hashBody, hashEntry, saltFor } from '../integrity/chain.ts'
 import { isCount } from '../measure.ts'
-import type { WrittenRows } from '../outcomes.ts'
+import type { Refusal, WrittenRows } from '../outcomes.ts'
 import type {
   AuditKind,
   Entry,
@@ -125,6 +125,13 @@ export class Draft {
       if (mail?.lane !== 'control' || mail.state !== 'admitted') continue
       this.unqueue(mail, { state: 'settled' })
     }
+  }
+
+  /** The same, and says why they are not carried out. */
+  refuseControls(numbers: readonly MailNumber[], { why, ...figures }: Refusal): void {
+    if (numbers.length === 0) return
+    this.settleControls(numbers)
+    this.audit('control settled', { mail: [...numbers], refused: why, ...figures })
   }
 
   /**

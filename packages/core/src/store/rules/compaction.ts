@@ -155,7 +155,9 @@ export const failCompaction: Rule<'failCompaction'> = (rows, request, stamp) => 
   }
   const draft = new Draft(rows, session, request.operation, stamp)
   draft.endOperation(request.state, { reason: request.reason })
-  draft.settleControls(request.settles ?? [])
+  const { settles = [], refused } = request
+  if (refused === undefined) draft.settleControls(settles)
+  else draft.refuseControls(settles, refused)
   return { outcome: { kind: 'done' }, change: draft.change() }
 }
 

@@ -117,6 +117,7 @@ describe('the answers of a session on a terminal', () => {
       stored('compaction failed'),
       '[(The compaction failed and will be retried; nothing changed.)]',
     ],
+    [stored('compaction failed', { reason: 'not-smaller' }), ''],
     [stored('session deleted'), '[(This session was purged.)]'],
     [stored('session deleted', { state: 'gone' }), ''],
     [stored('compaction started'), ''],

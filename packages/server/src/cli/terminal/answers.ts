@@ -1,6 +1,7 @@
 import { entryNumber } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import { plainText } from '#core/message/text'
+import { NOT_SMALLER } from '#core/session/context/budget'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { warningIn } from '#core/session/events/runtime-event'
 import type { Session, SessionSummary } from '../../runtime/runtime.ts'
@@ -127,7 +128,7 @@ function stepOf(turn: unknown, upto: unknown): string {
   return `${turn} ${upto}`
 }
 
-function noticeFor(kind: string, { ended, state }: JsonObject): string | null {
+function noticeFor(kind: string, { ended, state, reason }: JsonObject): string | null {
   switch (kind) {
     case 'turn ended':
       if (ended === 'stopped') return '(stopped)'
@@ -135,7 +136,10 @@ function noticeFor(kind: string, { ended, state }: JsonObject): string | null {
     case 'compaction committed':
       return '(Compacted: a handoff now replaces the older part of the conversation.)'
     case 'compaction failed':
-      return '(The compaction failed and will be retried; nothing changed.)'
+      // A conversation that is too small for a handoff is no failure; `/compact` itself says so.
+      return reason === NOT_SMALLER
+        ? null
+        : '(The compaction failed and will be retried; nothing changed.)'
     case 'session deleted':
       // Reported when the purge begins, not again when its last row is gone.
       return state === 'gone' ? null : '(This session was purged.)'

@@ -36,7 +36,7 @@ describe('a control request from a chat', () => {
     expect(await say('pin', `large ${'word '.repeat(20_000)}`)).toMatch(
       /^Not done: there is no room for it: \d+ tokens where \d+ fit\.$/,
     )
-    expect(await say('compact')).toBe('Not done: there is nothing to compact yet.')
+    expect(await say('compact')).toBe('Not done: there is nothing worth compacting yet.')
   })
 })
 

@@ -11,7 +11,7 @@ export function refusalReason(end: Extract<ControlEnd, { kind: 'turned-down' }>)
     case 'nothing-to-revert':
       return 'no compaction is in effect'
     case 'nothing-to-compact':
-      return 'there is nothing to compact yet'
+      return 'there is nothing worth compacting yet'
     case 'tried-too-often':
       return 'it was tried too often just now; ask again in some minutes'
     case 'out-of-date':

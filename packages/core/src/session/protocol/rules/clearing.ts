@@ -2,6 +2,7 @@ import type { JsonValue } from '../../../base/json.ts'
 import type { Trigger } from '../../../compaction/plan/plan.ts'
 import { REWRITES_MAX } from '../../../store/bounds.ts'
 import type { OperationRow } from '../../../store/rows.ts'
+import { NOT_SMALLER } from '../../context/budget.ts'
 import { NO_HANDOFF } from '../../context/build.ts'
 import type { SessionView } from '../../context/session-view.ts'
 import type { Decisions } from '../policy.ts'
@@ -34,7 +35,7 @@ export function followClearing(
   const { session, context } = view
   const clearing = decisions.planClearing(view, state.settings)
   if (clearing === null) {
-    const reason = 'not-smaller'
+    const reason = NOT_SMALLER
     return withoutEffects({
       ...state,
       handoff: { kind: 'refused', operation, focus: null, reason },

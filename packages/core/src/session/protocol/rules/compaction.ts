@@ -14,6 +14,7 @@ import {
   isHeldByRevert,
   isOverHard,
   lastTurnTokens,
+  NOT_SMALLER,
   narrowed,
 } from '../../context/budget.ts'
 import { tokensBeside } from '../../context/build.ts'
@@ -90,6 +91,9 @@ export function offerHandoff(state: State, view: SessionView, decisions: Decisio
         state: 'failed',
         reason: handoff.reason,
         settles: requestedBy === null || !isOver ? [] : [requestedBy],
+        refused: {
+          why: handoff.reason === NOT_SMALLER ? 'nothing-to-compact' : 'compaction-failed',
+        },
       },
     })
   }

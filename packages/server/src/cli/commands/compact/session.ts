@@ -45,10 +45,10 @@ async function ask(runtime: Runtime, session: Session, flags: CompactFlags): Pro
   const after = await newest(session)
   const made = after?.operationId === before?.operationId ? null : (after ?? null)
   if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail, compaction: made }))
-  if (made === null && end?.kind === 'turned-down' && end.why !== 'nothing-to-compact') {
+  if (end?.kind === 'turned-down' && end.why !== 'nothing-to-compact') {
     throw new FailedError(`Not compacted: ${refusalReason(end)}.`)
   }
-  return reportOutcome(session, made)
+  return reportOutcome(session, end?.kind === 'turned-down' ? null : made)
 }
 
 async function undo(runtime: Runtime, session: Session, flags: CompactFlags): Promise<number> {
@@ -127,7 +127,7 @@ async function outcomeOf(
 
 function reportOutcome(session: Session, made: CompactionView | null): number {
   if (made === null) {
-    printNotice(`Session ${session.id} has nothing to compact yet.`)
+    printNotice(`Session ${session.id} has nothing worth compacting yet.`)
     return EXIT.nothingToCut
   }
   if (made.state !== 'committed') {
@@ -160,7 +160,7 @@ async function preview(session: Session, flags: CompactFlags): Promise<number> {
       if (!json) await writeOutput('-', drawPreview(result))
       return EXIT.done
     case 'nothing-to-do':
-      printNotice(`Session ${session.id} has nothing to compact yet.`)
+      printNotice(`Session ${session.id} has nothing worth compacting yet.`)
       return EXIT.nothingToCut
     case 'failed':
       throw new FailedError(`No preview could be made: ${result.reason}. Nothing changed.`)
