@@ -26,6 +26,11 @@ export interface Rewritten {
    * words.
    */
   readonly samples: boolean
+  /**
+   * Files of the database that belong to no table, such as a copy that a crash of the server left
+   * behind; null if this user may not look.
+   */
+  readonly strayFiles: number | null
 }
 
 interface Outcome {
@@ -69,10 +74,14 @@ export async function rewriteTables(
         const problem = `a transaction can still see ${kept} removed rows of table ${table}. End it (pg_stat_activity and pg_prepared_xacts list it), and repeat this`
         throw new StoreBusyError({ waitedMs: performance.now() - startedAt, problem })
       }
+      await dropSamplesIfEmpty(client, schema, table)
     }
     onTable?.(SAMPLES)
     const samples = await rewrite(client, SAMPLES).catch(() => null)
-    return { samples: samples !== null && samples.warning === undefined && samples.kept === 0 }
+    return {
+      samples: samples !== null && samples.warning === undefined && samples.kept === 0,
+      strayFiles: await countStrayFiles(client).catch(() => null),
+    }
   } catch (error) {
     const isKnown = error instanceof StoreRefusedError || error instanceof StoreBusyError
     throw isKnown
@@ -120,6 +129,56 @@ async function rewrite(client: pg.Client, table: string): Promise<Outcome> {
     client.off('notice', onNotice)
   }
   return { warning, kept }
+}
+
+/**
+ * `analyze` takes new samples of a table that has rows, and keeps the old ones of an empty table for
+ * ever. Setting the type that a column has drops its samples, on every version of the server.
+ */
+async function dropSamplesIfEmpty(client: pg.Client, schema: string, table: string): Promise<void> {
+  const name = `${quoted(schema)}.${quoted(table)}`
+  const { rows } = await client.query<{ name: string; type: string; sorted: string | null }>(
+    `select a.attname as name, pg_catalog.format_type(a.atttypid, a.atttypmod) as type,
+        (select pg_catalog.format('%I.%I', n.nspname, c.collname)
+          from pg_catalog.pg_collation c
+          join pg_catalog.pg_namespace n on n.oid = c.collnamespace
+          where c.oid = a.attcollation) as sorted
+      from pg_catalog.pg_attribute a
+      join pg_catalog.pg_stats s
+        on s.schemaname = $1 and s.tablename = $2 and s.attname = a.attname
+      where a.attrelid = $3::pg_catalog.regclass
+        and (a.attcollation <> 0 or a.atttypid = 'bytea'::pg_catalog.regtype)
+        and not exists (select from ${name})`,
+    [schema, table, name],
+  )
+  if (rows.length === 0) return
+  const changes = rows.map(({ name: column, type, sorted }) => {
+    const collation = sorted === null ? '' : ` collate ${sorted}`
+    return `alter column ${quoted(column)} type ${type}${collation}`
+  })
+  await client.query(`alter table ${name} ${changes.join(', ')}`)
+}
+
+/**
+ * A server that is killed while it rewrites a table leaves the copy behind as a file that belongs to
+ * nothing. No statement removes it, and by default only a superuser may list files. Files of length
+ * 0 are those of dropped tables, until the next checkpoint.
+ */
+async function countStrayFiles(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ count: string }>(
+    `with place as materialized (
+        select pg_catalog.regexp_replace(
+          pg_catalog.pg_relation_filepath('pg_catalog.pg_class'), '/[^/]*$', '') as folder
+      ), file as materialized (
+        select folder || '/' || name as path, pg_catalog.substring(name, '^[0-9]+')::oid as node
+          from place, pg_catalog.pg_ls_dir(folder) as name where name ~ '^[0-9]+'
+      )
+      select pg_catalog.count(*) as count from file
+        where (pg_catalog.pg_stat_file(path, true)).size > 0
+          and not exists (select from pg_catalog.pg_class
+            where pg_catalog.pg_relation_filenode(oid) = node)`,
+  )
+  return Number(rows[0]?.count)
 }
 
 function quoted(name: string): string {

@@ -1,8 +1,10 @@
+import type { Rewritten } from '#core/store/postgres/rewrite-tables'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { isServer, rewriteServerTables } from '../../../host/open-store.ts'
 import { storeOf } from '../../../host/store-selection.ts'
 import type { Runtime } from '../../../runtime/runtime.ts'
 import { EXIT } from '../../exit.ts'
+import { countText } from '../../terminal/format.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 
@@ -28,12 +30,11 @@ export async function removeBytes(
   }
   const progress = new ProgressLine('Rewriting the tables')
   try {
-    const { samples } = await rewriteServerTables(where, process.env, (table) =>
+    const rewritten = await rewriteServerTables(where, process.env, (table) =>
       progress.update(`Rewriting table ${table}`),
     )
-    const rest = samples ? 'its WAL' : 'its WAL and the samples of its planner (pg_statistic)'
     printNotice(
-      `PostgreSQL has rewritten the tables without the removed bytes. They may still be in ${rest}; ${GUIDE} has the commands that a superuser can run.`,
+      `PostgreSQL has rewritten the tables without the removed bytes. They may still be in ${placesLeft(rewritten).join(' and ')}; ${GUIDE} has the commands that a superuser can run.`,
     )
     return EXIT.done
   } finally {
@@ -52,4 +53,16 @@ async function whyNotNow(
   const { runners } = await runtime.health()
   if (runners.length === 0) return null
   return ', because processes serve this store and would have to wait. Stop them and run this again, or add --vacuum'
+}
+
+function placesLeft({ samples, strayFiles }: Rewritten): readonly string[] {
+  const stray =
+    strayFiles === null
+      ? ['files that a crash of the server left behind']
+      : [`${countText(strayFiles, 'file', 'files')} that belong to no table (a crash left them)`]
+  return [
+    'its WAL',
+    ...(samples ? [] : ['the samples of its planner (pg_statistic)']),
+    ...(strayFiles === 0 ? [] : stray),
+  ]
 }
