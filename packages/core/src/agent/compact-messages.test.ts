@@ -169,6 +169,21 @@ describe('misuse of compactMessages', () => {
       // @ts-expect-error: no such word
       () => compactMessages(openaiChat, chat, { ...window, when: 'never' }),
     ],
+    ...(
+      [
+        ['a target larger than the window', 'targetTokens', { targetTokens: 128_001 }],
+        ['an answer of 0 tokens', 'maxOutputTokens', { maxOutputTokens: 0 }],
+        ['an answer larger than the window', 'maxOutputTokens', { maxOutputTokens: 128_001 }],
+        ['a model that is no text', 'model', { model: 5 }],
+        ['a focus that is no text', 'focus', { focus: 5 }],
+        ['a signal that is none', 'signal', { signal: {} }],
+        ['a counter that is no function', 'countTokens', { countTokens: 5 }],
+        ['a summarizer that is no function', 'summarize', { summarize: 'x' }],
+      ] as const
+    ).map(([what, at, wrong]) => {
+      const options = { ...window, ...(wrong as object) }
+      return [what, 'invalid-option', at, () => compactMessages(openaiChat, chat, options)] as const
+    }),
     [
       'messages of another library',
       'wrong-format',

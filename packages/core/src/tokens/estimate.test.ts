@@ -56,6 +56,13 @@ describe('estimateText', () => {
     expect(estimateText(text, 'openai')).toBe(Math.ceil(text.length / 3.5))
   })
 
+  it('takes short words of digits beside each other for ordinary text, at any place', () => {
+    for (const length of [31, 32, 33, 34]) {
+      const text = `${'4f'.repeat(20).slice(0, length)} `.repeat(20)
+      expect(estimateText(text, 'claude')).toBe(Math.ceil(text.length / 2.87))
+    }
+  })
+
   it('counts long white space by far less than its length', () => {
     for (const space of [' ', '\n', '\t']) {
       expect(estimateText(space.repeat(2_000), 'openai')).toBeLessThan(150)

@@ -233,6 +233,21 @@ const SOUND: { readonly [dialect in Dialect]: readonly JsonValue[] } = {
   strict: [chat({ role: 'system', content: 'be kind' }, user('go'), reply('x'), user('y'))],
 }
 
+describe('checkWire for gemini', () => {
+  it.each([
+    ['has the name of another call', [functionCall('a')], [functionResponse('b')]],
+    ['comes in addition', [functionCall('a')], [functionResponse('a'), functionResponse('a')]],
+    [
+      'changes places with another',
+      [functionCall('a'), functionCall('b')],
+      [functionResponse('b'), functionResponse('a')],
+    ],
+  ])('finds a response that %s', (_what, calls, responses) => {
+    const wire = gemini(ask, turn('model', ...calls), turn('user', ...responses))
+    expect(checkWire('gemini', wire).map(({ rule }) => rule)).toContain('orphan-result')
+  })
+})
+
 describe.each(DIALECTS)('checkWire for %s', (dialect) => {
   it.each(RULES_BY_DIALECT[dialect])('finds a break of %s', (rule) => {
     const wire = BROKEN[dialect][rule]
