@@ -19,6 +19,29 @@ describe('costOf', () => {
     expect(costOf(usage, { ...anthropic, model })).toBe(cost)
   })
 
+  // As the makers print them: dollars for a million tokens in, out, and read from their cache.
+  it.each([
+    ['api.anthropic.com', 'claude-opus-4-1', 15, 75, 1.5],
+    ['api.anthropic.com', 'claude-haiku-4-5', 1, 5, 0.1],
+    ['api.openai.com', 'gpt-5', 1.25, 10, 0.125],
+    ['api.openai.com', 'gpt-5-mini', 0.25, 2, 0.025],
+    ['api.openai.com', 'gpt-5-nano', 0.05, 0.4, 0.005],
+    ['api.openai.com', 'gpt-4.1', 2, 8, 0.5],
+    ['api.openai.com', 'gpt-4.1-mini', 0.4, 1.6, 0.1],
+    ['api.openai.com', 'gpt-4o', 2.5, 10, 1.25],
+    ['api.openai.com', 'gpt-4o-mini', 0.15, 0.6, 0.075],
+    ['generativelanguage.googleapis.com', 'gemini-2.5-pro', 1.25, 10, 0.125],
+  ])('knows at %s the list price of %s', (host, model, input, output, cached) => {
+    const costOfOne = (counts: object) =>
+      costOf(
+        { inputTokens: 0, outputTokens: 0, ...counts },
+        { model, baseUrl: `https://${host}/v1` },
+      )
+    expect(costOfOne({ inputTokens: 1_000 })).toBe(input * 1_000)
+    expect(costOfOne({ outputTokens: 1_000 })).toBe(output * 1_000)
+    expect(costOfOne({ inputTokens: 1_000, cacheReadTokens: 1_000 })).toBe(cached * 1_000)
+  })
+
   it('charges more for the whole of a long request where the maker does', () => {
     const short = { inputTokens: 272_000, outputTokens: 1_000, cacheReadTokens: 72_000 }
     const gpt = { model: 'gpt-6-sol', baseUrl: 'https://api.openai.com/v1' }

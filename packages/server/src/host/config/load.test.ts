@@ -91,6 +91,42 @@ describe('loadConfig', () => {
     ])
   })
 
+  it.each([
+    ['args: [x]', 'url: "http://x/mcp"', 'url'],
+    ['env: [X]', 'url: "http://x/mcp"', 'url'],
+    ['credential: {kind: variable, name: X}', 'command: x', 'command'],
+    ['headers: {x: y}', 'command: x', 'command'],
+  ])('refuses %s for an MCP server with %s', (setting, server, kind) => {
+    const [key = ''] = setting.split(':')
+    expect(problemsOf(`agents: {main: {mcp: {s: {${server}, ${setting}}}}}`)).toEqual([
+      expect.stringContaining(
+        `\`agents.main.mcp.s.${key}\` has no meaning for a server with \`${kind}\``,
+      ),
+    ])
+  })
+
+  it.each(['baseUrl: "http://x/v1"', 'credential: {kind: variable, name: X}', 'headers: {x: y}'])(
+    'refuses %s where no provider is called',
+    (setting) => {
+      const [key = ''] = setting.split(':')
+      for (const [place, provider] of [
+        ['agents: {main: {model: {P}}}', 'stand-in'],
+        ['auxiliary: {title: {P}}', 'main'],
+      ] as const) {
+        const text = place.replace('P', `provider: ${provider}, ${setting}`)
+        expect(problemsOf(text)).toEqual([
+          expect.stringMatching(`\\.${key}\` has no meaning with the provider ${provider}`),
+        ])
+      }
+    },
+  )
+
+  it('refuses settings of a model only where the main model is used', () => {
+    const setting = 'windowTokens: 9000'
+    expect(problemsOf(`auxiliary: {title: {provider: main, ${setting}}}`)).toHaveLength(1)
+    expect(problemsOf(`agents: {main: {model: {provider: stand-in, ${setting}}}}`)).toEqual([])
+  })
+
   it('reports all problems at once, in order, each with its line and column', () => {
     const text = [
       'agents:',

@@ -172,6 +172,15 @@ describe('leave', () => {
     expect(() => undoLeave(request)).toThrow(/still runs/)
   })
 
+  it.skipIf(process.platform !== 'linux')('knows a process by the time it started', () => {
+    // Field 22 of proc(5). The second, the name, may contain blanks and parentheses.
+    const read = `sed 's/.*) /1 2 /' /proc/${process.pid}/stat | cut -d ' ' -f 22`
+    const procStart = execSync(read, { encoding: 'utf8' })
+    const { request } = homeOf('claude')
+    listRunning(request.home, { pid: process.pid, sessionId: 's1', procStart: procStart.trim() })
+    expect(() => leave(request, HANDOFF)).toThrow(/still runs/)
+  })
+
   it.each([
     ['of another session', { pid: process.pid, sessionId: 's2' }],
     ['that has ended', { pid: 2 ** 30, sessionId: 's1' }],
