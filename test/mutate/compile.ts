@@ -12,45 +12,50 @@ export interface Change {
 }
 
 /**
- * The changes that the compiler refuses. It looks at many files with one change each at a time, since
- * a look takes as long for one. An error in a changed file is its change's; errors in other files alone
- * halve the round until the change is found.
+ * Tells which changes the compiler refuses. It looks at many files with one change each at a time,
+ * since a look takes as long for one. An error in a changed file is its change's. Errors in other files
+ * alone halve the round until the change is found; that takes many looks, so it comes last.
  */
-export async function refusedByTypes<C extends Change>(
-  { root, copy }: { root: string; copy: string },
+export async function refuseByTypes<C extends Change>(
+  where: { root: string; copy: string },
   changes: readonly C[],
-): Promise<C[]> {
-  const refused: C[] = []
+  onRefused: (change: C) => void,
+): Promise<void> {
   const waiting = [...changes]
+  const doubtful: C[][] = []
   while (waiting.length > 0) {
     const files = new Set<string>()
-    const round: C[] = []
+    let round: C[] = []
     for (const change of [...waiting]) {
       if (files.has(change.file)) continue
       files.add(change.file)
       round.push(...waiting.splice(waiting.indexOf(change), 1))
     }
-    refused.push(...(await refusedOf({ root, copy }, round)))
+    // Broken syntax hides every error of another kind, so the rest is looked at again.
+    for (;;) {
+      const wrong = await filesWithErrors(where, round)
+      const own = round.filter(({ file }) => wrong.has(file))
+      for (const change of own) onRefused(change)
+      round = round.filter(({ file }) => !wrong.has(file))
+      if (own.length === 0 && wrong.size > 0) doubtful.push(round)
+      if (own.length === 0) break
+    }
   }
-  return refused
+  for (const round of doubtful) await halve(where, round, onRefused)
 }
 
-async function refusedOf<C extends Change>(
+/** Of changes that cause errors in other files alone. */
+async function halve<C extends Change>(
   where: { root: string; copy: string },
   round: readonly C[],
-): Promise<C[]> {
-  const wrong = await filesWithErrors(where, round)
-  if (wrong.size === 0) return []
-  const own = round.filter(({ file }) => wrong.has(file))
-  // Broken syntax hides every error of another kind, so the rest is looked at again.
-  if (own.length > 0) {
-    const rest = round.filter(({ file }) => !wrong.has(file))
-    return rest.length === 0 ? own : [...own, ...(await refusedOf(where, rest))]
-  }
-  if (round.length === 1) return [...round]
+  onRefused: (change: C) => void,
+): Promise<void> {
+  const [only] = round
+  if (only === undefined || (await filesWithErrors(where, round)).size === 0) return
+  if (round.length === 1) return onRefused(only)
   const half = Math.ceil(round.length / 2)
-  const first = await refusedOf(where, round.slice(0, half))
-  return [...first, ...(await refusedOf(where, round.slice(half)))]
+  await halve(where, round.slice(0, half), onRefused)
+  await halve(where, round.slice(half), onRefused)
 }
 
 async function filesWithErrors(

@@ -58,7 +58,7 @@ export class Judge {
     const times = this.#readTimes()
     const runs: string[][] = []
     let left = this.#secondsMax
-    for (const test of this.#graph.testsOf(file).flat()) {
+    for (const test of this.#graph.testsOf(file)) {
       const area = areaOf(test)
       const seconds = times[test] ?? SECONDS_GUESSED[area]
       if (LEFT_OUT.test(test) || seconds > left) continue

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../support/seeded-random.ts'
-import { refusedByTypes } from './compile.ts'
+import { refuseByTypes } from './compile.ts'
 import { Judge, LEFT_OUT } from './judge.ts'
 import { applyMutation, lineOf, mutationsOf } from './mutations.ts'
 import { TestGraph } from './nearest.ts'
@@ -27,9 +27,9 @@ const HEAVY = /^test\/(?:browser|clients|processes|rehearsal|simulation)/
  * most, and the others run with the rest alone. Those of `test/` start processes.
  */
 const NEAREST = [
-  { area: 'packages/', from: 0, to: 2 },
-  { area: 'packages/', from: 2, to: 8 },
-  { area: 'test/', from: 0, to: 3 },
+  { area: 'packages/', from: 0, to: 2, filesPerProcess: 12 },
+  { area: 'packages/', from: 2, to: 8, filesPerProcess: 12 },
+  { area: 'test/', from: 0, to: 3, filesPerProcess: 3 },
 ] as const
 
 /**
@@ -37,7 +37,7 @@ const NEAREST = [
  * draws small changes of our sources at random and lists by folder those that no test notices.
  *
  * 1. Quickly: all of them stand behind switches in one copy of the tree, and each of the nearest tests
- *    runs once more with each mutant that it reaches.
+ *    runs once more with each mutant that it is near to and reaches.
  * 2. Types of those that are left, many at a time; then more tests, quickly as well.
  * 3. Slowly: what acts while a module loads, or cannot stand behind a switch, gets a run of the nearest
  *    tests for itself, up to `--seconds`.
@@ -122,7 +122,9 @@ function alive(): Drawn[] {
 async function judgeQuickly(tests: (typeof NEAREST)[number]): Promise<void> {
   const placed = placeMutants(copy, drawn)
   const mutants = alive().filter(({ id }) => placed.has(id))
-  await runQuickly({ root, copy }, planFor(mutants, tests), { record, round: `from ${tests.from}` })
+  const { area, from, filesPerProcess } = tests
+  const round = { record, name: `${area} from ${from}`, filesPerProcess }
+  await runQuickly({ root, copy }, planFor(mutants, tests), round)
   for (const { file, text } of drawn) writeFileSync(join(copy, file), text)
 }
 
@@ -130,7 +132,7 @@ async function judgeQuickly(tests: (typeof NEAREST)[number]): Promise<void> {
 function planFor(mutants: readonly Drawn[], tests: (typeof NEAREST)[number]): Plan {
   const plan = new Map<string, number[]>()
   for (const { id, file } of mutants) {
-    const near = graph.testsOf(file).flat()
+    const near = graph.testsOf(file)
     const chosen = near.filter((test) => test.startsWith(tests.area) && !LEFT_OUT.test(test))
     for (const test of chosen.slice(tests.from, tests.to)) {
       const known = plan.get(test)
@@ -166,9 +168,9 @@ async function judgeTypes(): Promise<void> {
   if (record.areTypesDone) return
   const mutants = alive()
   process.stderr.write(`types of ${mutants.length} mutants\n`)
-  for (const { id } of await refusedByTypes({ root, copy }, mutants)) {
+  await refuseByTypes({ root, copy }, mutants, ({ id }) => {
     record.add({ killed: id, by: 'types' })
-  }
+  })
   record.add({ areTypesDone: true })
 }
 

@@ -26,25 +26,32 @@ export class TestGraph {
     else users.add(user)
   }
 
-  /** Tests in layers: those of the same folder and of direct users, then of users of users, … */
-  testsOf(file: string): string[][] {
-    const folder = file.slice(0, file.lastIndexOf('/') + 1)
-    const layers: string[][] = []
+  /**
+   * Tests sit beside what they test, so those of the same folder come first, then those of the folder
+   * above; within a folder those that import the file, then those that import what imports it, …
+   */
+  testsOf(file: string): string[] {
+    const tests: string[] = []
     const seen = new Set([file])
     let edge = [file]
     while (edge.length > 0) {
       const next = edge.flatMap((each) => [...(this.#users.get(each) ?? [])])
       edge = [...new Set(next)].filter((each) => !seen.has(each))
       for (const each of edge) seen.add(each)
-      const tests = edge.filter((each) => each.endsWith('.test.ts'))
-      layers.push(tests.sort(byNearness(folder)))
+      tests.push(...edge.filter((each) => each.endsWith('.test.ts')).sort())
     }
-    return layers.filter((layer) => layer.length > 0)
+    return tests.sort((a, b) => foldersShared(b, file) - foldersShared(a, file))
   }
 }
 
-/** Tests of the same folder first; `test/` before other folders of the packages, which test other things. */
-function byNearness(folder: string): (a: string, b: string) => number {
-  const rank = (test: string) => (test.startsWith(folder) ? 0 : test.startsWith('test/') ? 1 : 2)
-  return (a, b) => rank(a) - rank(b) || a.localeCompare(b)
+/** `test/` stands before folders that share only the package, which test other things. */
+function foldersShared(test: string, file: string): number {
+  if (test.startsWith('test/')) return PACKAGE_FOLDERS + 0.5
+  const folders = file.split('/').slice(0, -1)
+  const other = test.split('/')
+  const at = folders.findIndex((folder, index) => folder !== other[index])
+  return at === -1 ? folders.length : at
 }
+
+/** `packages/core/src` */
+const PACKAGE_FOLDERS = 3

@@ -18,8 +18,6 @@ export interface Placed {
   readonly mutation: Mutation
 }
 
-/** Fresh modules after so many test files. */
-const FILES_PER_PROCESS = 12
 /** A test that stands still for so long, with a mutant, is held up by it. */
 const STANDSTILL_MS = 150_000
 
@@ -38,6 +36,8 @@ interface Found {
   isHeldUp: boolean
   readonly killed: Map<number, string>
   readonly reached: Set<number>
+  /** Milliseconds that tests ran with each mutant. */
+  readonly spent: Map<number, number>
 }
 
 /** What the quick runs have found so far. A test file that is done is not run again. */
@@ -106,24 +106,39 @@ function parses(text: string): boolean {
 /** For which mutants a test file is run. */
 export type Plan = ReadonlyMap<string, readonly number[]>
 
-/** Runs the test files over the copy in which the mutants stand behind switches. */
+export interface Round {
+  readonly name: string
+  /** Then come fresh modules, and what was found is kept. */
+  readonly filesPerProcess: number
+}
+
+/**
+ * Runs the test files over the copy in which the mutants stand behind switches. A test reaches many
+ * more mutants than those that its file was chosen for; trying them all took hours. A mutant gets its
+ * time once for the whole round.
+ */
 export async function runQuickly(
   { root, copy }: { root: string; copy: string },
   plan: Plan,
-  { record, round }: { record: QuickRecord; round: string },
+  { record, name, filesPerProcess }: Round & { readonly record: QuickRecord },
 ): Promise<void> {
-  const nameOf = (test: string) => `${test} ${round}`
-  const all = [...new Set([...plan.values()].flat())]
+  const nameOf = (test: string) => `${test} ${name}`
+  const isAlive = (id: number) => !record.killed.has(id)
+  const spent = new Map<number, number>()
   const waiting = [...plan.keys()].filter((test) => !record.done.has(nameOf(test)))
   while (waiting.length > 0) {
-    const batch = waiting.splice(0, FILES_PER_PROCESS)
-    const isAlive = (id: number) => !record.killed.has(id)
-    const left = batch.filter((test) => plan.get(test)?.some(isAlive))
+    const batch = waiting.splice(0, filesPerProcess)
+    const wanted = new Map(batch.map((test) => [test, plan.get(test)?.filter(isAlive) ?? []]))
+    const left = batch.filter((test) => wanted.get(test)?.length !== 0)
     let again: readonly string[] = []
     if (left.length > 0) {
-      const found = await runBatch({ root, copy }, left, all.filter(isAlive))
+      const found = await runBatch({ root, copy }, left, {
+        wanted: Object.fromEntries(wanted),
+        spent: Object.fromEntries(spent),
+      })
       if (found.reached.size > 0) record.add({ reached: [...found.reached] })
       for (const [id, by] of found.killed) record.add({ killed: id, by })
+      for (const [id, ms] of found.spent) spent.set(id, (spent.get(id) ?? 0) + ms)
       again = unfinished(left, found)
     }
     waiting.unshift(...again)
@@ -144,16 +159,21 @@ export function unfinished(
   return batch.filter((test) => !isOver(test))
 }
 
-/** Each test runs with every one of the mutants that it reaches, for whichever it was chosen. */
+/** For the runner: the mutants of each test file, and what was spent on them before. */
+export interface Orders {
+  readonly wanted: { readonly [test: string]: readonly number[] }
+  readonly spent: { readonly [id: string]: number }
+}
+
 async function runBatch(
   { root, copy }: { root: string; copy: string },
   tests: readonly string[],
-  mutants: readonly number[],
+  orders: Orders,
 ): Promise<Found> {
   const scratch = mkdtempSync(join(tmpdir(), 'throughline-mutants-'))
   const record = join(scratch, 'record')
   writeFileSync(record, '')
-  writeFileSync(join(scratch, 'mutants'), JSON.stringify(mutants))
+  writeFileSync(join(scratch, 'mutants'), JSON.stringify(orders))
   const bin = join(root, 'node_modules', '.bin')
   const { PATH = '', THROUGHLINE_CORPUS = join(root, '../shared/corpus') } = process.env
   const config = join(copy, 'test/mutate/vitest.config.ts')
@@ -200,20 +220,24 @@ async function runBatch(
 function readFound(record: string): Found {
   const found: Found = {
     ...{ active: 0, begun: new Set(), isHeldUp: false, killed: new Map(), reached: new Set() },
+    spent: new Map(),
   }
   for (const line of readFileSync(record, 'utf8').split('\n').filter(Boolean)) {
-    const { at, active, killed, by, title, reached } = JSON.parse(line) as {
+    const { at, active, killed, by, title, reached, spent, ms } = JSON.parse(line) as {
       readonly at?: string
       readonly active?: number
       readonly killed?: number
       readonly by?: string
       readonly title?: string
       readonly reached?: readonly number[]
+      readonly spent?: number
+      readonly ms?: number
     }
     if (at !== undefined) found.begun.add(at)
     if (active !== undefined) found.active = active
     if (killed !== undefined) found.killed.set(killed, `${by}: ${title}`)
     for (const id of reached ?? []) found.reached.add(id)
+    if (spent !== undefined) found.spent.set(spent, (found.spent.get(spent) ?? 0) + (ms ?? 0))
   }
   return found
 }

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRunner } from 'vitest'
+import type { Orders } from './quick.ts'
 import type { Switch } from './switch.ts'
 
 /**
@@ -9,12 +10,15 @@ import type { Switch } from './switch.ts'
  * with it and passes again without it.
  */
 
-/** A test that a mutant makes wait for ever ends after this, or after 20 times its usual time. */
+/** A test that a mutant makes wait for ever ends after this and 20 times its usual time, at most this much more. */
 const LATE_MS = 4_000
-/** What all tests of a process may spend on one mutant. */
+const LATE_MS_MORE = 20_000
+/** What all tests of a process may spend on one mutant, with what was spent before. */
 const MUTANT_MS_MAX = 20_000
 /** Of processor time for one test file: a few with hundreds of slow tests would hold up the rest. */
 const FILE_CPU_MS_MAX = 15_000
+/** Of time in all without a mutant, since a test that waits for other processes uses none of its own. */
+const FILE_MS_MAX = 45_000
 
 const {
   THROUGHLINE_MUTANTS: mutantsFile = '',
@@ -22,10 +26,12 @@ const {
   THROUGHLINE_MUTANTS_RECORD: record = '',
 } = process.env
 const mutants = (globalThis as unknown as { __mutants: Switch }).__mutants
-const wanted = new Set(JSON.parse(readFileSync(mutantsFile, 'utf8')) as readonly number[])
+const { wanted, spent } = JSON.parse(readFileSync(mutantsFile, 'utf8')) as Orders
 const killed = new Set<number>()
-const spentMs = new Map<number, number>()
+const spentMs = new Map(Object.entries(spent).map(([id, ms]) => [Number(id), ms]))
 const cpuMsAtStart = new Map<string, number>()
+/** Of each test file, without mutants. */
+const baselineMs = new Map<string, number>()
 
 interface Trial {
   waiting: number[]
@@ -47,7 +53,11 @@ export default class MutantRunner extends TestRunner {
     await super.onBeforeRunTask(test)
     const startedAt = cpuMsAtStart.get(fileOf(test)) ?? cpuMs()
     cpuMsAtStart.set(fileOf(test), startedAt)
-    if (cpuMs() - startedAt > FILE_CPU_MS_MAX) test.mode = 'skip'
+    const isOver =
+      cpuMs() - startedAt > FILE_CPU_MS_MAX ||
+      (baselineMs.get(fileOf(test)) ?? 0) > FILE_MS_MAX ||
+      !wanted[fileOf(test)]?.some(isWanted)
+    if (isOver) test.mode = 'skip'
     // Another attempt is how the runner calls the hooks around a test again.
     test.retry = 1_000_000
     this.#trials.set(test, { waiting: [], active: 0, suspect: 0, baselineMs: -1, startedAt: 0 })
@@ -79,7 +89,7 @@ export default class MutantRunner extends TestRunner {
     const run = TestRunner.getTestFn(test)()
     if (baselineMs < 0) return await run
     const late = Promise.withResolvers<never>()
-    const ms = LATE_MS + 20 * baselineMs
+    const ms = LATE_MS + baselineMs + Math.min(20 * baselineMs, LATE_MS_MORE)
     const timer = setTimeout(() => late.reject(new Error('late')), ms)
     await Promise.race([run, late.promise]).finally(() => clearTimeout(timer))
   }
@@ -119,8 +129,10 @@ export default class MutantRunner extends TestRunner {
   #learn(test: RunnerTestCase, trial: Trial, passed: boolean, ms: number): boolean {
     if (trial.baselineMs < 0) {
       trial.baselineMs = ms
+      const file = fileOf(test)
+      baselineMs.set(file, (baselineMs.get(file) ?? 0) + ms)
       const reached = readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean).map(Number)
-      trial.waiting = [...new Set(reached)].filter((id) => wanted.has(id))
+      trial.waiting = [...new Set(reached)].filter((id) => wanted[file]?.includes(id))
       return true
     }
     if (trial.suspect !== 0) {
@@ -133,6 +145,7 @@ export default class MutantRunner extends TestRunner {
     }
     const id = trial.active
     spentMs.set(id, (spentMs.get(id) ?? 0) + ms)
+    note({ spent: id, ms })
     // Only a run to the end says that the test does not mind it.
     if (passed) note({ reached: [id] })
     else trial.suspect = id
@@ -158,9 +171,13 @@ function fileOf(test: RunnerTestCase): string {
 
 function takeNext(trial: Trial): number {
   for (let id = trial.waiting.shift(); id !== undefined; id = trial.waiting.shift()) {
-    if (!killed.has(id) && (spentMs.get(id) ?? 0) < MUTANT_MS_MAX) return id
+    if (isWanted(id)) return id
   }
   return 0
+}
+
+function isWanted(id: number): boolean {
+  return !killed.has(id) && (spentMs.get(id) ?? 0) < MUTANT_MS_MAX
 }
 
 function cpuMs(): number {
