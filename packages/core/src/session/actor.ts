@@ -78,6 +78,8 @@ export class SessionActor {
   #cancelTimer = () => {}
   #stopSeen = 0
   #lookedAt = 0
+  #isLooking = false
+  #expectedMail = 0
   #step = new AbortController()
   #tools = new AbortController()
   #handoff = new AbortController()
@@ -107,9 +109,17 @@ export class SessionActor {
     return this.#state.restingSince === null ? this.#lookedAt : Number.POSITIVE_INFINITY
   }
 
-  /** Whether the session was read since this mail was admitted. */
-  hasSeen(mail: number): boolean {
-    return (this.#reader.session?.mail ?? 0) >= mail
+  /**
+   * Mail up to this number was admitted. Wakes the session unless it has seen that mail; a look that
+   * is under way decides it when it ends.
+   */
+  expectMail(mail: number): void {
+    this.#expectedMail = Math.max(this.#expectedMail, mail)
+    if (!this.#isLooking) this.#wakeIfExpecting()
+  }
+
+  #wakeIfExpecting(): void {
+    if ((this.#reader.session?.mail ?? 0) < this.#expectedMail) this.wake()
   }
 
   /** Something may have arrived. */
@@ -248,12 +258,16 @@ export class SessionActor {
 
   async #look(): Promise<void> {
     this.#lookedAt = this.#parts.clock.monotonic()
+    this.#isLooking = true
     try {
-      const seen = await this.#reader.look()
+      const seen = await this.#reader.look().finally(() => {
+        this.#isLooking = false
+      })
       if (seen === null) {
         this.#dispatch({ kind: 'lost' })
         return
       }
+      this.#wakeIfExpecting()
       this.#note(seen.view)
       this.#dispatch({ kind: 'looked', ...seen })
     } catch (error) {

@@ -2,6 +2,7 @@ import type { EntryNumber, MailNumber, OperationId, RunnerId, SessionId } from '
 import type { JsonValue } from '../base/json.ts'
 import type {
   Appended,
+  AppendedRows,
   Gone,
   Lease,
   Lost,
@@ -281,7 +282,7 @@ export interface ChangeSettings extends Append {
   readonly limits?: Limits
   readonly policy?: BusyPolicy
 }
-export type SettingsOutcome = Appended | LimitsRefused | Superseded
+export type SettingsOutcome = AppendedRows | LimitsRefused | Superseded
 
 export interface SetTitle {
   readonly sessionId: SessionId

@@ -29,6 +29,7 @@ export type Gone = { readonly kind: 'gone' }
 /** `fence`: another holder took over. `tail`: the caller's tail is outdated. `gone`: deleted. */
 export type Superseded = { readonly kind: 'superseded'; readonly by: 'fence' | 'tail' | 'gone' }
 export type Appended = { readonly kind: 'appended'; readonly tail: Tail }
+export type AppendedRows = Appended & { readonly written: WrittenRows }
 
 /** Why a control item was refused; if room was missing, how much. */
 export interface Refusal {

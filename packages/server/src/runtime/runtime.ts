@@ -118,6 +118,14 @@ export interface Session {
   search(query: SearchRequest & { neighbours: number }): Promise<FoundEntries>
   /** Waits for the reply of the turn that took this mail. Null: the turn ended without one. */
   reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null>
+  /**
+   * Admits a message and waits for its reply, with fewer reads than `admit` and `reply`. Null: the
+   * message was refused, the turn ended without a reply, or the signal aborted.
+   */
+  ask(
+    message: NewMessage,
+    signal: AbortSignal,
+  ): Promise<{ readonly admission: Admission; readonly reply: Reply | null }>
   events(query: { after?: number }, signal: AbortSignal): AsyncIterable<RuntimeEvent>
 
   /** Sets the title; null or blank removes it. */

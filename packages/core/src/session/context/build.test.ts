@@ -262,6 +262,21 @@ describe('continueContext', () => {
     }
   })
 
+  it('follows the first settings of a session, and is built anew for later ones', () => {
+    const settings = (system: string): Said => ({
+      kind: 'settings',
+      meta: { limits: LIMITS, replaces: LIMITS },
+      body: { system },
+      tokens: 7,
+    })
+    const list = entries(settings('be kind'), input('one'), settings('be brief'))
+    const first = list.slice(0, 2)
+    expect(continueContext(build([]), first, LIMITS)).toEqual(build(first))
+    expect(continueContext(build(first), list.slice(2), LIMITS)).toBeNull()
+    const again = entries(settings('be kind'), settings('be brief'))
+    expect(continueContext(build(again.slice(0, 1)), again.slice(1), LIMITS)).toBeNull()
+  })
+
   const handoff = { summary: 'what was', preserved: [], tasks: [], files: [], ledger: [] }
   const compaction = (covers: number): Said => ({
     kind: 'compaction',

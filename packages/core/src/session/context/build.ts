@@ -128,9 +128,20 @@ export function continueContext(
 ): Context | null {
   const { clears: _, unclipped, ...rest } = context
   let { effective, covers, clears, handoff, reverted } = context
+  let { system, settings } = context
   let pieces = [...(unclipped ?? context.pieces)]
   for (const entry of entries) {
     switch (entry.kind) {
+      case 'settings': {
+        // Those of a new session. Later ones may show the messages before them otherwise.
+        if (pieces.length > 0 || system.length > 0 || settings.length > 0 || handoff !== null) {
+          return null
+        }
+        const systemText = systemPiece(entry)
+        system = systemText === undefined ? [] : [systemText]
+        settings = [{ body: objectOf(entry), tokens: entry.tokens }]
+        break
+      }
       case 'input':
       case 'assistant':
       case 'result':
@@ -152,15 +163,14 @@ export function continueContext(
       case 'revert':
       case 'erasure':
       case 'pin':
-      case 'settings':
         return null
       default:
         break
     }
   }
   const upto = entries.at(-1)?.number ?? context.upto
-  const fitted = fitInputs(pieces, sum(context.system) + (handoff?.tokens ?? 0), limits)
-  const next = { ...rest, upto, effective, covers, handoff, reverted, ...fitted }
+  const fitted = fitInputs(pieces, sum(system) + (handoff?.tokens ?? 0), limits)
+  const next = { ...rest, upto, effective, covers, system, settings, handoff, reverted, ...fitted }
   return clears === undefined ? next : { ...next, clears }
 }
 

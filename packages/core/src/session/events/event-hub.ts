@@ -75,6 +75,11 @@ export class EventHub {
     this.#readWaitNotices = parts.readWaitNotices
   }
 
+  /** Whether a new listener hears everything from the moment it asks, without a read. */
+  get isListening(): boolean {
+    return this.#listeners.size > 0
+  }
+
   publish(sessionId: SessionId, event: LiveEvent): void {
     if (event.kind !== 'notice') this.#attempts.note(sessionId, event)
     const live: RuntimeEvent = { type: 'live', sessionId, ...event }
@@ -159,7 +164,7 @@ export class EventHub {
     const onAbort = () => listener.wake()
     signal.addEventListener('abort', onAbort)
     try {
-      if (this.#listeners.size > 0) this.#listen(listener)
+      if (this.isListening) this.#listen(listener)
       else await this.#add(listener, signal)
       yield null
       while (!signal.aborted) {

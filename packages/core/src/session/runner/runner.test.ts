@@ -275,6 +275,43 @@ describe('a runner', () => {
     expect(looks).toBeGreaterThanOrEqual(4)
   })
 
+  it('looks once for a message that the store records during the look, again for a later one', async () => {
+    const host = new Host()
+    const ids = Array.from({ length: 9 }, (_, index) => sessionId(`s${index}`))
+    const [first = SESSION] = ids
+    let looks = 0
+    const runner = host.process(
+      'p',
+      (store) => ({
+        look: async (query) => {
+          looks++
+          const found = await store.look(query)
+          return await host.later(500, () => found)
+        },
+      }),
+      { settings: { ...SESSION_SETTINGS, lingerMs: 60_000 } },
+    )
+    for (const id of ids) {
+      await host.create(id)
+      await host.ask(id)
+    }
+    await host.run(10_000)
+    expect([host.sent.length, runner.sessions.length]).toEqual([9, 9])
+    looks = 0
+    await host.ask(first)
+    runner.wake(first)
+    await host.run(3_000)
+    expect([host.sent.length, looks]).toEqual([10, 1])
+    await host.ask(first)
+    runner.wake(first)
+    await host.run(10)
+    // The look has read the session before this one was admitted, and only the record tells of it.
+    await host.ask(first)
+    await host.run(4_000)
+    expect(looks).toBe(3)
+    expect((await host.store.findSession(first))?.pending.user).toBe(0)
+  })
+
   it('sends no reply that was claimed under the row it has lost', async () => {
     const host = new Host()
     await host.create()

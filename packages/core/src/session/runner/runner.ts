@@ -253,9 +253,8 @@ export class Runner {
     for (const { kind, sessionId, facts } of rows) {
       if (!FROM_OUTSIDE.includes(kind) || facts['runner'] === this.id) continue
       const actor = this.#actors.get(sessionId)
-      // Of mail that was admitted here it has been told.
-      const isNews = kind !== 'message admitted' || actor?.hasSeen(Number(facts['mail'])) === false
-      if (isNews) actor?.wake()
+      if (kind === 'message admitted') actor?.expectMail(Number(facts['mail']))
+      else actor?.wake()
     }
   }
 

@@ -114,50 +114,82 @@ function reasonOf(entry: Entry): string | null {
 }
 
 const PAGE = 200
-const ENDS: readonly string[] = ['turn ended', 'message withdrawn', 'session deleted']
+/** After these the mail and the session are read again. */
+const REMOVALS: readonly string[] = ['message withdrawn', 'session deleted']
 
 interface MailId {
   readonly sessionId: SessionId
   readonly mail: MailNumber
 }
 
-/** A fork numbers its mail from 1 again, so the entries before it may name the same number. */
-interface OwnMail extends MailId {
-  readonly forkedAt: number
-}
-
 type ReplyReads = Pick<Reads, 'listMail' | 'findSession' | 'readEntries'>
+type News = ReturnType<EventHub['news']>
+
+export interface ReplyParts {
+  readonly store: ReplyReads
+  readonly hub: Pick<EventHub, 'news' | 'isListening'>
+}
 
 /** The reply of the turn that took this mail. Null: there is none, or the signal aborted. */
 export async function waitForReply(
-  { store, hub }: { readonly store: ReplyReads; readonly hub: Pick<EventHub, 'news'> },
+  { store, hub }: ReplyParts,
   mail: MailId,
   signal: AbortSignal,
 ): Promise<Reply | null> {
-  const forkedAt = (await store.findSession(mail.sessionId))?.forkedAt ?? 0
-  for await (const event of hub.news(mail.sessionId, signal)) {
-    if (event !== null && !ENDS.includes(event.kind)) continue
-    const reply =
-      event?.kind === 'turn ended'
-        ? await readReplyBefore(store, { ...mail, forkedAt }, Number(event.facts['entry']))
-        : await readReply(store, { ...mail, forkedAt })
-    if (reply !== undefined) return reply
+  return await replyIn(store, hub.news(mail.sessionId, signal), mail)
+}
+
+/**
+ * Admits a message and waits for its reply. If the hub listens already, this listens before the
+ * message is admitted: everything that happens to it is heard, and only its turn is read. `admit`
+ * returns the number of a new message; null: it was admitted earlier, or refused.
+ */
+export async function admitAndListen<Admission>(
+  { store, hub }: ReplyParts,
+  sessionId: SessionId,
+  admit: () => Promise<{ readonly admission: Admission; readonly mail: MailNumber | null }>,
+  signal: AbortSignal,
+): Promise<{ readonly admission: Admission; readonly reply: Promise<Reply | null> | null }> {
+  const news = hub.isListening ? hub.news(sessionId, signal) : null
+  try {
+    const listening = news?.next()
+    const { admission, mail } = await admit()
+    if (news === null || mail === null) {
+      await news?.return(null)
+      return { admission, reply: null }
+    }
+    await listening
+    return { admission, reply: replyIn(store, news, { sessionId, mail }) }
+  } catch (error) {
+    await news?.return(null)
+    throw error
+  }
+}
+
+async function replyIn(store: ReplyReads, news: News, own: MailId): Promise<Reply | null> {
+  const { sessionId, mail } = own
+  /** The entry of this mail; null: it is still in the mailbox. */
+  let input: number | null = null
+  for await (const event of news) {
+    if (event === null || REMOVALS.includes(event.kind)) {
+      const read = await readReply(store, own)
+      if (read.kind !== 'waiting') return read.kind === 'found' ? read.reply : null
+      input = read.input
+    } else if (event.kind === 'message delivered') {
+      input ??= entryOf(event.facts, mail)
+    } else if (event.kind === 'turn ended' && input !== null) {
+      const entries = await readRange(store, sessionId, input, Number(event.facts['entry']))
+      const reply = findReply(sessionId, input, entries)
+      if (reply !== undefined) return reply
+    }
   }
   return null
 }
 
-/** Usually the input is among the last entries of the turn that ended here, and one read is enough. */
-async function readReplyBefore(
-  store: ReplyReads,
-  own: OwnMail,
-  end: number,
-): Promise<Reply | null | undefined> {
-  const { sessionId, mail, forkedAt } = own
-  const page = await readRange(store, sessionId, Math.max(forkedAt, end - PAGE), end)
-  const at = indexOfInput(page, mail)
-  const input = page[at]
-  if (input === undefined) return await readReply(store, own)
-  return findReply(sessionId, input.number, page.slice(at + 1))
+/** A delivery appends its messages one after the other. */
+function entryOf({ mail: delivered, from }: JsonObject, mail: MailNumber): number | null {
+  const at = Array.isArray(delivered) ? delivered.indexOf(mail) : -1
+  return at < 0 ? null : Number(from) + at
 }
 
 function indexOfInput(page: readonly Entry[], mail: MailNumber): number {
@@ -166,25 +198,33 @@ function indexOfInput(page: readonly Entry[], mail: MailNumber): number {
   )
 }
 
-/** Undefined: not yet. Null: it was withdrawn, or there is no such mail. */
-async function readReply(
-  store: ReplyReads,
-  { sessionId, mail, forkedAt }: OwnMail,
-): Promise<Reply | null | undefined> {
+type ReadReply =
+  | { readonly kind: 'found'; readonly reply: Reply }
+  | { readonly kind: 'waiting'; readonly input: number | null }
+  /** It was withdrawn, or there is no such mail. */
+  | { readonly kind: 'none' }
+
+async function readReply(store: ReplyReads, { sessionId, mail }: MailId): Promise<ReadReply> {
   // Read the mail first: a tail read before it might not reach input delivered in between.
   const [item] = await store.listMail({ sessionId, after: (mail - 1) as MailNumber, limit: 1 })
-  if (item?.number !== mail || item.state === 'withdrawn' || item.lane === 'control') return null
-  if (item.state === 'pending') return undefined
+  if (item?.number !== mail || item.state === 'withdrawn' || item.lane === 'control') {
+    return { kind: 'none' }
+  }
+  if (item.state === 'pending') return { kind: 'waiting', input: null }
   const session = await store.findSession(sessionId)
-  if (session === undefined) return null
+  if (session === undefined) return { kind: 'none' }
+  // A fork numbers its mail from 1 again, so the entries before it may name the same number.
+  const { tail, forkedAt = 0 } = session
   // Backwards, because an awaited answer is near the end.
   let behind: readonly Entry[] = []
-  for (let to = session.tail as number; to > forkedAt; to -= PAGE) {
+  for (let to = tail as number; to > forkedAt; to -= PAGE) {
     const page = await readRange(store, sessionId, Math.max(forkedAt, to - PAGE), to)
     const at = indexOfInput(page, mail)
     behind = [...page.slice(at + 1), ...behind]
-    const input = page[at]
-    if (input !== undefined) return findReply(sessionId, input.number, behind)
+    const input = page[at]?.number
+    if (input === undefined) continue
+    const reply = findReply(sessionId, input, behind)
+    return reply === undefined ? { kind: 'waiting', input } : { kind: 'found', reply }
   }
-  return null
+  return { kind: 'none' }
 }

@@ -126,5 +126,6 @@ export const changeSettings: Rule<'changeSettings'> = (rows, request, stamp) => 
   draft.set({ settings: entry, limits, policy: request.policy ?? session.policy })
   draft.settleControls(request.settles ?? [])
   draft.audit('settings changed', { entry, what: 'settings' })
-  return { outcome: { kind: 'appended', tail: tailOf(draft.session) }, change: draft.change() }
+  const { session: after, written } = draft
+  return { outcome: { kind: 'appended', tail: tailOf(after), written }, change: draft.change() }
 }

@@ -57,6 +57,9 @@ const PREFLIGHT = {
 }
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/
 
+/** One for all: every request ends with it, and a new one would take its stack along. */
+const CLIENT_LEFT = new DOMException('The client has disconnected.', 'AbortError')
+
 export class RequestPipeline {
   readonly #parts: PipelineDependencies
   readonly #requests: RateLimit
@@ -214,8 +217,8 @@ export class RequestPipeline {
     return () => {
       if (signal !== undefined) return signal
       const controller = new AbortController()
-      if (outgoing.destroyed) controller.abort()
-      outgoing.once('close', () => controller.abort())
+      if (outgoing.destroyed) controller.abort(CLIENT_LEFT)
+      outgoing.once('close', () => controller.abort(CLIENT_LEFT))
       signal = AbortSignal.any([controller.signal, this.#parts.closing])
       return signal
     }

@@ -66,3 +66,47 @@ it('answers from a message that came during a compaction [D8]', async () => {
   await until(async () => (await session.summary())?.compaction !== null)
   expect(await ask('What was the code word?', 'after')).toContain('PELICAN-7')
 })
+
+it('asks with one read of the turn beside others who listen, and also in a fork', async () => {
+  const memory = openMemoryStore()
+  const lists: unknown[] = []
+  const ranges: (readonly [number, number])[] = []
+  const store: Store = {
+    ...memory,
+    listMail: async (query) => {
+      lists.push(query)
+      return await memory.listMail(query)
+    },
+    readEntries: async (query) => {
+      ranges.push([query.from, query.to])
+      return await memory.readEntries(query)
+    },
+  }
+  const { runtime } = await open({ store })
+  const origin = runtime.session(sessionId('origin'))
+  await runtime.createSession({ agent: 'main', id: origin.id })
+  const stop = new AbortController()
+  const others = runtime.events({}, stop.signal)[Symbol.asyncIterator]()
+  await others.next()
+  const ask = async (session: typeof origin, word: string) => {
+    const { admission, reply } = await session.ask(say(`say ${word}`, word), soon())
+    return [admission.kind, reply?.ended, reply?.text]
+  }
+  // The first messages of a session are preceded by reads of their own.
+  for (const word of ['one', 'two']) await ask(origin, word)
+  const { entries = 0 } = (await origin.summary()) ?? {}
+  lists.length = 0
+  ranges.length = 0
+  expect(await ask(origin, 'three')).toEqual(['admitted', 'answered', 'three'])
+  expect(lists).toEqual([])
+  expect(ranges).toEqual([[entries + 2, entries + 3]])
+  const id = sessionId('fork')
+  expect(await origin.fork({ source: 'test', key: 'f', at: entries, id })).toMatchObject({
+    kind: 'forked',
+  })
+  // Its mail has the numbers that the origin's had.
+  expect(await ask(runtime.session(id), 'four')).toEqual(['admitted', 'answered', 'four'])
+  expect(await ask(runtime.session(id), 'four')).toEqual(['duplicate', 'answered', 'four'])
+  stop.abort()
+  await others.return?.(null)
+})

@@ -3,7 +3,7 @@ import { pinNameProblem, pinnedText } from '#core/message/handoff/pinned'
 import type { EventHub } from '#core/session/events/event-hub'
 import { type Preview, previewCompaction } from '#core/session/preview'
 import { type ControlEnd, controlOutcome } from '#core/session/view/control-outcome'
-import { waitForReply } from '#core/session/view/transcript'
+import { admitAndListen, waitForReply } from '#core/session/view/transcript'
 import { TITLE_MAX } from '#core/store/bounds'
 import { InvalidRequestError, UnknownSessionError } from '#core/store/errors'
 import type { BusyPolicy, MailState, SessionRow } from '#core/store/rows'
@@ -243,6 +243,17 @@ export class SessionHandle implements Session {
 
   async reply(mail: MailNumber, signal: AbortSignal): Promise<Reply | null> {
     return await waitForReply(this.#deps, { sessionId: this.id, mail }, signal)
+  }
+
+  ask: Session['ask'] = async (message, signal) => {
+    const admit = async () => {
+      const admission = await this.admit(message)
+      return { admission, mail: admission.kind === 'admitted' ? admission.mail : null }
+    }
+    const { admission, reply } = await admitAndListen(this.#deps, this.id, admit, signal)
+    if (reply !== null) return { admission, reply: await reply }
+    const isAccepted = admission.kind === 'admitted' || admission.kind === 'duplicate'
+    return { admission, reply: isAccepted ? await this.reply(admission.mail, signal) : null }
   }
 
   events(query: { after?: number }, signal: AbortSignal): ReturnType<EventHub['events']> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { MailNumber, SessionId } from '#core/base/ids'
-import type { Admission, Reply, Session } from '../../../runtime/runtime.ts'
+import type { Admission, Session } from '../../../runtime/runtime.ts'
 import { refusalReason } from '../../../runtime/sessions/refusal-text.ts'
 import { within } from '../../within.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
@@ -52,11 +52,20 @@ export const messageEndpoints: readonly Endpoint[] = [
     problems: ADMISSION_PROBLEMS,
     async run({ params, query, body, once, signal }, edge) {
       const session = sessionAt(edge, params)
-      const answer = acceptedOf(await session.admit({ ...once, ...body }))
-      if (query.wait === undefined) return answer
-      const reply = await waitForReply(session, answer.body.mail, edge.waitMsMax, signal)
-      // The reply is late: the message is durable, and the reply will be in the transcript.
-      if (reply === undefined) return answer
+      const message = { ...once, ...body }
+      if (query.wait === undefined) return acceptedOf(await session.admit(message))
+      const { admission, reply, isLate } = await within(
+        edge.waitMsMax,
+        signal,
+        async (deadline) => {
+          const asked = await session.ask(message, deadline)
+          return { ...asked, isLate: deadline.aborted }
+        },
+      )
+      const answer = acceptedOf(admission)
+      // The time ran out, the client disconnected, or the server is closing. The message is durable,
+      // and the reply will be in the transcript.
+      if (reply === null && isLate) return answer
       return { status: 200, body: { ...answer.body, reply } }
     },
   }),
@@ -255,17 +264,4 @@ export async function carriedOut(
   const reason = refusalReason(end)
   const detail = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`
   throw new HttpProblem('turned-down', { detail, facts })
-}
-
-/** Undefined: the time ran out, the client disconnected, or the server is closing. */
-async function waitForReply(
-  session: Session,
-  mail: MailNumber,
-  waitMsMax: number,
-  signal: AbortSignal,
-): Promise<Reply | null | undefined> {
-  return await within(waitMsMax, signal, async (deadline) => {
-    const reply = await session.reply(mail, deadline)
-    return reply === null && deadline.aborted ? undefined : reply
-  })
 }
