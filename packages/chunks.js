@@ -13,12 +13,16 @@ const PROGRAMS = {
   pure: 'index',
   // Loaded with the first conversation that must be compacted.
   compaction: 'compaction/pipeline',
+  // Loaded with the first of them whose summary a model writes.
+  summary: 'compaction/summary/write-summary',
   agent: 'agent/index',
   store: 'store/index',
   suite: 'store/contract-suite/index',
   postgres: 'store/postgres/index',
   thread: 'store/sqlite/worker/thread',
 }
+/** What is loaded later finds there what these have, so it needs no chunk of its own for that. */
+const LOADED_BEFORE = { compaction: ['pure'], summary: ['pure', 'compaction'] }
 /** It names the file of the thread relative to its own, so it stays beside it. */
 const STARTS_THE_THREAD = 'store/sqlite/worker/threads'
 
@@ -43,9 +47,14 @@ export async function joinIntoChunks(entries) {
       {
         name: 'programs',
         buildEnd() {
-          for (const [program, name] of Object.entries(PROGRAMS))
-            for (const id of reachable(fileOf(name), (id) => this.getModuleInfo(id).importedIds))
-              reachedBy.set(id, [...(reachedBy.get(id) ?? []), program])
+          for (const [program, name] of Object.entries(PROGRAMS)) {
+            const before = LOADED_BEFORE[program] ?? []
+            for (const id of reachable(fileOf(name), (id) => this.getModuleInfo(id).importedIds)) {
+              const others = reachedBy.get(id) ?? []
+              if (!before.some((each) => others.includes(each)))
+                reachedBy.set(id, [...others, program])
+            }
+          }
         },
       },
     ],

@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import { systemClock } from '../../packages/core/src/base/clock.ts'
 import { sessionId } from '../../packages/core/src/base/ids.ts'
 import { positionsFrom } from '../../packages/core/src/compaction/layout.ts'
-import {
-  type SummaryWriter,
-  summarize,
-} from '../../packages/core/src/compaction/summary/summarize.ts'
+import { summarize } from '../../packages/core/src/compaction/summary/summarize.ts'
+import type { SummaryWriter } from '../../packages/core/src/compaction/summary/summary-writer.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { estimateMessage, estimateText } from '../../packages/core/src/tokens/estimate.ts'
 import { type Attempts, NOTHING_SPENT } from '../../packages/server/src/auxiliary/attempts.ts'

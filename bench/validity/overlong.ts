@@ -6,8 +6,8 @@
 
 import { clip, oneLine } from '../../packages/core/src/base/line.ts'
 import { compact } from '../../packages/core/src/compaction/compact.ts'
-import { SECTIONS } from '../../packages/core/src/compaction/summary/prompt.ts'
-import type { SummaryWriter } from '../../packages/core/src/compaction/summary/summarize.ts'
+import { SECTIONS } from '../../packages/core/src/compaction/digest.ts'
+import type { SummaryWriter } from '../../packages/core/src/compaction/summary/summary-writer.ts'
 import type { Message } from '../../packages/core/src/message/message.ts'
 import { repairPairs } from '../../packages/core/src/message/pairing.ts'
 import { textOf } from '../../packages/core/src/message/text.ts'

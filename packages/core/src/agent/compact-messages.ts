@@ -16,7 +16,7 @@ import { resolveBudget } from '../compaction/plan/budget.ts'
 import { type BudgetSettings, DEFAULT_SETTINGS } from '../compaction/plan/defaults.ts'
 import type { CompactResult } from '../compaction/report/outcome.ts'
 import type { CompactStats } from '../compaction/report/stats.ts'
-import type { SummaryWriter } from '../compaction/summary/summarize.ts'
+import type { SummaryWriter } from '../compaction/summary/summary-writer.ts'
 import { familyOf } from '../tokens/family.ts'
 import {
   checkItems,

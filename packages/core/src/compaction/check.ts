@@ -4,7 +4,7 @@ import type { Message, SystemMessage } from '../message/message.ts'
 import type { Counters } from './counters.ts'
 import type { CompactPlan } from './plan/plan.ts'
 import { findSecrets } from './redact/redact.ts'
-import type { SummaryReply } from './summary/summarize.ts'
+import type { SummaryReply } from './summary/summary-writer.ts'
 
 /**
  * Whether a finished compaction may be installed. It trusts none of the code that made it: sizes

@@ -17,8 +17,8 @@ import { resolveBudget } from './plan/budget.ts'
 import { type BudgetSettings, checkBudget, PRESETS, type PresetName } from './plan/defaults.ts'
 import type { Trigger } from './plan/plan.ts'
 import { redact } from './redact/redact.ts'
-import { cleanSummary } from './summary/prompt.ts'
-import type { SummaryWriter } from './summary/summarize.ts'
+import { cleanSummary } from './summary/clean-summary.ts'
+import type { SummaryWriter } from './summary/summary-writer.ts'
 
 export interface CompactOptions {
   /** Settings to start from; `budget` overrides them one by one. */

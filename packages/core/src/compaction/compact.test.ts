@@ -23,7 +23,7 @@ import { compact } from './compact.ts'
 import type { CompactOptions } from './compact-options.ts'
 import type { CompactResult } from './report/outcome.ts'
 import type { SummaryRequest } from './summary/prompt.ts'
-import type { SummaryReply } from './summary/summarize.ts'
+import type { SummaryReply } from './summary/summary-writer.ts'
 
 const small = { budget: { windowTokens: 8_000 }, family: 'generic' } as const
 

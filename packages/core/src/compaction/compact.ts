@@ -11,15 +11,9 @@ import { type CompactOptions, checkCompactOptions, prepare } from './compact-opt
 import type { CheckedRun } from './pipeline.ts'
 import { planAndRun } from './plan-and-run.ts'
 import { redact } from './redact/redact.ts'
-import {
-  type CompactResult,
-  explain,
-  REFUSALS,
-  warnOfGiven,
-  warnOfRepetition,
-} from './report/outcome.ts'
+import { type CompactResult, explain, REFUSALS, warnOfRepetition } from './report/outcome.ts'
 import { buildStats, EMPTY_STATS, stopwatch } from './report/stats.ts'
-import { SummaryFailedError } from './summary/summarize.ts'
+import { SummaryFailedError } from './summary/summary-writer.ts'
 
 /**
  * Turns any conversation into a smaller valid one. No content and no writer makes it throw: every
@@ -127,7 +121,7 @@ export async function compactFor(
       ...warnOfRepetition(made?.handoff.compactions ?? 0, options.warnFrom),
       ...warnOfSilence(made?.preserved),
       ...(made?.reply.isCut ? [CUT_WARNING] : []),
-      ...warnOfGiven(request.summary, before.slice(0, cut)),
+      ...(made?.reply.fault ? [GIVEN_WARNING(made.reply.fault)] : []),
     ],
   }
 }
@@ -176,6 +170,8 @@ const UNUSABLE_WARNING = (fault: string) =>
 
 const CUT_WARNING =
   'The summary was still too long after one request to shorten it, so it was cut between its points.'
+
+const GIVEN_WARNING = (fault: string) => `The given summary does not read like one (${fault}).`
 
 /** Users expect least of all that their own words are missing. */
 function warnOfSilence(preserved: Required<CheckedRun>['made']['preserved'] | undefined): string[] {

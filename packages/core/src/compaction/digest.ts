@@ -10,7 +10,6 @@ import { eachValue } from './ledger/values.ts'
 import { ownWords } from './own-words/pieces.ts'
 import { isAsk } from './plan/preserve.ts'
 import { redact } from './redact/redact.ts'
-import { SECTIONS } from './summary/prompt.ts'
 
 /**
  * A handoff summary without a model: requests, answers, actions and reports in the conversation's
@@ -21,6 +20,16 @@ import { SECTIONS } from './summary/prompt.ts'
  * of the previous summary are older than all others and take at most a part of each share, so ten
  * digests in a row are no longer than one.
  */
+
+/** The headings of a summary, whether a model wrote it or not. */
+export const SECTIONS = [
+  'Progress and decisions',
+  'Requests and constraints',
+  'What remains',
+  'Critical data',
+  'Tool results that matter',
+] as const
+
 type Section = (typeof SECTIONS)[number]
 
 export interface DigestRequest {

@@ -1,6 +1,6 @@
 import type { Task } from '../message/handoff/handoff.ts'
 import type { Stopwatch } from './report/stats.ts'
-import type { SummaryWork } from './summary/write-summary.ts'
+import type { SummaryWork } from './summary/digest-summary.ts'
 
 /** What a handoff is made from. */
 export interface HandoffWork extends SummaryWork {

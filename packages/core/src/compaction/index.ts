@@ -35,10 +35,9 @@ export {
   type PromptOptions,
   type SummaryRequest,
 } from './summary/prompt.ts'
+export { type SummarizeRequest, summarize } from './summary/summarize.ts'
 export {
-  type SummarizeRequest,
   type SummaryReply,
   type SummaryWriter,
-  summarize,
   WriterOverflowError,
-} from './summary/summarize.ts'
+} from './summary/summary-writer.ts'

@@ -16,7 +16,7 @@ import { findTasks } from './plan/tasks.ts'
 import { redact } from './redact/redact.ts'
 import { findRules } from './rules/find-rules.ts'
 import { keepRules, type SaidRules } from './rules/keep-rules.ts'
-import type { FittedSummary } from './summary/write-summary.ts'
+import type { FittedSummary } from './summary/digest-summary.ts'
 
 export interface MadeHandoff extends FilledHandoff {
   readonly reply: FittedSummary['reply']

@@ -7,7 +7,7 @@ import { earlierHandoff, type MadeHandoff, makeHandoff } from './make-handoff.ts
 import { handoffTokensOf } from './plan/budget.ts'
 import { type ClaimedRange, type CompactPlan, planRange, type Trigger } from './plan/plan.ts'
 import { makeSpaceForWords } from './plan/word-space.ts'
-import { writeSummary } from './summary/write-summary.ts'
+import { digestSummary, type WriteSummary } from './summary/digest-summary.ts'
 
 /**
  * plan → summary → handoff → assembly → check: the only place that orders the steps of a
@@ -16,6 +16,8 @@ import { writeSummary } from './summary/write-summary.ts'
  */
 export interface PipelineRequest extends Omit<HandoffWork, 'plan' | 'earlier'> {
   readonly trigger: Trigger
+  /** Without it the summary is a digest. */
+  readonly summarize?: WriteSummary
   /** The providers whose rules the result must satisfy. */
   readonly dialects: readonly ProviderDialect[]
   readonly pins?: readonly SystemMessage[]
@@ -56,16 +58,16 @@ export async function runPipelineOn(
 }
 
 async function replaceHead(planned: CompactPlan, request: PipelineRequest) {
-  const { messages, counters, budget, summary, summarize } = request
+  const { messages, counters, budget, summarize } = request
   const earlier = earlierHandoff(messages, planned)
   const sizes = { messages, plan: planned, ...earlier, ...counters }
-  const isDigest = summary === undefined && summarize === undefined
+  const isDigest = summarize === undefined
   const plan = isDigest ? makeSpaceForWords(sizes, budget.settings) : planned
   const work = { ...request, plan, ...earlier }
   let made: MadeHandoff
   try {
     if (isDigest) await yieldTurn(work)
-    const summary = await writeSummary(work)
+    const summary = await (summarize ?? digestSummary)(work)
     await yieldTurn(work)
     made = await makeHandoff(work, summary)
     await yieldTurn(work)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../../test/support/session-host.ts'
-import type { SummaryWriter } from '../compaction/summary/summarize.ts'
+import type { SummaryWriter } from '../compaction/summary/summary-writer.ts'
 import type { Message } from '../message/message.ts'
 import { messageCounter } from '../tokens/count.ts'
 import { estimateText } from '../tokens/estimate.ts'

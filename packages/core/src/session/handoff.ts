@@ -5,7 +5,8 @@ import { type PipelineRequest, runPipelineOn } from '../compaction/pipeline.ts'
 import type { Trigger } from '../compaction/plan/plan.ts'
 import { redact } from '../compaction/redact/redact.ts'
 import { REFUSALS } from '../compaction/report/outcome.ts'
-import { SummaryFailedError } from '../compaction/summary/summarize.ts'
+import { SummaryFailedError, type SummaryWriter } from '../compaction/summary/summary-writer.ts'
+import { askWriter } from '../compaction/summary/write-summary.ts'
 import { ALL_DIALECTS } from '../message/dialects/all.ts'
 import type { Handoff } from '../message/handoff/handoff.ts'
 import type { Limits, OperationRow } from '../store/rows.ts'
@@ -67,13 +68,18 @@ export function written(
 /** Handoffs through the compaction pipeline: by a summary's writer, or without one as a digest. */
 export function handoffWriter(
   counters: Counters,
-  tools: Pick<PipelineRequest, 'summarize' | 'breathe'> = {},
+  {
+    summarize,
+    ...tools
+  }: Pick<PipelineRequest, 'breathe'> & { readonly summarize?: SummaryWriter } = {},
 ): HandoffWriter {
+  const writing = summarize && { summarize: askWriter(summarize) }
   return {
     async write({ messages, cut, open, entries, operation, focus, limits, settings }, signal) {
       const range = { cut, open, entries, handoffTokens: limits.handoffTokens }
       const run = await runPipelineOn(range, {
         ...tools,
+        ...writing,
         dialects: ALL_DIALECTS,
         messages,
         trigger: operation.trigger as Trigger,

@@ -6,7 +6,7 @@ import {
   SummaryFailedError,
   type SummaryReply,
   WriterOverflowError,
-} from '#core/compaction/summary/summarize'
+} from '#core/compaction/summary/summary-writer'
 import { textOf } from '#core/message/text'
 import { estimateText } from '#core/tokens/estimate'
 import { familyOf } from '#core/tokens/family'

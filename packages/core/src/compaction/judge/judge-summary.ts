@@ -1,6 +1,6 @@
 import type { Message } from '../../message/message.ts'
 import { textOf } from '../../message/text.ts'
-import { cleanSummary } from '../summary/prompt.ts'
+import { cleanSummary } from '../summary/clean-summary.ts'
 import { type Coverage, coverageOf, spokenTexts } from './coverage.ts'
 import { isOtherLanguage, SAMPLE_CHARACTERS_MAX } from './language.ts'
 import { countWords, readSpeech, type Speech, withoutInventedTurns } from './speech.ts'

@@ -1,6 +1,5 @@
 import type { Message } from '../../message/message.ts'
 import type { CompactionVerdict, Law } from '../check.ts'
-import { judgeSummary } from '../judge/judge-summary.ts'
 import type { Budget } from '../plan/budget.ts'
 import type { CompactPlan, Plan } from '../plan/plan.ts'
 import type { CompactStats } from './stats.ts'
@@ -67,13 +66,3 @@ export function warnOfRepetition(compactions: number, warnFrom = WARN_FROM): rea
 
 /** A first compaction needs no warning. */
 export const WARN_FROM = 2
-
-/** A given summary is used unchanged. */
-export function warnOfGiven(
-  summary: string | undefined,
-  range: readonly Message[],
-): readonly string[] {
-  if (summary === undefined) return []
-  const { fault } = judgeSummary(summary, { range })
-  return fault === undefined ? [] : [`The given summary does not read like one (${fault}).`]
-}

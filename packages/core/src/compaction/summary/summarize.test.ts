@@ -10,13 +10,10 @@ import {
 } from '../../../../../test/support/builders.ts'
 import { positionsFrom } from '../layout.ts'
 import { splitIntoPieces } from '../plan/pieces.ts'
-import { cleanSummary, handoffPrompt, quoteMessage, type SummaryRequest } from './prompt.ts'
-import {
-  type SummarizeRequest,
-  type SummaryReply,
-  summarize,
-  WriterOverflowError,
-} from './summarize.ts'
+import { cleanSummary } from './clean-summary.ts'
+import { handoffPrompt, quoteMessage, type SummaryRequest } from './prompt.ts'
+import { type SummarizeRequest, summarize } from './summarize.ts'
+import { type SummaryReply, WriterOverflowError } from './summary-writer.ts'
 
 const countTokens = (text: string) => Math.ceil(text.length / 4)
 

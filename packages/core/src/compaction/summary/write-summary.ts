@@ -1,52 +1,14 @@
-import type { Handoff } from '../../message/handoff/handoff.ts'
 import type { Message } from '../../message/message.ts'
-import type { Counters } from '../counters.ts'
-import { writeDigest } from '../digest.ts'
 import { judgeSummary } from '../judge/judge-summary.ts'
 import { headNumbers } from '../layout.ts'
-import { type Budget, handoffTokensOf } from '../plan/budget.ts'
+import { handoffTokensOf } from '../plan/budget.ts'
 import { ENVELOPE_TOKENS } from '../plan/defaults.ts'
-import type { CompactPlan } from '../plan/plan.ts'
 import { preserveUserMessages, TITLE_TOKENS } from '../plan/preserve.ts'
 import { redact } from '../redact/redact.ts'
+import { fitting, type SummaryWork, type WriteSummary } from './digest-summary.ts'
 import { shortenPrompt } from './prompt.ts'
-import {
-  type FittedReply,
-  fitSummary,
-  type SummarizeRequest,
-  SummaryFailedError,
-  type SummaryReply,
-  type SummaryWriter,
-  summarize,
-} from './summarize.ts'
-
-/** The summary of a compaction: the given one, a writer's, or the digest, which needs no model. */
-export interface SummaryWork {
-  readonly messages: readonly Message[]
-  readonly plan: CompactPlan
-  readonly budget: Budget
-  readonly counters: Counters
-  /** The handoff that the new one replaces. */
-  readonly earlier?: Handoff
-  /** A given summary, unwrapped and with secrets masked. */
-  readonly summary?: string | undefined
-  readonly summarize?: SummaryWriter
-  readonly focus?: string
-  /** Replaces the built-in instructions to the writer. */
-  readonly prompt?: string
-  readonly signal?: AbortSignal
-  readonly onProgress?: SummarizeRequest['onProgress']
-}
-
-export interface FittedSummary {
-  readonly reply: FittedReply
-  readonly by: Handoff['by']
-  /** It is longer than its share: the other sections give way to it. */
-  readonly isLong: boolean
-  /** The budget of all sections, and the part of it that open requests always keep. */
-  readonly sectionTokens: number
-  readonly openTokens: number
-}
+import { type FittedReply, fitSummary, summarize } from './summarize.ts'
+import { SummaryFailedError, type SummaryReply, type SummaryWriter } from './summary-writer.ts'
 
 /**
  * The request is for slightly less than the limit: writers count in their own tokens, not in ours.
@@ -56,47 +18,43 @@ const ASKED_SHARE = 0.8
 /** The other sections give up to this share of their space to an overlong summary. */
 const GIVEN_SHARE = 0.5
 
-/** Rejects if the writer does. */
-export async function writeSummary(given: SummaryWork): Promise<FittedSummary> {
-  const { messages, plan, summarize: writer } = given
-  const { allotment, cut } = plan
-  const work =
-    writer === undefined
-      ? given
-      : { ...given, summarize: judgedWriter(writer, messages.slice(0, cut)) }
-  const by = work.summary !== undefined ? 'given' : work.summarize ? 'model' : 'digest'
-  const reply = await write(work)
-  if (by !== 'model' || work.counters.countTokens(reply.text) <= allotment.summary) {
-    const sectionTokens = handoffTokensOf(allotment) - ENVELOPE_TOKENS
-    return { reply, by, isLong: false, sectionTokens, openTokens: 0 }
+/**
+ * Has the writer summarize, judges each of its answers, and has what is too long shortened. Rejects if
+ * the writer does.
+ */
+export function askWriter(writer: SummaryWriter): WriteSummary {
+  return async (work) => {
+    const { messages, plan, counters } = work
+    const write = judgedWriter(writer, messages.slice(0, plan.cut))
+    const reply = await askForAll(work, write)
+    if (counters.countTokens(reply.text) <= plan.allotment.summary)
+      return fitting(plan, reply, 'model')
+    const { summaryTokens, ...space } = spaceForLong(work)
+    const shorter = await shorten(reply, work, write, summaryTokens)
+    return { reply: shorter, by: 'model', isLong: true, ...space }
   }
-  const { summaryTokens, ...space } = spaceForLong(work)
-  return { reply: await shorten(reply, work, summaryTokens), by, isLong: true, ...space }
 }
 
-async function write(work: SummaryWork): Promise<SummaryReply> {
-  const { messages, plan, budget, counters, earlier, summary, summarize: writer } = work
+/** A summary written elsewhere. It is used unchanged; `fault` says whether it reads like one. */
+export function takeGiven(text: string): WriteSummary {
+  return async ({ messages, plan }) => {
+    const { fault } = judgeSummary(text, { range: messages.slice(0, plan.cut) })
+    const reply = { text, finish: 'stop', ...(fault !== undefined && { fault }) } as const
+    return fitting(plan, reply, 'given')
+  }
+}
+
+async function askForAll(work: SummaryWork, write: SummaryWriter): Promise<SummaryReply> {
+  const { messages, plan, budget, counters, earlier } = work
   const { layout, cut, allotment } = plan
-  if (summary !== undefined) return { text: summary, finish: 'stop' }
-  const shared = {
+  return await summarize({
     head: messages.slice(layout.headFrom, cut),
     numberOf: headNumbers(layout),
     countTokens: counters.countTokens,
-  }
-  if (writer === undefined) {
-    const text = writeDigest({
-      ...shared,
-      ...(earlier !== undefined && { previous: earlier }),
-      tokensMax: allotment.summary,
-    })
-    return { text: redact(text), finish: 'stop' }
-  }
-  return await summarize({
-    ...shared,
     ...(earlier !== undefined && { earlier }),
     tokensMax: Math.floor(allotment.summary * ASKED_SHARE),
     windowTokens: budget.settings.summarizerWindowTokens ?? budget.settings.windowTokens,
-    write: writer,
+    write,
     signal: work.signal ?? new AbortController().signal,
     ...(work.focus !== undefined && { focus: work.focus }),
     ...(work.prompt !== undefined && { instructions: work.prompt }),
@@ -131,17 +89,17 @@ function spaceForLong({ messages, plan, counters, earlier }: SummaryWork) {
 
 async function shorten(
   reply: SummaryReply,
-  { plan, counters, summarize: writer, focus, signal = new AbortController().signal }: SummaryWork,
+  { plan, counters, focus, signal = new AbortController().signal }: SummaryWork,
+  write: SummaryWriter,
   tokensMax: number,
 ): Promise<FittedReply> {
   const { layout, cut } = plan
-  if (writer === undefined) return reply
   return await fitSummary(reply, {
     tokensMax,
     countTokens: counters.countTokens,
     shorten: async (text) => {
       const limit = { tokensMax: Math.floor(tokensMax * ASKED_SHARE), ...(focus && { focus }) }
-      return await writer(shortenPrompt(text, limit), signal)
+      return await write(shortenPrompt(text, limit), signal)
     },
     signal,
     covers: headNumbers(layout)(cut - layout.headFrom - 1),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 // The request as the product writes it; the stand-in itself shares none of this code.
-import { handoffPrompt, mergePrompt, quoteMessage, SECTIONS } from '#core/compaction/summary/prompt'
+import { SECTIONS } from '#core/compaction/digest'
+import { handoffPrompt, mergePrompt, quoteMessage } from '#core/compaction/summary/prompt'
 import type { Message } from '#core/message/message'
 import {
   assistant,

@@ -1,6 +1,6 @@
 import { entryNumber, type SessionId } from '#core/base/ids'
 import type { JsonValue } from '#core/base/json'
-import type { SummaryWriter } from '#core/compaction/summary/summarize'
+import type { SummaryWriter } from '#core/compaction/summary/summary-writer'
 import { buildContext } from '#core/session/context/build'
 import { readRange } from '#core/session/context/source'
 import type { HandoffReply } from '#core/session/handoff'

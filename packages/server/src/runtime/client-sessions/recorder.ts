@@ -2,7 +2,7 @@ import { type Clock, pause } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
 import type { JsonObject } from '#core/base/json'
 import type { Logger } from '#core/base/logger'
-import type { SummaryWriter } from '#core/compaction/summary/summarize'
+import type { SummaryWriter } from '#core/compaction/summary/summary-writer'
 import type { Store } from '#core/store/contract'
 import { parseItem, readBody } from '../../proxy/body.ts'
 import {

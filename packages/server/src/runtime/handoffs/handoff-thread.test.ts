@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { operationId, sessionId } from '#core/base/ids'
-import { SummaryFailedError, WriterOverflowError } from '#core/compaction/summary/summarize'
+import { SummaryFailedError, WriterOverflowError } from '#core/compaction/summary/summary-writer'
 import type { Message } from '#core/message/message'
 import { type HandoffRequest, handoffWriter } from '#core/session/handoff'
 import { limitsFor } from '#core/session/limits'

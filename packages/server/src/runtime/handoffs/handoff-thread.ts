@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { SummaryReply } from '#core/compaction/summary/summarize'
+import type { SummaryReply } from '#core/compaction/summary/summary-writer'
 import type { HandoffReply } from '#core/session/handoff'
 import type { PreparedRequest } from '../../auxiliary/summary-rungs.ts'
 import {

@@ -3,7 +3,7 @@ import {
   SummaryFailedError,
   type SummaryReply,
   WriterOverflowError,
-} from '#core/compaction/summary/summarize'
+} from '#core/compaction/summary/summary-writer'
 import type { HandoffReply, HandoffRequest } from '#core/session/handoff'
 import type { ModelFamily } from '#core/tokens/family'
 import type { PreparedRequest } from '../../auxiliary/summary-rungs.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
-import type { SummaryReply, SummaryWriter } from '#core/compaction/summary/summarize'
+import type { SummaryReply, SummaryWriter } from '#core/compaction/summary/summary-writer'
 import { type HandoffReply, handoffWriter } from '#core/session/handoff'
 import { prepareRequest } from '../../auxiliary/summary-rungs.ts'
 import { writeClientDigest } from '../client-sessions/write-digest.ts'

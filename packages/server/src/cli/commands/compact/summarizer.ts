@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { KnownError } from '#core/base/errors'
-import type { SummaryWriter } from '#core/compaction/summary/summarize'
+import type { SummaryWriter } from '#core/compaction/summary/summary-writer'
 import { UsageError } from '../../../host/errors.ts'
 import { END_SIGNALS, killGroup, LEADS_GROUP } from '../../../host/platform.ts'
 import { readTextFile } from '../../terminal/input.ts'
