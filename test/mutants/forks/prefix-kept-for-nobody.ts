@@ -3,7 +3,7 @@ import { type Mutant, plantRule } from '../mutant.ts'
 export const prefixKeptForNobody: Mutant = {
   name: 'prefix-kept-for-nobody',
   story: 'When the last fork is gone, what its deleted origin kept for it stays for ever.',
-  seed: 274,
+  seed: 1_746,
   plant: (sound) =>
     plantRule(sound, 'eraseSome', (rule) => (rows, request, stamp) => {
       const ruling = rule(rows, request, stamp)

@@ -2,7 +2,7 @@ import { type Mutant, plantStore } from '../mutant.ts'
 
 export const pinsFrozenInHandoff: Mutant = {
   name: 'pins-frozen-in-handoff',
-  seed: 38,
+  seed: 23,
   story: 'Contexts show the pins as they were when the handoff was made.',
   plant: (sound) =>
     plantStore(sound, (store) => ({

@@ -3,7 +3,7 @@ import { type Mutant, plantRule, rowsWith, sessionWith } from '../mutant.ts'
 
 export const pinsUnbounded: Mutant = {
   name: 'pins-unbounded',
-  seed: 63,
+  seed: 95,
   story: 'Pins are accepted without limit.',
   plant: (sound) =>
     plantRule(sound, 'pin', (rule) => (rows, request, stamp) => {

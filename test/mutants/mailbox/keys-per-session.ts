@@ -2,7 +2,7 @@ import { type Mutant, plantStore } from '../mutant.ts'
 
 export const keysPerSession: Mutant = {
   name: 'keys-per-session',
-  seed: 20,
+  seed: 76,
   story: 'A key is known within its session only, so a webhook repeated behind /new is done twice.',
   plant: (sound) =>
     plantStore(sound, (store) => ({

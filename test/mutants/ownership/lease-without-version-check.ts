@@ -2,7 +2,7 @@ import { type Mutant, plantRule } from '../mutant.ts'
 
 export const leaseWithoutVersionCheck: Mutant = {
   name: 'lease-without-version-check',
-  seed: 29,
+  seed: 192,
   story: 'A session is acquired with whatever fence the caller remembers.',
   plant: (sound) =>
     plantRule(sound, 'acquire', (rule) => (rows, request, stamp) => {

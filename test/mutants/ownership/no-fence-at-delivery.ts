@@ -3,7 +3,7 @@ import { asHolder, type Mutant, plantRule } from '../mutant.ts'
 export const noFenceAtDelivery: Mutant = {
   name: 'no-fence-at-delivery',
   story: 'Input enters the transcript whoever delivers it.',
-  seed: 39,
+  seed: 33,
   plant: (sound) =>
     plantRule(
       sound,

@@ -3,7 +3,7 @@ import { asHolder, type Mutant, plantRule } from '../mutant.ts'
 export const noFenceAtReply: Mutant = {
   name: 'no-fence-at-reply',
   story: 'A reply is committed whoever brings it.',
-  seed: 31,
+  seed: 143,
   plant: (sound) =>
     plantRule(
       sound,

@@ -2,7 +2,7 @@ import { asHolder, type Mutant, plantRule, rowsWith, sessionWith } from '../muta
 
 export const noFenceAtResults: Mutant = {
   name: 'no-fence-at-results',
-  seed: 142,
+  seed: 30,
   story: 'Results are committed whoever brings them, for whichever calls.',
   plant: (sound) =>
     plantRule(sound, 'commitResults', (rule) => (rows, request, stamp) => {

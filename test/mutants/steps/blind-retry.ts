@@ -4,7 +4,7 @@ import { noTailCheckAtReply } from '../ownership/no-tail-check-at-reply.ts'
 export const blindRetry: Mutant = {
   name: 'blind-retry',
   story: 'An unknown outcome is repeated at the new tail without looking.',
-  seed: 33,
+  seed: 22,
   plant: (sound) =>
     plantStore(noTailCheckAtReply.plant(sound), (store) => ({
       commitReply: async (request) => {
