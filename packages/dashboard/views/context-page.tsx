@@ -64,6 +64,13 @@ export function ContextPage(props: {
             up to #{current.view.upto}.
           </p>
           <ContextBar view={current.view} />
+          {current.view.countedTokens !== null && current.view.softTokens !== null && (
+            <p class="dim">
+              The proxy makes a handoff after a request in which the provider counts more than{' '}
+              {count(current.view.softTokens)} tokens; in the last one it counted{' '}
+              {count(current.view.countedTokens)}. The sizes here are estimates.
+            </p>
+          )}
           {compared.view !== null && other !== null ? (
             <Differences {...{ id, other }} parts={compareContexts(compared.view, current.view)} />
           ) : (

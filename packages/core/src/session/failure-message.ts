@@ -33,9 +33,9 @@ export function tooLarge({ system, handoff, pieces, tokens }: Context, hardToken
   const largest = named
     .toSorted((a, b) => b[1] - a[1])
     .slice(0, PARTS_NAMED)
-    .map(([name, size]) => `${name}: ${size} tokens`)
+    .map(([name, size]) => `${name}: ${size.toLocaleString('en')} tokens`)
   return (
-    `The model takes less than the ${tokens} tokens of this conversation (limit ${hardTokens}), ` +
+    `The model takes less than the ${tokens.toLocaleString('en')} tokens of this conversation (limit ${hardTokens.toLocaleString('en')}), ` +
     `and nothing is left to compact. Largest: ${largest.join('; ')}. ` +
     'Send less at once, shorten pins, system text or tools, or choose a model with a larger window.'
   )

@@ -43,8 +43,8 @@ export function limitsFor(shares: WindowShares): Limits {
   const tokensMax = fixedTokensMax(shares)
   if (fixedTokens > tokensMax) {
     throw new WindowTooSmallError(
-      `System text and tools take ${fixedTokens} tokens, but a window of ${windowTokens} leaves ` +
-        `${tokensMax} for them. Shorten the system text, switch tools off, or ` +
+      `System text and tools take ${fixedTokens.toLocaleString('en')} tokens, but a window of ${windowTokens.toLocaleString('en')} leaves ` +
+        `${tokensMax.toLocaleString('en')} for them. Shorten the system text, switch tools off, or ` +
         'choose a model with a larger window.',
     )
   }

@@ -326,6 +326,11 @@ export interface ContextView {
   readonly hardTokens: number
   /** The size at which a compaction is prepared; null for a past context. */
   readonly softTokens: number | null
+  /**
+   * Null, or for the present context of a client's session: what the provider counted in the client's
+   * last request. The proxy compares this with `softTokens`; `tokens` is an estimate.
+   */
+  readonly countedTokens: number | null
   readonly parts: readonly ContextPart[]
   readonly messages: readonly Message[]
 }

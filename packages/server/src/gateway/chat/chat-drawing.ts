@@ -15,7 +15,7 @@ export const CHAT_DRAWING: Drawing = {
     const share = windowTokens > 0 ? Math.round((100 * contextTokens) / windowTokens) : 0
     return [
       `Session \`${id}\` of ${agent}: ${activity(summary)}`,
-      `Context ${share} %: ${contextTokens} of ${windowTokens} tokens`,
+      `Context ${share} %: ${contextTokens.toLocaleString('en')} of ${windowTokens.toLocaleString('en')} tokens`,
       `${entries} entries, ${compaction === null ? 'not compacted' : `compacted at #${compaction}`}`,
       `Used: ${usageText(summary.usage)}`,
       `While a turn runs, messages ${POLICIES[policy]}.`,

@@ -34,7 +34,7 @@ describe('a control request from a chat', () => {
         'Not done: the name "memory" is reserved for the notes of the agent; choose another.',
       )
     expect(await say('pin', `large ${'word '.repeat(20_000)}`)).toMatch(
-      /^Not done: there is no room for it: \d+ tokens where \d+ fit\.$/,
+      /^Not done: there is no room for it: [\d,]+ tokens where [\d,]+ fit\.$/,
     )
     expect(await say('compact')).toBe('Not done: there is nothing worth compacting yet.')
   })

@@ -230,6 +230,7 @@ export const contextSchema = z
     windowTokens: count,
     hardTokens: count,
     softTokens: count.nullable(),
+    countedTokens: count.nullable(),
     parts: z.array(
       z.strictObject({
         kind: z.string(),

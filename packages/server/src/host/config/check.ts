@@ -47,8 +47,8 @@ function thresholdProblems(
     {
       origin: originOf(['compaction', key]),
       text:
-        `A compaction is due at ${softTokens} tokens and ends at ${targetTokens}, so it would be due ` +
-        `again at once (agent ${name}, ${hardTokens} usable tokens). Raise \`compaction.softShare\` ` +
+        `A compaction is due at ${softTokens.toLocaleString('en')} tokens and ends at ${targetTokens.toLocaleString('en')}, so it would be due ` +
+        `again at once (agent ${name}, ${hardTokens.toLocaleString('en')} usable tokens). Raise \`compaction.softShare\` ` +
         'or lower `compaction.targetShare`.',
     },
   ]
@@ -73,7 +73,7 @@ function routeWarnings(
     const texts = []
     if (windowTokens === undefined && !isKnown) {
       texts.push(
-        `The context window of ${model} is unknown; ${UNKNOWN.windowTokens} tokens are assumed. ` +
+        `The context window of ${model} is unknown; ${UNKNOWN.windowTokens.toLocaleString('en')} tokens are assumed. ` +
           'Set `windowTokens` beside the model.',
       )
     }

@@ -418,7 +418,7 @@ describe('deeper checks', () => {
     ].join('\n')
     expect(loaded(text).warnings.map(problemText)).toMatchInlineSnapshot(`
       [
-        "throughline.yaml:2:14: The context window of home-made is unknown; 32768 tokens are assumed. Set \`windowTokens\` beside the model.",
+        "throughline.yaml:2:14: The context window of home-made is unknown; 32,768 tokens are assumed. Set \`windowTokens\` beside the model.",
         "throughline.yaml:3:14: The variable ANTHROPIC_API_KEY is empty; claude-sonnet-4-5 will refuse to answer the agent b.",
         "throughline.yaml:3:80: The agent b has the tool process but may start no program; list some under \`programs\`.",
         "throughline.yaml:4:6: The agents b and B differ only in case or dashes; environment variables cannot name the second.",

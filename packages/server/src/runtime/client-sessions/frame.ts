@@ -14,6 +14,11 @@ export interface RequestFrame {
   readonly fixedTokens: number
 }
 
+/**
+ * The share of the window at which the next handoff is prepared in the background, by what the
+ * provider counted in the last request.
+ */
+export const SOFT_SHARE = 0.65
 /** Above this share of the window the provider would refuse a request. */
 export const HARD_SHARE = 0.92
 const BYTES_PER_TOKEN = 4

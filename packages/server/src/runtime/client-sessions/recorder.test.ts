@@ -511,6 +511,20 @@ describe('Recorder', () => {
     expect(await client.turn('After', 'Yes')).not.toContain('[handoff ')
   })
 
+  it('shows with the context what the provider counted, and from which count on a handoff comes', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    await client.turn('Hello', 'Hi')
+    const [call] = await store.readAttempts({ sessionId: ID, since: 0, limit: 1 })
+    const runtime = await openRuntime({ store, agents: [], runs: false, auxiliary: {} })
+    const context = await runtime.session(ID).context({})
+    expect(context).toMatchObject({
+      softTokens: Math.floor(WINDOW * 0.65),
+      countedTokens: call?.inputTokens,
+    })
+    await runtime.close()
+  })
+
   it('leaves no mail in a session that no process reads', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))

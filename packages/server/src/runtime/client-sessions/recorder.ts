@@ -22,7 +22,14 @@ import { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
 import { type ClientPrices, clientAttempt } from './client-call.ts'
 import { ClientSessions, clientFacts } from './client-sessions.ts'
-import { frameOf, HARD_SHARE, hasKnownWindow, type RequestFrame, requestedModel } from './frame.ts'
+import {
+  frameOf,
+  HARD_SHARE,
+  hasKnownWindow,
+  type RequestFrame,
+  requestedModel,
+  SOFT_SHARE,
+} from './frame.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
 import { NotRecordedError, type StoredSession } from './stored-session.ts'
 
@@ -54,8 +61,6 @@ export interface RecordedPassage {
   end(): Promise<void>
 }
 
-/** The share of the window at which the next handoff is prepared in the background. */
-const SOFT_SHARE = 0.65
 const TOKENS_PER_BYTE = 0.25
 const RECORD_MS_MAX = 6_000
 const HANDOFF_MS_MAX = 20_000

@@ -140,7 +140,7 @@ describe('the handoff of a client', () => {
     expect(await undo(store)).toMatchObject({
       kind: 'refused',
       problem: expect.stringMatching(
-        /would have about \d+ tokens, and the model's window has room/,
+        /would have about \d{1,3}(?:,\d{3})+ tokens, and the model's window has room/,
       ),
     })
     expect((await store.findSession(ID))?.effective).toBe(effective)

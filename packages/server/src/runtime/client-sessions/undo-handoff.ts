@@ -53,7 +53,7 @@ export async function undoHandoff(
   const most = Math.floor(limits.hardTokens * HARD_SHARE)
   if (tokensAfter > most) {
     return refused(
-      `Without the handoff the next request would have about ${tokensAfter} tokens, and the model's window has room for ${most}.`,
+      `Without the handoff the next request would have about ${tokensAfter.toLocaleString('en')} tokens, and the model's window has room for ${most.toLocaleString('en')}.`,
     )
   }
   const sessions = new ClientSessions({ store, clock: systemClock })

@@ -1,5 +1,5 @@
 import { type EntryNumber, entryNumber, type SessionId } from '#core/base/ids'
-import { buildContext } from '#core/session/context/build'
+import { buildContext, type Context } from '#core/session/context/build'
 import { readKind, readRange } from '#core/session/context/source'
 import type { SessionSettings } from '#core/session/settings'
 import { adoptedOperation } from '#core/session/view/adopted-compaction'
@@ -121,8 +121,21 @@ export async function readContextView(
   if (source === null) return undefined
   const { session, limits } = source
   const context = buildContext(source, limits, upto ?? session.tail)
-  const settings = at === undefined ? settingsFor(session.agent) : null
-  return viewContext(session.id, context, { limits, settings })
+  if (at !== undefined) return viewContext(session.id, context, { limits, settings: null })
+  const counted = await readCounted(store, session.id, context)
+  const settings = settingsFor(session.agent)
+  return viewContext(session.id, context, { limits, settings, ...counted })
+}
+
+/** The proxy prepares handoffs by what the provider counts, not by our estimate. */
+async function readCounted(
+  store: Reads,
+  sessionId: SessionId,
+  { settings }: Context,
+): Promise<{ readonly countedTokens?: number }> {
+  if (!('client' in (settings[0]?.body ?? {}))) return {}
+  const [last] = await store.readAttempts({ sessionId, task: 'client', since: 0, limit: 1 })
+  return last === undefined ? {} : { countedTokens: last.inputTokens }
 }
 
 /**

@@ -5,7 +5,10 @@ export function refusalReason(end: Extract<ControlEnd, { kind: 'turned-down' }>)
   switch (end.why) {
     case 'no-room': {
       const { tokensAfter, limit } = end
-      const figures = limit === undefined ? '' : `: ${tokensAfter} tokens where ${limit} fit`
+      const figures =
+        limit === undefined
+          ? ''
+          : `: ${tokensAfter?.toLocaleString('en')} tokens where ${limit.toLocaleString('en')} fit`
       return `there is no room for it${figures}`
     }
     case 'nothing-to-revert':

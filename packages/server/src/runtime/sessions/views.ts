@@ -15,6 +15,7 @@ import type { CompactionSpend } from '#core/session/view/compaction-report'
 import { parseBody } from '#core/store/integrity/damaged-row'
 import type { ContextEntries, MailItem } from '#core/store/queries'
 import type { Entry, Limits, OperationRow, RouteRow, SessionRow } from '#core/store/rows'
+import { HARD_SHARE, SOFT_SHARE } from '../client-sessions/frame.ts'
 import type {
   CompactionView,
   ContextPart,
@@ -102,16 +103,29 @@ export function viewContext(
     readonly limits: Limits
     /** Null: the limits of that time are unknown. */
     readonly settings: SessionSettings | null
+    /** For a client's session: what the provider counted in its last request. */
+    readonly countedTokens?: number
   },
 ): ContextView {
-  const { limits, settings } = held
+  const { limits, settings, countedTokens } = held
+  const windowTokens = limits.hardTokens
+  const borders =
+    countedTokens === undefined
+      ? {
+          hardTokens: windowTokens - limits.outputTokens,
+          softTokens: settings === null ? null : budgetOf(limits, settings).softTokens,
+        }
+      : {
+          hardTokens: Math.floor(windowTokens * HARD_SHARE),
+          softTokens: Math.floor(windowTokens * SOFT_SHARE),
+        }
   return {
     sessionId,
     upto: context.upto,
     tokens: context.tokens,
-    windowTokens: limits.hardTokens,
-    hardTokens: limits.hardTokens - limits.outputTokens,
-    softTokens: settings === null ? null : budgetOf(limits, settings).softTokens,
+    windowTokens,
+    ...borders,
+    countedTokens: countedTokens ?? null,
     parts: partsOf(context),
     messages: messagesOf(context),
   }

@@ -9,6 +9,7 @@ import { familyOf } from '#core/tokens/family'
 import { UsageError } from '../../../host/errors.ts'
 import { EXIT } from '../../exit.ts'
 import { commandForm, programLocation, shellWord } from '../../hint.ts'
+import { grouped } from '../../terminal/format.ts'
 import { readInputText, readTextFile } from '../../terminal/input.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
@@ -180,7 +181,8 @@ function printFigures({ stats }: CompactResult): void {
   if (!process.stderr.isTTY) return
   const { tokensBefore, tokensAfter, messagesBefore, messagesAfter } = stats
   printNotice(
-    `${tokensBefore} -> ${tokensAfter} tokens, ${messagesBefore} -> ${messagesAfter} messages.`,
+    `${grouped(tokensBefore)} -> ${grouped(tokensAfter)} tokens, ` +
+      `${grouped(messagesBefore)} -> ${grouped(messagesAfter)} messages.`,
   )
 }
 

@@ -25,11 +25,7 @@ export function drawContext(
   const title =
     `Context of ${view.sessionId} ${momentText(view, moment)}: ${grouped(view.tokens)} of ` +
     `${grouped(view.windowTokens)} tokens  ${paint(fill.colour, fill.text)}`
-  const limits =
-    view.softTokens === null
-      ? `The limit was ${grouped(view.hardTokens)} tokens.`
-      : `A compaction is prepared from ${grouped(view.softTokens)} tokens on; ` +
-        `the limit is ${grouped(view.hardTokens)}.`
+  const limits = limitsText(view)
   const parts = view.parts.map((part) =>
     [
       partTitle(part, paint),
@@ -66,4 +62,16 @@ function partTitle({ kind, tokens, role, origin }: ContextPart, paint: Paint): s
   const entries = from === to ? `#${from}` : `#${from} to #${to}`
   const speaker = role === null ? '' : `, ${SPEAKERS[role]}`
   return `${paint('bold', entries)} ${TITLES[kind]}${speaker}${paint('dim', `  ${grouped(tokens)} tokens`)}`
+}
+
+function limitsText({ softTokens, hardTokens, countedTokens }: ContextView): string {
+  if (softTokens === null) return `The limit was ${grouped(hardTokens)} tokens.`
+  if (countedTokens === null) {
+    const soft = `A compaction is prepared from ${grouped(softTokens)} tokens on`
+    return `${soft}; the limit is ${grouped(hardTokens)}.`
+  }
+  return (
+    `The proxy makes a handoff after a request in which the provider counts more than ${grouped(softTokens)} ` +
+    `tokens; in the last one it counted ${grouped(countedTokens)}. The sizes here are estimates.`
+  )
 }
