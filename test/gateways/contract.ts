@@ -17,6 +17,10 @@ export interface ChatPlace {
   readonly lengthMax: number
   say(text: string): Heard
   sayAsStranger(text: string): Heard
+  /** As no person can: some fields of the platform's message have other values. */
+  sayRaw(fields: object): void
+  /** The name of the field that has the text. */
+  readonly textField: string
   /** The person changes what was said. */
   change(heard: Heard, text: string): Heard
   /** The platform tells of it once more. */
@@ -50,6 +54,18 @@ export interface PlaceTerms {
   /** How fast the model speaks; by default at once. */
   readonly tokensPerSecond?: number
 }
+
+/** For a field with a text; none of them is one. */
+const HOSTILE: readonly unknown[] = [
+  ...[7, true, [], ['secret'], {}, { toString: 'secret' }, [[]], { length: 3 }, null],
+]
+/** Of Discord's messages and of Telegram's. */
+const FIELDS = [
+  ...['author', 'attachments', 'embeds', 'mentions', 'type', 'flags', 'poll', 'webhook_id'],
+  ...['edited_timestamp', 'referenced_message', 'message_snapshots', 'sticker_items', 'guild_id'],
+  ...['message_id', 'from', 'sender_chat', 'chat', 'photo', 'document', 'entities', 'quote'],
+  ...['reply_to_message', 'forward_origin', 'migrate_to_chat_id', 'media_group_id', 'voice'],
+]
 
 export function describeChatPlatform(
   name: string,
@@ -127,6 +143,35 @@ export function describeChatPlatform(
         await until(async () => (await place.runtime.health()).problems.length === 0)
       })
     })
+
+    law(
+      'sets a message aside that cannot be read, counts it, and goes on with the next ones',
+      {},
+      async (place) => {
+        place.say('say one')
+        await until(() => place.shown().length === 1)
+        for (const text of HOSTILE) place.sayRaw({ [place.textField]: text })
+        const last = place.say('say two')
+        await until(() => place.isAcknowledged(last) && place.shown().length === 2)
+        expect(place.shown()).toEqual(['one', 'two'])
+        expect(await mailOf(place)).toEqual(['say one', 'say two'])
+        const problems = async () => (await place.runtime.health()).problems.join()
+        await until(async () => (await problems()).includes(`${HOSTILE.length} messages of`))
+        // The count stays; nothing else does.
+        expect((await place.runtime.health()).problems).toHaveLength(1)
+        expect(await problems()).not.toContain('secret')
+      },
+    )
+
+    law(
+      'goes on with the next messages, whatever value a field of one message has',
+      {},
+      async (place) => {
+        for (const field of FIELDS) for (const value of HOSTILE) place.sayRaw({ [field]: value })
+        const last = place.say('say two')
+        await until(() => place.isAcknowledged(last) && place.shown().includes('two'))
+      },
+    )
 
     law('slows down when the platform says so, and loses nothing', {}, async (place) => {
       place.limitNext(1)

@@ -59,6 +59,8 @@ export async function openDiscordChat(
     lengthMax: 2_000,
     say: (content) => heard(discord.say(dm, { author: person, content })),
     sayAsStranger: (content) => heard(discord.say(other, { author: stranger, content })),
+    sayRaw: (fields) => discord.sayRaw(dm, { author: person, content: 'raw' }, fields),
+    textField: 'content',
     change: (said, content) => heard(discord.revise(of(said), content)),
     tellAgain: (said) => discord.repeat(of(said)),
     isAcknowledged: ({ update }) => taken.has(update),

@@ -51,6 +51,19 @@ async function channel(terms: BotTerms = {}) {
 describeChatPlatform('Discord', openDiscordChat)
 
 describe.concurrent('discord', () => {
+  it('survives a message in a channel that discord.js cannot read', async () => {
+    const { here, user, person, room } = await channel()
+    const content = `<@${user.id}> raw`
+    for (const field of ['author', 'attachments', 'embeds', 'mentions', 'components', 'poll']) {
+      for (const value of [7, null, [null], { length: 1 }]) {
+        here.discord.sayRaw(room, { author: person, content }, { [field]: value })
+      }
+    }
+    here.discord.say(room, { author: person, content: `<@${user.id}> and now` })
+    // What nobody catches fails the whole run.
+    await until(() => here.said(room, user).some((text) => text.includes('and now')))
+  })
+
   it('answers in a channel only messages that name it or reply to it', async () => {
     const { here, user, person, room } = await channel()
     here.discord.say(room, { author: person, content: 'hello everybody' })
@@ -322,6 +335,7 @@ describe.concurrent('discord', () => {
       },
     })
     const handlers = {
+      setAside: () => {},
       report: () => {},
       receive: async () => 'other',
       moved: async () => {},

@@ -146,7 +146,7 @@ export class DiscordPlace {
   }
 
   messagesOf(channel: ChannelRow, bot: UserRow): readonly MessageRow[] {
-    return this.world.messages(channel).filter(({ author }) => author.id === bot.id)
+    return this.world.messages(channel).filter(({ author }) => author?.id === bot.id)
   }
 
   async untilSaid(channel: ChannelRow, bot: UserRow, count: number): Promise<readonly string[]> {

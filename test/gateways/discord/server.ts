@@ -132,6 +132,12 @@ export class DiscordServer {
     return message
   }
 
+  /** A message with fields as Discord never sends them, also in the channel's history. */
+  sayRaw(channel: ChannelRow, said: Said, fields: object): void {
+    const message = Object.assign(this.world.write(channel, said), fields)
+    this.#sessions.dispatch('MESSAGE_CREATE', message, channel)
+  }
+
   /** Tells of a message again, as it is now. */
   repeat(message: MessageRow): void {
     const kind = message.edited_timestamp === null ? 'MESSAGE_CREATE' : 'MESSAGE_UPDATE'

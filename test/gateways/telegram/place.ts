@@ -108,6 +108,10 @@ export async function openTelegramPlace(
       const who = { id: STRANGER }
       return heard(api, api.say({ text, from: who, chat: { ...who, type: 'private' } }))
     },
+    sayRaw: (fields) => {
+      api.push({ message: { ...api.messageOf({ text: 'raw' }), ...fields } })
+    },
+    textField: 'text',
     change: ({ update }, text) => heard(api, api.edit(Number(update), text)),
     tellAgain: ({ update }) => api.again(Number(update)),
     isAcknowledged: ({ update }) => api.isAcknowledged(Number(update)),

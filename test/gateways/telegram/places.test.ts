@@ -220,8 +220,10 @@ describe('Telegram', () => {
     }
     expect(await bring('wrong', JSON.stringify(update))).toBe(401)
     expect(await bring('', JSON.stringify(update))).toBe(401)
-    expect(await bring('open-sesame', 'no json')).toBe(400)
-    expect(await bring('open-sesame', ' '.repeat(2_000_000))).toBe(413)
+    // Another status would make Telegram send it for ever, and nothing else.
+    expect(await bring('open-sesame', 'no json')).toBe(200)
+    expect(await bring('open-sesame', ' '.repeat(2_000_000))).toBe(200)
+    expect((await place.runtime.health()).problems.join()).toContain('2 messages of')
     expect(await place.runtime.listSessions({ limit: 1 })).toEqual([])
     expect(await bring('open-sesame', JSON.stringify(update))).toBe(200)
     expect(await bring('open-sesame', JSON.stringify(update))).toBe(200)

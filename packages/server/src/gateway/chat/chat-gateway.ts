@@ -15,6 +15,7 @@ import {
   unknownText,
 } from './commands.ts'
 import { admitEdit, type Intake } from './edits.ts'
+import { errorKind } from './error-kind.ts'
 import { Live } from './live.ts'
 import { messageText } from './message-text.ts'
 import { type ChatRoutes, earlierRoutes, followMove, moveRoutes } from './moves.ts'
@@ -65,6 +66,10 @@ export class ChatGateway {
   readonly #strangers = new Recent<string, true>(KEYS_MAX)
   readonly #closing = new AbortController()
   readonly #owned = new Set<Promise<void>>()
+  /** How often handling a message failed, by its id. */
+  readonly #failures = new Recent<string, number>(KEYS_MAX)
+  readonly #aside = new Recent<string, true>(KEYS_MAX)
+  #asideCount = 0
   #problem: string | null = null
 
   constructor(terms: ChatTerms) {
@@ -79,13 +84,14 @@ export class ChatGateway {
 
   start(): void {
     const { runtime, platform } = this.#terms
-    const problems = () => (this.#problem === null ? [] : [this.#problem])
+    const problems = () => [this.#problem, this.#setAsideText()].filter((each) => each !== null)
     const parts = { name: this.name, presenter: this.#presenter, problems, logger: this.#logger }
     runtime.attach(outboxEdge(parts))
     this.#live.start()
     platform.start({
       receive: (incoming) => this.receive(incoming),
       moved: (chat) => this.#follow(chat),
+      setAside: (update) => this.#setAside(update),
       report: (problem) => this.#report(problem),
     })
   }
@@ -98,8 +104,25 @@ export class ChatGateway {
     await this.#live.close()
   }
 
-  /** Resolves when all effects of the message are durable. */
+  /**
+   * Resolves when all effects of the message are durable, or when it was set aside because it can
+   * never be handled.
+   */
   async receive(incoming: Incoming): Promise<'admitted' | 'other'> {
+    const id = `${incoming.address} ${incoming.key} ${incoming.edit ?? ''}`
+    try {
+      if (!isChecked(incoming)) throw new UnreadableError()
+      return await this.#receive(incoming)
+    } catch (error) {
+      const failures = (this.#failures.get(id) ?? 0) + 1
+      this.#failures.set(id, failures)
+      if (!isOfMessage(error, failures)) throw error
+      this.#setAside({ id, reason: errorKind(error) })
+      return 'other'
+    }
+  }
+
+  async #receive(incoming: Incoming): Promise<'admitted' | 'other'> {
     const version = `${incoming.key} ${incoming.edit ?? ''}`
     if (!isHeard(this.#terms.allow, incoming) || this.#done.has(version)) return 'other'
     if (!isSenderAllowed(this.#terms.allow, incoming) && !(await this.#isMoved(incoming))) {
@@ -228,6 +251,21 @@ export class ChatGateway {
     return { agent: this.#terms.agent, channel: this.name, address }
   }
 
+  #setAside({ id, reason }: { readonly id: string | null; readonly reason: string }): void {
+    // A platform may find the same update again.
+    if (id !== null && this.#aside.has(id)) return
+    if (id !== null) this.#aside.set(id, true)
+    this.#asideCount += 1
+    const update = id === null ? null : clip(id)
+    this.#logger.error({ gateway: this.name, update, reason }, 'message set aside')
+  }
+
+  #setAsideText(): string | null {
+    if (this.#asideCount === 0) return null
+    const what = this.#asideCount === 1 ? '1 message' : `${this.#asideCount} messages`
+    return `${what} of ${this.name} could not be read since the start, so nobody answered; the log has their ids.`
+  }
+
   #report(problem: string | null): void {
     if (problem === this.#problem) return
     this.#problem = problem
@@ -257,6 +295,40 @@ export class ChatGateway {
       await pause(this.#clock, delayMs, this.#closing.signal)
     }
   }
+}
+
+class UnreadableError extends Error {
+  override readonly name = 'UnreadableError'
+}
+
+/** A platform checks what it reads; this is the last look before the values are used. */
+function isChecked({
+  key,
+  edit = '',
+  address,
+  chat,
+  sender,
+  text,
+  answers = '',
+}: Incoming): boolean {
+  const texts: readonly unknown[] = [
+    ...[key, edit, address, chat.id, sender.id, sender.name, text, answers],
+  ]
+  return texts.every((each) => typeof each === 'string')
+}
+
+const REFUSED: ReadonlySet<string> = new Set(['invalid-body', 'invalid-request', 'invalid-id'])
+const OF_VALUES = [TypeError, RangeError, SyntaxError, ReferenceError]
+const FAILURES_MAX = 3
+
+/**
+ * Whether the message itself is the reason, so that every later attempt would fail as well. Any other
+ * error, such as a store that cannot be reached, is waited out.
+ */
+function isOfMessage(error: unknown, failures: number): boolean {
+  if (error instanceof UnreadableError) return true
+  if (error instanceof KnownError) return REFUSED.has(error.code)
+  return failures >= FAILURES_MAX && OF_VALUES.some((kind) => error instanceof kind)
 }
 
 function isForUs({ chat }: Incoming): boolean {

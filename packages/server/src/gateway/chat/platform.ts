@@ -35,6 +35,11 @@ export interface PlatformHandlers {
   receive(incoming: Incoming): Promise<'admitted' | 'other'>
   /** A chat has a new id from now on. Resolves when that is durable. */
   moved(chat: { readonly from: string; readonly to: string }): Promise<void>
+  /**
+   * An update that cannot be read and never will be: it is logged and counted, and counts as handled,
+   * so that those behind it are read. `reason` has nothing of what people wrote.
+   */
+  setAside(update: { readonly id: string | null; readonly reason: string }): void
   /** Something an operator should know, in one sentence; null: it is over. */
   report(problem: string | null): void
 }

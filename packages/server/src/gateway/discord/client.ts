@@ -1,4 +1,4 @@
-import { Client, GatewayIntentBits, MessageFlags, Options } from 'discord.js'
+import { Client, Events, GatewayIntentBits, MessageFlags, Options } from 'discord.js'
 
 /** discord.js with its connection and rate limits, but without its caches. */
 
@@ -32,7 +32,26 @@ export function newDiscordClient({
   })
   // Replies may be sent before the gateway is connected.
   client.rest.setToken(token)
+  keepErrorsIn(client)
   return client
+}
+
+/**
+ * discord.js reads each packet for its caches, after us. A packet that it cannot read makes it throw
+ * where nobody can catch it, which would end the process: one message could stop the server.
+ */
+function keepErrorsIn(client: Client): void {
+  const handle: unknown = Reflect.get(client.ws, 'handlePacket')
+  if (typeof handle !== 'function') throw new Error('This discord.js handles packets elsewhere.')
+  const handlePacket = (...packet: unknown[]): unknown => {
+    try {
+      return Reflect.apply(handle, client.ws, packet)
+    } catch (error) {
+      client.emit(Events.Error, error instanceof Error ? error : new Error('unknown'))
+      return false
+    }
+  }
+  Reflect.set(client.ws, 'handlePacket', handlePacket)
 }
 
 /**

@@ -232,7 +232,12 @@ describe('SlashCommandHandler', () => {
       whereIs: async () => ({ isPrivate: true, chat: '20' }),
     })
     const take = (receive: PlatformHandlers['receive']) =>
-      slash.take(interaction, { receive, moved: async () => {}, report: () => {} })
+      slash.take(interaction, {
+        receive,
+        moved: async () => {},
+        setAside: () => {},
+        report: () => {},
+      })
     return { log, slash, closing, take }
   }
 

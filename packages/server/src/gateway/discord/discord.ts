@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { type APIInteraction, type APIMessage, type Client, Events, Routes } from 'discord.js'
+import { type APIMessage, type Client, Events, Routes } from 'discord.js'
 import { type Clock, pause } from '#core/base/clock'
+import { isObject } from '#core/base/json'
 import type { Logger } from '#core/base/logger'
 import { Recent } from '#core/base/recent'
 import type { LoopRule } from '../../tools/send-message/loop.ts'
@@ -18,6 +19,7 @@ import type {
 import { type AttachmentTerms, fetchAttachments } from './attachments.ts'
 import { Breaker } from './breaker.ts'
 import { Channels } from './channels.ts'
+import { checkMessage, isSnowflake, unreadableAt } from './checked-message.ts'
 import {
   isTokenInvalid,
   newDiscordClient,
@@ -129,10 +131,12 @@ export class DiscordPlatform implements Platform {
     this.#handlers = handlers
     const client = this.#client
     client.on(Events.Raw, (packet: { readonly t: string; readonly d: unknown }) => {
-      if (packet.t === 'MESSAGE_CREATE') this.#hear('message', packet.d as APIMessage)
-      if (packet.t === 'MESSAGE_UPDATE') this.#hear('edit', packet.d as APIMessage)
+      if (packet.t === 'MESSAGE_CREATE') this.#hear('message', packet.d)
+      if (packet.t === 'MESSAGE_UPDATE') this.#hear('edit', packet.d)
       if (packet.t === 'INTERACTION_CREATE') {
-        void this.#commands.take(packet.d as APIInteraction, handlers)
+        this.#commands.take(packet.d, handlers).catch((error: unknown) => {
+          handlers.setAside({ id: null, reason: errorKind(error) })
+        })
       }
     })
     // A new connection, not a resumed one: missed messages have to be looked up.
@@ -248,8 +252,12 @@ export class DiscordPlatform implements Platform {
     }
   }
 
-  #hear(kind: FeedEvent['kind'], message: APIMessage): void {
-    if (message.author === undefined || this.#closing.signal.aborted) return
+  #hear(kind: FeedEvent['kind'], packet: unknown): void {
+    // Discord tells of previews without naming the author.
+    const isPreview = kind === 'edit' && isObject(packet) && packet['author'] === undefined
+    if (isPreview || this.#closing.signal.aborted) return
+    const message = this.#check(packet)
+    if (message === null) return
     if (message.author.id === this.account) {
       this.#hearOwn(kind, message)
       return
@@ -321,8 +329,18 @@ export class DiscordPlatform implements Platform {
         'discord channel cannot be read',
       )
       return []
-    })) as APIMessage[]
-    return page.toSorted((a, b) => (isLater(a.id, b.id) ? 1 : -1))
+    })) as readonly unknown[]
+    return page
+      .flatMap((each) => this.#check(each) ?? unreadableAt(each, address) ?? [])
+      .toSorted((a, b) => (isLater(a.id, b.id) ? 1 : -1))
+  }
+
+  #check(value: unknown): APIMessage | null {
+    const message = checkMessage(value)
+    if (message !== null) return message
+    const id = isObject(value) && isSnowflake(value['id']) ? value['id'] : null
+    this.#handlers?.setAside({ id, reason: 'unreadable' })
+    return null
   }
 
   async #take({ kind, message }: FeedEvent, breaker: Breaker): Promise<void> {

@@ -1,6 +1,5 @@
 import {
   type APIChatInputApplicationCommandInteraction,
-  type APIInteraction,
   type APIMessage,
   type REST,
   Routes,
@@ -41,8 +40,7 @@ export class SlashCommandHandler {
     this.#parts = parts
   }
 
-  /** Never throws. */
-  async take(interaction: APIInteraction, handlers: PlatformHandlers): Promise<void> {
+  async take(interaction: unknown, handlers: PlatformHandlers): Promise<void> {
     if (!isCommand(interaction)) return
     const { id, token } = interaction
     const body = { type: WAIT, data: { flags: ONLY_FOR_WHO_ASKED } }

@@ -1,5 +1,7 @@
-import type { APIChatInputApplicationCommandInteraction, APIInteraction } from 'discord.js'
+import type { APIChatInputApplicationCommandInteraction } from 'discord.js'
+import { isArray, isObject } from '#core/base/json'
 import { SLASH_COMMANDS, type SlashName } from '../chat/commands.ts'
+import { isSnowflake } from './checked-message.ts'
 
 /** The chat commands as Discord slash commands. */
 
@@ -28,16 +30,24 @@ export function commandList() {
   }))
 }
 
+/** With every field that is read here: other kinds of commands, and unreadable ones, are none. */
 export function isCommand(
-  interaction: APIInteraction,
+  interaction: unknown,
 ): interaction is APIChatInputApplicationCommandInteraction {
-  return interaction.type === 2 && interaction.data.type === 1
+  if (!isObject(interaction)) return false
+  const { type, id, token, data, channel, member } = interaction
+  if (type !== 2 || !isSnowflake(id) || typeof token !== 'string') return false
+  if (!isObject(channel) || !isSnowflake(channel['id'])) return false
+  if (member !== undefined && !isObject(member)) return false
+  if (!isObject(data) || data['type'] !== 1 || typeof data['name'] !== 'string') return false
+  const { options = [] } = data
+  return isArray(options) && options.every(isObject)
 }
 
 /** The command as if it had been typed. */
 export function typedForm({ data }: APIChatInputApplicationCommandInteraction): string {
   const values = (data.options ?? []).flatMap((option) =>
-    option.type === TEXT ? [option.value.trim()] : [],
+    option.type === TEXT && typeof option.value === 'string' ? [option.value.trim()] : [],
   )
   return [`/${data.name}`, ...values].join(' ')
 }

@@ -14,6 +14,8 @@ import { UPDATE_KINDS } from './updates.ts'
 export interface Polling {
   readonly api: Api
   readonly take: (update: Update) => Promise<void>
+  /** For an update that not even has an id. */
+  readonly setAside: () => void
   readonly report: (problem: string | null) => void
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -45,11 +47,18 @@ export async function pollUpdates(polling: Polling): Promise<void> {
   while (!signal.aborted) {
     try {
       const updates = await ask(api, offset, WAIT_SECONDS, signal)
+      const before = offset
       for (const update of updates) {
+        if (!Number.isSafeInteger(update?.update_id)) {
+          polling.setAside()
+          continue
+        }
         await takeUntilTaken(polling, update)
         if (signal.aborted) break
         offset = update.update_id + 1
       }
+      // Telegram would send them again at once.
+      if (updates.length > 0 && offset === before && !signal.aborted) throw new Error('No update.')
       failures = 0
       if (polling.clock.monotonic() - conflictAt > CONFLICT_OVER_MS) report(null)
     } catch (error) {

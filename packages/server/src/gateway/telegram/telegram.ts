@@ -29,7 +29,7 @@ import {
   REFUSED,
   UNREACHABLE,
 } from './polling.ts'
-import { readMove, readTelegramAddress, readUpdate, UPDATE_KINDS } from './updates.ts'
+import { checkUpdate, readMove, readTelegramAddress, readUpdate, UPDATE_KINDS } from './updates.ts'
 import { Webhook, type WebhookAddress } from './webhook.ts'
 
 export interface TelegramOptions {
@@ -75,7 +75,6 @@ const CAPABILITIES: PlatformCapabilities = {
 }
 
 const ALBUMS_MAX = 1_000
-const UNREADABLE = 'An update of Telegram could not be read and was skipped.'
 
 /** Telegram through grammY. The Bot API has no nonce: see `ReplyPresenter` for what that means. */
 export class Telegram implements Platform {
@@ -111,36 +110,37 @@ export class Telegram implements Platform {
   start(handlers: PlatformHandlers): void {
     this.#handlers = handlers
     this.#bot.use(async ({ update, me }) => {
-      const move = readMove(update)
-      if (move !== null) await handlers.moved(move)
-      const incoming = this.#read(update, me, handlers)
-      if (incoming !== null) await handlers.receive(incoming)
+      const read = this.#read(update, me, handlers)
+      if (read.move !== null) await handlers.moved(read.move)
+      if (read.incoming !== null) await handlers.receive(read.incoming)
     })
     this.#running = this.#run(handlers)
   }
 
-  async #run({ report }: PlatformHandlers): Promise<void> {
+  async #run(handlers: PlatformHandlers): Promise<void> {
     const { signal } = this.#closing
-    await this.#until(report, () => this.#bot.init(grammySignal(signal)))
+    await this.#until(handlers.report, () => this.#bot.init(grammySignal(signal)))
     if (signal.aborted) return
     const take = (update: Update) => this.#bot.handleUpdate(update)
+    const setAside = () => handlers.setAside({ id: null, reason: 'unreadable' })
+    const { report } = handlers
     const { webhook, retryMs = RETRY_MS } = this.#options
     if (webhook === undefined) {
       const { api } = this.#bot
       // Telegram delivers updates by webhook or by polling; while a webhook is set, it refuses
       // polling.
       await this.#until(report, () => api.deleteWebhook({}, grammySignal(signal)))
-      await pollUpdates({ api, take, report, signal, clock: this.#clock, retryMs })
-    } else await this.#listen(webhook, take, report)
+      await pollUpdates({ api, take, setAside, report, signal, clock: this.#clock, retryMs })
+    } else await this.#listen(webhook, { take, setAside }, report)
   }
 
   async #listen(
     { url, ...options }: NonNullable<TelegramOptions['webhook']>,
-    take: (update: Update) => Promise<void>,
+    uses: ConstructorParameters<typeof Webhook>[1],
     report: PlatformHandlers['report'],
   ): Promise<void> {
     const { signal } = this.#closing
-    const webhook = new Webhook({ ...options, path: new URL(url).pathname }, take)
+    const webhook = new Webhook({ ...options, path: new URL(url).pathname }, uses)
     try {
       await webhook.listen()
     } catch (error) {
@@ -251,13 +251,17 @@ export class Telegram implements Platform {
   }
 
   /** An unreadable update stays unreadable, so it must not block the rest. */
-  #read(update: Update, me: Bot['botInfo'], { report }: PlatformHandlers): Incoming | null {
+  #read(update: Update, me: Bot['botInfo'], { setAside }: PlatformHandlers) {
     try {
+      checkUpdate(update)
       const incoming = readUpdate(update, me, (files) => this.#files.fetchAll(files))
-      return incoming === null ? null : this.#withAlbum(incoming, update)
-    } catch {
-      report(UNREADABLE)
-      return null
+      return {
+        move: readMove(update),
+        incoming: incoming === null ? null : this.#withAlbum(incoming, update),
+      }
+    } catch (error) {
+      setAside({ id: String(update.update_id), reason: errorKind(error) })
+      return { move: null, incoming: null }
     }
   }
 

@@ -1,6 +1,14 @@
+import fc from 'fast-check'
 import type { Message, Update, UserFromGetMe } from 'grammy/types'
 import { expect, it } from 'vitest'
-import { type RemoteFile, readMove, readTelegramAddress, readUpdate } from './updates.ts'
+import { tries } from '../../../../../test/support/seeded-random.ts'
+import {
+  checkUpdate,
+  type RemoteFile,
+  readMove,
+  readTelegramAddress,
+  readUpdate,
+} from './updates.ts'
 
 const me = { id: 7, is_bot: true, first_name: 'Bot', username: 'Our_Bot' } as UserFromGetMe
 const from = { id: 5, is_bot: false, first_name: 'Ann', last_name: 'Lee' }
@@ -181,4 +189,32 @@ it('follows a group that became a supergroup, whichever chat reports it', () => 
   expect(readMove(update({ chat: large, migrate_from_chat_id: -5 }))).toEqual(moved)
   expect(readMove(update({ text: 'a' }))).toBeNull()
   expect(readMove({ update_id: 1 } as Update)).toBeNull()
+})
+
+it('finds every value of a wrong type before it is used as a text or an id', () => {
+  const field = fc.constantFrom(
+    ...['text', 'caption', 'chat', 'from', 'sender_chat', 'message_id', 'quote', 'document'],
+    ...['reply_to_message', 'forward_origin', 'entities', 'photo', 'migrate_to_chat_id', 'voice'],
+  )
+  const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant({ id: ['5'] }))
+  fc.assert(
+    fc.property(fc.dictionary(field, value, { minKeys: 1 }), (fields) => {
+      const changed = update({ text: 'Hello.', ...fields })
+      const readable = () => {
+        try {
+          checkUpdate(changed)
+          return { move: readMove(changed), incoming: readUpdate(changed, me, async () => []) }
+        } catch {
+          return null
+        }
+      }
+      const { move = null, incoming = null } = readable() ?? {}
+      if (move !== null) expect([move.from, move.to].join()).toMatch(/^-?\d+,-?\d+$/)
+      if (incoming === null) return
+      const { address, chat, sender, text, answers = '' } = incoming
+      expect([address, chat.id, sender.id].join()).toMatch(/^-?\d+,-?\d+,-?\d+$/)
+      for (const each of [text, answers, sender.name]) expect(typeof each).toBe('string')
+    }),
+    { numRuns: tries(4_000) },
+  )
 })

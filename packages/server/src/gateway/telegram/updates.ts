@@ -1,4 +1,5 @@
 import type { Message, MessageEntity, MessageOrigin, Update, UserFromGetMe } from 'grammy/types'
+import { isObject } from '#core/base/json'
 import { clip, oneLine } from '#core/base/line'
 import type { UserPart } from '#core/message/message'
 import { readTyped, SLASH_COMMANDS } from '../chat/commands.ts'
@@ -17,7 +18,40 @@ export interface RemoteFile {
   readonly bytes: number | undefined
 }
 
-/** Null: not a message to us. Never throws: Telegram would repeat the update endlessly. */
+class UnreadableUpdateError extends Error {
+  override readonly name = 'UnreadableUpdateError'
+}
+
+/**
+ * Throws if a field that other code reads has another type than Telegram documents. Everything below
+ * may rely on it.
+ */
+export function checkUpdate({ message, edited_message: edited }: Update): void {
+  const said: unknown = message ?? edited
+  if (said === undefined) return
+  if (!isObject(said)) throw new UnreadableUpdateError()
+  const { chat, from, sender_chat: behind, message_id: number } = said
+  const { migrate_to_chat_id: to, migrate_from_chat_id: origin, message_thread_id: thread } = said
+  const numbers = [
+    ...[isObject(chat) ? chat['id'] : null, number, ...[to, origin, thread].filter(isGiven)],
+    ...[from, behind].filter(isGiven).map((each) => (isObject(each) ? each['id'] : null)),
+  ]
+  const answered = isObject(said['reply_to_message']) ? said['reply_to_message'] : {}
+  const quote = isObject(said['quote']) ? said['quote'] : {}
+  const texts = [
+    ...[said['text'], said['caption'], quote['text'], answered['text'], answered['caption']],
+  ]
+  if (!numbers.every((each) => Number.isSafeInteger(each))) throw new UnreadableUpdateError()
+  if (!texts.filter(isGiven).every((each) => typeof each === 'string')) {
+    throw new UnreadableUpdateError()
+  }
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined
+}
+
+/** Null: not a message to us. Throws if the update cannot be read. */
 export function readUpdate(
   update: Update,
   me: UserFromGetMe,
@@ -89,7 +123,7 @@ function answeredBy({ reply_to_message: answered }: Message) {
 function senderOf({ from, sender_chat: behind, chat }: Message): Incoming['sender'] {
   if (behind !== undefined) {
     const name = 'title' in behind ? (behind.title ?? '') : String(behind.id)
-    return { id: String(behind.id), name, isBot: false }
+    return { id: String(behind.id), name: String(name), isBot: false }
   }
   if (from === undefined) return { id: String(chat.id), name: '', isBot: false }
   const name = [from.first_name, from.last_name].filter(Boolean).join(' ')

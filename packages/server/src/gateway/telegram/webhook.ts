@@ -16,20 +16,28 @@ export interface WebhookAddress {
 }
 
 const BODY_BYTES_MAX = 1024 * 1024
+/** Longer bodies are not read to their end. */
+const REST_BYTES_MAX = 64 * 1024 * 1024
 const REQUEST_MS_MAX = 60_000
 const CONNECTIONS_MAX = 100
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token'
 
+export interface WebhookUses {
+  readonly take: (update: Update) => Promise<void>
+  /** For a body that is no update: any other status would make Telegram send it for ever. */
+  readonly setAside: () => void
+}
+
 export class Webhook {
   readonly #server: Server
   readonly #address: WebhookAddress
-  readonly #take: (update: Update) => Promise<void>
+  readonly #uses: WebhookUses
   /** One after another, so that messages are admitted in order. */
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(address: WebhookAddress, take: (update: Update) => Promise<void>) {
+  constructor(address: WebhookAddress, uses: WebhookUses) {
     this.#address = address
-    this.#take = take
+    this.#uses = uses
     this.#server = createServer({ requestTimeout: REQUEST_MS_MAX }, (request, response) => {
       void this.#answer(request).then((status) => {
         response.writeHead(status, { connection: status === 200 ? 'keep-alive' : 'close' }).end()
@@ -64,8 +72,12 @@ export class Webhook {
     if (request.method !== 'POST') return 405
     if (!isSame(String(request.headers[SECRET_HEADER] ?? ''), secret)) return 401
     const update = await readUpdateBody(request)
-    if (typeof update === 'number') return update
-    const work = this.#last.then(() => this.#take(update))
+    if (update === 'cut-off') return 400
+    if (update === null) {
+      this.#uses.setAside()
+      return 200
+    }
+    const work = this.#last.then(() => this.#uses.take(update))
     this.#last = work.catch(() => {})
     return await work.then(
       () => 200,
@@ -79,20 +91,25 @@ function isSame(given: string, wanted: string): boolean {
   return wanted !== '' && timingSafeEqual(digest(given), digest(wanted))
 }
 
-/** The update, or the status that says why there is none. */
-async function readUpdateBody(request: IncomingMessage): Promise<Update | number> {
+/** Null: it is too long, or no update. */
+async function readUpdateBody(request: IncomingMessage): Promise<Update | 'cut-off' | null> {
   const chunks: Buffer[] = []
   let length = 0
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length
-      if (length > BODY_BYTES_MAX) return 413
-      chunks.push(chunk)
+      if (length <= BODY_BYTES_MAX) chunks.push(chunk)
+      else if (length > REST_BYTES_MAX) return 'cut-off'
     }
+  } catch {
+    return 'cut-off'
+  }
+  if (length > BODY_BYTES_MAX) return null
+  try {
     const value = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonValue
     const isUpdate = isObject(value) && Number.isSafeInteger(value['update_id'])
-    return isUpdate ? (value as unknown as Update) : 400
+    return isUpdate ? (value as unknown as Update) : null
   } catch {
-    return 400
+    return null
   }
 }
