@@ -41,6 +41,7 @@ it('a script hears why no answer comes, and the list says that the session waits
   expect(exitCode).toBe(1)
   const said = `${host} failed; the fault is on its side (status 500). Your message is safe`
   expect(stderr).toContain(said)
+  expect(stderr).toMatch(/when the model is back\. Next try (?:now|in \d+ s)\./)
   expect((await place.run(['sessions'])).stdout).toMatch(/^away +main +waits for the model /m)
 })
 

@@ -4,6 +4,7 @@ import { systemClock } from '#core/base/clock'
 import { type MailNumber, type SessionId, sessionId } from '#core/base/ids'
 import { FailedError, UsageError } from '../../../host/errors.ts'
 import type { StoreFlags } from '../../../host/flags.ts'
+import { storeOf } from '../../../host/store-selection.ts'
 import type { StoreRuntime } from '../../../host/with-runtime.ts'
 import type { Reply, Runtime, Session } from '../../../runtime/runtime.ts'
 import { COMMAND_SOURCE, requireAccepted, warnIfUnserved } from '../../admission.ts'
@@ -17,6 +18,7 @@ import { parseSpan } from '../../terminal/numbers.ts'
 import { writeOutput } from '../../terminal/output.ts'
 import { ProgressLine } from '../../terminal/progress.ts'
 import { forTerminal, jsonLine, printNotice } from '../../terminal/stderr.ts'
+import { watchedSession } from './watched-session.ts'
 
 interface SendFlags extends StoreFlags {
   readonly wait?: true
@@ -114,7 +116,11 @@ async function runSend(
   }
   await warnIfUnserved(runtime)
   const signal = AbortSignal.timeout(flags.timeout)
-  const awaited = await waitPatiently(runtime, session, { mail, signal })
+  const { url } = await storeOf(flags)
+  const awaited = await waitPatiently(runtime, watchedSession(session, url, signal), {
+    mail,
+    signal,
+  })
   if (awaited.kind === 'paused') {
     throw new FailedError(`${awaited.text} Message ${mail} is stored and is answered after that.`)
   }
@@ -145,7 +151,7 @@ const LONG_WAIT_MS = 5_000
 
 async function waitPatiently(
   runtime: Runtime,
-  session: Session,
+  session: Pick<Session, 'reply' | 'summary'>,
   { mail, signal }: { readonly mail: MailNumber; readonly signal: AbortSignal },
 ): Promise<Awaited> {
   const progress = new ProgressLine(WAITING)
