@@ -19,6 +19,8 @@ const { values } = parseArgs({
   },
 })
 const PLACES_PER_KILL = 10
+/** The slowest of 325 places took 2.7 seconds on a busy machine. */
+const PLACE_MS_MAX = 300_000
 const FILE = join(import.meta.dirname, '..', '..', '.throughline', 'damage-drill.json')
 const NOTHING = { places: 0, kills: 0, acknowledged: 0, served: 0, reported: 0, silent: 0 }
 
@@ -31,10 +33,10 @@ try {
     const seed = first + progress.places
     if (left === null || progress.places % PLACES_PER_KILL === 0) {
       drop(left)
-      left = await killWriter(seed)
+      left = await within(killWriter(seed), seed)
       progress.kills += 1
     }
-    const end = await harmAndServe(left, seed, without)
+    const end = await within(harmAndServe(left, seed, without), seed)
     progress.places += 1
     progress.acknowledged += end.acknowledged
     progress.served += end.served
@@ -54,6 +56,15 @@ console.log(
   `${places} places behind ${kills} kills: ${acknowledged} acknowledged messages asked for, ${served} served, damage reported ${reported} times, ${silent} lost without a word`,
 )
 process.exitCode = silent === 0 ? 0 : 1
+
+/** Nothing may wait without an end; the files of the kill are left for who looks into it. */
+async function within<Result>(work: Promise<Result>, seed: number): Promise<Result> {
+  const timer = setTimeout(() => {
+    console.log(`seed ${seed}: no end after ${PLACE_MS_MAX} ms; its files: ${left?.folder}`)
+    process.exit(1)
+  }, PLACE_MS_MAX)
+  return await work.finally(() => clearTimeout(timer))
+}
 
 function drop(old: Left | null): void {
   if (old !== null) rmSync(old.folder, { recursive: true, force: true })

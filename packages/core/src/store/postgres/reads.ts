@@ -5,7 +5,7 @@ import type { Reads, ReadVerb } from '../contract.ts'
 import type { AttemptGrouping, AttemptSum, SumAttempts } from '../operational-rows.ts'
 import type { SessionRow } from '../rows.ts'
 import { ColumnsCache } from '../search/columns-cache.ts'
-import { checkedBlob } from '../verify/answers.ts'
+import { checkedAudit, checkedBlob } from '../verify/answers.ts'
 import { type Connections, inSnapshot, type Query } from './connections/connections.ts'
 import { CHAIN, CHAIN_END } from './maintenance.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
@@ -172,7 +172,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
           ${sessionId === undefined ? '' : 'and session = $3'} order by cursor limit $2`,
         values: [after, most(limit), ...(sessionId === undefined ? [] : [toText(sessionId)])],
       })
-      return rows.map(decodeAudit)
+      return checkedAudit(rows.map(decodeAudit), after)
     },
     readAttempts: (query) => {
       const where = callConditions(query, ['at >= ?', query.since])

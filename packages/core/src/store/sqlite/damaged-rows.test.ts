@@ -59,6 +59,25 @@ describe('a damaged row', () => {
     },
   )
 
+  it('with the number of an earlier one does not keep a reader of pages busy for ever', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const fixture = await StoreFixture.open(store)
+    for (let turn = 0; turn < 150; turn++) await fixture.exchange(`ask ${turn}`, `answer ${turn}`)
+    expect((await store.readAudit({ after: 500, limit: 9 })).length).toBeGreaterThan(0)
+    await store.close()
+    // Zeros on the disk are such a number, and it is the last row of the first page.
+    renumber(path, 500, 0)
+    const damaged = await readSqliteStore(path)
+    const problems = (await damaged.verify({})).map(({ problem }) => problem)
+    expect(problems.join()).toMatch(/audit/)
+    await expect(damaged.readAudit({ after: 0, limit: 500 })).rejects.toMatchObject({
+      code: 'damaged-row',
+      message: expect.stringContaining('line 0 of the audit'),
+    })
+    await damaged.close()
+  })
+
   it('of a session does not end a list: the next pages have all the others', async () => {
     const path = newPath()
     const store = await open(path)
@@ -252,3 +271,29 @@ describe('verify and the anchor', () => {
     expect(await fixture.tryAdmit(said('on'))).toMatchObject({ kind: 'admitted' })
   })
 })
+
+/** Changes the number of the row in a leaf of a table where it follows the number before. */
+function renumber(path: string, from: number, to: number): void {
+  const bytes = readFileSync(path)
+  const numberAt = (cell: number): [at: number, number: number] => {
+    let at = cell
+    while (bytes.readUInt8(at) > 127) at += 1
+    const first = bytes.readUInt8(at + 1)
+    return [at + 1, first > 127 ? ((first & 127) << 7) + bytes.readUInt8(at + 2) : first]
+  }
+  let changed = 0
+  for (let page = 4_096; page < bytes.length; page += 4_096) {
+    if (bytes.readUInt8(page) !== 13) continue
+    const cells = Array.from({ length: bytes.readUInt16BE(page + 3) }, (_, index) =>
+      numberAt(page + bytes.readUInt16BE(page + 8 + 2 * index)),
+    )
+    cells.forEach(([at, number], index) => {
+      if (number !== from || cells[index - 1]?.[1] !== from - 1) return
+      bytes.writeUInt8(128 + (to >> 7), at)
+      bytes.writeUInt8(to & 127, at + 1)
+      changed += 1
+    })
+  }
+  expect(changed).toBe(1)
+  writeFileSync(path, bytes)
+}

@@ -9,12 +9,14 @@ import { planLook } from '../look.ts'
 import { mailState } from '../mail-state.ts'
 import type { Entry, Lane, SessionRow } from '../rows.ts'
 import {
+  checkedAudit,
   checkedBlob,
   checkedContext,
   checkedEntries,
   checkedMail,
   checkedSingles,
   checkMemory,
+  pageEnds,
 } from '../verify/answers.ts'
 import { keyHashOf } from '../verify/session.ts'
 import { newestAudit, readStoreId } from './apply.ts'
@@ -98,6 +100,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
     listSessions: ({ agent, state, after = '', limit }) => {
       const found: SessionRow[] = []
       const most = Math.min(limit, LIST_MAX)
+      const isNewEnd = pageEnds()
       for (let behind: Value = after; ; ) {
         const wanted = most - found.length
         const where = conditionsOf<Value>([
@@ -110,7 +113,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         found.push(...readableSessions(db, ids))
         behind = ids.at(-1)?.['id'] ?? ''
         // A short page is the last one.
-        if (ids.length < wanted || found.length === most) return found
+        if (ids.length < wanted || found.length === most || !isNewEnd(behind)) return found
       }
     },
     readReady: ({ agents, at, limit }) =>
@@ -198,7 +201,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
               after,
               most,
             )
-      return rows.map(SQLITE.audit.decode)
+      return checkedAudit(rows.map(SQLITE.audit.decode), after)
     },
     ...operationalReads(db),
     findBlob: ({ sessionId, hash }) => {

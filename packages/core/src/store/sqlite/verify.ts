@@ -3,6 +3,7 @@ import { sha256 } from '../integrity/canonical.ts'
 import { orUnreadable } from '../integrity/damaged-row.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { SessionRow } from '../rows.ts'
+import { pageEnds } from '../verify/answers.ts'
 import { AuditCheck, type Counted } from '../verify/audit.ts'
 import { changedRow, SEALED_KEYS } from '../verify/changed-rows.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
@@ -123,6 +124,7 @@ function* eachOf<Row extends { readonly number: number }>(
   decode: (row: SqliteColumns) => Row,
 ): Iterable<readonly [number: number, row: Row | null]> {
   const behind = `from ${table} where id > ? and id < ? order by id limit ${PAGE}`
+  const isNewEnd = pageEnds()
   for (let last = packed(n, 0); ; ) {
     const place = [last, packed(n + 1, 0)] as const
     const read = () => db.all(`select * ${behind}`, ...place).map(decode)
@@ -131,6 +133,7 @@ function* eachOf<Row extends { readonly number: number }>(
     yield* found
     if (found.length < PAGE) return
     last = packed(n, found.at(-1)?.[0] ?? 0)
+    if (!isNewEnd(last)) return
   }
 }
 
@@ -161,6 +164,7 @@ export function memoryOf(
 
 function verifyAudit(db: SqliteConnection, only: SessionId | undefined): readonly StoreFinding[] {
   const check = new AuditCheck(readStoreId(db))
+  const isNewEnd = pageEnds()
   for (let last = 0; ; ) {
     const sql = 'select cursor from audit where cursor > ? order by cursor limit ?'
     const page = db.all(sql, last, PAGE).map((row) => row['cursor'] as number)
@@ -172,12 +176,13 @@ function verifyAudit(db: SqliteConnection, only: SessionId | undefined): readonl
       )
     }
     last = page.at(-1) ?? last
-    if (page.length < PAGE) return check.end(eachCounted(db), only)
+    if (page.length < PAGE || !isNewEnd(last)) return check.end(eachCounted(db), only)
   }
 }
 
 /** As floating-point numbers, so that one that is far too large does not hide the others. */
 function* eachCounted(db: SqliteConnection): Iterable<Counted> {
+  const isNewEnd = pageEnds()
   for (let last = 0; ; ) {
     const page = db.all(
       `select n, id, agent, scope, birth, title, title_salt as titleSalt,
@@ -188,7 +193,7 @@ function* eachCounted(db: SqliteConnection): Iterable<Counted> {
     )
     yield* page as unknown as Counted[]
     last = (page.at(-1)?.['n'] ?? last) as number
-    if (page.length < PAGE) return
+    if (page.length < PAGE || !isNewEnd(last)) return
   }
 }
 
@@ -248,6 +253,7 @@ function changedIn(
 ): readonly StoreFinding[] {
   const findings: StoreFinding[] = []
   const names = key.join(', ')
+  const isNewEnd = pageEnds()
   for (let last: Value[] = []; ; ) {
     const after = last.length === 0 ? '' : `where (${names}) > (${key.map(() => '?').join(', ')})`
     const page = db.all(`select * from ${table} ${after} order by ${names} limit ${PAGE}`, ...last)
@@ -260,7 +266,7 @@ function changedIn(
       findings.push(changedRow(table, name))
     }
     last = keyOf(page.at(-1) ?? {})
-    if (page.length < PAGE) return findings
+    if (page.length < PAGE || !isNewEnd(last)) return findings
   }
 }
 

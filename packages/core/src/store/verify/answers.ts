@@ -7,7 +7,7 @@ import { sha256 } from '../integrity/canonical.ts'
 import { checkEntry, ENTRY_DAMAGE, firstHash, hashEntry } from '../integrity/chain.ts'
 import { damagedColumn, damagedEntry, damagedMail, orUnreadable } from '../integrity/damaged-row.ts'
 import type { ContextEntries, ListMail, ReadEntries } from '../queries.ts'
-import type { BlobRow, Entry, MailRow, SessionRow } from '../rows.ts'
+import type { AuditRow, BlobRow, Entry, MailRow, SessionRow } from '../rows.ts'
 import { judgeMemory, type KeyMemory } from './session.ts'
 
 /**
@@ -142,4 +142,35 @@ export function checkMemory(
 function checkOne(sessionId: SessionId, prevHash: string, entry: Entry): void {
   const damage = orUnreadable(() => checkEntry(prevHash, entry) ?? '') ?? 'head'
   if (damage !== '') throw damagedEntry(sessionId, entry.number, ENTRY_DAMAGE[damage])
+}
+
+/** Who reads the audit page by page would otherwise read the same pages for ever. */
+export function checkedAudit<Row extends Pick<AuditRow, 'cursor'>>(
+  rows: readonly Row[],
+  after: number,
+): readonly Row[] {
+  let last = after
+  for (const { cursor } of rows) {
+    if (cursor <= last) {
+      const problem = `comes after line ${last}`
+      throw new DamagedRowError({ row: `line ${cursor} of the audit`, column: 'cursor', problem })
+    }
+    last = cursor
+  }
+  return rows
+}
+
+/**
+ * Keeps a reader of pages from going round in circles. A damaged row can have the number of an
+ * earlier one; where a page ends with such a row, the next page is one that was read before, and so
+ * on for ever. True the first time that a page ends here.
+ */
+export function pageEnds(): (end: unknown) => boolean {
+  const seen = new Set<string>()
+  return (end) => {
+    const text = JSON.stringify(end)
+    if (seen.has(text)) return false
+    seen.add(text)
+    return true
+  }
 }
