@@ -81,6 +81,8 @@ describe('a compaction on the page', { timeout: 120_000 }, () => {
     const { page } = await visit(ctx, `${place.url}/#/sessions/claude-s1/compactions`)
     const row = page.locator('.compaction')
     await row.getByText('in effect').waitFor()
+    // The proxy decides when; a request for one would be refused.
+    await page.getByText('Preview the next compaction').waitFor({ state: 'detached' })
     expect(await row.getByText('degraded').count()).toBe(0)
     await row.locator('summary').first().click()
     await row.locator('.fates > summary').click()

@@ -248,7 +248,9 @@ describe('messages over HTTP', () => {
       status: 409,
       json: { code: 'turned-down', why: 'no-room', limit: expect.any(Number) },
     })
-    expect(refused.json.detail).toMatch(/^There is no room for it: \d+ tokens where \d+ fit\.$/)
+    expect(refused.json.detail).toMatch(
+      /^There is no room for it: [\d,]+ tokens where [\d,]+ fit\.$/,
+    )
     expect(await call(`/v1/sessions/${id}/pins/none`, { method: 'DELETE' })).toMatchObject({
       status: 409,
       json: { code: 'turned-down', why: 'unknown-pin', detail: 'There is no such pin.' },

@@ -58,7 +58,7 @@ export function Compactions(props: {
       {problem !== null && <p class="problem">{problem}</p>}
       <h2>Tokens over time</h2>
       {summary !== null && <SawTooth {...{ points, marks }} windowTokens={summary.windowTokens} />}
-      {mayWrite() && (
+      {mayWrite() && !conversation.isOfClient.value && (
         <details class="next">
           <summary>Preview the next compaction</summary>
           <PreviewPanel conversation={conversation} />
