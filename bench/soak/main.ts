@@ -108,6 +108,8 @@ async function sample(minutes: number): Promise<void> {
       'memory (MB)': probed.rssBytes / MB,
       'heap (MB)': probed.heapBytes / MB,
       'outside the heap (MB)': probed.externalBytes / MB,
+      'heaps of other threads (MB)': probed.threadHeapBytes / MB,
+      'C allocator (MB)': probed.allocatorBytes / MB,
       descriptors: probed.descriptors,
       handles: probed.handles,
       timers: probed.timers,

@@ -1,6 +1,7 @@
+import { subscribe } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { queryObjects } from 'node:v8'
-import { isMainThread } from 'node:worker_threads'
+import { isMainThread, type Worker } from 'node:worker_threads'
 
 /**
  * Loaded into the server process by `--import`: tells what lives in it whenever the other end of the
@@ -11,6 +12,8 @@ export interface Probed {
   /** Of the main thread, after a collection: objects, and buffers outside the heap. */
   readonly heapBytes: number
   readonly externalBytes: number
+  /** Of the other threads, garbage included: only a thread itself can collect its heap. */
+  readonly threadHeapBytes: number
   readonly timers: number
   readonly emitters: number
   readonly abortSignals: number
@@ -22,8 +25,15 @@ export interface Probed {
   readonly cpuMs: number
 }
 
+const workers = new Set<Worker>()
+subscribe('worker_threads', (message) => {
+  const { worker } = message as { worker: Worker }
+  workers.add(worker)
+  worker.once('exit', () => workers.delete(worker))
+})
+
 if (isMainThread && process.channel !== undefined) {
-  process.on('message', () => process.send?.(probe()))
+  process.on('message', () => void probe().then((probed) => process.send?.(probed)))
   // Without the program that started it, a server would run for ever.
   process.on('disconnect', () => process.exit(0))
   process.channel?.unref()
@@ -33,7 +43,7 @@ const timer = setTimeout(() => {}, 0)
 clearTimeout(timer)
 const Timeout = timer.constructor
 
-function probe(): Probed {
+async function probe(): Promise<Probed> {
   const count = (kind: Parameters<typeof queryObjects>[0]) =>
     queryObjects(kind, { format: 'count' })
   const counts = {
@@ -44,9 +54,11 @@ function probe(): Probed {
   }
   globalThis.gc?.()
   const { rss, heapUsed, external } = process.memoryUsage()
+  const heaps = await Promise.all([...workers].map((worker) => worker.getHeapStatistics()))
   const { user, system } = process.cpuUsage()
   return {
     ...{ rssBytes: rss, heapBytes: heapUsed, externalBytes: external },
+    threadHeapBytes: heaps.reduce((sum, { used_heap_size: used }) => sum + used, 0),
     ...counts,
     listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
     handles: process.getActiveResourcesInfo().filter((kind) => kind !== 'Timeout').length,
