@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -82,6 +83,29 @@ it('a repeated message is the same message, and its reply is waited for', async 
   const signal = AbortSignal.timeout(60_000)
   expect(await session.reply(admission.mail, signal)).toMatchObject({ ended: 'answered' })
   await server.close()
+})
+
+it('asks again when the server has no time, and not when a mailbox is full', async () => {
+  const answers = [
+    { status: 503, code: 'closing' },
+    { status: 429, code: 'too-many-requests' },
+    { status: 429, code: 'mailbox-full' },
+  ]
+  const server = createServer((_, response) => {
+    const { status, code } = answers.shift() ?? { status: 200, code: 'asked too often' }
+    response.writeHead(status, { 'retry-after': '0' }).end(JSON.stringify({ code }))
+  })
+  const announcement = prepareAnnouncement(join(folder, 'a.db'))
+  await new Promise<void>((listening) => {
+    server.listen(announcement.socket ?? expect.fail('no socket here'), listening)
+  })
+  announcement.publish('http://127.0.0.1:1')
+  const requests = new ServerRequests(join(folder, 'a.db'))
+  expect(await requests.send({ method: 'GET', path: '/' })).toEqual({
+    ...{ status: 429, body: { code: 'mailbox-full' } },
+  })
+  announcement.withdraw()
+  server.close()
 })
 
 it('finds no server that was killed or withdrawn, and removes what it left', async () => {

@@ -9,6 +9,7 @@ import type { Store } from '../store/contract.ts'
 import { openMemoryStore } from '../store/memory/open.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import { openAgent } from './agent.ts'
+import { AgentTools } from './agent-tools.ts'
 import type { AgentStep, DurableAgent, OpenAgentOptions, SessionEvent } from './agent-types.ts'
 import type { Format } from './formats/format.ts'
 import { type OpenAIChat, openaiChat } from './formats/openai.ts'
@@ -381,6 +382,15 @@ describe('a tool of an agent', () => {
     const agent = await open(callOnce(input), { tools: { weather } })
     const answer = await agent.session('ana').ask('Does it rain?')
     expect(answer).toMatchObject({ kind: 'answered', text: expect.stringMatching(result) })
+  })
+
+  it('may run again after a crash only if it says so', () => {
+    const common = { description: 'x', input: town, execute: () => '' }
+    const look = tool({ ...common, repeatable: true })
+    const pay = tool({ ...common, repeatable: false })
+    const tools = new AgentTools({ tools: { look, pay, send: tool(common) } }, () => 0)
+    const names = ['look', 'pay', 'send', 'unknown']
+    expect(names.filter((name) => tools.isRepeatable(name))).toEqual(['look'])
   })
 
   it('needs a schema that describes itself', async () => {

@@ -28,6 +28,11 @@ describe('the pieces of a user’s message', () => {
       '# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\nNever push.\n</INSTRUCTIONS>\n',
     ],
     ['Codex, permissions', '<permissions instructions>read-only</permissions instructions>\n'],
+    ...[
+      ...['user_instructions', 'skills_instructions', 'apps_instructions', 'plugins_instructions'],
+      ...['collaboration_mode', 'model_switch', 'personality_spec', 'turn_aborted'],
+      ...['user_shell_command', 'subagent_notification'],
+    ].map((name) => [`Codex, ${name}`, `<${name}>\nNever push.\n</${name}>\n`]),
     [
       'opencode',
       'Called the Read tool with the following input: {"filePath":"a.ts"}\n<file>\n1| x\n</file>\n\n',

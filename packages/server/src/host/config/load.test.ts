@@ -127,6 +127,13 @@ describe('loadConfig', () => {
     expect(problemsOf(`agents: {main: {model: {provider: stand-in, ${setting}}}}`)).toEqual([])
   })
 
+  it('takes names of tools of up to 200 characters', () => {
+    const text = (length: number) =>
+      `agents: {main: {mcp: {s: {command: x, allow: [${'t'.repeat(length)}]}}}}`
+    expect(problemsOf(text(200))).toEqual([])
+    expect(problemsOf(text(201))).toHaveLength(1)
+  })
+
   it('reports all problems at once, in order, each with its line and column', () => {
     const text = [
       'agents:',

@@ -49,6 +49,45 @@ describe('isPublicAddress', () => {
   ])('%s is not', (address) => {
     expect(isPublicAddress(address)).toBe(false)
   })
+
+  // The first and the last address of each block that IANA's registries call not globally reachable.
+  it.each([
+    ['0.0.0.0', '0.255.255.255'],
+    ['10.0.0.0', '10.255.255.255'],
+    ['100.64.0.0', '100.127.255.255'],
+    ['127.0.0.0', '127.255.255.255'],
+    ['169.254.0.0', '169.254.255.255'],
+    ['172.16.0.0', '172.31.255.255'],
+    ['192.0.0.0', '192.0.0.255'],
+    ['192.0.2.0', '192.0.2.255'],
+    ['192.88.99.0', '192.88.99.255'],
+    ['192.168.0.0', '192.168.255.255'],
+    ['198.18.0.0', '198.19.255.255'],
+    ['198.51.100.0', '198.51.100.255'],
+    ['203.0.113.0', '203.0.113.255'],
+    ['224.0.0.0', '255.255.255.255'],
+    ['[::ffff:0:0]', '[::ffff:ffff:ffff]'],
+    ['[64:ff9b::]', '[64:ff9b::ffff:ffff]'],
+    ['[64:ff9b:1::]', '[64:ff9b:1:ffff:ffff:ffff:ffff:ffff]'],
+    ['[100::]', '[100::ffff:ffff:ffff:ffff]'],
+    ['[2001::]', '[2001:0:ffff:ffff:ffff:ffff:ffff:ffff]'],
+    ['[2001:db8::]', '[2001:db8:ffff:ffff:ffff:ffff:ffff:ffff]'],
+    ['[2002::]', '[2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff]'],
+    ['[fc00::]', '[fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]'],
+    ['[fe80::]', '[febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff]'],
+    ['[ff00::]', '[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]'],
+  ])('is refused from %s to %s', (first, last) => {
+    expect([first, last].filter((host) => isPublicAddress(`https://${host}/a.png`))).toEqual([])
+  })
+
+  it.each([
+    ...['1.0.0.0', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '172.15.255.255'],
+    ...['172.32.0.0', '192.0.1.0', '192.0.3.0', '192.167.255.255', '192.169.0.0', '198.17.255.255'],
+    ...['198.20.0.0', '198.51.99.255', '198.51.101.0', '203.0.114.0', '223.255.255.255'],
+    ...['[2001:db7::1]', '[2001:db9::1]', '[2003::1]', '[fbff::1]', '[100:0:0:1::1]'],
+  ])('lets %s beside such a block pass', (host) => {
+    expect(isPublicAddress(`https://${host}/a.png`)).toBe(true)
+  })
 })
 
 describe('withoutPrivateAddresses', () => {

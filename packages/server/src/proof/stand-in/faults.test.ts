@@ -17,6 +17,7 @@ describe('readFault', () => {
       retryAfter: '2',
     })
     expect(readFault('drip')).toMatchObject({ ms: 20 })
+    expect(readFault('status')).toMatchObject({ ms: 1_000, code: 500, after: 0.5 })
     expect(readFault(' cut-json ;how=reset; after=0.9')).toMatchObject({ how: 'reset', after: 0.9 })
   })
 

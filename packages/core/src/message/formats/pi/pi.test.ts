@@ -130,6 +130,20 @@ describe('pi', () => {
     expect(written).toMatchObject({ type: 'message', timestamp: header.timestamp })
   })
 
+  it('writes the usage of a reply that another program counted, with nothing from a cache', () => {
+    const usage = { inputTokens: 11, outputTokens: 2 }
+    const messages: Message[] = [
+      { role: 'assistant', parts: [{ type: 'text', text: 'next' }], usage },
+    ]
+    const [, written] = piFormat.format({
+      ...{ format: 'pi', header: [session], messages, notes: [] },
+    }) as JsonObject[]
+    expect(written?.['message']).toMatchObject({
+      usage: { input: 11, output: 2, cacheRead: 0, cacheWrite: 0 },
+      stopReason: 'stop',
+    })
+  })
+
   it('writes a handoff as a compaction of its own, in linear files too', () => {
     const linear = [
       { type: 'session', id: 's' },

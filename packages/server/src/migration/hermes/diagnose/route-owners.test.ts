@@ -20,3 +20,19 @@ it('every route is told of once, by its owner or where it is kept, wherever the 
     expect(told.toSorted()).toEqual(all.map(({ key }) => key).toSorted())
   }
 })
+
+it('a route goes to the profile that its key names, and `main` is the home itself', () => {
+  const profiles = ['default', 'main', 'ada'].map((name) => ({
+    ...{ name, folder: null, store: `${name}/state.db`, logs: [], routingFile: null },
+  }))
+  const owners = new RouteOwners(profiles)
+  const all = ['main', 'main~', 'ada'].map(route)
+  const told = profiles.map((place) =>
+    owners.of(place, place.name === 'default' ? all : [], () => false).map(({ key }) => key),
+  )
+  expect(told).toEqual([
+    ['agent:main:telegram:dm:1'],
+    ['agent:main~:telegram:dm:1'],
+    ['agent:ada:telegram:dm:1'],
+  ])
+})
