@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readAddress, upstreamFor } from './address.ts'
+import { readAddress, refusalFor, upstreamFor } from './address.ts'
 
 const anthropic = new URL('https://anthropic.test')
 const openai = new URL('https://openai.test')
@@ -17,3 +17,19 @@ it.each([
 ])('sends %s with %j to the provider whose credentials it carries', (path, headers, to) => {
   expect(upstreamFor(readAddress(path), headers, { anthropic, openai, named })).toBe(to)
 })
+
+it.each(['/p/mine/../../secret', '/v1/%2E%2e/secret', '/v1/..\\secret', '/v1/.', '/..?x=1'])(
+  'refuses %s, which would leave the path of the provider',
+  (url) => {
+    const headers = { host: '127.0.0.1:1' }
+    expect(refusalFor({ url, headers, headersDistinct: {} })?.status).toBe(400)
+  },
+)
+
+it.each(['/v1/models/gpt-5.1', '/v1/files/...', '/v1/models?after=/../x', '/v1/.well-known'])(
+  'passes %s on',
+  (url) => {
+    const headers = { host: '127.0.0.1:1' }
+    expect(refusalFor({ url, headers, headersDistinct: {} })).toBeNull()
+  },
+)

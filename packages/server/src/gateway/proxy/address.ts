@@ -67,10 +67,18 @@ export function refusalFor({
     return { status: 403, message }
   }
   // Appended to a provider's URL, any other form would name another host.
-  if (url.startsWith('/')) return null
-  const message = 'Set this address as the base URL. It is not an HTTP proxy.'
-  return { status: 400, message }
+  if (!url.startsWith('/')) {
+    const message = 'Set this address as the base URL. It is not an HTTP proxy.'
+    return { status: 400, message }
+  }
+  if (DOT_SEGMENT.test(url)) {
+    return { status: 400, message: 'The path must not contain "." or ".." as a segment.' }
+  }
+  return null
 }
+
+/** Resolved behind a provider's base URL, `..` would leave its path. URLs read `\` as `/`. */
+const DOT_SEGMENT = /^[^?#]*[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i
 
 /**
  * A page in a browser can send requests to this computer. Browsers send the site or the origin of a
