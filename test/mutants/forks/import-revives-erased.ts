@@ -3,7 +3,7 @@ import { type Mutant, plantRule, rowsWith } from '../mutant.ts'
 export const importRevivesErased: Mutant = {
   name: 'import-revives-erased',
   story: 'A file that was written before an erasure brings the erased words back.',
-  seed: 102,
+  seed: 114,
   plant: (sound) =>
     plantRule(
       sound,

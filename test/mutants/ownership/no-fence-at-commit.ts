@@ -3,7 +3,7 @@ import { asHolder, type Mutant, plantRule, rowsWith } from '../mutant.ts'
 export const noFenceAtCommit: Mutant = {
   name: 'no-fence-at-commit',
   story: 'A compaction is committed whoever asks, as long as the session exists.',
-  seed: 34,
+  seed: 83,
   plant: (sound) =>
     plantRule(sound, 'commitCompaction', (rule) => (rows, request, stamp) => {
       const session = rows.session(request.lease.sessionId)

@@ -4,7 +4,7 @@ import { atTail, type Mutant, plantRule, rowsWith, sessionWith } from '../mutant
 export const recoveryRepeated: Mutant = {
   name: 'recovery-repeated',
   story: 'Recovery is not written down, so it is done again after a lost answer.',
-  seed: 459,
+  seed: 549,
   plant: (sound) =>
     plantRule(sound, 'recover', (rule) => (rows, request, stamp) => {
       const fresh = (row: SessionRow): SessionRow => ({ ...row, recovered: -1 })
