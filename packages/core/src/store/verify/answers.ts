@@ -168,7 +168,9 @@ export function checkedAudit<Row extends Pick<AuditRow, 'cursor'>>(
 export function pageEnds(): (end: unknown) => boolean {
   const seen = new Set<string>()
   return (end) => {
-    const text = JSON.stringify(end)
+    const text = JSON.stringify(end, (_, value) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    )
     if (seen.has(text)) return false
     seen.add(text)
     return true
