@@ -278,6 +278,22 @@ describe('another user of the host', () => {
     },
   )
 
+  it('gets no copy of my store into a folder of theirs', async (context) => {
+    if (whyNot !== null) return context.skip(whyNot)
+    const { top, work } = sharedFolder()
+    const asVictim = { cwd: work, uid: VICTIM, env: { HOME: work } }
+    expect((await runCli(['send', 'mine', 'BASALT', '--agent', 'main'], asVictim)).exitCode).toBe(0)
+    const theirs = join(top, 'theirs')
+    mkdirSync(theirs)
+    chmodSync(theirs, 0o777)
+    chownSync(theirs, ATTACKER, ATTACKER)
+    const { exitCode, stderr } = await runCli(['backup', join(theirs, 'copy.db')], asVictim)
+    expect(stderr).toContain(`${theirs} belongs to another user (${ATTACKER})`)
+    expect(stderr).not.toContain('report this')
+    expect(exitCode).toBe(2)
+    expect(readdirSync(theirs)).toEqual([])
+  })
+
   it('has no request passed on by my proxy, nor an upgrade', async (context) => {
     if (process.platform !== 'linux') return context.skip('not run: only Linux tells who connects')
     if (whyNot !== null) return context.skip(whyNot)

@@ -30,9 +30,13 @@ export class FileRefusedError extends KnownError {
   override readonly name = 'FileRefusedError'
   readonly code = 'file-refused'
   readonly retryable = false
+  /** Without the path. */
+  readonly problem: string
 
   constructor(path: string, problem: string) {
-    super(`${path} is not written: ${problem}. Remove it, or name a file in a folder of your own.`)
+    const told = `${problem}. Remove it, or name a file in a folder of your own.`
+    super(`${path} is not written: ${told}`)
+    this.problem = told
   }
 }
 

@@ -33,6 +33,22 @@ describe('the record of commits', () => {
     expect(readRecord(path)?.commits).toBe(7)
   })
 
+  it('takes a line that cannot be read for a later commit, and misses it in the store [I26]', () => {
+    const [changed, torn, earlier] = [recorded(7, 8), recorded(7, 8), recorded(7, 9, 8)]
+    const text = readFileSync(changed, 'utf8')
+    writeFileSync(changed, `${text.slice(0, -4)}#${text.slice(-3)}`)
+    for (const path of [torn, earlier]) writeFileSync(path, readFileSync(path).subarray(0, -20))
+    const check = (path: string, commits: number) =>
+      checkRecord(path, readRecord(path), { commits }, hashOf)
+    for (const path of [changed, torn]) {
+      expect(check(path, 7)).toMatch(/7 commits and .* a later one/)
+      expect(check(path, 8)).toBeNull()
+    }
+    // The line of another process, which was slower.
+    expect(check(earlier, 9)).toBeNull()
+    expect(check(earlier, 8)).toMatch(/8 commits .* 9: acknowledged ones are lost/)
+  })
+
   it('reports a store without the recorded commit, not one that is ahead of it [I26]', () => {
     const check = (commits: number, hashAt = hashOf) =>
       checkRecord('r', { commits: 5, hash: hashOf(5).slice(0, 16) }, { commits }, hashAt)

@@ -23,6 +23,8 @@ export interface RecordedCommit {
   readonly commits: number
   /** Enough digits of the hash to distinguish histories. */
   readonly hash: string
+  /** A line behind it cannot be read: there was a later commit, because each is written after its own. */
+  readonly isFollowed?: true
 }
 
 const HASH_DIGITS = 16
@@ -121,8 +123,8 @@ function syncFolder(path: string): void {
 }
 
 /**
- * The newest recorded commit, 0 if none; undefined if there is no file. Ignores malformed lines. A
- * file that is not a record gives a commit that no store has.
+ * The newest recorded commit, 0 if none; undefined if there is no file. A file that is not a record
+ * gives a commit that no store has.
  */
 export function readRecord(path: string): RecordedCommit | undefined {
   const text = readBounded(path, READ_BYTES_MAX)
@@ -131,7 +133,13 @@ export function readRecord(path: string): RecordedCommit | undefined {
   let furthest: RecordedCommit = { commits: 0, hash: NO_HASH }
   for (const line of text.split('\n')) {
     const [, number, hash = '', check] = LINE.exec(line) ?? []
-    if (number === undefined || checkOf(`${number} ${hash}`) !== check) continue
+    if (number === undefined || checkOf(`${number} ${hash}`) !== check) {
+      // Processes write beside each other, so a torn line may be that of an earlier commit.
+      const [start = Number.POSITIVE_INFINITY] = /^\d{1,15}(?= )/.exec(line) ?? []
+      if (line !== '' && Number(start) > furthest.commits)
+        furthest = { ...furthest, isFollowed: true }
+      continue
+    }
     // Of two lines with one number the later counts: a restored store repeats numbers with other
     // commits.
     if (Number(number) >= furthest.commits) furthest = { commits: Number(number), hash }
@@ -156,7 +164,11 @@ export function checkRecord(
   { commits }: { readonly commits: number },
   hashAt: (commit: number) => string | undefined,
 ): string | null {
-  if (recorded === undefined || recorded.commits === 0) return null
+  if (recorded === undefined) return null
+  if (recorded.isFollowed === true && commits <= recorded.commits) {
+    return `it holds ${commits} commits and ${path} records a later one, in a line that was cut or changed: acknowledged ones are lost. ${ACCEPT}`
+  }
+  if (recorded.commits === 0) return null
   if (recorded.hash === NO_HASH) {
     return `${path} is not the record of commits that was written there: it was replaced or damaged, so that lost commits go unnoticed. ${REPLACE}`
   }

@@ -1,5 +1,6 @@
+import { FileRefusedError } from '../../../base/files/write.ts'
 import type { ReadVerb } from '../../contract.ts'
-import { DamagedRowError } from '../../errors.ts'
+import { DamagedRowError, StoreRefusedError } from '../../errors.ts'
 import type { QueryOf, Readers } from '../../facade.ts'
 import {
   configure,
@@ -57,6 +58,9 @@ export class Reader {
     try {
       makeCopy(to, (part) => this.#db.run('vacuum into ?', part))
     } catch (error) {
+      // An error of the store keeps its class between threads.
+      if (error instanceof FileRefusedError)
+        throw new StoreRefusedError({ path: to, problem: error.problem })
       throw translateSqliteError(error, to)
     }
   }
