@@ -101,6 +101,20 @@ describe('throughline config', () => {
     })
   })
 
+  it('check says when there is no file, and judges what was set without one', async () => {
+    const check = (...more: string[]) => runCli(['config', 'check', ...more], { cwd: folderWith() })
+    const built = await check()
+    expect(built).toMatchObject({ exitCode: 0, stdout: '' })
+    expect(built.stderr).toContain(
+      'so the built-in configuration applies. `config init` writes one.',
+    )
+    const wrong = await check('--set', 'http.prot=1')
+    expect(wrong.exitCode).toBe(1)
+    expect(wrong.stderr).toContain(
+      'There is no throughline.yaml; the built-in configuration has 1 mistake and cannot be used.',
+    )
+  })
+
   it('check repeats nothing from the file that a terminal would obey', async () => {
     const cwd = folderWith('"a\\e[2Jb\\u202ec": 1\nagents: {"x\\e]0;title\\a": 1}\n')
     const { exitCode, stdout, stderr } = await runCli(['config', 'check'], { cwd })

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sessionId } from '#core/base/ids'
+import { entryNumber, sessionId } from '#core/base/ids'
+import type { JsonValue } from '#core/base/json'
+import type { UserPart } from '#core/message/message'
+import { stageParts } from '#core/session/blobs'
 import type { Store } from '#core/store/contract'
 import { LIMITS, newOperation, register, StoreFixture } from '#core/store/contract-suite/bench'
 import { openMemoryStore } from '#core/store/memory/open'
@@ -65,5 +68,44 @@ describe('an import into a session that is there', () => {
     expect(await take({ createdAt: 2_000 })).toBe('taken')
     await store.deleteSession({ sessionId: id, operation: newOperation(), reason: 'asked for' })
     expect(await take()).toBe('gone')
+  })
+})
+
+describe('what an imported message carries', () => {
+  const data = Buffer.alloc(3_000, 1).toString('base64')
+  const text: UserPart = { type: 'text', text: 'look' }
+  const image: UserPart = {
+    type: 'image',
+    source: { kind: 'base64', mediaType: 'image/png', data },
+  }
+  const file: UserPart = {
+    type: 'file',
+    source: { kind: 'base64', mediaType: 'application/pdf', data },
+  }
+
+  it.each<[string, readonly UserPart[], number]>([
+    ['an image', [image], 1],
+    ['a file', [file], 1],
+    ['a file after text', [text, file], 1],
+    ['both', [image, text, file], 2],
+    ['text', [text], 0],
+  ])('%s: is kept once beside the transcript, except text', async (_, parts, kept) => {
+    const host = { boot: 'boot-1', process: 1 }
+    const importer = new SessionImporter({
+      ...{ reads: store, store, host, isGone: () => false, stageParts },
+    })
+    const taken = await importer.take(brought)
+    if ('kind' in taken) throw new Error(taken.kind)
+    const message = { role: 'user', parts }
+    await taken.append({
+      ...{ kind: 'input', lane: 'user', row: null, at: 1_000, tokens: 1 },
+      body: { message } as unknown as JsonValue,
+    })
+    await taken.close()
+    const range = { sessionId: id, from: entryNumber(2), to: entryNumber(2) }
+    const [entry] = await store.readEntries(range)
+    const body = JSON.stringify(entry?.body)
+    expect(body.match(/blob:/g) ?? []).toHaveLength(kept)
+    expect(body).not.toContain(data)
   })
 })

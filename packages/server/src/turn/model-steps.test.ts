@@ -128,6 +128,21 @@ describe('a step', () => {
     ])
   })
 
+  it('withdraws once, where the attempt after it says nothing', async () => {
+    const { steps, told } = stage([
+      { parts: [text('half')], outcome: reset },
+      fails({ kind: 'refused', refusal: 'content' }),
+      says('ok'),
+    ])
+    expect(await steps.run(ask(), never())).toMatchObject({ kind: 'failed' })
+    await steps.run(ask(), never())
+    expect(told.map(([{ attempt }, piece]) => [attempt, piece.kind])).toEqual([
+      ['7-1', 'text'],
+      ['7-1', 'void'],
+      ['7-3', 'text'],
+    ])
+  })
+
   it('withdraws the text of a failed step, and never reuses an attempt id', async () => {
     const broken: Try = { parts: [text('half')], outcome: { kind: 'refused', refusal: 'content' } }
     const { steps, told } = stage([

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { HTTP_LIMITS } from './access/limits.ts'
+import { writeAnswer } from './exchange.ts'
 import { NodeServer } from './node-server.ts'
 
 describe('a server', () => {
@@ -90,5 +91,35 @@ describe('a server', () => {
     await closed
     for (const each of holders) each.destroy()
     await server.close()
+  })
+})
+
+describe('an answer', () => {
+  const ask = async (method: string, text: string | Buffer | null) => {
+    const server = new NodeServer((_, outgoing) => {
+      writeAnswer(outgoing, text === null ? 204 : 200, { etag: '"a"' }, text)
+    }, HTTP_LIMITS)
+    const { port } = await server.listen('127.0.0.1', 0)
+    onTestFinished(() => server.close())
+    return await fetch(`http://127.0.0.1:${port}/`, { method })
+  }
+
+  it.each(['grün', Buffer.from('grün')])('names its length in bytes', async (text) => {
+    const answer = await ask('GET', text)
+    expect(answer.headers.get('content-length')).toBe('5')
+    expect(answer.headers.get('etag')).toBe('"a"')
+    expect(await answer.text()).toBe('grün')
+  })
+
+  it('to HEAD names the length of what GET would send, and sends nothing', async () => {
+    const answer = await ask('HEAD', 'grün')
+    expect(answer.headers.get('content-length')).toBe('5')
+    expect(await answer.text()).toBe('')
+  })
+
+  it('without content has no length', async () => {
+    const answer = await ask('GET', null)
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get('content-length')).toBeNull()
   })
 })

@@ -10,16 +10,16 @@ const { newPath, open } = sqlitePlace()
 async function storeOf(count: number): Promise<string> {
   const path = newPath()
   const store = await open(path)
-  const entries = Array.from(
-    { length: count },
-    (_, at): AdoptedEntry => ({
-      ...{ kind: 'assistant', calls: [], row: null, at, tokens: 1 },
-      body: { role: 'assistant', parts: [{ type: 'text', text: `orchid ${at}` }] },
-    }),
-  )
-  await loadSession(store, 'garden', entries)
+  await loadSession(store, 'garden', orchids(count))
   await store.close()
   return path
+}
+
+function orchids(count: number): AdoptedEntry[] {
+  return Array.from({ length: count }, (_, at) => ({
+    ...{ kind: 'assistant', calls: [], row: null, at, tokens: 1 },
+    body: { role: 'assistant', parts: [{ type: 'text', text: `orchid ${at}` }] },
+  }))
 }
 
 describe('throughline search', () => {
@@ -32,6 +32,21 @@ describe('throughline search', () => {
     const last = await search('--skip', '20')
     expect(last.stdout.match(/^garden #/gm)).toHaveLength(10)
     expect(last.stderr).not.toContain('more match')
+  })
+
+  it('searches the sessions of the named agent only', async () => {
+    const path = newPath()
+    const store = await open(path)
+    await loadSession(store, 'garden', orchids(1), 'ada')
+    await loadSession(store, 'meadow', orchids(1), 'bob')
+    await store.close()
+    const search = async (...more: string[]) => {
+      const { stdout } = await runCli(['search', 'orchids', '--store', path, ...more])
+      return (stdout.match(/^\w+(?= #)/gm) ?? []).sort()
+    }
+    expect(await search()).toEqual(['garden', 'meadow'])
+    expect(await search('--agent', 'bob')).toEqual(['meadow'])
+    expect(await search('--agent', 'eve')).toEqual([])
   })
 
   it('says what it did not search, because it is not indexed yet', async () => {
