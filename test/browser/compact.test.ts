@@ -98,5 +98,8 @@ describe('a compaction on the page', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('button', { name: 'Rename…' }).waitFor()
     expect(await page.getByRole('button', { name: 'Compact…' }).count()).toBe(0)
+    // Its program runs the loop, so there are calls and no turns.
+    await page.goto(`${place.url}/#/`)
+    await page.getByRole('img', { name: /^Model calls per hour, at most 1\d at/ }).waitFor()
   })
 })

@@ -17,13 +17,15 @@ interface Hours {
 export function HoursChart({ hours }: Hours) {
   const isPriced = hours.some(({ cost }) => cost > 0)
   const spent = (hour: ActiveHour) => (isPriced ? hour.cost : hour.inputTokens + hour.outputTokens)
+  // Sessions of the proxy have model calls and no turns: their program runs the loop.
+  const isCalls = hours.every(({ turns }) => turns === 0) && hours.some(({ calls }) => calls > 0)
   return (
     <>
       <div class="hours">
         <Bars
-          label="Turns per hour"
+          label={isCalls ? 'Model calls per hour' : 'Turns per hour'}
           hours={hours}
-          value={({ turns }) => turns}
+          value={({ turns, calls }) => (isCalls ? calls : turns)}
           words={count}
           part={({ failedTurns }) => failedTurns}
           isMarked={({ compactions }) => compactions > 0}
@@ -37,7 +39,7 @@ export function HoursChart({ hours }: Hours) {
       </div>
       <Legend
         marks={{
-          model: isPriced ? 'turns, cost' : 'turns, tokens',
+          model: `${isCalls ? 'model calls' : 'turns'}, ${isPriced ? 'cost' : 'tokens'}`,
           bad: 'failed turns',
           digest: 'compactions',
         }}
