@@ -104,6 +104,47 @@ describe('a healthy store of 0.14', () => {
   })
 })
 
+describe('a next session that began before the closing', () => {
+  it.each([
+    [11, [{ kind: 'closing-moved', sessionId: 'root', next: 'next' }]],
+    [26, []],
+  ])('is found by Hermes of schema %i after the repair', async (schema, changes) => {
+    const home = new EmptyHome(folder, schema)
+    const start = 1_790_000_000
+    home.session('root', { started_at: start, ended_at: start + 100, end_reason: 'compression' })
+    home.row('root', 'user', 'do it', start)
+    home.session('next', { parent_session_id: 'root', started_at: start + 99 })
+    home.row('next', 'user', HANDOFF, start + 99.5)
+    home.row('next', 'user', 'go on', start + 150)
+    home.close()
+    const to = join(folder, `early-${schema}.db`)
+    const report = await repairHermes({ path: home.path, to })
+    expect(report.changes).toEqual(changes)
+    expect(report.left).toEqual([])
+    expect(hermesTip(to, 'root')).toBe('next')
+  })
+})
+
+describe('rows written after the closing', () => {
+  it.each([
+    [0, ['root'], 'Nothing continues it'],
+    [1, ['root', 'next'], 'The conversation continues as next'],
+  ])('are missing elsewhere: the next session has %i rows', async (rows, ids, words) => {
+    const home = new EmptyHome(folder, 26)
+    const start = 1_790_000_000
+    home.session('root', { started_at: start, ended_at: start + 100, end_reason: 'compression' })
+    home.row('root', 'user', 'do it', start)
+    home.session('next', { parent_session_id: 'root', started_at: start + 100.1 })
+    if (rows > 0) home.row('next', 'user', HANDOFF, start + 100.2)
+    home.row('root', 'user', 'and this', start + 150)
+    home.close()
+    const { profiles } = await diagnoseHermes(home.path)
+    const late = profiles[0]?.findings.find(({ kind }) => kind === 'rows-after-closing')
+    expect(late?.sessionIds).toEqual(ids)
+    expect(late?.explanation).toContain(words)
+  })
+})
+
 describe('a circle of parents', () => {
   it('is found, and repaired so that Hermes can write again', async () => {
     for (const schema of [11, 26]) {

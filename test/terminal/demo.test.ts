@@ -19,6 +19,8 @@ it('the tour shows a compaction, a killed server, a recalled fact and an undo', 
     / +kill -9 \d+\n[^>]*\(The answer was interrupted and starts again\.\)\n +serve again, process \d+\n[^\n]*I found this in [^\n]*handoff.*03:40/,
   )
   expect(stdout).toMatch(/> use recall[^\n]*\n[^\n]*\n[^\n]*#2 person.*03:40/)
+  // Only a line that is too long is cut.
+  for (const [, line] of stdout.matchAll(/^ +(.*…)$/gm)) expect(line).toHaveLength(140)
   const [, full, back] = /before +\S+ (\d+) % *\n +after +\S+ (\d+) %/.exec(stdout) ?? []
   expect(Number(back)).toBeGreaterThan(Number(full))
   for (const [, pid] of stdout.matchAll(/(?:kill -9|process) (\d+)/g)) {

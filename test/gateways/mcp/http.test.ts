@@ -33,15 +33,19 @@ function address(url: string, more: Partial<McpAddress> = {}): McpAddress {
 }
 
 /** The official server, behind an address. */
-async function official(seen: string[] = []): Promise<string> {
-  const handler = createMcpHandler(() => {
+async function official(
+  seen: string[] = [],
+  legacy: 'stateless' | 'reject' = 'stateless',
+): Promise<string> {
+  const makeServer = () => {
     const server = new McpServer({ name: 'sums', version: '1' })
     const inputSchema = z.object({ a: z.number(), b: z.number() })
     server.registerTool('add', { description: 'Adds.', inputSchema }, ({ a, b }) => ({
       content: [{ type: 'text', text: String(a + b) }],
     }))
     return server
-  })
+  }
+  const handler = createMcpHandler(makeServer, { legacy })
   return await listen(async (request, response, body) => {
     seen.push(`${request.headers.authorization} ${request.headers['x-team']}`)
     const { method = 'GET', headers } = request
@@ -68,6 +72,12 @@ describe('a server behind an address', () => {
     )
     expect(await call('sums__add', { a: 2, b: 3 })).toEqual({ outcome: 'ok', output: '5' })
     expect(new Set(seen)).toEqual(new Set(['Bearer value of K blue']))
+  })
+
+  it('may speak only the newest version of the protocol', async () => {
+    const { servers, call } = await openWorld({ sums: address(await official([], 'reject')) })
+    expect(servers.problems).toEqual([])
+    expect(await call('sums__add', { a: 2, b: 3 })).toEqual({ outcome: 'ok', output: '5' })
   })
 
   it('cannot send us, or our keys, to another place', async () => {

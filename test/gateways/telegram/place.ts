@@ -1,4 +1,5 @@
 import { systemClock } from '../../../packages/core/src/base/clock.ts'
+import { type Logger, SILENT } from '../../../packages/core/src/base/logger.ts'
 import type { Store } from '../../../packages/core/src/store/contract.ts'
 import { openMemoryStore } from '../../../packages/core/src/store/memory/open.ts'
 import {
@@ -39,6 +40,7 @@ export interface TelegramPlaceOptions {
   /** Puts something in the place of the store. */
   readonly seam?: (store: Store) => Store
   readonly seams?: RuntimeOptions['seams']
+  readonly logger?: Logger
 }
 
 /** What writes summaries, so that they alone can be slow. */
@@ -88,6 +90,7 @@ export async function openTelegramPlace(
       agent: 'main',
       allow: { users: options.users ?? [String(ADA)], chats: options.chats ?? [] },
       needsMention: true,
+      logger: options.logger ?? SILENT,
       clock: systemClock,
     })
   const gateway = openGateway()

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Store } from '../../../packages/core/src/store/contract.ts'
 import { freePort } from '../../support/free-port.ts'
 import { until } from '../../support/until.ts'
 import { ADA, openTelegramPlace, type TelegramPlace } from './place.ts'
@@ -229,6 +230,29 @@ describe('Telegram', () => {
     expect(await bring('open-sesame', JSON.stringify(update))).toBe(200)
     await until(() => api.chat(ADA).length === 1)
     expect(api.chat(ADA)[0]?.text).toBe('by hand')
+  })
+
+  it('logs a problem once as an error, and its end', async () => {
+    const logged: string[] = []
+    const note = (level: string) => (_: object, text: string) => {
+      if (text.startsWith('gateway ')) logged.push(`${level}: ${text}`)
+    }
+    const logger = {
+      ...{ debug: note('debug'), info: note('info') },
+      ...{ warn: note('warn'), error: note('error') },
+    }
+    let tries = 0
+    const seam = (store: Store): Store => ({
+      ...store,
+      admit: async (request) => {
+        if (++tries <= 2) throw new Error('the store is away')
+        return await store.admit(request)
+      },
+    })
+    place = await openTelegramPlace({ logger, seam })
+    place.say('say kept')
+    await until(() => logged.length > 1)
+    expect(logged).toEqual(['error: gateway needs attention', 'info: gateway works again'])
   })
 
   it('a chat that blocks the bot ends in a dead reply, not in a reply tried for ever', async () => {

@@ -9,10 +9,16 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { openSqliteStore } from '#core/store/sqlite/open'
 import { stateFolder } from './platform.ts'
-import { auditFolder, displayUrl, olderAuditFolders, withStore } from './store-selection.ts'
+import {
+  auditFolder,
+  configuredSpend,
+  displayUrl,
+  olderAuditFolders,
+  withStore,
+} from './store-selection.ts'
 
 it('shows the URL of a store without its password, wherever it appears', () => {
   const addresses = [
@@ -66,4 +72,21 @@ it('a command that fails leaves the new store to a process that opened it meanwh
   )
   await expect(failing).rejects.toThrow('refused')
   expect(existsSync(store)).toBe(true)
+})
+
+it('knows what turns may spend, except for a store that the configuration does not name', async ({
+  onTestFinished,
+}) => {
+  const root = mkdtempSync(join(tmpdir(), 'throughline-place-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const config = join(root, 'throughline.yaml')
+  writeFileSync(config, 'limits: {spend: {turn: {tokens: 5000}}}\n')
+  vi.stubEnv('THROUGHLINE_CONFIG', config)
+  const store = join(root, 'store.db')
+  const known = { turn: { tokens: 5_000 } }
+  expect(await configuredSpend({})).toMatchObject(known)
+  expect(await configuredSpend({ config })).toMatchObject(known)
+  expect(await configuredSpend({ config, store })).toMatchObject(known)
+  expect(await configuredSpend({ store })).toEqual({})
 })

@@ -143,6 +143,11 @@ describe('keepRules', () => {
   it.each([
     ['taken back', ['Never push to main.', 'You may now push to main.'], ['1>2', '2']],
     ['another value', ['The budget is 500 euros.', 'The budget is 800 euros.'], ['1>2', '2']],
+    [
+      'the same value in other words',
+      ['The budget is 500 euros.', 'Our budget must be 500 euros.'],
+      ['1', '2'],
+    ],
     ['another language', ['Answer in German.', 'From now on answer in French.'], ['1>2', '2']],
     ['the opposite', ['Always squash the commits.', 'Never squash the commits.'], ['1>2', '2']],
     ['said again', ['Never push to main.', 'never push to main!'], ['2']],

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -22,6 +22,27 @@ function writeWal(salt: number, bytes: number): void {
 }
 
 describe('the files of an open database', () => {
+  it('a moved database is reported before its moved WAL, and the WAL before its index', () => {
+    const ends = ['', '-wal', '-shm']
+    writeFileSync(path, '')
+    writeWal(1, 4_096)
+    writeFileSync(`${path}-shm`, '')
+    const files = new OpenFiles(path)
+    for (const end of ends) renameSync(`${path}${end}`, `${path}${end}.moved`)
+    const reported = ends.map((end) => {
+      const harm = files.findDamageBefore()
+      renameSync(`${path}${end}.moved`, `${path}${end}`)
+      return harm
+    })
+    expect(reported).toEqual([
+      expect.stringContaining('the file was moved or replaced'),
+      expect.stringContaining('its WAL was removed or replaced'),
+      expect.stringContaining('the index of its WAL (-shm) was removed or replaced'),
+    ])
+    expect(files.findDamageBefore()).toBeNull()
+    files.close()
+  })
+
   it('a truncated WAL is reported on every check', () => {
     writeWal(1, 4_096)
     const files = new OpenFiles(path)

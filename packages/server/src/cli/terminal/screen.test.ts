@@ -70,6 +70,16 @@ describe('TerminalScreen', () => {
     ])
   })
 
+  it('goes on with a code block after a line too long to be kept', () => {
+    const { screen, rows } = terminal()
+    const piece = 'x'.repeat(21_000)
+    screen.stream(`\`\`\`\n${piece}\n`)
+    screen.stream('const a = 1\n```\nEnd.')
+    screen.endAnswer()
+    const last = rows().filter((row) => !row.includes('x'))
+    expect(last).toEqual(['', 'main', '  const a = 1', '', 'End.', '>'])
+  })
+
   it('shows the same lines however an answer is cut into pieces', () => {
     const words = fc.constantFrom(
       ...[

@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { ask, create, fill, host, rowOf, say } from '../../../../../../test/support/session-host.ts'
+import {
+  ask,
+  create,
+  DIGEST,
+  fill,
+  host,
+  rowOf,
+  say,
+} from '../../../../../../test/support/session-host.ts'
 import { entryNumber, operationId, type SessionId, sessionId } from '../../../base/ids.ts'
 import type { Store } from '../../../store/contract.ts'
 import { buildContext, messagesOf } from '../../context/build.ts'
+import type { HandoffWriter } from '../../handoff.ts'
 
 /** Forks of sessions that run: what their models are shown, and what an erasure does to them. */
 async function forkOf(store: Store, from: SessionId, at: number): Promise<SessionId> {
@@ -64,6 +73,33 @@ describe('a fork', () => {
       ...{ sessionId: fork, from: entryNumber(1), to: row.tail, kind: 'erasure' },
     })
     expect(erasure?.kind === 'erasure' && erasure.meta.entries).toContain(1)
+    expect(await process.store.verify({})).toEqual([])
+  })
+
+  it('goes on under a handoff without content if none can be written [I38, I39]', async () => {
+    let isFailing = false
+    const digest: HandoffWriter = {
+      write: async (...asked) =>
+        isFailing ? { kind: 'failed', reason: 'too large' } : await DIGEST.write(...asked),
+    }
+    const process = host({ digest })
+    const id = await create(process.store, 'a')
+    await say(process.store, id, 'the secret is BASALT')
+    await process.run(500)
+    await fill(process, id, 8)
+    const fork = await forkOf(process.store, id, (await rowOf(process.store, id)).tail)
+    await ask(process.store, fork, 'compact')
+    await process.run(500)
+    isFailing = true
+    await ask(process.store, id, 'erase', { entries: [1] })
+    await process.run(2_000)
+    await say(process.store, fork, 'go on')
+    await process.run(500)
+    const [handoff] = process.model.shown.at(-1)?.context ?? []
+    expect(handoff).toMatchObject({
+      role: 'handoff',
+      handoff: { by: 'digest', summary: 'What was said here was erased.', preserved: [] },
+    })
     expect(await process.store.verify({})).toEqual([])
   })
 
