@@ -299,7 +299,7 @@ async function examine(
   const isGone: OwnExamination['isGone'] = ({ id }) => id === 'dead'
   const now = Date.now() + (terms.now === undefined ? HOUR : 0)
   const { findings } = await diagnoseOwn({
-    ...{ now, isGone, agents: null, file: path, sqlite: sqliteVersion(), freeBytes: 1e9 },
+    ...{ now, isGone, agents: null, file: path, logs: [], sqlite: sqliteVersion(), freeBytes: 1e9 },
     open: async () => await readSqliteStore(path),
     ...terms,
   })

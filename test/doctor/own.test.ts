@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -20,6 +29,7 @@ import { examineFile, examineIndex, sqliteVersion } from '../../packages/server/
 import { worstOf } from '../../packages/server/src/doctor/finding.ts'
 import { fixFindings, type RepairActions } from '../../packages/server/src/doctor/fix.ts'
 import { acceptLoss } from '../../packages/server/src/host/open-store.ts'
+import { runCli } from '../support/run-cli.ts'
 import { until } from '../support/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-own-'))
@@ -171,6 +181,34 @@ describe('examining the file of a store', () => {
     expect(examineIndex(path, true)).toEqual([])
   })
 
+  it('compares the store with the audit logs: an old copy that brought its own record is noticed [I26]', async () => {
+    const cwd = mkdtempSync(join(folder, 'copied-'))
+    const env = { HOME: cwd }
+    const chat = async (text: string) =>
+      await runCli(['chat', '--session', 'one', '--agent', 'main'], {
+        cwd,
+        env,
+        input: `${text}\n`,
+      })
+    const doctor = async () => await runCli(['doctor'], { cwd, env })
+    const [state, copy] = [join(cwd, '.throughline'), join(cwd, 'copy')]
+    expect((await chat('say first')).exitCode).toBe(0)
+    mkdirSync(copy)
+    const files = readdirSync(state).filter((name) => /^throughline\.db/.test(name))
+    const stored = files.filter((name) => statSync(join(state, name)).isFile())
+    for (const name of stored) copyFileSync(join(state, name), join(copy, name))
+    expect((await chat('say second')).exitCode).toBe(0)
+    expect(await doctor()).toMatchObject({ exitCode: 0 })
+    for (const name of ['-wal', '-shm'])
+      rmSync(join(state, `throughline.db${name}`), { force: true })
+    for (const name of stored) copyFileSync(join(copy, name), join(state, name))
+    const { exitCode, stdout } = await doctor()
+    expect(stdout).toContain(
+      'The audit logs record later messages of 1 session than the store holds',
+    )
+    expect(exitCode).toBe(2)
+  })
+
   it('tells of commits that are lost, says nothing good of the transcripts then, and goes on with what is there once that is accepted [I26]', async () => {
     const path = await fileWith('lost.db')
     copyFileSync(path, `${path}.old`)
@@ -182,7 +220,7 @@ describe('examining the file of a store', () => {
     const diagnose = async () => {
       const open = () => readSqliteStore(path)
       const { findings } = await diagnoseOwn({
-        ...{ open, file: path, sqlite: sqliteVersion(), freeBytes: null },
+        ...{ open, file: path, logs: [], sqlite: sqliteVersion(), freeBytes: null },
         ...{ now: Date.now(), isGone: () => false, agents: null },
       })
       return findings.filter(({ kind }) => kind !== 'dead-runner')

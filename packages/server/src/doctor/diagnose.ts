@@ -3,6 +3,7 @@ import { StoreRefusedError } from '#core/store/errors'
 import { type Examination, type Examined, examineStore } from './examine.ts'
 import { examineFile, examineIndex, judgeSpace, judgeVersion } from './file.ts'
 import { DAMAGE, isRepeat, type OwnFinding, unreadable } from './finding.ts'
+import { judgeLogs } from './logs.ts'
 
 /**
  * Examines one of our stores: through its own reads and, if it is a file, the file itself. Never
@@ -12,6 +13,8 @@ export interface OwnExamination extends Omit<Examination, 'reads'> {
   readonly open: () => Promise<ReadStore>
   /** Null: the store is on a server. */
   readonly file: string | null
+  /** The audit logs beside it. */
+  readonly logs: readonly string[]
   /** The version of SQLite that this program runs. */
   readonly sqlite: string
   /** Free space on the file's disk; null: unknown. */
@@ -19,7 +22,7 @@ export interface OwnExamination extends Omit<Examination, 'reads'> {
 }
 
 export async function diagnoseOwn(examination: OwnExamination): Promise<Examined> {
-  const { open, file, sqlite, freeBytes } = examination
+  const { open, file, logs, sqlite, freeBytes } = examination
   const ofHost = file === null ? [] : [...judgeVersion(sqlite), ...judgeSpace(freeBytes)]
   let reads: ReadStore
   try {
@@ -36,7 +39,9 @@ export async function diagnoseOwn(examination: OwnExamination): Promise<Examined
     const ofFile: readonly OwnFinding[] =
       file === null ? [] : [...examineFile(file), ...examineIndex(file, isWhole)]
     const others = ofFile.filter((finding) => !isRepeat(findings, finding))
-    return { sessions, findings: [...findings, ...others, ...ofHost] }
+    // A damaged store lacks messages, too, and its findings say why.
+    const ofLogs = isWhole ? await judgeLogs(reads, logs) : []
+    return { sessions, findings: [...findings, ...ofLogs, ...others, ...ofHost] }
   } finally {
     await reads.close()
   }

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { makeFolder } from '#core/base/files/make-folder'
 import { trustOf, whyFileUntrusted } from '#core/base/files/trust'
@@ -130,6 +130,19 @@ export function besideStore(storeUrl: string): string {
 /** Each process that runs sessions of the store writes one log there. */
 export function auditFolder(storeUrl: string): string {
   return join(besideStore(storeUrl), 'audit')
+}
+
+/** The audit logs in a folder. */
+export function logsIn(folder: string): readonly string[] {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+  return (
+    readdirSync(folder)
+      .filter((name) => /\.jsonl(?:\.gz)?$/.test(name))
+      .sort()
+      .map((name) => join(folder, name))
+      // A process that recorded nothing leaves an empty log.
+      .filter((path) => statSync(path).size > 0)
+  )
 }
 
 /**

@@ -1,5 +1,5 @@
-import { readdirSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Command } from 'commander'
 import { type AuditProgress, type AuditReport, auditLogs } from '#core/audit/audit'
 import { AUDIT_LAWS } from '#core/audit/laws/laws'
@@ -90,7 +90,7 @@ interface FoundLogs {
 
 /** The logs that the store's processes have written beside it. */
 async function findLogs(flags: AuditFlags): Promise<FoundLogs> {
-  const { auditFolder, checkExists, olderAuditFolders, storeOf } = await import(
+  const { auditFolder, checkExists, logsIn, olderAuditFolders, storeOf } = await import(
     '../../../host/store-selection.ts'
   )
   const where = await storeOf(flags)
@@ -130,18 +130,6 @@ async function takeLogs(
   if (isServer(where.url))
     printNotice('If other hosts use this store too, name their logs as well.')
   return paths
-}
-
-function logsIn(folder: string): readonly string[] {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return []
-  return (
-    readdirSync(folder)
-      .filter((name) => /\.jsonl(?:\.gz)?$/.test(name))
-      .sort()
-      .map((name) => join(folder, name))
-      // A process that recorded nothing leaves an empty log.
-      .filter((path) => statSync(path).size > 0)
-  )
 }
 
 function forPeople(report: AuditReport): string {

@@ -16,9 +16,8 @@ export interface OwnFlags extends StoreFlags {
 
 /** Examines the configured store, or the named one; repairs it only on request. */
 export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
-  const { besideStore, checkExists, configuredAgents, displayUrl, storeOf } = await import(
-    '../../../host/store-selection.ts'
-  )
+  const { auditFolder, besideStore, checkExists, configuredAgents, displayUrl, logsIn, storeOf } =
+    await import('../../../host/store-selection.ts')
   const { acceptLoss, isServer, openForReading, openStore } = await import(
     '../../../host/open-store.ts'
   )
@@ -39,6 +38,7 @@ export async function runOwnDoctor(flags: OwnFlags): Promise<number> {
     ...{ now, isGone, agents: await configuredAgents(flags) },
     open: async () => await openForReading(where, process.env, beside),
     file: isServer(where.url) ? null : where.url,
+    logs: logsIn(auditFolder(where.url)),
     freeBytes: isServer(where.url) ? null : freeBytes(where.url),
     sqlite: sqliteVersion(),
     onSession: (count) => progress.update(`Examining ${countText(count, 'session')}`),
