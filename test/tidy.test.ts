@@ -51,7 +51,7 @@ const ARCHITECTURE: Architecture = {
     tools: ['base', 'message', 'store', 'session'],
     turn: ['base', 'message', 'tokens', 'tools', 'model', 'session'],
     auxiliary: ['base', 'message', 'tokens', 'compaction', 'model'],
-    doctor: ['base', 'store', 'migration'],
+    doctor: ['base', 'store', 'audit', 'migration'],
     migration: ['base', 'message', 'tokens', 'store'],
     // What clients of a provider send, without any I/O.
     proxy: ['base', 'message'],

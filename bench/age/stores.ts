@@ -53,7 +53,7 @@ export async function openPostgresStores(
   age: Age,
   report: (text: string) => void,
 ): Promise<Stores> {
-  const server = await startPostgres()
+  const server = await startPostgres({ lifeSeconds: 7_200 })
   if ('problem' in server) throw new Error(server.problem)
   const { url } = server
   const [freshSchema, schema] = [newSchema(), `throughline_age_${age.sessions}_${age.entries}`]

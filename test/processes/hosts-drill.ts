@@ -92,7 +92,7 @@ class Link {
 }
 
 const { values } = parseArgs({ options: { kills: { type: 'string', default: '100' } } })
-const server = await startPostgres()
+const server = await startPostgres({ lifeSeconds: 7_200 })
 if ('problem' in server) throw new Error(server.problem)
 const folder = mkdtempSync(join(tmpdir(), 'throughline-hosts-'))
 const model = await standIn({ speed: { outputTokensPerSecond: 60 } }).start()

@@ -29,28 +29,32 @@ export interface OwnServer {
   putCopyBack(): Promise<void>
 }
 
-const LIFE_MAX_SECONDS = 600
+/** Longer than any test; drills and benches say how long they may take. */
+const LIFE_SECONDS = 600
 
 /** The server, or why there is none: tests then report "not run", never "passed". */
 export async function startPostgres({
   own = false,
   flags = [],
+  lifeSeconds = LIFE_SECONDS,
 }: {
   /** A server that the test may kill; never the configured one. */
   readonly own?: boolean
   readonly flags?: readonly string[]
+  readonly lifeSeconds?: number
 } = {}): Promise<TestServer | { readonly problem: string }> {
   const given = process.env['THROUGHLINE_TEST_POSTGRES']
   if (given !== undefined && given !== '' && !own) return { url: given, stop: async () => {} }
   try {
     // Two that start at once on a new machine both create the server's user, and one fails.
-    return await startEmbedded(flags).catch(() => startEmbedded(flags))
+    const start = () => startEmbedded(flags, lifeSeconds)
+    return await start().catch(start)
   } catch (error) {
     return { problem: `not run: no PostgreSQL can be started (${String(error)})` }
   }
 }
 
-async function startEmbedded(flags: readonly string[]): Promise<TestServer> {
+async function startEmbedded(flags: readonly string[], lifeSeconds: number): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'throughline-postgres-'))
   chmodSync(folder, 0o755) // The server may run as another user and must get to its data.
   const data = join(folder, 'data')
@@ -72,7 +76,7 @@ async function startEmbedded(flags: readonly string[]): Promise<TestServer> {
   const start = async () => {
     chmodSync(folder, 0o777)
     await server.start()
-    watchOver(folder, pidOf(data))
+    watchOver(folder, pidOf(data), lifeSeconds)
   }
   try {
     await server.initialise()
@@ -122,13 +126,13 @@ function childrenOf(pid: number): readonly number[] {
 }
 
 /** If this process ends without cleaning up, a small shell script does so, after a limited time. */
-function watchOver(folder: string, pid: number): void {
+function watchOver(folder: string, pid: number, lifeSeconds: number): void {
   const script = `
     seconds=0
-    while kill -0 ${process.pid} && kill -0 ${pid} && [ $seconds -lt ${LIFE_MAX_SECONDS} ]; do
+    while kill -0 ${process.pid} && kill -0 ${pid} && [ $seconds -lt ${lifeSeconds} ]; do
       sleep 1; seconds=$((seconds + 1))
     done 2>/dev/null
-    kill -0 ${process.pid} 2>/dev/null && [ $seconds -lt ${LIFE_MAX_SECONDS} ] && exit
+    kill -0 ${process.pid} 2>/dev/null && [ $seconds -lt ${lifeSeconds} ] && exit
     kill -QUIT ${pid} 2>/dev/null; sleep 1; rm -rf '${folder}'`
   spawn('sh', ['-c', script], { stdio: 'ignore', detached: true }).unref()
 }
