@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { loadSession } from '../../bench/recall/load.ts'
 import { openAgent } from '../../packages/core/src/agent/agent.ts'
 import { openaiChat } from '../../packages/core/src/agent/formats/openai.ts'
 import { entryNumber, mailNumber, sessionId } from '../../packages/core/src/base/ids.ts'
@@ -17,6 +18,7 @@ import { Connections } from '../../packages/core/src/store/postgres/connections/
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
 import { POSTGRES_SCHEMA } from '../../packages/core/src/store/postgres/schema.ts'
+import { BLOCK_ENTRIES } from '../../packages/core/src/store/search/blocks.ts'
 import { POSTGRES_TO_8, POSTGRES_TO_15, POSTGRES_TO_18 } from '../support/earlier-schemas.ts'
 import { startPostgres, type TestServer } from '../support/postgres.ts'
 import { Wire } from '../support/providers/wire.ts'
@@ -451,6 +453,34 @@ describe('search behind the appends', () => {
     await indexed(bench, fixture.id)
     expect(await numbers(bench, fixture.id, 'after')).toEqual([2])
     expect(await numbers(bench, fixture.id, `${han[0]}${han[1]}`)).toEqual([1])
+  })
+
+  it('erased words leave the index of a session of any length', async (context) => {
+    await using bench = await postgresBench(urlOf(context))
+    // One in each block.
+    const secrets = new Map([
+      [3, 'cobalt'],
+      [BLOCK_ENTRIES + 3, 'zirconium'],
+      [2 * BLOCK_ENTRIES + 3, 'basalt'],
+    ])
+    const entries = Array.from({ length: 2 * BLOCK_ENTRIES + 10 }, (_, at) => {
+      const text = secrets.get(at + 1) ?? 'plain'
+      const body = { role: 'assistant', parts: [{ type: 'text', text }] }
+      return { kind: 'assistant', calls: [], row: null, at, tokens: 1, body } as const
+    })
+    const id = await loadSession(bench.store, 'long', entries)
+    await indexed(bench, id)
+    const words = [...secrets.values()]
+    const kept = async () => {
+      const pages = (word: string) =>
+        bench.sql(`select from word_page where position('${word}'::bytea in lists) > 0`)
+      const found = await Promise.all(words.map(pages))
+      return words.filter((_, at) => found[at]?.length !== 0)
+    }
+    expect(await kept()).toEqual(words)
+    const fixture = await StoreFixture.acquire(bench.store, id, await register(bench.store))
+    await fixture.erase([...secrets.keys()].map(entryNumber))
+    expect(await kept()).toEqual([])
   })
 
   it('erased words leave the index, also while it is being made', async (context) => {

@@ -214,6 +214,19 @@ describe('compact', () => {
     expect(await preservedBeside(100)).toBeGreaterThan(await preservedBeside(10_000))
   })
 
+  it('gives what the ledger leaves over to the user’s own words, if a person asked', async () => {
+    const targetTokens = 4_000
+    const made = async (trigger: 'manual' | 'background') => {
+      const result = await compact(long, { ...writing({}), budget: { targetTokens }, trigger })
+      expect(result.stats.tokensAfter).toBeLessThanOrEqual(targetTokens)
+      return { ...handoffOf(result), tokens: result.stats.tokensAfter }
+    }
+    const [asked, automatic] = [await made('manual'), await made('background')]
+    expect(asked.preserved.length).toBeGreaterThan(automatic.preserved.length)
+    expect(asked.ledger.length).toBeGreaterThan(0)
+    expect(asked.tokens).toBeGreaterThan(0.95 * targetTokens)
+  })
+
   it('caps the user’s own words beside an overlong summary, but for the open request [S8]', async () => {
     const open = user(`Do this: ${'and then the next thing, '.repeat(200)}`)
     const messages = [...turns(40), open, toolCall('x'), toolResult('x', 'row\n'.repeat(2_000))]
