@@ -19,6 +19,9 @@ export async function erased(stage: Stage): Promise<void> {
   const telling = (await stage.entries(name)).filter(({ body }) => body?.includes(secret) === true)
   const wanted = telling.filter(({ kind }) => kind === 'input' || kind === 'assistant')
   if (wanted.length < 2) throw new Error('nobody said the word')
+  // Otherwise the outbox would prove nothing.
+  const replies = await repliesOf(stage, name)
+  if (!replies.some(({ body }) => body?.includes(secret))) throw new Error('nobody sent the word')
   await purge(stage, name, wanted)
 
   const locations: readonly (readonly [string, readonly (string | null)[]])[] = [
