@@ -155,10 +155,8 @@ export class Crowd {
     for (;;) {
       await sleep(100)
       this.#drivenMs = performance.now() - startedAt
-      const received = this.ledger.letters.filter(isMeanwhile)
-      const isDone =
-        new Set(received.map(({ agent }) => agent)).size === this.names.length &&
-        this.#active.size === this.names.length
+      const received = new Set(this.ledger.letters.filter(isMeanwhile).map(({ agent }) => agent))
+      const isDone = isDriven(this.names, { received, active: this.#active })
       if (isEnough() || signal.aborted || this.#drivenMs > dueMs + EXTRA_MS_MAX) return
       if (this.#drivenMs > dueMs && isDone) return
     }
@@ -193,4 +191,12 @@ export class Crowd {
   async close(): Promise<void> {
     await this.#model.stop()
   }
+}
+
+/** Whether every agent got a message during a compaction and had an external effect. */
+export function isDriven(
+  names: readonly string[],
+  { received, active }: Readonly<Record<'received' | 'active', ReadonlySet<string>>>,
+): boolean {
+  return names.every((name) => received.has(name) && active.has(name))
 }
