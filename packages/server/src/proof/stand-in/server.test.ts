@@ -346,6 +346,14 @@ describe('the server', () => {
     ]
     const seen = await send(url, { protocol: 'anthropic', stream: true, body: { messages } })
     expect(textIn('anthropic', seen)).toContain('answered: PELICAN')
+    const empty = { role: 'system', content: [] }
+    const setting = { ...empty, output_config: { effort: 'medium' } }
+    const withOne = async (message: object) => {
+      const body = { messages: [...messages.slice(0, 1), message, ...messages.slice(2, 4)] }
+      return (await send(url, { protocol: 'anthropic', body })).status
+    }
+    expect(await withOne(setting)).toBe(200)
+    expect(await withOne(empty)).toBe(400)
     const first = { messages: [...messages.slice(1, 2), ...messages.slice(0, 1)] }
     expect((await send(url, { protocol: 'anthropic', body: first })).status).toBe(400)
   })

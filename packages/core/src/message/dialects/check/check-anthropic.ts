@@ -28,7 +28,9 @@ export function checkAnthropic(wire: JsonObject): WireFindings {
     if (before?.item['role'] === role)
       findings.add('role-alternation', at, `a second ${role} message`)
 
-    const blocks = readBlocks(findings, item['content'], role, `${at}.content`)
+    const blocks = isSetting(item)
+      ? []
+      : readBlocks(findings, item['content'], role, `${at}.content`)
     open = checkResults(findings, blocks, open, at)
     if (before !== undefined) {
       for (const id of open)
@@ -59,6 +61,12 @@ function checkSystem(findings: WireFindings, system: JsonValue | undefined): voi
       findings.add('shape', at, `expected text, found ${jsonKindOf(item['text'])}`)
     else if (isBlank(item['text'])) findings.add('blank-text', at, 'nothing but white space')
   }
+}
+
+/** Claude Code sends changed settings, such as `output_config`, as a system message without content. */
+function isSetting({ role, content, ...settings }: JsonObject): boolean {
+  const isEmpty = isArray(content) && content.length === 0
+  return role === 'system' && isEmpty && Object.keys(settings).length > 0
 }
 
 /** The content as blocks, each text checked; a string counts as one text block. */
