@@ -95,6 +95,8 @@ describe('a compaction on the page', { timeout: 120_000 }, () => {
     // No agent reads it, so the page offers nothing that would be refused.
     await page.getByText('Continue this conversation in its client').waitFor()
     expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0)
+    await page.getByText('Noted.').first().waitFor()
+    expect(await page.getByRole('button', { name: 'Go back to here' }).count()).toBe(0)
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('button', { name: 'Rename…' }).waitFor()
     expect(await page.getByRole('button', { name: 'Compact…' }).count()).toBe(0)

@@ -20,7 +20,8 @@ export function EntryView(props: {
   /** The compaction in effect. */
   readonly effective: number | null
   readonly onRevert: (entry: number) => void
-  readonly onFork: (entry: number) => void
+  /** Null: no agent could continue a fork of it. */
+  readonly onFork: ((entry: number) => void) | null
 }) {
   const { sessionId, entry, isMarked, effective, onFork } = props
   const { number, kind, isCovered } = entry
@@ -63,7 +64,7 @@ const LABELS: Readonly<Record<string, string>> = {
 function Body(props: {
   readonly sessionId: string
   readonly entry: TranscriptEntry
-  readonly onFork: (entry: number) => void
+  readonly onFork: ((entry: number) => void) | null
 }) {
   const { sessionId, entry, onFork } = props
   const { kind, message, number, meta } = entry
@@ -89,7 +90,7 @@ function Body(props: {
           {kind === 'assistant' && (
             <span class="entry-links">
               <a href={hashOf(sessionId, 'context', number)}>What it saw</a>
-              {seesAll() && mayWrite() && (
+              {onFork !== null && seesAll() && mayWrite() && (
                 <button
                   type="button"
                   class="quiet"

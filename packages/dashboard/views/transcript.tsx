@@ -165,6 +165,7 @@ function PageView(props: {
 }) {
   const { conversation, page, entries, height, at, watch } = props
   const effective = conversation.summary.value?.compaction ?? null
+  const isOfClient = conversation.isOfClient.value
   return useMemo(
     () => (
       <div
@@ -181,11 +182,11 @@ function PageView(props: {
             isMarked={entry.number === at}
             effective={effective}
             onRevert={(number) => void conversation.revert(number)}
-            onFork={(number) => void conversation.fork(number)}
+            onFork={isOfClient ? null : (number) => void conversation.fork(number)}
           />
         ))}
       </div>
     ),
-    [conversation, page, entries, height, at, effective, watch],
+    [conversation, page, entries, height, at, effective, isOfClient, watch],
   )
 }
