@@ -348,7 +348,7 @@ describe('the server', () => {
     expect(textIn('anthropic', seen)).toContain('answered: PELICAN')
     const empty = { role: 'system', content: [] }
     const setting = { ...empty, output_config: { effort: 'medium' } }
-    const withOne = async (message: object) => {
+    const withOne = async (message: JsonObject) => {
       const body = { messages: [...messages.slice(0, 1), message, ...messages.slice(2, 4)] }
       return (await send(url, { protocol: 'anthropic', body })).status
     }
