@@ -36,10 +36,19 @@ describe('summarize', () => {
     expect(asksForSummary(request.prompt)).toBe(true)
     expect(asksForSummary(mergePrompt(['a', 'b'], { tokensMax: 500 }).prompt)).toBe(true)
     expect(asksForSummary('Please write the handoff now.')).toBe(true)
+    // As Claude Code asks for one.
+    expect(asksForSummary('Your task is to create a detailed summary of the conversation.')).toBe(
+      true,
+    )
     expect(asksForSummary('Write the tests for the handoff envelope later; read it first.')).toBe(
       false,
     )
     expect(asksForSummary('What was the code word?')).toBe(false)
+  })
+
+  it('keeps what was said where a client asks in its own words', () => {
+    const asked = user('Create a detailed summary of the conversation. <example>\n## Instructions')
+    expect(summarizeAsStandIn([...conversation, asked])).toContain('The code word is PELICAN-7.')
   })
 
   it('writes extracts under the headings that were asked for, always the same', () => {

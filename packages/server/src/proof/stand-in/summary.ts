@@ -21,7 +21,7 @@ export const SUMMARY_NOTE = 'Written by the stand-in model: extracts, not unders
 
 const ASKS = [
   /^===== [a-z0-9 ]{1,60} [0-9a-f]{12} =====$/m,
-  /\b(?:write|create|give me|produce) (?:a|the|your) (?:handoff|summary of (?:the|this|our))\b/i,
+  /\b(?:write|create|give me|produce) (?:a|the|your) (?:[a-z]{1,20} )?(?:handoff|summary of (?:the|this|our))\b/i,
   /\bsummari[sz]e (?:the|this|our) conversation\b/i,
 ]
 
@@ -78,7 +78,8 @@ function writeSummary({ records, handoffs, instructions, tokensMax }: SummaryReq
     Number(words ?? CHARACTERS_MAX) * 5,
     CHARACTERS_MAX,
   )
-  const names = headings.length === 0 ? HEADINGS : headings
+  // A single one is an example in the request of Claude Code.
+  const names = headings.length < 2 ? HEADINGS : headings
   const sections = names.map((heading) => {
     const extracts = extract(heading, records)
     // An earlier "what remains" is obsolete if messages followed.
