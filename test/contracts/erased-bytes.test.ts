@@ -82,7 +82,7 @@ describe('purged words are in no file', () => {
       return (await client.query(text, [WORDS])).rows.map(({ attname }) => attname)
     }
     const store = await openPostgres(url)
-    // So that the planner has samples of what was said, also of a table that is empty afterwards.
+    // Gives the planner samples of the words, also for a table that the purge empties.
     const id = await sayAndPurge(store, async () => {
       await client.query(
         `insert into throughline.draft select n::text, n::text, $1, 1 from generate_series(1, 9) n`,

@@ -146,7 +146,7 @@ async function drillKills(kills: number): Promise<void> {
   if (p95 > P95_MS_MAX) problems.push(`the 95th percentile is ${p95.toFixed(0)} ms`)
 }
 
-/** A paused process keeps its connection, and nobody sees one that is cut off end: both keep their lease. */
+/** A paused process keeps its connection, and a lost connection does not close: both keep their lease. */
 async function drillLease(
   what: string,
   harm: (host: Host) => Promise<void>,

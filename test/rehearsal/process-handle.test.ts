@@ -42,7 +42,7 @@ describe('the end of an agent', () => {
     await expect(handle.ask({ what: 'rest', isResting: true })).rejects.toThrow(AgentGone)
   })
 
-  it('is a failure if nobody asked for it', async () => {
+  it('is a failure without a request to end', async () => {
     const { handle, failures } = agentOn(join(import.meta.filename, 'mine.db'))
     await expect(handle.start()).rejects.toThrow('scene-twin could not begin')
     expect(failures).toEqual([

@@ -165,7 +165,7 @@ function Compaction(props: {
   )
 }
 
-/** Whoever pressed the button has read that it was too early; nothing failed. */
+/** The page has said beside the button that it was too early; nothing failed. */
 function wasTooSmall({ state, trigger, failure }: CompactionView): boolean {
   return state === 'failed' && trigger === 'manual' && failure === 'not-smaller'
 }

@@ -60,7 +60,7 @@ describe.concurrent('discord', () => {
       }
     }
     here.discord.say(room, { author: person, content: `<@${user.id}> and now` })
-    // What nobody catches fails the whole run.
+    // An unhandled rejection fails the whole run.
     await until(() => here.said(room, user).some((text) => text.includes('and now')))
   })
 

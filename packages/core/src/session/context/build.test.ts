@@ -262,7 +262,7 @@ describe('continueContext', () => {
     }
   })
 
-  it('follows the first settings of a session, and is built anew for later ones', () => {
+  it('continues with the first settings of a session, and is rebuilt for later ones', () => {
     const settings = (system: string): Said => ({
       kind: 'settings',
       meta: { limits: LIMITS, replaces: LIMITS },

@@ -263,7 +263,7 @@ export class ChatGateway {
   #setAsideText(): string | null {
     if (this.#asideCount === 0) return null
     const what = this.#asideCount === 1 ? '1 message' : `${this.#asideCount} messages`
-    return `${what} of ${this.name} could not be read since the start, so nobody answered; the log has their ids.`
+    return `${what} of ${this.name} could not be read since the start and got no answer; the log has their ids.`
   }
 
   #report(problem: string | null): void {

@@ -38,7 +38,7 @@ export function newDiscordClient({
 
 /**
  * discord.js reads each packet for its caches, after us. A packet that it cannot read makes it throw
- * where nobody can catch it, which would end the process: one message could stop the server.
+ * where no handler can catch it, which would end the process: one message could stop the server.
  */
 function keepErrorsIn(client: Client): void {
   const handle: unknown = Reflect.get(client.ws, 'handlePacket')

@@ -46,7 +46,7 @@ describe('summarize', () => {
     expect(asksForSummary('What was the code word?')).toBe(false)
   })
 
-  it('keeps what was said where a client asks in its own words', () => {
+  it('keeps the facts of the conversation when a client asks in its own words', () => {
     const asked = user('Create a detailed summary of the conversation. <example>\n## Instructions')
     expect(summarizeAsStandIn([...conversation, asked])).toContain('The code word is PELICAN-7.')
   })

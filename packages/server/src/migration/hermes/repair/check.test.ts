@@ -21,7 +21,11 @@ describe('a store before its repair', () => {
   })
 
   it.each([
-    ['a trigger of somebody else, however the table is spelt', trigger('lie', 'Messages'), '"lie"'],
+    [
+      'a trigger of another program, in any spelling of the table',
+      trigger('lie', 'Messages'),
+      '"lie"',
+    ],
     [
       'a view that may never end',
       'create view deep as with recursive r(n) as (select 1 union all select n from r) select n from r;',

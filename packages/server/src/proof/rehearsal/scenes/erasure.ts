@@ -21,7 +21,8 @@ export async function erased(stage: Stage): Promise<void> {
   if (wanted.length < 2) throw new Error('nobody said the word')
   // Otherwise the outbox would prove nothing.
   const replies = await repliesOf(stage, name)
-  if (!replies.some(({ body }) => body?.includes(secret))) throw new Error('nobody sent the word')
+  if (!replies.some(({ body }) => body?.includes(secret)))
+    throw new Error('no reply holds the word')
   await purge(stage, name, wanted)
 
   const locations: readonly (readonly [string, readonly (string | null)[]])[] = [
