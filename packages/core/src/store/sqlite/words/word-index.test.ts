@@ -48,6 +48,31 @@ describe('search index', () => {
     }
   })
 
+  it('takes few long messages at a time, so that commits do not wait', async () => {
+    const path = newPath()
+    const store = await open(path)
+    const fixture = await StoreFixture.open(store)
+    for (let index = 0; index < 8; index++) {
+      await fixture.hear(`orchid${index} ${'word '.repeat(20_000)}`)
+    }
+    await until(() => count(path, 'select upto as n from indexed') === 8)
+    await store.close()
+    byHand(path, 'delete from indexed; delete from word_page; delete from passage_block')
+    byHand(path, `update word_runs set runs = '[]'; delete from word_total`)
+    const db = new SqliteConnection(path, { readOnly: false, busyMs: 100 })
+    const work = new IndexWork(db)
+    const steps: number[] = []
+    while (work.isLeft) {
+      work.step(() => false)()
+      steps.push(db.get('select upto from indexed')?.['upto'] as number)
+    }
+    db.close()
+    expect(steps.slice(0, 4)).toEqual([2, 4, 6, 8])
+    const next = await open(path)
+    const query = { sessionId: fixture.id, text: 'orchid7', limit: 5, neighbours: 0 }
+    expect((await next.search(query)).total).toBe(1)
+  })
+
   it('is completed by the next process if one ends before indexing', async () => {
     const path = newPath()
     const store = await open(path)

@@ -34,6 +34,8 @@ import { packed, unpacked } from '../tables.ts'
  * is read directly, so a search is always complete.
  */
 const INDEX_BATCH = 32
+/** A transaction that indexes more text than this holds up commits (about 100 ms for 1 MB). */
+const INDEX_BATCH_BYTES = 128 * 1024
 /** Between two transactions of the index, commits come first. */
 export const INDEX_PAUSE_MS = 20
 /** The pause while commits keep coming. A search reads unindexed entries directly, so it can wait. */
@@ -184,11 +186,12 @@ function indexNext(
 } {
   const state = stateIn(db, n)
   const after = afterIn(db, n)
+  const { from, to, isMore } = nextBatch(db, n, after + state.upto)
   // Reads only these columns, so that damage elsewhere in an entry does not affect its words.
   const rows = db.all(
     'select id, kind, at, meta, body from entry where id between ? and ? order by id',
-    packed(n, after + state.upto + 1),
-    packed(n, after + state.upto + INDEX_BATCH),
+    from,
+    to,
   )
   const entries = rows.map((row) => renumbered(decodeIndexed(row), after))
   const [first] = entries
@@ -203,7 +206,30 @@ function indexNext(
     upto = batch.state.upto
   }
   db.run('delete from unindexed where id between ? and ?', packed(n, 0), packed(n, after + upto))
-  return { lists, entries: rows.length, isMore: rows.length === INDEX_BATCH }
+  return { lists, entries: rows.length, isMore }
+}
+
+/** The entries after `upto` that one transaction indexes: at least one, however long it is. */
+function nextBatch(
+  db: SqliteConnection,
+  n: number,
+  upto: number,
+): { readonly from: bigint; readonly to: bigint; readonly isMore: boolean } {
+  const from = packed(n, upto + 1)
+  const to = packed(n, upto + INDEX_BATCH)
+  const sizes = db.all(
+    'select id, octet_length(body) as bytes from entry where id between ? and ? order by id',
+    from,
+    to,
+  )
+  let bytes = 0
+  for (const [at, row] of sizes.entries()) {
+    bytes += row['bytes'] as number
+    if (bytes >= INDEX_BATCH_BYTES && at + 1 < sizes.length) {
+      return { from, to: packed(n, unpacked(row['id'])), isMore: true }
+    }
+  }
+  return { from, to, isMore: sizes.length === INDEX_BATCH }
 }
 
 /** A fork's own entries come after this one. */
