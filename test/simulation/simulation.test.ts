@@ -33,6 +33,11 @@ describe('the simulation', () => {
     [800_142, 'a file of an entry that was erased before a copy of its session was imported'],
     [583_566, 'a file that an entry of an imported fork uses beside a new message'],
     [320_181, 'a session given back while the handoff for an erasure was written'],
+    [296_758, 'a clearing that counts several results of one message with more than they take'],
+    [
+      302_544,
+      'a step begun although the end of its turn, after a stop since withdrawn, was in doubt',
+    ],
   ])('keeps every law in seed %d: %s', async (seed) => {
     expect((await runSeed(seed)).violations).toEqual([])
   })

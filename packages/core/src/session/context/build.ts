@@ -15,7 +15,7 @@ import { compactionMetaOf } from '../../store/fold.ts'
 import { parseBody } from '../../store/integrity/damaged-row.ts'
 import type { ContextEntries } from '../../store/queries.ts'
 import type { Clears, Entry, Limits } from '../../store/rows.ts'
-import { type ContextPiece, clipped, fitInputs, sum } from './piece.ts'
+import { type ContextPiece, clipped, fitInputs, resultSizes, sum } from './piece.ts'
 
 /**
  * The context is a pure fold of the store's data as of an entry into messages. It has no other
@@ -217,8 +217,8 @@ export function visiblePieces({ system, handoff, pieces }: Context): readonly Co
 }
 
 /** The entries that a piece was made from. */
-export function pieceEntries({ number, results }: ContextPiece): readonly EntryNumber[] {
-  return results ?? [number]
+export function pieceEntries(piece: ContextPiece): readonly EntryNumber[] {
+  return resultSizes(piece).map(({ number }) => number)
 }
 
 function addMessage(
@@ -257,7 +257,7 @@ function addMessage(
       if (last?.message.role === 'tool' && piece.message.role === 'tool') {
         const parts = [...last.message.parts, ...piece.message.parts]
         const tokens = last.tokens + piece.tokens
-        const results = [...pieceEntries(last), number]
+        const results = [...resultSizes(last), { number, tokens: piece.tokens }]
         pieces[pieces.length - 1] = { number, results, message: { role: 'tool', parts }, tokens }
       } else pieces.push(piece)
       return

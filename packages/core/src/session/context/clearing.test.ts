@@ -136,6 +136,36 @@ describe('a clearing', () => {
     expect(planned(2_500)).toBeNull()
   })
 
+  it('counts each of several results in one message', async () => {
+    const session = await reading(7)
+    const row = await rowOf(session.store, session.id)
+    const { context } = await contextAt(session, row.effective - 1)
+    const at = context.pieces.findIndex(({ message }) => message.role === 'tool')
+    const [input, tool] = [context.pieces[at - 2], context.pieces[at]]
+    if (input === undefined || tool === undefined) throw new Error('Nothing was read.')
+    // 2,400 tokens may be whole: with 400 + 20 tokens of results the message is, with 800 it is not.
+    const limits = { ...row.limits, hardTokens: 4_000, outputTokens: 1_000, inputTokens: 1_000 }
+    const planned = (small: number) => {
+      const sizes = [1_150, small].map((tokens, index) => ({
+        number: entryNumber(index + 2),
+        tokens,
+      }))
+      const results = { ...tool, number: entryNumber(3), results: sizes, tokens: 1_150 + small }
+      const whole = { ...input, number: entryNumber(1), tokens: 1_900 }
+      const short = { ...whole, tokens: 1_000 }
+      const crowded = {
+        ...{ ...context, system: [], handoff: null, tokens: short.tokens + results.tokens },
+        ...{ pieces: [short, results], unclipped: [whole, results] },
+      }
+      const view = { session: { ...row, limits, seen: entryNumber(9) }, context: crowded }
+      return planClearing(view, { ...SETTINGS, targetShare: 0.9, sections: { keepTokens: 0 } })
+    }
+    // 1,000 + 400 + 400.
+    expect(planned(1_150)?.tokensAfter).toBe(1_800)
+    // 1,900 + 400 + 20 would be more than the 1,000 + 1,150 + 20 before.
+    expect(planned(20)).toEqual({ clears: { upto: 3, tokens: 200 }, tokensAfter: 2_120 })
+  })
+
   it('shows a model the shortened results, and the writer of the next handoff the whole ones', async () => {
     const session = await reading(7)
     await session.turn(1)

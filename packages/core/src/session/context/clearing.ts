@@ -1,14 +1,12 @@
 import type { Clears } from '../../store/rows.ts'
 import type { SessionSettings } from '../settings.ts'
 import { budgetOf } from './budget.ts'
-import { pieceEntries } from './build.ts'
-import { type ContextPiece, fitInputs, sum } from './piece.ts'
+import { type ContextPiece, fitInputs, resultSizes, sum } from './piece.ts'
 import type { SessionView } from './session-view.ts'
 
 /** What a clearing would do: which results it shortens, and the size of the context then. */
 export interface PlannedClearing {
   readonly clears: Clears
-  /** An upper bound: of several results in one message only the sum is known. */
   readonly tokensAfter: number
 }
 
@@ -32,18 +30,25 @@ export function planClearing(
   const upto = Math.max(earlier.upto, oldest)
   const lead = sum(context.system) + (context.handoff?.tokens ?? 0)
   for (const tokens of STUB_TOKENS.filter((each) => each <= earlier.tokens)) {
-    const pieces = (context.unclipped ?? context.pieces).map((piece) => {
-      if (piece.message.role !== 'tool' || piece.number > upto) return piece
-      return { ...piece, tokens: Math.min(piece.tokens, tokens * pieceEntries(piece).length) }
-    })
-    // An input that was shortened may be whole again beside shorter results, and take what they free.
+    const clears = { upto, tokens }
+    const pieces = (context.unclipped ?? context.pieces).map((piece) => cleared(piece, clears))
+    // An input that was shortened may be whole again beside shorter results, and take what they
+    // free. So the size of each result must be exact: an upper bound would leave that input short.
     const { tokens: tokensAfter } = fitInputs(pieces, lead, session.limits)
     // Smaller in any case: one that gains nothing would be claimed again and again.
     if (tokensAfter <= targetTokens && tokensAfter < context.tokens) {
-      return { clears: { upto, tokens }, tokensAfter }
+      return { clears, tokensAfter }
     }
   }
   return null
+}
+
+function cleared(piece: ContextPiece, { upto, tokens }: Clears): ContextPiece {
+  if (piece.message.role !== 'tool') return piece
+  const results = resultSizes(piece).map((result) =>
+    result.number > upto ? result : { ...result, tokens: Math.min(result.tokens, tokens) },
+  )
+  return { ...piece, tokens: results.reduce((total, result) => total + result.tokens, 0) }
 }
 
 /**

@@ -8,8 +8,8 @@ export interface ContextPiece {
   readonly number: EntryNumber
   readonly message: Message
   readonly tokens: number
-  /** The entries of the results, if there are several. */
-  readonly results?: readonly EntryNumber[]
+  /** What each result takes, if there are several. */
+  readonly results?: readonly ResultSize[]
   /** Shown with its two ends only. */
   readonly isClipped?: true
   /** The mail that it came from; only for delivered input. */
@@ -18,6 +18,11 @@ export interface ContextPiece {
   readonly isNote?: true
   /** A reply whose text was erased: its calls have neither their names nor their input. */
   readonly isErased?: true
+}
+
+export interface ResultSize {
+  readonly number: EntryNumber
+  readonly tokens: number
 }
 
 export interface PieceMail {
@@ -81,6 +86,11 @@ export function clipped(piece: ContextPiece, tokensMax: number): ContextPiece {
 
 function textLength(message: Message): number {
   return JSON.stringify(message).length
+}
+
+/** What each entry takes of a piece of results; of any other piece, the piece itself. */
+export function resultSizes({ number, tokens, results }: ContextPiece): readonly ResultSize[] {
+  return results ?? [{ number, tokens }]
 }
 
 export function sum(pieces: readonly ContextPiece[]): number {

@@ -33,7 +33,7 @@ export function absorb(state: State, event: Event): Advance {
     case 'committed':
       return absorbSeen(absorbCommit(state, event.committed), event.seen)
     case 'unsure':
-      return withoutEffects({ ...state, busy: null, stale: true, delivery: deliveryOf(state) })
+      return withoutEffects({ ...state, busy: null, stale: true, inDoubt: inDoubtOf(state) })
     case 'unavailable':
       return withoutEffects(failed({ ...state, busy: null, stale: true }))
     case 'lost':
@@ -99,9 +99,10 @@ function isMeasuring({ revert }: State, target: EntryNumber): boolean {
   return revert.kind === 'measuring' && revert.target === target
 }
 
-/** The delivery that may still be carried out. */
-function deliveryOf({ busy, delivery }: State): State['delivery'] {
-  return busy !== null && busy !== 'look' && busy.verb === 'deliver' ? busy.request : delivery
+/** The commit that may still be carried out. Others are decided again after a look. */
+function inDoubtOf({ busy, inDoubt }: State): State['inDoubt'] {
+  if (busy === null || busy === 'look') return inDoubt
+  return busy.verb === 'deliver' || busy.verb === 'commitReply' ? busy : inDoubt
 }
 
 /** What the commit returned is a look; another one follows if something may have arrived since. */
@@ -117,7 +118,7 @@ function absorbView(state: State, { view, next }: SeenSession): State {
   const running = view.operations.find((operation) => operation.id === session.operation)
   const isAsked = (mail: MailNumber) => view.controls.some(({ number }) => number === mail)
   const isTurnOver = (turn: number) => session.turnState !== 'running' || session.turn !== turn
-  const { step, tools, handoff, revert, erasure, delivery, overflow, stepWait } = state
+  const { step, tools, handoff, revert, erasure, inDoubt, overflow, stepWait } = state
   return {
     ...state,
     busy: null,
@@ -128,7 +129,7 @@ function absorbView(state: State, { view, next }: SeenSession): State {
       notified: { turn: session.turn, notices: [], earlier: ['waiting-for-model'] as const },
     }),
     // Any other entry after its expected tail has made it void.
-    delivery: delivery?.tail.hash === session.tailHash ? delivery : null,
+    inDoubt: inDoubt?.request.tail.hash === session.tailHash ? inDoubt : null,
     ...(step.kind === 'ended' &&
       (done(step.operation) || isTurnOver(step.turn)) && { step: { kind: 'none' } as const }),
     ...(tools.kind === 'ended' &&
@@ -167,7 +168,7 @@ function absorbCommit(state: State, committed: CommitOutcome): Advance {
     return { state: { ...state, phase: 'ended' }, effects: [{ kind: 'end', how: 'released' }] }
   }
   const refusals = SUCCESSES.includes(outcome.kind) ? 0 : state.refusals + 1
-  const answered = verb === 'deliver' ? { delivery: null } : {}
+  const answered = verb === state.inDoubt?.verb ? { inDoubt: null } : {}
   const free: State = {
     ...backOff(state, committed),
     ...answered,

@@ -151,6 +151,25 @@ describe('the protocol', () => {
     expect(there.kinds).not.toContain('commitReply')
   })
 
+  it('ends a stopped turn whose end is in doubt before it begins a step, though the stop is withdrawn [I11]', () => {
+    const view = scene({ pieces: [['user', 10]], row: RUNNING })
+    const play = new Play().tell({ kind: 'opened' })
+    play.look(scene({ pieces: [['user', 10]], row: RUNNING, mail: [['control', 'stop', 5]] }))
+    const { request } = play.commit('commitReply')
+    expect(request).toMatchObject({ ends: { how: 'stopped' } })
+    play.tell({ kind: 'unsure' }).look(view)
+    expect(play.commit('commitReply').request).toEqual(request)
+    const moved = scene({
+      row: RUNNING,
+      pieces: [
+        ['user', 10],
+        ['user', 10],
+      ],
+    })
+    play.tell({ kind: 'unsure' }).look(moved)
+    expect(play.kinds).toEqual(['runStep'])
+  })
+
   it('aborts the step for a stop of this turn, and for no other stop', () => {
     const meant = asked().tell({ kind: 'woken' })
     meant.look(scene({ pieces: [['user', 10]], row: RUNNING, mail: [['control', 'stop', 5]] }))

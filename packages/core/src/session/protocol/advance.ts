@@ -72,7 +72,7 @@ export function openState(request: {
     handoff: { kind: 'none' },
     revert: { kind: 'none' },
     erasure: { kind: 'none' },
-    delivery: null,
+    inDoubt: null,
     turnedDown: null,
     idleDue: false,
     overflow: null,

@@ -39,8 +39,11 @@ export interface State {
   readonly handoff: HandoffTrack
   readonly revert: RevertTrack
   readonly erasure: ErasureTrack
-  /** A delivery that may still be committed: offered again, unchanged, until it is answered. */
-  readonly delivery: CommitOf<'deliver'>['request'] | null
+  /**
+   * A delivery or a reply whose outcome is unknown and that may still be committed: offered again,
+   * unchanged, until it is answered. A step that began meanwhile would belong to no turn.
+   */
+  readonly inDoubt: CommitOf<'deliver'> | CommitOf<'commitReply'> | null
   /** A control item that could not be carried out and must be settled as refused. */
   readonly turnedDown: { readonly mail: MailNumber; readonly refused: Refusal } | null
   /** The alarm for an idle compaction fired. */

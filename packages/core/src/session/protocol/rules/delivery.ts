@@ -13,7 +13,7 @@ export function deliverWaitingMail(
   decisions: Decisions,
 ): RuleOutcome {
   // A step that started during a delivery would find new input before its own reply.
-  if (state.delivery !== null) return commit(state, { verb: 'deliver', request: state.delivery })
+  if (state.inDoubt?.verb === 'deliver') return commit(state, state.inDoubt)
   const { turnState, policy } = view.session
   if (turnState === 'idle' && policy === 'collect') {
     const held = holdCollected(state, view)

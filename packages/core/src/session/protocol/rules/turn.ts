@@ -196,6 +196,8 @@ export function handleRunningStep(
  */
 export function endStopped(state: State, view: SessionView, decisions: Decisions): RuleOutcome {
   const { turn, turnState, tail } = view.session
+  // Even if the stop has been withdrawn since.
+  if (state.inDoubt?.verb === 'commitReply') return commit(state, state.inDoubt)
   if (turnState !== 'running' || decisions.stopOf(view) === null) return null
   const body = withoutCalls(null) as unknown as JsonValue
   const step = { upto: tail, renderer: RENDERER, calls: [], body, tokens: 0 }
