@@ -76,11 +76,10 @@ function Body(props: {
       <PartView part={part} sessionId={sessionId} />
     ))
     if (kind === 'result') return parts
-    const isNotification = facts['lane'] === 'notification'
     return (
       <>
         <header>
-          <b>{kind === 'assistant' ? 'Agent' : isNotification ? 'Notification' : 'You'}</b>
+          <b>{kind === 'assistant' ? 'Agent' : inputSpeaker(entry)}</b>
           <time dateTime={new Date(entry.at).toISOString()} title={exactly(entry.at)}>
             {moment(entry.at)}
           </time>
@@ -116,6 +115,13 @@ function Body(props: {
         </Note>
       )
     case 'revert':
+      if (facts['to'] !== undefined && entry.body !== null)
+        return (
+          <Note entry={entry}>
+            The client compacted the conversation itself and continues from its summary. The
+            messages before it stay here, and you can search them.
+          </Note>
+        )
       if (facts['to'] !== undefined)
         return (
           <Note entry={entry}>
@@ -158,6 +164,11 @@ function Body(props: {
         </Note>
       )
   }
+}
+
+function inputSpeaker({ meta, message }: TranscriptEntry): string {
+  if (message?.role === 'user' && message.isSummary) return "Client's summary"
+  return 'lane' in meta && meta.lane === 'notification' ? 'Notification' : 'You'
 }
 
 function bodyText({ body }: TranscriptEntry): string {

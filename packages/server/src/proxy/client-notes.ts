@@ -27,6 +27,17 @@ const TAGS = [
 
 const WHOLE = ['# AGENTS.md instructions'] as const
 
+/** How Claude Code, Codex and pi begin the summary that replaces their older messages. */
+const SUMMARIES = [
+  'This session is being continued from a previous conversation',
+  'Another language model started to solve this problem',
+  'The conversation history before this point was compacted into the following summary',
+] as const
+
+export function isClientSummary(text: string): boolean {
+  return SUMMARIES.some((start) => text.startsWith(start))
+}
+
 /** Takes the notes out of a text; linear in its length. */
 export function splitNotes(text: string): SplitText {
   if (WHOLE.some((start) => text.startsWith(start))) {

@@ -7,6 +7,7 @@ import type {
   UserMessage,
   UserPart,
 } from '#core/message/message'
+import { isClientSummary } from './client-notes.ts'
 import { hashUnit, type Unit } from './unit.ts'
 import { entryEnd, type UnitNode, type UnitTree } from './unit-tree.ts'
 
@@ -35,7 +36,24 @@ export function planEntries(
   const base = entryEnd(known)
   const isAtHead = base.depth === tree.head.depth && tree.upTo(base.entry) === tree.head
   if (units.length === 0) return { rewindTo: null, entries: [] }
-  return { rewindTo: isAtHead ? null : base.entry, entries: groupUnits(units, isPartial) }
+  // A client that compacts sends another history; in the same one the words are the person's.
+  const isOther = !isAtHead || base.depth === 0
+  const summary = isOther ? findSummary(units) : undefined
+  return {
+    rewindTo: isAtHead ? null : base.entry,
+    entries: groupUnits(units, { isPartial, summary }),
+  }
+}
+
+/** Only messages of the person that the client kept may precede it. */
+function findSummary(units: readonly Unit[]): Unit | undefined {
+  const reply = units.findIndex((unit) => roleOf(unit) !== 'user')
+  const leading = reply === -1 ? units : units.slice(0, reply)
+  return leading.find((unit) => unit.kind === 'text' && isClientSummary(unit.text))
+}
+
+export function isSummary({ message }: PlannedEntry): boolean {
+  return message.role === 'user' && message.isSummary === true
 }
 
 /** Units behind this many have to be handed to `planEntries`. */
@@ -43,24 +61,36 @@ export function sharedDepth(known: UnitNode): number {
   return entryEnd(known).depth
 }
 
-/** A reply is one entry with all its calls; each result is one; words and pictures together are one. */
-function groupUnits(units: readonly Unit[], isPartial: boolean): readonly PlannedEntry[] {
+/**
+ * A reply is one entry with all its calls; each result is one; words and pictures together are one;
+ * a summary of the client is one.
+ */
+function groupUnits(
+  units: readonly Unit[],
+  { isPartial, summary }: { readonly isPartial: boolean; readonly summary: Unit | undefined },
+): readonly PlannedEntry[] {
   const groups: Unit[][] = []
   for (const unit of units) {
     const last = groups.at(-1)
     const first = last?.[0]
-    const joins = first !== undefined && roleOf(unit) !== 'tool' && roleOf(first) === roleOf(unit)
+    const isAlone = unit === summary || first === summary || roleOf(unit) === 'tool'
+    const joins = first !== undefined && !isAlone && roleOf(first) === roleOf(unit)
     if (joins) last?.push(unit)
     else groups.push([unit])
   }
   return groups.map((group) => {
-    const message = messageOf(group)
+    const message = group[0] === summary ? summaryOf(group) : messageOf(group)
     const isCut = isPartial && message.role === 'assistant'
     return {
       message: isCut ? { ...message, isPartial } : message,
       hashes: group.map(hashUnit),
     }
   })
+}
+
+function summaryOf(group: readonly Unit[]): PlannedEntry['message'] {
+  const message = messageOf(group)
+  return message.role === 'user' ? { ...message, synthetic: true, isSummary: true } : message
 }
 
 function roleOf(unit: Unit): 'user' | 'assistant' | 'tool' {

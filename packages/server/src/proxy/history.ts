@@ -1,6 +1,6 @@
 import { sentenceOf } from '#core/message/title'
 import { type Body, parseItem } from './body.ts'
-import type { ClientNote } from './client-notes.ts'
+import { type ClientNote, isClientSummary } from './client-notes.ts'
 import { hashUnit, type Unit } from './unit.ts'
 import type { UnitNode, UnitTree } from './unit-tree.ts'
 import { textAt } from './wire/fields.ts'
@@ -46,12 +46,19 @@ function readAddress(text: string): Address | undefined {
 
 /** The first sentence that the client's user wrote; null if there is none worth showing. */
 export function firstSaid({ items, body, wire }: History): string | null {
-  const index = items.findIndex(({ hashes }) => hashes.length > 0)
-  if (index < 0) return null
-  const sentences = wire
-    .read(parseItem(body, index))
-    .units.map((unit) => (unit.kind === 'text' ? sentenceOf(unit.text) : null))
-  return sentences.find((sentence) => sentence !== null) ?? null
+  for (const [index, { hashes }] of items.entries()) {
+    if (hashes.length === 0) continue
+    const { units } = wire.read(parseItem(body, index))
+    const said = units.filter(isSaid)
+    if (said.length === 0) continue
+    const sentences = said.map(({ text }) => sentenceOf(text))
+    return sentences.find((sentence) => sentence !== null) ?? null
+  }
+  return null
+}
+
+function isSaid(unit: Unit): unit is Extract<Unit, { kind: 'text' }> {
+  return unit.kind === 'text' && unit.role === 'user' && !isClientSummary(unit.text)
 }
 
 /** Items that are byte for byte those of the earlier request are not read again. */

@@ -42,7 +42,8 @@ export function short(count: number): string {
 }
 
 /** The author of an entry, in words for people. */
-export function speakerOf(entry: Pick<TranscriptEntry, 'kind' | 'meta'>): string {
+export function speakerOf(entry: Pick<TranscriptEntry, 'kind' | 'meta' | 'message'>): string {
+  if (entry.message?.role === 'user' && entry.message.isSummary) return "client's summary"
   if (entry.kind === 'input') return isNotification(entry) ? 'notification' : 'user'
   return entry.kind === 'assistant' ? 'agent' : entry.kind
 }

@@ -36,6 +36,26 @@ describe('drawEntries', () => {
     ])
   })
 
+  it('tells the own compaction of a client from a rewind, and its summary from the words of the user', () => {
+    const rewind = { target: 0, previous: 0, to: 0 }
+    const summary: Message = { ...user('So far.'), synthetic: true, isSummary: true }
+    const drawn = drawEntries(
+      [
+        entry(1, 'revert', rewind),
+        entry(2, 'revert', rewind, { by: 'client compaction' }),
+        { ...said(3, summary), meta: { lane: 'notification', mail: 0, blobs: [] } },
+      ],
+      style,
+    )
+    expect(drawn.split('\n').map((line) => line.replace(/ {2}\d{4}-.*/, ''))).toEqual([
+      '  #1 rewound: the conversation continues from #0',
+      '  #2 the client compacted the conversation itself and continues from its summary',
+      "  #3 client's summary",
+      '      So far.',
+      '',
+    ])
+  })
+
   it('says what settings mean in one line, without JSON', () => {
     const limits = { hardTokens: 200_000 } as never
     const meta = { limits, replaces: limits }

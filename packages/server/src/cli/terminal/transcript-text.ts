@@ -93,12 +93,7 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
     case 'pin':
       return describePin(entry)
     case 'revert':
-      return {
-        title: !('to' in entry.meta)
-          ? `compaction #${word(entry.meta, 'target')} undone`
-          : `rewound: the conversation continues from #${word(entry.meta, 'to')}`,
-        lines: [],
-      }
+      return { title: revertText(entry), lines: [] }
     case 'turn':
       return {
         title: paint('dim', `turn ${word(entry.meta, 'turn')} ended: ${word(entry.meta, 'ended')}`),
@@ -121,6 +116,13 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
     default:
       return entry.kind satisfies never
   }
+}
+
+function revertText({ meta, body }: TranscriptEntry): string {
+  if (!('to' in meta)) return `compaction #${word(meta, 'target')} undone`
+  return body === null
+    ? `rewound: the conversation continues from #${word(meta, 'to')}`
+    : 'the client compacted the conversation itself and continues from its summary'
 }
 
 /** What they say to a person; `--json` has all of them. */

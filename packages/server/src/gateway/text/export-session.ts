@@ -121,7 +121,10 @@ function saidIn({
   const text = message === null ? null : textOf(message)
   switch (kind) {
     case 'input':
-      return { who: 'User', text }
+      return {
+        who: message?.role === 'user' && message.isSummary ? "Client's summary" : 'User',
+        text,
+      }
     case 'assistant':
       return { who: 'Agent', text }
     case 'result':

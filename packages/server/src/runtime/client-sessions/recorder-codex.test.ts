@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
-import { sessionId } from '#core/base/ids'
+import { entryNumber, sessionId } from '#core/base/ids'
 import type { JsonObject } from '#core/base/json'
 import { SILENT } from '#core/base/logger'
 import type { Store } from '#core/store/contract'
@@ -43,6 +43,41 @@ describe('Recorder with Codex', () => {
       expect(sent.input).toHaveLength(2)
       expect(JSON.stringify(sent.input[0])).toContain('heron')
     }
+    expect(await store.verify({})).toEqual([])
+  })
+
+  it("keeps the summary of Codex apart from the person's messages around it", async () => {
+    const store = openMemoryStore()
+    const made = recorder(store, { windowTokens: 100_000 })
+    const say = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] })
+    const answer = { role: 'assistant', content: [{ type: 'output_text', text: 'Yes.' }] }
+    const ask = async (input: readonly JsonObject[]) => {
+      const body = Buffer.from(JSON.stringify({ input, tools: [{}] }))
+      const headers = { 'thread-id': 't3' }
+      await (await made.begin({ path: '/v1/responses', headers, body, launch: null })).end()
+    }
+    await ask([say('one'), answer, say('two'), answer, say('three')])
+    const summary = (text: string) =>
+      say(
+        'Another language model started to solve this problem and produced a summary of its thinking ' +
+          `process. Here is the summary produced by the other language model: ${text}`,
+      )
+    // Codex keeps the person's messages in front of its summary.
+    await ask([say('one'), say('two'), say('three'), summary('first'), say('four')])
+    await ask([say('one'), say('two'), say('three'), say('four'), summary('second'), say('five')])
+    const id = sessionId('codex-t3')
+    const tail = (await store.findSession(id))?.tail ?? entryNumber(0)
+    const all = await store.readEntries({ sessionId: id, from: entryNumber(1), to: tail })
+    const behind = all.slice(all.findIndex(({ kind }) => kind === 'revert'))
+    const drawn = behind.map(({ kind, body, meta }) => {
+      const lane = 'lane' in meta ? meta.lane : kind
+      const texts = [...(body ?? '').matchAll(/"text":"(?:[^"]*: )?([^"]*)"/g)]
+      return `${lane} ${texts.map(([, text]) => text).join(' ')}`.trim()
+    })
+    expect(drawn).toEqual([
+      ...['revert', 'user two three', 'notification first', 'user four'],
+      ...['revert', 'user four', 'notification second', 'user five'],
+    ])
     expect(await store.verify({})).toEqual([])
   })
 

@@ -24,6 +24,9 @@ import { purge } from '../store-layers/purge.ts'
 import { Recorder } from './recorder.ts'
 import { handoffForClient } from './whole-handoff.ts'
 
+const CLAUDE_SUMMARY =
+  'This session is being continued from a previous conversation that ran out of context.'
+
 describe('Recorder', () => {
   it.each([
     ['claude-x', {}, 200_000],
@@ -260,6 +263,49 @@ describe('Recorder', () => {
     const { hits } = await store.search({ sessionId: ID, text: 'beta', limit: 5, neighbours: 0 })
     expect(hits).toHaveLength(1)
     expect(await store.verify({ sessionId: ID })).toEqual([])
+  })
+
+  it('records the summary of a client that compacts itself as the summary of the client', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    await client.turn('The code word is heron.', 'Noted.')
+    await client.turn('Go on.', 'I went on.')
+    // As Claude Code sends it: its summary as a string, what it kept, and the command itself.
+    const summary = `${CLAUDE_SUMMARY} The summary below covers the earlier portion of the conversation.\n\nThe code word is heron.`
+    const command = '<command-name>/compact</command-name>'
+    client.messages = [
+      { role: 'user', content: summary },
+      { role: 'assistant', content: [{ type: 'text', text: 'I went on.' }] },
+      { role: 'user', content: [{ type: 'text', text: command }] },
+    ]
+    await client.turn('Which code word?', 'Heron.')
+    await client.turn(`${CLAUDE_SUMMARY} Why do I read this sentence?`, 'It is mine.')
+    const all = await entries(store)
+    expect(all.map(({ kind, meta }) => ('lane' in meta ? meta.lane : kind)).slice(5)).toEqual([
+      ...['revert', 'notification', 'assistant', 'user', 'assistant', 'user', 'assistant'],
+    ])
+    expect(all[5]?.body).toBe('{"by":"client compaction"}')
+    expect(all[6]?.body).toContain('"isSummary":true')
+    expect(all.filter(({ body }) => body?.includes('isSummary'))).toHaveLength(1)
+    expect(await store.verify({ sessionId: ID })).toEqual([])
+    // The next process knows the history by the same units.
+    const later = new Client(recorder(store))
+    later.messages = client.messages
+    await later.turn('Still?', 'Yes.')
+    expect(await entries(store)).toHaveLength(all.length + 2)
+  })
+
+  it('names a session that begins with the summary of a client by the first words of the person', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    client.messages = [
+      { role: 'user', content: [{ type: 'text', text: `${CLAUDE_SUMMARY} The gate was red.` }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'I painted it green.' }] },
+    ]
+    await client.turn('Paint the fence too.', 'Done.')
+    await until(async () => (await store.findSession(ID))?.title === 'Paint the fence too')
+    const first = (await entries(store)).find(({ kind }) => kind === 'input')
+    expect(first?.meta).toMatchObject({ lane: 'notification' })
   })
 
   it('names a session by the first sentence of the person, without the blocks of the client', async () => {
