@@ -86,7 +86,7 @@ describe('the proxy that `run` starts', () => {
     const provider = { mine: { options: { baseURL: 'https://me:hidden-1@127.0.0.1:1/v1' } } }
     writeFileSync(join(folder, 'opencode.json'), JSON.stringify({ provider }))
     const store = join(folder, 'clients.db')
-    const { stdout } = await runCli(['run', '--store', store, '--', client], {
+    const { stdout, stderr } = await runCli(['run', '--store', store, '--', client], {
       cwd: folder,
       env: {
         ...{ HOME: folder, XDG_STATE_HOME: folder },
@@ -95,6 +95,8 @@ describe('the proxy that `run` starts', () => {
       },
     })
     expect(stdout).toContain(`proxy --store ${store}`)
+    // Nothing was said, so there is nothing to continue.
+    expect(stderr).not.toContain('to continue')
     expect(stdout).not.toContain('hidden-')
   })
 
@@ -131,6 +133,9 @@ describe('the proxy that `run` starts', () => {
       { cwd: folder, env },
     )
     expect(ran.exitCode, ran.stderr).toBe(0)
+    expect(ran.stderr.trimEnd().split('\n').at(-1)).toMatch(
+      new RegExp(`run --anthropic … --store ${store} -- ${client} --resume s1$`),
+    )
     const json = await runCli(['sessions', '--store', store, '--json'], { cwd: folder, env })
     expect(JSON.parse(json.stdout).usage).toMatchObject({ cost })
     const listed = await runCli(['sessions', '--store', store], { cwd: folder, env })

@@ -45,6 +45,8 @@ export interface RecorderOptions {
   readonly windowTokens?: number
   readonly summarize?: SummaryWriter
   readonly prices?: ClientPrices
+  /** Called for each request of a conversation that is in the store now. */
+  readonly onRecorded?: (identity: Identity) => void
 }
 
 /** One request in progress, and the handling of its answer. */
@@ -136,6 +138,7 @@ export class Recorder {
     if (purpose === 'compaction') return this.#passCompaction(turn)
     try {
       await this.#within(RECORD_MS_MAX, session.record(placed))
+      this.#options.onRecorded?.(identity)
     } catch (error) {
       // The next request contains the whole history again, and the known part stays valid.
       this.#warn(error, 'a request was not recorded; the next one will be')

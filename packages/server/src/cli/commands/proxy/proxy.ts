@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { StoreFlags } from '../../../host/flags.ts'
 import { onEndSignal } from '../../../host/platform.ts'
+import type { RecorderOptions } from '../../../runtime/client-sessions/recorder.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { countOption } from '../../terminal/numbers.ts'
@@ -139,6 +140,18 @@ function acceptFromParent(take: (socket: Socket) => void): void {
   })
 }
 
+/** Tells `run` which conversation its client has, so that it can say how to resume it. */
+function conversationTeller(): NonNullable<RecorderOptions['onRecorded']> {
+  let told = ''
+  return ({ client, session, isHint, agent, parent }) => {
+    const isMain = session !== null && isHint !== true && agent === null && parent === null
+    if (!isMain || session === told || !process.connected) return
+    told = session
+    // `run` may end at this moment; an error would end the proxy before its last writes.
+    process.send?.({ client, session }, undefined, undefined, () => {})
+  }
+}
+
 async function runProxy(flags: ProxyFlags): Promise<number> {
   keepYoungGenerationSmall()
   const { withStore } = await import('../../../host/store-selection.ts')
@@ -161,6 +174,7 @@ async function runProxy(flags: ProxyFlags): Promise<number> {
         const recorder = new Recorder({
           ...{ store: opened, clock: systemClock, logger, prices },
           ...(windowTokens !== undefined && { windowTokens }),
+          ...(flags.handedOver === true && { onRecorded: conversationTeller() }),
         })
         const upstreams = { anthropic, openai, named: flags.upstream }
         const proxy = await serveProxy({

@@ -15,6 +15,8 @@ export interface ClientLaunch {
   point(url: string, launch: string): ClientStart
   /** The command that lets the client search what was recorded. */
   recall(command: string): string | null
+  /** The arguments with which it opens one of its conversations again; absent: not known. */
+  readonly resume?: (session: string) => readonly string[]
 }
 
 /** What a client is started with beside the user's own arguments and environment. */
@@ -59,6 +61,7 @@ function claude(): ClientLaunch {
     ...{ name: 'claude', upstreams: NONE },
     point: (url) => ({ env: { ANTHROPIC_BASE_URL: url }, args: [] }),
     recall: (command) => `claude mcp add throughline -- ${command}`,
+    resume: (session) => ['--resume', session],
   }
 }
 
@@ -93,6 +96,7 @@ function codex({ env }: ClientEnvironment): ClientLaunch {
           : ['-c', `model_providers.${provider.name}.base_url="${url}/p/${provider.name}"`],
     }),
     recall: (command) => `codex mcp add throughline -- ${command}`,
+    resume: (session) => ['resume', session],
   }
 }
 
@@ -140,6 +144,7 @@ function opencode({ env, folder }: ClientEnvironment): ClientLaunch {
       return { env: { OPENCODE_CONFIG_CONTENT: content }, args: [] }
     },
     recall: () => null,
+    resume: (session) => ['--session', session],
   }
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { openToAppend } from '#core/base/files/write'
+import { isObject } from '#core/base/json'
 import { PeerUsers } from '../../../gateway/http/access/peer-user.ts'
 import { FailedError } from '../../../host/errors.ts'
 
@@ -18,6 +19,12 @@ export interface ProxyProcessOptions {
   /** Tried first; if it is taken, another port is used. */
   readonly port: number
   readonly logFile: string
+}
+
+/** A client's conversation, by the client's own id. */
+export interface ClientConversation {
+  readonly client: string
+  readonly session: string
 }
 
 /**
@@ -42,6 +49,7 @@ export class ProxyProcess {
   #isEnding = false
   #failures = 0
   #restart: NodeJS.Timeout | undefined
+  #conversation: ClientConversation | null = null
 
   constructor(options: ProxyProcessOptions) {
     this.#options = options
@@ -49,6 +57,11 @@ export class ProxyProcess {
 
   get pid(): number | undefined {
     return this.#child?.pid
+  }
+
+  /** The one that was recorded last; null: none was. */
+  get conversation(): ClientConversation | null {
+    return this.#conversation
   }
 
   /** The port that it listens on until it closes. */
@@ -130,7 +143,10 @@ export class ProxyProcess {
     this.#child = child
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const late = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX)
-    child.once('message', () => resolve(true))
+    child.on('message', (message) => {
+      resolve(true)
+      this.#conversation = conversationIn(message) ?? this.#conversation
+    })
     // Also when it died before it received a message.
     child.on('error', () => resolve(false))
     child.once('exit', () => {
@@ -162,4 +178,11 @@ export class ProxyProcess {
     if (await this.#spawn()) this.#failures = 0
     this.#watch()
   }
+}
+
+/** The id can be pasted into a shell: it comes from a header that any local program could send. */
+function conversationIn(message: unknown): ClientConversation | null {
+  const { client, session } = isObject(message) ? message : {}
+  if (typeof client !== 'string' || typeof session !== 'string') return null
+  return /^\w[\w-]{0,127}$/.test(session) ? { client, session } : null
 }

@@ -8,7 +8,7 @@ import { UsageError } from '../../../host/errors.ts'
 import { signalExitCode, stateFolder } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
-import { commandAnywhere, programLocation, shellWord } from '../../hint.ts'
+import { commandAnywhere, commandForm, programLocation, shellWord } from '../../hint.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 import { clientPrices, pricesVariable } from '../proxy/client-prices.ts'
 import { addClientStoreOption, clientStore } from '../proxy/client-store.ts'
@@ -43,7 +43,7 @@ export function runCommand(): Command {
       ).conflicts(['anthropic', 'openai']),
     )
   addProxyOptions(command).action(async (words: string[], flags: RunFlags) => {
-    process.exitCode = await runClient(words, flags)
+    process.exitCode = await runClient(words, flags, command)
   })
   return withHelp(addClientStoreOption(command), {
     codes: [
@@ -59,7 +59,23 @@ export function runCommand(): Command {
   })
 }
 
-async function runClient(words: readonly string[], flags: RunFlags): Promise<number> {
+/** As they were given, without addresses of providers: one may contain a credential. */
+function givenOptions(command: Command): readonly string[] {
+  const names = command.options.filter(
+    (option) => command.getOptionValueSource(option.attributeName()) === 'cli',
+  )
+  return names.flatMap((option) => {
+    const value: unknown = command.getOptionValue(option.attributeName())
+    if (value === true) return [option.long ?? '']
+    return [option.long ?? '', value instanceof URL ? '…' : shellWord(String(value))]
+  })
+}
+
+async function runClient(
+  words: readonly string[],
+  flags: RunFlags,
+  command: Command,
+): Promise<number> {
   const [file, ...given] = words
   if (file === undefined) throw new UsageError('Name a command after --.')
   const client = findClient(file, { env: process.env, folder: process.cwd() })
@@ -96,9 +112,18 @@ async function runClient(words: readonly string[], flags: RunFlags): Promise<num
       `${program} mcp --store ${shellWord(store)} --agent ${client.name}`,
     )
     if (recall !== null) printNotice(`throughline: to let it search them, run once: ${recall}`)
-    return await finish(file, [...args, ...given], { ...process.env, ...env }).finally(() => {
+    const code = await finish(file, [...args, ...given], { ...process.env, ...env }).finally(() => {
       if (made !== undefined) rmSync(made, { recursive: true, force: true })
     })
+    // After its end every message of the proxy has arrived.
+    await proxy.end()
+    const { conversation } = proxy
+    if (conversation?.client === client.name && client.resume !== undefined) {
+      const again = [file, ...client.resume(conversation.session)].map(shellWord)
+      const run = [commandForm(programLocation()), 'run', ...givenOptions(command), '--', ...again]
+      printNotice(`throughline: to continue this conversation, run: ${run.join(' ')}`)
+    }
+    return code
   } finally {
     await proxy.end()
     await model?.close()
