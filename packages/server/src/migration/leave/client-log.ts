@@ -18,6 +18,7 @@ export interface ClientLog {
 
 export interface LogHandoff {
   readonly text: string
+  /** Of the next request, with the client's system text and tools. */
   readonly tokens: number
   readonly at: Date
   readonly newId: () => string

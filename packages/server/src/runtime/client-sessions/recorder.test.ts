@@ -97,6 +97,17 @@ describe('Recorder', () => {
     expect((await entries(store)).at(-1)?.body).toContain('Once upon')
   })
 
+  it('counts system text and tools with the handoff that a client is left with', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store, { windowTokens: 200_000 }))
+    client.tools = [{ name: 'Bash', description: 'x'.repeat(40_000) }]
+    await client.turn('The code word is heron.', 'Noted.')
+    const handoff = await handoffForClient(store, ID, 200_000)
+    expect(handoff?.text.length).toBeLessThan(4_000)
+    expect(handoff?.tokens).toBeGreaterThan(10_000)
+    expect(handoff?.tokens).toBeLessThan(12_000)
+  })
+
   it('records a long history in pieces, and no reply in two', async () => {
     const store = openMemoryStore()
     const adopt = store.adoptEntries.bind(store)

@@ -6,7 +6,10 @@ import { handoffText } from './handoff-text.ts'
 import { handoffLimits, isConversation } from './prepare.ts'
 import { writeClientDigest } from './write-digest.ts'
 
-/** A handoff over the client's whole conversation. Null: no such session. */
+/**
+ * A handoff over the client's whole conversation, and the size of a request that begins with it:
+ * clients count their system text and tools too. Null: no such session.
+ */
 export async function handoffForClient(
   store: Reads,
   id: string,
@@ -27,5 +30,6 @@ export async function handoffForClient(
     ...{ limits: handoffLimits(windowTokens), isWanted: true },
   })
   if (reply.kind === 'failed') return null
-  return { text: handoffText(reply.handoff), tokens: reply.tokens }
+  const fixedTokens = entries.findLast(({ kind }) => kind === 'settings')?.tokens ?? 0
+  return { text: handoffText(reply.handoff), tokens: reply.tokens + fixedTokens }
 }
