@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { isObject } from '../../core/src/base/json.ts'
 import type { Handoff } from '../../core/src/message/handoff/handoff.ts'
 import type { Part } from '../../core/src/message/message.ts'
 import type { CompactionView, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
@@ -118,8 +119,10 @@ function Body(props: {
       if (facts['to'] !== undefined && entry.body !== null)
         return (
           <Note entry={entry}>
-            The client compacted the conversation itself and continues from its summary. The
-            messages before it stay here, and you can search them.
+            {isObject(entry.body) && entry.body['by'] === 'leave'
+              ? 'The client continues from the handoff that `leave` wrote.'
+              : 'The client compacted the conversation itself and continues from its summary.'}{' '}
+            The messages before it stay here, and you can search them.
           </Note>
         )
       if (facts['to'] !== undefined)

@@ -13,7 +13,7 @@ export interface UserMessage extends MessageBase {
   readonly parts: readonly UserPart[]
   /** Written by a program in the user role (reminders, hooks, command output); never a request. */
   readonly synthetic?: true
-  /** By it a client replaced its older messages itself; always synthetic. */
+  /** A client's summary, which replaces its older messages. */
   readonly isSummary?: true
   /** Contains a pin: stays at the front like system text, but ranks as a user message. */
   readonly pinned?: true

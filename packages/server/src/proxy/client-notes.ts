@@ -34,8 +34,15 @@ const SUMMARIES = [
   'The conversation history before this point was compacted into the following summary',
 ] as const
 
+/** A handoff that `leave` put into the client's log. */
+const LEFT = /^\[handoff [0-9a-f]{12} by=/
+
 export function isClientSummary(text: string): boolean {
-  return SUMMARIES.some((start) => text.startsWith(start))
+  return isLeftHandoff(text) || SUMMARIES.some((start) => text.startsWith(start))
+}
+
+export function isLeftHandoff(text: string): boolean {
+  return LEFT.test(text)
 }
 
 /** Takes the notes out of a text; linear in its length. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#core/base/json'
 import type {
   AssistantPart,
   Message,
@@ -7,7 +8,7 @@ import type {
   UserMessage,
   UserPart,
 } from '#core/message/message'
-import { isClientSummary } from './client-notes.ts'
+import { isClientSummary, isLeftHandoff } from './client-notes.ts'
 import { hashUnit, type Unit } from './unit.ts'
 import { entryEnd, type UnitNode, type UnitTree } from './unit-tree.ts'
 
@@ -52,8 +53,12 @@ function findSummary(units: readonly Unit[]): Unit | undefined {
   return leading.find((unit) => unit.kind === 'text' && isClientSummary(unit.text))
 }
 
-export function isSummary({ message }: PlannedEntry): boolean {
-  return message.role === 'user' && message.isSummary === true
+/** Why a client sends another history; null: the person went back. */
+export function rewindBody({ entries }: EntryPlan): JsonObject | null {
+  const summary = entries.find(({ message }) => message.role === 'user' && message.isSummary)
+  const [part] = summary?.message.parts ?? []
+  if (part?.type !== 'text') return null
+  return { by: isLeftHandoff(part.text) ? 'leave' : 'client compaction' }
 }
 
 /** Units behind this many have to be handed to `planEntries`. */
@@ -90,7 +95,11 @@ function groupUnits(
 
 function summaryOf(group: readonly Unit[]): PlannedEntry['message'] {
   const message = messageOf(group)
-  return message.role === 'user' ? { ...message, synthetic: true, isSummary: true } : message
+  if (message.role !== 'user') return message
+  const [part] = message.parts
+  // The next handoff has to repeat the user's words and rules that this one holds.
+  const isOurs = part?.type === 'text' && isLeftHandoff(part.text)
+  return { ...message, isSummary: true, ...(!isOurs && { synthetic: true }) }
 }
 
 function roleOf(unit: Unit): 'user' | 'assistant' | 'tool' {

@@ -43,14 +43,16 @@ describe('drawEntries', () => {
       [
         entry(1, 'revert', rewind),
         entry(2, 'revert', rewind, { by: 'client compaction' }),
-        { ...said(3, summary), meta: { lane: 'notification', mail: 0, blobs: [] } },
+        entry(3, 'revert', rewind, { by: 'leave' }),
+        { ...said(4, summary), meta: { lane: 'notification', mail: 0, blobs: [] } },
       ],
       style,
     )
     expect(drawn.split('\n').map((line) => line.replace(/ {2}\d{4}-.*/, ''))).toEqual([
       '  #1 rewound: the conversation continues from #0',
       '  #2 the client compacted the conversation itself and continues from its summary',
-      "  #3 client's summary",
+      '  #3 the client continues from the handoff that `leave` wrote',
+      "  #4 client's summary",
       '      So far.',
       '',
     ])

@@ -120,8 +120,9 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
 
 function revertText({ meta, body }: TranscriptEntry): string {
   if (!('to' in meta)) return `compaction #${word(meta, 'target')} undone`
-  return body === null
-    ? `rewound: the conversation continues from #${word(meta, 'to')}`
+  if (!isObject(body)) return `rewound: the conversation continues from #${word(meta, 'to')}`
+  return body['by'] === 'leave'
+    ? 'the client continues from the handoff that `leave` wrote'
     : 'the client compacted the conversation itself and continues from its summary'
 }
 

@@ -32,7 +32,7 @@ export function adoptedEntry(
     }
     default:
       return {
-        ...{ ...base, kind: 'input', lane: message.isSummary ? 'notification' : 'user', blobs },
+        ...{ ...base, kind: 'input', lane: message.synthetic ? 'notification' : 'user', blobs },
         body: { message } as unknown as JsonValue,
       }
   }

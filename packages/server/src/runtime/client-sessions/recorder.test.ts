@@ -306,6 +306,26 @@ describe('Recorder', () => {
     expect(await entries(store)).toHaveLength(all.length + 2)
   })
 
+  it('records the handoff of `leave` apart from the words behind it when the client returns', async () => {
+    const store = openMemoryStore()
+    const client = new Client(recorder(store))
+    await client.turn('The code word is heron.', 'Noted.')
+    const handoff = await handoffForClient(store, ID, 200_000)
+    const text = handoff?.text ?? ''
+    client.messages = [{ role: 'user', content: [{ type: 'text', text }] }]
+    await client.turn('Which code word?', 'Heron.')
+    const behind = (await entries(store)).slice(3)
+    expect(behind.map(({ kind, meta }) => ('lane' in meta ? meta.lane : kind))).toEqual([
+      ...['revert', 'user', 'user', 'assistant'],
+    ])
+    expect(behind[0]?.body).toBe('{"by":"leave"}')
+    expect(behind.map(({ body }) => body?.includes('"isSummary":true'))).toEqual([
+      ...[false, true, false, false],
+    ])
+    const next = await handoffForClient(store, ID, 200_000)
+    expect(next?.text).toContain('heron')
+  })
+
   it('names a session that begins with the summary of a client by the first words of the person', async () => {
     const store = openMemoryStore()
     const client = new Client(recorder(store))

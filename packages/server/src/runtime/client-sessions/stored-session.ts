@@ -18,9 +18,9 @@ import type { EraseEntries } from '#core/store/commits'
 import type { Lease, Store, Tail } from '#core/store/contract'
 import {
   type EntryPlan,
-  isSummary,
   type PlannedEntry,
   planEntries,
+  rewindBody,
   sharedDepth,
 } from '../../proxy/entry-plan.ts'
 import { locate, type Placed, unitCount, unitsBehind } from '../../proxy/history.ts'
@@ -55,9 +55,6 @@ const HOLDER_MS_MAX = 3 * HELD_MS_MAX
  */
 const ENTRIES_AT_ONCE = 500
 const BYTES_AT_ONCE = 2 * 1024 * 1024
-
-/** The body of a rewind by which a client put its own summary in the place of messages. */
-const CLIENT_COMPACTED = { by: 'client compaction' }
 
 function firstPiece(planned: Change): Change {
   if (!('entries' in planned)) return planned
@@ -259,7 +256,7 @@ export class StoredSession {
       const node = this.#tree.upTo(planned.rewindTo)
       const effective = entryNumber(boundariesOf(node)[0]?.boundary.entry ?? 0)
       const to = entryNumber(planned.rewindTo)
-      const body = planned.entries.some(isSummary) ? CLIENT_COMPACTED : null
+      const body = rewindBody(planned)
       entries.push({ kind: 'rewind', row: null, at, tokens: 0, body, to, effective })
     }
     for (const entry of planned.entries) {
