@@ -260,6 +260,30 @@ describe('messages over HTTP', () => {
   })
 })
 
+describe('an undo over HTTP that does not fit', () => {
+  it('is refused with the sizes that the session shows and the answer to go back to', async () => {
+    const id = await place.make()
+    const fact = (n: number) => `Fact ${n}: ${'the river is wide and slow here. '.repeat(60)}`
+    const inEffect = async () => (await call(`/v1/sessions/${id}`)).json.compaction
+    for (let n = 1; (await inEffect()) === null; n++) await ask(id, fact(n))
+    for (let n = 1; n <= 3; n++) await ask(id, fact(n))
+    const compaction = await inEffect()
+    const refused = await post(`/v1/sessions/${id}/compactions/${compaction}/revert`)
+    expect(refused).toMatchObject({ status: 409, json: { code: 'turned-down', why: 'no-room' } })
+    const { tokensAfter, limit, detail } = refused.json
+    const [size, free] = [tokensAfter, 8_000 - limit].map((each) => each.toLocaleString('en'))
+    expect(detail).toContain(
+      `Without the compaction at #${compaction} the context would be ${size} of 8,000 tokens, and ` +
+        `${free} must stay free for the next message.`,
+    )
+    const [, at] = /begin a new session at #(\d+): press "Go back to here"/.exec(detail) ?? []
+    const { json } = await call(`/v1/sessions/${id}/transcript?from=${at}&limit=1`)
+    expect(json.entries).toMatchObject([{ kind: 'assistant', isCovered: true }])
+    const fork = await post(`/v1/sessions/${id}/forks`, { at: Number(at) })
+    expect(fork.status).toBe(201)
+  })
+})
+
 /** A preview with one thing changed: words of people, instructions, facts, the summary, figures. */
 // biome-ignore lint/suspicious/noExplicitAny: any part of it is changed
 function forgeriesOf(install: any): readonly unknown[] {

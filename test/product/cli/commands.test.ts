@@ -477,3 +477,35 @@ function fingerprint(folder: string, name: string): readonly string[] {
           .digest('hex')}`,
     )
 }
+
+describe('throughline compact --undo', () => {
+  it('names the commands that help if the older messages no longer fit', async () => {
+    const body = (text: string) => ({
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(text === '' ? { agent: 'main', id: 'grown' } : { text }),
+    })
+    await fetch(`${server.url}/v1/sessions`, body(''))
+    const path = `${server.url}/v1/sessions/grown`
+    const fact = 'the river is wide and slow here. '.repeat(200)
+    const say = () => fetch(`${path}/messages?wait=reply`, body(fact))
+    await until(async () => {
+      await say()
+      const { compaction } = (await (await fetch(path)).json()) as { compaction: number | null }
+      return compaction !== null
+    })
+    for (let more = 1; more <= 2; more++) await say()
+    const refused = await place.run(['compact', '--session', 'grown', '--undo', '--wait'])
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(refused.stderr).toMatch(
+      /Not undone: without the compaction at #\d+ the context would be [\d,]+ of 16,000 tokens, /,
+    )
+    const [, snapshot] = /show grown (--snapshot \d+)$/m.exec(refused.stderr) ?? []
+    const [, at] = /fork grown (--at \d+)$/m.exec(refused.stderr) ?? []
+    const hints = await place.all([
+      ['show', 'grown', ...(snapshot ?? '').split(' ')],
+      ['fork', 'grown', ...(at ?? '').split(' ')],
+    ])
+    expect(hints.map(({ exitCode }) => exitCode)).toEqual([0, 0])
+  })
+})

@@ -66,6 +66,35 @@ describe('/undo', () => {
   })
 })
 
+it('a refused /undo names the sizes that /status shows, and how to find the older messages', async () => {
+  const { runtime } = await open()
+  await runtime.createSession({ agent: 'main', id: 's' })
+  const session = runtime.session(sessionId('s'))
+  const fill = async (from: number, to: number) => {
+    for (let n = from; n <= to; n++) {
+      const text = `Fact ${n}: ${'the river is wide and slow here. '.repeat(120)}`
+      await session.reply(mailOf(await session.admit(say(text, `m${n}`))), soon())
+    }
+  }
+  await fill(1, 7)
+  await session.controlOutcome(
+    mailOf(await session.compact({ source: 'test', key: 'compact' })),
+    soon(),
+  )
+  await fill(8, 13)
+  const { compaction, windowTokens = 0 } = (await session.summary()) ?? {}
+  const once = { source: 'test', key: 'undo' }
+  const draw = CHAT_DRAWING
+  const said = await runSlashCommand({ name: 'undo', rest: '' }, session, { once, draw })
+  expect(said).toMatch(
+    new RegExp(
+      `^Not done: without the compaction at #${compaction} the context would be [\\d,]+ of ` +
+        `${windowTokens.toLocaleString('en')} tokens, and [\\d,]+ must stay free for the next message\\. ` +
+        'The older messages are still stored: /search WORDS finds them\\.$',
+    ),
+  )
+})
+
 it('a search from a chat that finds nothing says what would match', async () => {
   const say = await talk()
   expect(await say('search', 'granodiorite gneiss')).toMatch(/^Nothing found\. One of the words/)

@@ -7,6 +7,7 @@ import type {
   SessionSummary,
 } from '../../runtime/runtime.ts'
 import { refusalReason } from '../../runtime/sessions/refusal-text.ts'
+import { undoRefusalReason } from '../../runtime/sessions/undo-refusal.ts'
 import { amountText } from '../../runtime/usage.ts'
 
 /** Chat input: a message, or a command that begins with a slash. */
@@ -94,11 +95,17 @@ export async function runSlashCommand(
         { done: 'Compacted.', pending: 'Compaction requested; you can continue meanwhile.' },
       )
     case 'undo': {
-      const summary = await session.summary()
-      if (summary?.compaction === null) return 'No compaction is in effect.'
+      const { compaction = null, windowTokens = 0 } = (await session.summary()) ?? {}
+      if (compaction === null) return 'No compaction is in effect.'
       return await commandOutcome(session, session.revert(once), {
         done: 'The compaction is undone: the agent sees the older messages again.',
         pending: 'The compaction will be undone before the next step, if the messages fit.',
+        refused(end) {
+          const why = undoRefusalReason(end, { compaction, windowTokens })
+          return end.why === 'no-room'
+            ? `${why}. The older messages are still stored: /search WORDS finds them`
+            : why
+        },
       })
     }
     case 'status': {
@@ -155,11 +162,18 @@ async function changePin(
 /** How long a command waits for its outcome before it replies. */
 const CARRY_OUT_MS_MAX = 1_000
 
-/** The texts for a request that was done, refused, or accepted and not yet done. */
+/** The texts for a request that was done, accepted and not yet done, or refused. */
+interface OutcomeTexts {
+  readonly done: string
+  /** Undefined: it is not waited for. */
+  readonly pending?: string
+  readonly refused?: typeof refusalReason
+}
+
 export async function commandOutcome(
   session: CommandedSession,
   asked: Promise<Admission>,
-  { done, pending }: { readonly done: string; readonly pending?: string },
+  { done, pending, refused = refusalReason }: OutcomeTexts,
 ): Promise<string> {
   const admission = await asked
   if (admission.kind !== 'admitted' && admission.kind !== 'duplicate') {
@@ -168,7 +182,7 @@ export async function commandOutcome(
   if (pending === undefined) return done
   const end = await session.controlOutcome(admission.mail, AbortSignal.timeout(CARRY_OUT_MS_MAX))
   if (end === null) return pending
-  return end.kind === 'done' ? done : `Not done: ${refusalReason(end)}.`
+  return end.kind === 'done' ? done : `Not done: ${refused(end)}.`
 }
 
 const NOT_TAKEN: Readonly<Record<Exclude<Admission['kind'], 'admitted' | 'duplicate'>, string>> = {

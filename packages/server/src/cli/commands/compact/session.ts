@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { MailNumber } from '#core/base/ids'
+import type { EntryNumber, MailNumber } from '#core/base/ids'
 import type { Handoff } from '#core/message/handoff/handoff'
 import type { ControlEnd } from '#core/session/view/control-outcome'
 import { FailedError } from '../../../host/errors.ts'
 import type { CompactionView, Runtime, Session } from '../../../runtime/runtime.ts'
 import { refusalReason } from '../../../runtime/sessions/refusal-text.ts'
+import { findForkBefore, undoRefusalReason } from '../../../runtime/sessions/undo-refusal.ts'
 import { COMMAND_SOURCE, requireAccepted, warnIfUnserved } from '../../admission.ts'
 import { EXIT } from '../../exit.ts'
+import { commandForm, programLocation } from '../../hint.ts'
 import { requireNamed } from '../../named-session.ts'
 import { countText, grouped } from '../../terminal/format.ts'
 import { writeOutput } from '../../terminal/output.ts'
@@ -67,13 +69,33 @@ async function undo(runtime: Runtime, session: Session, flags: CompactFlags): Pr
   }
   const end = await outcomeOf(runtime, session, { mail, flags, doing: 'Undoing the compaction' })
   if (json) await writeOutput('-', jsonLine({ sessionId: session.id, mail, outcome: end }))
-  if (end?.kind !== 'done') {
-    const why = end === null ? 'the request was withdrawn' : refusalReason(end)
-    throw new FailedError(`Not undone: ${why}. Nothing changed.`)
-  }
+  if (end === null) throw new FailedError('Not undone: the request was withdrawn. Nothing changed.')
+  if (end.kind === 'turned-down') throw await undoRefused(session, end, compaction)
   const tokens = grouped((await session.summary())?.contextTokens ?? 0)
   printNotice(`Undone: the compaction at entry ${compaction}. The context is ${tokens} tokens now.`)
   return EXIT.done
+}
+
+async function undoRefused(
+  session: Session,
+  end: Extract<ControlEnd, { kind: 'turned-down' }>,
+  compaction: EntryNumber,
+): Promise<FailedError> {
+  const windowTokens = (await session.summary())?.windowTokens ?? 0
+  const why = undoRefusalReason(end, { compaction, windowTokens })
+  const refused = `Not undone: ${why}. Nothing changed.`
+  if (end.why !== 'no-room') return new FailedError(refused)
+  const program = commandForm(programLocation())
+  const forkAt = await findForkBefore(session, compaction)
+  const fork =
+    forkAt === null
+      ? ''
+      : `\nTo continue with them word for word, begin a new session at #${forkAt}: ` +
+        `${program} fork ${session.id} --at ${forkAt}`
+  return new FailedError(
+    `${refused}\nThe older messages are still stored. To read what the model saw before: ` +
+      `${program} show ${session.id} --snapshot ${compaction}${fork}`,
+  )
 }
 
 /** No agent runs the session of a client, so this command writes the undo itself. */

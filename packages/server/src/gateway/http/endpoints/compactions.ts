@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { findForkBefore, undoRefusalReason } from '../../../runtime/sessions/undo-refusal.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import { entryNumberText, newCompaction, pageSize, preview } from '../schemas.ts'
@@ -91,7 +92,7 @@ export const compactionEndpoints: readonly Endpoint[] = [
     },
     problems: [...CONTROL_PROBLEMS, 'not-in-effect'],
     async run({ params, once, signal }, edge) {
-      const { compaction } = await findSummary(edge.runtime, params.id)
+      const { compaction, windowTokens } = await findSummary(edge.runtime, params.id)
       if (compaction !== params.number) {
         throw new HttpProblem('not-in-effect', { facts: { inEffect: compaction } })
       }
@@ -105,7 +106,20 @@ export const compactionEndpoints: readonly Endpoint[] = [
         return { status: 200, body: { sessionId: session.id, ...body } }
       }
       const asked = { ...once, compaction: params.number }
-      return await carriedOut(session, acceptedOf(await session.revert(asked)), signal)
+      const accepted = acceptedOf(await session.revert(asked))
+      return await carriedOut(session, accepted, signal, async (end) => {
+        const why = undoRefusalReason(end, { compaction, windowTokens })
+        if (end.why !== 'no-room') return why
+        const forkAt = await findForkBefore(session, compaction)
+        return forkAt === null ? why : `${why}. ${forkHint(forkAt)}`
+      })
     },
   }),
 ]
+
+function forkHint(at: number): string {
+  return (
+    'The older messages are still stored. To continue with them word for word, begin a new session ' +
+    `at #${at}: press "Go back to here" at that answer, or fork the session at entry ${at}`
+  )
+}

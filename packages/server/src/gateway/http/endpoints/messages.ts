@@ -242,6 +242,8 @@ export function acceptedOf(admission: Admission): Accepted {
   }
 }
 
+type Refused = Parameters<typeof refusalReason>[0]
+
 /** A running turn takes requests between two steps; the response does not wait that long. */
 const CARRY_OUT_MS_MAX = 1_500
 
@@ -253,6 +255,7 @@ export async function carriedOut(
   session: Session,
   answer: Accepted,
   signal: AbortSignal,
+  reasonOf: (end: Refused) => string | Promise<string> = refusalReason,
 ): Promise<Accepted> {
   const { mail } = answer.body
   const end = await within(CARRY_OUT_MS_MAX, signal, (deadline) =>
@@ -261,7 +264,7 @@ export async function carriedOut(
   if (end?.kind !== 'turned-down') return answer
   const { kind: _, why, ...figures } = end
   const facts = { mail, why, ...figures }
-  const reason = refusalReason(end)
+  const reason = await reasonOf(end)
   const detail = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`
   throw new HttpProblem('turned-down', { detail, facts })
 }
