@@ -25,6 +25,10 @@ describe.skipIf(!hasTmux)('a first hour in a real terminal', () => {
     chat.keys('fail: 429', 'Enter')
     await chat.shows(says('takes no more requests from this account for now (status 429'))
     await chat.shows(says('/continue tries now, /stop ends the turn.'))
+    // Once for the reason, although a short retry comes before the wait.
+    expect(chat.screen().match(/takes\s+no\s+more\s+requests/g)).toHaveLength(1)
+    chat.keys('/continue', 'Enter')
+    await chat.shows(/Trying the model again now\.[\s\S]*Next\s+try\s+in\s+\d+\s+s\./)
     chat.keys('/stop', 'Enter')
     await chat.shows(says('(stopped)'))
     chat.keys('fail: 500', 'Enter')

@@ -80,17 +80,42 @@ describe('the answers of a session on a terminal', () => {
     expect((await shown([delta('Wait.'), thought, call])).screen).toBe('Wait.|[(uses find)]')
   })
 
-  it('say once why they wait, however often it is tried, until something else happens', async () => {
-    const notice = (code: string, nextTryAt = 0): Live =>
-      ({ ...place, kind: 'notice', code, text: 'Status 429.', nextTryAt }) as unknown as Live
+  describe('that wait for the model', () => {
+    const notice = (code: string, text: string): Live =>
+      ({ ...place, kind: 'notice', code, text, nextTryAt: 1 }) as unknown as Live
+    const retry = notice('retrying', 'Status 429.')
+    const wait = notice('waiting-for-model', 'Status 429. Your message is safe.')
     const retrying = '[Status 429. Next try now.]'
-    const waiting = '[Status 429. Next try now. /continue tries now, /stop ends the turn.]'
-    const tries = [notice('retrying', 1), notice('retrying', 2), notice('waiting-for-model', 3)]
-    const again = [notice('retrying', 4), notice('waiting-for-model', 5)]
-    expect((await shown([...tries, ...again])).screen).toBe(retrying + waiting)
-    expect((await shown([...tries, delta('Yes'), committed, ...again])).screen).toBe(
-      `${retrying}${waiting}Yes|${retrying}${waiting}`,
-    )
+    const waiting =
+      '[Your message is safe. Next try now. /continue tries now, /stop ends the turn.]'
+
+    it('say the reason once, however often it is tried, until something else happens', async () => {
+      const tries = [retry, retry, wait]
+      expect((await shown([...tries, retry, wait])).screen).toBe(retrying + waiting)
+      expect((await shown([...tries, delta('Yes'), committed, retry, wait])).screen).toBe(
+        `${retrying}${waiting}Yes|${retrying}${waiting}`,
+      )
+    })
+
+    it('say the whole reason where no retry has shown it', async () => {
+      const other = notice('retrying', 'Status 500.')
+      for (const before of [[], [other]])
+        expect((await shown([...before, wait])).screen).toContain('[Status 429. Your message is')
+    })
+
+    it('say it again for a try that the person asked for', async () => {
+      const said: string[] = []
+      const screen = {
+        stream: () => {},
+        endAnswer: () => {},
+        say: (text: string) => said.push(text),
+      }
+      const answers = new AnswerDisplay({} as Session, screen)
+      for (const event of [retry, wait]) await answers.show(event)
+      answers.forgetNotices()
+      for (const event of [retry, wait]) await answers.show(event)
+      expect(said.map((text) => `[${text}]`)).toEqual([retrying, waiting, retrying, waiting])
+    })
   })
 
   it('say that one answer follows to several messages', async () => {

@@ -30,6 +30,8 @@ export class AnswerDisplay {
   #turn: unknown = null
   /** The notice last printed in this wait. Later tries repeat it, and it is printed once. */
   readonly #noticed = new Set<string>()
+  /** Why the last short retry was needed, with a space after it; empty: there was none. */
+  #reason = ''
 
   constructor(session: Pick<Session, 'transcript'>, screen: Screen) {
     this.#session = session
@@ -45,7 +47,7 @@ export class AnswerDisplay {
     switch (event.kind) {
       case 'delta':
         this.#streamed = stepOf(event.turn, event.step)
-        this.#noticed.clear()
+        this.forgetNotices()
         this.#screen.stream(event.text)
         return
       case 'void':
@@ -69,15 +71,26 @@ export class AnswerDisplay {
   }
 
   #notice(event: Extract<RuntimeEvent, { type: 'live'; kind: 'notice' }>): void {
-    const said = `${event.turn} ${event.code} ${event.text}`
+    const { turn, code, text } = event
+    const said = `${turn} ${code} ${text}`
     if (this.#noticed.has(said)) return
     this.#noticed.add(said)
-    this.#screen.say(noticeText(event))
+    // The notice of a wait begins with the reason that the short retries before it have shown.
+    const reason = code === 'retrying' ? '' : this.#reason
+    if (code === 'retrying') this.#reason = `${text} `
+    const isRepeated = reason !== '' && text.startsWith(reason)
+    this.#screen.say(noticeText(isRepeated ? { ...event, text: text.slice(reason.length) } : event))
+  }
+
+  /** The next notice is shown even if it is the same: the wait is over, or the person asked for a try. */
+  forgetNotices(): void {
+    this.#noticed.clear()
+    this.#reason = ''
   }
 
   async #showStored(event: Extract<RuntimeEvent, { type: 'stored' }>): Promise<void> {
     const { kind, facts } = event
-    if (kind === 'turn ended') this.#noticed.clear()
+    if (kind === 'turn ended') this.forgetNotices()
     if (kind === 'step committed') {
       const isStreamed = this.#streamed === stepOf(facts['turn'], facts['upto'])
       this.#streamed = null

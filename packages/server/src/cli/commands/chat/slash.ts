@@ -61,7 +61,9 @@ export async function runSlash(
     if (summary?.state === 'idle') return 'No turn is running.'
     const pastLimit = summary?.state === 'waiting-for-approval'
     const continued = session.continue({ ...once, pastLimit })
-    return await commandOutcome(session, continued, { done: 'Continuing.' })
+    const done =
+      summary?.state === 'waiting-for-model' ? 'Trying the model again now.' : 'Continuing.'
+    return await commandOutcome(session, continued, { done })
   }
   return await runSlashCommand({ name, rest }, session, {
     once,

@@ -65,6 +65,11 @@ const TERMINAL_MODES = {
   off: '\u001b[>4;0m\u001b[<u\u001b[?2004l',
 }
 
+interface Following {
+  stop(): Promise<void>
+  forgetNotices(): void
+}
+
 class TerminalTalk {
   readonly #screen: TerminalScreen
   readonly #paint: Paint
@@ -73,7 +78,7 @@ class TerminalTalk {
   /** Sent and not yet processed, oldest first; null: leave. */
   readonly #sent: (string | null)[] = []
   #wake: () => void = () => {}
-  #following: { stop(): Promise<void> } = { stop: async () => {} }
+  #following: Following = { stop: async () => {}, forgetNotices: () => {} }
   #conversation: TerminalConversation | null = null
   /** As the status line shows it. */
   #summary: SessionSummary | null = null
@@ -215,6 +220,7 @@ class TerminalTalk {
           const { name, rest } = typed
           if (name === 'quit') return null
           if (name === 'new') return await conversation.startAfresh()
+          if (name === 'continue') this.#following.forgetNotices()
           this.#screen.say(await runSlash({ name, rest }, conversation.session, this.#paint))
           await this.#refresh(conversation)
           return conversation
@@ -235,10 +241,7 @@ class TerminalTalk {
     requireAccepted(await session.admit({ ...once, parts: [{ type: 'text', text }] }), session.id)
   }
 
-  #follow(conversation: TerminalConversation): {
-    readonly isFollowed: Promise<void>
-    stop(): Promise<void>
-  } {
+  #follow(conversation: TerminalConversation): Following & { readonly isFollowed: Promise<void> } {
     const ending = new AbortController()
     const followed = Promise.withResolvers<void>()
     const { session } = conversation
@@ -260,6 +263,7 @@ class TerminalTalk {
       .finally(followed.resolve)
     return {
       isFollowed: followed.promise,
+      forgetNotices: () => answers.forgetNotices(),
       stop: async () => {
         ending.abort()
         await watched
