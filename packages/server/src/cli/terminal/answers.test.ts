@@ -129,7 +129,10 @@ describe('the answers of a session on a terminal', () => {
 
   it.each<[Stored, string]>([
     [stored('turn ended', { ended: 'answered' }), ''],
-    [stored('turn ended', { ended: 'stopped' }), '[(stopped)]'],
+    [
+      stored('turn ended', { ended: 'stopped' }),
+      '[(The turn was stopped; there is no complete answer.)]',
+    ],
     [
       stored('turn ended', { ended: 'failed' }),
       '[(The turn failed; send the message again to retry.)]',

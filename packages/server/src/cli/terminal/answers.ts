@@ -141,11 +141,16 @@ function stepOf(turn: unknown, upto: unknown): string {
   return `${turn} ${upto}`
 }
 
+/** How a turn ended, for the person; null: with an answer. */
+export function turnEndText(ended: unknown): string | null {
+  if (ended === 'stopped') return '(The turn was stopped; there is no complete answer.)'
+  return ended === 'failed' ? '(The turn failed; send the message again to retry.)' : null
+}
+
 function noticeFor(kind: string, { ended, state, reason }: JsonObject): string | null {
   switch (kind) {
     case 'turn ended':
-      if (ended === 'stopped') return '(stopped)'
-      return ended === 'failed' ? '(The turn failed; send the message again to retry.)' : null
+      return turnEndText(ended)
     case 'compaction committed':
       return '(Compacted: a handoff now replaces the older part of the conversation.)'
     case 'compaction failed':

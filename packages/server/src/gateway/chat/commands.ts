@@ -201,7 +201,9 @@ export function activity({ state, isCompacting, waiting, lastTurn }: SessionSumm
       ? 'compacting in the background'
       : lastTurn === 'failed'
         ? 'the last turn failed'
-        : 'ready',
+        : lastTurn === 'stopped'
+          ? 'ready, the last turn was stopped'
+          : 'ready',
     turn: isCompacting ? 'answering, compacting in the background' : 'answering',
     'waiting-for-compaction': 'compacting first; your message is safe',
     'waiting-for-model': 'waiting for the model; your message is safe',

@@ -1,6 +1,7 @@
 import { plainText } from '#core/message/text'
 import { parseMarkdown } from '../../../gateway/text/parse-markdown.ts'
 import type { Session, TranscriptEntry } from '../../../runtime/runtime.ts'
+import { turnEndText } from '../../terminal/answers.ts'
 import { ago, countText } from '../../terminal/format.ts'
 import { drawBlocks, type MarkdownStyle, wrapWords } from '../../terminal/markdown.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -20,19 +21,29 @@ export async function recentLines(
   if (summary === undefined) return []
   const from = Math.max(1, summary.entries - ENTRIES_MAX)
   const entries = (await session.transcript({ from, to: summary.entries })) ?? []
-  const messages = entries.filter(isSaid)
-  if (messages.length === 0) return []
+  const shown = entries.filter((entry) => isSaid(entry) || unansweredText(entry) !== null)
+  const messages = shown.filter(isSaid)
+  const first = messages.at(-MESSAGES_MAX) ?? messages[0]
+  if (first === undefined) return []
   const { paint } = style
   const title = printable(summary.title ?? 'Untitled')
   const when = `${countText(summary.entries, 'entry', 'entries')}, last ${ago(messages.at(-1)?.at ?? 0, Date.now())}`
   return [
     `${paint('bold', title)} ${paint('dim', `(${when})`)}`,
-    ...messages.slice(-MESSAGES_MAX).flatMap((entry) => ['', ...drawMessage(entry, agent, style)]),
+    ...shown.slice(shown.indexOf(first)).flatMap((entry) => {
+      const ended = unansweredText(entry)
+      return ended === null ? ['', ...drawMessage(entry, agent, style)] : [paint('dim', ended)]
+    }),
   ]
 }
 
 function isSaid(entry: TranscriptEntry): boolean {
   return (entry.kind === 'input' || entry.kind === 'assistant') && textIn(entry) !== ''
+}
+
+/** The end of a turn without an answer: without it, the text before would look like one. */
+function unansweredText({ kind, meta }: TranscriptEntry): string | null {
+  return kind === 'turn' && 'ended' in meta ? turnEndText(meta.ended) : null
 }
 
 function textIn({ message }: TranscriptEntry): string {

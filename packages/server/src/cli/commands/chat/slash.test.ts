@@ -45,6 +45,13 @@ describe('statusText', () => {
     expect(status('turn')).toMatch(/^── main · answering · /)
   })
 
+  it('tells a stopped turn from an answered one', () => {
+    const after = (lastTurn: string) =>
+      statusText({ ...summary, state: 'idle', lastTurn } as unknown as SessionSummary, noPaint)
+    expect(after('answered')).toMatch(/^── main · ready · /)
+    expect(after('stopped')).toMatch(/^── main · ready, the last turn was stopped · /)
+  })
+
   it('does not claim to know why the model does not answer', () => {
     expect(status('waiting-for-model')).toContain('waiting for the model; your message is safe')
   })
