@@ -15,6 +15,7 @@ describe('an answer on the page', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Go back to here' }).first().click()
     await page.getByText('The second report.').waitFor({ state: 'detached' })
     await page.getByText('The first report.').waitFor()
+    await page.locator('.note', { hasText: `Forked from session ${id} at #` }).waitFor()
     const fork = new URL(page.url()).hash.replace('#/sessions/', '')
     expect(fork).not.toBe(id)
     const summary = await place.runtime.session(fork as never).summary()

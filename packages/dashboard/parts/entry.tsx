@@ -159,6 +159,22 @@ function Body(props: {
       )
     case 'erasure':
       return <Note entry={entry}>Entries were erased for good.</Note>
+    case 'arrival':
+      return (
+        <Note entry={entry}>
+          Forked from session{' '}
+          <a href={hashOf(`${facts['origin']}`, 'conversation', Number(facts['at']))}>
+            {`${facts['origin']}`} at #{`${facts['at']}`}
+          </a>
+          .
+        </Note>
+      )
+    case 'record':
+      return (
+        <Note entry={entry}>
+          Record of another program.<Folded label="Show">{bodyText(entry)}</Folded>
+        </Note>
+      )
     default:
       return (
         <Note entry={entry}>
