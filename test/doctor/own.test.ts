@@ -13,13 +13,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
-import { runnerId } from '../../packages/core/src/base/ids.ts'
+import { entryNumber, runnerId } from '../../packages/core/src/base/ids.ts'
 import {
   create,
   newOperation,
   replyTo,
   StoreFixture,
 } from '../../packages/core/src/store/contract-suite/bench.ts'
+import { forkAt } from '../../packages/core/src/store/contract-suite/forks/forks.ts'
 import { openMemoryStore } from '../../packages/core/src/store/memory/open.ts'
 import { openSqliteStore } from '../../packages/core/src/store/sqlite/open.ts'
 import { readSqliteStore } from '../../packages/core/src/store/sqlite/read.ts'
@@ -181,6 +182,73 @@ describe('examining the file of a store', () => {
     expect(examineIndex(path, true)).toEqual([])
   })
 
+  /** Several runs and pages, an erased entry, a fork, and entries in two languages. */
+  async function fileWithIndex(name: string): Promise<string> {
+    const path = join(folder, name)
+    const store = await openSqliteStore({ path })
+    const fixture = await StoreFixture.open(store)
+    const indexedTo = async (upto: number) =>
+      await until(async () => numberIn(path, 'select sum(upto) as n from indexed') === upto)
+    for (let index = 0; index < 12; index++) {
+      const words = Array.from({ length: 40 }, (_, at) => `orchid${index}x${at}`).join(' ')
+      await fixture.hear(`the gardener ${index} waters ${words}`)
+      await indexedTo(index + 1)
+    }
+    await fixture.hear('wo ist die Orchidee und wer hat sie nicht gegossen')
+    await indexedTo(13)
+    await fixture.erase([entryNumber(3)])
+    const other = await StoreFixture.open(store)
+    await other.exchange('where is the orchid', 'in the greenhouse')
+    const fork = await forkAt(store, other.id, 2)
+    await fork.hear('a palm of the fork alone')
+    await until(async () => numberIn(path, 'select count(*) as n from unindexed') === 0)
+    for (const { lease } of [fixture, other, fork])
+      await store.retireRunner({ runner: lease.runner })
+    await store.close()
+    return path
+  }
+
+  it('compares the search index with the messages: finds each kind of damage, and --fix rebuilds it', async () => {
+    const sound = await fileWithIndex('index.db')
+    expect(examineIndex(sound, true)).toEqual([])
+    const sessions = 'The search index does not match the messages of '
+    const damages: readonly (readonly [sql: string, what: string])[] = [
+      ['delete from word_page where id = (select max(id) from word_page)', sessions],
+      ['delete from word_page where id = (select min(id) from word_page)', sessions],
+      [
+        `update word_page set lists = cast(substr(lists, 1, length(lists) - 1) || x'7f' as blob)`,
+        sessions,
+      ],
+      [`update word_page set lists = x'ff'`, sessions],
+      ['update word_page set run = run + 1000', sessions],
+      [`update word_page set key = cast('zz' || key as blob)`, 'The search index has '],
+      ['update passage_block set lengths = zeroblob(length(lengths))', sessions],
+      [`update indexed set state = json_set(state, '$[2]', 1)`, sessions],
+      [`update word_total set totals = '[1,1]'`, sessions],
+      [`update word_total set totals = json_set(totals, '$[0]', 99)`, 'The totals of the search'],
+    ]
+    for (const [at, [sql, what]] of damages.entries()) {
+      const path = join(folder, `index-${at}.db`)
+      copyFileSync(sound, path)
+      byHand(path, sql)
+      const findings = examineIndex(path, true)
+      expect(findings, sql).toMatchObject([
+        {
+          ...{ kind: 'index-drift', what: expect.stringContaining(what) },
+          advice: expect.stringContaining('`throughline doctor --fix` rebuilds the index.'),
+        },
+      ])
+      await fixFindings(
+        findings,
+        handsFor(() => openSqliteStore({ path })),
+      )
+      const store = await openSqliteStore({ path })
+      await until(async () => numberIn(path, 'select count(*) as n from unindexed') === 0)
+      await store.close()
+      expect(examineIndex(path, true), sql).toEqual([])
+    }
+  })
+
   it('compares the store with the audit logs: an old copy that brought its own record is noticed [I26]', async () => {
     const cwd = mkdtempSync(join(folder, 'copied-'))
     const env = { HOME: cwd }
@@ -278,8 +346,12 @@ function byHand(path: string, sql: string): void {
 }
 
 function indexed(path: string): number {
+  return numberIn(path, 'select count(*) as n from word_page')
+}
+
+function numberIn(path: string, sql: string): number {
   const database = new DatabaseSync(path, { readOnly: true })
-  const count = database.prepare('select count(*) as n from word_page').get()?.['n']
+  const found = database.prepare(sql).get()?.['n']
   database.close()
-  return Number(count)
+  return Number(found)
 }

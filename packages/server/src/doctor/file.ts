@@ -1,15 +1,20 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
-import { translateSqliteError } from '#core/store/sqlite/connection'
 import {
+  type ReadOnlyMode,
+  SqliteConnection,
+  translateSqliteError,
+} from '#core/store/sqlite/connection'
+import {
+  fileState,
   hasWalIndex,
   isOldSqlite,
   lacksEvidence,
   SQLITE_VERSION_MIN,
   walSize,
 } from '#core/store/sqlite/store-file'
+import { compareIndex, type IndexDrift } from '#core/store/sqlite/words/compare-index'
 import { counted } from '../migration/hermes/findings/finding.ts'
 import { type OwnFinding, unreadable } from './finding.ts'
 
@@ -118,42 +123,66 @@ export function sqliteVersion(): string {
  * were checked without findings.
  */
 export function examineIndex(path: string, isWhole: boolean): readonly OwnFinding[] {
-  const address = pathToFileURL(path)
-  if (walSize(path) === 0) address.searchParams.set('immutable', '1')
-  else if (hasWalIndex(path)) address.searchParams.set('readonly_shm', '1')
-  else return []
-  let database: DatabaseSync | undefined
-  try {
-    database = new DatabaseSync(address, { readOnly: true })
-    // One snapshot for both counts, because a process may be writing.
-    database.exec('begin')
-    return judgeIndex(database, path, isWhole)
-  } catch (error) {
-    return [unreadable(translateSqliteError(error, path))]
-  } finally {
-    database?.close()
+  for (let tries = 1; ; tries++) {
+    const isImmutable = walSize(path) === 0
+    if (!isImmutable && !hasWalIndex(path)) return []
+    const before = fileState(path)
+    const findings = readIndex(path, isImmutable ? '?immutable=1' : '?readonly_shm=1', isWhole)
+    // Without a WAL nothing is locked: a process that began to write meanwhile may look like damage.
+    const isSure = !isImmutable || (walSize(path) === 0 && fileState(path) === before)
+    if (findings.length === 0 || isSure) return findings
+    if (tries === TRIES_MAX) return []
   }
 }
 
-/** Everything that a session's index claims must exist: its blocks and passages, and some pages. */
-function judgeIndex(database: DatabaseSync, path: string, isWhole: boolean): OwnFinding[] {
-  const drifted = database
-    .prepare(
-      `select count(*) as count from indexed
-       left join (select id >> 31 as session, sum(length(entries)) / 7 as entries,
-           sum(length(lengths)) / 2 as passages from passage_block group by 1) as block
-         on block.session = indexed.session
-       where coalesce(entries, 0) <> upto or coalesce(passages, 0) <> state ->> 1
-         or (state ->> 2 > 0 and not exists (select 1 from word_page))`,
-    )
-    .get()?.['count']
-  if (drifted === 0) return []
+const TRIES_MAX = 3
+
+function readIndex(path: string, manner: ReadOnlyMode, isWhole: boolean): readonly OwnFinding[] {
+  let db: SqliteConnection | undefined
+  try {
+    db = new SqliteConnection(path, { readOnly: true, busyMs: 0, manner })
+    // One snapshot for all reads, because a process may be writing.
+    db.exec('begin')
+    return judgeIndex(db, path, isWhole)
+  } catch (error) {
+    return [unreadable(translateSqliteError(error, path))]
+  } finally {
+    db?.close()
+  }
+}
+
+function judgeIndex(db: SqliteConnection, path: string, isWhole: boolean): OwnFinding[] {
+  // The index of a damaged transcript differs from it, too, and is not rebuilt from it.
+  const what = isWhole ? describeDrift(compareIndex(db)) : describeGaps(db)
+  if (what === null) return []
   return [
     {
       ...{ kind: 'index-drift', severity: 'warning', sessionIds: [], since: null },
-      what: `The search index of ${counted(Number(drifted), 'session')} lacks pages.`,
-      advice: `Searches may miss something${isWhole ? '; every transcript was checked and is whole' : ''}. --fix rebuilds it.`,
+      what,
+      advice: `Searches may miss messages${isWhole ? '; every transcript was checked and is whole' : ''}. \`throughline doctor --fix\` rebuilds the index.`,
       fix: { kind: 'rebuild-index', path },
     },
   ]
+}
+
+function describeDrift({ sessions, pages, areTotalsWrong }: IndexDrift): string | null {
+  if (sessions > 0) {
+    return `The search index does not match the messages of ${counted(sessions, 'session')}.`
+  }
+  if (pages > 0) return `The search index has ${counted(pages, 'damaged page')}.`
+  return areTotalsWrong ? 'The totals of the search index do not match its sessions.' : null
+}
+
+/** Everything that a session's index claims must exist: its blocks and passages, and some pages. */
+function describeGaps(db: SqliteConnection): string | null {
+  const drifted = db.get(
+    `select count(*) as count from indexed
+     left join (select id >> 31 as session, sum(length(entries)) / 7 as entries,
+         sum(length(lengths)) / 2 as passages from passage_block group by 1) as block
+       on block.session = indexed.session
+     where coalesce(entries, 0) <> upto or coalesce(passages, 0) <> state ->> 1
+       or (state ->> 2 > 0 and not exists (select 1 from word_page))`,
+  )?.['count']
+  if (drifted === 0) return null
+  return `The search index of ${counted(Number(drifted), 'session')} lacks pages.`
 }

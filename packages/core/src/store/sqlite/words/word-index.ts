@@ -72,7 +72,7 @@ export function blocksIn(db: SqliteConnection, n: number, from = 0): readonly Bl
   return db.all(sql, packed(n, from), packed(n + 1, 0) - 1n) as unknown as readonly Block[]
 }
 
-function blockAt(db: SqliteConnection, n: number, block: number): Block | null {
+export function blockAt(db: SqliteConnection, n: number, block: number): Block | null {
   const row = db.get('select entries, lengths from passage_block where id = ?', packed(n, block))
   return (row as unknown as Block | undefined) ?? null
 }
@@ -238,7 +238,7 @@ function afterIn(db: SqliteConnection, n: number): number {
   return (row?.['forked_at'] ?? 0) as number
 }
 
-function decodeIndexed(row: SqliteColumns): IndexedEntry {
+export function decodeIndexed(row: SqliteColumns): IndexedEntry {
   const { kind, at, body } = row as unknown as IndexedEntry
   const isUser = kind === 'input' && String(row['meta']).includes('"lane":"user"')
   const meta = { lane: isUser ? 'user' : '' }
