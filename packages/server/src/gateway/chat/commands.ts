@@ -6,8 +6,7 @@ import type {
   Session,
   SessionSummary,
 } from '../../runtime/runtime.ts'
-import { refusalReason } from '../../runtime/sessions/refusal-text.ts'
-import { undoRefusalReason } from '../../runtime/sessions/undo-refusal.ts'
+import { refusalReason, undoRefusalReason } from '../../runtime/sessions/refusal-text.ts'
 import { amountText } from '../../runtime/usage.ts'
 
 /** Chat input: a message, or a command that begins with a slash. */

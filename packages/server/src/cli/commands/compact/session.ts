@@ -4,8 +4,11 @@ import type { Handoff } from '#core/message/handoff/handoff'
 import type { ControlEnd } from '#core/session/view/control-outcome'
 import { FailedError } from '../../../host/errors.ts'
 import type { CompactionView, Runtime, Session } from '../../../runtime/runtime.ts'
-import { refusalReason } from '../../../runtime/sessions/refusal-text.ts'
-import { findForkBefore, undoRefusalReason } from '../../../runtime/sessions/undo-refusal.ts'
+import {
+  findForkBefore,
+  refusalReason,
+  undoRefusalReason,
+} from '../../../runtime/sessions/refusal-text.ts'
 import { COMMAND_SOURCE, requireAccepted, warnIfUnserved } from '../../admission.ts'
 import { EXIT } from '../../exit.ts'
 import { commandForm, programLocation } from '../../hint.ts'

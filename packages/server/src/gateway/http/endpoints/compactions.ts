@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findForkBefore, undoRefusalReason } from '../../../runtime/sessions/undo-refusal.ts'
+import { findForkBefore, undoRefusalReason } from '../../../runtime/sessions/refusal-text.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import { entryNumberText, newCompaction, pageSize, preview } from '../schemas.ts'
