@@ -127,6 +127,13 @@ describe('loadConfig', () => {
     expect(problemsOf(`agents: {main: {model: {provider: stand-in, ${setting}}}}`)).toEqual([])
   })
 
+  it('refuses a pin with the name of the notes, which would take its place', () => {
+    expect(problemsOf('agents: {main: {pins: {memory: Never push.}}}')).toEqual([
+      expect.stringContaining('`memory` is reserved for the notes of the agent; choose another'),
+    ])
+    expect(problemsOf('agents: {main: {pins: {memories: Never push.}}}')).toEqual([])
+  })
+
   it('takes names of tools of up to 200 characters', () => {
     const text = (length: number) =>
       `agents: {main: {mcp: {s: {command: x, allow: [${'t'.repeat(length)}]}}}}`

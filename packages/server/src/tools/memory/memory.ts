@@ -15,6 +15,8 @@ import { memoryBlock } from './block.ts'
 import { findContradiction } from './find-contradiction.ts'
 import { type NoteSharing, readNotes } from './visible.ts'
 
+export { NOTES_PIN } from '#core/message/handoff/pinned'
+
 /**
  * Short notes that an agent keeps across sessions, for the people it made them with: a session sees
  * the notes of its scope. Every context shows them as one bounded block, a pin of this name, with

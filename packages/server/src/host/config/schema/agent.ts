@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MEMORY_TOKENS_MAX } from '../../../tools/memory/memory.ts'
+import { MEMORY_TOKENS_MAX, NOTES_PIN } from '../../../tools/memory/memory.ts'
 import { DESTINATION } from '../../../tools/send-message/destinations.ts'
 import { LOOP_RULE } from '../../../tools/send-message/loop.ts'
 import { mcp } from './mcp.ts'
@@ -100,7 +100,11 @@ export const agent = z.strictObject({
     .record(
       z
         .string()
-        .regex(PIN_NAME, { error: 'is not a valid pin name: use letters, digits, . _ and -' }),
+        .regex(PIN_NAME, { error: 'is not a valid pin name: use letters, digits, . _ and -' })
+        // The notes would take the place of this pin as soon as there are any.
+        .refine((name) => name !== NOTES_PIN, {
+          error: 'is reserved for the notes of the agent; choose another name',
+        }),
       z.string(),
     )
     .default({})
