@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, type TestContext, vi } from 'vitest'
 import { loadSession } from '../../bench/recall/load.ts'
 import { openAgent } from '../../packages/core/src/agent/agent.ts'
 import { openaiChat } from '../../packages/core/src/agent/formats/openai.ts'
@@ -14,7 +14,10 @@ import {
   StoreFixture,
   said,
 } from '../../packages/core/src/store/contract-suite/bench.ts'
-import { Connections } from '../../packages/core/src/store/postgres/connections/connections.ts'
+import {
+  Connections,
+  LoanedClient,
+} from '../../packages/core/src/store/postgres/connections/connections.ts'
 import { openPostgres } from '../../packages/core/src/store/postgres/open.ts'
 import { readPostgres } from '../../packages/core/src/store/postgres/read.ts'
 import { POSTGRES_SCHEMA } from '../../packages/core/src/store/postgres/schema.ts'
@@ -142,6 +145,33 @@ it('uses no schema in which another role could have code run', async (context) =
     await admin.query(`drop owned by ${me}, ${other} cascade; drop role ${me}, ${other}`)
     await admin.end()
   }
+})
+
+it('erases text of many different words with statements that are each short', async (context) => {
+  await using bench = await postgresBench(urlOf(context))
+  const { store } = bench
+  const fixture = await StoreFixture.open(store)
+  for (let index = 0; index < 3; index++) {
+    const words = Array.from({ length: 2_000 }, (_, at) => `x${index}y${at}`)
+    await fixture.deliver(await fixture.admit(said(words.join(' ')), { tokens: 1 }))
+  }
+  const upto = async () => (await bench.sql('select sum(upto) as n from indexed'))[0]?.['n']
+  await until(async () => Number(await upto()) === 3)
+  const { id } = fixture
+  await store.deleteSession({ sessionId: id, operation: newOperation(), reason: 'asked' })
+  const send = vi.spyOn(LoanedClient.prototype, 'send')
+  try {
+    expect(await store.eraseSome({ sessionId: id, limit: 500 })).toMatchObject({ kind: 'erased' })
+    const lookups = send.mock.calls
+      .flatMap(([queries]) => queries)
+      .filter(({ text }) => text.includes('as wished(key)'))
+      .map(({ values = [] }) => (values[1] as readonly unknown[]).length)
+    expect(lookups.reduce((sum, roots) => sum + roots, 0)).toBeGreaterThanOrEqual(6_000)
+    expect(Math.max(...lookups)).toBeLessThanOrEqual(1_000)
+  } finally {
+    send.mockRestore()
+  }
+  expect(await bench.sql('select from word_page')).toEqual([])
 })
 
 describe('a store of an earlier schema', () => {

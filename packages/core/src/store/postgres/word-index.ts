@@ -2,6 +2,7 @@ import type { SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import type { Entry } from '../rows.ts'
 import { type Block, blockOf, EMPTY_BLOCK, type IndexedEntry } from '../search/blocks.ts'
+import { compareBytes } from '../search/bytes.ts'
 import { type ErasedEntry, type Erasure, erasedPage, planErasure } from '../search/erase.ts'
 import type { IndexTotals } from '../search/find.ts'
 import {
@@ -37,6 +38,8 @@ import { type Columns, fromText, toText } from './tables.ts'
 const INDEX_BATCH = 128
 /** Per input of a merge, so that no transaction takes long. */
 const MERGE_PAGES = 24
+/** Looked up together when entries are erased. */
+const ERASED_ROOTS = 1_000
 /** Of these sessions, from a number on. */
 export const BLOCKS = `select session, entries, lengths from passage_block
   where session = any($1) and number >= $2 order by session, number`
@@ -312,34 +315,44 @@ export async function unindexInPostgres(
       blocks.slice(0, number).reduce((sum, { lengths }) => sum + lengths.length / 2, 0),
   })
   const runs = runIds(JSON.parse(lock['runs'] as string) as readonly Run[])
+  await erasePages(loan, session['n'] as number, runs, erasure)
   await loan.send([
-    ...(await erasedPages(loan, session['n'] as number, runs, erasure)),
     ...[...erasure.blocks].map(([number, block]) => writeBlock(sessionId, number, block)),
     ...writeState({ id: sessionId, row: session, totals }, state, erasure.state),
   ])
 }
 
-async function erasedPages(
+/**
+ * A piece of the roots at a time: random text has a hundred thousand, and the pages of all of them in
+ * one statement took longer than a statement may. Sorted, so that a page is in few pieces. A page
+ * loses all erased passages at once, so a later piece leaves it as it is.
+ */
+async function erasePages(
   loan: LoanedClient,
   n: number,
   runs: readonly number[],
   { roots, isErased }: Erasure,
-): Promise<readonly Query[]> {
-  const [rows = []] = await loan.send([
-    {
-      text: `select distinct page.run, page.key, page.lists
+): Promise<void> {
+  const keys = roots.map((root) => keyOf(root, n)).sort(compareBytes)
+  for (let from = 0; from < keys.length; from += ERASED_ROOTS) {
+    const piece = keys.slice(from, from + ERASED_ROOTS).map((key) => Buffer.from(key))
+    // Pages join last: the same page is found for many roots.
+    const text = `with touched as materialized (
+        select distinct wanted.run, page.key
         from unnest($1::integer[]) as wanted(run) cross join unnest($2::bytea[]) as wished(key)
         cross join lateral (
-          select run, key, lists from word_page as each
+          select each.key from word_page as each
           where each.run = wanted.run and each.key <= wished.key
           order by each.key desc limit 1
-        ) as page`,
-      values: [runs, roots.map((root) => Buffer.from(keyOf(root, n)))],
-    },
-  ])
-  return rows.flatMap((row) => {
-    const left = erasedPage(row['lists'] as Uint8Array, n, isErased)
-    const run = row['run'] as number
-    return left === null ? [] : [removePages(run, [keyIn(row)]), ...writePages(run, left)]
-  })
+        ) as page
+      )
+      select run, key, lists from touched join word_page using (run, key)`
+    const [rows = []] = await loan.send([{ text, values: [runs, piece] }])
+    const writes = rows.flatMap((row) => {
+      const left = erasedPage(row['lists'] as Uint8Array, n, isErased)
+      const run = row['run'] as number
+      return left === null ? [] : [removePages(run, [keyIn(row)]), ...writePages(run, left)]
+    })
+    if (writes.length > 0) await loan.send(writes)
+  }
 }
