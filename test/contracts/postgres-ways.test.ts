@@ -174,6 +174,16 @@ it('erases text of many different words with statements that are each short', as
   expect(await bench.sql('select from word_page')).toEqual([])
 })
 
+it('erases many messages at once', async (context) => {
+  await using bench = await postgresBench(urlOf(context))
+  const fixture = await StoreFixture.open(bench.store)
+  for (let index = 0; index < 30; index++) {
+    await fixture.deliver(await fixture.admit(said(`word${index}`), { tokens: 1 }))
+  }
+  const entries = Array.from({ length: 30 }, (_, index) => entryNumber(index + 1))
+  expect(await fixture.erase(entries)).toMatchObject({ kind: 'erased', entries })
+})
+
 describe('a store of an earlier schema', () => {
   it('has each session and each note in a scope of its own', async (context) => {
     const url = urlOf(context)

@@ -41,6 +41,8 @@ export class Snapshot implements Rows {
   readonly #strengths: Strengths
   readonly #values = new Map<string, unknown>()
   readonly #locked = new Set<string>()
+  /** What was looked up, by key. */
+  readonly #asked = new Map<string, LookupRequest>()
   #missed = new Map<string, LookupRequest>()
 
   constructor(strengths: Strengths) {
@@ -57,12 +59,17 @@ export class Snapshot implements Rows {
   /** Loads in one round trip, after the statements in `first`. */
   async load(
     loan: LoanedClient,
-    asked: readonly LookupRequest[],
+    missed: readonly LookupRequest[],
     first: readonly Query[] = [],
   ): Promise<readonly (readonly Columns[])[]> {
+    // A new lock makes the rows that it guards, if they were read before, outdated. All are read
+    // again now: a rule may miss them one at a time, and would need a round trip for each.
+    const isLocking = missed.some(([name]) => (LOOKUPS[name] as Lookup).guards)
+    const asked = isLocking ? [...this.#forgetUnlocked(), ...missed] : missed
     const groups = LOOKUP_NAMES.flatMap((name) => {
       const of = new Map<string, Args>()
       for (const [each, ...args] of asked) if (each === name) of.set(keyFor(name, args), args)
+      for (const [key, args] of of) this.#asked.set(key, [name, ...args])
       return of.size === 0 ? [] : [{ lookup: LOOKUPS[name] as Lookup, name, of }]
     })
     const answers = await loan.send([
@@ -72,8 +79,6 @@ export class Snapshot implements Rows {
         values: lookup.values([...of.values()]),
       })),
     ])
-    // A new lock makes the rows that it guards, if they were read before, outdated.
-    if (groups.some(({ lookup }) => lookup.guards)) this.#forgetUnlocked()
     for (const [index, { lookup, name, of }] of groups.entries()) {
       this.#keep(name, lookup, of, answers[first.length + index] ?? [])
     }
@@ -100,8 +105,11 @@ export class Snapshot implements Rows {
     }
   }
 
-  #forgetUnlocked(): void {
-    for (const key of this.#values.keys()) if (!this.#locked.has(key)) this.#values.delete(key)
+  /** Returns the lookups of what it forgets. */
+  #forgetUnlocked(): readonly LookupRequest[] {
+    const keys = [...this.#values.keys()].filter((key) => !this.#locked.has(key))
+    for (const key of keys) this.#values.delete(key)
+    return keys.map((key) => this.#asked.get(key)).filter((request) => request !== undefined)
   }
 
   #has(name: LookupName, ...args: Args): boolean {
