@@ -58,10 +58,7 @@ describe('Recorder with Codex', () => {
     }
     await ask([say('one'), answer, say('two'), answer, say('three')])
     const summary = (text: string) =>
-      say(
-        'Another language model started to solve this problem and produced a summary of its thinking ' +
-          `process. Here is the summary produced by the other language model: ${text}`,
-      )
+      say(`Another language model started to solve this problem. Its summary: ${text}`)
     // Codex keeps the person's messages in front of its summary.
     await ask([say('one'), say('two'), say('three'), summary('first'), say('four')])
     await ask([say('one'), say('two'), say('three'), say('four'), summary('second'), say('five')])
