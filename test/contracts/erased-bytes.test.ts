@@ -108,6 +108,11 @@ describe('purged words are in no file', () => {
     expect(await store.verify({})).toEqual([])
     await store.close()
 
+    // A server keeps files of its WAL that it no longer needs, with their bytes, under later names.
+    for (let round = 0; round < 2; round++) {
+      await client.query('select pg_switch_wal()')
+      await client.query('checkpoint')
+    }
     const [commands = []] = sqlBlocks()
     expect(commands.length).toBeGreaterThan(3)
     for (const command of commands) await client.query(command)
