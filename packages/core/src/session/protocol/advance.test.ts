@@ -3,6 +3,17 @@ import { AT, asked, Play, RUNNING, SAID, scene } from '../../../../../test/suppo
 import { entryNumber, mailNumber } from '../../base/ids.ts'
 import { SESSION_SETTINGS } from '../settings.ts'
 
+/** Another message has entered a running turn. */
+function movedOn() {
+  return scene({
+    row: RUNNING,
+    pieces: [
+      ['user', 10],
+      ['user', 10],
+    ],
+  })
+}
+
 describe('the protocol', () => {
   it('looks before it does anything', () => {
     expect(new Play().tell({ kind: 'opened' }).kinds).toEqual(['look'])
@@ -65,14 +76,7 @@ describe('the protocol', () => {
     const long = { ...first, lane: 'user', number: mailNumber(2), tokens: 5_000 } as const
     play.tell({ kind: 'unsure' }).look({ ...later, waiting: [long, first] })
     expect(play.commit('deliver').request).toEqual(request)
-    const moved = scene({
-      row: RUNNING,
-      pieces: [
-        ['user', 10],
-        ['user', 10],
-      ],
-    })
-    play.tell({ kind: 'unsure' }).look(moved)
+    play.tell({ kind: 'unsure' }).look(movedOn())
     expect(play.kinds).toEqual(['runStep'])
   })
 
@@ -159,14 +163,7 @@ describe('the protocol', () => {
     expect(request).toMatchObject({ ends: { how: 'stopped' } })
     play.tell({ kind: 'unsure' }).look(view)
     expect(play.commit('commitReply').request).toEqual(request)
-    const moved = scene({
-      row: RUNNING,
-      pieces: [
-        ['user', 10],
-        ['user', 10],
-      ],
-    })
-    play.tell({ kind: 'unsure' }).look(moved)
+    play.tell({ kind: 'unsure' }).look(movedOn())
     expect(play.kinds).toEqual(['runStep'])
   })
 
