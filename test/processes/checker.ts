@@ -105,6 +105,8 @@ async function readAll(host: Host, store: Store, verdict: Verdict): Promise<Map<
   const kept = new Map<string, Kept>()
   for (const session of sessions) {
     const { id } = session
+    // A session that nobody created has been reported, and need not be readable.
+    if (!born.includes(id)) continue
     const route = { agent: agentOf(id), channel: 'chat', address: id }
     const leadsTo = (await store.findRoute(route))?.sessionId
     if (leadsTo !== id) verdict.idsChanged.push(`the route of ${id} leads to ${leadsTo}`)
@@ -328,7 +330,10 @@ function checkSends(
   }
 }
 
-/** I5, I6, I20: each operation starts and ends once, in one session, with no other running. */
+/**
+ * I5, I6, I20: each operation starts and ends once, in one session, with no other running, and
+ * ends at the latest when another process takes the session over.
+ */
 function checkAudit(
   rows: readonly AuditRow[],
   kept: ReadonlyMap<string, Kept>,
@@ -339,6 +344,8 @@ function checkAudit(
   for (const { kind, sessionId: id, operation } of rows) {
     if (kind === 'lease lost') verdict.counts.takeovers++
     if (!kept.has(id)) verdict.idsChanged.push(`${kind} in ${id}, which was never created`)
+    const orphan = kind === 'lease acquired' ? running.get(id) : undefined
+    if (orphan !== undefined) verdict.broken.push(`${orphan} of ${id} outlived its owner`)
     if (!kind.startsWith('compaction ') || kind === 'compaction reverted' || operation === null) {
       continue
     }

@@ -27,7 +27,7 @@ const CASES: readonly {
     stepMs: 3_000,
     finding: /two writers/,
   },
-  { mutant: 'operation-not-abandoned', failpoint: 'handoff:1:kill', finding: /never ended/ },
+  { mutant: 'operation-not-abandoned', failpoint: 'handoff:1:kill', finding: /outlived/ },
   { mutant: 'reply-lost', finding: /has no reply/ },
   { mutant: 'buffer-truncated', stepMs: 300, finding: /^lost/ },
   { mutant: 'new-id-on-compaction', finding: /^id changed: sessions/ },
