@@ -2,10 +2,12 @@ import { isObject, type JsonObject } from '#core/base/json'
 
 /**
  * Writes a handoff into a client's own log, so that the client continues from it without the proxy.
- * The versions named here accepted each form; another version may refuse to open its log.
+ * The versions named here opened such logs. Clients update themselves every few days without a change
+ * to the format, so later patch versions are taken as well; another version may refuse its log.
  */
 export interface ClientLog {
-  readonly versions: readonly string[]
+  /** Newest first. */
+  readonly versions: readonly [string, ...string[]]
   /** Below the user's home. */
   readonly folder: string
   /** Where the client lists its running processes, below the user's home; null: nowhere. */
@@ -112,6 +114,19 @@ function usageEvent(lines: readonly JsonObject[], tokens: number): JsonObject {
 }
 
 export const CLIENT_LOGS = { claude: claudeLog, codex: codexLog } as const
+
+/** Whether a version is the newest one that was tried with a higher last number. */
+export function isLaterPatch(version: string, { versions: [newest] }: ClientLog): boolean {
+  const [series, patch] = splitVersion(version)
+  const [newestSeries, newestPatch] = splitVersion(newest)
+  return series === newestSeries && patch > newestPatch
+}
+
+/** A version that has more than numbers, such as a preview, is none of a series. */
+function splitVersion(version: string): readonly [series: string, patch: number] {
+  const [, series = '', patch = ''] = /^(\d{1,9}\.\d{1,9})\.(\d{1,9})$/.exec(version) ?? []
+  return [series, Number(patch)]
+}
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null

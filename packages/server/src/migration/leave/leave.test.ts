@@ -144,6 +144,11 @@ describe('leave', () => {
       (text: string) => text.replaceAll('"2.1.325"', '"9.9.9"'),
       /version 9\.9\.9.*throughline run.*export --to claude-code/,
     ],
+    [
+      'a preview version',
+      (text: string) => text.replaceAll('"2.1.325"', '"2.1.999-beta.1"'),
+      /version 2\.1\.999-beta\.1/,
+    ],
     ['a line cut off', (text: string) => text.trimEnd(), /not complete/],
     ['a line that is not JSON', (text: string) => `${text}{"a":\n`, /not a JSON object/],
   ])('changes nothing in a log with %s', (_, change, why) => {
@@ -151,6 +156,21 @@ describe('leave', () => {
     const before = read()
     expect(() => leave(request, HANDOFF)).toThrow(why)
     expect(read()).toBe(before)
+  })
+
+  it.each([
+    ['2.1.197', null],
+    ['2.1.999', /2\.1\.999.*newer than.*undo/],
+  ])('takes a log of version %s, and warns if it was not tried', (version, warning) => {
+    const { request, read } = homeOf('claude', (text) =>
+      text.replaceAll('"2.1.325"', `"${version}"`),
+    )
+    const before = read()
+    const said = checkLog(request).warning
+    if (warning === null) expect(said).toBe(null)
+    else expect(said).toMatch(warning)
+    leave(request, HANDOFF)
+    expect(read()).not.toBe(before)
   })
 
   const listRunning = (home: string, facts: object) => {

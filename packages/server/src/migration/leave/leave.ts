@@ -14,7 +14,7 @@ import { basename, join } from 'node:path'
 import { KnownError } from '#core/base/errors'
 import { openToAppend, openToChange, replaceFile } from '#core/base/files/write'
 import { isObject, type JsonObject } from '#core/base/json'
-import { CLIENT_LOGS, type ClientLog } from './client-log.ts'
+import { CLIENT_LOGS, type ClientLog, isLaterPatch } from './client-log.ts'
 import { findClientProcess } from './client-process.ts'
 
 /** Leaving: writes the handoff into the client's own log, so that it no longer needs the proxy. */
@@ -71,6 +71,8 @@ interface CheckedLog {
   readonly log: string
   readonly bytes: Buffer
   readonly lines: readonly JsonObject[]
+  /** For the person: the client's version has not been tried; null: it has. */
+  readonly warning: string | null
 }
 
 /** Checks everything that can be checked before a handoff is made. */
@@ -82,14 +84,21 @@ export function checkLog(request: LeaveRequest): CheckedLog {
   if (bytes.at(-1) !== 0x0a) throw new LeaveRefusedError(`The last line of ${log} is not complete.`)
   const lines = parseLines(bytes.toString(), log)
   const version = known.versionOf(lines)
-  if (version === null || !known.versions.includes(version)) {
+  const isTried = version !== null && known.versions.includes(version)
+  if (version === null || !(isTried || isLaterPatch(version, known))) {
+    const [newest] = known.versions
     throw new LeaveRefusedError(
-      `${log} was written by version ${version ?? 'unknown'}. Known are ${known.versions.join(', ')}: ` +
-        'another version may not open a log that was changed. Go on under `throughline run`, or ' +
+      `${log} was written by version ${version ?? 'unknown'}. Known are ${known.versions.join(', ')} ` +
+        `and later patches of ${newest}: another version may not open a log that was changed. ` +
+        'Go on under `throughline run`, or ' +
         `write the conversation as a new log: \`throughline export --to ${EXPORTS[request.client]}\`.`,
     )
   }
-  return { log, bytes, lines }
+  const warning = isTried
+    ? null
+    : `Version ${version} of the client is newer than ${known.versions[0]}, the last one that was tried. ` +
+      'If it does not open its log, undo this.'
+  return { log, bytes, lines, warning }
 }
 
 /** A running client keeps the conversation in memory and would never read what is added to its log. */

@@ -78,13 +78,14 @@ async function runLeave(client: LeavableClient, name: string, flags: LeaveFlags)
   const advice = `See ${lists.join(' and ')}.`
   const leaveFrom = async (store: ReadStore, id: SessionId): Promise<number> => {
     const request: LeaveRequest = { ...base, session: id.slice(prefix.length) }
-    checkLog(request)
+    const { warning } = checkLog(request)
     const handoff = await handoffForClient(store, id, flags.window)
     if (handoff === null) throw new UsageError(`Session ${id} holds no message to hand over.`)
     const log = leave(request, handoff)
     printNotice(
       `The handoff is in ${log}. Start ${client} without the proxy and resume the session.`,
     )
+    if (warning !== null) printNotice(warning)
     printNotice(
       `To undo this before you continue: ${program} leave ${client} ${request.session} --undo`,
     )
