@@ -38,6 +38,7 @@ describe('the simulation', () => {
       302_544,
       'a step begun although the end of its turn, after a stop since withdrawn, was in doubt',
     ],
+    [576_141, 'an undo that was measured under earlier limits'],
   ])('keeps every law in seed %d: %s', async (seed) => {
     expect((await runSeed(seed)).violations).toEqual([])
   })

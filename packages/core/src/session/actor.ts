@@ -352,7 +352,8 @@ export class SessionActor {
     if (session === null || context === null) return
     try {
       const tokensAfter = await measureRevert(this.#parts.store, session, context, target)
-      this.#dispatch({ kind: 'revert measured', target, tokensAfter, upto: context.upto })
+      const { limits } = session
+      this.#dispatch({ kind: 'revert measured', target, tokensAfter, upto: context.upto, limits })
     } catch (error) {
       // The error came from a commit or a look, which must still end.
       if (error instanceof KnownError && error.retryable) {

@@ -56,11 +56,11 @@ export function absorb(state: State, event: Event): Advance {
       }
       return withoutEffects(failed({ ...state, handoff: { kind: 'none' } }))
     case 'revert measured': {
-      const { target, tokensAfter, upto } = event
+      const { target, tokensAfter, upto, limits } = event
       if (!isMeasuring(state, target)) return withoutEffects(state)
       return withoutEffects(
         numbered(state, (operation) => ({
-          revert: { kind: 'measured', target, tokensAfter, upto, operation },
+          revert: { kind: 'measured', target, tokensAfter, upto, limits, operation },
         })),
       )
     }

@@ -173,6 +173,8 @@ export type RevertTrack =
       readonly tokensAfter: number
       /** Measured as of this entry, without system text and pins, which are added later. */
       readonly upto: EntryNumber
+      /** Under other limits, messages are cut at other lengths. */
+      readonly limits: Limits
       readonly operation: OperationId
     }
 
@@ -256,6 +258,7 @@ export type Event = { readonly at: Instant } & (
       readonly target: EntryNumber
       readonly tokensAfter: number
       readonly upto: EntryNumber
+      readonly limits: Limits
     }
   /** The store could not be read just now; it is measured again. */
   | { readonly kind: 'revert delayed'; readonly target: EntryNumber }

@@ -76,16 +76,18 @@ function revert(state: State, view: SessionView, mail: MailItem): RuleOutcome {
   const { compaction = target } = mailBody(mail)
   if (compaction !== target) return refuseControl(state, mail.number, { why: 'out-of-date' })
   const { revert } = state
+  const measure = () => ({
+    state: { ...state, revert: { kind: 'measuring', target } as const },
+    effects: [{ kind: 'measureRevert', target } as const],
+  })
   switch (revert.kind) {
     case 'none':
-      return {
-        state: { ...state, revert: { kind: 'measuring', target } },
-        effects: [{ kind: 'measureRevert', target }],
-      }
+      return measure()
     case 'measuring':
       return null
     case 'measured': {
-      const { operation, upto } = revert
+      const { operation, upto, limits } = revert
+      if (!isSame(limits, view.session.limits)) return measure()
       const { system, pieces } = view.context
       const added = [...system, ...pieces.filter((piece) => piece.number > upto)]
       const tokensAfter = added.reduce((sum, piece) => sum + piece.tokens, revert.tokensAfter)
