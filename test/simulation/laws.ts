@@ -175,7 +175,10 @@ export class Laws {
     if (given === undefined || row.result['reason'] === 'closing') return
     const folded = foldShadow(shadow, shadow.tail)
     const covers = Math.max(folded.covers, row.covers)
-    const { tokens, carries } = given
+    const { tokens } = given
+    // Another input may have the same words.
+    const isShown = (number: number) => number > folded.covers || folded.carries.includes(number)
+    const carries = given.carries.filter((number) => number <= covers && isShown(number))
     const covered = { ...folded, effective: null, covers, carries }
     const range =
       expectedTokens(shadow, shadow.tail, folded) - expectedTokens(shadow, shadow.tail, covered)
