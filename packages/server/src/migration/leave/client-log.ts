@@ -115,14 +115,14 @@ function usageEvent(lines: readonly JsonObject[], tokens: number): JsonObject {
 
 export const CLIENT_LOGS = { claude: claudeLog, codex: codexLog } as const
 
-/** Whether a version is the newest one that was tried with a higher last number. */
+/** Whether a version differs from the newest one that was tried only by a higher patch number. */
 export function isLaterPatch(version: string, { versions: [newest] }: ClientLog): boolean {
   const [series, patch] = splitVersion(version)
   const [newestSeries, newestPatch] = splitVersion(newest)
   return series === newestSeries && patch > newestPatch
 }
 
-/** A version that has more than numbers, such as a preview, is none of a series. */
+/** A preview version belongs to no series. */
 function splitVersion(version: string): readonly [series: string, patch: number] {
   const [, series = '', patch = ''] = /^(\d{1,9}\.\d{1,9})\.(\d{1,9})$/.exec(version) ?? []
   return [series, Number(patch)]
