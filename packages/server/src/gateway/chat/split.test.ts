@@ -4,6 +4,7 @@ import { visibleText } from '../../../../../test/gateways/bot-api-server.ts'
 import { tries } from '../../../../../test/support/seeded-random.ts'
 import { costOfTenfold } from '../../../../../test/support/timing.ts'
 import { renderTelegramHtml } from '../telegram/html.ts'
+import { type InlineMark, marksAround, readMarks } from './inline.ts'
 import { splitText } from './split.ts'
 
 const words = (text: string) => text.split(INVISIBLE).filter((word) => word !== '')
@@ -155,5 +156,165 @@ describe('splitText', () => {
       return () => splitText(text, 4_000)
     }
     expect(costOfTenfold(prepare, { size: 100_000 })).toBeLessThan(15)
+  })
+})
+
+/** Spans as a tree: `b(one i(two))`. */
+function tree(text: string, marks: readonly InlineMark[] = readMarks(text)): string {
+  const inside = (mark: InlineMark) => {
+    const parts: string[] = []
+    let from = mark.innerFrom
+    for (const each of mark.marks) {
+      parts.push(text.slice(from, each.from), show(each))
+      from = each.to
+    }
+    return parts.join('') + text.slice(from, mark.innerTo)
+  }
+  const show = (mark: InlineMark): string => {
+    const { kind, from, innerFrom, innerTo, to, open, close, address } = mark
+    expect([text.slice(from, innerFrom), text.slice(innerTo, to)]).toEqual([open, close])
+    const label = address === undefined ? kind : `${kind}:${address}`
+    return `${label}(${inside(mark)})`
+  }
+  let out = ''
+  let at = 0
+  for (const mark of marks) {
+    out += text.slice(at, mark.from) + show(mark)
+    at = mark.to
+  }
+  return out + text.slice(at)
+}
+
+describe('readMarks', () => {
+  it.each([
+    ['**one** two', 'b(one) two'],
+    ['__one__', 'b(one)'],
+    ['~~one~~', 's(one)'],
+    ['*one*', 'i(one)'],
+    ['_one_', 'i(one)'],
+    ['a **b *c* d** e', 'a b(b i(c) d) e'],
+    ['**b ~~s~~ `c`**', 'b(b s(s) code(c))'],
+    ['a *b* c *d*', 'a i(b) c i(d)'],
+    ['x*y*z', 'xi(y)z'],
+  ])('reads spans: %s', (text, expected) => {
+    expect(tree(text)).toBe(expected)
+  })
+
+  it.each([
+    ...['snake_case_name', 'a __b__c', 'a_b_', '_a_b', '2 * 3 * 4', '* one', '**one **', '*one *'],
+    ...[
+      '**',
+      '****',
+      '**one',
+      'one_',
+      '~~one',
+      '`',
+      '``',
+      'a `b',
+      '[a](b)',
+      '[a]',
+      '[a] (http://b)',
+    ],
+    ...['[a](javascript:b)', '[a](http://b c)', '[a](http://"b")', '\\a'],
+  ])('leaves %s as text', (text) => {
+    expect(tree(text)).toBe(text)
+  })
+
+  it.each([
+    ['`one *two*`', 'code(one *two*)'],
+    ['``a ` b``', 'code(a ` b)'],
+    ['```a `` b```', 'code(a `` b)'],
+    ['\\*one\\*', 'escaped(*)oneescaped(*)'],
+    ['\\\\ \\[ \\_', 'escaped(\\) escaped([) escaped(_)'],
+    ['**a\\**', 'b(a\\)'],
+  ])('takes code and escaped characters as they are: %s', (text, expected) => {
+    expect(tree(text)).toBe(expected)
+  })
+
+  it.each([
+    ['[a](http://b)', 'link:http://b(a)'],
+    ['[a](https://b/?c=1#d) e', 'link:https://b/?c=1#d(a) e'],
+    ['[a](mailto:b@c)', 'link:mailto:b@c(a)'],
+    ['[a](tg://user?id=1)', 'link:tg://user?id=1(a)'],
+    ['[*a*](http://b)', 'link:http://b(i(a))'],
+    ['[a [b](http://c)', '[a link:http://c(b)'],
+    ['[a](x) [b](http://c)', '[a](x) link:http://c(b)'],
+    ['[a](http://b) [c](http://d)', 'link:http://b(a) link:http://d(c)'],
+    ['**[a](http://b)**', 'b(link:http://b(a))'],
+    ['[a](http://b', '[a](http://b'],
+  ])('reads links to web, mail and Telegram: %s', (text, expected) => {
+    expect(tree(text)).toBe(expected)
+  })
+
+  it('takes addresses of 2,000 characters at most', () => {
+    const link = (length: number) => `[a](http://${'b'.repeat(length - 7)})`
+    expect(readMarks(link(2_000))).toHaveLength(1)
+    expect(readMarks(link(2_001))).toEqual([])
+  })
+
+  it('counts offsets from the base', () => {
+    const [mark] = readMarks('x **a _b_**', 100)
+    expect(mark).toMatchObject({ kind: 'b', from: 102, innerFrom: 104, innerTo: 109, to: 111 })
+    expect(mark?.marks).toMatchObject([{ kind: 'i', from: 106, innerFrom: 107, to: 109 }])
+    const [link] = readMarks('[**a**](http://b)', 10)
+    expect(link).toMatchObject({ kind: 'link', from: 10, innerFrom: 11, innerTo: 16, to: 27 })
+    expect(link?.marks).toMatchObject([{ kind: 'b', from: 11, innerFrom: 13, innerTo: 14, to: 16 }])
+    const [code, escaped] = readMarks('`a`\\*', 10)
+    expect(code).toMatchObject({ from: 10, innerFrom: 11, innerTo: 12, to: 13 })
+    expect(escaped).toMatchObject({ from: 13, innerFrom: 14, innerTo: 15, to: 15 })
+  })
+
+  it('orders spans without overlaps, each within the one around it', () => {
+    const pieces = fc.constantFrom(
+      '*',
+      '**',
+      '_',
+      '__',
+      '~~',
+      '`',
+      '[',
+      '](http://a)',
+      '\\',
+      ' ',
+      'a',
+    )
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
+        const check = (marks: readonly InlineMark[], from: number, to: number) => {
+          let at = from
+          for (const mark of marks) {
+            expect(mark.from).toBeGreaterThanOrEqual(at)
+            if (mark.kind !== 'link') expect(mark.innerTo).toBeGreaterThan(mark.innerFrom)
+            check(mark.marks, mark.innerFrom, mark.innerTo)
+            at = mark.to
+          }
+          expect(at).toBeLessThanOrEqual(to)
+        }
+        const text = parts.join('')
+        check(readMarks(text), 0, text.length)
+      }),
+      { numRuns: tries(400) },
+    )
+  })
+})
+
+describe('marksAround', () => {
+  const text = '*a* **b _c_ d** `e`'
+  const marks = readMarks(text)
+
+  it('gives the spans that a cut would split, outermost first', () => {
+    const kinds = [...text, ''].map((_, at) =>
+      marksAround(marks, at)
+        .map(({ kind }) => kind)
+        .join(),
+    )
+    expect(kinds).toEqual([
+      ...['', 'i', 'i', '', '', 'b', 'b', 'b', 'b', 'b,i', 'b,i', 'b', 'b', 'b', 'b', ''],
+      ...['', 'code', 'code', ''],
+    ])
+  })
+
+  it('gives none where nothing is marked', () => {
+    expect(marksAround([], 3)).toEqual([])
   })
 })
