@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../base/json.ts'
+import { findOverflow, isOverflowFinish } from './overflow.ts'
 import { isReportedError, type ReportedError, reportedErrorOf } from './provider-error.ts'
 
 describe('complaintOf', () => {
@@ -55,5 +56,94 @@ describe('isComplaint', () => {
     ['error', false],
   ])('%s: %s', (text, is) => {
     expect(isReportedError(text)).toBe(is)
+  })
+})
+
+describe('findOverflow', () => {
+  const found = (text: string, status?: number, codes: readonly string[] = []) =>
+    findOverflow({ text: text.toLowerCase(), codes, ...(status !== undefined && { status }) })
+
+  it.each([
+    [
+      "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+      8_192,
+      9_000,
+    ],
+    ['The maximum context length is 4096 tokens, you requested 5000 tokens', 4_096, 5_000],
+    ['prompt is too long: 210000 tokens > 200000 maximum', 200_000, 210_000],
+    [
+      'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000',
+      200_000,
+      undefined,
+    ],
+    [
+      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+      1_048_576,
+      1_200_000,
+    ],
+    ['the request exceeds the available context size (4096 tokens)', 4_096, undefined],
+    [
+      'the request exceeds the available context size. {"n_prompt_tokens":5000,"n_ctx":4096}',
+      4_096,
+      5_000,
+    ],
+    [
+      'Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens',
+      4_096,
+      undefined,
+    ],
+    ['Your input exceeds the context window of this model', undefined, undefined],
+    ['The prompt is longer than the maximum model length', undefined, undefined],
+    ['Input is too long for requested model.', undefined, undefined],
+    ['input length 9000 exceeds the limit', undefined, undefined],
+    ['too many tokens: 9000', undefined, undefined],
+    ['Please reduce the length of the messages.', undefined, undefined],
+    ['Your request exceeded model token limit: 8192', undefined, undefined],
+    ['context window exceeds limit', undefined, undefined],
+    ['Range of input length should be [1, 30720]', undefined, undefined],
+    ['inputs tokens + max_new_tokens must be <= 4096', undefined, undefined],
+    ['token limit exceeded', undefined, undefined],
+  ])('reads %s', (text, limitTokens, askedTokens) => {
+    const sizes = {
+      ...(limitTokens !== undefined && { limitTokens }),
+      ...(askedTokens !== undefined && { askedTokens }),
+    }
+    expect(found(text, 400)).toEqual({ kind: 'overflow', ...sizes })
+  })
+
+  it.each([
+    ...['context_length_exceeded', 'exceed_context_size_error', 'request_too_large'],
+    ...['model_context_window_exceeded', 'context_window_exceeded', 'string_above_max_length'],
+  ])('knows the code %s', (code) => {
+    expect(found('no', 400, ['other', code])).toEqual({ kind: 'overflow' })
+  })
+
+  it('takes a request that is too large for the server for one', () => {
+    expect(found('no', 413)).toEqual({ kind: 'overflow' })
+    expect(found('no', 400)).toBeUndefined()
+    expect(found('no')).toBeUndefined()
+    expect(found('prompt is too long')).toEqual({ kind: 'overflow' })
+  })
+
+  it.each([401, 403, 429])('is none under the status %i', (status) => {
+    expect(found('prompt is too long', status)).toBeUndefined()
+  })
+
+  it.each([
+    'Too many tokens per minute',
+    'too many tokens: 40000 input tokens per minute',
+    'Limit (TPM) reached: too many tokens',
+    'too many tokens, see your tpm limit',
+  ])('is none where waiting helps: %s', (text) => {
+    expect(found(text, 400)).toBeUndefined()
+  })
+
+  it('is none under a code of rate limits', () => {
+    expect(found('too many tokens', 400, ['rate_limit_exceeded'])).toBeUndefined()
+  })
+
+  it('may be the finish reason of an answer', () => {
+    expect(isOverflowFinish('model_context_window_exceeded')).toBe(true)
+    expect([isOverflowFinish('stop'), isOverflowFinish(undefined)]).toEqual([false, false])
   })
 })

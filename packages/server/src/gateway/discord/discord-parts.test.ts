@@ -1,4 +1,14 @@
-import type { APIInteraction, APIMessage, REST } from 'discord.js'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  type APIAttachment,
+  type APIInteraction,
+  type APIMessage,
+  DiscordAPIError,
+  HTTPError,
+  RateLimitError,
+  type REST,
+} from 'discord.js'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '#core/base/clock'
 import type { SessionId } from '#core/base/ids'
@@ -6,10 +16,13 @@ import type { MailItem } from '#core/store/queries'
 import type { SessionRow } from '#core/store/rows'
 import { LOOP_RULE, type LoopRule } from '../../tools/send-message/loop.ts'
 import type { PlatformHandlers } from '../chat/platform.ts'
+import { findLastAct } from './acts.ts'
+import { fetchAttachments } from './attachments.ts'
 import { BotLoopGuard, noticeFor } from './bot-loop-guard.ts'
-import { accountOf, DiscordTokenError } from './failure.ts'
+import { accountOf, DiscordTokenError, discordFailure, isInaccessible } from './failure.ts'
 import { attachmentsOf, readDiscordMessage } from './incoming.ts'
 import { findMark, type MailReads, snowflakeAt, timeOf } from './resume-point.ts'
+import { commandList, isCommand, typedForm } from './slash.ts'
 import { SlashCommandHandler } from './slash-command-handler.ts'
 
 describe('readMessage', () => {
@@ -264,5 +277,237 @@ describe('SlashCommandHandler', () => {
     silent.closing.abort()
     await silent.take(async () => 'other')
     expect(silent.log.at(-1)).toBe('patch webhooks There is no answer to that here.')
+  })
+})
+
+describe('discordFailure', () => {
+  const request = { files: undefined, body: undefined }
+  const refused = (status: number, code: number) =>
+    new DiscordAPIError({ code, message: 'no' }, code, status, 'POST', 'https://d.example', request)
+
+  it.each<[string, unknown, string]>([
+    ['an unknown message', refused(404, 10_008), 'gone'],
+    ['a wrong token', refused(401, 0), 'outage'],
+    ['a rate limit of its own', refused(429, 0), 'outage'],
+    ['a missing permission', refused(403, 50_013), 'final'],
+    ['an invalid message', refused(400, 50_035), 'final'],
+    [
+      'a server error',
+      new HTTPError(502, 'Bad Gateway', 'POST', 'https://d.example', request),
+      'outage',
+    ],
+    ['a broken connection', new Error('socket'), 'outage'],
+  ])('takes %s for what it is', (_, error, why) => {
+    expect(discordFailure(error)).toMatchObject({ kind: 'failed', why })
+  })
+
+  it('says what Discord answered, without the request', () => {
+    expect(discordFailure(refused(403, 50_013)).text).toBe('Discord answered 403 (code 50013)')
+    expect(discordFailure(new HTTPError(502, '', 'POST', '', request)).text).toBe(
+      'Discord answered 502',
+    )
+    expect(discordFailure(new Error('secret')).text).toBe('no connection')
+  })
+
+  it('waits for the longer of the two times of a rate limit', () => {
+    const limited = (retryAfter: number, sublimitTimeout: number) =>
+      new RateLimitError({ retryAfter, sublimitTimeout } as ConstructorParameters<
+        typeof RateLimitError
+      >[0])
+    expect(discordFailure(limited(500, 2_000))).toMatchObject({ why: 'rate', retryAfterMs: 2_000 })
+    expect(discordFailure(limited(700, 0))).toMatchObject({ why: 'rate', retryAfterMs: 700 })
+  })
+
+  it('knows a channel that cannot be read, now or later', () => {
+    const statuses = [400, 401, 403, 404, 405, 500]
+    expect(statuses.filter((status) => isInaccessible(refused(status, 0)))).toEqual([403, 404])
+    expect(isInaccessible(new Error('socket'))).toBe(false)
+  })
+})
+
+describe('slash commands of Discord', () => {
+  const command = {
+    ...{ type: 2, id: '11', token: 't', channel: { id: '22' }, member: {} },
+    data: { type: 1, name: 'pin', options: [{ name: 'name', type: 3, value: ' a ' }] },
+  }
+
+  it('are offered with their options', () => {
+    const offered = Object.fromEntries(commandList().map(({ name, ...rest }) => [name, rest]))
+    expect(offered['search']).toMatchObject({
+      type: 1,
+      options: [{ name: 'words', type: 3, required: true }],
+    })
+    expect(offered['compact']?.options).toMatchObject([{ name: 'focus', type: 3 }])
+    expect(offered['compact']?.options[0]).not.toHaveProperty('required')
+    expect(offered['pin']?.options.map(({ name }) => name)).toEqual(['name', 'text'])
+    expect(offered['status']?.options).toEqual([])
+    for (const { description } of Object.values(offered)) expect(description).not.toBe('')
+  })
+
+  it.each<[string, object, boolean]>([
+    ['a command', {}, true],
+    ['one in a private chat', { member: undefined }, true],
+    ['one without options', { data: { type: 1, name: 'stop' } }, true],
+    ['a button', { type: 3 }, false],
+    ['one without an id', { id: 'x' }, false],
+    ['one without a token', { token: undefined }, false],
+    ['one without a channel', { channel: undefined }, false],
+    ['one whose channel has no id', { channel: { id: 'x' } }, false],
+    ['one of an unreadable member', { member: 'x' }, false],
+    ['one without data', { data: null }, false],
+    ['one of a menu', { data: { type: 2, name: 'pin' } }, false],
+    ['one without a name', { data: { type: 1 } }, false],
+    ['one with unreadable options', { data: { type: 1, name: 'pin', options: 'x' } }, false],
+    [
+      'one with an unreadable option',
+      { data: { type: 1, name: 'pin', options: [{}, 'x'] } },
+      false,
+    ],
+  ])('are told from other interactions: %s', (_, changed, expected) => {
+    expect(isCommand({ ...command, ...changed })).toBe(expected)
+  })
+
+  it('are no text, and nothing at all', () => {
+    expect([isCommand('x'), isCommand(null)]).toEqual([false, false])
+  })
+
+  it('read as if they had been typed', () => {
+    const typed = (options?: readonly object[]) =>
+      typedForm({ data: { type: 1, name: 'pin', ...(options && { options }) } } as never)
+    const options = [
+      { type: 3, value: ' a ' },
+      { type: 4, value: 'b' },
+      { type: 3, value: 5 },
+    ]
+    expect(typed([...options, { type: 3, value: 'c d' }])).toBe('/pin a c d')
+    expect(typed()).toBe('/pin')
+  })
+})
+
+describe('findLastAct', () => {
+  const reply = (at: number, ...names: readonly string[]) => {
+    const parts = names.map((name) => ({ type: 'tool-call', name }))
+    return { kind: 'assistant', at, body: JSON.stringify({ parts }) }
+  }
+  const find = (sessions: Readonly<Record<string, readonly object[]>>, bots = ['b1', 'b2']) => {
+    const ranges: [number, number][] = []
+    const store = {
+      findRoute: async ({ agent, channel, address }: Record<string, string>) => {
+        const id = `${agent} ${channel} ${address}`
+        return sessions[id] && { sessionId: id }
+      },
+      findSession: async (id: string) => sessions[id] && { tail: sessions[id].length },
+      readEntries: async (query: { sessionId: string; from: number; to: number }) => {
+        ranges.push([query.from, query.to])
+        return sessions[query.sessionId]?.slice(query.from - 1, query.to) ?? []
+      },
+    }
+    const channel = { agents: ['main', 'other'], bots, address: '9' }
+    return findLastAct(store as never, channel).then((at) => ({ at, ranges }))
+  }
+
+  it('is the newest tool call in any session of the channel', async () => {
+    const sessions = {
+      'main discord:b1 9': [reply(1, 'read'), reply(7, 'read'), reply(8)],
+      'other discord:b2 9': [reply(5, 'read')],
+      'main discord:b1 10': [reply(99, 'read')],
+    }
+    expect((await find(sessions)).at).toBe(7)
+    expect((await find(sessions, ['b2'])).at).toBe(5)
+  })
+
+  it('takes no message for an act, whoever sent it', async () => {
+    const entries = [
+      ...[reply(1, 'send_message'), { kind: 'input', at: 2, body: reply(2, 'read').body }],
+      ...[
+        { kind: 'assistant', at: 3, body: null },
+        { kind: 'assistant', at: 4, body: '"x"' },
+      ],
+      { kind: 'assistant', at: 5, body: '{"parts":[{"type":"text"},"x"]}' },
+    ]
+    expect((await find({ 'main discord:b1 9': entries })).at).toBeNull()
+    expect(
+      (await find({ 'main discord:b1 9': [...entries, reply(6, 'send_message', 'read')] })).at,
+    ).toBe(6)
+  })
+
+  it('is absent without a session, and reads the last 128 entries only', async () => {
+    expect(await find({})).toEqual({ at: null, ranges: [] })
+    const long = [reply(1, 'read'), ...Array.from({ length: 128 }, (_, at) => reply(at + 2))]
+    expect(await find({ 'main discord:b1 9': long })).toEqual({ at: null, ranges: [[2, 129]] })
+    expect((await find({ 'main discord:b1 9': long.slice(0, 3) })).ranges).toEqual([[1, 3]])
+  })
+})
+
+describe('fetchAttachments', () => {
+  const serve = async (use: (host: string) => Promise<void>) => {
+    const server = createServer((request, response) => {
+      const [, status = '', bytes = ''] = request.url?.split('/') ?? []
+      response.writeHead(Number(status), { location: '/200/1' })
+      response.end('x'.repeat(Number(bytes)))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      await use(`127.0.0.1:${(server.address() as AddressInfo).port}`)
+    } finally {
+      server.close()
+    }
+  }
+  const file = (url: string, changed: Partial<APIAttachment> = {}) =>
+    ({ url, filename: 'a.txt', size: 1, content_type: 'text/plain', ...changed }) as APIAttachment
+  const texts = (parts: Awaited<ReturnType<typeof fetchAttachments>>) =>
+    parts.map((part) => (part.type === 'text' ? part.text : part.type))
+
+  it('takes files up to the limit, and names those that are not here', async () => {
+    await serve(async (host) => {
+      const take = async (...files: readonly APIAttachment[]) =>
+        texts(await fetchAttachments(files, { hosts: [host], bytesMax: 2_048 }))
+      const at = (path: string) => `http://${host}/${path}`
+      expect(await take(file(at('200/2048')))).toEqual(['file'])
+      const tooLarge = '[a.txt was attached and is not here: it is larger than 2 KiB]'
+      expect(await take(file(at('200/2049')))).toEqual([tooLarge])
+      expect(await take(file(at('200/1'), { size: 2_049 }))).toEqual([tooLarge])
+      expect(await take(file(at('200/1'), { size: 2_048 }))).toEqual(['file'])
+      expect(await take(file(at('200/1000')), file(at('200/1049')))).toEqual([
+        'file',
+        '[a.txt was attached and is not here: it is larger than 1 KiB]',
+      ])
+      expect(await take(file(at('404/0')))).toEqual([
+        '[a.txt was attached and is not here: the host answered 404]',
+      ])
+      expect(await take(file(at('302/0')))).toEqual([
+        '[a.txt was attached and is not here: the host could not be reached]',
+      ])
+    })
+  })
+
+  it('asks no host but those it was given, and no unsafe one', async () => {
+    const refused =
+      '[a.txt was attached and is not here: it is not on a host that files are taken from]'
+    const take = async (url: string, hosts: readonly string[]) =>
+      texts(await fetchAttachments([file(url)], { hosts, bytesMax: 9 }))
+    expect(await take('https://other.example/a', ['cdn.example'])).toEqual([refused])
+    expect(await take('http://cdn.example/a', ['cdn.example'])).toEqual([refused])
+    expect(await take('no address', ['cdn.example'])).toEqual([refused])
+  })
+
+  it('takes ten files at most, and keeps name and type', async () => {
+    await serve(async (host) => {
+      const url = `http://${host}/200/3`
+      const terms = { hosts: [host], bytesMax: 99 }
+      const many = await fetchAttachments(
+        Array.from({ length: 12 }, () => file(url)),
+        terms,
+      )
+      expect(texts(many).slice(9)).toEqual(['file', '[2 more attachments are not here]'])
+      const ten = await fetchAttachments(
+        Array.from({ length: 10 }, () => file(url)),
+        terms,
+      )
+      expect(ten).toHaveLength(10)
+      expect(ten[0]).toMatchObject({
+        ...{ type: 'file', name: 'a.txt', source: { kind: 'base64', mediaType: 'text/plain' } },
+      })
+    })
   })
 })
