@@ -12,6 +12,7 @@ import {
 } from '../../../../../test/support/builders.ts'
 import { findAllNames, findNames } from './names.ts'
 import { asksForSummary, SUMMARY_NOTE, summarizeAll, summarizeAsStandIn } from './summary.ts'
+import { titleOf } from './title.ts'
 
 const conversation: readonly Message[] = [
   user('Build the parser. The code word is PELICAN-7. Never touch src/legacy.ts.'),
@@ -130,4 +131,14 @@ it('takes a word of 300 characters for a name, and a longer one for noise', () =
   const longest = `a/${'b'.repeat(298)}`
   expect(findNames(`${longest} ${longest}b`, 'path')).toEqual([longest])
   expect(findAllNames(`${longest} ${longest}b`)).toEqual([longest])
+})
+
+describe('titleOf', () => {
+  it('is the first words that were said, whatever quotes them', () => {
+    const text = 'How do I bake bread with rye flour? And how long does it take?'
+    expect(titleOf(`===== conversation\n#1 user:\n${text}\n=====`)).toBe(
+      'How do I bake bread with rye flour',
+    )
+    expect(titleOf('')).toBe('')
+  })
 })
