@@ -1,10 +1,11 @@
 /**
  * Invisible characters inside a key, from rich text, soft wrapping or on purpose: zero-width characters,
- * soft hyphens, direction marks, byte order marks, variation selectors, and the same written as
- * escapes. Secrets are found in the visible text; everything between their ends is masked.
+ * soft hyphens, direction marks, byte order marks, variation selectors, a terminal's codes for colours
+ * (`grep --color` puts them into a key), and the same written as escapes. Secrets are found in the visible text; everything between their ends is masked.
  */
 const INVISIBLE =
-  /\p{Default_Ignorable_Code_Point}|\\u(?:00ad|200[b-f]|206[0-4]|fe0[\da-f]|feff)/giu
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
+  /\p{Default_Ignorable_Code_Point}|\\u(?:00ad|200[b-f]|206[0-4]|fe0[\da-f]|feff)|(?:\x1b|\\u001b|\\x1b|\\e|\\033)\[[\d;]{0,20}[mK]/giu
 
 export interface Visible {
   readonly text: string

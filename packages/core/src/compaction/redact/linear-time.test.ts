@@ -32,6 +32,10 @@ it.each([
   '-----BEGIN ',
   '-----BEGIN PRIVATE KEY-----',
   '-----BEGIN RSA PRIVATE KEY-----\n',
+  '-----BEGIN PRIVATE KEY-----\n1: > ',
+  '-----END PRIVATE KEY-----',
+  '-----END PRIVATE KEY-----\n',
+  'aaaaaaaaaaaaaaaaaaaaaaaa\n-----END PRIVATE KEY-----\n',
   'SG.aaaaaaaaaaaaaaaaaaaa.',
   'AKIA',
   'AKIAABCDEFGHIJKLMNOP ',
@@ -67,6 +71,9 @@ it.each([
   'rclone config create ',
   '://a:b/',
   '\u200b',
+  '\u001b[',
+  '\u001b[1;',
+  '\\x1b[0m',
   'pass\u200bword: a',
 ])('redact takes linear time over %j repeated', (piece) => {
   const prepare = (length: number) => {

@@ -309,6 +309,11 @@ describe('redact', () => {
     '\ufe0f',
     '\u{e0101}',
     '\\u200b',
+    '\u001b[01;31m',
+    '\u001b[K',
+    '\\u001b[0m',
+    '\\x1b[m',
+    '\\033[0;32m',
   ]
 
   it.each(['token\u00a0=\u00a0', 'api_key\u2009:\u202f', 'token\t=\t', '| api_key | '])(
@@ -331,6 +336,13 @@ describe('redact', () => {
     }
     const seen = 'co\u00adop\u200bera\u00adtion 👨\u200d👩\u200d👧 می\u200cخواهم ❤\ufe0f'
     expect(redact(seen)).toBe(seen)
+  })
+
+  it('masks secrets in letters and digits of full width', () => {
+    const widen = (text: string) =>
+      text.replace(/[\w-]/g, (narrow) => String.fromCharCode(narrow.charCodeAt(0) + 0xfee0))
+    for (const [kind, secret] of CANARIES.slice(0, 12))
+      expect(redact(`a ${widen(secret)} b`)).toBe(`a [secret:${kind}] b`)
   })
 
   it('a forged mark shelters nothing', () => {

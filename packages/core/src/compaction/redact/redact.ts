@@ -3,6 +3,7 @@ import type { TextPart } from '../../message/message.ts'
 import { findAssignments } from './assignments.ts'
 import { withoutInvisible } from './invisible.ts'
 import { findByPosition } from './positions.ts'
+import { findPrivateKeys } from './private-keys.ts'
 import { findInProse } from './prose.ts'
 import { MARK, type Secret } from './secret.ts'
 import { findShapes } from './shapes.ts'
@@ -43,7 +44,7 @@ const MARK_CHARACTERS_MAX = 30
 /** Where the secrets are: in order, without overlaps, none inside a mark. */
 export function findSecrets(text: string): readonly Secret[] {
   const plain = isAscii(text)
-  const mayHide = !plain || text.includes('\\u')
+  const mayHide = !plain || HIDING.test(text)
   const found = [...find(text, plain), ...(mayHide ? findAsItReads(text) : [])]
   found.sort((a, b) => a.from - b.from || b.to - a.to)
   const secrets: Secret[] = []
@@ -55,16 +56,26 @@ export function findSecrets(text: string): readonly Secret[] {
   return secrets
 }
 
+/** How characters that nobody sees are written in ASCII. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
+const HIDING = /\x1b|\\(?:u|x1b|e|033)/i
+
 /**
- * Web pages and word processors use spaces of other widths. Each is one character, so offsets stay.
+ * Web pages and word processors use spaces, letters and digits of other widths. Each is one character, so
+ * offsets stay.
  */
+const FULL_WIDTH = /[\uff0d\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a]/g
 const OTHER_SPACES = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g
 
 function find(text: string, isPlain: boolean): readonly Secret[] {
-  const spaced = isPlain ? text : text.replaceAll(OTHER_SPACES, ' ')
-  return [findShapes, findAssignments, findByPosition, findInProse]
+  const spaced = isPlain ? text : narrow(text.replaceAll(OTHER_SPACES, ' '))
+  return [findShapes, findPrivateKeys, findAssignments, findByPosition, findInProse]
     .flatMap((each) => each(spaced))
     .filter((secret) => !isInMark(text, secret.from))
+}
+
+function narrow(text: string): string {
+  return text.replaceAll(FULL_WIDTH, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
 }
 
 function findAsItReads(text: string): readonly Secret[] {

@@ -182,14 +182,6 @@ const SHAPES: readonly Shape[] = [
     keeps: true,
     check: looksRandom,
   },
-  {
-    kind: 'private-key',
-    begins: ['-----BEGIN '],
-    tail:
-      '(?:[A-Z0-9]{2,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----' +
-      '(?:(?:\\s|\\\\+[nrt])*(?:[A-Za-z-]{3,20}: [^\\n\\\\"]{0,120}|[\\w+/=]{20,}))+' +
-      '(?:(?:\\s|\\\\+[nrt]){0,20}[\\w+/=]{0,76}(?:\\s|\\\\+[nrt]){0,20}-----END [A-Z0-9 ]{0,50}-----)?',
-  },
   { kind: 'age', begins: ['AGE-SECRET-KEY-1', 'age-secret-key-1'], tail: '[A-Za-z0-9]{40,}' },
 ]
 
