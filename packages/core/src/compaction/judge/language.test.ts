@@ -33,3 +33,19 @@ it('is the same where Latin words stand beside the script of the user', () => {
   expect(isOtherLanguage(`${RUSSIAN} ${ENGLISH}`, userText)).toBe(false)
   expect(isOtherLanguage(`${RUSSIAN} ${ENGLISH.repeat(9)}`, userText)).toBe(true)
 })
+
+it.each([
+  ['Greek', 'Παρακαλώ μετέφερε τον διακομιστή στο νέο μηχάνημα και έλεγξε το αντίγραφο ασφαλείας.'],
+  ['Arabic', 'من فضلك انقل الخادم إلى الجهاز الجديد وتحقق من النسخة الاحتياطية لليلة الماضية.'],
+  ['Hebrew', 'בבקשה העבר את השרת למחשב החדש ובדוק את הגיבוי של הלילה האחרון לפני שתמשיך.'],
+  ['Hindi', 'कृपया सर्वर को नई मशीन पर ले जाएँ और पिछली रात का बैकअप जाँच लें, फिर मुझे बताएँ।'],
+  ['Thai', 'กรุณาย้ายเซิร์ฟเวอร์ไปยังเครื่องใหม่และตรวจสอบข้อมูลสำรองของเมื่อคืนนี้ก่อนทำต่อ'],
+  [
+    'Korean',
+    '서버를 새 컴퓨터로 옮기고 어젯밤 백업을 확인한 다음 설정은 그대로 두고 결과를 저에게 자세히 알려 주세요 부탁드립니다 감사합니다',
+  ],
+])('knows %s from other scripts', (_, userText) => {
+  expect(isOtherLanguage(ENGLISH, userText)).toBe(true)
+  expect(isOtherLanguage(RUSSIAN.repeat(2), userText)).toBe(true)
+  expect(isOtherLanguage(userText, userText)).toBe(false)
+})

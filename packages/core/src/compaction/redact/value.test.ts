@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { DIGITS, LOWER, made, UPPER, WORD } from '../../../../../test/support/made-up.ts'
 import { isStandIn, isWordy, looksRandom } from './randomness.ts'
+import { findShapes } from './shapes.ts'
 import { bareValue, openingQuote, quotedValue, VALUE_CHARACTERS_MAX } from './value.ts'
 
 describe('quotedValue', () => {
@@ -157,5 +159,129 @@ describe('looksRandom', () => {
 
   it.each(['a1b2c3', 'x9fK2', '12345678901', 'a+b'])('takes %s for no words', (value) => {
     expect(isWordy(value)).toBe(false)
+  })
+})
+
+const HEX = '0123456789abcdef'
+
+describe('findShapes', () => {
+  /** Beginnings, the characters after them, and how many there are at least. */
+  it.each<[string, readonly string[], string, number]>([
+    ['openai', ['sk-'], WORD, 20],
+    ['anthropic', ['sk-ant-'], WORD, 16],
+    ['openrouter', ['sk-or-'], WORD, 16],
+    ['groq', ['gsk_'], WORD, 30],
+    ['xai', ['xai-'], WORD, 60],
+    ['perplexity', ['pplx-'], WORD, 32],
+    ['replicate', ['r8_'], WORD, 30],
+    ['nvidia', ['nvapi-'], WORD, 40],
+    ['cerebras', ['csk-'], LOWER + DIGITS, 40],
+    ['tavily', ['tvly-'], WORD, 20],
+    ['huggingface', ['hf_', 'api_org_'], WORD, 30],
+    ['langsmith', ['lsv2_pt_', 'lsv2_sk_'], WORD, 30],
+    ['github', ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'], WORD, 30],
+    [
+      'gitlab',
+      ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glsoat-', 'glagent-', 'gloas-'],
+      WORD,
+      20,
+    ],
+    ['atlassian', ['ATATT3', 'ATBB', 'ATCTT3'], WORD, 20],
+    ['npm', ['npm_'], WORD, 36],
+    ['pypi', ['pypi-'], WORD, 50],
+    ['rubygems', ['rubygems_'], HEX, 40],
+    ['docker', ['dckr_pat_', 'dckr_oat_'], WORD, 20],
+    [
+      'slack',
+      ['xoxa-', 'xoxb-', 'xoxe-', 'xoxp-', 'xoxr-', 'xoxs-', 'xoxc-', 'xoxd-', 'xapp-'],
+      WORD,
+      10,
+    ],
+    ['google', ['AIza'], WORD, 35],
+    ['google-oauth', ['ya29.', 'GOCSPX-', '1//0'], WORD, 24],
+    ['digitalocean', ['dop_v1_', 'doo_v1_', 'dor_v1_'], HEX, 40],
+    ['heroku', ['HRKU-'], WORD, 30],
+    ['planetscale', ['pscale_pw_', 'pscale_tkn_', 'pscale_oauth_'], WORD, 30],
+    ['supabase', ['sbp_', 'sb_secret_'], WORD, 20],
+    ['fly', ['FlyV1 '], WORD, 30],
+    ['vault', ['hvs.', 'hvb.', 'hvr.'], WORD, 20],
+    ['pulumi', ['pul-'], HEX, 40],
+    ['doppler', ['dp.pt.', 'dp.st.', 'dp.sa.', 'dp.ct.'], WORD, 30],
+    ['stripe', ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_', 'whsec_'], WORD, 16],
+    ['shopify', ['shpat_', 'shpca_', 'shppa_', 'shpss_'], HEX, 32],
+    ['square', ['sq0atp-', 'sq0csp-'], WORD, 20],
+    ['linear', ['lin_api_', 'lin_oauth_'], WORD, 30],
+    ['notion', ['ntn_', 'secret_'], WORD, 40],
+    ['figma', ['figd_'], WORD, 30],
+    ['postman', ['PMAK-'], WORD, 40],
+    ['sentry', ['sntrys_', 'sntryu_'], WORD, 30],
+    ['newrelic', ['NRAK-'], UPPER + DIGITS, 20],
+    ['grafana', ['glsa_', 'glc_'], WORD, 30],
+    ['onepassword', ['ops_eyJ'], WORD, 40],
+    ['vercel', ['vcp_', 'vci_', 'vca_', 'vcr_', 'vck_'], WORD, 24],
+    ['age', ['AGE-SECRET-KEY-1', 'age-secret-key-1'], WORD, 40],
+  ])(
+    'knows the beginnings of %s, with enough characters behind them',
+    (kind, begins, alphabet, min) => {
+      for (const begin of begins) {
+        const secret = begin + made(min, alphabet)
+        expect(findShapes(`a ${secret} b`)).toEqual([{ kind, from: 2, to: 2 + secret.length }])
+        expect(findShapes(`a ${begin}${made(min - 1, alphabet)} b`)).toEqual([])
+      }
+    },
+  )
+
+  it.each<[string, readonly string[], string]>([
+    [
+      'slack-webhook',
+      ['services', 'workflows', 'triggers'].map((way) => `hooks.slack.com/${way}/`),
+      made(20, WORD),
+    ],
+    [
+      'discord-webhook',
+      ['discord.com/api/webhooks/', 'discordapp.com/api/webhooks/'],
+      `${made(15, DIGITS)}/${made(30, WORD)}`,
+    ],
+    ['teams-webhook', ['webhook.office.com/webhookb2/'], made(30, WORD)],
+    ['azure-sas', ['?sig=', '&sig='], made(30, WORD)],
+    ['authorization', ['Bearer ', 'bearer '], made(24, WORD)],
+    ['authorization', ['Basic '], made(24, WORD)],
+  ])('keeps what stands before the secret of %s', (kind, begins, secret) => {
+    for (const begin of begins) {
+      const from = begin.length
+      expect(findShapes(`${begin}${secret} b`)).toEqual([{ kind, from, to: from + secret.length }])
+      expect(findShapes(`${begin}${secret.slice(0, 5)} b`)).toEqual([])
+    }
+  })
+
+  it('takes the beginning of a word alone for some of them', () => {
+    for (const begin of [
+      'sk-',
+      'ATBB',
+      'AIza',
+      'ya29.',
+      'hvs.',
+      'pul-',
+      'dp.pt.',
+      'ntn_',
+      'vcp_',
+    ]) {
+      const tail = made(48, begin === 'pul-' ? HEX : WORD)
+      expect(findShapes(`${begin}${tail}`)).toHaveLength(1)
+      expect(findShapes(`word${begin}${tail}`)).toEqual([])
+    }
+  })
+
+  it.each([
+    ['aws', (length: number) => `AKIA${made(length, UPPER)}`, 16],
+    ['aws', (length: number) => `ABIA${made(length, UPPER)}`, 16],
+    ['aws', (length: number) => `ACCA${made(length, UPPER)}`, 16],
+    ['databricks', (length: number) => `dapi${made(length, HEX)}`, 32],
+    ['mailgun', (length: number) => `key-${made(length, HEX)}`, 32],
+    ['twilio', (length: number) => `SK${made(length, HEX)}`, 32],
+  ] as const)('wants exactly as many characters for %s as it has', (kind, secret, length) => {
+    const found = (characters: number) =>
+      findShapes(`a ${secret(characters)} b`).map((each) => each.kind)
+    expect([found(length - 1), found(length), found(length + 1)]).toEqual([[], [kind], []])
   })
 })
