@@ -223,6 +223,13 @@ describe('examining the file of a store', () => {
       ['update word_page set run = run + 1000', sessions],
       [`update word_page set key = cast('zz' || key as blob)`, 'The search index has '],
       ['update passage_block set lengths = zeroblob(length(lengths))', sessions],
+      [
+        `update passage_block set entries = zeroblob(length(entries)), lengths = zeroblob(length(lengths))`,
+        sessions,
+      ],
+      [`update word_total set totals = '('`, 'The search index has rows that cannot be read'],
+      [`update word_runs set runs = '('`, 'The search index has rows that cannot be read'],
+      [`update indexed set state = '('`, 'The search index has rows that cannot be read'],
       [`update indexed set state = json_set(state, '$[2]', 1)`, sessions],
       [`update word_total set totals = '[1,1]'`, sessions],
       [`update word_total set totals = json_set(totals, '$[0]', 99)`, 'The totals of the search'],

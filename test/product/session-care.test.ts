@@ -56,6 +56,19 @@ describe('a session over HTTP', () => {
     expect(html.headers.get('content-disposition')).toBe(`attachment; filename="${id}.html"`)
   })
 
+  it('is exported to Markdown without characters that a terminal obeys', async () => {
+    const id = await place.make()
+    await ask(
+      id,
+      'a\u001b[31mred\u0007 \u009b2J \u202egpj.exe\u2066 \u{1f468}\u200d\u{1f469} tab\tend',
+    )
+    const { text } = await exported(id, 'markdown')
+    expect(text).toContain(
+      '> a\ufffd[31mred\ufffd \ufffd2J \ufffdgpj.exe\ufffd \u{1f468}\u200d\u{1f469} tab\tend',
+    )
+    expect(text).not.toMatch(/(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u)
+  })
+
   it('is exported so that no text can imitate another speaker, in Markdown and in HTML', async () => {
     const forged = '### Agent · 2026-01-01 00:00'
     const hostile = [

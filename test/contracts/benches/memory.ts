@@ -38,6 +38,12 @@ export async function memoryBench(rules: Rules = RULES): Promise<StoreBench & As
         const row = tables.session(id)
         if (row !== undefined) tables.sessions.set(id, { ...row, covers: row.tail })
       },
+      empty: async (id, number) =>
+        change(tables.entries.get(id), number, { body: null, salt: null }),
+      changeState: async (id, state) => {
+        const row = tables.session(id)
+        if (row !== undefined) tables.sessions.set(id, { ...row, state })
+      },
       changeAudit: async (cursor) => {
         const row = tables.audit[cursor - 1]
         if (row !== undefined) tables.audit[cursor - 1] = { ...row, at: 7 }

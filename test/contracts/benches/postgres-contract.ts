@@ -51,7 +51,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
     'one row of embedded for each session asked for',
   'where id = coalesce($1, id) order by n': 'a check of the whole store',
   'from audit where cursor is null order by id': 'reads the few rows that are not linked yet',
-  'select id, agent, scope, birth, created_at': 'a check of the whole store',
+  'select id, agent, scope, birth, state, created_at': 'a check of the whole store',
   "string_agg(what, ', ' order by what)": 'a check of the whole store',
   'from intake join session on id = session': 'a check of the whole store',
   'seal from route order by': 'a check of the whole store',

@@ -108,6 +108,13 @@ export async function postgresBench(
         await harm(move, id, 2_000_000, other)
       },
       changeSessionRow: (id) => harm('update session set covers = seen - 1 where id = $1', id),
+      empty: (id, number) =>
+        harm(
+          'update entry set body = null, salt = null where session = $1 and number = $2',
+          id,
+          number,
+        ),
+      changeState: (id, state) => harm('update session set state = $2 where id = $1', id, state),
       changeAudit: async (cursor) => {
         await store.readStore() // Links what is to be changed.
         await harm(

@@ -80,6 +80,9 @@ export async function sqliteBench(
         await harm(`update entry set id = ${entry} where id = ${entry}`, id, other, id, spare)
       },
       changeSessionRow: (id) => harm('update session set covers = seen - 1 where id = ?', id),
+      empty: (id, number) =>
+        harm(`update entry set body = null, salt = null where id = ${entry}`, id, number),
+      changeState: (id, state) => harm('update session set state = ? where id = ?', state, id),
       changeAudit: (cursor) => harm('update audit set at = 7 where cursor = ?', cursor),
       changeMail: (id, number) =>
         harm(`update mail set body = '"harm"' where id = ${entry}`, id, number),

@@ -112,6 +112,8 @@ export class DamagedRowError extends StoreError {
     readonly foundBy?: 'verify'
     /** Present if the row's session is known. */
     readonly sessionId?: string
+    /** What to do, if no backup is needed. */
+    readonly remedy?: string
   }
 
   constructor(facts: DamagedRowError['facts']) {
@@ -120,9 +122,8 @@ export class DamagedRowError extends StoreError {
       facts.foundBy === 'verify'
         ? `The data of ${facts.row} is damaged: ${facts.problem}`
         : `The row of ${facts.row} is damaged: ${where} ${facts.problem}`
-    super(
-      `${told}. Nothing was written, and other data is not affected. Restore a backup; \`throughline doctor\` lists all damage.`,
-    )
+    const remedy = facts.remedy ?? 'Restore a backup; `throughline doctor` lists all damage.'
+    super(`${told}. Nothing was written, and other data is not affected. ${remedy}`)
     this.facts = facts
   }
 }

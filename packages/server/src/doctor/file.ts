@@ -1,6 +1,7 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { DamagedRowError } from '#core/store/errors'
 import {
   type ReadOnlyMode,
   SqliteConnection,
@@ -153,7 +154,9 @@ function readIndex(path: string, manner: ReadOnlyMode, isWhole: boolean): readon
 
 function judgeIndex(db: SqliteConnection, path: string, isWhole: boolean): OwnFinding[] {
   // The index of a damaged transcript differs from it, too, and is not rebuilt from it.
-  const what = isWhole ? describeDrift(compareIndex(db)) : describeGaps(db)
+  const what = unlessIndexDamaged(() =>
+    isWhole ? describeDrift(compareIndex(db)) : describeGaps(db),
+  )
   if (what === null) return []
   return [
     {
@@ -163,6 +166,16 @@ function judgeIndex(db: SqliteConnection, path: string, isWhole: boolean): OwnFi
       fix: { kind: 'rebuild-index', path },
     },
   ]
+}
+
+function unlessIndexDamaged(describe: () => string | null): string | null {
+  try {
+    return describe()
+  } catch (error) {
+    const isIndexRow = error instanceof DamagedRowError && error.facts.remedy !== undefined
+    if (!isIndexRow && !String(error).includes('malformed JSON')) throw error
+    return 'The search index has rows that cannot be read.'
+  }
 }
 
 function describeDrift({ sessions, pages, areTotalsWrong }: IndexDrift): string | null {

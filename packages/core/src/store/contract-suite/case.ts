@@ -1,5 +1,6 @@
 import type { EntryNumber, MailNumber, RunnerId, SessionId } from '../../base/ids.ts'
 import type { Store } from '../contract.ts'
+import type { SessionRow } from '../rows.ts'
 
 /** One law of the store's contract, as a function that throws when the law is broken. */
 export interface StoreCase {
@@ -23,7 +24,10 @@ export interface StoreBench {
     changeHead(sessionId: SessionId, entry: EntryNumber): Promise<void>
     remove(sessionId: SessionId, entry: EntryNumber): Promise<void>
     swap(sessionId: SessionId, one: EntryNumber, other: EntryNumber): Promise<void>
+    /** Removes body and salt, as an erasure does. */
+    empty(sessionId: SessionId, entry: EntryNumber): Promise<void>
     changeSessionRow(sessionId: SessionId): Promise<void>
+    changeState(sessionId: SessionId, state: SessionRow['state']): Promise<void>
     changeAudit(cursor: number): Promise<void>
     /** Replaces the body of a mail. */
     changeMail(sessionId: SessionId, mail: MailNumber): Promise<void>

@@ -239,6 +239,48 @@ export const integrity: readonly StoreCase[] = [
     },
   },
   {
+    name: 'a session that nobody deleted is found, if its row says otherwise [I19]',
+    run: async (bench) => {
+      const fixture = await talked(bench)
+      for (const state of ['erasing', 'gone'] as const) {
+        await bench.harm.changeState(fixture.id, state)
+        const problem = `session row says state ${state}, but the audit has no deletion`
+        assert.deepEqual(await bench.store.verify({}), [about(fixture, problem)])
+      }
+    },
+  },
+  {
+    name: 'a deleted session is found, if its row says that it is open, or gone too early [I19]',
+    run: async (bench) => {
+      const { store, harm } = bench
+      const fixture = await talked(bench)
+      const end = { sessionId: fixture.id, reason: 'asked for', operation: newOperation() }
+      await store.deleteSession(end)
+      const gone = 'session row says state gone, but the audit has no deletion'
+      await harm.changeState(fixture.id, 'gone')
+      assert.deepEqual(await store.verify({}), [about(fixture, gone)])
+      const open = 'session row says state open, but the audit has its deletion'
+      await harm.changeState(fixture.id, 'open')
+      assert.deepEqual(await store.verify({}), [about(fixture, open)])
+      await harm.changeState(fixture.id, 'erasing')
+      assert.deepEqual(await store.verify({}), [])
+    },
+  },
+  {
+    name: 'an entry that lost its text without an erasure is found and placed [I19]',
+    run: async (bench) => {
+      const { store, harm } = bench
+      const fixture = await talked(bench)
+      expectKind(await fixture.erase([entryNumber(3)]), 'erased')
+      await harm.empty(fixture.id, five)
+      const problem = 'entry 5 has lost its text, and no erasure of it is recorded'
+      assert.deepEqual(await store.verify({}), [{ ...about(fixture, problem), entry: five }])
+      // To erase it accepts the loss.
+      expectKind(await fixture.erase([five]), 'erased')
+      assert.deepEqual(await store.verify({}), [])
+    },
+  },
+  {
     name: 'damage to one session is not blamed on another [I21]',
     run: async (bench) => {
       const fixture = await talked(bench)

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../base/json.ts'
 import { TITLE_MAX } from '../bounds.ts'
 import { expectKind, LIMITS, newOperation, register, StoreFixture, said } from './bench.ts'
 import type { StoreCase } from './case.ts'
+import { forkAt, purgeWhole } from './forks/forks.ts'
 import { talked } from './integrity.ts'
 
 async function linesOf(source: AsyncIterable<string>): Promise<string[]> {
@@ -48,6 +49,48 @@ function withoutMail(lines: string[]): string[] {
 }
 
 export const portability: readonly StoreCase[] = [
+  {
+    name: 'an import records what its file had erased, and nothing more [I19]',
+    run: async (bench) => {
+      const { store, harm } = bench
+      const from = await bench.fresh()
+      const origin = await talked({ ...bench, store: from })
+      // The fork begins before the entry that tells of the erasure.
+      expectKind(await origin.erase([entryNumber(3)]), 'erased')
+      const fork = await forkAt(from, origin.id, 6)
+      const imported = await store.importSession(await linesOf(from.exportSession(fork.id)))
+      const { sessionId } = expectKind(imported, 'imported')
+      const all = { sessionId, from: entryNumber(1), to: entryNumber(6) }
+      assert.equal((await store.readEntries(all))[2]?.body, null)
+      assert.deepEqual(await store.verify({}), [])
+      await harm.empty(sessionId, entryNumber(2))
+      assert.deepEqual(
+        (await store.verify({})).map(({ entry }) => entry),
+        [2],
+      )
+    },
+  },
+  {
+    name: 'a deleted session is imported as one, and one that was not is not [I19]',
+    run: async (bench) => {
+      const { store, harm } = bench
+      const from = await bench.fresh()
+      const [gone, open] = [await StoreFixture.open(from), await StoreFixture.open(from)]
+      for (const fixture of [gone, open]) await fixture.exchange('hi', 'hello')
+      await purgeWhole(from, gone.id)
+      for (const { id } of [gone, open]) {
+        const lines = await linesOf(from.exportSession(id))
+        expectKind(await store.importSession(lines), 'imported')
+      }
+      assert.equal((await store.findSession(gone.id))?.state, 'gone')
+      assert.deepEqual(await store.verify({}), [])
+      await harm.changeState(open.id, 'gone')
+      assert.deepEqual(
+        (await store.verify({})).map(({ sessionId }) => sessionId),
+        [open.id],
+      )
+    },
+  },
   {
     name: 'an exported session is imported whole: same id, same chain, same waiting mail [I3, I5]',
     run: async (bench) => {

@@ -47,7 +47,8 @@ export const ENTRY_DAMAGE: Readonly<Record<EntryDamage, string>> = {
 export function checkEntry(prevHash: string, entry: Entry): EntryDamage | undefined {
   if (entry.prevHash !== prevHash) return 'order'
   if (hashEntry(entry.prevHash, entry, entry.bodyHash) !== entry.hash) return 'head'
-  if (entry.body === null || entry.salt === null) return undefined
+  if (entry.body === null && entry.salt === null) return undefined
+  if (entry.body === null || entry.salt === null) return 'body'
   return hashBody(entry.salt, entry.body) === entry.bodyHash ? undefined : 'body'
 }
 

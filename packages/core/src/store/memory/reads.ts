@@ -5,7 +5,7 @@ import { contextEntries, onPath } from '../context.ts'
 import type { Readers } from '../facade.ts'
 import { FOLDED_KINDS } from '../fold.ts'
 import { sha256 } from '../integrity/canonical.ts'
-import { lineOf, ownAfter } from '../lineage.ts'
+import { keeperOf, lineOf, ownAfter } from '../lineage.ts'
 import { planLook } from '../look.ts'
 import { mailState } from '../mail-state.ts'
 import type { AttemptGrouping, AttemptSum, SumAttempts, UsageRow } from '../operational-rows.ts'
@@ -13,6 +13,7 @@ import type { StoreFinding } from '../queries.ts'
 import type { AttemptRow, Lane, SessionRow } from '../rows.ts'
 import { hasWork } from '../rules/create-session.ts'
 import { AuditCheck } from '../verify/audit.ts'
+import { ErasureRecord } from '../verify/erasures.ts'
 import { keyHashOf, SessionCheck } from '../verify/session.ts'
 import type { Prefix } from '../verify/transcript.ts'
 import { MemorySearch } from './search.ts'
@@ -205,13 +206,22 @@ function verifyTables(tables: MemoryTables, only: SessionId | undefined): readon
   const sessions = [...tables.sessions.values()].filter(({ id }) => (only ?? id) === id)
   const audit = new AuditCheck(tables.id)
   for (const row of tables.audit) audit.add(row.cursor, row)
+  const record = new ErasureRecord([...tables.sessions.values()])
+  for (const row of tables.audit) record.addAudit(row.sessionId, row)
+  for (const id of tables.sessions.keys()) {
+    for (const entry of tables.ownEntries(id)) record.addEntry(id, entry)
+  }
   return [
-    ...sessions.flatMap((session) => verifySession(tables, session)),
+    ...sessions.flatMap((session) => verifySession(tables, session, record)),
     ...audit.end(tables.sessions.values(), only),
   ]
 }
 
-function verifySession(tables: MemoryTables, session: SessionRow): readonly StoreFinding[] {
+function verifySession(
+  tables: MemoryTables,
+  session: SessionRow,
+  record: ErasureRecord,
+): readonly StoreFinding[] {
   const { id } = session
   const check = new SessionCheck(session, prefixIn(tables, session))
   for (const entry of tables.ownEntries(id)) check.addEntry(entry)
@@ -222,6 +232,13 @@ function verifySession(tables: MemoryTables, session: SessionRow): readonly Stor
   }
   for (const blob of tables.blobs.values()) {
     if (blob.sessionId === id) check.addBlob(blob.hash, sha256(blob.bytes) === blob.hash)
+  }
+  if (session.state === 'open') {
+    const line = lineOf(session, (origin) => tables.session(origin))
+    for (const { number, body } of tables.entriesOf(id)) {
+      const keeper = keeperOf(line, number)?.id ?? id
+      if (body === null && record.isMissing({ keeper, number })) check.addUnrecorded(number)
+    }
   }
   return check.end()
 }

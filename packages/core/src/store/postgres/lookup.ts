@@ -1,3 +1,4 @@
+import type { SendQueries } from './erasures/records.ts'
 import { type Columns, fromText, toBytes, toText } from './tables.ts'
 
 /**
@@ -10,6 +11,8 @@ export interface Lookup {
   readonly values: (asked: readonly Args[]) => readonly unknown[]
   /** The arguments that request a found row. */
   readonly keyOf: (row: Columns) => Args
+  /** Returns the rows to use, or throws; a later statement, so it sees what the lock waited for. */
+  readonly check?: (send: SendQueries, rows: readonly Columns[]) => Promise<readonly Columns[]>
   readonly decode: (rows: readonly Columns[]) => unknown
   /** Prefetched on behalf of another lookup, which then finds the row under its own key. */
   readonly serves?: string

@@ -2,6 +2,8 @@ import { DELIVERY_MAX } from '../bounds.ts'
 import { compactionMetaOf, FOLDED_KINDS } from '../fold.ts'
 import { PROPOSED } from '../operational-rows.ts'
 import type { ForkPrefix } from '../rules/ruling.ts'
+import { ERASURE_LOOKUPS } from './erasures/lookups.ts'
+import { checkedDeletions, decodeReadable, withoutNotDeleted } from './erasures/records.ts'
 import {
   type Args,
   column,
@@ -19,7 +21,6 @@ import { ATTEMPTS_BEFORE, REMAINING_ROWS, REPLIES_AFTER } from './remaining-rows
 import {
   type Columns,
   decodeNextReply,
-  decodeReadable,
   decodeRoute,
   fromText,
   POSTGRES,
@@ -57,6 +58,7 @@ function session(where: string, values: Lookup['values'], rest: Partial<Lookup> 
     text: `select ${POSTGRES.session.columns} from session where ${where} order by id ${LOCK_SESSION}`,
     values,
     keyOf: column('id'),
+    check: checkedDeletions,
     decode: one(POSTGRES.session.decode),
     guards: true,
     ...rest,
@@ -118,11 +120,13 @@ export const LOOKUPS = {
       where id = any($1) or root = any($1) order by n ${LOCK_SESSION}`,
     values: (asked) => [textArgs(asked, 0)],
     keyOf: column('asked'),
+    check: checkedDeletions,
     decode: many(POSTGRES.session.decode),
     guards: true,
   },
   heldBy: session('runner = any($1)', (asked) => [textArgs(asked, 0)], {
     keyOf: column('runner'),
+    check: withoutNotDeleted,
     decode: decodeReadable,
   }),
   // Others rely only on the runner's existence; only its own verbs change the row.
@@ -348,13 +352,6 @@ export const LOOKUPS = {
     keyOf: (row) => [row['asked'] as string, row['upto'] as number],
     decode: forkPrefix,
   },
-  erased: {
-    text: `select session, encode(hash, 'hex') as hash from entry
-      where session = any($1) and body is null order by session, number`,
-    values: (asked) => [textArgs(asked, 0)],
-    keyOf: column('session'),
-    decode: many((row) => row['hash']),
-  },
   handoffs: {
     text: entries(POSTGRES_HEAD_COLUMNS, `kind not in ('input', 'assistant', 'result', 'turn')`),
     values: (asked) => [textArgs(asked, 0)],
@@ -393,6 +390,7 @@ export const LOOKUPS = {
   attemptsBefore: ATTEMPTS_BEFORE,
   repliesAfter: REPLIES_AFTER,
   remainingRows: REMAINING_ROWS,
+  ...ERASURE_LOOKUPS,
   ...VECTOR_LOOKUPS,
 } as const satisfies Record<string, Lookup>
 

@@ -22,7 +22,7 @@ export async function readPostgres(
   const driver = await loadDriver(options.driver, place)
   const settings = { ...DEFAULTS, ...options, url, driver, readOnly: true }
   const connections = new Connections(settings)
-  const asking = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
+  const sendTo = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
     const startedAt = performance.now()
     try {
       return await ask()
@@ -31,7 +31,7 @@ export async function readPostgres(
     }
   }
   try {
-    await asking(() => checkSchema(connections, place, settings.schema))
+    await sendTo(() => checkSchema(connections, place, settings.schema))
   } catch (error) {
     await connections.close()
     throw error
@@ -42,7 +42,7 @@ export async function readPostgres(
     async read<Verb extends ReadVerb>(verb: Verb, query: QueryOf<Verb>): Promise<AnswerOf<Verb>> {
       if (closing !== undefined) throw new StoreClosedError({ verb })
       const read = reads[verb] as (query: QueryOf<Verb>) => Promise<AnswerOf<Verb>>
-      return await asking(() => read(query))
+      return await sendTo(() => read(query))
     },
     close() {
       closing ??= connections.close()

@@ -7,6 +7,12 @@ import type { SessionRow } from '../rows.ts'
 import { ColumnsCache } from '../search/columns-cache.ts'
 import { checkedAudit, checkedBlob } from '../verify/answers.ts'
 import { type Connections, inSnapshot, type Query } from './connections/connections.ts'
+import {
+  checkedDeletions,
+  decodeReadable,
+  decodeRecorded,
+  type SendQueries,
+} from './erasures/records.ts'
 import { CHAIN, CHAIN_END } from './maintenance.ts'
 import { POSTGRES_SCHEMA } from './schema.ts'
 import { searchPostgres } from './search.ts'
@@ -15,7 +21,6 @@ import {
   AUDIT_COLUMNS,
   type Columns,
   decodeAudit,
-  decodeReadable,
   decodeRoute,
   fromText,
   POSTGRES,
@@ -71,6 +76,8 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
     values: readonly unknown[],
   ): Promise<readonly Row[]> =>
     (await connections.query({ text, values })).filter(isWhole).map(decode)
+  const ask: SendQueries = (queries) =>
+    Promise.all(queries.map((query) => connections.query(query)))
   const first = async <Row>(
     text: string,
     values: readonly unknown[],
@@ -89,12 +96,11 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
       const [row = {}] = await connections.query({ text, values: [] })
       return Number((row as { bytes: string }).bytes)
     },
-    findSession: (id) =>
-      first(
-        `select ${POSTGRES.session.columns} from session where id = $1`,
-        [toText(id)],
-        POSTGRES.session.decode,
-      ),
+    findSession: async (id) => {
+      const text = `select ${POSTGRES.session.columns} from session where id = $1`
+      const rows = await connections.query({ text, values: [toText(id)] })
+      return (await checkedDeletions(ask, rows)).map(POSTGRES.session.decode)[0]
+    },
     look: (query) => inSnapshot(connections, (loan) => lookAt(loan, query)),
     listSessions: async ({ agent, state, after = '', limit }) => {
       const found: SessionRow[] = []
@@ -107,7 +113,7 @@ export function postgresReads(connections: Connections): { readonly [V in ReadVe
         const text = `select ${POSTGRES.session.columns} from session
           where ${where.text} order by id limit ${place(where.values.length + 1)}`
         const rows = await connections.query({ text, values: [...where.values, wanted] })
-        found.push(...decodeReadable(rows))
+        found.push(...(await decodeRecorded(ask, rows)))
         behind = String(rows.at(-1)?.['id'])
         // A short page is the last one.
         if (rows.length < wanted || found.length === most(limit)) return found

@@ -4,7 +4,7 @@ import type { Search, SearchAnswer, SearchedScope } from '../queries.ts'
 import type { SessionRow } from '../rows.ts'
 import type { ColumnsCache } from '../search/columns-cache.ts'
 import { type IndexTotals, type SearchedRange, search } from '../search/find.ts'
-import { type Run, runIds } from '../search/index-state.ts'
+import { runIds, unpackRuns } from '../search/index-state.ts'
 import { type Answers, type IndexLookup, performAsync, type Searched } from '../search/lookup.ts'
 import {
   isWithin,
@@ -16,6 +16,8 @@ import {
 import { totalsWith } from '../search/sessions/totals.ts'
 import { checkedSingles } from '../verify/answers.ts'
 import type { LoanedClient } from './connections/connections.ts'
+import { checkEmptied } from './erasures/records.ts'
+import { sendTo, sessionIn, sessionQuery } from './session-reads.ts'
 import { type Columns, fromText, POSTGRES, toText } from './tables.ts'
 import { readVectors } from './vectors/vectors.ts'
 import { BLOCKS, decodeBlock, decodeState, decodeTotals } from './word-index.ts'
@@ -32,7 +34,7 @@ export async function searchPostgres(
     { text: 'select runs from word_runs where one = 1' },
     { text: `select totals from word_total where agent = '' and scope = ''` },
   ])
-  const runs = runIds(JSON.parse((row?.['runs'] ?? '[]') as string) as readonly Run[])
+  const runs = runIds(unpackRuns((row?.['runs'] ?? '[]') as string))
   const options = { cache, stored: decodeTotals(sums).live }
   const searched: Searched[] = []
   const within = async (numbers: readonly number[]) => {
@@ -277,12 +279,19 @@ async function readRanges(
       values: [toText(idOf(session)), from, to],
     })),
   )
-  return ranges.map(({ session }, at) => {
-    try {
-      return checkedSingles(idOf(session), (read[at] ?? []).map(POSTGRES.entry.decode))
-    } catch (error) {
-      if (error instanceof DamagedRowError) return error
-      throw error
-    }
-  })
+  return await Promise.all(
+    ranges.map(async ({ session }, at) => {
+      const id = idOf(session)
+      try {
+        const entries = checkedSingles(id, (read[at] ?? []).map(POSTGRES.entry.decode))
+        if (entries.every(({ body }) => body !== null)) return entries
+        const [owner = []] = await loan.send([sessionQuery(id)])
+        const row = await sessionIn(loan, owner)
+        return row === undefined ? [] : await checkEmptied(sendTo(loan), row, entries)
+      } catch (error) {
+        if (error instanceof DamagedRowError) return error
+        throw error
+      }
+    }),
+  )
 }

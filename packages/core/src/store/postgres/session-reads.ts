@@ -1,3 +1,4 @@
+import type { SessionId } from '../../base/ids.ts'
 import { LIST_MAX } from '../bounds.ts'
 import { contextEntries } from '../context.ts'
 import type { Reads } from '../contract.ts'
@@ -13,7 +14,8 @@ import {
   checkMemory,
 } from '../verify/answers.ts'
 import type { LoanedClient, Query } from './connections/connections.ts'
-import { POSTGRES, POSTGRES_HEAD_COLUMNS, toText } from './tables.ts'
+import { checkEmptied, checkedDeletions, type SendQueries } from './erasures/records.ts'
+import { type Columns, POSTGRES, POSTGRES_HEAD_COLUMNS, toText } from './tables.ts'
 import { readMemories } from './verify.ts'
 
 /** The reads of one session that need several statements, inside a snapshot that the caller opens. */
@@ -33,19 +35,42 @@ export async function readEntriesIn(
     const text = `select ${POSTGRES.entry.columns} from ${OF_LINE} and number between $2 and $3
       where kind = $4
         and kind not in ('input', 'assistant', 'result', 'turn') order by number limit $5`
-    const [rows = []] = await loan.send([{ text, values: [id, from, to, kind, LIST_MAX] }])
-    return checkedSingles(sessionId, rows.map(POSTGRES.entry.decode))
+    const [owner = [], rows = []] = await loan.send([
+      sessionQuery(sessionId),
+      { text, values: [id, from, to, kind, LIST_MAX] },
+    ])
+    const session = await sessionIn(loan, owner)
+    const entries = checkedSingles(sessionId, rows.map(POSTGRES.entry.decode))
+    return session === undefined ? [] : await checkEmptied(sendTo(loan), session, entries)
   }
-  const [[row] = [], page = []] = await loan.send([
-    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
+  const [owner = [], page = []] = await loan.send([
+    sessionQuery(sessionId),
     {
       text: `select ${POSTGRES.entry.columns} from ${OF_LINE} and number between $2 and $3
         order by number`,
       values: [id, from, Math.min(to, from + LIST_MAX - 1)],
     },
   ])
-  if (row === undefined) return []
-  return checkedEntries(POSTGRES.session.decode(row), { from, to }, page.map(POSTGRES.entry.decode))
+  const session = await sessionIn(loan, owner)
+  if (session === undefined) return []
+  const entries = checkedEntries(session, { from, to }, page.map(POSTGRES.entry.decode))
+  return await checkEmptied(sendTo(loan), session, entries)
+}
+
+export const sendTo = (loan: LoanedClient): SendQueries => {
+  return (queries) => loan.send(queries)
+}
+
+export function sessionQuery(id: SessionId): Query {
+  const text = `select ${POSTGRES.session.columns} from session where id = $1`
+  return { text, values: [toText(id)] }
+}
+
+export async function sessionIn(
+  loan: LoanedClient,
+  rows: readonly Columns[],
+): Promise<SessionRow | undefined> {
+  return (await checkedDeletions(sendTo(loan), rows)).map(POSTGRES.session.decode)[0]
 }
 
 /** The fold's heads determine which rows it needs, so it runs twice: first to find out which. */
@@ -53,11 +78,8 @@ export async function readContext(
   loan: LoanedClient,
   { sessionId, upto }: Parameters<Reads['readContext']>[0],
 ): Promise<ContextEntries | null> {
-  const [[row] = [], folded = []] = await loan.send([
-    {
-      text: `select ${POSTGRES.session.columns} from session where id = $1`,
-      values: [toText(sessionId)],
-    },
+  const [owner = [], folded = []] = await loan.send([
+    sessionQuery(sessionId),
     {
       text: `select ${POSTGRES_HEAD_COLUMNS} from ${OF_LINE}
         and number <= greatest($2, (select settings from session where id = $1))
@@ -65,8 +87,8 @@ export async function readContext(
       values: [toText(sessionId), upto ?? Number.MAX_SAFE_INTEGER],
     },
   ])
-  if (row === undefined) return null
-  const session: SessionRow = POSTGRES.session.decode(row)
+  const session = await sessionIn(loan, owner)
+  if (session === undefined) return null
   const heads: readonly Entry[] = folded.map(POSTGRES.entry.decode)
   let numbers: readonly number[] = []
   let span = [0, 0]
@@ -97,16 +119,15 @@ export async function readContext(
     numbers: () => early.map(POSTGRES.entry.decode),
     range: () => late.map(POSTGRES.entry.decode),
   })
-  return checkedContext(context, heads, upto ?? session.tail)
+  const checked = checkedContext(context, heads, upto ?? session.tail)
+  await checkEmptied(sendTo(loan), session, checked.entries)
+  return checked
 }
 
 export async function lookAt(loan: LoanedClient, query: Look): Promise<Looked | undefined> {
-  const id = toText(query.sessionId)
-  const [[row] = []] = await loan.send([
-    { text: `select ${POSTGRES.session.columns} from session where id = $1`, values: [id] },
-  ])
-  if (row === undefined) return undefined
-  const session = POSTGRES.session.decode(row)
+  const [owner = []] = await loan.send([sessionQuery(query.sessionId)])
+  const session = await sessionIn(loan, owner)
+  if (session === undefined) return undefined
   const { added, mail, operations } = planLook(query, session)
   const waiting = async (lane: Lane) =>
     mail[lane] === null ? [] : await mailOf(loan, session, mail[lane])
@@ -135,13 +156,9 @@ export function operationsQuery({
 }
 
 export async function listMail(loan: LoanedClient, query: ListMail): Promise<readonly MailItem[]> {
-  const [[row] = []] = await loan.send([
-    {
-      text: `select ${POSTGRES.session.columns} from session where id = $1`,
-      values: [toText(query.sessionId)],
-    },
-  ])
-  return row === undefined ? [] : await mailOf(loan, POSTGRES.session.decode(row), query)
+  const [owner = []] = await loan.send([sessionQuery(query.sessionId)])
+  const session = await sessionIn(loan, owner)
+  return session === undefined ? [] : await mailOf(loan, session, query)
 }
 
 async function mailOf(

@@ -79,8 +79,10 @@ export class Snapshot implements Rows {
         values: lookup.values([...of.values()]),
       })),
     ])
+    const send = (queries: readonly Query[]) => loan.send(queries)
     for (const [index, { lookup, name, of }] of groups.entries()) {
-      this.#keep(name, lookup, of, answers[first.length + index] ?? [])
+      const rows = answers[first.length + index] ?? []
+      this.#keep(name, lookup, of, (await lookup.check?.(send, rows)) ?? rows)
     }
     return answers.slice(0, first.length)
   }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts'
 import { canonicalJson } from '../integrity/canonical.ts'
-import { damagedRoute, orUnreadable, parseColumn, unlessDamaged } from '../integrity/damaged-row.ts'
-import type { AuditRow, ReplyRow, RouteRow, SessionRow } from '../rows.ts'
+import { damagedRoute, orUnreadable, parseColumn } from '../integrity/damaged-row.ts'
+import type { AuditRow, ReplyRow, RouteRow } from '../rows.ts'
 import type { AuditDraft } from '../rules/ruling.ts'
 import type { SealedTable } from '../tables/seal.ts'
 import { blankOf, type Kind, type Table, type Values } from '../tables/table.ts'
@@ -154,11 +154,6 @@ export function decodeRoute(columns: Columns): RouteRow {
   const route = POSTGRES.route.decode(columns)
   if (!POSTGRES.route.isWhole(columns)) throw damagedRoute(route)
   return route
-}
-
-/** Skips damaged rows, which must not hide the others; `verify` reports them. */
-export function decodeReadable(rows: readonly Columns[]): readonly SessionRow[] {
-  return rows.flatMap((row) => unlessDamaged(() => POSTGRES.session.decode(row)) ?? [])
 }
 
 /**

@@ -2,11 +2,12 @@ import type { EntryNumber, MailNumber, SessionId } from '../../base/ids.ts'
 import { orUnreadable } from '../integrity/damaged-row.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { MailRow, SessionRow } from '../rows.ts'
-import { AuditCheck, type Counted } from '../verify/audit.ts'
+import { AuditCheck, type Counted, stateFinding } from '../verify/audit.ts'
 import { changedRow, SEALED_KEYS } from '../verify/changed-rows.ts'
 import { type KeyMemory, keyHashOf, SessionCheck, unreadableSession } from '../verify/session.ts'
 import type { Prefix } from '../verify/transcript.ts'
 import { type Connections, inSnapshot, type LoanedClient } from './connections/connections.ts'
+import { findNotDeleted, findUnrecorded } from './erasures/records.ts'
 import { CHAIN_END } from './maintenance.ts'
 import {
   AUDIT_COLUMNS,
@@ -26,7 +27,12 @@ export async function verifyPostgres(
   connections: Connections,
   { sessionId }: { readonly sessionId?: SessionId | null },
 ): Promise<readonly StoreFinding[]> {
-  if (sessionId === null) return await findChanged(connections, SEALED_KEYS)
+  if (sessionId === null) {
+    return [
+      ...(await inSnapshot(connections, findWrongStates)),
+      ...(await findChanged(connections, SEALED_KEYS)),
+    ]
+  }
   const ids = await connections.query({
     text: 'select id from session where id = coalesce($1, id) order by n',
     values: [sessionId === undefined ? null : toText(sessionId)],
@@ -43,6 +49,16 @@ export async function verifyPostgres(
     ...(sessionId === undefined ? await findChanged(connections, WITH_REPLIES) : []),
     ...(await findKeysWithoutMail(connections, sessionId)),
   ]
+}
+
+/** For a store that is too large to be checked whole: a list leaves such sessions out in silence. */
+async function findWrongStates(loan: LoanedClient): Promise<readonly StoreFinding[]> {
+  const text = "select id, state from session where state <> 'open' order by n"
+  const [rows = []] = await loan.send([{ text }])
+  const wrong = await findNotDeleted((queries) => loan.send(queries), rows)
+  return (rows as unknown as Pick<SessionRow, 'id' | 'state'>[])
+    .filter(({ id }) => wrong.has(id))
+    .map(stateFinding)
 }
 
 async function verifySession(loan: LoanedClient, id: SessionId): Promise<readonly StoreFinding[]> {
@@ -82,6 +98,17 @@ async function verifySession(loan: LoanedClient, id: SessionId): Promise<readonl
     },
   ])
   for (const { hash, fits } of blobs) check.addBlob(hash as string, fits === true)
+  const [emptied = []] = await loan.send([
+    {
+      text: `select number from lineage($1) as line join entry on session = keeper
+          and number between first and last and body is null order by number`,
+      values: [id],
+    },
+  ])
+  const numbers = emptied.map(({ number }) => number as number)
+  for (const number of await findUnrecorded((queries) => loan.send(queries), session, numbers)) {
+    check.addUnrecorded(number)
+  }
   return check.end()
 }
 
@@ -176,7 +203,7 @@ async function verifyAudit(
   const [unlinked = [], sessions = []] = await loan.send([
     { text: `select ${AUDIT_COLUMNS} from audit where cursor is null order by id`, values: [] },
     {
-      text: `select id, agent, scope, birth, created_at as "createdAt", tail, mail, fence, title,
+      text: `select id, agent, scope, birth, state, created_at as "createdAt", tail, mail, fence, title,
         title_salt as "titleSalt" from session`,
       values: [],
     },

@@ -9,7 +9,7 @@ import { checkTranscript } from '../verify/transcript.ts'
 import { ERASED_BODY, hashKey, intakeHash } from './admit.ts'
 import { creationLine } from './create-session.ts'
 import { recordedAt } from './record-entries.ts'
-import type { Rows, Rule, SenderRow } from './ruling.ts'
+import type { AuditDraft, Rows, Rule, SenderRow } from './ruling.ts'
 import { checkLimits, titled } from './settings.ts'
 
 /**
@@ -62,9 +62,25 @@ export const adoptSession: Rule<'adoptSession'> = (rows, request, stamp) => {
         .map((blob) => ({ ...blob, uses: usesOf({ ...request, entries }, blob) }))
         .filter(({ uses }) => uses > 0)
         .map((blob) => ({ ...blob, sessionId, at: stamp.at })),
-      audit: [creationLine(session, operation)],
+      audit: [importLine(session, entries, operation)],
     },
   }
+}
+
+/**
+ * Also says what the file has erased: whatever has no text otherwise must have been erased here. The
+ * entries of a deleted session are not counted.
+ */
+function importLine(
+  session: SessionRow,
+  entries: readonly Entry[],
+  operation: AdoptSession['operation'],
+): AuditDraft {
+  const line = creationLine(session, operation)
+  const { state } = session
+  const emptied = state === 'open' ? entries.filter(({ body }) => body === null) : []
+  const erased = emptied.map(({ number }) => number)
+  return { ...line, facts: { ...line.facts, state, ...(erased.length > 0 && { erased }) } }
 }
 
 /**

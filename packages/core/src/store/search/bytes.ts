@@ -1,3 +1,6 @@
+import { DamagedRowError } from '../errors.ts'
+import { isCount } from '../measure.ts'
+
 /** Numbers in as few bytes as they need, seven bits per byte, low bits first. */
 export class ByteWriter {
   #bytes = new Uint8Array(256)
@@ -82,8 +85,30 @@ export class ByteReader {
   }
 }
 
-export function damagedIndexError(): Error {
-  return new Error('The search index is damaged. `throughline doctor --fix` builds it again.')
+export function damagedIndexError(): DamagedRowError {
+  return new DamagedRowError({
+    row: 'the search index',
+    problem: 'holds something else than it should',
+    remedy: '`throughline doctor --fix` builds it again.',
+  })
+}
+
+/** Reads a row of the index that is JSON. */
+export function parseIndexed(text: string, isValid: (value: unknown) => boolean): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw damagedIndexError()
+  }
+  if (!isValid(value)) throw damagedIndexError()
+  return value
+}
+
+/** A list of so many counts, and names behind them. */
+export function isCountsAndNames(value: unknown, counts: number): boolean {
+  if (!Array.isArray(value) || value.length < counts) return false
+  return value.every((each, at) => (at < counts ? isCount(each) : typeof each === 'string'))
 }
 
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {

@@ -79,7 +79,7 @@ function* grown(
 
 function* built(session: number, index: IndexState): SearchSteps<PassageColumns> {
   const columns = new PassageColumns()
-  if (index.upto > 0) columns.add(yield* read(session, 0))
+  if (index.upto > 0) columns.addIndexed(yield* read(session, 0), index)
   return columns
 }
 

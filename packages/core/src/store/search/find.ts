@@ -260,9 +260,11 @@ function* columnsOf(
     indexed.length === 0 ? [] : yield* lookUp({ want: 'blocks', sessions: indexed, from: 0 })
   const written = new Map(indexed.map((session, at) => [session, read[at] ?? []]))
   const columns = new PassageColumns()
-  const starts = parts.map(({ session, freshBlocks }) => {
+  const starts = parts.map(({ session, index, freshBlocks }) => {
     const start = { slot: columns.slots, entry: columns.entries }
-    columns.add([...(written.get(session) ?? []), ...freshBlocks])
+    const blocks = written.get(session)
+    if (blocks !== undefined) columns.addIndexed(blocks, index)
+    columns.add(freshBlocks)
     return start
   })
   return { columns, starts }

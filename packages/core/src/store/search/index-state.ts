@@ -1,4 +1,7 @@
+import { isObject } from '../../base/json.ts'
+import { isCount } from '../measure.ts'
 import { type Block, BlockWriter, blockOf, EMPTY_BLOCK, type IndexedEntry } from './blocks.ts'
+import { isCountsAndNames, parseIndexed } from './bytes.ts'
 import { passagesOf } from './words.ts'
 
 /**
@@ -11,6 +14,12 @@ export interface Run {
   readonly entries: number
   /** The run that this one is being merged into. */
   readonly into: number | null
+}
+
+export function unpackRuns(packed: string): readonly Run[] {
+  const isRun = (run: unknown) =>
+    isObject(run) && ['id', 'entries'].every((name) => isCount(run[name] as number))
+  return parseIndexed(packed, (value) => Array.isArray(value) && value.every(isRun)) as Run[]
 }
 
 /** How far a session is indexed. */
@@ -38,7 +47,8 @@ export function packState({ upto, slots, live, distinctSum, languages }: IndexSt
 }
 
 export function unpackState(packed: string): IndexState {
-  const [upto, slots, live, distinctSum, ...languages] = JSON.parse(packed) as PackedState
+  const state = parseIndexed(packed, (value) => isCountsAndNames(value, 4)) as PackedState
+  const [upto, slots, live, distinctSum, ...languages] = state
   return { upto, slots, live, distinctSum, languages }
 }
 

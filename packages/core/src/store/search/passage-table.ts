@@ -1,4 +1,6 @@
 import { type Block, ENTRY_BYTES, PASSAGE_BYTES, SPEAKERS, type Speaker } from './blocks.ts'
+import { damagedIndexError } from './bytes.ts'
+import type { IndexState } from './index-state.ts'
 
 /** Blocks concatenated into columns for the ranking, with spare capacity. */
 export class PassageColumns {
@@ -15,6 +17,19 @@ export class PassageColumns {
     const { lengths, entryOf, counts, seconds, speakers } = this
     const all = [lengths, entryOf, counts, seconds, speakers]
     return all.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  }
+
+  /** Adds all blocks of a session, unless they are not those that its index counts. */
+  addIndexed(blocks: readonly Block[], index: Pick<IndexState, 'upto' | 'slots' | 'distinctSum'>) {
+    const { slots, entries } = this
+    if (!blocks.every(isWhole)) throw damagedIndexError()
+    this.add(blocks)
+    let distinct = 0
+    for (let at = slots; at < this.slots; at++) {
+      distinct += this.lengths[at * PASSAGE_BYTES + 1] as number
+    }
+    const isCounted = this.entries - entries === index.upto && this.slots - slots === index.slots
+    if (!isCounted || distinct !== index.distinctSum) throw damagedIndexError()
   }
 
   add(blocks: readonly Block[]): void {
@@ -60,6 +75,16 @@ export class PassageColumns {
     this.slots = firstSlotFrom(this, entries)
     this.entries = entries
   }
+}
+
+/** Whether the lengths are those of the block's entries. */
+function isWhole({ entries, lengths }: Block): boolean {
+  if (entries.length % ENTRY_BYTES !== 0) return false
+  let passages = 0
+  for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
+    passages += (entries[at] as number) + (entries[at + 1] as number) * 256
+  }
+  return lengths.length === passages * PASSAGE_BYTES
 }
 
 function withReserve(count: number): number {

@@ -4,7 +4,6 @@ import { LIST_MAX } from '../bounds.ts'
 import { conditionsOf } from '../conditions.ts'
 import { contextEntries } from '../context.ts'
 import type { AnswerOf, QueryOf, Readers } from '../facade.ts'
-import type { ForkRow } from '../lineage.ts'
 import { planLook } from '../look.ts'
 import { mailState } from '../mail-state.ts'
 import type { Entry, Lane, SessionRow } from '../rows.ts'
@@ -21,6 +20,7 @@ import {
 import { keyHashOf } from '../verify/session.ts'
 import { newestAudit, readStoreId } from './apply.ts'
 import type { SqliteConnection, Value } from './connection.ts'
+import { checkedEmptied } from './erasures.ts'
 import { operationalReads } from './operational-rows.ts'
 import { SQLITE_SCHEMA } from './schema.ts'
 import {
@@ -52,13 +52,17 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         packed(n, to),
       )
       .map(SQLITE.entry.decode)
-  const range = (session: ForkRow, from: number, to: number): Entry[] =>
+  const range = (session: SessionRow, from: number, to: number): Entry[] =>
     keptStretches(db, session, from, to).flatMap((stretch) =>
       keep(numbers.get(stretch.sessionId), stretch.from, stretch.to),
     )
 
-  const entriesOf = (session: SessionRow, { from, to }: QueryOf<'readEntries'>): readonly Entry[] =>
-    checkedEntries(session, { from, to }, range(session, from, Math.min(to, from + LIST_MAX - 1)))
+  const withErasures = (session: SessionRow, entries: readonly Entry[]) =>
+    checkedEmptied(db, numbers, session, entries)
+  const entriesOf = (session: SessionRow, { from, to }: QueryOf<'readEntries'>) => {
+    const entries = range(session, from, Math.min(to, from + LIST_MAX - 1))
+    return withErasures(session, checkedEntries(session, { from, to }, entries))
+  }
   const operationsOf: Readers['listOperations'] = ({ sessionId, limit }) =>
     db
       .all(
@@ -146,7 +150,8 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         const n = numbers.get(stretch.sessionId)
         return db.all(sql, packed(n, stretch.from), packed(n, stretch.to), kind, LIST_MAX)
       })
-      return checkedSingles(sessionId, rows.slice(0, LIST_MAX).map(SQLITE.entry.decode))
+      const entries = rows.slice(0, LIST_MAX).map(SQLITE.entry.decode)
+      return withErasures(session, checkedSingles(sessionId, entries))
     },
     readContext: ({ sessionId, upto }) => {
       const session = findSession(db, sessionId)
@@ -161,7 +166,9 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
         numbers: (wanted) => wanted.flatMap((number) => range(session, number, number)),
         range: (after, end) => range(session, after + 1, end),
       })
-      return checkedContext(context, heads, last)
+      const checked = checkedContext(context, heads, last)
+      withErasures(session, checked.entries)
+      return checked
     },
     listMail: (query) => {
       const session = findSession(db, query.sessionId)
@@ -218,7 +225,7 @@ export function sqliteReads(db: SqliteConnection, numbers: SessionNumbers): Read
       return searchSqlite(db, numbers, query, ({ id }, from, to) => {
         const session = rows.get(id) ?? (findSession(db, id) as SessionRow)
         rows.set(id, session)
-        return checkedSingles(id, range(session, from, to))
+        return withErasures(session, checkedSingles(id, range(session, from, to)))
       })
     },
     readUnembedded: (query) => unembeddedIn(db, query),

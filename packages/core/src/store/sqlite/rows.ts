@@ -26,6 +26,7 @@ import type {
 import type { ForkPrefix, RemainingRows, Rows } from '../rules/ruling.ts'
 import type { EmbeddedRow } from '../vector-rows.ts'
 import type { SqliteConnection, Value } from './connection.ts'
+import { emptiedIn, unrecorded } from './erasures.ts'
 import { findNote, findScheduleRow, findToken } from './operational-rows.ts'
 import {
   findForked,
@@ -40,6 +41,7 @@ import { hashBytes, packed, SQLITE, SQLITE_HEAD_COLUMNS, sessionOf, unpacked } f
 import { embeddedIn, livingIn } from './vectors.ts'
 
 const ENTRY_MAX = 2 ** 31 - 1
+const numberOf = ({ number }: { readonly number: number }) => number
 
 /** The rules' view of the tables, inside a write transaction. */
 export class SqliteRows implements Rows {
@@ -175,11 +177,14 @@ export class SqliteRows implements Rows {
   }
 
   erased(sessionIds: readonly SessionId[]): readonly string[] {
-    const sql = `select lower(hex(hash)) as hash from entry
-      where id > ? and id < ? and body is null order by id`
     return sessionIds.flatMap((id) => {
+      const session = this.session(id)
       const n = this.#numbers.get(id)
-      return this.#db.all(sql, packed(n, 0), packed(n + 1, 0)).map((row) => row['hash'] as string)
+      const emptied = emptiedIn(this.#db, n, 1, ENTRY_MAX)
+      if (session?.state !== 'open') return emptied.map(({ hash }) => hash)
+      const of = emptied.map(({ number }) => ({ keeper: id, number }))
+      const lost = new Set(unrecorded(this.#db, this.#numbers, session, of).map(numberOf))
+      return emptied.filter(({ number }) => !lost.has(number)).map(({ hash }) => hash)
     })
   }
 

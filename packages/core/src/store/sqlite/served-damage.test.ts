@@ -63,6 +63,7 @@ describe('damaged rows are never returned as if they were intact', () => {
     `update mail set body = replace(body, 'waits', 'baits') where id >> 31 = 1`,
     `delete from mail where id >> 31 = 1 and id & 3 = 2`,
     `delete from intake where session = 1`,
+    `update mail set body = null, source = null, key = null where id >> 31 = 1 and id & 3 = 2`,
   ])('%s: the mailbox is refused, that of others is read [I26]', async (harm) => {
     const { store, fixture, other } = await harmed(harm)
     const waiting = ({ id: sessionId }: StoreFixture) =>

@@ -2,7 +2,8 @@ import type { SessionId } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
 import { damagedRoute, orUnreadable, unlessDamaged } from '../integrity/damaged-row.ts'
 import { type ForkRow, lineOf, ownAfter, type StoredRange, storedRanges } from '../lineage.ts'
-import type { Entry, Route, RouteRow, SessionRow } from '../rows.ts'
+import type { AuditRow, Entry, Route, RouteRow, SessionRow } from '../rows.ts'
+import { isDeletionRecorded, notDeleted } from '../verify/erasures.ts'
 import type { SqliteColumns, SqliteConnection } from './connection.ts'
 import { packed, SQLITE, SQLITE_HEAD_COLUMNS } from './tables.ts'
 
@@ -59,8 +60,37 @@ export class SessionNumbers {
 const REMEMBERED_MAX = 20_000
 
 export function findSession(db: SqliteConnection, id: SessionId): SessionRow | undefined {
+  const session = findUnchecked(db, id)
+  if (session === undefined || hasDeletion(db, session)) return session
+  throw notDeleted(session)
+}
+
+/** For `verify`, which reports a deletion without a record and goes on. */
+export function findUnchecked(db: SqliteConnection, id: SessionId): SessionRow | undefined {
   const row = getSession(db, id)
   return row && SQLITE.session.decode(row)
+}
+
+/** Whether the audit records that a session was deleted, if its row says so. */
+export function hasDeletion(
+  db: SqliteConnection,
+  { id, state }: Pick<SessionRow, 'id' | 'state'>,
+): boolean {
+  if (state === 'open') return true
+  // From the newest line: a deleted session has few after its deletion.
+  const sql = `select * from audit where session = ? and kind = 'session deleted'
+    order by cursor desc limit 1`
+  return isDeletionRecorded(state, auditLine(db.get(sql, id)), firstLine(db, id))
+}
+
+/** The line about the creation of a session. */
+export function firstLine(db: SqliteConnection, id: SessionId): AuditRow | undefined {
+  return auditLine(db.get('select * from audit where session = ? order by cursor limit 1', id))
+}
+
+/** A line that cannot be read records nothing. */
+export function auditLine(row: SqliteColumns | undefined): AuditRow | undefined {
+  return row && (orUnreadable(() => SQLITE.audit.decode(row)) ?? undefined)
 }
 
 export function findRoute(

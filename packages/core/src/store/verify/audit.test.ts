@@ -19,7 +19,7 @@ function judge(
     check.addUnlinked({ ...row, hash: '' })
   }
   const owner = { id, agent: 'ada', scope: id, createdAt: 0, birth: 'created' } as const
-  const session = { ...owner, tail: 0, mail: 0, fence: 0 } as const
+  const session = { ...owner, state: 'open', tail: 0, mail: 0, fence: 0 } as const
   return check.end([{ ...session, ...title } as unknown as Counted]).map(({ problem }) => problem)
 }
 

@@ -3,9 +3,10 @@ import { sha256 } from '../integrity/canonical.ts'
 import { hashAudit, hashTitle } from '../integrity/chain.ts'
 import type { StoreFinding } from '../queries.ts'
 import type { AuditRow, SessionRow } from '../rows.ts'
+import { isDeletionRecorded, NO_DELETION } from './erasures.ts'
 
 /** The columns of a session's row that the audit also records. */
-export type Counted = Identified & Pick<SessionRow, 'birth' | 'tail' | 'mail' | 'fence'>
+export type Counted = Identified & Pick<SessionRow, 'birth' | 'state' | 'tail' | 'mail' | 'fence'>
 
 /** The columns that identify a session and its owner. */
 export type Identified = Pick<
@@ -26,6 +27,8 @@ interface Told {
   titleHash: string | null | undefined
   /** Entries were erased after it was set, possibly the title too. */
   mayLackTitle: boolean
+  creation: AuditRow | undefined
+  deletion: AuditRow | undefined
 }
 
 const NOTHING_TOLD: Told = {
@@ -38,6 +41,8 @@ const NOTHING_TOLD: Told = {
   fence: 0,
   titleHash: null,
   mayLackTitle: false,
+  creation: undefined,
+  deletion: undefined,
 }
 
 /**
@@ -115,6 +120,11 @@ export class AuditCheck {
     }
     for (const problem of judgeIdentity(session, told, this.#isWhole)) {
       this.#find(`session row ${problem}`, id)
+    }
+    if (session.state === 'open' && told.deletion !== undefined) {
+      this.#find('session row says state open, but the audit has its deletion', id)
+    } else if (this.#isWhole && !isDeletionRecorded(session.state, told.deletion, told.creation)) {
+      this.#findings.push(stateFinding(session))
     }
     if (told.entry > tail) {
       this.#find(`session row says tail ${tail}, the audit says entry ${told.entry}`, id)
@@ -194,11 +204,19 @@ function textIn(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-function hear(told: Told, { kind, at, facts }: AuditRow): void {
+/** A session that its row calls erasing or gone, although nothing deleted it. */
+export function stateFinding({ id, state }: Pick<SessionRow, 'id' | 'state'>): StoreFinding {
+  const problem = `session row says state ${state}, ${NO_DELETION}`
+  return { sessionId: id, entry: null, problem }
+}
+
+function hear(told: Told, row: AuditRow): void {
+  const { kind, at, facts } = row
   told.entry = Math.max(told.entry, countOf(facts['entry']))
   switch (kind) {
     case 'session created':
       told.isBorn = true
+      told.creation = row
       told.agent = textIn(facts['agent'])
       told.scope = textIn(facts['scope'])
       // An imported session is older than its row here.
@@ -222,7 +240,10 @@ function hear(told: Told, { kind, at, facts }: AuditRow): void {
       break
     case 'lease acquired':
     case 'session deleted':
-      told.mayLackTitle ||= kind === 'session deleted'
+      if (kind === 'session deleted') {
+        told.mayLackTitle = true
+        told.deletion = row
+      }
       told.fence = Math.max(told.fence, countOf(facts['fence']))
       break
     default:

@@ -172,7 +172,14 @@ describe('an item of the mailbox', () => {
     expect(problemsOf(rows, { memory, session: { birth: 'imported' } })).toEqual([])
   })
 
-  it.each([{ source: null }, { key: null }, { body: null }])(
+  it('must have a body while it waits in an open session', async () => {
+    const rows = await rowsOfSession()
+    const mails = changed(rows.mails, 2, { body: null })
+    expect(problemsOf(rows, { mails })).toEqual(['null: mail 3 is waiting but has no body'])
+    expect(problemsOf(rows, { mails, session: { state: 'erasing' } })).toEqual([])
+  })
+
+  it.each([{ source: null }, { key: null }])(
     'is not checked against its key with %j',
     async (erased) => {
       const rows = await rowsOfSession()
@@ -218,7 +225,7 @@ describe('a blob of a session', () => {
     const missing = `null: mail 3 uses blob ${BLOB}, which is missing`
     const twice = changed(changed(rows.mails, 2, { blobs: [BLOB] }), 1, { blobs: [BLOB] })
     expect(problemsOf(rows, { mails: twice })).toEqual([missing.replace('mail 3', 'mail 2')])
-    const erased = changed(rows.mails, 2, { blobs: [BLOB], body: null })
+    const erased = changed(rows.mails, 1, { blobs: [BLOB], body: null })
     expect(problemsOf(rows, { mails: erased })).toEqual([])
     expect(problemsOf(rows, { mails })).toEqual([missing])
     expect(problemsOf(rows, { mails, blobs: [true] })).toEqual([])

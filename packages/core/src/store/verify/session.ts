@@ -1,10 +1,11 @@
-import { type EntryNumber, type MailNumber, mailNumber } from '../../base/ids.ts'
+import { type EntryNumber, entryNumber, type MailNumber, mailNumber } from '../../base/ids.ts'
 import { DamagedRowError } from '../errors.ts'
 import { hashBody } from '../integrity/chain.ts'
 import { mailState } from '../mail-state.ts'
 import type { StoreFinding } from '../queries.ts'
 import { type Entry, LANES, type MailRow, type SessionRow } from '../rows.ts'
 import { hashKey, intakeHash } from '../rules/admit.ts'
+import { NO_ERASURE } from './erasures.ts'
 import { type Prefix, TranscriptCheck } from './transcript.ts'
 
 /** The store's record of an accepted key. */
@@ -21,10 +22,14 @@ export function keyHashOf({ source, key, body }: MailRow): string | null {
 
 /** How an item differs from the record of its key; null if it does not. */
 export function judgeMemory(
-  { birth }: Pick<SessionRow, 'birth'>,
+  session: SessionRow,
   mail: MailRow,
   memory: KeyMemory | undefined,
 ): string | null {
+  const { birth, state } = session
+  if (mail.body === null && state === 'open' && mailState(session, mail) === 'pending') {
+    return 'is waiting but has no body'
+  }
   const keyHash = keyHashOf(mail)
   if (keyHash === null || mail.body === null) return null
   if (memory === undefined)
@@ -88,6 +93,11 @@ export class SessionCheck {
 
   addUnreadableEntry(number: EntryNumber): void {
     this.#transcript.addUnreadable(number)
+  }
+
+  /** An entry without text, of this session or of one that it reads, and no record of its erasure. */
+  addUnrecorded(number: number): void {
+    this.#find(`entry ${number} ${NO_ERASURE}`, entryNumber(number))
   }
 
   addMail(mail: MailRow, memory: KeyMemory | undefined): void {

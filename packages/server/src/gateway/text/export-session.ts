@@ -46,8 +46,10 @@ export async function* exportAs(
 ): AsyncGenerator<string> {
   switch (form) {
     case 'markdown':
-      yield `# ${escaped(headingOf(summary))}\n\n${factsOf(summary)}\n`
-      for await (const entry of entriesOf(session, summary.entries)) yield entryMarkdown(entry)
+      yield harmless(`# ${escaped(headingOf(summary))}\n\n${factsOf(summary)}\n`)
+      for await (const entry of entriesOf(session, summary.entries)) {
+        yield harmless(entryMarkdown(entry))
+      }
       return
     case 'html': {
       // Imported here so that other commands do not load the Markdown parser.
@@ -96,6 +98,16 @@ async function* htmlEntries(
     if (written !== null) yield entryHtml(written)
   }
 }
+
+/**
+ * Markdown is read in terminals, which obey control characters, and marks of the writing direction
+ * make a line look like another one. Joiners stay: emoji and some scripts need them.
+ */
+function harmless(text: string): string {
+  return text.replace(OBEYED, '\ufffd')
+}
+
+const OBEYED = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** Empty: the entry holds no message, such as a change of settings. */
 function entryMarkdown(entry: TranscriptEntry): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type SessionId, sessionId } from '#core/base/ids'
+import { entryNumber, type SessionId, sessionId } from '#core/base/ids'
 import type { Store } from '#core/store/contract'
 import { StoreFixture } from '#core/store/contract-suite/bench'
 import {
@@ -23,6 +23,7 @@ const [harmed, sound] = [sessionId('harmed'), sessionId('sound')]
 const HARM = `drop trigger entry_changes_by_erasure_only;
   update entry set body = replace(body, 'hello', 'jello') where id >> 31 = 1`
 const DAMAGED = { code: 'damaged-row' }
+const ALL = { from: entryNumber(1), to: entryNumber(9) }
 
 /** A store with two sessions; the test can corrupt an answer of the first. */
 async function kept() {
@@ -89,6 +90,33 @@ describe('a session with damaged data', () => {
       const mail = mailOf(await tell(sound))
       expect(await runtime.session(sound).reply(mail, soon())).toBeTruthy()
       expect((await runtime.health()).isReady).toBe(true)
+    },
+  )
+
+  it.each([
+    ['erasing', 'small', undefined],
+    ['erasing', 'large', 2 ** 40],
+    ['gone', 'small', undefined],
+    ['gone', 'large', 2 ** 40],
+  ])(
+    '%s by its row alone, in a %s store, is known from the start, and keeps its text [I26]',
+    async (state, _, bytes) => {
+      const { path } = await kept()
+      byHand(path, `update session set state = '${state}' where n = 1`)
+      const store = await open(path)
+      const sized = bytes === undefined ? store : { ...store, readSize: async () => bytes }
+      const { runtime, told, problems, tell } = await serve(sized)
+      expect(await problems()).toEqual([
+        `Session harmed is damaged: session row says state ${state}, but the audit has no deletion`,
+      ])
+      expect(told).toEqual([expect.objectContaining({ sessionId: harmed })])
+      await expect(tell(harmed)).rejects.toMatchObject(DAMAGED)
+      const read = runtime.session(harmed).transcript({ from: 1, to: 9 })
+      await expect(read).rejects.toMatchObject(DAMAGED)
+      expect(await runtime.session(sound).transcript({ from: 1, to: 9 })).toHaveLength(3)
+      byHand(path, `update session set state = 'open' where n = 1`)
+      const entries = await store.readEntries({ sessionId: harmed, ...ALL })
+      expect(entries.map(({ body }) => body !== null)).toEqual([true, true, true])
     },
   )
 

@@ -66,12 +66,8 @@ export class DamagedSessions {
       readEntries: heard((query) => store.readEntries(query)),
       readContext: heard((query) => store.readContext(query)),
       listMail: heard((query) => store.listMail(query)),
-      search: (query) => {
-        const asked = query.sessionId
-        const [id = null, ...others] =
-          typeof asked === 'string' || 'length' in asked ? [asked].flat() : []
-        return this.#hear(others.length > 0 ? null : id, () => store.search(query))
-      },
+      // A damaged index stops no session.
+      search: (query) => this.#hear(null, () => store.search(query)),
       findBlob: heard((query) => store.findBlob(query)),
       acquire: heard(async (request) => {
         this.#refuse(request.sessionId)
@@ -151,7 +147,7 @@ export class DamagedSessions {
   }
 
   #note(id: SessionId | null, error: DamagedRowError | StoreDamagedError): void {
-    const { problem } = error.facts
+    const problem = id === null ? problemIn(error) : error.facts.problem
     if (id === null) {
       if (this.#others.includes(problem)) return
       this.#others.push(problem)
@@ -181,6 +177,12 @@ export async function refuseDamagedSession(
 
 function isDamage(error: unknown): error is DamagedRowError | StoreDamagedError {
   return error instanceof DamagedRowError || error instanceof StoreDamagedError
+}
+
+/** Damage of no session: what a read has found does not name its row. */
+function problemIn({ facts }: DamagedRowError | StoreDamagedError): string {
+  if (!('row' in facts) || facts.foundBy === 'verify') return facts.problem
+  return [`${facts.row} ${facts.problem}`, facts.remedy].filter(Boolean).join(': ')
 }
 
 function ofSession({ facts }: DamagedRowError): SessionId | null {

@@ -110,6 +110,41 @@ export const forkErasures: readonly StoreCase[] = [
     },
   },
   {
+    name: 'what was erased of a deleted origin is in order in every fork of its forks [I19, I38]',
+    run: async ({ store, harm }) => {
+      const origin = await talkedThrice(store)
+      const fork = await forkAt(store, origin.id, 6)
+      await purgeWhole(store, origin.id, 'keep')
+      const erasure = { sessionId: origin.id, operation: newOperation(), reason: 'asked' }
+      const entries = [entryNumber(4)]
+      expectKind(await store.eraseRetained({ ...erasure, entries }), 'erased')
+      const deep = await forkAt(store, fork.id, 6)
+      for (const { id } of [fork, deep]) assert.equal((await entriesOf(store, id))[3]?.body, null)
+      assert.deepEqual(await store.verify({}), [])
+      await harm.empty(origin.id, entryNumber(2))
+      const problem = 'entry 2 has lost its text, and no erasure of it is recorded'
+      assert.deepEqual(
+        (await store.verify({})).map((found) => [found.sessionId, found.problem]),
+        [fork, deep].map(({ id }) => [id, problem]),
+      )
+    },
+  },
+  {
+    name: 'an erasure in a fork explains nothing in its origin [I19]',
+    run: async ({ store, harm }) => {
+      const origin = await talkedThrice(store)
+      const fork = await forkAt(store, origin.id, 3)
+      for (const text of ['own', 'more']) await fork.exchange(text, 'noted')
+      expectKind(await fork.erase([entryNumber(5)]), 'erased')
+      assert.deepEqual(await store.verify({}), [])
+      await harm.empty(origin.id, entryNumber(5))
+      assert.deepEqual(
+        (await store.verify({})).map(({ sessionId, entry }) => [sessionId, entry]),
+        [[origin.id, 5]],
+      )
+    },
+  },
+  {
     name: 'a fork made behind an erased handoff owes a new one [I39]',
     run: async ({ store }) => {
       const origin = await talkedThrice(store)

@@ -1,3 +1,4 @@
+import { isCountsAndNames, parseIndexed } from '../bytes.ts'
 import type { IndexTotals } from '../find.ts'
 import { type IndexState, NO_INDEX } from '../index-state.ts'
 
@@ -10,7 +11,8 @@ export function packTotals({ live, distinctSum, languages }: IndexTotals): strin
 }
 
 export function unpackTotals(packed: string): IndexTotals {
-  const [live, distinctSum, ...languages] = JSON.parse(packed) as [number, number, ...string[]]
+  const totals = parseIndexed(packed, (value) => isCountsAndNames(value, 2))
+  const [live, distinctSum, ...languages] = totals as [number, number, ...string[]]
   return { live, distinctSum, languages }
 }
 

@@ -139,6 +139,39 @@ describe('search index', () => {
     }
   })
 
+  it.each([
+    'update passage_block set entries = zeroblob(length(entries))',
+    'update passage_block set lengths = zeroblob(length(lengths))',
+    'update passage_block set entries = substr(entries, 1, 8)',
+    'delete from passage_block',
+    `update word_page set lists = x'ff'`,
+    `update indexed set state = '('`,
+    `update indexed set state = '[1]'`,
+    `update word_runs set runs = '[{}]'`,
+    `update word_total set totals = '('`,
+    `update word_total set totals = '{"live":1}'`,
+  ])('%s: a search reports the damage instead of finding less [I26]', async (harm) => {
+    const path = newPath()
+    const store = await open(path)
+    const [fixture, other] = [await StoreFixture.open(store), await StoreFixture.open(store)]
+    for (const each of [fixture, other]) await each.hear('an orchid', 'a rose')
+    await until(() => count(path, 'select sum(upto) as n from indexed') === 4)
+    const asked = [fixture.id, [fixture.id, other.id], {}].map((sessionId) => {
+      return { sessionId, text: 'orchids', limit: 5, neighbours: 0 }
+    })
+    await store.close()
+    byHand(path, harm)
+    const next = await open(path)
+    for (const query of asked) {
+      await expect(next.search(query)).rejects.toMatchObject({
+        code: 'damaged-row',
+        message: expect.stringMatching(
+          /search index .* `throughline doctor --fix` builds it again/,
+        ),
+      })
+    }
+  })
+
   it('includes other sessions if one cannot be indexed [I21]', async () => {
     const path = newPath()
     const store = await open(path)

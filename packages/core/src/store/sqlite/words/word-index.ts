@@ -1,3 +1,4 @@
+import { orUnreadable } from '../../integrity/damaged-row.ts'
 import type { Entry } from '../../rows.ts'
 import { type Block, blockOf, EMPTY_BLOCK, type IndexedEntry } from '../../search/blocks.ts'
 import { type ErasedEntry, erasedPage, planErasure } from '../../search/erase.ts'
@@ -10,6 +11,7 @@ import {
   packState,
   type Run,
   runIds,
+  unpackRuns,
   unpackState,
   withMerge,
   withRun,
@@ -49,7 +51,7 @@ const RUNS_MAX = 60
 
 export function runsIn(db: SqliteConnection): readonly Run[] {
   const row = db.get('select runs from word_runs where one = 1')
-  return row === undefined ? [] : (JSON.parse(row['runs'] as string) as readonly Run[])
+  return row === undefined ? [] : unpackRuns(row['runs'] as string)
 }
 
 function writeRuns(db: SqliteConnection, runs: readonly Run[]): void {
@@ -115,7 +117,9 @@ export class IndexWork {
        from session left join indexed on indexed.session = session.n where missing > 0`,
     )
     this.#sessions = new Map(rows.map((row) => [row['n'] as number, row['missing'] as number]))
-    this.#mergesDue = dueMerge(runsIn(db)) !== null
+    // A damaged index must not keep a store from being opened.
+    const runs = orUnreadable(() => runsIn(db)) ?? []
+    this.#mergesDue = dueMerge(runs) !== null
   }
 
   get isLeft(): boolean {
@@ -171,8 +175,9 @@ export class IndexWork {
 
   /** What cannot be indexed waits until it grows: retried each time, it would hold the lock. */
   giveUp(): void {
-    if (this.#at === null) this.#mergesDue = false
-    else this.#sessions.delete(this.#at)
+    if (this.#at !== null) this.#sessions.delete(this.#at)
+    else this.#mergesDue = false
+    if (orUnreadable(() => runsIn(this.#db)) === null) this.#sessions.clear()
   }
 }
 
