@@ -355,3 +355,71 @@ describe.each(DIALECTS)('checkWire for %s', (dialect) => {
     expect(checkWire(dialect, wire)[0]?.at).toMatch(/^(messages|input|contents|system)/)
   })
 })
+
+describe('what each provider refuses beside', () => {
+  const rules = (dialect: Dialect, wire: JsonObject) =>
+    checkWire(dialect, wire).map(({ rule }) => rule)
+  const anthropic = (...messages: JsonValue[]): JsonObject => ({ messages })
+
+  it.each<[string, Dialect, JsonObject, readonly DialectRule[]]>([
+    [
+      'an output that is missing',
+      'openai-responses',
+      responses(user('go'), item('a'), { type: 'function_call_output', call_id: 'a' }),
+      ['shape'],
+    ],
+    [
+      'an output of a custom tool that is missing',
+      'openai-responses',
+      responses(...[user('go'), { type: 'custom_tool_call', call_id: 'a', name: 'b', input: '' }], {
+        type: 'custom_tool_call_output',
+        call_id: 'a',
+      }),
+      ['shape'],
+    ],
+    [
+      'nothing of a result that has other fields',
+      'openai-responses',
+      responses(...[user('go'), { type: 'computer_call', call_id: 'a' }], {
+        type: 'computer_call_output',
+        call_id: 'a',
+        screenshot: {},
+      }),
+      [],
+    ],
+    [
+      'sealed thoughts without their seal',
+      'anthropic',
+      anthropic(user('go'), reply([{ type: 'redacted_thinking' }, text('a')]), user('on')),
+      ['thinking-unsigned'],
+    ],
+    [
+      'sealed thoughts at the end',
+      'anthropic',
+      anthropic(
+        user('go'),
+        reply([text('a'), { type: 'redacted_thinking', data: 'x' }]),
+        user('on'),
+      ),
+      ['thinking-last'],
+    ],
+    [
+      'a picture from the assistant',
+      'anthropic',
+      anthropic(user('go'), reply([{ type: 'image' }, text('a')]), user('on')),
+      ['content-part'],
+    ],
+    [
+      'a failed call without a word',
+      'anthropic',
+      anthropic(
+        user('go'),
+        reply([use('a')]),
+        user([result('a', { is_error: true, content: [] })]),
+      ),
+      ['error-result'],
+    ],
+  ])('%s', (_, dialect, wire, found) => {
+    expect(rules(dialect, wire)).toEqual(found)
+  })
+})

@@ -74,3 +74,145 @@ describe('a client that tries the stand-in', () => {
     },
   )
 })
+
+describe('a client', () => {
+  const URL_ = 'http://127.0.0.1:1'
+
+  it.each<[string, object, string | null, readonly string[] | undefined]>([
+    [
+      'claude',
+      { env: { ANTHROPIC_BASE_URL: URL_ }, args: [] },
+      'claude mcp add throughline -- x',
+      ['--resume', 's'],
+    ],
+    [
+      '/usr/bin/claude.exe',
+      { env: { ANTHROPIC_BASE_URL: URL_ }, args: [] },
+      'claude mcp add throughline -- x',
+      ['--resume', 's'],
+    ],
+    [
+      'codex',
+      { env: {}, args: ['-c', `openai_base_url="${URL_}/v1"`] },
+      'codex mcp add throughline -- x',
+      ['resume', 's'],
+    ],
+    [
+      'aider',
+      { env: { ANTHROPIC_API_BASE: `${URL_}/l/n`, OPENAI_API_BASE: `${URL_}/l/n/v1` }, args: [] },
+      null,
+      undefined,
+    ],
+    [
+      'my-agent',
+      {
+        env: {
+          ...{ ANTHROPIC_BASE_URL: `${URL_}/l/n`, ANTHROPIC_API_BASE: `${URL_}/l/n` },
+          ...{ OPENAI_BASE_URL: `${URL_}/l/n/v1`, OPENAI_API_BASE: `${URL_}/l/n/v1` },
+        },
+        args: [],
+      },
+      null,
+      undefined,
+    ],
+  ])('%s is pointed at the proxy by its own means', (command, start, recall, resume) => {
+    const client = clientWith(command, {})
+    expect(client.point(URL_, 'n')).toEqual(start)
+    expect(client.recall('x')).toBe(recall)
+    expect(client.resume?.('s')).toEqual(resume)
+    expect([...client.upstreams]).toEqual([])
+  })
+
+  it('opencode continues a session by its id', () => {
+    expect(clientWith('opencode.cmd', {}).resume?.('s')).toEqual(['--session', 's'])
+  })
+
+  it.each<[string, string, string | null]>([
+    [
+      'the chosen one',
+      'model_provider = "a"\n[model_providers.a]\nbase_url = "https://a.example"\n',
+      'https://a.example/',
+    ],
+    [
+      'one below other settings',
+      "model_provider = 'a'\n[x]\n[model_providers.a]\nname = \"A\"\n base_url = 'http://a.example'",
+      'http://a.example/',
+    ],
+    [
+      'none that is chosen in a section',
+      '[x]\nmodel_provider = "a"\n[model_providers.a]\nbase_url = "https://a.example"',
+      null,
+    ],
+    [
+      'none of another section',
+      'model_provider = "a"\n[model_providers.a]\n[model_providers.b]\nbase_url = "https://b.example"',
+      null,
+    ],
+    ['none without a section', 'model_provider = "a"\n', null],
+    [
+      'none with a strange name',
+      'model_provider = "a b"\n[model_providers.a b]\nbase_url = "https://a.example"',
+      null,
+    ],
+    ['none without an address', 'model_provider = "a"\n[model_providers.a]\nname = "A"', null],
+  ])('Codex: %s is the provider that its configuration chooses', (_, text, url) => {
+    const client = clientWith('codex', { '.codex/config.toml': text })
+    expect([...client.upstreams].map(([name, each]) => [name, each.href])).toEqual(
+      url === null ? [] : [['a', url]],
+    )
+    if (url !== null) {
+      expect(client.point(URL_, 'n').args).toEqual([
+        '-c',
+        `model_providers.a.base_url="${URL_}/p/a"`,
+      ])
+    }
+  })
+
+  it('pi gets its providers from an extension', () => {
+    const providers = {
+      mine: { baseUrl: 'http://mine.example' },
+      openai: { baseUrl: '$GATEWAY' },
+      odd: 'x',
+    }
+    const client = clientWith('pi', { '.pi/agent/models.json': JSON.stringify({ providers }) })
+    const { env, args, folder = '' } = client.point(URL_, 'n')
+    homes.push(folder)
+    expect([env, args]).toEqual([{}, ['--extension', join(folder, 'base-url.ts')]])
+    expect(readFileSync(args[1] ?? '', 'utf8').split('\n')).toEqual([
+      'export default (pi) => {',
+      `  pi.registerProvider("anthropic", {"baseUrl":"${URL_}/l/n"})`,
+      `  pi.registerProvider("mine", {"baseUrl":"${URL_}/l/n/p/mine"})`,
+      ...['}', ''],
+    ])
+  })
+
+  it('tries the stand-in as a provider of its own', () => {
+    expect(pointAtStandIn('codex', URL_, 'n').args).toEqual([
+      ...['-c', 'model_provider="stand-in"', '-c'],
+      `model_providers.stand-in={ name = "Stand-in", base_url = "${URL_}/v1", wire_api = "responses" }`,
+    ])
+    const { env } = pointAtStandIn('opencode', URL_, 'n')
+    expect(JSON.parse(env['OPENCODE_CONFIG_CONTENT'] ?? '')).toMatchObject({
+      model: 'stand-in/stand-in',
+      provider: {
+        'stand-in': {
+          npm: '@ai-sdk/openai-compatible',
+          options: { baseURL: `${URL_}/v1` },
+          models: { 'stand-in': { tool_call: true } },
+        },
+      },
+    })
+    const pi = pointAtStandIn('pi', URL_, 'n')
+    homes.push(pi.folder ?? '')
+    expect(pi.args.slice(2)).toEqual(['--provider', 'stand-in', '--model', 'stand-in'])
+    const extension = readFileSync(pi.args[1] ?? '', 'utf8')
+    const settings = JSON.parse(/"stand-in", (.*)\)/.exec(extension)?.[1] ?? '')
+    expect(settings).toMatchObject({
+      ...{ api: 'anthropic-messages', baseUrl: `${URL_}/l/n` },
+      models: [{ id: 'stand-in', input: ['text'], contextWindow: 128_000, maxTokens: 8_192 }],
+    })
+    expect(pointAtStandIn('other', URL_, 'n').env).toMatchObject({
+      OPENAI_BASE_URL: `${URL_}/l/n/v1`,
+    })
+  })
+})

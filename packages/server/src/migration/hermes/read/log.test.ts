@@ -32,6 +32,59 @@ describe('readFact', () => {
     }
     expect(factOf('agent.aux: It was no Connection error')).toBeNull()
   })
+
+  it.each<[string, object | null]>([
+    [
+      'compression started: session=s1 messages=40',
+      { kind: 'started', sessionId: 's1', messages: 40 },
+    ],
+    [
+      'context compression done: session=s1 messages=40->7',
+      { kind: 'done', sessionId: 's1', before: 40, after: 7, isNewForm: false },
+    ],
+    [
+      'compression done: session=s1 messages=40->7 rough_tokens=9',
+      { kind: 'done', sessionId: 's1', before: 40, after: 7, isNewForm: true },
+    ],
+    [
+      'compression done: session=s1 messages=40->7 awaiting_real_usage',
+      { kind: 'done', sessionId: 's1', before: 40, after: 7, isNewForm: true },
+    ],
+    ['compression done: session=s1 messages=40', null],
+    ['Failed to generate context summary: no route', { kind: 'summary-failed', error: 'no route' }],
+    ['Auxiliary title: using a/b (c)', { kind: 'using', task: 'title', route: 'a/b (c)' }],
+    ['Compressed: 40 -> 7 messages', { kind: 'summary-written' }],
+    [
+      'Skipping preflight compression: same-session cooldown active (30 s, session s1)',
+      { kind: 'skipped', sessionId: 's1' },
+    ],
+    ['Session split detected: s1 → s2', { kind: 'split', from: 's1', to: 's2' }],
+    ['Session split detected: s1 -> s2', { kind: 'split', from: 's1', to: 's2' }],
+    [
+      'compression recovery: stale session=s1 adopted live child=s2',
+      { kind: 'split', from: 's1', to: 's2' },
+    ],
+    [
+      "conversation turn: session=s1 x msg='hello'",
+      { kind: 'turn', sessionId: 's1', said: 'hello' },
+    ],
+    ['conversation turn: session=s1 x', { kind: 'turn', sessionId: 's1', said: '' }],
+    ["inbound message: from=a msg='it is...", { kind: 'inbound', said: 'it is...' }],
+    ["inbound message: from=a msg='", { kind: 'inbound', said: '' }],
+    [
+      'Turn ended: session=s1 reason=done response_len=5',
+      { kind: 'turn-ended', sessionId: 's1', reason: 'done', isAnswered: true },
+    ],
+    [
+      'Turn ended: response_len=0',
+      { kind: 'turn-ended', sessionId: null, reason: 'unknown', isAnswered: false },
+    ],
+    ['Dropping busy-mode follow-up for session k1', { kind: 'dropped', key: 'k1' }],
+    ['It says: Turn ended: session=s1', null],
+    ['hello', null],
+  ])('reads %s', (message, fact) => {
+    expect(readFact({ message, logger: null } as never)).toEqual(fact)
+  })
 })
 
 describe('parseLogLine', () => {
