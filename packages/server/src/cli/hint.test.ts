@@ -26,6 +26,13 @@ function install(inside: string) {
 }
 
 describe('commandForm', () => {
+  it('is npx for the person who used it, if the plain name is not on the path', () => {
+    const { packageFolder, link } = install('clone/packages')
+    const location = { packageFolder, workingFolder: '/app', isOfNpx: true }
+    expect(commandForm(location, '/usr/bin')).toBe('npx throughline')
+    expect(commandForm(location, link('bin'))).toBe('throughline')
+  })
+
   it('is the plain name in the folder of a project, if a clone is linked', () => {
     const { packageFolder, link } = install('clone/packages')
     expect(commandForm({ packageFolder, workingFolder: '/app' }, link('bin'))).toBe('throughline')

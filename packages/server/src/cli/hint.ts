@@ -2,11 +2,14 @@ import { realpathSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isInside } from '#core/base/files/inside'
+import { isOfNpx, shellPath } from './shell-path.ts'
 
 export interface ProgramLocation {
   /** The folder of this program's package; in a clone `packages/server`. */
   readonly packageFolder: string
   readonly workingFolder: string
+  /** `npx` has started this process. */
+  readonly isOfNpx?: boolean
 }
 
 /**
@@ -15,22 +18,24 @@ export interface ProgramLocation {
  * (`npm link`), otherwise the path of its file.
  */
 export function commandForm(
-  { packageFolder, workingFolder }: ProgramLocation,
+  { packageFolder, workingFolder, isOfNpx = false }: ProgramLocation,
   path?: string,
 ): string {
   const [project, installed] = projectOf(packageFolder)
   if (installed && project.includes(`${sep}_npx${sep}`)) return 'npx throughline'
   if (isInside(workingFolder, project)) return 'npx throughline'
-  return installed ? 'throughline' : commandAnywhere({ packageFolder }, path)
+  const anywhere = installed ? 'throughline' : commandAnywhere({ packageFolder }, path)
+  // npx also looks in npm's own folder, which need not be on the path.
+  return anywhere !== 'throughline' && isOfNpx ? 'npx throughline' : anywhere
 }
 
 /**
- * How another program can call this one from any folder. `npx` and `npm run` put the commands of
- * their project on the path for one run, so those do not count.
+ * How another program can call this one from any folder. `npm run` puts the commands of its project
+ * on the path for one run, so those do not count.
  */
 export function commandAnywhere(
   { packageFolder }: Pick<ProgramLocation, 'packageFolder'>,
-  path = process.env['PATH'] ?? '',
+  path = shellPath(process.env),
 ): string {
   const folders = path.split(delimiter).filter((folder) => !folder.endsWith(LOCAL_COMMANDS))
   if (folders.some((folder) => leadsTo(join(folder, 'throughline'), packageFolder))) {
@@ -55,6 +60,7 @@ export function programLocation(): ProgramLocation {
   return {
     packageFolder: packageFolder.endsWith(sep) ? packageFolder.slice(0, -1) : packageFolder,
     workingFolder: process.cwd(),
+    isOfNpx: isOfNpx(process.env),
   }
 }
 

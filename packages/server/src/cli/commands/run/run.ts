@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Command, Option } from 'commander'
 import { makeFolder } from '#core/base/files/make-folder'
 import { UsageError } from '../../../host/errors.ts'
@@ -9,6 +9,7 @@ import { signalExitCode, stateFolder } from '../../../host/platform.ts'
 import { EXIT } from '../../exit.ts'
 import { withHelp } from '../../help.ts'
 import { commandAnywhere, commandForm, programLocation, shellWord } from '../../hint.ts'
+import { isInPath, shellPath } from '../../shell-path.ts'
 import { printNotice } from '../../terminal/stderr.ts'
 import { clientPrices, pricesVariable } from '../proxy/client-prices.ts'
 import { addClientStoreOption, clientStore } from '../proxy/client-store.ts'
@@ -112,7 +113,10 @@ async function runClient(
       `${program} mcp --store ${shellWord(store)} --agent ${client.name}`,
     )
     if (recall !== null) printNotice(`throughline: to let it search them, run once: ${recall}`)
-    const code = await finish(file, [...args, ...given], { ...process.env, ...env }).finally(() => {
+    const code = await finish(file, [...args, ...given], {
+      ...shellEnvironment(file),
+      ...env,
+    }).finally(() => {
       if (made !== undefined) rmSync(made, { recursive: true, force: true })
     })
     // After its end every message of the proxy has arrived.
@@ -139,6 +143,23 @@ async function startStandIn() {
   return { addresses, close }
 }
 
+/**
+ * The environment of the user's shell: the client starts as it would there. A client that npx alone
+ * finds, in its own folders, gets those as well.
+ */
+function shellEnvironment(file: string): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE: cache, ...env } = process.env
+  const path = shellPath(env)
+  return {
+    ...env,
+    ...((basename(file) !== file || isInPath(file, path)) && { PATH: path }),
+    // `bin/throughline.js` sets this one for our own threads.
+    ...(cache?.endsWith(OWN_COMPILE_CACHE) === false && { NODE_COMPILE_CACHE: cache }),
+  }
+}
+
+const OWN_COMPILE_CACHE = join('.cache', 'throughline')
+
 /** The command has the terminal, so signals that reach us are passed to it. */
 function finish(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
@@ -156,7 +177,10 @@ function finish(file: string, args: readonly string[], env: NodeJS.ProcessEnv): 
     resolve(code)
   }
   child.once('error', (error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'it is not installed, or not in PATH' : error.message
+    const why =
+      error.code === 'ENOENT'
+        ? `it is not installed, or not in PATH. If it is an alias of your shell, give its path: see \`type ${shellWord(file)}\``
+        : error.message
     printNotice(`throughline: ${file} did not start: ${why}`)
     done(EXIT.failed)
   })
