@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '#core/base/json'
+import { isObject, type JsonObject, type JsonValue } from '#core/base/json'
 import { anthropicFormat as codec } from '#core/message/formats/anthropic/anthropic'
 import { listOf, readLimit, readMessages, readModel, readTools } from '../read-body.ts'
 import { seal } from '../seal.ts'
@@ -104,17 +104,21 @@ function readCompaction(body: JsonObject, inputTokens: number): Pick<Ask, 'wants
 
 /** Also for token counting, whose request has no limit on its answer. */
 export function readPrompt(body: JsonObject) {
-  const { thinking, system, messages, tools } = body
+  const { thinking, system, messages, tools, output_config: output } = body
   const thinks = isObject(thinking) ? thinking['type'] : undefined
   return {
     model: readModel(body),
     messages: readMessages(body, { dialect: 'anthropic', codec, key: 'messages' }),
     tools: readTools(body),
-    inputTokens: countInput([system, messages, tools]),
+    inputTokens: countInput([system, messages], [tools, formatIn(output)]),
     wantsStream: body['stream'] === true,
     wantsReasoning: thinks === 'enabled' || thinks === 'adaptive',
     wantsUsage: true,
   }
+}
+
+function formatIn(output: JsonValue | undefined): JsonValue | undefined {
+  return isObject(output) ? output['format'] : undefined
 }
 
 function event(type: string, data: JsonObject, tokens = 0): Frame {

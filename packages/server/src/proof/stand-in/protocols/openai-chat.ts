@@ -38,7 +38,7 @@ export const openaiChatStandIn: Protocol = {
       model: readModel(body),
       messages: readMessages(body, { dialect: 'openai-chat', codec, key: 'messages' }),
       tools: readTools(body),
-      inputTokens: countInput([messages, tools]),
+      inputTokens: countInput([messages], [tools, body['response_format']]),
       ...readLimit(body, ['max_completion_tokens', 'max_tokens']),
       wantsStream: body['stream'] === true,
       wantsReasoning: typeof effort === 'string' && effort !== 'none',

@@ -38,7 +38,7 @@ export const openaiResponsesStandIn: Protocol = {
         { dialect: 'openai-responses', codec, key: 'input' },
       ),
       ...offeredIn(body, items),
-      inputTokens: countInput([instructions, items, tools]),
+      inputTokens: countInput([instructions, items], [tools, body['text']]),
       ...readLimit(body, ['max_output_tokens']),
       wantsStream: body['stream'] === true,
       wantsReasoning: effort !== 'none',

@@ -31,6 +31,32 @@ describe('tokens of the stand-in', () => {
     expect(countInput([{ type: 'base64', data: 'AAAA' }, 'abcd'])).toBe(1_001)
   })
 
+  it('are counted over tools as JSON, with their names and those of arguments', () => {
+    const tool = { name: 'read', input_schema: { properties: { path: { minLength: 1 } } } }
+    expect(countInput([], [tool, undefined])).toBe(Math.ceil(JSON.stringify(tool).length / 4))
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'read', input: { path: 'a', lines: 100 } }
+    expect(countInput([call])).toBe(Math.ceil('read{"path":"a","lines":100}'.length / 4))
+  })
+
+  it.each([
+    [anthropicStandIn, { max_tokens: 9, output_config: { format: { schema: 'of the answer' } } }],
+    [openaiChatStandIn, { response_format: { schema: 'of the answer' } }],
+    [openaiResponsesStandIn, { text: { format: { schema: 'of the answer' } } }],
+  ])('include tools and the schema of an answer in each protocol', (protocol, wanted) => {
+    const said = [{ role: 'user', content: 'Hi' }]
+    const base = { model: 'm', messages: said, input: said, max_tokens: 9 }
+    const schema = { type: 'object', properties: { a_name_of_some_length: { type: 'string' } } }
+    const tools = [
+      protocol.name === 'openai-chat'
+        ? { type: 'function', function: { name: 'read', parameters: schema } }
+        : { type: 'function', name: 'read', parameters: schema, input_schema: schema },
+    ]
+    const count = (more: object) => protocol.readAsk({ ...base, ...more }).inputTokens
+    const length = JSON.stringify(tools).length
+    expect(Math.abs(count({ tools }) - count({}) - length / 4)).toBeLessThan(1)
+    expect(count(wanted)).toBeGreaterThan(count({}))
+  })
+
   it('are used by every part of an answer', () => {
     const { answer } = replyWith({ ...CALLED, compaction: 'The pier.' })
     expect(usageOf(ASK, answer)).toEqual({

@@ -132,9 +132,15 @@ export function clipTokens(text: string, tokensMax: number): string {
   return text.slice(0, tokensMax * CHARACTERS_PER_TOKEN).toWellFormed()
 }
 
-/** The tokens of a request: every string in the values, images at a flat rate. */
-export function countInput(values: readonly (JsonValue | undefined)[]): number {
-  let characters = 0
+/**
+ * The tokens of a request: every string in the messages, images at a flat rate. A model reads tools,
+ * the schema of an answer and the arguments of calls as JSON, with the names in them.
+ */
+export function countInput(
+  values: readonly (JsonValue | undefined)[],
+  definitions: readonly (JsonValue | undefined)[] = [],
+): number {
+  let characters = definitions.reduce<number>((sum, value) => sum + jsonLength(value), 0)
   let pictures = 0
   const stack = [...values]
   while (stack.length > 0) {
@@ -144,10 +150,16 @@ export function countInput(values: readonly (JsonValue | undefined)[]): number {
       else characters += value.length
     } else if (Array.isArray(value) || isObject(value)) {
       if (isObject(value) && value['type'] === 'base64') pictures++
-      else for (const item of Object.values(value)) stack.push(item)
+      else if (isObject(value) && value['type'] === 'tool_use') {
+        characters += String(value['name']).length + jsonLength(value['input'])
+      } else for (const item of Object.values(value)) stack.push(item)
     }
   }
   return Math.ceil(characters / CHARACTERS_PER_TOKEN) + pictures * PICTURE_TOKENS
+}
+
+function jsonLength(value: JsonValue | undefined): number {
+  return value === undefined ? 0 : JSON.stringify(value).length
 }
 
 export function usageOf(ask: Ask, answer: Answer): StandInUsage {
