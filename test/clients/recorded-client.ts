@@ -5,8 +5,8 @@ import type { JsonObject } from '../../packages/core/src/base/json.ts'
 import { SILENT } from '../../packages/core/src/base/logger.ts'
 import type { Store } from '../../packages/core/src/store/contract.ts'
 import type { Entry } from '../../packages/core/src/store/rows.ts'
+import type { RecordedPassage } from '../../packages/server/src/runtime/client-sessions/passage.ts'
 import {
-  type RecordedPassage,
   Recorder,
   type RecorderOptions,
 } from '../../packages/server/src/runtime/client-sessions/recorder.ts'

@@ -75,6 +75,35 @@ describe('the proxy that `run` starts', () => {
     expect(stderr).not.toContain('please report')
   })
 
+  it('starts the client that the shell finds, not one in the folders of npx', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
+    closers.push(() => rmSync(folder, { recursive: true, force: true }))
+    const install = (bin: string, name: string, tells: string) => {
+      const file = join(folder, bin, name)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, `#!/bin/sh\necho "${tells} $PATH $NODE_COMPILE_CACHE"\n`)
+      chmodSync(file, 0o755)
+      return dirname(file)
+    }
+    const mine = install('mine', 'claude', 'mine')
+    const global = install('global', 'claude', 'global')
+    install('global', 'pi', 'global')
+    const gyp = join(folder, 'npm/node_modules/@npmcli/run-script/lib/node-gyp-bin')
+    const shell = `${mine}:/usr/bin:/bin`
+    const run = (client: string) =>
+      runCli(['run', '--store', join(folder, 'clients.db'), '--', client], {
+        cwd: folder,
+        env: {
+          ...{ HOME: folder, XDG_STATE_HOME: folder, npm_lifecycle_event: 'npx' },
+          NODE_COMPILE_CACHE: join(folder, '.cache/throughline'),
+          PATH: [global, join(folder, 'node_modules/.bin'), gyp, shell].join(':'),
+        },
+      })
+    expect((await run('claude')).stdout.trim()).toBe(`mine ${shell}`)
+    expect((await run('pi')).stdout).toMatch(/^global /)
+    expect((await run('nothing')).stderr).toContain('see `type nothing`')
+  })
+
   it('shows no address of a provider, and no credential in one, to other users of the computer', async (context) => {
     if (!existsSync('/proc/self/cmdline')) context.skip('needs /proc')
     const folder = mkdtempSync(join(tmpdir(), 'throughline-run-'))
@@ -244,9 +273,17 @@ describe('leave', () => {
     const left = await run(['leave', 'codex', 'codex-01a1e4'])
     expect(left.stderr).toContain(`leave codex ${id} --undo`)
     expect(readFileSync(log, 'utf8')).not.toBe(text)
+    const state = async () => {
+      const { stdout } = await run(['sessions', '--store', store])
+      return /^codex-\S+ +\S+ +(\S+)/m.exec(stdout)?.[1]
+    }
+    expect(await state()).toBe('left')
     const undone = await run(['leave', 'codex', '01a1', '--undo'])
     expect(undone.stderr).toBe(`${log} was restored.\n`)
     expect(readFileSync(log, 'utf8')).toBe(text)
+    expect(await state()).toBe('idle')
+    const again = await run(['leave', 'codex', '01a1', '--undo'])
+    expect(again.stderr).toContain('Nothing is left to undo')
   })
 
   it.each(['leave', 'proxy', 'run'])(

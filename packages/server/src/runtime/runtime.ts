@@ -349,7 +349,7 @@ export interface ContextPart {
   readonly tokens: number
   readonly text: string
   /** Who speaks in it; null: it is not part of the conversation. */
-  readonly role: 'user' | 'assistant' | 'tool' | null
+  readonly role: 'user' | 'assistant' | 'tool' | 'client-summary' | null
   /** The entries it comes from. */
   readonly origin: { readonly from: number; readonly to: number }
 }

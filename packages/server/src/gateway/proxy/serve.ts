@@ -10,7 +10,8 @@ import type { Duplex } from 'node:stream'
 import { isObject } from '#core/base/json'
 import type { Logger } from '#core/base/logger'
 import { EventLines } from '../../proxy/event-lines.ts'
-import type { RecordedPassage, Recorder } from '../../runtime/client-sessions/recorder.ts'
+import type { RecordedPassage } from '../../runtime/client-sessions/passage.ts'
+import type { Recorder } from '../../runtime/client-sessions/recorder.ts'
 import { PeerUsers } from '../http/access/peer-user.ts'
 import {
   type ProxyAddress,

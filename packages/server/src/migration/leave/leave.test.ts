@@ -11,7 +11,15 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { checkLog, type LeavableClient, type LeaveRequest, leave, undoLeave } from './leave.ts'
+import {
+  checkLog,
+  findLeft,
+  type LeavableClient,
+  type LeaveRequest,
+  leave,
+  readLeft,
+  undoLeave,
+} from './leave.ts'
 
 const SAMPLES = join(import.meta.dirname, '../../../../../test/fixtures/sessions')
 const HANDOFF = { text: 'The handoff.', tokens: 1_234 }
@@ -142,7 +150,7 @@ describe('leave', () => {
     [
       'another version',
       (text: string) => text.replaceAll('"2.1.325"', '"9.9.9"'),
-      /version 9\.9\.9.*throughline run.*export --to claude-code/,
+      /version 9\.9\.9.*throughline run.*export claude-s1 --to claude-code -o FILE/,
     ],
     [
       'a preview version',
@@ -227,7 +235,17 @@ describe('leave', () => {
     }
     expect(() => leave(request, handoff)).toThrow(/changed meanwhile/)
     expect(read()).toBe(before + line)
-    expect(() => undoLeave(request)).toThrow(/not left/)
+    expect(() => undoLeave(request)).toThrow(/Nothing is left to undo/)
+  })
+
+  it('tells when the session was left and how large its context is, until that is undone', () => {
+    const { request } = homeOf('codex')
+    expect(readLeft(request)).toBeNull()
+    leave(request, HANDOFF)
+    expect(readLeft(request)).toEqual({ at: expect.any(Number), tokens: HANDOFF.tokens })
+    undoLeave(request)
+    expect(readLeft(request)).toBeNull()
+    expect(findLeft({ ...request, session: 's' })).toBe('s1')
   })
 
   it('does not leave twice at the same place', () => {

@@ -27,7 +27,11 @@ export interface LeaveRequest {
   readonly home: string
   /** The folder for backup copies. */
   readonly copies: string
+  /** The options that name the session's store to other commands, for advice. */
+  readonly storeOption?: string
 }
+
+type LeftSession = Pick<LeaveRequest, 'client' | 'session' | 'copies'>
 
 /** The names that `export --to` has for the clients. */
 const EXPORTS = { claude: 'claude-code', codex: 'codex' } as const
@@ -47,6 +51,9 @@ interface Record {
   readonly sumAfter: string
   /** The added lines: a killed process may have written only some of them. */
   readonly added?: string
+  /** When it was left, and what the client's next context holds; absent in earlier versions. */
+  readonly at?: number
+  readonly tokens?: number
 }
 
 export function findLog({ client, session, home }: LeaveRequest): string {
@@ -91,7 +98,7 @@ export function checkLog(request: LeaveRequest): CheckedLog {
       `${log} was written by version ${version ?? 'unknown'}. Known are ${known.versions.join(', ')} ` +
         `and later patches of ${newest}: another version may not open a log that was changed. ` +
         'Go on under `throughline run`, or ' +
-        `write the conversation as a new log: \`throughline export --to ${EXPORTS[request.client]}\`.`,
+        `write the conversation as a new log: \`throughline export ${request.client}-${request.session} --to ${EXPORTS[request.client]}${request.storeOption ?? ''} -o FILE\`.`,
     )
   }
   const warning = isTried
@@ -123,7 +130,8 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
   }
   const { copy, record } = freePlaces(request, before)
   const known: ClientLog = CLIENT_LOGS[request.client]
-  const fresh = { ...handoff, at: new Date(), newId: () => randomUUID() }
+  const at = new Date()
+  const fresh = { ...handoff, at, newId: () => randomUUID() }
   const added = known.write(lines, fresh).map((line) => `${JSON.stringify(line)}\n`)
   replaceFile(copy, before)
   const own = Buffer.from(added.join(''))
@@ -131,6 +139,7 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
   const facts: Record = {
     ...{ log, size: before.length, sum: sumOf(before) },
     ...{ sizeAfter: after.length, sumAfter: sumOf(after), added: added.join('') },
+    ...{ at: at.getTime(), tokens: handoff.tokens },
   }
   replaceFile(record, JSON.stringify(facts), { synced: true })
   const file = openToAppend(log)
@@ -149,11 +158,17 @@ export function leave(request: LeaveRequest, handoff: { text: string; tokens: nu
   return log
 }
 
+/** When a session was left, and how large the context is in which its client continues; null: it was not. */
+export function readLeft(request: LeftSession): { at: number; tokens: number } | null {
+  const { at, tokens } = newestRecord(request)?.facts ?? {}
+  return at === undefined || tokens === undefined ? null : { at, tokens }
+}
+
 /** The complete id of a session that was left, by a unique prefix of it. */
 export function findLeft({ client, session, copies }: LeaveRequest): string {
   const names = existsSync(copies) ? readdirSync(copies) : []
   const left = names.flatMap((name) => {
-    const [, of, id] = /^([a-z]+)-([\w-]+)(?:\.\d+)?\.json$/.exec(name) ?? []
+    const [, of, id] = /^([a-z]+)-([\w-]+)(?:\.\d+)?\.jsonl?$/.exec(name) ?? []
     return of === client && id?.startsWith(session) ? [id] : []
   })
   if (left.includes(session)) return session
@@ -168,7 +183,14 @@ export function findLeft({ client, session, copies }: LeaveRequest): string {
 /** Restores the log byte for byte. Refused if the client has continued in it. */
 export function undoLeave(request: LeaveRequest): string {
   const last = newestRecord(request)
-  if (last === null) throw new LeaveRefusedError('The session was not left from here.')
+  if (last === null) {
+    const wasLeft = listPlaces(request).length > 0
+    throw new LeaveRefusedError(
+      wasLeft
+        ? 'Nothing is left to undo: the log is as it was before the session was left.'
+        : `Session ${request.session} was not left from here, so there is nothing to undo.`,
+    )
+  }
   const { copy, record, facts } = last
   const { log } = facts
   if (existsSync(log)) refuseWhileRunning(request, log)
@@ -231,13 +253,13 @@ interface Places {
 }
 
 /** A session may be left many times; each time has a number and keeps its own copy. */
-function placesOf({ client, session, copies }: LeaveRequest, time: number): Places {
+function placesOf({ client, session, copies }: LeftSession, time: number): Places {
   const name = `${client}-${session.replaceAll(/[^\w-]/g, '_')}${time === 1 ? '' : `.${time}`}`
   return { copy: join(copies, `${name}.jsonl`), record: join(copies, `${name}.json`) }
 }
 
 /** The places of every time so far. An undone time has only its copy. */
-function listPlaces(request: LeaveRequest): readonly Places[] {
+function listPlaces(request: LeftSession): readonly Places[] {
   const found: Places[] = []
   for (let places = placesOf(request, 1); ; places = placesOf(request, found.length + 1)) {
     if (!existsSync(places.copy)) return found
@@ -245,7 +267,7 @@ function listPlaces(request: LeaveRequest): readonly Places[] {
   }
 }
 
-function newestRecord(request: LeaveRequest): (Places & { readonly facts: Record }) | null {
+function newestRecord(request: LeftSession): (Places & { readonly facts: Record }) | null {
   for (const places of listPlaces(request).toReversed()) {
     const facts = readRecord(places.record)
     if (facts !== null) return { ...places, facts }

@@ -46,6 +46,26 @@ describe('Recorder with Codex', () => {
     expect(await store.verify({})).toEqual([])
   })
 
+  it("counts what Codex's own compaction uses", async () => {
+    const store = openMemoryStore()
+    const made = recorder(store, { windowTokens: 100_000 })
+    const say = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] })
+    const ask = async (tokens: number, kind: string, input: readonly JsonObject[]) => {
+      const metadata = JSON.stringify({ request_kind: kind })
+      const headers = { 'thread-id': 't4', 'x-codex-turn-metadata': metadata }
+      const body = Buffer.from(JSON.stringify({ input, tools: [{}] }))
+      const passage = await made.begin({ path: '/v1/responses', headers, body, launch: null })
+      const usage = { input_tokens: tokens, output_tokens: 1 }
+      passage.take({ type: 'response.completed', response: { output: [], usage } })
+      await passage.end()
+      return passage.purpose
+    }
+    expect(await ask(801, 'turn', [say('one')])).toBe('conversation')
+    expect(await ask(802, 'compaction', [say('one'), say('Summarize.')])).toBe('compaction')
+    const calls = await store.readAttempts({ sessionId: sessionId('codex-t4'), since: 0, limit: 9 })
+    expect(calls.map(({ inputTokens }) => inputTokens).toSorted()).toEqual([801, 802])
+  })
+
   it("keeps the summary of Codex apart from the person's messages around it", async () => {
     const store = openMemoryStore()
     const made = recorder(store, { windowTokens: 100_000 })

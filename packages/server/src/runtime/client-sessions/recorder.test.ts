@@ -157,6 +157,36 @@ describe('Recorder', () => {
     expect(call?.cost).toBe(10 * 3 + 2 * 15 + 100 + 1_000 * 4)
   })
 
+  it('counts what the client’s own compactions and small calls beside it use', async () => {
+    const store = openMemoryStore()
+    const made = recorder(store)
+    const client = new Client(made)
+    await client.turn('one', 'ok')
+    const count = async () =>
+      (await store.readAttempts({ sessionId: ID, since: 0, limit: 9 })).map(
+        (call) => call.inputTokens,
+      )
+    const before = await count()
+    const reply = (tokens: number) =>
+      ({ type: 'message', content: [], usage: { input_tokens: tokens, output_tokens: 1 } }) as const
+    const ask = async (tokens: number, body: object) => {
+      const headers = { 'x-claude-code-session-id': 's1' }
+      const bytes = Buffer.from(JSON.stringify({ model: 'claude-x', ...body }))
+      const passage = await made.begin({ path: '/v1/messages', headers, body: bytes, launch: null })
+      expect(Buffer.concat([...passage.send])).toEqual(bytes)
+      passage.take(reply(tokens))
+      await passage.end()
+      return passage.purpose
+    }
+    const summarize = { role: 'user', content: 'CRITICAL: Respond with TEXT ONLY. Summarize.' }
+    const messages = [...client.messages, summarize]
+    expect(await ask(701, { messages, tools: [{ name: 'Bash' }] })).toBe('compaction')
+    expect(await ask(702, { messages: [{ role: 'user', content: 'A title?' }] })).toBe('side')
+    const sorted = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)
+    expect(sorted(await count())).toEqual(sorted([...before, 701, 702]))
+    expect((await entries(store)).map(({ body }) => String(body)).join()).not.toContain('TEXT ONLY')
+  })
+
   it('forwards a request that needs no change byte for byte [proxy law 1]', async () => {
     const client = new Client(recorder(openMemoryStore()))
     for (const text of ['one', 'two', 'three']) {

@@ -1,6 +1,5 @@
 import { type Clock, pause } from '#core/base/clock'
 import { KnownError } from '#core/base/errors'
-import type { JsonObject } from '#core/base/json'
 import type { Logger } from '#core/base/logger'
 import type { SummaryWriter } from '#core/compaction/summary/summary-writer'
 import type { Store } from '#core/store/contract'
@@ -20,7 +19,7 @@ import type { UpstreamReply } from '../../proxy/wire/wire.ts'
 import { COUNT_PATH, findWire } from '../../proxy/wire/wires.ts'
 import { HandoffThread } from '../handoffs/handoff-thread.ts'
 import { BodyCache, type ClientRequest } from './body-cache.ts'
-import { type ClientPrices, clientAttempt } from './client-call.ts'
+import type { ClientPrices } from './client-call.ts'
 import { ClientSessions, clientFacts } from './client-sessions.ts'
 import {
   frameOf,
@@ -30,6 +29,13 @@ import {
   requestedModel,
   SOFT_SHARE,
 } from './frame.ts'
+import {
+  countBeside,
+  countedPassage,
+  passUntouched,
+  type RecordedPassage,
+  recordCall,
+} from './passage.ts'
 import { type Prepared, prepareBoundary } from './prepare.ts'
 import { NotRecordedError, type StoredSession } from './stored-session.ts'
 
@@ -47,20 +53,6 @@ export interface RecorderOptions {
   readonly prices?: ClientPrices
   /** Called for each request of a conversation that is in the store now. */
   readonly onRecorded?: (identity: Identity) => void
-}
-
-/** One request in progress, and the handling of its answer. */
-export interface RecordedPassage {
-  readonly send: readonly Buffer[]
-  readonly purpose: Purpose | 'unknown'
-  /** The handoff that was sent with it; 0: none. */
-  readonly boundary: number
-  /** For a request that the proxy answers itself: the item to answer with. */
-  readonly compaction: { readonly session: string; readonly entry: number } | null
-  /** An event of the answer, or the whole document, as it passes. */
-  take(event: JsonObject): void
-  /** Call this at the end of the answer, complete or not. Resolves when it is recorded. */
-  end(): Promise<void>
 }
 
 const TOKENS_PER_BYTE = 0.25
@@ -123,7 +115,11 @@ export class Recorder {
     const isCompact = request.path.endsWith('/compact')
     const purpose = isCompact ? 'compaction-item' : purposeOf(facts, identity)
     const isCount = request.path.endsWith(COUNT_PATH)
-    if (purpose === 'side' && !isCount) return { ...passUntouched(request), purpose }
+    if (purpose === 'side' && !isCount) {
+      const take = (reply: UpstreamReply) =>
+        this.#track(countBeside(this.#options, { request, identity, history }, reply))
+      return countedPassage(history, { send: [request.body], boundary: 0, purpose }, take)
+    }
     const isRecorded = purpose !== 'compaction' && !isCount
     if (isRecorded) this.#bodies.set(key, history)
     const frame = frameOf(history, request, this.#options.windowTokens)
@@ -173,13 +169,14 @@ export class Recorder {
     const fits = request.body.length * tokensPerByte < turn.frame.windowTokens * HARD_SHARE
     const { send, boundary } = chooseOutgoing(turn)
     const isRaw = fits && turn.placed.history.named === null
-    const untouched = { ...passUntouched(request), purpose: turn.purpose }
-    return isRaw ? untouched : { ...untouched, send, boundary }
+    const sent = isRaw ? { send: [request.body], boundary: 0 } : { send, boundary }
+    const take = (reply: UpstreamReply) => this.#track(this.#countReply(turn, reply, sent))
+    return countedPassage(turn.placed.history, { ...sent, purpose: turn.purpose }, take)
   }
 
   async #answerWithItem(turn: Turn): Promise<RecordedPassage | null> {
     const made = await this.#within(HANDOFF_MS_MAX, this.#prepare(turn, { isWhole: true }))
-    if (made.kind === 'failed') return null
+    if (made.kind === 'failed') return this.#passCompaction(turn)
     const compaction = { session: turn.session.id, entry: made.entry }
     return { ...passUntouched(turn.request), purpose: turn.purpose, compaction }
   }
@@ -231,12 +228,10 @@ export class Recorder {
       return isWhole ? bytes * state.tokensPerByte : 0
     }
     state.tokensPerByte = usage.inputTokens / Math.max(1, bytes)
-    const { store, clock, prices } = this.#options
-    const call = {
-      ...{ sessionId: session.id, client: identity.client, usage, isWhole, at: clock.now() },
+    await recordCall(this.#options, {
+      ...{ sessionId: session.id, client: identity.client, usage, isWhole },
       ...{ model: requestedModel(placed.history), baseUrl: request.baseUrl },
-    }
-    await store.recordAttempt(clientAttempt(call, prices)).catch(() => {})
+    })
     return usage.inputTokens
   }
 
@@ -371,14 +366,6 @@ function chooseOutgoing({ session, placed, request, wireName }: Turn): Outgoing 
     if (send !== null) return { send, boundary: boundary.entry }
   }
   return { send: [request.body], boundary: 0 }
-}
-
-function passUntouched({ body }: ClientRequest): RecordedPassage {
-  return {
-    ...{ send: [body], purpose: 'unknown', boundary: 0, compaction: null },
-    take: () => {},
-    end: async () => {},
-  }
 }
 
 function sizeOf(pieces: readonly Buffer[]): number {

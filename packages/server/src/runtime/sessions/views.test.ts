@@ -4,7 +4,8 @@ import { pinnedText } from '#core/message/handoff/pinned'
 import { buildContext } from '#core/session/context/build'
 import { spendOnCompaction } from '#core/session/view/compaction-report'
 import type { AttemptRow, Entry, OperationRow, SessionRow } from '#core/store/rows'
-import { compactionView, undoneIn, viewContext } from './views.ts'
+import { user } from '../../../../../test/support/builders.ts'
+import { compactionView, summaryOf, undoneIn, viewContext } from './views.ts'
 
 const ROW: OperationRow = {
   id: operationId('o'),
@@ -124,6 +125,46 @@ describe('the parts of a context', () => {
       ['tool', 'recall', 30],
       ['tool', 'pin', 15],
     ])
+  })
+})
+
+describe("a client's own compaction", () => {
+  const limits = { hardTokens: 1_000, outputTokens: 100 } as SessionRow['limits']
+  const row = (number: number, kind: string, meta: object, body: unknown) =>
+    ({ number, kind, meta, tokens: 5, at: number, body: JSON.stringify(body) }) as unknown as Entry
+  const input = (number: number, message: object) =>
+    row(number, 'input', { lane: 'user', mail: 0, blobs: [] }, { message })
+  const rewind = row(2, 'revert', { target: 0, previous: 0, to: 0 }, { by: 'client compaction' })
+  const summary = input(3, { ...user('So far.'), synthetic: true, isSummary: true })
+  const sourceOf = (entries: readonly Entry[]) => ({
+    session: {
+      ...SESSION,
+      state: 'open',
+      effective: 0,
+      limits,
+      pending: { user: 0, notification: 0 },
+      pins: {},
+    } as never,
+    ...{ effective: entryNumber(0), covers: entryNumber(0), limits, entries },
+  })
+
+  it('is named in the context: its summary is not a message of the user', () => {
+    const source = sourceOf([rewind, summary, input(4, user('And now?'))])
+    const context = buildContext(source, limits, entryNumber(4))
+    const { parts } = viewContext(sessionId('s'), context, { limits, settings: null })
+    expect(parts.map(({ kind, role }) => [kind, role])).toEqual([
+      ['tail', 'client-summary'],
+      ['incoming', 'user'],
+    ])
+  })
+
+  it.each([
+    ['while it is in effect', [rewind, summary], 2],
+    ['not after a rewind to before it', [rewind, input(9, user('Other.'))], null],
+  ])('tells when the session was compacted, %s', (_, entries, at) => {
+    const source = sourceOf(entries)
+    const seen = { source, routes: [], usage: {} as never, wait: undefined }
+    expect(summaryOf(source.session, seen).compactedAt).toBe(at)
   })
 })
 

@@ -76,12 +76,27 @@ export function summaryOf(
     contextTokens: source === null ? 0 : buildContext(source, source.limits, tail).tokens,
     windowTokens: session.limits.hardTokens,
     compaction: isGone || effective === 0 ? null : effective,
-    compactedAt: entries.find(({ number }) => number === effective)?.at ?? null,
+    compactedAt:
+      (entries.find(({ number }) => number === effective) ?? ownCompaction(entries))?.at ?? null,
     policy,
     pins: Object.keys(pins).filter((name) => name !== NOTES_PIN),
     runner: session.runner,
     usage,
   }
+}
+
+/** The newest one that a client of the proxy made itself. */
+function ownCompaction(entries: readonly Entry[]): Entry | undefined {
+  // After a rewind to before it, nothing follows it in the context.
+  const isInEffect = ({ number }: Entry) => entries.some((entry) => entry.number === number + 1)
+  return entries.findLast(
+    (entry) => entry.kind === 'revert' && byClient(entry) && isInEffect(entry),
+  )
+}
+
+function byClient(entry: Entry): boolean {
+  const body = parseBody('entry', entry)
+  return isObject(body) && body['by'] === 'client compaction'
 }
 
 function stateOf(wait: WaitNotice | undefined): SessionSummary['state'] {
@@ -144,9 +159,8 @@ function partsOf({ system, handoff, pieces, covers, settings }: Context): readon
   }
   const lastAnswer = pieces.findLastIndex(({ message }) => message.role === 'assistant')
   for (const [index, piece] of pieces.entries()) {
-    parts.push(
-      part(index > lastAnswer && piece.message.role === 'user' ? 'incoming' : 'tail', piece),
-    )
+    const isIncoming = index > lastAnswer && piece.message.role === 'user' && !isSummary(piece)
+    parts.push(part(isIncoming ? 'incoming' : 'tail', piece))
   }
   // Settings without a system text and without tools are not shown.
   return parts.filter(({ tokens, text }) => tokens > 0 || text !== '')
@@ -176,8 +190,13 @@ function part(kind: ContextPart['kind'], { message, tokens, number }: ContextPie
   const isSpeaker = role === 'user' || role === 'assistant' || role === 'tool'
   return {
     ...{ kind, tokens, text: textOf(message), origin: { from: number, to: number } },
-    role: isSaid && isSpeaker ? role : null,
+    role: !isSaid || !isSpeaker ? null : isSummary({ message }) ? 'client-summary' : role,
   }
+}
+
+/** With which a client replaced the messages before it. */
+function isSummary({ message }: Pick<ContextPiece, 'message'>): boolean {
+  return message.role === 'user' && message.isSummary === true
 }
 
 /** Divides the total among the sections by the length of their texts, so that they add up to it. */

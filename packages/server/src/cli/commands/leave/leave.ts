@@ -76,8 +76,9 @@ async function runLeave(client: LeavableClient, name: string, flags: LeaveFlags)
   const stores = storesOf(flags)
   const lists = stores.map((path) => `\`${program} sessions --store ${shellWord(path)}\``)
   const advice = `See ${lists.join(' and ')}.`
-  const leaveFrom = async (store: ReadStore, id: SessionId): Promise<number> => {
-    const request: LeaveRequest = { ...base, session: id.slice(prefix.length) }
+  const leaveFrom = async (store: ReadStore, id: SessionId, path: string): Promise<number> => {
+    const storeOption = ` --store ${shellWord(path)}`
+    const request: LeaveRequest = { ...base, session: id.slice(prefix.length), storeOption }
     const { warning } = checkLog(request)
     const handoff = await handoffForClient(store, id, flags.window)
     if (handoff === null) throw new UsageError(`Session ${id} holds no message to hand over.`)
@@ -95,7 +96,7 @@ async function runLeave(client: LeavableClient, name: string, flags: LeaveFlags)
   for (const path of stores) {
     const code = await withStoreToRead({ ...flags, store: path }, async (store) => {
       const id = await findNamed(store, named)
-      return id === undefined ? NOT_HERE : await leaveFrom(store, id)
+      return id === undefined ? NOT_HERE : await leaveFrom(store, id, path)
     })
     if (code !== NOT_HERE) return code
   }

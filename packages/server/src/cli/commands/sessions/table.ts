@@ -6,6 +6,11 @@ import { printable } from '../../terminal/printable.ts'
 import { type Cell, type Column, drawTable } from '../../terminal/table.ts'
 import { drawFill } from '../../terminal/usage-bar.ts'
 
+export interface ListedSession extends SessionSummary {
+  /** `leave` has written its handoff into the client's log, and nothing was recorded since. */
+  readonly isLeft?: boolean
+}
+
 /** Columns yield their place in this order when the terminal is too narrow. */
 const COLUMNS: readonly Column[] = [
   { title: 'SESSION', yields: 6 },
@@ -23,7 +28,7 @@ const COLUMNS: readonly Column[] = [
 const TITLE_CHARACTERS_MAX = 48
 
 export function drawSessions(
-  sessions: readonly SessionSummary[],
+  sessions: readonly ListedSession[],
   options: { readonly now: number; readonly paint: Paint; readonly columns?: number },
 ): string {
   const { now, paint, columns: width } = options
@@ -76,7 +81,8 @@ const STATES: Record<SessionSummary['state'], Cell> = {
   gone: { text: 'gone', colour: 'dim' },
 }
 
-function stateCell({ state, isCompacting, lastTurn }: SessionSummary): Cell {
+function stateCell({ state, isCompacting, lastTurn, isLeft }: ListedSession): Cell {
+  if (isLeft === true) return { text: 'left', colour: 'dim' }
   if (state === 'idle' && lastTurn === 'failed') return { text: 'failed', colour: 'red' }
   const isBeside = isCompacting && (state === 'idle' || state === 'turn')
   if (!isBeside) return STATES[state]
@@ -85,8 +91,8 @@ function stateCell({ state, isCompacting, lastTurn }: SessionSummary): Cell {
 }
 
 function compactedText({ compaction, compactedAt }: SessionSummary, now: number): string {
-  if (compaction === null) return 'no'
-  return compactedAt === null ? 'yes' : ago(compactedAt, now)
+  if (compactedAt !== null) return ago(compactedAt, now)
+  return compaction === null ? 'no' : 'yes'
 }
 
 function titleText({ title, forkedFrom }: SessionSummary): string {
