@@ -155,6 +155,24 @@ describe('a session that is open on the page', { timeout: 120_000 }, () => {
     expect(problems).toEqual([])
   })
 
+  it('that forks read is not deleted, and the page names them and what helps', async (ctx) => {
+    const place = await open(ctx, { model })
+    const id = await makeTold(place)
+    const session = place.runtime.session(sessionId(id))
+    const { entries: at = 0 } = (await session.summary()) ?? {}
+    await session.fork({ at, id: 'side', source: 'test', key: 'fork' })
+    await place.runtime.session(sessionId('side')).rename('Another way')
+    const { page } = await visit(ctx, `${place.url}/#/sessions/${id}`)
+    const panel = await openPanel(page, 'Delete')
+    await panel.getByRole('button', { name: `Delete ${id}` }).click()
+    await panel.getByText('It was not deleted: a fork reads its messages.').waitFor()
+    await panel.getByText(`throughline purge ${id} --forks keep`).waitFor()
+    expect(await seriousFindings(page, 'forks')).toEqual([])
+    await panel.getByRole('link', { name: 'Another way' }).click()
+    await page.getByRole('heading', { name: 'Another way', exact: true }).waitFor()
+    expect((await session.summary())?.state).toBe('idle')
+  })
+
   it('leaves the list when it is deleted, unless deleted ones are asked for', async (ctx) => {
     const place = await open(ctx, { model })
     const id = await makeTold(place)

@@ -16,11 +16,18 @@ export class ServerRefusal extends Error {
   override readonly name = 'ServerRefusal'
   readonly status: number
   readonly code: string
+  /** The whole answer. */
+  readonly facts: Readonly<Record<string, unknown>>
 
-  constructor(status: number, code: string, message: string) {
+  constructor(
+    status: number,
+    code: string,
+    { message, facts = {} }: { message: string; facts?: Readonly<Record<string, unknown>> },
+  ) {
     super(message)
     this.status = status
     this.code = code
+    this.facts = facts
   }
 }
 
@@ -82,7 +89,7 @@ export async function refusalOf(response: Response): Promise<ServerRefusal> {
   const [wrong] = (problem['errors'] ?? []) as readonly { readonly problem: string }[]
   const more = text('detail') ?? text('reason') ?? wrong?.problem
   const message = more === undefined ? title : `${title}: ${more}`
-  return new ServerRefusal(response.status, text('code') ?? 'unknown', message)
+  return new ServerRefusal(response.status, text('code') ?? 'unknown', { message, facts: problem })
 }
 
 /** The message for the user. */

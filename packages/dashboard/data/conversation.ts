@@ -121,6 +121,22 @@ export class Conversation {
     }
   }
 
+  /** Deletes the session; the forks that read it, if that is why it is refused. */
+  async erase(): Promise<'erased' | 'refused' | readonly string[]> {
+    try {
+      this.refusal.value = null
+      const request = { method: 'DELETE', key: crypto.randomUUID() } as const
+      await call(sessionPath(this.id), request)
+      this.#refreshSoon()
+      return 'erased'
+    } catch (error) {
+      const isForked = error instanceof ServerRefusal && error.code === 'has-forks'
+      if (isForked) return (error.facts['forks'] ?? []) as readonly string[]
+      this.refusal.value = errorText(error)
+      return 'refused'
+    }
+  }
+
   async revert(entry: number): Promise<void> {
     await this.act(`/compactions/${entry}/revert`, { method: 'POST' })
   }
@@ -240,13 +256,25 @@ export class Conversation {
   #await(mail: number): void {
     const early = this.#settled.find((each) => each.mail === mail)
     if (early === undefined) this.#requested.add(mail)
-    else this.refusal.value = refusalIn(early.facts)
+    else void this.#explain(mail, early.facts)
+  }
+
+  /** The server has the words for it, and what helps. */
+  async #explain(mail: number, facts: JsonObject): Promise<void> {
+    if (typeof facts['refused'] !== 'string') return
+    try {
+      const path = sessionPath(this.id, `/mailbox/${mail}/outcome`)
+      const { refusal } = await call<{ refusal: string | null }>(path)
+      this.refusal.value = refusal ?? 'The session refused the request; nothing was changed.'
+    } catch (error) {
+      this.refusal.value = errorText(error)
+    }
   }
 
   #noteRefusal(facts: JsonObject): void {
     const numbers = Array.isArray(facts['mail']) ? facts['mail'].map(Number) : []
     for (const mail of numbers) {
-      if (this.#requested.delete(mail)) this.refusal.value = refusalIn(facts)
+      if (this.#requested.delete(mail)) void this.#explain(mail, facts)
       else this.#settled.push({ mail, facts })
     }
     this.#settled.splice(0, Math.max(0, this.#settled.length - SETTLED_MAX))
@@ -374,22 +402,4 @@ export class Conversation {
       noteSummary(summary)
     })
   }
-}
-
-const REFUSALS: Readonly<Record<string, string>> = {
-  'no-room': 'It does not fit into the context',
-  'nothing-to-revert': 'There is no compaction to undo',
-  'nothing-to-compact': 'There is nothing worth compacting yet',
-  'compaction-failed': 'The compaction failed; the conversation is as it was',
-  'tried-too-often': 'No model could write the summary; Throughline tries again later',
-  'out-of-date': 'The conversation has continued since the preview; make a new preview',
-  'unknown-pin': 'This pin does not exist',
-}
-
-function refusalIn(facts: JsonObject): string | null {
-  const { refused, tokensAfter, limit } = facts
-  if (typeof refused !== 'string') return null
-  const words = REFUSALS[refused] ?? `The session refused the request (${refused})`
-  const isCounted = typeof tokensAfter === 'number' && typeof limit === 'number'
-  return isCounted ? `${words}: ${count(tokensAfter)} tokens of ${count(limit)}.` : `${words}.`
 }

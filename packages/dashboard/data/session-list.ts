@@ -30,6 +30,17 @@ export const deletedSessions = computed(() =>
   newestFirst.value.filter(({ state }) => state === 'gone'),
 )
 
+/** A fork without a title of its own is named after the session that it began with. */
+export function titleFor(session: Pick<SessionSummary, 'id' | 'title' | 'forkedFrom'>): string {
+  const { id, title, forkedFrom } = session
+  return title ?? (forkedFrom === null ? id : `Fork of ${titleOf(forkedFrom.sessionId)}`)
+}
+
+export function titleOf(id: string): string {
+  const known = all.value.get(id)
+  return known === undefined ? id : titleFor(known)
+}
+
 /** The open conversation reads its own summary; this saves a second request. */
 export function noteSummary(summary: SessionSummary): void {
   fresher.add(summary.id)

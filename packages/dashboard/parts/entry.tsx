@@ -1,12 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { isObject } from '../../core/src/base/json.ts'
 import type { Handoff } from '../../core/src/message/handoff/handoff.ts'
+import { NOTES_PIN } from '../../core/src/message/handoff/pinned.ts'
 import type { Part } from '../../core/src/message/message.ts'
+import { asTyped } from '../../core/src/message/typed-command.ts'
 import type { CompactionView, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { mayWrite, seesAll } from '../data/access.ts'
 import { hashOf } from '../data/address.ts'
 import { call, sessionPath } from '../data/api.ts'
 import { useServerData } from '../data/reading.ts'
+import { titleOf } from '../data/session-list.ts'
 import { COMPACTIONS_MAX } from '../data/tooth.ts'
 import { HandoffText } from './handoff-text.tsx'
 import { Prose, Verbatim } from './markdown.tsx'
@@ -73,7 +76,7 @@ function Body(props: {
   if (kind === 'input' || kind === 'assistant' || kind === 'result') {
     if (message === null) return <Note entry={entry}>This message was erased.</Note>
     if (message.role === 'handoff') return null
-    const parts = (message.parts as readonly Part[]).map((part) => (
+    const parts = (asTyped(message).parts as readonly Part[]).map((part) => (
       <PartView part={part} sessionId={sessionId} />
     ))
     if (kind === 'result') return parts
@@ -141,7 +144,9 @@ function Body(props: {
     case 'pin':
       return (
         <Note entry={entry}>
-          Pin “{`${facts['name']}`}” {facts['change'] === 'set' ? 'set' : 'removed'}.
+          {facts['name'] === NOTES_PIN
+            ? 'The notes that the agent sees have changed.'
+            : `Pin “${facts['name']}” ${facts['change'] === 'set' ? 'set' : 'removed'}.`}
           <Folded label="Show">{bodyText(entry)}</Folded>
         </Note>
       )
@@ -162,11 +167,11 @@ function Body(props: {
     case 'arrival':
       return (
         <Note entry={entry}>
-          Forked from session{' '}
+          A new session begins here. It was forked from{' '}
           <a href={hashOf(`${facts['origin']}`, 'conversation', Number(facts['at']))}>
-            {`${facts['origin']}`} at #{`${facts['at']}`}
+            {titleOf(`${facts['origin']}`)} at #{`${facts['at']}`}
           </a>
-          .
+          , which stays as it is.
         </Note>
       )
     case 'record':

@@ -1,6 +1,6 @@
 import type { Found, TranscriptEntry } from '../../server/src/runtime/runtime.ts'
 import { hashOf } from '../data/address.ts'
-import { sessions } from '../data/session-list.ts'
+import { titleOf } from '../data/session-list.ts'
 import { moment } from './words.ts'
 
 /** Search results, each with a link to its entry and the words that were found marked. */
@@ -8,12 +8,11 @@ const BEFORE = 40
 const AFTER = 140
 
 export function Hits({ found }: { readonly found: readonly Found[] }) {
-  const titles = new Map(sessions.value.map(({ id, title }) => [id as string, title ?? id]))
   return (
     <div class="list">
       {found.map(({ sessionId, excerpt, highlights, entry }) => (
         <a class="found" href={hashOf(sessionId, 'conversation', entry.number)}>
-          <b>{titles.get(sessionId) ?? sessionId}</b>
+          <b>{titleOf(sessionId)}</b>
           <span class="dim">
             #{entry.number} · {moment(entry.at)}
             {entry.isCovered && ' · compacted'}

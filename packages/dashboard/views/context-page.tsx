@@ -187,7 +187,12 @@ function Parts({ id, view }: { readonly id: string; readonly view: ContextView }
 }
 
 const EXCERPT_LENGTH = 140
-const SPEAKERS = { user: 'User', assistant: 'Agent', tool: 'Tool result' } as const
+const SPEAKERS = {
+  user: 'User',
+  assistant: 'Agent',
+  tool: 'Tool result',
+  'client-summary': "Client's summary",
+} as const
 
 function PartRow(props: {
   readonly id: string

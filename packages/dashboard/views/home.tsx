@@ -10,7 +10,7 @@ import { createSession } from '../data/new-session.ts'
 import { outboxOf } from '../data/outbox.ts'
 import { concernsIn, lastDayIn } from '../data/overview.ts'
 import { useServerData } from '../data/reading.ts'
-import { agents, isListRead, sessions } from '../data/session-list.ts'
+import { agents, isListRead, sessions, titleFor, titleOf } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
 import { HoursChart } from '../parts/hours-chart.tsx'
 import { Verdict } from '../parts/verdict.tsx'
@@ -118,7 +118,6 @@ function LastDay() {
 
 function SlowTurns({ turns }: { readonly turns: Activity['slowest'] }) {
   if (turns.length === 0) return null
-  const titles = new Map(sessions.value.map(({ id, title }) => [id, title ?? id]))
   return (
     <>
       <h2>Slowest turns</h2>
@@ -126,7 +125,7 @@ function SlowTurns({ turns }: { readonly turns: Activity['slowest'] }) {
         {turns.map(({ sessionId, turn, entry, endedAt, durationMs }) => (
           <li class="item">
             <a class="item-name" href={hashOf(sessionId, 'conversation', entry)}>
-              {titles.get(sessionId) ?? sessionId}
+              {titleOf(sessionId)}
             </a>
             <span class="dim">
               turn {turn} took {span(durationMs)}, {ago(endedAt)}
@@ -229,7 +228,7 @@ function Card(props: {
         {listed.map((session) => (
           <li class="item">
             <a class="item-name" href={hashOf(session.id)}>
-              {session.title ?? session.id}
+              {titleFor(session)}
             </a>
             {children(session)}
           </li>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { hashOf, type Tab } from '../data/address.ts'
 import { Conversation } from '../data/conversation.ts'
+import { titleFor } from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
 import { StateChip } from '../parts/state-chip.tsx'
 import { activityWords, ago, percent, tokens, usageWords } from '../parts/words.ts'
@@ -27,7 +28,7 @@ export function SessionPage(props: {
   useEffect(() => () => conversation.close(), [conversation])
   const summary = conversation.summary.value
   const isDeleted = summary?.state === 'gone'
-  const title = summary?.title ?? id
+  const title = summary === null ? id : titleFor(summary)
   useEffect(() => {
     document.title = `${title} · Throughline`
     return () => {

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { ExportForm } from '../../server/src/gateway/text/export-session.ts'
+import { hashOf } from '../data/address.ts'
 import { download, errorText, sessionPath } from '../data/api.ts'
 import type { Conversation } from '../data/conversation.ts'
+import { titleOf } from '../data/session-list.ts'
 import { count } from '../parts/words.ts'
 
 /** Renaming, exporting and deleting a session. */
@@ -78,9 +80,12 @@ export function ExportPanel({ conversation }: Pick<Panel, 'conversation'>) {
 export function DeletePanel({ conversation, onDone }: Panel) {
   const { id } = conversation
   const { title = null, entries = 0 } = conversation.summary.value ?? {}
+  const [forks, setForks] = useState<readonly string[] | null>(null)
   const erase = async () => {
+    const outcome = await conversation.erase()
+    setForks(typeof outcome === 'string' ? null : outcome)
     // The form goes with the session, and the focus would go with it.
-    if (await conversation.act('', { method: 'DELETE' })) document.getElementById('main')?.focus()
+    if (outcome === 'erased') document.getElementById('main')?.focus()
   }
   return (
     <section class="panel" aria-label="Delete">
@@ -99,6 +104,7 @@ export function DeletePanel({ conversation, onDone }: Panel) {
         handoffs, pins, and the notes and reminders that repeat them. Numbers, times and the id
         stay. This cannot be undone; backups and exports are not changed.
       </p>
+      {forks !== null && <HasForks {...{ id, forks }} />}
       <div class="verbs">
         <button type="button" ref={focusFirst} onClick={onDone}>
           Keep it
@@ -108,6 +114,29 @@ export function DeletePanel({ conversation, onDone }: Panel) {
         </button>
       </div>
     </section>
+  )
+}
+
+function HasForks({ id, forks }: { readonly id: string; readonly forks: readonly string[] }) {
+  return (
+    <div role="alert">
+      <p class="problem">
+        It was not deleted: {forks.length === 1 ? 'a fork reads' : 'forks read'} its messages.
+      </p>
+      {forks.length === 0 && <p>This token may not see them.</p>}
+      <ul>
+        {forks.map((fork) => (
+          <li key={fork}>
+            <a href={hashOf(fork)}>{titleOf(fork)}</a> <span class="dim">{fork}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="dim">
+        Delete {forks.length === 1 ? 'the fork' : 'the forks'} first. Or run{' '}
+        <code>throughline purge {id} --forks keep</code>, which leaves to a fork the messages that
+        it reads, or <code>--forks purge</code>, which deletes the forks as well.
+      </p>
+    </div>
   )
 }
 

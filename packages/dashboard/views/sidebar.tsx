@@ -4,7 +4,14 @@ import type { Found, FoundEntries, SessionSummary } from '../../server/src/runti
 import { hashOf, screen } from '../data/address.ts'
 import { call, errorText } from '../data/api.ts'
 import { listen } from '../data/events.ts'
-import { agents, deletedSessions, isListRead, listProblem, sessions } from '../data/session-list.ts'
+import {
+  agents,
+  deletedSessions,
+  isListRead,
+  listProblem,
+  sessions,
+  titleFor,
+} from '../data/session-list.ts'
 import { Fill } from '../parts/fill.tsx'
 import { Hits } from '../parts/hits.tsx'
 import { StateChip } from '../parts/state-chip.tsx'
@@ -66,8 +73,10 @@ const filtered = computed(() => {
       if (!session.channels.includes(channel.value)) return false
     }
     if (words === '') return true
-    const { id, title, channels: channelNames } = session
-    return `${id} ${title ?? ''} ${session.agent} ${channelNames}`.toLowerCase().includes(words)
+    const { id, channels: channelNames } = session
+    return `${id} ${titleFor(session)} ${session.agent} ${channelNames}`
+      .toLowerCase()
+      .includes(words)
   })
 })
 
@@ -230,7 +239,7 @@ function moveFocus(event: KeyboardEvent) {
 }
 
 function Row({ session, top }: { readonly session: SessionSummary; readonly top: number }) {
-  const { id, title, waiting, contextTokens, windowTokens, compactedAt } = session
+  const { id, waiting, contextTokens, windowTokens, compactedAt } = session
   const here = screen.value
   const isCurrent = here.kind === 'session' && here.id === id
   return (
@@ -240,7 +249,7 @@ function Row({ session, top }: { readonly session: SessionSummary; readonly top:
       aria-current={isCurrent ? 'page' : undefined}
       style={{ transform: `translateY(${top}px)` }}
     >
-      <span class="row-title">{title ?? id}</span>
+      <span class="row-title">{titleFor(session)}</span>
       <StateChip summary={session} />
       <span class="row-facts dim">{[session.agent, ...session.channels].join(' · ')}</span>
       <span class="row-fill">

@@ -236,7 +236,7 @@ export const contextSchema = z
         kind: z.string(),
         tokens: count,
         text: z.string(),
-        role: z.enum(['user', 'assistant', 'tool']).nullable(),
+        role: z.enum(['user', 'assistant', 'tool', 'client-summary']).nullable(),
         origin: z.strictObject({ from: count, to: count }),
       }),
     ),
@@ -273,6 +273,8 @@ export const controlEnd = z
         }),
       ])
       .nullable(),
+    /** Why it was turned down, for people. */
+    refusal: z.string().nullable(),
   })
   .meta({ id: 'ControlOutcome' })
 

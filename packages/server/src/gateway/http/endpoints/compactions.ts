@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { findForkBefore, undoRefusalReason } from '../../../runtime/sessions/refusal-text.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
 import { entryNumberText, newCompaction, pageSize, preview } from '../schemas.ts'
 import { compactionList, compactionReport, undoneHandoff } from '../session-schemas.ts'
-import { ACCEPTED, acceptedOf, CONTROL_PROBLEMS, carriedOut } from './messages.ts'
+import { ACCEPTED, acceptedOf, CONTROL_PROBLEMS, carriedOut, undoRefusal } from './messages.ts'
 import { findSummary, ofSession } from './sessions.ts'
 
 const PAGE_MAX = 200
@@ -107,19 +106,9 @@ export const compactionEndpoints: readonly Endpoint[] = [
       }
       const asked = { ...once, compaction: params.number }
       const accepted = acceptedOf(await session.revert(asked))
-      return await carriedOut(session, accepted, signal, async (end) => {
-        const why = undoRefusalReason(end, { compaction, windowTokens })
-        if (end.why !== 'no-room') return why
-        const forkAt = await findForkBefore(session, compaction)
-        return forkAt === null ? why : `${why}. ${forkHint(forkAt)}`
-      })
+      return await carriedOut(session, accepted, signal, (end) =>
+        undoRefusal(session, end, { compaction, windowTokens }),
+      )
     },
   }),
 ]
-
-function forkHint(at: number): string {
-  return (
-    'The older messages are still stored. To continue with them word for word, begin a new session ' +
-    `at #${at}: press "Go back to here" at that answer, or fork the session at entry ${at}`
-  )
-}

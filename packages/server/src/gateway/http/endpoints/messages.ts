@@ -1,7 +1,11 @@
 import { z } from 'zod'
-import type { MailNumber, SessionId } from '#core/base/ids'
-import type { Admission, Session } from '../../../runtime/runtime.ts'
-import { refusalReason } from '../../../runtime/sessions/refusal-text.ts'
+import { entryNumber, type MailNumber, type SessionId } from '#core/base/ids'
+import type { Admission, Session, SessionSummary } from '../../../runtime/runtime.ts'
+import {
+  findForkBefore,
+  refusalReason,
+  undoRefusalReason,
+} from '../../../runtime/sessions/refusal-text.ts'
 import { within } from '../../within.ts'
 import { type Endpoint, endpoint, sessionAt } from '../endpoint.ts'
 import { HttpProblem } from '../problems.ts'
@@ -200,11 +204,18 @@ export const messageEndpoints: readonly Endpoint[] = [
     },
     problems: ['unknown-session'],
     async run({ params, signal }, edge) {
-      await findSummary(edge.runtime, params.id)
+      const summary = await findSummary(edge.runtime, params.id)
+      const session = sessionAt(edge, params)
       const outcome = await within(edge.waitMsMax, signal, (deadline) =>
-        sessionAt(edge, params).controlOutcome(params.number, deadline),
+        session.controlOutcome(params.number, deadline),
       )
-      return { status: 200, body: { outcome } }
+      if (outcome?.kind !== 'turned-down') return { status: 200, body: { outcome, refusal: null } }
+      const [mail] = await session.mailbox({ after: params.number - 1, limit: 1 })
+      const reason =
+        mail?.control === 'revert'
+          ? await undoRefusal(session, outcome, summary)
+          : refusalReason(outcome)
+      return { status: 200, body: { outcome, refusal: sentence(reason) } }
     },
   }),
 ]
@@ -264,7 +275,30 @@ export async function carriedOut(
   if (end?.kind !== 'turned-down') return answer
   const { kind: _, why, ...figures } = end
   const facts = { mail, why, ...figures }
-  const reason = await reasonOf(end)
-  const detail = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`
-  throw new HttpProblem('turned-down', { detail, facts })
+  throw new HttpProblem('turned-down', { detail: sentence(await reasonOf(end)), facts })
+}
+
+function sentence(reason: string): string {
+  return `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`
+}
+
+/** Why an undo was refused, and what helps. */
+export async function undoRefusal(
+  session: Session,
+  end: Refused,
+  summary: Pick<SessionSummary, 'compaction' | 'windowTokens'>,
+): Promise<string> {
+  const { compaction, windowTokens } = summary
+  if (compaction === null) return refusalReason(end)
+  const why = undoRefusalReason(end, { compaction, windowTokens })
+  if (end.why !== 'no-room') return why
+  const forkAt = await findForkBefore(session, entryNumber(compaction))
+  return forkAt === null ? why : `${why}. ${forkHint(forkAt)}`
+}
+
+function forkHint(at: number): string {
+  return (
+    'The older messages are still stored. To continue with them word for word, begin a new session ' +
+    `at #${at}: press "Go back to here" at that answer, or fork the session at entry ${at}`
+  )
 }

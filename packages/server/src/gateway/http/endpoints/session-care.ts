@@ -89,7 +89,9 @@ export const sessionCareEndpoints: readonly Endpoint[] = [
       if (purged.kind === 'unknown') throw new HttpProblem('unknown-session')
       if (purged.kind === 'forked') {
         const forks = purged.forks.filter((id) => principal.sessions?.has(id) ?? true)
-        throw new HttpProblem('has-forks', { facts: { forks } })
+        const which = forks.length === 0 ? 'This token may not see them' : forks.join(', ')
+        const detail = `${which}. Delete them first, or use \`throughline purge\` with \`--forks keep\` (they keep what they read) or \`--forks purge\`.`
+        throw new HttpProblem('has-forks', { detail, facts: { forks } })
       }
       if (purged.kind === 'asked') return { status: 202, body: { sessionId: params.id } }
       return { status: 204 }
