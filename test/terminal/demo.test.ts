@@ -16,7 +16,7 @@ it('the tour shows a compaction, a killed server, a recalled fact and an undo', 
   expect(number(after)).toBeLessThan(number(before) / 2)
   expect(stdout).toMatch(/Turns waited 0 ms for it\. Session id: still tour\./)
   expect(stdout).toMatch(
-    / +kill -9 \d+\n[^>]*\(The answer was interrupted and starts again\.\)\n +serve again, process \d+\n[^\n]*I found this in [^\n]*handoff.*03:40/,
+    / +kill -9 \d+\n[^>]*\(The answer was interrupted and will start again\.\)\n +serve again, process \d+\n[^\n]*I found this in [^\n]*handoff.*03:40/,
   )
   expect(stdout).toMatch(/> use recall[^\n]*\n[^\n]*\n[^\n]*#2 person.*03:40/)
   // Only a line that is too long is cut.

@@ -22,6 +22,15 @@ describe('a session is named', () => {
     expect(await findNamed(store, 'o')).toBe('other')
   })
 
+  it("by a client's own id or the beginning of it, if it is the only one", async () => {
+    const store = await holding('claude-6be8-1', 'codex-6be9-1', 'codex-77', 'claude-77')
+    expect(await findNamed(store, '6be8')).toBe('claude-6be8-1')
+    expect(await findNamed(store, '6be9-1')).toBe('codex-6be9-1')
+    expect(await findNamed(store, 'claude-6')).toBe('claude-6be8-1')
+    await expect(findNamed(store, '6b')).rejects.toThrow('begin with 6b: claude-6be8-1, codex-6be9')
+    await expect(findNamed(store, '77')).rejects.toThrow('claude-77, codex-77')
+  })
+
   it.each(['nope', 'main-2x', 'not an id', '', '../etc'])('never by %j', async (text) => {
     const store = await holding('main-1', 'main-2')
     expect(await findNamed(store, text)).toBeUndefined()

@@ -13,8 +13,8 @@ export interface SessionIds {
 const LISTED_MAX = 5
 
 /**
- * The session with this id, or the only one whose id begins with it. Not for actions that cannot be
- * undone.
+ * The session with this id, or the only one whose id begins with it; for a session of the proxy also
+ * the client's own id, which follows the client's name. Not for actions that cannot be undone.
  */
 export async function requireNamed(
   store: SessionIds,
@@ -33,15 +33,26 @@ export async function findNamed(store: SessionIds, text: string): Promise<Sessio
   }
   const given = sessionId(text)
   if ((await store.findSession(given)) !== undefined) return given
-  // Ids are sorted, so those that begin with the prefix follow it directly.
-  const page = await store.listSessions({ after: given, limit: LISTED_MAX + 1 })
-  const [only, ...others] = page.map(({ id }) => id).filter((id) => id.startsWith(text))
+  const starts = [text, ...CLIENTS.map((client) => `${client}-${text}`)].filter(isId)
+  const found = await Promise.all(starts.map((start) => findBeginning(store, start)))
+  const [only, ...others] = found.flat()
   if (only === undefined || others.length === 0) return only
   const listed = [only, ...others].slice(0, LISTED_MAX).join(', ')
   const more = others.length >= LISTED_MAX ? ', …' : ''
   throw new UsageError(
     `Several sessions begin with ${text}: ${listed}${more}. Give more of the id.`,
   )
+}
+
+/** The names of clients in the ids of their sessions. */
+const CLIENTS = ['claude', 'codex', 'opencode', 'pi', 'aider', 'agent'] as const
+
+/** Ids are sorted, so those that begin with a prefix follow it directly. */
+async function findBeginning(store: SessionIds, start: string): Promise<readonly SessionId[]> {
+  const exact = await store.findSession(sessionId(start))
+  const page = await store.listSessions({ after: sessionId(start), limit: LISTED_MAX + 1 })
+  const ids = page.map(({ id }) => id).filter((id) => id.startsWith(start))
+  return exact === undefined ? ids : [exact.id, ...ids]
 }
 
 const SEE_LIST = 'See `throughline sessions`.'

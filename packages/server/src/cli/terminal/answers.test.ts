@@ -68,7 +68,7 @@ describe('the answers of a session on a terminal', () => {
 
   it('are withdrawn when an attempt is interrupted, once', async () => {
     const gone = { ...place, kind: 'void' } as Live
-    const again = '|[(The answer was interrupted and starts again.)]'
+    const again = '|[(The answer was interrupted and will start again.)]'
     expect((await shown([delta('On'), gone, gone])).screen).toBe(`On${again}`)
     expect((await shown([gone])).screen).toBe('')
     expect((await shown([delta('On'), gone, committed])).screen).toBe(`On${again}From the store.|`)
@@ -85,9 +85,9 @@ describe('the answers of a session on a terminal', () => {
       ({ ...place, kind: 'notice', code, text, nextTryAt: 1 }) as unknown as Live
     const retry = notice('retrying', 'Status 429.')
     const wait = notice('waiting-for-model', 'Status 429. Your message is safe.')
-    const retrying = '[Status 429. Next try now.]'
+    const retrying = '[Status 429. Trying again.]'
     const waiting =
-      '[Your message is safe. Next try now. /continue tries now, /stop ends the turn.]'
+      '[Your message is safe. Trying again. /continue tries now, /stop ends the turn.]'
 
     it('say the reason once, however often it is tried, until something else happens', async () => {
       const tries = [retry, retry, wait]

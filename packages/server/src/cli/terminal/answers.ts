@@ -4,6 +4,7 @@ import { plainText } from '#core/message/text'
 import { NOT_SMALLER } from '#core/session/context/budget'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import { warningIn } from '#core/session/events/runtime-event'
+import { TURN_STOPPED } from '../../gateway/chat/live.ts'
 import type { Session, SessionSummary } from '../../runtime/runtime.ts'
 
 /** The output of a live conversation. */
@@ -54,7 +55,7 @@ export class AnswerDisplay {
         if (this.#streamed === null) return
         this.#streamed = null
         this.#screen.endAnswer()
-        this.#screen.say('(The answer was interrupted and starts again.)')
+        this.#screen.say('(The answer was interrupted and will start again.)')
         return
       case 'call':
         this.#screen.endAnswer()
@@ -134,7 +135,8 @@ export function noticeText({
 export function waitText({ text, nextTryAt }: NonNullable<SessionSummary['wait']>): string {
   if (nextTryAt === null) return text
   const seconds = Math.max(0, Math.round((nextTryAt - Date.now()) / 1_000))
-  return `${text} Next try ${seconds === 0 ? 'now' : `in ${seconds} s`}.`
+  // A try that is due now may fail like the one before it, and the next notice names a later time.
+  return seconds === 0 ? `${text} Trying again.` : `${text} Next try in ${seconds} s.`
 }
 
 function stepOf(turn: unknown, upto: unknown): string {
@@ -143,7 +145,7 @@ function stepOf(turn: unknown, upto: unknown): string {
 
 /** How a turn ended, for the person; null: with an answer. */
 export function turnEndText(ended: unknown): string | null {
-  if (ended === 'stopped') return '(The turn was stopped; there is no complete answer.)'
+  if (ended === 'stopped') return TURN_STOPPED
   return ended === 'failed' ? '(The turn failed; send the message again to retry.)' : null
 }
 

@@ -8,7 +8,7 @@ function told(more: object): string {
 
 it('names the time of the next attempt, if there is one', () => {
   expect(told({})).toBe('No answer.')
-  expect(told({ nextTryAt: Date.now() - 5_000 })).toBe('No answer. Next try now.')
+  expect(told({ nextTryAt: Date.now() - 5_000 })).toBe('No answer. Trying again.')
   const later = told({ nextTryAt: Date.now() + 3_600_000 })
   const [, seconds = ''] = /^No answer\. Next try in (\d+) s\.$/.exec(later) ?? []
   expect(Number(seconds)).toBeGreaterThan(3_000)

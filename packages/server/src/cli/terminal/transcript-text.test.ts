@@ -36,6 +36,29 @@ describe('drawEntries', () => {
     ])
   })
 
+  it('names the tool of a result, also if it was called before these entries', () => {
+    const call: Message = {
+      role: 'assistant',
+      parts: [{ type: 'tool-call', id: 'toolu_1', name: 'Bash', input: {} }],
+    }
+    const result = (number: number, id: string) => ({
+      ...said(number, toolResult(id, 'ok')),
+      ...{ kind: 'result' as const, meta: { call: id, outcome: 'ok' } as never },
+    })
+    const entries = [result(1, 'toolu_0'), said(2, call), result(3, 'toolu_1'), result(4, 'other')]
+    const drawn = drawEntries(entries, { ...style, tools: new Map([['toolu_0', 'Read']]) })
+    const titles = [...drawn.matchAll(/#\d (result of \S+)/g)].map(([, title]) => title)
+    expect(titles).toEqual(['result of Read', 'result of Bash', 'result of other'])
+  })
+
+  it('shows the commands of a client as they were typed, and notes as such', () => {
+    const typed = '<command-name>/compact</command-name>\n<command-args>the tests</command-args>'
+    const notes = entry(2, 'pin', { name: 'memory', change: 'set' }, 'Likes tea.' as never)
+    const drawn = drawEntries([said(1, user(typed)), notes], style)
+    expect(drawn).toContain('    /compact the tests\n')
+    expect(drawn).toContain('#2 notes that the agent sees')
+  })
+
   it('tells the own compaction of a client from a rewind, and its summary from the words of the user', () => {
     const rewind = { target: 0, previous: 0, to: 0 }
     const summary: Message = { ...user('So far.'), synthetic: true, isSummary: true }

@@ -1,8 +1,10 @@
 import type { JsonObject } from '#core/base/json'
 import { isObject } from '#core/base/json'
 import { clip, oneLine } from '#core/base/line'
+import { NOTES_PIN } from '#core/message/handoff/pinned'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
+import { asTyped } from '#core/message/typed-command'
 import type { TranscriptEntry } from '../../runtime/runtime.ts'
 import type { Paint } from './colours.ts'
 import { countText, grouped, isNotification, moment, speakerOf } from './format.ts'
@@ -20,14 +22,28 @@ export interface TranscriptStyle {
   readonly resultLinesMax: number
   /** The width of the terminal; undefined: the text goes to a file or a program. */
   readonly columns?: number | undefined
+  /** The tool of each call, by the id of the call. */
+  readonly tools?: ReadonlyMap<string, string>
+}
+
+/** The tools that these entries call, by the ids of the calls. */
+export function toolsIn(entries: readonly TranscriptEntry[]): ReadonlyMap<string, string> {
+  const calls = entries.flatMap(({ message }) =>
+    message?.role === 'assistant'
+      ? message.parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []))
+      : [],
+  )
+  return new Map(calls.map(({ id, name }) => [id, name]))
 }
 
 export function drawEntries(entries: readonly TranscriptEntry[], style: TranscriptStyle): string {
   // Models never see entries such as the end of a turn; between covered entries they count as
   // covered.
   const covered = entries.findLast((entry) => entry.isCovered)?.number ?? 0
+  const tools = new Map([...(style.tools ?? []), ...toolsIn(entries)])
   return entries
-    .map((entry) => `${drawEntry({ ...entry, isCovered: entry.number <= covered }, style)}\n`)
+    .map((entry) => ({ ...entry, isCovered: entry.number <= covered }))
+    .map((entry) => `${drawEntry(entry, { ...style, tools })}\n`)
     .join('')
 }
 
@@ -81,7 +97,7 @@ function describeEntry(entry: TranscriptEntry, style: TranscriptStyle): EntryTex
     case 'assistant':
       return said(paint('cyan', speakerOf(entry)), entry, style)
     case 'result':
-      return said(resultTitle(entry.meta, paint), entry, style)
+      return said(resultTitle(entry.meta, style), entry, style)
     case 'compaction':
       if (word(entry.meta, 'by') === 'clearing') {
         return { title: paint('green', clearedText(entry.meta)), lines: [] }
@@ -152,7 +168,7 @@ function said(
 
 /** Line by line, safe for a terminal. */
 export function messageLines(message: Message): readonly string[] {
-  return printable(textOf(message)).split('\n')
+  return printable(textOf(asTyped(message))).split('\n')
 }
 
 /** The first lines, and how many more there are. */
@@ -161,9 +177,10 @@ export function shorten(lines: readonly string[], linesMax: number): readonly st
   return rest <= 1 ? lines : [...lines.slice(0, linesMax), `… and ${countText(rest, 'more line')}`]
 }
 
-function resultTitle(meta: TranscriptEntry['meta'], paint: Paint): string {
+function resultTitle(meta: TranscriptEntry['meta'], { paint, tools }: TranscriptStyle): string {
   const outcome = word(meta, 'outcome')
-  const title = `result of ${word(meta, 'call')}`
+  const tool = 'call' in meta ? tools?.get(meta.call) : undefined
+  const title = `result of ${tool === undefined ? word(meta, 'call') : word({ tool }, 'tool')}`
   return outcome === 'ok' ? title : `${title} ${paint('red', `(${outcome})`)}`
 }
 
@@ -184,8 +201,9 @@ function handoffLines(body: TranscriptEntry['body']): readonly string[] {
 
 function describePin({ meta, body }: TranscriptEntry): EntryText {
   const name = word(meta, 'name')
-  if (word(meta, 'change') === 'removed') return { title: `pin ${name} removed`, lines: [] }
-  return { title: `pin ${name}`, lines: printable(plainBody(body ?? '[erased]')).split('\n') }
+  const title = name === NOTES_PIN ? 'notes that the agent sees' : `pin ${name}`
+  if (word(meta, 'change') === 'removed') return { title: `${title} removed`, lines: [] }
+  return { title, lines: printable(plainBody(body ?? '[erased]')).split('\n') }
 }
 
 function word(meta: TranscriptEntry['meta'] | JsonObject, key: string): string {

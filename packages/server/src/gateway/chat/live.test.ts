@@ -4,7 +4,7 @@ import { SILENT } from '#core/base/logger'
 import type { RuntimeEvent } from '#core/session/events/runtime-event'
 import type { ReplyRow } from '#core/store/rows'
 import { Timeline } from '../../../../../test/simulation/timeline.ts'
-import { Live } from './live.ts'
+import { Live, TURN_STOPPED } from './live.ts'
 import type { Platform } from './platform.ts'
 import { type Drafts, ReplyPresenter } from './reply-presenter.ts'
 
@@ -152,7 +152,7 @@ describe('a growing answer', () => {
 
   it.each([
     ['answered', 'I note that down.'],
-    ['stopped', 'I note that down.\n\n(stopped)'],
+    ['stopped', `I note that down.\n\n${TURN_STOPPED}`],
   ])('of a turn that %s without a reply is whole as it stands', async (ended, whole) => {
     const { live, stored, say, pass, displayed, kept } = open()
     live.watch(S, 'room')

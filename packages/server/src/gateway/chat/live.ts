@@ -35,7 +35,8 @@ const TYPING_MS_MAX = 5 * 60_000
 const WATCHED_MAX = 10_000
 /** Appended to an unfinished answer. */
 const MORE = ' …'
-const STOPPED = '\n\n(stopped)'
+/** For the person whose turn was stopped, here and in the terminal. */
+export const TURN_STOPPED = '(The turn was stopped; there is no complete answer.)'
 
 export class Live {
   readonly #platform: Platform
@@ -175,7 +176,7 @@ export class Live {
   #end(sessionId: SessionId, watched: Watched, facts: { readonly [name: string]: unknown }): void {
     const { address } = watched
     // A turn may end without a reply, or reply elsewhere; either way this preview is finished.
-    const text = facts['ended'] === 'stopped' ? `${watched.text}${STOPPED}` : watched.text
+    const text = facts['ended'] === 'stopped' ? `${watched.text}\n\n${TURN_STOPPED}` : watched.text
     this.#rest(watched)
     const key = `${sessionId}-${facts['turn']}`
     this.#presenter.giveUp({ sessionId, key, address, text }).catch((error: unknown) => {

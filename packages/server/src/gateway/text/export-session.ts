@@ -5,6 +5,7 @@ import { codecOf } from '#core/message/formats/all'
 import { derivedUuid } from '#core/message/formats/derived-id'
 import type { Message } from '#core/message/message'
 import { textOf } from '#core/message/text'
+import { asTyped } from '#core/message/typed-command'
 import { loadParts } from '#core/session/blobs'
 import type {
   ContextView,
@@ -130,7 +131,7 @@ function saidIn({
   meta,
   body,
 }: TranscriptEntry): { who: string; text: string | null; note?: string } | null {
-  const text = message === null ? null : textOf(message)
+  const text = message === null ? null : textOf(asTyped(message))
   switch (kind) {
     case 'input':
       return {

@@ -55,7 +55,12 @@ const TITLES: Record<ContextPart['kind'], string> = {
   incoming: 'not yet answered',
 }
 
-const SPEAKERS = { user: 'user', assistant: 'agent', tool: 'tool result' } as const
+const SPEAKERS = {
+  user: 'user',
+  assistant: 'agent',
+  tool: 'tool result',
+  'client-summary': "client's summary",
+} as const
 
 function partTitle({ kind, tokens, role, origin }: ContextPart, paint: Paint): string {
   const { from, to } = origin

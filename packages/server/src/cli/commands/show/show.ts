@@ -38,6 +38,8 @@ interface ShowFlags extends StoreFlags {
 const ENTRIES_DEFAULT = 100
 const COMPACTIONS_LISTED_MAX = 5
 const PAGE = 500
+/** A call is rarely further than this from its results. */
+const CALLS = 20
 const LINES_MAX = 12
 
 export function showCommand(): Command {
@@ -151,15 +153,21 @@ async function showEntries(
   const to = Math.min(flags.to ?? tail, tail)
   const from =
     flags.from ?? (flags.all || flags.to !== undefined ? 1 : Math.max(1, to - ENTRIES_DEFAULT + 1))
-  const { drawEntries } = await import('../../terminal/transcript-text.ts')
+  const { drawEntries, toolsIn } = await import('../../terminal/transcript-text.ts')
   const paint = paintOn(process.stdout)
   const style = { paint, resultLinesMax: linesMax(flags), ...width() }
+  // The first results may answer calls of entries before them.
+  const before = from > 1 ? await transcript({ from: Math.max(1, from - CALLS), to: from - 1 }) : []
+  let tools = toolsIn(before)
   // Page by page: a transcript may be larger than memory.
   for (let first = from; first <= to; first += PAGE) {
     const last = Math.min(to, first + PAGE - 1)
     const entries = await transcript({ from: first, to: last })
-    const text = flags.json ? entries.map(jsonLine).join('') : drawEntries(entries, style)
+    const text = flags.json
+      ? entries.map(jsonLine).join('')
+      : drawEntries(entries, { ...style, tools })
     await writeOutput('-', text)
+    tools = toolsIn(entries)
   }
   if (from > 1 && flags.from === undefined && !flags.json) {
     printNotice(`Entries ${from} to ${to} of ${grouped(tail)}; --all shows all of them.`)
